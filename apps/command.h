@@ -1,0 +1,47 @@
+// What a subcommand is. Each lives in the file of its name, which exports one function for the table in main.cc:
+//
+//   Command info_command() {
+//     return {"info", "What the headers say.", "voxshard info liver_03.nii.gz", [](CLI::App& app) -> RunCommand { ... }};
+//   }
+//
+// Options are registered first; main parses, puts in what --config says, and then calls the returned function.
+#pragma once
+
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "pipelines/report.h"
+
+namespace CLI {
+class App;
+}
+
+namespace voxshard {
+
+/// What main knows after parsing and every subcommand may use.
+struct Context {
+  int threads = 1;
+  bool json = false;
+  Progress* progress = nullptr;  // never null when a command runs
+  int signal = 0;                // set by main after a run that was asked to stop
+};
+
+/// What a subcommand hands back; main prints `json` with --json, else `text`, both on standard output.
+struct Outcome {
+  nlohmann::ordered_json json;
+  std::string text;
+  int exit_code = 0;
+  bool interrupted = false;  // main then exits with 130 or 143
+};
+
+using RunCommand = std::function<Outcome(const Context&)>;
+
+struct Command {
+  const char* name;
+  const char* summary;  // one sentence
+  const char* example;  // the last lines of --help
+  RunCommand (*add)(CLI::App& app);
+};
+
+}  // namespace voxshard

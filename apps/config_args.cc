@@ -1,0 +1,83 @@
+#include "apps/config_args.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "libcore/base/error.h"
+
+namespace voxshard {
+namespace {
+
+const CLI::Option* find_option(const CLI::App& app, std::string key) {
+  std::replace(key.begin(), key.end(), '_', '-');
+  if (key == "help" || key == "config" || key == "version") return nullptr;
+  return app.get_option_no_throw("--" + key);
+}
+
+bool is_given(const CLI::Option& option, const std::vector<std::string>& words) {
+  const auto names_it = [&](const std::string& word) {
+    for (const auto& name : option.get_lnames())
+      if (word == "--" + name || word.starts_with("--" + name + "=")) return true;
+    for (const auto& name : option.get_snames())
+      if (word.starts_with("-" + name) && !word.starts_with("--")) return true;
+    return false;
+  };
+  return std::any_of(words.begin(), words.end(), names_it);
+}
+
+std::string value_text(const std::string& key, const nlohmann::json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_boolean() || value.is_number()) return value.dump();
+  if (!value.is_array() || value.empty())
+    throw Error(ErrorKind::kConfig, "[config] the value of \"" + key + "\" is " + value.dump() +
+                                        "; expected a number, a text, true, false or a list of them");
+  std::string text;
+  for (const auto& part : value) text += (text.empty() ? "" : ",") + value_text(key, part);
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::string> config_words(const nlohmann::json& config, const CLI::App& root, const std::string& subcommand,
+                                      const std::vector<std::string>& command_line) {
+  if (!config.is_object()) throw Error(ErrorKind::kConfig, "[config] expected keys and values at the top level");
+  const auto subcommands = root.get_subcommands([](const CLI::App*) { return true; });
+  const auto find_app = [&](const std::string& name) -> const CLI::App* {
+    for (const auto* app : subcommands)
+      if (app->get_name() == name) return app;
+    return nullptr;
+  };
+  const CLI::App* chosen = find_app(subcommand);
+  ensure(chosen != nullptr, "the subcommand is in the table");
+
+  nlohmann::json values = nlohmann::json::object();  // by long name, sections over the top level
+  const auto take = [&](const CLI::App& app, const std::string& key, const nlohmann::json& value) {
+    if (const auto* option = find_option(app, key)) values[option->get_lnames().at(0)] = value;
+  };
+  for (const auto& [key, value] : config.items()) {
+    if (value.is_object()) continue;
+    if (std::none_of(subcommands.begin(), subcommands.end(), [&](const auto* app) { return find_option(*app, key) != nullptr; }))
+      throw Error(ErrorKind::kConfig, "[config] no subcommand has an option --" + key + "; see voxshard " + subcommand + " --help");
+    take(*chosen, key, value);
+  }
+  for (const auto& [name, section] : config.items()) {
+    if (!section.is_object()) continue;
+    const CLI::App* app = find_app(name);
+    if (!app) throw Error(ErrorKind::kConfig, "[config] the section [" + name + "] is no subcommand");
+    for (const auto& [key, value] : section.items()) {
+      if (!find_option(*app, key))
+        throw Error(ErrorKind::kConfig, "[config] " + name + " has no option --" + key + "; see voxshard " + name + " --help");
+      if (app == chosen) take(*app, key, value);
+    }
+  }
+
+  std::vector<std::string> words;
+  for (const auto& [key, value] : values.items()) {
+    const auto* option = chosen->get_option_no_throw("--" + key);
+    if (!is_given(*option, command_line)) words.push_back("--" + key + "=" + value_text(key, value));
+  }
+  return words;
+}
+
+}  // namespace voxshard

@@ -1,0 +1,25 @@
+// What --config says, as words of the command line that is about to be parsed. Keys are the long names of options; a
+// section named after a subcommand holds for that subcommand only; what stands on the command line wins.
+//
+//   seed = 3                      # every subcommand that has --seed
+//   [prepare]
+//   spacing = [2, 2, 3]           # becomes --spacing=2,2,3
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace voxshard {
+
+/// The words for `subcommand`, an App below `root`, leaving out options that are in `command_line`.
+/// Errors: kConfig for a key that no subcommand knows, a key in a section that its subcommand does not know, or a value
+/// that is no number, text, boolean or list of them.
+std::vector<std::string> config_words(const nlohmann::json& config, const CLI::App& root, const std::string& subcommand,
+                                      const std::vector<std::string>& command_line);
+
+}  // namespace voxshard

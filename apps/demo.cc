@@ -1,0 +1,36 @@
+// voxshard demo: generated CT phantoms in an nnU-Net folder.
+#include <CLI/CLI.hpp>
+
+#include "apps/command.h"
+#include "apps/progress.h"
+#include "pipelines/run_demo.h"
+
+namespace voxshard {
+namespace {
+
+RunCommand add(CLI::App& app) {
+  auto o = std::make_shared<DemoOptions>();
+  app.add_option("folder", o->folder, "Where to write imagesTr, labelsTr, imagesTs, labelsTs and dataset.json")->required();
+  app.add_option("--task", o->task, "What the data is for: segmentation")->capture_default_str();
+  app.add_option("--cases", o->cases, "Training cases")->capture_default_str();
+  app.add_option("--test", o->test_cases, "Held-out cases")->capture_default_str();
+  app.add_option("--seed", o->seed, "Same seed, same bytes")->capture_default_str();
+  app.add_option("--size", o->size, "small (48 to 80 voxels an axis), medium (twice) or large (three times)")->capture_default_str();
+  return [o](const Context& context) {
+    o->threads = context.threads;
+    const DemoReport report = run_demo(*o, *context.progress);
+    return Outcome{.json = to_json(report),
+                   .text = std::to_string(report.cases) + " training and " + std::to_string(report.test_cases) +
+                           " held-out phantoms in " + duration_text(report.seconds) + "; next: voxshard prepare " +
+                           report.folder.string() + " -o work\n"};
+  };
+}
+
+}  // namespace
+
+Command demo_command() {
+  return {"demo", "Writes a small data set of generated CT phantoms, to try everything without patient data.",
+          "voxshard demo data --cases 12 --test 4 --seed 0", add};
+}
+
+}  // namespace voxshard

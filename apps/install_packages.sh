@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Installs the Debian packages that voxshard builds and tests with, and only those that are missing.
+# Called by apps/quickstart.sh and tests/run.sh; needs root or sudo when something is missing, else nothing.
+set -euo pipefail
+
+packages=(
+  g++ cmake ninja-build        # the build
+  libinsighttoolkit5-dev       # ITK: NIfTI in and out
+  libgdcm-tools                # ITK's CMake package names GDCM's tools
+  libdnnl-dev                  # oneDNN: convolution and matrix products
+  libopencv-dev zlib1g-dev     # PNG; the check of .nii.gz
+  libcli11-dev                 # the command line
+  nlohmann-json3-dev libtomlplusplus-dev
+  libgtest-dev libgmock-dev
+)
+
+missing=()
+for package in "${packages[@]}"; do
+  status=$(dpkg-query -W -f '${Status}' "$package" 2>/dev/null || true)
+  [ "$status" = "install ok installed" ] || missing+=("$package")
+done
+if [ ${#missing[@]} -eq 0 ]; then
+  exit 0
+fi
+
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then
+  if ! command -v sudo >/dev/null; then
+    echo "These Debian packages are missing; run as root, or install sudo: ${missing[*]}" >&2
+    exit 1
+  fi
+  as_root=(sudo)
+fi
+echo "Installing Debian packages: ${missing[*]}" >&2
+"${as_root[@]}" apt-get update >&2
+"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${missing[@]}" >&2

@@ -1,0 +1,164 @@
+// The `voxshard` command: a table of subcommands, the options they all have, and the only place that reads argv, prints
+// results and picks exit codes. A subcommand is its file and its line in the table.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <iostream>
+#include <memory>
+
+#include "apps/command.h"
+#include "apps/config_args.h"
+#include "apps/exit_code.h"
+#include "apps/progress.h"
+#include "io/config_file.h"
+#include "libcore/base/parallel.h"
+
+// One line per subcommand, in the order of a user's work.
+#define VOXSHARD_COMMANDS(X) \
+  X(demo)                    \
+  X(info)                    \
+  X(prepare)                 \
+  X(evaluate)
+
+namespace voxshard {
+
+#define DECLARE(name) Command name##_command();
+VOXSHARD_COMMANDS(DECLARE)
+#undef DECLARE
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::vector<Command> commands() {
+#define ROW(name) name##_command(),
+  return {VOXSHARD_COMMANDS(ROW)};
+#undef ROW
+}
+
+struct GlobalOptions {
+  std::string config;
+  int threads = hardware_workers();
+  bool json = false, quiet = false;
+};
+
+void add_global_options(CLI::App& app, GlobalOptions& global) {
+  const std::string group = "Options of every subcommand";
+  app.add_option("--config", global.config, "TOML or JSON file; keys are long option names, the command line wins")->group(group);
+  app.add_option("--threads", global.threads, "Worker threads; results do not depend on it")
+      ->check(CLI::Range(1, 1024))->capture_default_str()->group(group);
+  app.add_flag("--json", global.json, "One JSON document on standard output, text for people on standard error")->group(group);
+  app.add_flag("-q,--quiet", global.quiet, "No progress and no log lines on standard error")->group(group);
+}
+
+/// The command line with the words of --config behind the subcommand's name.
+std::vector<std::string> with_config(const std::vector<std::string>& words, const CLI::App& root, const std::vector<Command>& table) {
+  std::string path;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i] == "--config" && i + 1 < words.size()) path = words[i + 1];
+    if (words[i].starts_with("--config=")) path = words[i].substr(9);
+  }
+  if (path.empty()) return words;
+  for (std::size_t i = 0; i < words.size(); ++i)
+    for (const auto& command : table) {
+      if (words[i] != command.name) continue;
+      try {
+        std::vector<std::string> all(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+        for (auto& word : config_words(read_config(path), root, command.name, words)) all.push_back(std::move(word));
+        all.insert(all.end(), words.begin() + static_cast<std::ptrdiff_t>(i) + 1, words.end());
+        return all;
+      } catch (Error& e) {
+        if (std::string(e.what()).find(path) == std::string::npos) e.add_context(path);
+        throw;
+      }
+    }
+  return words;
+}
+
+void print_json(const Json& json) {
+  std::cout << json.dump(2, ' ', false, Json::error_handler_t::replace) << std::endl;
+}
+
+int report_error(bool json, ErrorKind kind, const std::string& message) {
+  const int code = exit_code(kind);
+  std::fprintf(stderr, "voxshard: %s\n", message.c_str());
+  if (json) print_json({{"error", {{"kind", kind_name(kind)}, {"message", message}, {"exit_code", code}}}});
+  return code;
+}
+
+/// Our kernels are built for AVX2; without it the process would die of an illegal instruction.
+void require_cpu() {
+  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
+    throw Error(ErrorKind::kConfig, "[cpu] this processor has no AVX2 and FMA instructions, which voxshard needs (x86-64 since about 2013)");
+}
+
+int print_version(bool json) {
+  if (json)
+    print_json({{"name", "voxshard"}, {"version", VOXSHARD_VERSION}, {"compiler", "g++ " __VERSION__}});
+  else
+    std::cout << "voxshard " VOXSHARD_VERSION "\n";
+  return kExitOk;
+}
+
+int finish(const Outcome& outcome, const GlobalOptions& global) {
+  if (global.json)
+    print_json(outcome.json);
+  else
+    std::cout << outcome.text << std::flush;
+  if (outcome.interrupted && stop_signal() != 0) return interrupted_exit_code(stop_signal());
+  return outcome.exit_code;
+}
+
+int run(const std::vector<std::string>& words) {
+  CLI::App root("Trains on whole CT volumes and video cut over a set of emulated cores. No network, no telemetry; not a medical device.");
+  root.name("voxshard");
+  root.footer("Example: voxshard demo data && voxshard prepare data -o work");
+  bool version = false;
+  GlobalOptions global;
+  root.add_flag("--version", version, "The version; with --json as a document");
+  root.add_flag("--json", global.json, "With --version");
+  const auto table = commands();
+  std::vector<RunCommand> runs;
+  for (const auto& command : table) {
+    CLI::App* app = root.add_subcommand(command.name, command.summary);
+    runs.push_back(command.add(*app));
+    add_global_options(*app, global);
+    app->footer(std::string("Example:\n  ") + command.example);
+  }
+  root.require_subcommand(0, 1);
+  const bool wants_json = std::find(words.begin(), words.end(), "--json") != words.end();
+  try {
+    std::vector<std::string> all = with_config(words, root, table);
+    std::reverse(all.begin(), all.end());  // CLI11 takes the last word first
+    root.parse(all);
+    if (version) return print_version(global.json);
+    const auto chosen = root.get_subcommands();
+    if (chosen.empty()) throw Error(ErrorKind::kUsage, "[usage] no subcommand; try voxshard --help");
+    require_cpu();
+    TerminalProgress progress({.quiet = global.quiet});
+    for (std::size_t i = 0; i < table.size(); ++i) {
+      if (chosen[0]->get_name() != table[i].name) continue;
+      const Outcome outcome = runs[i]({.threads = global.threads, .json = global.json, .progress = &progress});
+      progress.finish();
+      return finish(outcome, global);
+    }
+  } catch (const CLI::Success& help) {  // --help
+    return root.exit(help);
+  } catch (const CLI::ParseError& e) {
+    return report_error(wants_json, ErrorKind::kUsage, std::string("[usage] ") + e.what() + "; try --help");
+  } catch (const Error& e) {
+    return report_error(wants_json, e.kind(), e.what());
+  } catch (const std::bad_alloc&) {
+    return report_error(wants_json, ErrorKind::kBudget, "[memory] the system refused an allocation; use fewer --threads");
+  } catch (const std::exception& e) {
+    return report_error(wants_json, ErrorKind::kInternal, std::string("[internal] ") + e.what());
+  }
+  return kExitInternal;
+}
+
+}  // namespace
+}  // namespace voxshard
+
+int main(int argc, char** argv) {
+  voxshard::catch_stop_signals();
+  return voxshard::run({argv + 1, argv + argc});
+}

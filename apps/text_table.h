@@ -1,0 +1,21 @@
+// A table for people: columns of text, the first to the left, the others to the right.
+//
+//   text_table({{"class", "Dice"}, {"liver", "0.934"}})
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace voxshard {
+
+/// The first row is the heading. Rows may be shorter than the heading.
+std::string text_table(const std::vector<std::vector<std::string>>& rows);
+
+/// "0.934"; "-" for NaN.
+std::string fixed_text(double value, int digits = 3);
+
+/// "75x60x47", "3.01x3.01x3.5".
+std::string joined_text(const double* values, int count, int digits);
+std::string joined_text(const long* values, int count);
+
+}  // namespace voxshard

@@ -1,0 +1,23 @@
+// Output files appear whole or not at all: bytes go to ".tmp.PID.NAME" in the same folder, are synced, and the file is
+// then renamed onto its name.
+//
+//   write_file_atomically(path, [&](std::ostream& out) { out << json.dump(2) << '\n'; });
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <ostream>
+#include <string_view>
+
+namespace voxshard {
+
+/// The temporary name that belongs to `path` (same folder, same extensions: libraries choose a format by them).
+std::filesystem::path temporary_path(const std::filesystem::path& path);
+/// Syncs `temporary` and renames it onto `path`. Errors: kOutput; the temporary file is then removed.
+void commit_file(const std::filesystem::path& temporary, const std::filesystem::path& path);
+
+/// Calls `body` with a binary stream and commits what it wrote. Errors: kOutput names the path and the reason.
+void write_file_atomically(const std::filesystem::path& path, const std::function<void(std::ostream&)>& body);
+void write_text_atomically(const std::filesystem::path& path, std::string_view text);
+
+}  // namespace voxshard

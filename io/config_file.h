@@ -1,0 +1,20 @@
+// Configuration files: TOML (.toml) or JSON (.json) to one JSON value, so that the rest of the program knows one form.
+// Dates and times in TOML become strings.
+//
+//   nlohmann::json config = read_config("train.toml");
+//   int epochs = config.at("train").value("epochs", 100);
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+namespace voxshard {
+
+/// Errors: kConfig "train.toml:12:5: …" with file, line and column; kConfig too when the file is missing or has another
+/// ending.
+nlohmann::json read_config(const std::filesystem::path& path);
+
+/// Reads a JSON file that is data, not configuration. Errors: kInput with file and line.
+nlohmann::json read_json(const std::filesystem::path& path);
+
+}  // namespace voxshard

@@ -1,0 +1,41 @@
+// A small CSV file that grows row by row (results.csv): each row is written with one call and flushed, so that a killed run
+// leaves whole rows; a resumed run first drops the rows after its checkpoint and a torn last row.
+//
+//   CsvWriter csv = CsvWriter::resume("results.csv", {"step", "loss"}, 120);   // keeps rows with step <= 120
+//   csv.write({std::int64_t{121}, 0.25});
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace voxshard {
+
+/// One field: numbers are written in their shortest form that reads back to the same value; text is quoted when needed.
+using CsvField = std::variant<std::int64_t, double, std::string>;
+
+class CsvWriter {
+ public:
+  /// Starts a new file with a row of column names; an old file is replaced. Errors: kOutput.
+  static CsvWriter create(const std::filesystem::path& path, std::vector<std::string> columns);
+  /// Keeps the rows whose first column is a number <= `last_step` and goes on after them; create() when there is no file.
+  /// Errors: kOutput; kCheckpoint when the file has other columns.
+  static CsvWriter resume(const std::filesystem::path& path, std::vector<std::string> columns, std::int64_t last_step);
+
+  /// Appends one row. Errors: kOutput; kInternal when the number of fields is not that of the columns.
+  void write(const std::vector<CsvField>& row);
+
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  CsvWriter(std::filesystem::path path, std::vector<std::string> columns);
+  std::filesystem::path path_;
+  std::vector<std::string> columns_;
+};
+
+/// "12", "0.25", "nan", "\"a, b\"".
+std::string csv_text(const CsvField& field);
+
+}  // namespace voxshard

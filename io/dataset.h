@@ -1,0 +1,67 @@
+// Data set folders as the field keeps them: nnU-Net raw (v1 and v2) and Medical Segmentation Decathlon. Which one it is
+// shows in the keys of dataset.json, not in the folder's name.
+//
+//   Dataset d = read_dataset("Dataset001_OpenKBP");
+//   for (const Case& c : d.training) read_image(c.images[0]);
+//   auto splits = make_splits(case_ids(d.training));
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace voxshard {
+
+struct Case {
+  std::string id;                              // "liver_03"
+  std::vector<std::filesystem::path> images;   // one per channel; one file for a Decathlon case
+  std::optional<std::filesystem::path> label;
+};
+
+/// A case that cannot be used, and why.
+struct CaseProblem {
+  std::string id;
+  std::string reason;
+};
+
+struct Dataset {
+  std::string name;
+  std::filesystem::path folder;
+  std::vector<std::string> channels;     // "CT", in channel order
+  std::vector<std::string> label_names;  // by class; [0] is the background
+  std::vector<Case> training;            // sorted by id; usable ones only: every file is there
+  std::vector<Case> test;                // from imagesTs; a label when labelsTs holds it
+  std::string file_ending = ".nii.gz";
+  std::vector<CaseProblem> problems;     // cases left out: a label or a channel is missing
+  std::string kind;                      // "nnU-Net v2", "nnU-Net v1" or "Decathlon"
+};
+
+/// Errors: kInput for a missing folder or dataset.json, invalid JSON or missing keys; kNoCase when no training case and no
+/// test case is usable. Files are looked for, not opened; macOS "._*" files are skipped.
+Dataset read_dataset(const std::filesystem::path& folder);
+
+/// Writes an nnU-Net v2 dataset.json atomically into dataset.folder (numTraining = training.size()).
+void write_dataset_json(const Dataset& dataset);
+
+std::vector<std::string> case_ids(const std::vector<Case>& cases);
+
+/// One fold: what trains and what validates.
+struct Split {
+  std::vector<std::string> train, val;
+};
+
+/// K folds over the sorted ids, the same as nnU-Net's default (sklearn KFold, shuffle, random_state = seed).
+/// Errors: kConfig when there are fewer ids than folds or folds < 2.
+std::vector<Split> make_splits(std::vector<std::string> ids, int folds = 5, std::uint32_t seed = 12345);
+
+/// numpy.random.RandomState(seed).permutation(count): what the folds are cut from.
+std::vector<std::size_t> numpy_permutation(std::size_t count, std::uint32_t seed);
+
+/// splits_final.json. Errors: kInput for an unreadable or malformed file.
+std::vector<Split> read_splits(const std::filesystem::path& path);
+void write_splits(const std::filesystem::path& path, const std::vector<Split>& splits);
+
+}  // namespace voxshard

@@ -1,0 +1,12 @@
+// Reverse-mode differentiation, graph to graph: appends the gradient nodes of a scalar loss and fills graph.gradients.
+#pragma once
+
+#include "libcore/graph/builder.h"
+
+namespace voxshard {
+
+/// Appends d loss / d p for every parameter p that `loss` depends on. Gradients that meet are added in graph order.
+/// Errors: kConfig when an op on the way has no gradient.
+void differentiate(Builder& builder, ValueId loss);
+
+}  // namespace voxshard

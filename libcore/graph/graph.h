@@ -1,0 +1,89 @@
+// The graph of a model in global shapes: an append-only list of nodes, each with one result. It knows nothing of cores.
+//
+//   Graph g; Builder b(g, ops); ValueId x = b.input("image", {DType::kF32, {1, 48, 40, 56, 1}});
+//   to_text(g)  ->  "%0 image = input : f32[1x48x40x56x1]"
+//
+// Made by models/ through Builder, extended by autodiff, read by partition/.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "libcore/kernels/window.h"
+#include "libcore/tensor/dtype.h"
+
+namespace voxshard {
+
+using ValueId = std::int32_t;
+inline constexpr ValueId kNoValue = -1;
+
+struct TensorType {
+  DType dtype = DType::kF32;
+  Shape shape;
+  std::int64_t bytes() const { return element_count(shape) * dtype_bytes(dtype); }
+  friend bool operator==(const TensorType&, const TensorType&) = default;
+};
+
+/// "bf16[1x48x40x56x8]".
+std::string to_string(const TensorType& type);
+
+/// What an op may be told besides its inputs; each op's file says which fields it reads.
+struct Attributes {
+  Window window;            // convolution, pooling
+  Shape shape;              // shape of the result where the inputs do not tell (gradients, slice)
+  Dims factor;              // up-sampling, per spatial axis
+  int axis = 0;             // concat, slice
+  std::int64_t offset = 0;  // slice: first index along axis; group_column: which column
+  std::int64_t groups = 1;  // norm and loss: groups of samples that share sums
+  std::int64_t batch = 1;   // norm and loss: global N
+  double slope = 1;         // activation below zero; 1 = none, 0 = ReLU
+  double epsilon = 0;
+  double number = 1;        // scale factor, momentum
+  double count = 1;         // elements a norm's group sums over
+  int kind = 0;             // loss kind
+  DType dtype = DType::kF32;  // type of the result where it is a choice
+  friend bool operator==(const Attributes&, const Attributes&) = default;
+};
+
+enum class Role : std::uint8_t {
+  kOp,         // computed
+  kInput,      // fed by the host each step, cut over the cores
+  kParameter,  // held by every core, trained
+  kState,      // held by every core, not trained (running statistics)
+};
+
+struct Node {
+  Role role = Role::kOp;
+  std::string op;  // a name in the op table; empty unless role is kOp
+  std::string name;  // unique path, e.g. "encoder0/conv1"
+  std::vector<ValueId> inputs;
+  Attributes attrs;
+  TensorType type;
+};
+
+class Graph {
+ public:
+  ValueId append(Node node);
+  const Node& node(ValueId id) const { return nodes_[static_cast<std::size_t>(id)]; }
+  const std::vector<Node>& nodes() const { return nodes_; }
+  ValueId size() const { return static_cast<ValueId>(nodes_.size()); }
+  std::vector<TensorType> input_types(ValueId id) const;
+  /// The node of that name or kNoValue.
+  ValueId find(const std::string& name) const;
+
+  // What the caller wants out of a run. Values named here stay alive to the end of the step.
+  std::map<std::string, ValueId> outputs;         // "loss", "logits"
+  std::map<ValueId, ValueId> gradients;           // parameter -> d loss / d parameter
+  std::vector<std::pair<ValueId, ValueId>> effects;  // state <- value, applied after the step
+
+ private:
+  std::vector<Node> nodes_;
+  std::map<std::string, ValueId> by_name_;
+};
+
+/// One line per node, stable.
+std::string to_text(const Graph& graph);
+
+}  // namespace voxshard

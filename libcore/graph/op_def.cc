@@ -1,0 +1,37 @@
+#include "libcore/graph/op_def.h"
+
+namespace voxshard {
+
+const OpDef& OpTable::at(const std::string& name) const {
+  const auto it = ops_.find(name);
+  ensure(it != ops_.end(), ("no op is named " + name).c_str());
+  return it->second;
+}
+
+Box needed_box(const OpDef& def, const OpContext& op, int input, const Box& iteration) {
+  const Shape& shape = op.inputs[static_cast<std::size_t>(input)].shape;
+  if (iteration.empty()) return Box::none(shape.rank());
+  if (def.needed != nullptr) return def.needed(op, input, iteration);
+  if (shape.rank() != iteration.rank()) return Box::whole(shape);
+  Box box = iteration;
+  box.set(box.rank() - 1, 0, shape.back());
+  return box;
+}
+
+Box result_box(const OpDef& def, const OpContext& op, const Box& iteration) {
+  return def.adds_to != nullptr ? def.adds_to(op, iteration) : Box::whole(op.result.shape);
+}
+
+Work work_of(const OpDef& def, const OpContext& op, const Box& iteration) {
+  if (iteration.empty()) return {};
+  if (def.work != nullptr) return def.work(op, iteration);
+  Work work;
+  work.flops = static_cast<double>(iteration.count());
+  for (int i = 0; i < static_cast<int>(op.inputs.size()); ++i)
+    work.bytes += static_cast<double>(needed_box(def, op, i, iteration).count() *
+                                      dtype_bytes(op.inputs[static_cast<std::size_t>(i)].dtype));
+  if (def.driver < 0) work.bytes += static_cast<double>(iteration.count() * dtype_bytes(op.result.dtype));
+  return work;
+}
+
+}  // namespace voxshard

@@ -1,0 +1,85 @@
+// The rules of one op, as data: shape, gradient, boxes, work, kernel. The graph, the partitioner, the memory plan and the
+// runtime know ops only through this struct; libcore/ops has one file per family and a table of all.
+//
+// An op either computes its result element by element (`driver` < 0: a core computes the boxes it owns of the result),
+// or it contracts axes of input number `driver` (a core sums over the boxes it owns of that input; the result is partial
+// and is joined at once). Both kinds state which boxes of their inputs they need for a box they iterate over.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "libcore/graph/graph.h"
+#include "libcore/kernels/kernel.h"
+
+namespace voxshard {
+
+class Builder;
+
+/// One use of an op: its attributes and types, all global.
+struct OpContext {
+  const Attributes& attrs;
+  std::span<const TensorType> inputs;
+  TensorType result;
+};
+
+struct Work {
+  double flops = 0;
+  double bytes = 0;  // read + written
+};
+
+/// For gradient rules: node y = op(inputs), d_y given; d_inputs[i] is to be set where wanted[i].
+struct GradientContext {
+  Builder& builder;
+  const Node& node;
+  ValueId result;
+  ValueId d_result;
+  const std::vector<bool>& wanted;
+  std::vector<ValueId>& d_inputs;
+};
+
+struct OpDef {
+  std::string name;
+  int driver = -1;
+  /// Result type; throws kConfig where the inputs do not fit.
+  TensorType (*infer)(const Attributes& attrs, std::span<const TensorType> inputs) = nullptr;
+  /// The box of `input` that is needed for `iteration` (a box of the result, or of the driver). May reach outside the
+  /// tensor: that part reads as zero. Null: the same box with all channels (element by element).
+  Box (*needed)(const OpContext& op, int input, const Box& iteration) = nullptr;
+  /// Contractions: the box of the result that the iteration box adds to. Null: all of it.
+  Box (*adds_to)(const OpContext& op, const Box& iteration) = nullptr;
+  /// Where a cut at `boundary` of axis `axis` of the first cut input goes in the result, when no tensor of the result's
+  /// extents was laid out before. Null: nowhere else.
+  std::int64_t (*boundary)(const OpContext& op, int axis, std::int64_t boundary) = nullptr;
+  /// Null: no gradient (a gradient op itself, or an op whose gradient another op carries).
+  void (*differentiate)(GradientContext& gradient) = nullptr;
+  /// Floating-point operations and bytes for an iteration box.
+  Work (*work)(const OpContext& op, const Box& iteration) = nullptr;
+  std::unique_ptr<Kernel> (*kernel)(const OpContext& op, KernelSet set) = nullptr;
+  /// Contractions: the typical size of one addend, from the root mean square of each input; scales the tolerance within
+  /// which a cut sum may differ from the whole one. Null: that of the driver.
+  double (*addend)(std::span<const double> rms) = nullptr;
+};
+
+class OpTable {
+ public:
+  void add(OpDef def) { ops_.emplace(def.name, std::move(def)); }
+  /// Errors: kInternal for an unknown name.
+  const OpDef& at(const std::string& name) const;
+  const std::map<std::string, OpDef>& all() const { return ops_; }
+
+ private:
+  std::map<std::string, OpDef> ops_;
+};
+
+/// `needed` with its default: all channels of the same box; the whole tensor for an input of another rank.
+Box needed_box(const OpDef& def, const OpContext& op, int input, const Box& iteration);
+/// `adds_to` with its default.
+Box result_box(const OpDef& def, const OpContext& op, const Box& iteration);
+/// `work` with its default: one flop per element, all needed bytes once.
+Work work_of(const OpDef& def, const OpContext& op, const Box& iteration);
+
+}  // namespace voxshard

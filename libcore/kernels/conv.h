@@ -1,0 +1,43 @@
+// Convolution, its input gradient (= transposed convolution) and its weight gradient, 5-D channels last.
+//
+//   x    (N, D, H, W, Ci)     w    (KD, KH, KW, Ci, Co)     y, d_y  (N, Do, Ho, Wo, Co)
+//
+// Views carry global boxes. What lies outside the box of x (or of d_y in the input gradient) reads as zero; so a caller
+// with margins passes a box that covers all that is read, and a caller without gets zero padding.
+#pragma once
+
+#include <memory>
+
+#include "libcore/kernels/kernel.h"
+#include "libcore/kernels/window.h"
+
+namespace voxshard::reference {
+
+/// y[n,o,co] = bias[co] + sum_{k,ci} x[n, o*stride - pad_lo + k*dilation, ci] * w[k,ci,co] for o in y.box.
+/// `bias` may be null. Sums in double, any dtypes.
+void conv_forward(const TensorView& x, const TensorView& w, const TensorView* bias, const TensorView& y,
+                  const Window& window);
+/// d_x[n,i,ci] = bias[ci] + sum over (k, o) with o*stride - pad_lo + k*dilation = i of d_y[n,o,co] * w[k,ci,co].
+void conv_input_grad(const TensorView& d_y, const TensorView& w, const TensorView* bias, const TensorView& d_x,
+                     const Window& window);
+/// d_w[k,ci,co] = sum over n and o in d_y.box of x[n, o*stride - pad_lo + k*dilation, ci] * d_y[n,o,co]; overwrites d_w.
+void conv_weight_grad(const TensorView& x, const TensorView& d_y, const TensorView& d_w, const Window& window);
+
+}  // namespace voxshard::reference
+
+namespace voxshard {
+
+/// Kernels with inputs {x, w[, bias]} -> y, {d_y, w[, bias]} -> d_x, {x, d_y} -> d_w (f32). `weights` is the full shape
+/// (KD, KH, KW, Ci, Co) of w, `dtype` that of the activations. The fast set computes bf16 natively where the CPU does
+/// (AVX-512 bf16, AMX) and otherwise in f32 on converted copies; each result element is the same for any block it is
+/// computed in.
+std::unique_ptr<Kernel> make_conv_forward(KernelSet set, const Window& window, const Shape& weights, DType dtype);
+std::unique_ptr<Kernel> make_conv_input_grad(KernelSet set, const Window& window, const Shape& weights, DType dtype);
+std::unique_ptr<Kernel> make_conv_weight_grad(KernelSet set, const Window& window, const Shape& weights, DType dtype);
+
+/// True when this CPU (and ONEDNN_MAX_CPU_ISA) multiplies bf16 natively.
+bool cpu_has_native_bf16();
+/// Pins the library to one thread on the calling thread; called wherever kernels are made or run. Cheap when done before.
+void pin_kernel_library_to_one_thread();
+
+}  // namespace voxshard

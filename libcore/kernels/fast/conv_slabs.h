@@ -1,0 +1,107 @@
+// A convolution computed slab by slab through the library: each slab reads a dense source with padding 0, either in place
+// or packed into the workspace (zero where the view holds nothing), and writes in place or is copied out.
+//
+// The forward convolution, each phase of an input gradient and the matrix product of a patch convolution (kernel ==
+// stride) are all one SlabConv; they differ in how a slab is filled and where it goes.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <mutex>
+#include <span>
+
+#include "libcore/kernels/fast/onednn.h"
+
+namespace voxshard::fast {
+
+/// Where one call's data come from and go to. Boxes are (N, D, H, W, C) with one sample; data may be null in planning.
+struct SlabIo {
+  Box out;         // all samples
+  DType out_type;  // of the result
+  /// The dense view of `read` to use in place when it is of type `compute`, or nothing.
+  std::function<bool(const Box& read, DType compute, TensorView& view)> source;
+  /// Fills the dense view `to`; to.box is what is read.
+  std::function<void(const TensorView& to)> fill;
+  /// The dense view of `slab` to write in place when it is of type `type`, or nothing.
+  std::function<bool(const Box& slab, DType type, TensorView& view)> target;
+  /// Takes a finished slab.
+  std::function<void(const TensorView& from)> emit;
+};
+
+class SlabConv {
+ public:
+  /// `weights` is (KD, KH, KW, Ci, Co); window.pad_lo may be any integer, pad_hi is not used.
+  SlabConv(const Window& window, const Shape& weights, DType dtype);
+
+  const Dims& kernel() const { return window_.kernel; }
+  std::int64_t packed_bytes() const;
+  /// `strides` in elements of `plain`, for (KD, KH, KW, Ci, Co).
+  void pack(const std::byte* plain, DType type, const Dims& strides, std::byte* packed) const;
+  std::int64_t workspace_bytes(const SlabIo& io) const;
+  /// `bias` of any type, may be null; it is repeated until there are Co values.
+  void run(const SlabIo& io, const std::byte* packed, const TensorView* bias, std::byte* workspace) const;
+  /// What outputs in `out` read.
+  Box read_box(const Box& out) const;
+
+ private:
+  struct Plan {
+    std::shared_ptr<const LibraryConv> conv;  // null: the reference
+    DType compute = DType::kF32;
+    bool repack = false;  // the library wants another order of weights for this geometry
+  };
+  struct Need {
+    std::int64_t src = 0, dst = 0, weights = 0, scratch = 0;
+  };
+
+  Plan plan(const Box& slab, DType dst_type) const;
+  Plan make_plan(ConvGeometry g) const;
+  void for_each_slab(const SlabIo& io, const std::function<void(const Box&)>& body) const;
+  Need need(const SlabIo& io, const Box& slab) const;
+  DType dst_type(const SlabIo& io) const;
+
+  Window window_;
+  Shape weights_;
+  DType compute_ = DType::kF32;
+  WeightsLayout layout_;  // empty: packed weights are plain f32
+  mutable std::mutex mutex_;
+  mutable std::map<Dims, Plan> plans_;
+};
+
+/// Rounds up to the alignment of workspace parts.
+inline std::int64_t aligned_bytes(std::int64_t bytes) { return (bytes + 63) / 64 * 64; }
+
+/// Every view enters the convolution kernels as (N, D, H, W, C) with channels counted from 0.
+inline TensorView conv_view(const TensorView& view) {
+  TensorView v = view.lifted();
+  v.box.begin[4] = 0;
+  return v;
+}
+
+/// (KH, KW, Ci, Co) -> (1, KH, KW, Ci, Co).
+inline Shape conv_weights(const Shape& shape) {
+  Shape full;
+  for (int a = shape.rank(); a < 5; ++a) full.push_back(1);
+  for (auto e : shape) full.push_back(e);
+  return full;
+}
+
+/// The first input that has the shape of the weights.
+const TensorView& find_weights(std::span<const TensorView> inputs, const Shape& weights);
+
+/// The view of the positions i = step * j + offset along D, H, W, in coordinates j. Example: box 3:8, step 2, offset 0
+/// holds 4 and 6, that is j = 2:4.
+TensorView every(const TensorView& view, const Dims& step, const Dims& offset);
+
+/// The read box of `view` to use in place, if it is dense and of the wanted type.
+bool use_in_place(const TensorView& view, const Box& box, DType type, TensorView& part);
+/// to = from, zero where `from` holds nothing.
+void fill_from(const TensorView& from, const TensorView& to);
+
+/// Kernel == stride: each input belongs to one window, so the convolution is a matrix product on rows of K * C values.
+bool is_patch_window(const Window& window);
+/// rows (.., K * C) of patches <- x, zero where x holds nothing; o in rows.box.
+void gather_patches(const TensorView& x, const Window& window, const TensorView& rows);
+/// x <- rows, for the positions that x holds.
+void scatter_patches(const TensorView& rows, const Window& window, const TensorView& x);
+
+}  // namespace voxshard::fast

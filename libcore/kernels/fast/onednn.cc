@@ -1,0 +1,225 @@
+// The only file that includes oneDNN. Rules learnt from its traps (see onednn.h for the interface): dense plain
+// descriptors only, algorithm direct only (Winograd breaks integer equality), user scratchpads, one thread per primitive.
+//
+// A kernel that does not extend over D runs as a 2-D convolution whose batch is D.
+#include "libcore/kernels/fast/onednn.h"
+
+#include <omp.h>
+
+#include <oneapi/dnnl/dnnl.hpp>
+#include <string>
+#include <unordered_map>
+
+#include "libcore/kernels/conv.h"
+
+namespace voxshard {
+
+bool cpu_has_native_bf16() {
+  const dnnl::cpu_isa isa = dnnl::get_effective_cpu_isa();
+  return isa == dnnl::cpu_isa::avx512_core_bf16 || isa == dnnl::cpu_isa::avx512_core_amx;
+}
+
+void pin_kernel_library_to_one_thread() {
+  thread_local const bool pinned = [] {
+    omp_set_num_threads(1);
+    return true;
+  }();
+  (void)pinned;
+}
+
+namespace fast {
+namespace {
+
+using dnnl::memory;
+
+const dnnl::engine& engine() {
+  static const dnnl::engine cpu(dnnl::engine::kind::cpu, 0);
+  return cpu;
+}
+
+dnnl::stream& stream() {
+  thread_local dnnl::stream one(engine());
+  return one;
+}
+
+memory::data_type library_type(DType type) {
+  return type == DType::kBF16 ? memory::data_type::bf16 : memory::data_type::f32;
+}
+
+bool is_planar(const Window& w) { return w.kernel[0] == 1 && w.stride[0] == 1; }
+
+/// (D, H, W, C) -> the library's logical order, D as batch when planar.
+memory::desc activation(const Dims& e, DType type, bool planar) {
+  if (planar) return {{e[0], e[3], e[1], e[2]}, library_type(type), memory::format_tag::nhwc};
+  return {{1, e[3], e[0], e[1], e[2]}, library_type(type), memory::format_tag::ndhwc};
+}
+
+memory::dims weight_dims(const Dims& e, bool planar) {
+  if (planar) return {e[4], e[3], e[1], e[2]};
+  return {e[4], e[3], e[0], e[1], e[2]};
+}
+
+memory::desc plain_weights(const Dims& e, const Dims& s, DType type, bool planar) {
+  if (planar) return {weight_dims(e, true), library_type(type), memory::dims{s[4], s[3], s[1], s[2]}};
+  return {weight_dims(e, false), library_type(type), memory::dims{s[4], s[3], s[0], s[1], s[2]}};
+}
+
+memory::dims window_dims(const Dims& values, bool planar, std::int64_t less = 0) {
+  memory::dims d;
+  for (int a = planar ? 1 : 0; a < 3; ++a) d.push_back(values[a] - less);
+  return d;
+}
+
+/// The library's code that is slower than ours would be: its reference, and im2col with a large scratch.
+bool is_slow(const std::string& name) {
+  return name.find("ref") != std::string::npos || name.find("gemm") != std::string::npos;
+}
+
+void reorder(const memory::desc& from, const void* src, const memory::desc& to, void* dst) {
+  pin_kernel_library_to_one_thread();
+  memory a(from, engine(), const_cast<void*>(src)), b(to, engine(), dst);
+  dnnl::reorder(a, b).execute(stream(), a, b);
+  stream().wait();
+}
+
+}  // namespace
+
+struct WeightsLayout::Impl {
+  memory::desc desc;
+};
+
+struct LibraryConv::Impl {
+  memory::desc src, dst, bias, scratch;
+  WeightsLayout weights;
+  dnnl::primitive primitive;
+  std::string name;
+};
+
+Dims ConvGeometry::key() const {
+  // dst, Co and Ci are fixed by the kernel that keys on this, so the source extent and the types remain.
+  return {src[0], src[1], src[2], dst[0] * 4 + (compute == DType::kBF16 ? 2 : 0) + (dst_type == DType::kBF16 ? 1 : 0),
+          dst[1] * 2 + (bias ? 1 : 0), dst[2]};
+}
+
+std::int64_t WeightsLayout::bytes() const { return static_cast<std::int64_t>(impl_->desc.get_size()); }
+bool WeightsLayout::same_as(const WeightsLayout& other) const { return impl_->desc == other.impl_->desc; }
+
+void WeightsLayout::pack(const void* plain, DType type, const Dims& extents, const Dims& strides, void* packed) const {
+  const bool planar = impl_->desc.data.ndims == 4;
+  reorder(plain_weights(extents, strides, type, planar), plain, impl_->desc, packed);
+}
+
+void WeightsLayout::unpack(const void* packed, const Dims& extents, float* plain) const {
+  const bool planar = impl_->desc.data.ndims == 4;
+  reorder(impl_->desc, packed, plain_weights(extents, dense_strides(extents), DType::kF32, planar), plain);
+}
+
+void WeightsLayout::repack(const WeightsLayout& from, const void* packed, void* to) const {
+  reorder(from.impl_->desc, packed, impl_->desc, to);
+}
+
+LibraryConv::LibraryConv(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+LibraryConv::~LibraryConv() = default;
+
+namespace {
+
+struct Descriptors {
+  bool planar;
+  memory::desc src, dst, weights, bias;
+  memory::dims stride, dilation, padding;
+};
+
+Descriptors describe(const ConvGeometry& g, DType dst_type, DType weights_type, const WeightsLayout* wanted) {
+  const bool planar = is_planar(g.window);
+  const Dims w = {g.window.kernel[0], g.window.kernel[1], g.window.kernel[2], g.src[3], g.dst[3]};
+  Descriptors d{planar, activation(g.src, g.compute, planar), activation(g.dst, dst_type, planar), {}, {}, {}, {}, {}};
+  d.weights = wanted != nullptr ? wanted->impl().desc
+                                : memory::desc(weight_dims(w, planar), library_type(weights_type), memory::format_tag::any);
+  if (g.bias) d.bias = memory::desc({g.dst[3]}, memory::data_type::f32, memory::format_tag::a);
+  d.stride = window_dims(g.window.stride, planar);
+  d.dilation = window_dims(g.window.dilation, planar, 1);
+  d.padding = memory::dims(d.stride.size(), 0);
+  return d;
+}
+
+dnnl::convolution_forward::primitive_desc forward_desc(const Descriptors& d) {
+  dnnl::primitive_attr attr;
+  attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  return {{dnnl::prop_kind::forward_training, dnnl::algorithm::convolution_direct, d.src, d.weights, d.bias, d.dst,
+           d.stride, d.dilation, d.padding, d.padding},
+          attr,
+          engine()};
+}
+
+}  // namespace
+
+std::shared_ptr<const LibraryConv> LibraryConv::forward(const ConvGeometry& g, const WeightsLayout* wanted,
+                                                        bool accept_slow) {
+  pin_kernel_library_to_one_thread();
+  try {
+    const Descriptors d = describe(g, g.dst_type, g.compute, wanted);
+    const auto pd = forward_desc(d);
+    const std::string name = pd.impl_info_str();
+    if (!accept_slow && is_slow(name)) return nullptr;
+    auto layout = std::make_shared<const WeightsLayout::Impl>(WeightsLayout::Impl{pd.weights_desc()});
+    return std::make_shared<const LibraryConv>(std::unique_ptr<Impl>(
+        new Impl{d.src, d.dst, d.bias, pd.scratchpad_desc(), WeightsLayout(layout), dnnl::convolution_forward(pd), name}));
+  } catch (const dnnl::error&) {
+    return nullptr;
+  }
+}
+
+std::shared_ptr<const LibraryConv> LibraryConv::weight_grad(const ConvGeometry& g, const WeightsLayout* wanted,
+                                                            bool accept_slow) {
+  pin_kernel_library_to_one_thread();
+  try {
+    ConvGeometry plain = g;
+    plain.bias = false;
+    const Descriptors hint = describe(plain, g.compute, g.compute, nullptr);
+    const Descriptors d = describe(plain, g.compute, DType::kF32, wanted);
+    dnnl::primitive_attr attr;
+    attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+    const dnnl::convolution_backward_weights::primitive_desc pd(
+        {dnnl::algorithm::convolution_direct, d.src, d.weights, d.dst, d.stride, d.dilation, d.padding, d.padding}, attr,
+        engine(), forward_desc(hint));
+    const std::string name = pd.impl_info_str();
+    if (!accept_slow && is_slow(name)) return nullptr;
+    auto layout = std::make_shared<const WeightsLayout::Impl>(WeightsLayout::Impl{pd.diff_weights_desc()});
+    return std::make_shared<const LibraryConv>(
+        std::unique_ptr<Impl>(new Impl{d.src, d.dst, d.bias, pd.scratchpad_desc(), WeightsLayout(layout),
+                                       dnnl::convolution_backward_weights(pd), name}));
+  } catch (const dnnl::error&) {
+    return nullptr;
+  }
+}
+
+const WeightsLayout& LibraryConv::weights() const { return impl_->weights; }
+const char* LibraryConv::name() const { return impl_->name.c_str(); }
+
+std::int64_t LibraryConv::scratch_bytes() const { return static_cast<std::int64_t>(impl_->scratch.get_size()); }
+
+void LibraryConv::run_forward(const void* src, const void* weights, const float* bias, void* dst, void* scratch) const {
+  pin_kernel_library_to_one_thread();
+  auto at = [](const memory::desc& desc, const void* p) { return memory(desc, engine(), const_cast<void*>(p)); };
+  std::unordered_map<int, memory> args = {{DNNL_ARG_SRC, at(impl_->src, src)},
+                                          {DNNL_ARG_WEIGHTS, at(impl_->weights.impl().desc, weights)},
+                                          {DNNL_ARG_DST, at(impl_->dst, dst)}};
+  if (!impl_->bias.is_zero()) args.emplace(DNNL_ARG_BIAS, at(impl_->bias, bias));
+  if (scratch_bytes() > 0) args.emplace(DNNL_ARG_SCRATCHPAD, at(impl_->scratch, scratch));
+  impl_->primitive.execute(stream(), args);
+  stream().wait();
+}
+
+void LibraryConv::run_weight_grad(const void* src, const void* d_dst, void* d_weights, void* scratch) const {
+  pin_kernel_library_to_one_thread();
+  auto at = [](const memory::desc& desc, const void* p) { return memory(desc, engine(), const_cast<void*>(p)); };
+  std::unordered_map<int, memory> args = {{DNNL_ARG_SRC, at(impl_->src, src)},
+                                          {DNNL_ARG_DIFF_WEIGHTS, at(impl_->weights.impl().desc, d_weights)},
+                                          {DNNL_ARG_DIFF_DST, at(impl_->dst, d_dst)}};
+  if (scratch_bytes() > 0) args.emplace(DNNL_ARG_SCRATCHPAD, at(impl_->scratch, scratch));
+  impl_->primitive.execute(stream(), args);
+  stream().wait();
+}
+
+}  // namespace fast
+}  // namespace voxshard

@@ -1,0 +1,54 @@
+// What the engine asks of a kernel: compute one block of a result from views of the inputs. A kernel is made once when a
+// plan is made, is const afterwards, and is called from several worker threads at once, each with its own workspace.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+
+#include "libcore/tensor/tensor.h"
+
+namespace voxshard {
+
+/// kReference: naive and obvious, any dtype, double accumulation. kFast: oneDNN and vectorised code, f32 and bf16.
+enum class KernelSet { kReference, kFast };
+
+/// One block. Views carry global boxes; while planning, data pointers are null and only the geometry counts.
+struct KernelCall {
+  std::span<const TensorView> inputs;
+  TensorView output;
+  const std::byte* packed = nullptr;  // what pack() wrote this step
+  std::byte* workspace = nullptr;     // workspace_bytes() of scratch, 64-byte aligned, contents undefined
+};
+
+class Kernel {
+ public:
+  virtual ~Kernel() = default;
+  /// Bytes of a reordered copy of the weights, kept in the process pool; 0 when the kernel wants none.
+  virtual std::int64_t packed_bytes() const { return 0; }
+  /// Writes the reordered copy; called once per step before any run(). `inputs` holds the replicated inputs (weights).
+  virtual void pack(std::span<const TensorView> inputs, std::byte* packed) const {
+    (void)inputs;
+    (void)packed;
+  }
+  /// Scratch that run() needs for a block of this geometry. May build and cache library primitives.
+  virtual std::int64_t workspace_bytes(const KernelCall& call) const {
+    (void)call;
+    return 0;
+  }
+  virtual void run(const KernelCall& call) const = 0;
+};
+
+/// A kernel that is one function without scratch.
+class FunctionKernel : public Kernel {
+ public:
+  explicit FunctionKernel(std::function<void(const KernelCall&)> body) : body_(std::move(body)) {}
+  void run(const KernelCall& call) const override { body_(call); }
+
+ private:
+  std::function<void(const KernelCall&)> body_;
+};
+
+}  // namespace voxshard

@@ -1,0 +1,47 @@
+// Segmentation losses from index labels, in pieces: local sums -> all-reduce -> value and gradient.
+// logits (N, D, H, W, C), labels (N, D, H, W, 1) i32; a label outside 0 .. C-1 is ignored (padding carries -1).
+// p = softmax(logits), y = one-hot(label). Per group of samples (as in norm.h) and class:
+//
+//   sums (G, 3C + 2) f64 = { I_c = sum y_c p_c, P_c = sum p_c, Y_c = sum y_c, CE = sum -log p_label, count of voxels }
+//
+// cross_entropy    CE / count
+// adaptive_dice32  dice_c = 2 (I_c + 1e-7) / (P_c + Y_c + 1e-7); w_c = exp(-dice_c); 1 - sum(w_c dice_c) / (C exp(-1))
+//                  (Cloud TPU 3D U-Net, metrics.py, background included; w_c is differentiated too)
+// dice_ce          CE / count + 1 - mean over c >= 1 of (2 I_c + 1) / (P_c + Y_c + 1)
+// The loss is the mean over groups.
+#pragma once
+
+#include "libcore/tensor/tensor.h"
+
+namespace voxshard {
+
+enum class LossKind { kCrossEntropy, kAdaptiveDice32, kDiceCE };
+
+struct LossSpec {
+  LossKind kind = LossKind::kCrossEntropy;
+  std::int64_t classes = 2;
+  std::int64_t groups = 1;
+  std::int64_t batch = 1;  // global N
+
+  std::int64_t group_of(std::int64_t sample) const { return sample * groups / batch; }
+};
+
+}  // namespace voxshard
+
+#define VOXSHARD_LOSS_KERNELS                                                                                        \
+  /* sums over logits.box for the groups in sums.box; overwrites. */                                                 \
+  void segmentation_sums(const TensorView& logits, const TensorView& labels, const TensorView& sums,                 \
+                         const LossSpec& spec);                                                                      \
+  /* loss (1) f64: overwrites with (1 / G) * sum over the groups in sums.box of the group's loss. */      \
+  void segmentation_loss(const TensorView& sums, const TensorView& loss, const LossSpec& spec);                      \
+  /* d loss / d logits for d_logits.box, given complete sums of its groups. */                                       \
+  void segmentation_grad(const TensorView& logits, const TensorView& labels, const TensorView& sums,                 \
+                         const TensorView& d_logits, const LossSpec& spec);
+
+namespace voxshard::reference {
+VOXSHARD_LOSS_KERNELS
+}
+namespace voxshard::fast {
+VOXSHARD_LOSS_KERNELS
+}
+#undef VOXSHARD_LOSS_KERNELS

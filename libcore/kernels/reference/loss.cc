@@ -1,0 +1,91 @@
+// Segmentation losses in double, voxel by voxel: softmax, local sums, and the gradient through loss_terms.h.
+//
+// The softmax subtracts the largest logit, so it is finite for any finite logits.
+#include "libcore/kernels/loss.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "libcore/kernels/loss_terms.h"
+#include "libcore/kernels/rows.h"
+
+namespace voxshard::reference {
+namespace {
+
+using Row = std::vector<double>;
+
+/// The label at voxel `at`, or -1 when the voxel is ignored.
+std::int64_t label_at(const TensorView& labels, Dims at, const LossSpec& spec) {
+  at[at.rank() - 1] = labels.box.begin.back();
+  const auto label = static_cast<std::int64_t>(load(labels, offset_at(labels, at)));
+  return label >= 0 && label < spec.classes ? label : -1;
+}
+
+/// Logits -> probabilities in place; returns log(sum exp(logits)).
+double softmax(Row& p) {
+  const double top = *std::max_element(p.begin(), p.end());
+  double total = 0;
+  for (double& v : p) total += v = std::exp(v - top);
+  for (double& v : p) v /= total;
+  return top + std::log(total);
+}
+
+}  // namespace
+
+void segmentation_sums(const TensorView& logits, const TensorView& labels, const TensorView& sums,
+                       const LossSpec& spec) {
+  const auto classes = static_cast<std::size_t>(spec.classes);
+  Row p(classes);
+  for (std::int64_t g = sums.box.begin[0]; g < sums.box.end(0); ++g) {
+    Row sum(3 * classes + 2, 0.0);
+    for_each_row(logits.box, [&](const Dims& at) {
+      const std::int64_t label = label_at(labels, at, spec);
+      if (spec.group_of(at[0]) != g || label < 0) return;
+      const auto l = static_cast<std::size_t>(label);
+      load_row(logits, offset_at(logits, at), spec.classes, p.data());
+      const double logit = p[l], normaliser = softmax(p);
+      for (std::size_t c = 0; c < classes; ++c) sum[classes + c] += p[c];
+      sum[l] += p[l];
+      sum[2 * classes + l] += 1;
+      sum[3 * classes] += normaliser - logit;
+      sum[3 * classes + 1] += 1;
+    });
+    store_row(sums, (g - sums.box.begin[0]) * sums.strides[0], static_cast<std::int64_t>(sum.size()), sum.data());
+  }
+}
+
+void segmentation_loss(const TensorView& sums, const TensorView& loss, const LossSpec& spec) {
+  double total = 0;
+  for (std::int64_t g = sums.box.begin[0]; g < sums.box.end(0); ++g)
+    total += loss_terms(group_sums(sums, g).data(), spec).value;
+  store(loss, 0, total / static_cast<double>(spec.groups));
+}
+
+void segmentation_grad(const TensorView& logits, const TensorView& labels, const TensorView& sums,
+                       const TensorView& d_logits, const LossSpec& spec) {
+  const auto classes = static_cast<std::size_t>(spec.classes);
+  Row p(classes), grad(classes);
+  for (std::int64_t n = d_logits.box.begin[0]; n < d_logits.box.end(0); ++n) {
+    const LossTerms t = loss_terms(group_sums(sums, spec.group_of(n)).data(), spec);
+    for_each_row(sample_of(d_logits.box, n), [&](const Dims& at) {
+      const std::int64_t label = label_at(labels, at, spec);
+      load_row(logits, offset_at(logits, at), spec.classes, p.data());
+      softmax(p);
+      double mean = 0;
+      for (std::size_t c = 0; c < classes; ++c) {
+        const bool hit = static_cast<std::int64_t>(c) == label;
+        grad[c] = (hit ? t.d_intersection[c] : 0.0) + t.d_probability[c];
+        mean += p[c] * grad[c];
+      }
+      for (std::size_t c = 0; c < classes; ++c) {
+        const bool hit = static_cast<std::int64_t>(c) == label;
+        grad[c] = p[c] * (grad[c] - mean) + t.d_cross_entropy * (p[c] - (hit ? 1.0 : 0.0));
+        grad[c] = label < 0 ? 0.0 : grad[c] / static_cast<double>(spec.groups);
+      }
+      store_row(d_logits, offset_at(d_logits, at), spec.classes, grad.data());
+    });
+  }
+}
+
+}  // namespace voxshard::reference

@@ -1,0 +1,69 @@
+// Element by element, in double, any rank and any types; sums in the row-major order of the view's box.
+#include "libcore/kernels/pointwise.h"
+
+#include <vector>
+
+#include "libcore/kernels/rows.h"
+
+namespace voxshard::reference {
+namespace {
+
+/// y = op(x) for y.box.
+template <class Op>
+void map(const TensorView& x, const TensorView& y, Op op) {
+  for_each_row(y.box, [&](const Dims& at) {
+    const std::int64_t from = offset_at(x, at), to = offset_at(y, at);
+    for (std::int64_t c = 0; c < row_count(y.box); ++c) store(y, to + c, op(load(x, from + c)));
+  });
+}
+
+/// y = op(a, b) for y.box.
+template <class Op>
+void map(const TensorView& a, const TensorView& b, const TensorView& y, Op op) {
+  for_each_row(y.box, [&](const Dims& at) {
+    const std::int64_t left = offset_at(a, at), right = offset_at(b, at), to = offset_at(y, at);
+    for (std::int64_t c = 0; c < row_count(y.box); ++c) store(y, to + c, op(load(a, left + c), load(b, right + c)));
+  });
+}
+
+}  // namespace
+
+void leaky_relu(const TensorView& x, const TensorView& y, double slope) {
+  map(x, y, [=](double v) { return v > 0 ? v : slope * v; });
+}
+
+void leaky_relu_grad(const TensorView& x, const TensorView& d_y, const TensorView& d_x, double slope) {
+  map(x, d_y, d_x, [=](double v, double grad) { return v > 0 ? grad : slope * grad; });
+}
+
+void add(const TensorView& a, const TensorView& b, const TensorView& y) {
+  map(a, b, y, [](double u, double v) { return u + v; });
+}
+
+void scale(const TensorView& x, const TensorView& y, double factor) {
+  map(x, y, [=](double v) { return factor * v; });
+}
+
+void convert(const TensorView& src, const TensorView& dst) {
+  map(src, dst, [](double v) { return v; });
+}
+
+void channel_sum(const TensorView& x, const TensorView& sums) {
+  std::vector<double> total(static_cast<std::size_t>(sums.count()), 0.0);
+  for_each_row(x.box, [&](const Dims& at) {
+    const std::int64_t from = offset_at(x, at);
+    for (std::size_t c = 0; c < total.size(); ++c) total[c] += load(x, from + static_cast<std::int64_t>(c));
+  });
+  store_row(sums, 0, sums.count(), total.data());
+}
+
+void sum_all(const TensorView& x, const TensorView& y) {
+  double total = 0;
+  for_each_row(x.box, [&](const Dims& at) {
+    const std::int64_t from = offset_at(x, at);
+    for (std::int64_t c = 0; c < row_count(x.box); ++c) total += load(x, from + c);
+  });
+  store(y, 0, total);
+}
+
+}  // namespace voxshard::reference

@@ -1,0 +1,62 @@
+// Walking views row by row: a row is the run of channels at one voxel. Both kernel sets use it.
+//
+//   for_each_row(y.box, [&](const Dims& at) { load_row(x, offset_at(x, at), channels, buffer); ... });
+//
+// `at` holds global coordinates with 0-th channel of the box in its last entry, so views with other boxes agree on it.
+#pragma once
+
+#include "libcore/tensor/tensor.h"
+
+namespace voxshard {
+
+/// The offset in elements of the global coordinate `at` from view.data.
+inline std::int64_t offset_at(const TensorView& view, const Dims& at) {
+  std::int64_t offset = 0;
+  for (int a = 0; a < view.rank(); ++a) offset += (at[a] - view.box.begin[a]) * view.strides[a];
+  return offset;
+}
+
+/// Calls body(at) for each row of `box` in row-major order; a box of rank 0 is one row of one element.
+template <class Body>
+void for_each_row(const Box& box, Body body) {
+  if (box.empty()) return;
+  Dims at = box.begin;
+  while (true) {
+    body(static_cast<const Dims&>(at));
+    int a = box.rank() - 2;
+    for (; a >= 0; --a) {
+      if (++at[a] < box.end(a)) break;
+      at[a] = box.begin[a];
+    }
+    if (a < 0) return;
+  }
+}
+
+/// The number of elements in a row of `box`.
+inline std::int64_t row_count(const Box& box) { return box.rank() == 0 ? 1 : box.extent.back(); }
+
+/// Reads `count` elements from `offset` as doubles.
+inline void load_row(const TensorView& view, std::int64_t offset, std::int64_t count, double* to) {
+  if (view.dtype == DType::kF64) {
+    const double* from = view.as<double>() + offset;
+    for (std::int64_t i = 0; i < count; ++i) to[i] = from[i];
+  } else if (view.dtype == DType::kF32) {
+    const float* from = view.as<float>() + offset;
+    for (std::int64_t i = 0; i < count; ++i) to[i] = from[i];
+  } else {
+    for (std::int64_t i = 0; i < count; ++i) to[i] = load(view, offset + i);
+  }
+}
+
+/// Writes `count` doubles at `offset`, rounded to the view's type.
+inline void store_row(const TensorView& view, std::int64_t offset, std::int64_t count, const double* from) {
+  for (std::int64_t i = 0; i < count; ++i) store(view, offset + i, from[i]);
+}
+
+/// The part of the (N, D, H, W) axes of `box` in sample n; all else whole.
+inline Box sample_of(Box box, std::int64_t n) {
+  box.set(0, std::max(n, box.begin[0]), std::min(n + 1, box.end(0)));
+  return box;
+}
+
+}  // namespace voxshard

@@ -1,0 +1,66 @@
+#include "libcore/memory/host_kernels.h"
+
+#include <numeric>
+
+#include "libcore/kernels/conv.h"
+
+namespace voxshard {
+
+BlockGeometry block_geometry(const Program& program, const OpTable& ops, const Instruction& instruction, std::size_t core,
+                             const Box& block) {
+  const Node& node = program.graph.node(instruction.value);
+  const OpDef& def = ops.at(node.op);
+  const auto types = program.graph.input_types(instruction.value);
+  const OpContext op{node.attrs, types, node.type};
+  BlockGeometry geometry;
+  for (int slot = 0; slot < static_cast<int>(node.inputs.size()); ++slot) {
+    const ValuePlan& plan = program.plan(node.inputs[static_cast<std::size_t>(slot)]);
+    const Box& held = plan.held[plan.layout.replicated ? 0 : core];
+    const DType dtype = types[static_cast<std::size_t>(slot)].dtype;
+    Box need = needed_box(def, op, slot, block);
+    if (plan.layout.replicated) need = intersect(need, held);  // parameters have no margins
+    geometry.inputs.push_back(dense_view(nullptr, dtype, held).sub(need));
+  }
+  if (def.driver >= 0) {
+    const Box result = result_box(def, op, block);
+    // A partial result has memory of its own; a complete one lies in the value's buffer.
+    geometry.output = instruction.partial ? dense_view(nullptr, node.type.dtype, result)
+                                          : dense_view(nullptr, node.type.dtype, Box::whole(node.type.shape)).sub(result);
+  } else {
+    const ValuePlan& plan = program.plan(instruction.value);
+    geometry.output = dense_view(nullptr, node.type.dtype, plan.held[plan.layout.replicated ? 0 : core]).sub(block);
+  }
+  return geometry;
+}
+
+std::int64_t HostKernels::total_packed_bytes() const {
+  return std::accumulate(packed_bytes.begin(), packed_bytes.end(), std::int64_t{0});
+}
+
+HostKernels bind_kernels(const Program& program, const OpTable& ops, KernelSet set) {
+  pin_kernel_library_to_one_thread();
+  HostKernels kernels;
+  for (const Instruction& instruction : program.instructions) {
+    kernels.by_instruction.emplace_back();
+    kernels.packed_bytes.push_back(0);
+    if (instruction.kind != InstructionKind::kCompute) continue;
+    const Node& node = program.graph.node(instruction.value);
+    const auto types = program.graph.input_types(instruction.value);
+    auto kernel = ops.at(node.op).kernel({node.attrs, types, node.type}, set);
+    for (std::size_t core = 0; core < instruction.blocks.size(); ++core) {
+      for (const Box& block : instruction.blocks[core]) {
+        const BlockGeometry geometry = block_geometry(program, ops, instruction, core, block);
+        const std::int64_t bytes = kernel->workspace_bytes({.inputs = geometry.inputs, .output = geometry.output});
+        if (bytes > kernels.workspace_bytes) {
+          kernels.workspace_bytes = bytes;
+          kernels.widest = instruction.value;
+        }
+      }
+    }
+    kernels.packed_bytes.back() = (kernel->packed_bytes() + 63) / 64 * 64;
+    kernels.by_instruction.back() = std::move(kernel);
+  }
+  return kernels;
+}
+
+}  // namespace voxshard

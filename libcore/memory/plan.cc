@@ -1,0 +1,190 @@
+#include "libcore/memory/plan.h"
+
+#include <algorithm>
+#include <numeric>
+#include <sstream>
+
+namespace voxshard {
+namespace {
+
+std::int64_t aligned(std::int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+
+struct Lifetime {
+  int first = -1;
+  int last = -1;
+};
+
+std::vector<Lifetime> lifetimes(const Program& program, const MemoryOptions& options) {
+  std::vector<Lifetime> lives(program.values.size());
+  const int end = static_cast<int>(program.instructions.size());
+  for (int i = 0; i < end; ++i) {
+    const Instruction& instruction = program.instructions[static_cast<std::size_t>(i)];
+    Lifetime& own = lives[static_cast<std::size_t>(instruction.value)];
+    if (own.first < 0) own.first = i;
+    own.last = i;
+    if (instruction.kind != InstructionKind::kCompute) continue;
+    for (ValueId input : program.graph.node(instruction.value).inputs)
+      lives[static_cast<std::size_t>(input)].last = std::max(lives[static_cast<std::size_t>(input)].last, i);
+  }
+  auto keep = [&](ValueId id) { lives[static_cast<std::size_t>(id)].last = end; };
+  for (const auto& [name, id] : program.graph.outputs) keep(id);
+  for (const auto& [parameter, gradient] : program.graph.gradients) keep(gradient);
+  for (const auto& [state, value] : program.graph.effects) keep(value);
+  for (ValueId id = 0; id < program.graph.size(); ++id) {
+    Lifetime& life = lives[static_cast<std::size_t>(id)];
+    if (program.graph.node(id).role == Role::kInput) life.first = 0;  // fed before the first instruction
+    if (options.keep_all) life = {0, end};
+    life.last = std::max(life.last, life.first);
+  }
+  return lives;
+}
+
+/// Greedy by size: the largest buffer first, each at the lowest offset that is free while it lives.
+void place(Pool& pool) {
+  std::vector<std::size_t> order(pool.buffers.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return pool.buffers[a].bytes > pool.buffers[b].bytes; });
+  std::vector<const Buffer*> placed;  // sorted by offset
+  for (std::size_t index : order) {
+    Buffer& buffer = pool.buffers[index];
+    std::int64_t offset = 0;
+    for (const Buffer* other : placed) {
+      if (other->last < buffer.first || buffer.last < other->first) continue;
+      if (offset + buffer.bytes <= other->offset) break;
+      offset = std::max(offset, other->offset + other->bytes);
+    }
+    buffer.offset = offset;
+    placed.insert(std::upper_bound(placed.begin(), placed.end(), &buffer,
+                                   [](const Buffer* a, const Buffer* b) { return a->offset < b->offset; }),
+                  &buffer);
+    pool.bytes = std::max(pool.bytes, offset + buffer.bytes);
+  }
+}
+
+void add_partials(const Program& program, const OpTable& ops, int index, const Instruction& compute, MemoryPlan& plan) {
+  if (!compute.partial || !needs_join(compute)) return;
+  const Node& node = program.graph.node(compute.value);
+  const auto types = program.graph.input_types(compute.value);
+  const OpContext op{node.attrs, types, node.type};
+  for (std::size_t core = 0; core < compute.blocks.size(); ++core) {
+    for (std::size_t b = 0; b < compute.blocks[core].size(); ++b) {
+      const Box box = result_box(ops.at(node.op), op, compute.blocks[core][b]);
+      plan.arenas[core].buffers.push_back({.value = compute.value,
+                                           .partial = static_cast<std::int64_t>(b),
+                                           .box = box,
+                                           .bytes = aligned(box.count() * dtype_bytes(node.type.dtype)),
+                                           .first = index,
+                                           .last = index + 1});
+    }
+  }
+}
+
+}  // namespace
+
+bool needs_join(const Instruction& compute) {
+  std::size_t partials = 0;
+  for (const auto& blocks : compute.blocks) partials += blocks.size();
+  return partials > 1;
+}
+
+const Buffer* Pool::find(ValueId value, std::int64_t partial) const {
+  for (const Buffer& buffer : buffers)
+    if (buffer.value == value && buffer.partial == partial) return &buffer;
+  return nullptr;
+}
+
+std::int64_t MemoryPlan::widest_arena_bytes() const {
+  std::int64_t widest = 0;
+  for (const Pool& arena : arenas) widest = std::max(widest, arena.bytes);
+  return widest;
+}
+
+std::int64_t MemoryPlan::all_arena_bytes() const {
+  std::int64_t total = 0;
+  for (const Pool& arena : arenas) total += arena.bytes;
+  return total;
+}
+
+MemoryPlan plan_memory(const Program& program, const OpTable& ops, const MemoryOptions& options) {
+  MemoryPlan plan;
+  plan.arenas.resize(static_cast<std::size_t>(program.mesh.cores()));
+  const auto lives = lifetimes(program, options);
+  for (ValueId id = 0; id < program.graph.size(); ++id) {
+    const Node& node = program.graph.node(id);
+    const ValuePlan& value = program.plan(id);
+    if (node.role == Role::kParameter || node.role == Role::kState) {
+      plan.parameter_bytes += node.type.bytes();
+      continue;
+    }
+    const Lifetime& life = lives[static_cast<std::size_t>(id)];
+    for (std::size_t core = 0; core < value.held.size(); ++core) {
+      if (value.held[core].empty()) continue;
+      Pool& pool = value.layout.replicated ? plan.process : plan.arenas[core];
+      pool.buffers.push_back({.value = id,
+                              .box = value.held[core],
+                              .bytes = aligned(value.held[core].count() * dtype_bytes(node.type.dtype)),
+                              .first = life.first,
+                              .last = life.last});
+    }
+  }
+  for (int i = 0; i < static_cast<int>(program.instructions.size()); ++i)
+    add_partials(program, ops, i, program.instructions[static_cast<std::size_t>(i)], plan);
+  for (Pool& arena : plan.arenas) place(arena);
+  place(plan.process);
+  return plan;
+}
+
+std::vector<std::string> verify(const MemoryPlan& plan) {
+  std::vector<std::string> broken;
+  auto check = [&](const Pool& pool, const std::string& name) {
+    for (std::size_t i = 0; i < pool.buffers.size(); ++i) {
+      const Buffer& a = pool.buffers[i];
+      if (a.offset % kAlignment != 0 || a.offset + a.bytes > pool.bytes)
+        broken.push_back(name + ": buffer of %" + std::to_string(a.value) + " lies outside its pool");
+      for (std::size_t j = 0; j < i; ++j) {
+        const Buffer& b = pool.buffers[j];
+        const bool together = a.first <= b.last && b.first <= a.last;
+        if (together && a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes)
+          broken.push_back(name + ": %" + std::to_string(a.value) + " and %" + std::to_string(b.value) + " overlap");
+      }
+    }
+  };
+  for (std::size_t c = 0; c < plan.arenas.size(); ++c) check(plan.arenas[c], "arena " + std::to_string(c));
+  check(plan.process, "process pool");
+  return broken;
+}
+
+std::vector<Allocation> largest_allocations(const Program& program, const MemoryPlan& plan, std::size_t core,
+                                            std::size_t count) {
+  std::vector<Allocation> all;
+  auto add = [&](const Pool& pool) {
+    for (const Buffer& buffer : pool.buffers) {
+      const Node& node = program.graph.node(buffer.value);
+      const ValuePlan& value = program.plan(buffer.value);
+      const Box own = buffer.partial >= 0 || value.layout.replicated ? buffer.box : value.own[core];
+      all.push_back({node.name + (buffer.partial >= 0 ? " (partial)" : ""), node.type, buffer.box, buffer.bytes,
+                     own.count() * dtype_bytes(node.type.dtype)});
+    }
+  };
+  add(plan.arenas[core]);
+  add(plan.process);
+  std::stable_sort(all.begin(), all.end(), [](const Allocation& a, const Allocation& b) { return a.bytes > b.bytes; });
+  if (all.size() > count) all.resize(count);
+  return all;
+}
+
+std::string to_text(const Program& program, const MemoryPlan& plan) {
+  std::ostringstream out;
+  for (std::size_t c = 0; c < plan.arenas.size(); ++c) {
+    out << "arena " << c << ": " << plan.arenas[c].bytes << " bytes, " << plan.arenas[c].buffers.size() << " buffers\n";
+    if (c > 0) continue;
+    for (const Buffer& b : plan.arenas[c].buffers)
+      out << "  +" << b.offset << " " << b.bytes << " bytes, instructions " << b.first << ".." << b.last << ": "
+          << program.graph.node(b.value).name << (b.partial >= 0 ? " (partial)" : "") << " " << to_string(b.box) << "\n";
+  }
+  out << "process pool: " << plan.process.bytes << " bytes; parameters and states: " << plan.parameter_bytes << " bytes\n";
+  return out.str();
+}
+
+}  // namespace voxshard

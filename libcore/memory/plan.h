@@ -1,0 +1,69 @@
+// Where every value lives, decided before the first step: one arena per core for what is cut, one process pool for what
+// is replicated. A buffer's bytes are reused once its last reader has run.
+//
+//   MemoryPlan plan = plan_memory(program, ops, {});
+//   plan.arenas[3].bytes     // what core 3 needs, to the byte
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "libcore/partition/program.h"
+
+namespace voxshard {
+
+/// Buffers begin at multiples of this (a cache line; also what AMX tile loads want).
+inline constexpr std::int64_t kAlignment = 64;
+
+struct Buffer {
+  ValueId value = kNoValue;
+  std::int64_t partial = -1;  // the block whose partial result this is; -1: the value itself
+  Box box;
+  std::int64_t offset = 0;
+  std::int64_t bytes = 0;
+  int first = 0;  // instructions between which the buffer is alive, both included
+  int last = 0;
+};
+
+struct Pool {
+  std::vector<Buffer> buffers;
+  std::int64_t bytes = 0;
+
+  const Buffer* find(ValueId value, std::int64_t partial = -1) const;
+};
+
+struct MemoryPlan {
+  std::vector<Pool> arenas;  // per core
+  Pool process;              // replicated results: converted weights, weight gradients, statistics
+  std::int64_t parameter_bytes = 0;  // parameters and states, held once per process
+
+  std::int64_t widest_arena_bytes() const;
+  std::int64_t all_arena_bytes() const;
+};
+
+struct MemoryOptions {
+  bool keep_all = false;  // no reuse: every value can be looked at after the step
+};
+
+/// True when the partial results of `compute` need memory and a join; a single one is written in place.
+bool needs_join(const Instruction& compute);
+
+MemoryPlan plan_memory(const Program& program, const OpTable& ops, const MemoryOptions& options);
+
+/// Every pair of buffers that are alive at once and overlap; empty when sound.
+std::vector<std::string> verify(const MemoryPlan& plan);
+
+/// The `count` largest allocations of one core (its arena and the process pool), one line each: layer, shape, bytes.
+struct Allocation {
+  std::string layer;
+  TensorType type;
+  Box box;
+  std::int64_t bytes = 0;           // with margins and alignment
+  std::int64_t unpadded_bytes = 0;  // the owned box alone
+};
+std::vector<Allocation> largest_allocations(const Program& program, const MemoryPlan& plan, std::size_t core,
+                                            std::size_t count);
+
+std::string to_text(const Program& program, const MemoryPlan& plan);
+
+}  // namespace voxshard

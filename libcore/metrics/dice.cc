@@ -1,0 +1,81 @@
+#include "libcore/metrics/dice.h"
+
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "libcore/base/error.h"
+
+namespace voxshard {
+namespace {
+
+/// Calls body(offset in a, offset in b, length) for each row of two views of equal extents.
+template <class Body>
+void for_each_row_pair(const TensorView& a, const TensorView& b, Body body) {
+  if (a.box.empty()) return;
+  if (a.rank() == 0) return body(0, 0, 1);
+  Dims index = Dims::filled(a.rank(), 0);
+  while (true) {
+    std::int64_t at_a = 0, at_b = 0;
+    for (int x = 0; x + 1 < a.rank(); ++x) at_a += index[x] * a.strides[x], at_b += index[x] * b.strides[x];
+    body(at_a, at_b, a.extent().back());
+    int x = a.rank() - 2;
+    for (; x >= 0; --x) {
+      if (++index[x] < a.extent()[x]) break;
+      index[x] = 0;
+    }
+    if (x < 0) return;
+  }
+}
+
+std::int64_t label_at(const TensorView& v, std::int64_t offset) {
+  return v.dtype == DType::kI32 ? v.as<std::int32_t>()[offset] : v.as<std::uint8_t>()[offset];
+}
+
+}  // namespace
+
+std::vector<ClassCounts> count_classes(const TensorView& prediction, const TensorView& reference, int classes) {
+  if (!(prediction.extent() == reference.extent()))
+    throw Error(ErrorKind::kInput, "[metrics] prediction has " + to_string(prediction.extent()) + " voxels, its reference " +
+                                       to_string(reference.extent()) + "; compare label maps on the same grid");
+  auto is_label = [](DType type) { return type == DType::kI32 || type == DType::kU8; };
+  ensure(is_label(prediction.dtype) && is_label(reference.dtype), "label maps are i32 or u8");
+  std::vector<ClassCounts> counts(static_cast<std::size_t>(classes));
+  auto known = [&](std::int64_t label) { return label >= 0 && label < classes; };
+  for_each_row_pair(prediction, reference, [&](std::int64_t p, std::int64_t r, std::int64_t length) {
+    for (std::int64_t i = 0; i < length; ++i) {
+      const std::int64_t mine = label_at(prediction, p + i), truth = label_at(reference, r + i);
+      if (mine == truth) {
+        if (known(mine)) ++counts[mine].tp;
+        continue;
+      }
+      if (known(mine)) ++counts[mine].fp;
+      if (known(truth)) ++counts[truth].fn;
+    }
+  });
+  const std::int64_t voxels = prediction.count();
+  for (ClassCounts& c : counts) c.tn = voxels - c.tp - c.fp - c.fn;
+  return counts;
+}
+
+double dice(const ClassCounts& c) {
+  const auto denominator = 2 * c.tp + c.fp + c.fn;
+  if (denominator == 0) return std::numeric_limits<double>::quiet_NaN();
+  return 2.0 * static_cast<double>(c.tp) / static_cast<double>(denominator);
+}
+
+double iou(const ClassCounts& c) {
+  const auto denominator = c.tp + c.fp + c.fn;
+  if (denominator == 0) return std::numeric_limits<double>::quiet_NaN();
+  return static_cast<double>(c.tp) / static_cast<double>(denominator);
+}
+
+double nan_mean(const std::vector<double>& values) {
+  double sum = 0;
+  int count = 0;
+  for (double v : values)
+    if (!std::isnan(v)) sum += v, ++count;
+  return count ? sum / count : std::numeric_limits<double>::quiet_NaN();
+}
+
+}  // namespace voxshard

@@ -1,0 +1,88 @@
+#include "libcore/models/layers.h"
+
+namespace voxshard {
+namespace {
+
+Window cubic(int rank, std::int64_t kernel, std::int64_t stride, std::int64_t dilation) {
+  return {Dims::filled(rank, kernel), Dims::filled(rank, stride), Dims::filled(rank, dilation), Dims::filled(rank, 0),
+          Dims::filled(rank, 0)};
+}
+
+}  // namespace
+
+ValueId Layers::weights(const std::string& name, const Shape& shape) {
+  const ValueId kernel = b_.parameter(name + "/kernel", {DType::kF32, shape});
+  return options_.dtype == DType::kF32 ? kernel
+                                       : b_.op("convert", {kernel}, {.dtype = options_.dtype}, name + "/kernel/convert");
+}
+
+ValueId Layers::conv(ValueId x, const ConvOptions& options) {
+  Window window = cubic(spatial(x), options.kernel, options.stride, options.dilation);
+  set_same_padding(window, b_.type(x).shape);
+  Shape shape = window.kernel;
+  shape.push_back(b_.type(x).shape.back());
+  shape.push_back(options.filters);
+  const ValueId w = weights(options.name, shape);
+  const ValueId bias = b_.parameter(options.name + "/bias", {DType::kF32, {options.filters}});
+  const bool narrow = options.f32_result && options_.dtype == DType::kBF16;
+  return b_.op("conv", {x, w, bias}, {.window = window, .dtype = narrow ? DType::kF32 : options_.dtype}, options.name);
+}
+
+ValueId Layers::conv_transpose(ValueId x, const Shape& shape, const std::string& name) {
+  Window window = cubic(spatial(x), 2, 2, 1);
+  for (int a = 0; a < window.rank(); ++a) window.pad_hi[a] = 2 * b_.type(x).shape[a + 1] - shape[a + 1];
+  Shape kernel = window.kernel;  // as the gradient of a convolution from `shape` to x: (K, channels out, channels in)
+  kernel.push_back(shape.back());
+  kernel.push_back(b_.type(x).shape.back());
+  const ValueId w = weights(name, kernel);
+  const ValueId bias = b_.parameter(name + "/bias", {DType::kF32, {shape.back()}});
+  return b_.op("conv_input_grad", {x, w, bias}, {.window = window, .shape = shape, .dtype = options_.dtype}, name);
+}
+
+ValueId Layers::norm_activation(ValueId x, const std::string& name) {
+  const NormOptions& norm = options_.norm;
+  if (norm.kind == NormKind::kNone) return b_.op("leaky_relu", {x}, {.slope = options_.slope}, name + "/activation");
+  const Shape shape = b_.type(x).shape;
+  const std::int64_t batch = shape[0], channels = shape.back();
+  const bool running = norm.kind == NormKind::kBatch && !options_.training;
+  Attributes attrs;
+  attrs.batch = batch;
+  attrs.groups = norm.kind == NormKind::kInstance ? batch : running ? 1 : norm.replicas;
+  attrs.count = static_cast<double>(element_count(shape) / channels / attrs.groups);
+  attrs.epsilon = norm.epsilon;
+  attrs.slope = options_.slope;
+  attrs.dtype = options_.dtype == DType::kF64 ? DType::kF64 : DType::kF32;
+  const ValueId gamma = b_.parameter(name + "/norm/gamma", {DType::kF32, {channels}});
+  const ValueId beta = b_.parameter(name + "/norm/beta", {DType::kF32, {channels}});
+  ValueId moments = kNoValue;
+  if (norm.kind == NormKind::kBatch) moments = b_.state(name + "/norm/moments", {DType::kF32, {channels, 2}});
+  ValueId stats;
+  if (running) {
+    stats = b_.op("running_stats", {moments}, attrs, name + "/norm/stats");
+  } else {
+    const ValueId sums = b_.op("moment_sums", {x}, attrs, name + "/norm/sums");
+    stats = b_.op("norm_stats", {sums}, attrs, name + "/norm/stats");
+    if (moments != kNoValue) {
+      const ValueId now = b_.op("group_moments", {sums}, attrs, name + "/norm/batch_moments");
+      const ValueId next = b_.op("lerp", {moments, now}, {.number = norm.momentum}, name + "/norm/next_moments");
+      b_.graph().effects.emplace_back(moments, next);
+    }
+  }
+  return b_.op("norm_apply", {x, stats, gamma, beta}, attrs, name + "/norm");
+}
+
+ValueId Layers::max_pool(ValueId x, const std::string& name) {
+  Window window = cubic(spatial(x), 2, 2, 1);
+  set_same_padding(window, b_.type(x).shape);
+  return b_.op("max_pool", {x}, {.window = window}, name);
+}
+
+ValueId Layers::upsample(ValueId x, const Shape& shape, const std::string& name) {
+  return b_.op("upsample_nearest", {x}, {.shape = shape, .factor = Dims::filled(spatial(x), 2)}, name);
+}
+
+ValueId Layers::concat(ValueId a, ValueId b, const std::string& name) {
+  return b_.op("concat", {a, b}, {.axis = b_.type(a).shape.rank() - 1}, name);
+}
+
+}  // namespace voxshard

@@ -1,0 +1,62 @@
+// Layers: the parameters and ops of a convolution, a norm, a skip. Models are written with these, in global shapes.
+//
+//   Layers l(builder, {.dtype = DType::kBF16, .training = true});
+//   x = l.conv(x, {.name = "encoder0/conv0", .filters = 32, .kernel = 3});
+//   x = l.norm(x, "encoder0/conv0", relu);
+#pragma once
+
+#include <string>
+
+#include "libcore/graph/builder.h"
+
+namespace voxshard {
+
+enum class NormKind { kBatch, kInstance, kNone };
+
+struct NormOptions {
+  NormKind kind = NormKind::kBatch;
+  std::int64_t replicas = 1;  // batch norm over this many equal parts of the batch apiece (scope replica), 1 = all
+  double momentum = 0.99;
+  double epsilon = 1e-3;
+};
+
+struct LayerOptions {
+  DType dtype = DType::kF32;  // activations and what is multiplied; parameters are f32
+  bool training = true;       // batch norm: statistics of the batch, or the running ones
+  NormOptions norm;
+  double slope = 0;           // activation below zero: 0 ReLU, 0.01 leaky ReLU
+};
+
+struct ConvOptions {
+  std::string name;
+  std::int64_t filters = 1;
+  std::int64_t kernel = 3;
+  std::int64_t stride = 1;
+  std::int64_t dilation = 1;
+  bool f32_result = false;  // logits
+};
+
+class Layers {
+ public:
+  Layers(Builder& builder, LayerOptions options) : b_(builder), options_(options) {}
+
+  /// Cubic kernel, SAME padding, with bias.
+  ValueId conv(ValueId x, const ConvOptions& options);
+  /// Transposed convolution of kernel = stride = 2 with bias to `shape` (channels included): 2 n or 2 n - 1 per axis.
+  ValueId conv_transpose(ValueId x, const Shape& shape, const std::string& name);
+  /// The norm of the options, then the activation.
+  ValueId norm_activation(ValueId x, const std::string& name);
+  /// Kernel = stride = 2, SAME (the last window of an odd extent is clipped).
+  ValueId max_pool(ValueId x, const std::string& name);
+  ValueId upsample(ValueId x, const Shape& shape, const std::string& name);
+  ValueId concat(ValueId a, ValueId b, const std::string& name);
+
+ private:
+  ValueId weights(const std::string& name, const Shape& shape);
+  int spatial(ValueId x) const { return b_.type(x).shape.rank() - 2; }
+
+  Builder& b_;
+  LayerOptions options_;
+};
+
+}  // namespace voxshard

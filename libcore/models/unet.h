@@ -1,0 +1,42 @@
+// The reference 3D U-Net of Cloud TPU (models/official/unet3d): at depth 4, base 32, 1 channel and 3 classes it has
+// 19,073,795 parameters. Also in 2-D, for images.
+//
+//   Encoder level d: two 3^n convolutions to base * 2^d and base * 2^(d+1), each norm + activation; 2^n max pool between
+//   levels. Decoder: transposed convolution of kernel and stride 2 keeping its channels (or nearest up-sampling), concat
+//   [up, skip], two convolutions to the skip's channels. Head: 1^n convolution to the classes.
+#pragma once
+
+#include "libcore/kernels/loss.h"
+#include "libcore/models/layers.h"
+
+namespace voxshard {
+
+struct UNetConfig {
+  int spatial_axes = 3;
+  std::int64_t base_filters = 32;
+  int depth = 4;
+  std::int64_t channels = 1;
+  std::int64_t classes = 3;
+  NormKind norm = NormKind::kBatch;
+  double slope = 0;            // 0: ReLU, > 0: leaky ReLU
+  bool deconvolution = true;   // false: nearest up-sampling
+  friend bool operator==(const UNetConfig&, const UNetConfig&) = default;
+};
+
+struct SegmentationOptions {
+  std::int64_t batch = 1;
+  Dims size;                  // D H W or H W
+  DType dtype = DType::kF32;
+  LossKind loss = LossKind::kCrossEntropy;
+  bool training = true;       // with labels, loss, gradients and running statistics; else logits from running statistics
+  std::int64_t norm_replicas = 1;
+};
+
+/// Inputs "image" (N, ..., channels) in `dtype` and, in training, "labels" (N, ..., 1) i32; outputs "logits" (f32) and
+/// "loss" (f64). Errors: kConfig for impossible sizes or settings.
+Graph build_unet(const UNetConfig& config, const SegmentationOptions& options, const OpTable& ops);
+
+/// Trainable numbers in a graph.
+std::int64_t count_parameters(const Graph& graph);
+
+}  // namespace voxshard

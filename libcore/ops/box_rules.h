@@ -1,0 +1,27 @@
+// Index arithmetic shared by the box rules: which inputs a window reads, which windows read an input, which groups a
+// range of samples belongs to. All in global coordinates; spatial axis a of a window is tensor axis a + 1.
+#pragma once
+
+#include "libcore/graph/op_def.h"
+
+namespace voxshard {
+
+/// What the windows `out` read: [b*s - lo, (e-1)*s - lo + span) per spatial axis, all `channels`; may lie outside.
+///   example: kernel 3, pad 1, out [4:8] -> [3:9]
+Box window_reads(const Window& window, const Box& out, std::int64_t channels);
+/// The windows that read any of `in`; may lie outside [0, outputs), with the low end such that the local padding of the
+/// gradient stays non-negative.   example: kernel 3, stride 2, pad 1, in [4:8] -> windows [2:5]
+Box windows_reading(const Window& window, const Box& in, std::int64_t channels);
+/// `box` cut to the tensor.
+Box clip(const Box& box, const Shape& shape);
+/// The groups of samples [begin, end) of axis 0, with all of the other axes of `sums`.
+Box groups_of(const Attributes& attrs, const Box& iteration, const Shape& sums);
+/// A shape or view dims with the axes of `rank` lifted to 5: {N, H, W, C} -> {N, 1, H, W, C}.
+Shape lifted(const Shape& shape);
+
+/// Errors: kConfig with `text` unless `ok`.
+void require(bool ok, const std::string& text);
+/// An extent check in words: "expected input 1 of shape 3x3, got 2x2".
+void require_shape(std::span<const TensorType> inputs, std::size_t input, const Shape& expected);
+
+}  // namespace voxshard

@@ -1,0 +1,98 @@
+// Concatenation along any axis and its gradient, the slice. A cut axis is no special case: each input is needed where the
+// result's box, moved by the input's offset, meets it.
+//
+//   concat {a, b, ...} axis        slice {x} axis, offset, shape
+#include "libcore/graph/builder.h"
+#include "libcore/kernels/pointwise.h"
+#include "libcore/ops/box_rules.h"
+#include "libcore/ops/kernel_binding.h"
+#include "libcore/ops/op_table.h"
+
+namespace voxshard {
+namespace {
+
+Box moved(Box box, int axis, std::int64_t by) {
+  box.begin[axis] += by;
+  return box;
+}
+
+TensorType infer_concat(const Attributes& attrs, std::span<const TensorType> in) {
+  require(!in.empty() && attrs.axis >= 0 && attrs.axis < in[0].shape.rank(), "expected inputs and one of their axes");
+  TensorType result = in[0];
+  for (std::size_t i = 1; i < in.size(); ++i) {
+    Shape expected = in[0].shape;
+    require(in[i].shape.rank() == expected.rank() && in[i].dtype == in[0].dtype, "expected inputs of one rank and type");
+    expected[attrs.axis] = in[i].shape[attrs.axis];
+    require_shape(in, i, expected);
+    result.shape[attrs.axis] += in[i].shape[attrs.axis];
+  }
+  return result;
+}
+
+TensorType infer_slice(const Attributes& attrs, std::span<const TensorType> in) {
+  require(in.size() == 1 && attrs.shape.rank() == in[0].shape.rank(), "expected one input and `shape` of its rank");
+  require(attrs.offset >= 0 && attrs.offset + attrs.shape[attrs.axis] <= in[0].shape[attrs.axis],
+          "the slice reaches beyond the input");
+  return {in[0].dtype, attrs.shape};
+}
+
+std::int64_t offset_of(std::span<const TensorType> inputs, int axis, int input) {
+  std::int64_t offset = 0;
+  for (int i = 0; i < input; ++i) offset += inputs[static_cast<std::size_t>(i)].shape[axis];
+  return offset;
+}
+
+Box concat_needs(const OpContext& op, int input, const Box& it) {
+  return clip(moved(it, op.attrs.axis, -offset_of(op.inputs, op.attrs.axis, input)),
+              op.inputs[static_cast<std::size_t>(input)].shape);
+}
+
+Box slice_needs(const OpContext& op, int, const Box& it) { return moved(it, op.attrs.axis, op.attrs.offset); }
+
+void differentiate_concat(GradientContext& g) {
+  const int axis = g.node.attrs.axis;
+  std::int64_t offset = 0;
+  for (std::size_t i = 0; i < g.node.inputs.size(); ++i) {
+    const Shape& shape = g.builder.type(g.node.inputs[i]).shape;
+    if (g.wanted[i])
+      g.d_inputs[i] = g.builder.op("slice", {g.d_result}, {.shape = shape, .axis = axis, .offset = offset},
+                                   "grad/" + g.node.name + "/" + std::to_string(i));
+    offset += shape[axis];
+  }
+}
+
+std::unique_ptr<Kernel> concat_kernel(const OpContext& op, KernelSet set) {
+  std::vector<std::int64_t> offsets;
+  for (int i = 0; i < static_cast<int>(op.inputs.size()); ++i) offsets.push_back(offset_of(op.inputs, op.attrs.axis, i));
+  return bind_kernel(set, reference::convert, fast::convert,
+                     [offsets, axis = op.attrs.axis](auto* fn, const KernelCall& c) {
+                       for (std::size_t i = 0; i < c.inputs.size(); ++i) {
+                         TensorView source = c.inputs[i];
+                         if (source.box.empty()) continue;
+                         source.box = moved(source.box, axis, offsets[i]);
+                         fn(source, c.output.sub(intersect(source.box, c.output.box)));
+                       }
+                     });
+}
+
+std::unique_ptr<Kernel> slice_kernel(const OpContext& op, KernelSet set) {
+  return bind_kernel(set, reference::convert, fast::convert,
+                     [axis = op.attrs.axis, offset = op.attrs.offset](auto* fn, const KernelCall& c) {
+                       TensorView source = c.inputs[0];
+                       source.box = moved(source.box, axis, -offset);
+                       fn(source, c.output);
+                     });
+}
+
+}  // namespace
+
+void add_channel_ops(OpTable& table) {
+  table.add({.name = "concat",
+             .infer = infer_concat,
+             .needed = concat_needs,
+             .differentiate = differentiate_concat,
+             .kernel = concat_kernel});
+  table.add({.name = "slice", .infer = infer_slice, .needed = slice_needs, .kernel = slice_kernel});
+}
+
+}  // namespace voxshard

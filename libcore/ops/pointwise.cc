@@ -1,0 +1,127 @@
+// Ops that work element by element.
+//
+//   leaky_relu {x} slope    leaky_relu_grad {x, d_y} slope    add {a, b}    scale {x} number    convert {x} dtype
+//   one_like {x}: ones      broadcast_like {scalar, like}     lerp {old, new} number: number * old + (1 - number) * new
+#include "libcore/kernels/pointwise.h"
+
+#include "libcore/graph/builder.h"
+#include "libcore/ops/box_rules.h"
+#include "libcore/ops/kernel_binding.h"
+#include "libcore/ops/op_table.h"
+
+namespace voxshard {
+namespace {
+
+TensorType infer_same(const Attributes&, std::span<const TensorType> in) { return in[0]; }
+TensorType infer_pair(const Attributes&, std::span<const TensorType> in) {
+  require(in.size() == 2, "expected two inputs");
+  require_shape(in, 1, in[0].shape);
+  return in[0];
+}
+TensorType infer_convert(const Attributes& attrs, std::span<const TensorType> in) { return {attrs.dtype, in[0].shape}; }
+TensorType infer_broadcast(const Attributes&, std::span<const TensorType> in) {
+  require_shape(in, 0, {1});
+  return in[1];
+}
+
+Box broadcast_needs(const OpContext& op, int input, const Box&) {
+  const Shape& shape = op.inputs[static_cast<std::size_t>(input)].shape;
+  return input == 0 ? Box::whole(shape) : Box::none(shape.rank());  // `like` lends its shape and layout only
+}
+
+Box needs_nothing(const OpContext& op, int input, const Box&) {
+  return Box::none(op.inputs[static_cast<std::size_t>(input)].shape.rank());
+}
+
+void differentiate_relu(GradientContext& g) {
+  g.d_inputs[0] = g.builder.op("leaky_relu_grad", {g.node.inputs[0], g.d_result}, {.slope = g.node.attrs.slope},
+                               "grad/" + g.node.name);
+}
+
+void differentiate_add(GradientContext& g) { g.d_inputs[0] = g.d_inputs[1] = g.d_result; }
+
+void differentiate_scale(GradientContext& g) {
+  g.d_inputs[0] = g.builder.op("scale", {g.d_result}, {.number = g.node.attrs.number}, "grad/" + g.node.name);
+}
+
+void differentiate_convert(GradientContext& g) {
+  const DType wanted = g.builder.type(g.node.inputs[0]).dtype;
+  // A weight gradient is already f32 when the weight was converted to bf16 for the multiplication.
+  g.d_inputs[0] = g.builder.type(g.d_result).dtype == wanted
+                      ? g.d_result
+                      : g.builder.op("convert", {g.d_result}, {.dtype = wanted}, "grad/" + g.node.name);
+}
+
+std::unique_ptr<Kernel> relu_kernel(const OpContext& op, KernelSet set) {
+  return bind_kernel(set, reference::leaky_relu, fast::leaky_relu, [slope = op.attrs.slope](auto* fn, const KernelCall& c) {
+    fn(c.inputs[0], c.output, slope);
+  });
+}
+
+std::unique_ptr<Kernel> relu_grad_kernel(const OpContext& op, KernelSet set) {
+  return bind_kernel(set, reference::leaky_relu_grad, fast::leaky_relu_grad,
+                     [slope = op.attrs.slope](auto* fn, const KernelCall& c) {
+                       fn(c.inputs[0], c.inputs[1], c.output, slope);
+                     });
+}
+
+std::unique_ptr<Kernel> add_kernel(const OpContext&, KernelSet set) {
+  return bind_kernel(set, reference::add, fast::add,
+                     [](auto* fn, const KernelCall& c) { fn(c.inputs[0], c.inputs[1], c.output); });
+}
+
+std::unique_ptr<Kernel> scale_kernel(const OpContext& op, KernelSet set) {
+  return bind_kernel(set, reference::scale, fast::scale, [factor = op.attrs.number](auto* fn, const KernelCall& c) {
+    fn(c.inputs[0], c.output, factor);
+  });
+}
+
+std::unique_ptr<Kernel> convert_kernel(const OpContext&, KernelSet set) {
+  return bind_kernel(set, reference::convert, fast::convert,
+                     [](auto* fn, const KernelCall& c) { fn(c.inputs[0], c.output); });
+}
+
+// These fill from a few numbers; one version serves both kernel sets.
+
+std::unique_ptr<Kernel> one_kernel(const OpContext&, KernelSet) {
+  return std::make_unique<FunctionKernel>([](const KernelCall& c) {
+    for (std::int64_t i = 0; i < c.output.count(); ++i) store(c.output, i, 1);
+  });
+}
+
+std::unique_ptr<Kernel> broadcast_kernel(const OpContext&, KernelSet) {
+  return std::make_unique<FunctionKernel>([](const KernelCall& c) {
+    TensorView source = c.inputs[0];
+    source.box = c.output.box;
+    source.strides = Dims::filled(c.output.rank(), 0);
+    if (c.output.box.empty()) return;
+    Tensor row(source.dtype, {c.output.extent().back()});
+    const double value = load(c.inputs[0], 0);
+    for (std::int64_t i = 0; i < row.count(); ++i) store(row.view(), i, value);
+    source.data = row.data();
+    source.strides[source.rank() - 1] = 1;
+    copy(source, c.output);
+  });
+}
+
+std::unique_ptr<Kernel> lerp_kernel(const OpContext& op, KernelSet) {
+  return std::make_unique<FunctionKernel>([m = op.attrs.number](const KernelCall& c) {
+    for (std::int64_t i = 0; i < c.output.count(); ++i)
+      store(c.output, i, m * load(c.inputs[0], i) + (1 - m) * load(c.inputs[1], i));
+  });
+}
+
+}  // namespace
+
+void add_pointwise_ops(OpTable& table) {
+  table.add({.name = "leaky_relu", .infer = infer_same, .differentiate = differentiate_relu, .kernel = relu_kernel});
+  table.add({.name = "leaky_relu_grad", .infer = infer_pair, .kernel = relu_grad_kernel});
+  table.add({.name = "add", .infer = infer_pair, .differentiate = differentiate_add, .kernel = add_kernel});
+  table.add({.name = "scale", .infer = infer_same, .differentiate = differentiate_scale, .kernel = scale_kernel});
+  table.add({.name = "convert", .infer = infer_convert, .differentiate = differentiate_convert, .kernel = convert_kernel});
+  table.add({.name = "one_like", .infer = infer_same, .needed = needs_nothing, .kernel = one_kernel});
+  table.add({.name = "broadcast_like", .infer = infer_broadcast, .needed = broadcast_needs, .kernel = broadcast_kernel});
+  table.add({.name = "lerp", .infer = infer_pair, .kernel = lerp_kernel});
+}
+
+}  // namespace voxshard

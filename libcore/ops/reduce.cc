@@ -1,0 +1,41 @@
+// Sums over axes that the layout may cut: partial on each core, joined by the all-reduce that follows every contraction.
+//
+//   channel_sum {x} -> (C)        sum_all {x} -> (1) f64
+#include "libcore/graph/builder.h"
+#include "libcore/kernels/pointwise.h"
+#include "libcore/ops/kernel_binding.h"
+#include "libcore/ops/op_table.h"
+
+namespace voxshard {
+namespace {
+
+TensorType infer_channel_sum(const Attributes&, std::span<const TensorType> in) {
+  return {in[0].dtype == DType::kF64 ? DType::kF64 : DType::kF32, {in[0].shape.back()}};
+}
+TensorType infer_sum_all(const Attributes&, std::span<const TensorType>) { return {DType::kF64, {1}}; }
+
+void differentiate_sum(GradientContext& g) {
+  g.d_inputs[0] = g.builder.op("broadcast_like", {g.d_result, g.node.inputs[0]}, {}, "grad/" + g.node.name);
+}
+
+using Sum = void(const TensorView&, const TensorView&);
+template <Sum* kReference, Sum* kFast>
+std::unique_ptr<Kernel> sum_kernel(const OpContext&, KernelSet set) {
+  return bind_kernel(set, kReference, kFast, [](Sum* fn, const KernelCall& c) { fn(c.inputs[0], c.output); });
+}
+
+}  // namespace
+
+void add_reduce_ops(OpTable& table) {
+  table.add({.name = "channel_sum",
+             .driver = 0,
+             .infer = infer_channel_sum,
+             .kernel = sum_kernel<reference::channel_sum, fast::channel_sum>});
+  table.add({.name = "sum_all",
+             .driver = 0,
+             .infer = infer_sum_all,
+             .differentiate = differentiate_sum,
+             .kernel = sum_kernel<reference::sum_all, fast::sum_all>});
+}
+
+}  // namespace voxshard

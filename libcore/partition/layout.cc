@@ -1,0 +1,110 @@
+#include "libcore/partition/layout.h"
+
+namespace voxshard {
+namespace {
+
+Dims leading(const Shape& shape) {
+  Dims key;
+  for (int a = 0; a + 1 < shape.rank(); ++a) key.push_back(shape[a]);
+  return key;
+}
+
+}  // namespace
+
+Box Layout::box(const Mesh& mesh, std::int64_t core, const Shape& shape) const {
+  if (replicated) return Box::whole(shape);
+  Box box = Box::whole(shape);
+  const Dims part = mesh.part_of(core);
+  for (int a = 0; a < static_cast<int>(axes.size()); ++a) {
+    const auto& [begin, end] = axes[static_cast<std::size_t>(a)][static_cast<std::size_t>(part[a])];
+    box.set(a, begin, end);
+  }
+  return box.empty() ? Box::none(shape.rank()) : box;
+}
+
+Layout LayoutTable::of_input(const Shape& shape) {
+  if (shape.rank() != mesh_.partition.rank())
+    throw Error(ErrorKind::kConfig, "[partition] the partition " + to_string(mesh_.partition) + " has " +
+                                        std::to_string(mesh_.partition.rank()) + " entries, but the input tensor " +
+                                        to_string(shape) + " has " + std::to_string(shape.rank()) + " axes");
+  Layout layout{.replicated = false};
+  for (int a = 0; a + 1 < shape.rank(); ++a) {
+    std::vector<Interval> cut;
+    if (a == 0) {
+      for (const auto& [begin, end] : greedy_ceil(shape[0], mesh_.replicas))
+        for (const auto& [b, e] : greedy_ceil(end - begin, mesh_.partition[0])) cut.emplace_back(begin + b, begin + e);
+    } else {
+      cut = greedy_ceil(shape[a], mesh_.partition[a]);
+    }
+    layout.axes.push_back(std::move(cut));
+  }
+  return layout;
+}
+
+Layout LayoutTable::carried(const OpDef& def, const OpContext& op, const Layout& from, const Shape& from_shape) {
+  Layout layout = from;
+  if (def.boundary == nullptr) return layout;
+  for (int a = 1; a < static_cast<int>(from.axes.size()); ++a) {
+    auto move = [&](std::int64_t boundary) {
+      if (boundary == 0) return std::int64_t{0};
+      if (boundary == from_shape[a]) return op.result.shape[a];
+      return std::min(op.result.shape[a], def.boundary(op, a, boundary));
+    };
+    for (auto& [begin, end] : layout.axes[static_cast<std::size_t>(a)]) {
+      begin = move(begin);
+      end = move(end);
+    }
+  }
+  return layout;
+}
+
+Layout LayoutTable::of_contraction(const OpDef& def, const OpContext& op, const Layout& driver) {
+  if (driver.replicated) return {};
+  const Shape& shape = op.inputs[static_cast<std::size_t>(def.driver)].shape;
+  Layout layout{.replicated = false};
+  bool whole = true;
+  std::vector<Interval> first_axis;
+  for (const auto& [begin, end] : driver.axes[0]) {
+    Box iteration = Box::whole(shape);
+    iteration.set(0, begin, end);
+    if (iteration.empty()) {
+      first_axis.emplace_back(0, 0);
+      continue;
+    }
+    const Box box = result_box(def, op, iteration);
+    whole = whole && box == Box::whole(op.result.shape);
+    first_axis.emplace_back(box.begin[0], box.end(0));
+  }
+  if (whole) return {};
+  layout.axes.push_back(std::move(first_axis));
+  return layout;
+}
+
+Layout LayoutTable::of(const Graph& graph, ValueId id, const std::vector<Layout>& earlier) {
+  const Node& node = graph.node(id);
+  const Shape& shape = node.type.shape;
+  if (node.role == Role::kParameter || node.role == Role::kState) return {};
+  const Dims key = leading(shape);
+  if (node.role == Role::kInput) {
+    auto known = by_extents_.find(key);
+    if (known == by_extents_.end()) known = by_extents_.emplace(key, of_input(shape)).first;
+    return known->second;
+  }
+  const OpDef& def = ops_.at(node.op);
+  const auto types = graph.input_types(id);
+  const OpContext op{node.attrs, types, node.type};
+  if (def.driver >= 0) {
+    return of_contraction(def, op, earlier[static_cast<std::size_t>(node.inputs[static_cast<std::size_t>(def.driver)])]);
+  }
+  ValueId first_cut = kNoValue;
+  for (ValueId i : node.inputs)
+    if (first_cut == kNoValue && !earlier[static_cast<std::size_t>(i)].replicated) first_cut = i;
+  if (first_cut == kNoValue) return {};
+  const Layout& from = earlier[static_cast<std::size_t>(first_cut)];
+  const Shape& from_shape = graph.node(first_cut).type.shape;
+  if (leading(from_shape) == key) return from;
+  if (const auto known = by_extents_.find(key); known != by_extents_.end()) return known->second;
+  return by_extents_.emplace(key, carried(def, op, from, from_shape)).first->second;
+}
+
+}  // namespace voxshard

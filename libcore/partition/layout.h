@@ -1,0 +1,39 @@
+// A layout gives each core one box of a tensor. Boxes are products of one interval per axis and part of the mesh, so a
+// layout is a short table. Intervals may be empty (fewer planes than cores) or equal (cores that hold replicas).
+#pragma once
+
+#include <map>
+
+#include "libcore/graph/op_def.h"
+#include "libcore/partition/mesh.h"
+
+namespace voxshard {
+
+struct Layout {
+  bool replicated = true;  // held whole, computed once per process; `axes` is then empty
+  std::vector<std::vector<Interval>> axes;  // per tensor axis, per part of the mesh along that axis
+
+  Box box(const Mesh& mesh, std::int64_t core, const Shape& shape) const;
+};
+
+/// Chooses the layout of each value in graph order.
+///
+/// Inputs are cut greedy-ceil. A result takes the layout that tensors of its leading extents already have (so both sides
+/// of a skip connection agree), else the cut of its first cut input carried over by the op's boundary rule. A contraction
+/// that leaves no cut axis gives a replicated result.
+class LayoutTable {
+ public:
+  LayoutTable(const Mesh& mesh, const OpTable& ops) : mesh_(mesh), ops_(ops) {}
+  Layout of(const Graph& graph, ValueId id, const std::vector<Layout>& earlier);
+
+ private:
+  Layout of_input(const Shape& shape);
+  Layout of_contraction(const OpDef& def, const OpContext& op, const Layout& driver);
+  Layout carried(const OpDef& def, const OpContext& op, const Layout& from, const Shape& from_shape);
+
+  const Mesh& mesh_;
+  const OpTable& ops_;
+  std::map<Dims, Layout> by_extents_;  // key: all extents but the channels
+};
+
+}  // namespace voxshard

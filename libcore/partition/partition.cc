@@ -1,0 +1,177 @@
+// The partition pass: layouts, what each reader needs, then instructions. There are no cases per op here.
+#include <algorithm>
+#include <cmath>
+
+#include "libcore/partition/program.h"
+
+namespace voxshard {
+namespace {
+
+// Blocks are wished so that about this many exist over all cores: enough for the workers of a large machine, few enough
+// that each is worth a task. Both are constants, so that results never depend on the number of workers.
+constexpr std::int64_t kBlocksOverAllCores = 16;
+constexpr std::int64_t kPartialsOverAllCores = 4;  // each partial result costs memory
+constexpr double kFlopsPerBlock = 2.5e8;
+constexpr double kBytesPerBlock = 1 << 20;
+
+std::int64_t wished_blocks(const Work& work, std::int64_t cores, bool partial) {
+  const std::int64_t most = ceil_div(partial ? kPartialsOverAllCores : kBlocksOverAllCores, cores);
+  const double worth = std::max(work.flops / kFlopsPerBlock, work.bytes / kBytesPerBlock);
+  std::int64_t count = 1;
+  while (count < most && static_cast<double>(2 * count) <= worth) count *= 2;
+  return count;
+}
+
+void add_compute(Program& program, const OpTable& ops, ValueId id) {
+  const Node& node = program.graph.node(id);
+  const OpDef& def = ops.at(node.op);
+  const auto types = program.graph.input_types(id);
+  const OpContext op{node.attrs, types, node.type};
+  Instruction compute{.kind = InstructionKind::kCompute, .value = id};
+  const bool contracts_cut =
+      def.driver >= 0 && !program.replicated(node.inputs[static_cast<std::size_t>(def.driver)]);
+  if (program.replicated(id) && !contracts_cut) {
+    const Box iteration = def.driver >= 0 ? Box::whole(types[static_cast<std::size_t>(def.driver)].shape)
+                                          : Box::whole(node.type.shape);
+    compute.blocks.push_back({iteration});
+    program.instructions.push_back(std::move(compute));
+    return;
+  }
+  compute.partial = contracts_cut;
+  const auto boxes = iteration_boxes(program, ops, id);
+  Work most;
+  for (const Box& box : boxes) {
+    const Work work = work_of(def, op, box);
+    most = {std::max(most.flops, work.flops), std::max(most.bytes, work.bytes)};
+  }
+  const std::int64_t wish = wished_blocks(most, program.mesh.cores(), compute.partial);
+  for (const Box& box : boxes) compute.blocks.push_back(split_blocks(box, wish));
+  program.instructions.push_back(std::move(compute));
+  if (contracts_cut) program.instructions.push_back({.kind = InstructionKind::kJoin, .value = id});
+}
+
+/// Copies for what `held` has of other cores' boxes. Replicas of a box are read from the lowest core.
+std::vector<Copy> exchange_copies(const ValuePlan& plan, const Shape& shape) {
+  std::vector<Copy> copies;
+  const auto cores = static_cast<std::int64_t>(plan.own.size());
+  for (std::int64_t to = 0; to < cores; ++to) {
+    const auto t = static_cast<std::size_t>(to);
+    const Box wanted = intersect(plan.held[t], Box::whole(shape));
+    if (wanted.empty() || plan.own[t].contains(wanted)) continue;
+    for (std::int64_t from = 0; from < cores; ++from) {
+      const auto f = static_cast<std::size_t>(from);
+      if (from == to || plan.own[f].empty() || plan.own[f] == plan.own[t]) continue;
+      if (std::find(plan.own.begin(), plan.own.begin() + from, plan.own[f]) != plan.own.begin() + from) continue;
+      const Box part = intersect(wanted, plan.own[f]);
+      if (!part.empty()) copies.push_back({from, to, part});
+    }
+  }
+  return copies;
+}
+
+void add_margins(Program& program, ValueId id) {
+  const ValuePlan& plan = program.plan(id);
+  if (plan.layout.replicated) return;
+  const Shape& shape = program.graph.node(id).type.shape;
+  const bool outside = std::any_of(plan.held.begin(), plan.held.end(),
+                                   [&](const Box& held) { return !Box::whole(shape).contains(held); });
+  if (outside) program.instructions.push_back({.kind = InstructionKind::kFillMargin, .value = id});
+  auto copies = exchange_copies(plan, shape);
+  if (!copies.empty())
+    program.instructions.push_back({.kind = InstructionKind::kExchange, .value = id, .copies = std::move(copies)});
+}
+
+/// Widens what cores hold of each input by what the blocks of node `id` read.
+void add_needs(Program& program, const OpTable& ops, ValueId id) {
+  const Node& node = program.graph.node(id);
+  const OpDef& def = ops.at(node.op);
+  const auto types = program.graph.input_types(id);
+  const OpContext op{node.attrs, types, node.type};
+  const auto boxes = iteration_boxes(program, ops, id);
+  for (int slot = 0; slot < static_cast<int>(node.inputs.size()); ++slot) {
+    ValuePlan& plan = program.values[static_cast<std::size_t>(node.inputs[static_cast<std::size_t>(slot)])];
+    if (plan.layout.replicated) continue;
+    for (std::size_t core = 0; core < boxes.size(); ++core)
+      plan.held[core] = hull(plan.held[core], needed_box(def, op, slot, boxes[core]));
+  }
+}
+
+bool reads_only_parameters(const Graph& graph, ValueId id) {
+  const Node& node = graph.node(id);
+  return node.role == Role::kOp && !node.inputs.empty() &&
+         std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId i) {
+           return graph.node(i).role == Role::kParameter || graph.node(i).role == Role::kState;
+         });
+}
+
+}  // namespace
+
+std::vector<Box> split_blocks(const Box& box, std::int64_t count) {
+  if (box.empty()) return {};
+  std::vector<Box> blocks{box};
+  // N whole samples first: one sample is dense in memory, several with a gap are not.
+  for (int axis = 0; axis < box.rank() - 1 && static_cast<std::int64_t>(blocks.size()) < count; ++axis) {
+    if (box.extent[axis] <= 1) continue;
+    const std::int64_t more = ceil_div(count, static_cast<std::int64_t>(blocks.size()));
+    const std::int64_t parts = axis == 0 && more > 1 ? box.extent[0] : std::min(more, box.extent[axis]);
+    std::vector<Box> finer;
+    for (const Box& block : blocks) {
+      for (std::int64_t p = 0; p < parts; ++p) {
+        Box piece = block;
+        piece.set(axis, block.begin[axis] + p * block.extent[axis] / parts,
+                  block.begin[axis] + (p + 1) * block.extent[axis] / parts);
+        if (!piece.empty()) finer.push_back(piece);
+      }
+    }
+    blocks = std::move(finer);
+    if (axis > 0) break;  // a second cut spatial axis would leave blocks that are not dense
+  }
+  return blocks;
+}
+
+std::vector<Box> iteration_boxes(const Program& program, const OpTable& ops, ValueId id) {
+  const Node& node = program.graph.node(id);
+  const OpDef& def = ops.at(node.op);
+  const auto cores = static_cast<std::size_t>(program.mesh.cores());
+  const ValueId over = def.driver >= 0 ? node.inputs[static_cast<std::size_t>(def.driver)] : id;
+  const Shape& shape = program.graph.node(over).type.shape;
+  std::vector<Box> boxes(cores, Box::none(shape.rank()));
+  if (program.replicated(over)) {
+    boxes[0] = Box::whole(shape);
+    return boxes;
+  }
+  boxes = program.plan(over).own;
+  if (def.driver < 0) return boxes;
+  for (std::size_t c = 0; c < cores; ++c)
+    if (std::find(boxes.begin(), boxes.begin() + static_cast<std::ptrdiff_t>(c), boxes[c]) !=
+        boxes.begin() + static_cast<std::ptrdiff_t>(c))
+      boxes[c] = Box::none(shape.rank());
+  return boxes;
+}
+
+Program partition(Graph graph, const OpTable& ops, const Mesh& mesh) {
+  Program program{.graph = std::move(graph), .mesh = mesh};
+  LayoutTable layouts(mesh, ops);
+  std::vector<Layout> earlier;
+  for (ValueId id = 0; id < program.graph.size(); ++id) {
+    const Shape& shape = program.graph.node(id).type.shape;
+    earlier.push_back(layouts.of(program.graph, id, earlier));
+    ValuePlan plan{.layout = earlier.back()};
+    const std::int64_t holders = plan.layout.replicated ? 1 : mesh.cores();
+    for (std::int64_t core = 0; core < holders; ++core) plan.own.push_back(plan.layout.box(mesh, core, shape));
+    plan.held = plan.own;
+    program.values.push_back(std::move(plan));
+  }
+  for (ValueId id = 0; id < program.graph.size(); ++id)
+    if (program.graph.node(id).role == Role::kOp) add_needs(program, ops, id);
+  for (ValueId id = 0; id < program.graph.size(); ++id)
+    if (reads_only_parameters(program.graph, id)) add_compute(program, ops, id);
+  program.prologue = program.instructions.size();
+  for (ValueId id = 0; id < program.graph.size(); ++id) {
+    if (program.graph.node(id).role == Role::kOp && !reads_only_parameters(program.graph, id)) add_compute(program, ops, id);
+    add_margins(program, id);
+  }
+  return program;
+}
+
+}  // namespace voxshard

@@ -1,0 +1,71 @@
+// A partitioned graph: for each value which box each core owns and holds, and the instructions that all cores run in lock
+// step. Made by partition(), read by memory/ and runtime/.
+//
+//   compute      each core runs an op over its blocks (iteration boxes); replicated values once per process
+//   join         the all-reduce: adds the partial results of a contraction in a binary tree over (core, block)
+//   fill_margin  sets to zero what a core holds outside the tensor
+//   exchange     copies what a core holds of other cores' boxes; it only copies
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "libcore/partition/layout.h"
+
+namespace voxshard {
+
+enum class InstructionKind : std::uint8_t { kCompute, kJoin, kFillMargin, kExchange };
+
+/// Element copy of `box` from the core that owns it into the margin of another.
+struct Copy {
+  std::int64_t from = 0;
+  std::int64_t to = 0;
+  Box box;
+};
+
+struct Instruction {
+  InstructionKind kind = InstructionKind::kCompute;
+  ValueId value = kNoValue;
+  /// kCompute: per core the blocks of its iteration box, fixed by shapes and mesh alone. A replicated computation has one
+  /// list. Contractions: each block gives one partial result.
+  std::vector<std::vector<Box>> blocks;
+  bool partial = false;      // kCompute: results are partial, a join follows
+  std::vector<Copy> copies;  // kExchange
+};
+
+struct ValuePlan {
+  Layout layout;
+  std::vector<Box> own;   // per core; one entry when replicated
+  std::vector<Box> held;  // own and the margins that some reader needs
+};
+
+struct Program {
+  Graph graph;
+  Mesh mesh;
+  std::vector<ValuePlan> values;
+  std::vector<Instruction> instructions;
+  /// The first instructions read parameters only and are independent; weights are reordered when they have run.
+  std::size_t prologue = 0;
+
+  const ValuePlan& plan(ValueId id) const { return values[static_cast<std::size_t>(id)]; }
+  bool replicated(ValueId id) const { return plan(id).layout.replicated; }
+};
+
+/// Cuts a graph over a mesh. Errors: kConfig where the mesh does not fit the inputs.
+Program partition(Graph graph, const OpTable& ops, const Mesh& mesh);
+
+/// Every broken invariant, one line each: owned boxes tile their tensor, held boxes hold what readers need, exchanges
+/// copy each margin voxel exactly once from its owner, values are computed before use.
+std::vector<std::string> verify(const Program& program, const OpTable& ops);
+
+/// One line per instruction with boxes and halos.
+std::string to_text(const Program& program);
+
+/// The iteration box of each core for node `id`: owned boxes of the result, or of the driver for a contraction (a box
+/// that several cores hold counts once).
+std::vector<Box> iteration_boxes(const Program& program, const OpTable& ops, ValueId id);
+
+/// The cut of one iteration box into blocks: along N, then along the first spatial axis with room. `count` is a wish.
+std::vector<Box> split_blocks(const Box& box, std::int64_t count);
+
+}  // namespace voxshard

@@ -1,0 +1,133 @@
+// The checks and the text form of a program.
+#include <sstream>
+
+#include "libcore/partition/program.h"
+
+namespace voxshard {
+namespace {
+
+std::string where(const Program& program, ValueId id) {
+  return "%" + std::to_string(id) + " " + program.graph.node(id).name + ": ";
+}
+
+void verify_tiling(const Program& program, ValueId id, std::vector<std::string>& broken) {
+  const ValuePlan& plan = program.plan(id);
+  if (plan.layout.replicated) return;
+  std::int64_t covered = 0;
+  for (std::size_t c = 0; c < plan.own.size(); ++c) {
+    bool replica = false;
+    for (std::size_t d = 0; d < c; ++d) {
+      replica = replica || plan.own[d] == plan.own[c];
+      if (!(plan.own[d] == plan.own[c]) && !intersect(plan.own[d], plan.own[c]).empty())
+        broken.push_back(where(program, id) + "the boxes of cores " + std::to_string(d) + " and " + std::to_string(c) +
+                         " overlap");
+    }
+    if (!replica) covered += plan.own[c].count();
+    if (!plan.held[c].contains(plan.own[c]))
+      broken.push_back(where(program, id) + "core " + std::to_string(c) + " does not hold what it owns");
+  }
+  if (covered != element_count(program.graph.node(id).type.shape))
+    broken.push_back(where(program, id) + "the owned boxes do not cover the tensor");
+}
+
+void verify_margins(const Program& program, ValueId id, std::vector<std::string>& broken) {
+  const ValuePlan& plan = program.plan(id);
+  if (plan.layout.replicated) return;
+  std::vector<std::int64_t> filled(plan.own.size());
+  const Box whole = Box::whole(program.graph.node(id).type.shape);
+  for (std::size_t c = 0; c < plan.own.size(); ++c) filled[c] = plan.own[c].count();
+  for (const Instruction& instruction : program.instructions) {
+    if (instruction.value != id || instruction.kind != InstructionKind::kExchange) continue;
+    for (const Copy& copy : instruction.copies) {
+      const auto to = static_cast<std::size_t>(copy.to), from = static_cast<std::size_t>(copy.from);
+      if (!plan.held[to].contains(copy.box) || !plan.own[from].contains(copy.box))
+        broken.push_back(where(program, id) + "a copy leaves its boxes");
+      if (!intersect(copy.box, plan.own[to]).empty())
+        broken.push_back(where(program, id) + "a copy writes into owned voxels of core " + std::to_string(copy.to));
+      filled[to] += copy.box.count();
+    }
+  }
+  for (std::size_t c = 0; c < plan.own.size(); ++c)
+    if (filled[c] != intersect(plan.held[c], whole).count())
+      broken.push_back(where(program, id) + "core " + std::to_string(c) + " misses part of its margin or gets it twice");
+}
+
+void verify_reads(const Program& program, const OpTable& ops, const Instruction& compute,
+                  std::vector<std::string>& broken) {
+  const Node& node = program.graph.node(compute.value);
+  const OpDef& def = ops.at(node.op);
+  const auto types = program.graph.input_types(compute.value);
+  const OpContext op{node.attrs, types, node.type};
+  for (std::size_t core = 0; core < compute.blocks.size(); ++core) {
+    for (const Box& block : compute.blocks[core]) {
+      for (int slot = 0; slot < static_cast<int>(node.inputs.size()); ++slot) {
+        const ValuePlan& plan = program.plan(node.inputs[static_cast<std::size_t>(slot)]);
+        if (!plan.layout.replicated && !plan.held[core].contains(needed_box(def, op, slot, block)))
+          broken.push_back(where(program, compute.value) + "core " + std::to_string(core) + " reads input " +
+                           std::to_string(slot) + " beyond what it holds");
+      }
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> verify(const Program& program, const OpTable& ops) {
+  std::vector<std::string> broken;
+  for (ValueId id = 0; id < program.graph.size(); ++id) {
+    verify_tiling(program, id, broken);
+    verify_margins(program, id, broken);
+  }
+  std::vector<bool> ready(program.values.size(), false);
+  for (ValueId id = 0; id < program.graph.size(); ++id)
+    ready[static_cast<std::size_t>(id)] = program.graph.node(id).role != Role::kOp;
+  for (const Instruction& instruction : program.instructions) {
+    if (instruction.kind == InstructionKind::kCompute) {
+      for (ValueId i : program.graph.node(instruction.value).inputs)
+        if (!ready[static_cast<std::size_t>(i)])
+          broken.push_back(where(program, instruction.value) + "reads %" + std::to_string(i) + " before it is ready");
+      verify_reads(program, ops, instruction, broken);
+      ready[static_cast<std::size_t>(instruction.value)] = !instruction.partial;
+    } else if (instruction.kind == InstructionKind::kJoin) {
+      ready[static_cast<std::size_t>(instruction.value)] = true;
+    } else if (!ready[static_cast<std::size_t>(instruction.value)]) {
+      broken.push_back(where(program, instruction.value) + "its margin is filled before it is computed");
+    }
+  }
+  return broken;
+}
+
+std::string to_text(const Program& program) {
+  std::ostringstream out;
+  out << "mesh replicas=" << program.mesh.replicas << " partition=" << to_string(program.mesh.partition)
+      << " cores=" << program.mesh.cores() << "\n";
+  for (const Instruction& instruction : program.instructions) {
+    const Node& node = program.graph.node(instruction.value);
+    const ValuePlan& plan = program.plan(instruction.value);
+    switch (instruction.kind) {
+      case InstructionKind::kCompute: {
+        std::size_t blocks = 0;
+        for (const auto& list : instruction.blocks) blocks += list.size();
+        out << "compute      " << node.name << " = " << node.op << " : " << to_string(node.type) << ", "
+            << (plan.layout.replicated && !instruction.partial ? "replicated"
+                                                               : std::to_string(blocks) + " blocks")
+            << (instruction.partial ? ", partial" : "");
+        if (!plan.layout.replicated) out << ", core 0 owns " << to_string(plan.own[0]) << " holds " << to_string(plan.held[0]);
+        break;
+      }
+      case InstructionKind::kJoin: out << "join         " << node.name; break;
+      case InstructionKind::kFillMargin: out << "fill_margin  " << node.name; break;
+      case InstructionKind::kExchange: {
+        std::int64_t voxels = 0;
+        for (const Copy& copy : instruction.copies) voxels += copy.box.count();
+        out << "exchange     " << node.name << ", " << instruction.copies.size() << " copies, "
+            << voxels * dtype_bytes(node.type.dtype) << " bytes";
+        break;
+      }
+    }
+    out << "\n";
+  }
+  return out.str();
+}
+
+}  // namespace voxshard

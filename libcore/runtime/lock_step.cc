@@ -1,0 +1,285 @@
+// How a core set runs: instructions are bound to addresses once, then each step goes through segments. In a segment every
+// core walks its own list of stages; the blocks of a stage are tasks, and a core's next stage begins when the last block
+// of the one before has ended. Instructions that involve several cores stand alone.
+#include <algorithm>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+
+#include "libcore/kernels/conv.h"
+#include "libcore/runtime/core_set.h"
+
+namespace voxshard {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// What `held` has outside `inside` as disjoint boxes (a slab below and above per axis).
+std::vector<Box> outside_of(Box held, const Box& inside) {
+  std::vector<Box> parts;
+  if (intersect(held, inside).empty()) return {held};
+  for (int a = 0; a < held.rank(); ++a) {
+    Box below = held, above = held;
+    below.set(a, held.begin[a], std::min(held.end(a), inside.begin[a]));
+    above.set(a, std::max(held.begin[a], inside.end(a)), held.end(a));
+    if (!below.empty()) parts.push_back(below);
+    if (!above.empty()) parts.push_back(above);
+    held.set(a, std::max(held.begin[a], inside.begin[a]), std::min(held.end(a), inside.end(a)));
+  }
+  return parts;
+}
+
+/// a[lo..hi) added as a binary tree, so that the order depends on the ids alone.
+double tree_sum(const std::vector<TensorView>& partials, std::int64_t element, std::size_t lo, std::size_t hi) {
+  if (hi - lo == 1) return load(partials[lo], element);
+  const std::size_t middle = lo + (hi - lo + 1) / 2;
+  return tree_sum(partials, element, lo, middle) + tree_sum(partials, element, middle, hi);
+}
+
+void tree_sum_f32(const std::vector<TensorView>& partials, std::int64_t begin, std::int64_t count, std::size_t lo,
+                  std::size_t hi, float* out) {
+  if (hi - lo == 1) {
+    std::copy_n(partials[lo].as<float>() + begin, count, out);
+    return;
+  }
+  const std::size_t middle = lo + (hi - lo + 1) / 2;
+  tree_sum_f32(partials, begin, count, lo, middle, out);
+  float right[1024];
+  tree_sum_f32(partials, begin, count, middle, hi, right);
+  for (std::int64_t i = 0; i < count; ++i) out[i] += right[i];
+}
+
+constexpr std::int64_t kJoinChunk = 1024;     // elements on the stack while a tree is added
+constexpr std::int64_t kJoinTask = 1 << 16;   // elements per task
+
+}  // namespace
+
+bool CoreSet::is_barrier(const Instruction& instruction) const {
+  if (instruction.kind == InstructionKind::kJoin || instruction.kind == InstructionKind::kExchange) return true;
+  return instruction.kind == InstructionKind::kCompute && executable_.program.replicated(instruction.value) &&
+         !instruction.partial;
+}
+
+TensorView CoreSet::output_view(const Instruction& instruction, std::size_t core, std::size_t block,
+                                const TensorView& geometry) {
+  if (!instruction.partial) return held(instruction.value, core).sub(geometry.box);
+  if (!needs_join(instruction)) return held(instruction.value, core).sub(geometry.box);
+  const Buffer* buffer = executable_.memory.arenas[core].find(instruction.value, static_cast<std::int64_t>(block));
+  ensure(buffer != nullptr && buffer->box == geometry.box, "a partial result has its buffer");
+  return dense_view(arenas_[core].at(buffer->offset, buffer->bytes), geometry.dtype, buffer->box);
+}
+
+CoreSet::Call CoreSet::make_call(const Instruction& instruction, std::size_t core, std::size_t block) {
+  const BlockGeometry geometry =
+      block_geometry(executable_.program, ops_, instruction, core, instruction.blocks[core][block]);
+  Call call;
+  const auto& inputs = executable_.program.graph.node(instruction.value).inputs;
+  for (std::size_t slot = 0; slot < inputs.size(); ++slot)
+    call.inputs.push_back(held(inputs[slot], core).sub(geometry.inputs[slot].box));
+  call.output = output_view(instruction, core, block, geometry.output);
+  return call;
+}
+
+CoreSet::Stage CoreSet::make_stage(std::size_t index, std::size_t core) {
+  const Program& program = executable_.program;
+  const Instruction& instruction = program.instructions[index];
+  Stage stage{.instruction = index};
+  if (instruction.kind == InstructionKind::kFillMargin) {
+    const TensorView view = held(instruction.value, core);
+    const Box whole = Box::whole(program.graph.node(instruction.value).type.shape);
+    if (!view.box.empty())
+      for (const Box& part : outside_of(view.box, whole)) stage.zero.push_back(view.sub(part));
+    return stage;
+  }
+  for (std::size_t b = 0; b < instruction.blocks[core].size(); ++b) stage.calls.push_back(make_call(instruction, core, b));
+  return stage;
+}
+
+void CoreSet::bind() {
+  const Program& program = executable_.program;
+  std::int64_t offset = 0;
+  for (std::int64_t bytes : executable_.kernels.packed_bytes) {
+    packed_at_.push_back(bytes > 0 ? packed_.at(offset, bytes) : nullptr);
+    offset += bytes;
+  }
+  joins_.resize(program.instructions.size());
+  for (std::size_t i = 0; i < program.instructions.size(); ++i) add_step(i);
+}
+
+void CoreSet::add_step(std::size_t index) {
+  const Program& program = executable_.program;
+  const Instruction& instruction = program.instructions[index];
+  if (instruction.kind == InstructionKind::kJoin) {
+    // Contributions by the box they add to, in (core, block) order; boxes are equal or disjoint.
+    const Instruction& compute = program.instructions[index - 1];
+    std::vector<Call>& joins = joins_[index];
+    for (std::size_t core = 0; needs_join(compute) && core < compute.blocks.size(); ++core) {
+      for (std::size_t b = 0; b < compute.blocks[core].size(); ++b) {
+        const TensorView partial = make_call(compute, core, b).output;
+        auto join = std::find_if(joins.begin(), joins.end(), [&](const Call& c) { return c.output.box == partial.box; });
+        if (join == joins.end()) {
+          joins.push_back({{}, dense_view(nullptr, partial.dtype, partial.box)});
+          join = joins.end() - 1;
+        }
+        join->inputs.push_back(partial);
+      }
+    }
+  }
+  if (is_barrier(instruction)) {  // a join of one partial has nothing to add but still lets the others see the result
+    steps_.push_back({.instruction = index});
+    return;
+  }
+  if (steps_.empty() || steps_.back().instruction) steps_.push_back({.segment = std::vector<std::vector<Stage>>(arenas_.size())});
+  for (std::size_t core = 0; core < arenas_.size(); ++core) {
+    Stage stage = make_stage(index, core);
+    if (!stage.calls.empty() || !stage.zero.empty()) steps_.back().segment[core].push_back(std::move(stage));
+  }
+}
+
+void CoreSet::run() {
+  const std::size_t prologue = executable_.program.prologue;
+  pool_.run(static_cast<std::int64_t>(prologue), [&](std::int64_t i, int worker) {
+    run_call(static_cast<std::size_t>(i), make_call(executable_.program.instructions[static_cast<std::size_t>(i)], 0, 0), worker);
+  });
+  pack_weights();
+  for (const Step& step : steps_)
+    if (!step.instruction || *step.instruction >= prologue) run_step(step);
+}
+
+void CoreSet::run_instruction(std::size_t index) {
+  if (index == executable_.program.prologue) pack_weights();
+  const Instruction& instruction = executable_.program.instructions[index];
+  if (is_barrier(instruction)) return run_step({.instruction = index});
+  std::vector<std::vector<Stage>> segment(arenas_.size());
+  for (std::size_t core = 0; core < arenas_.size(); ++core) segment[core].push_back(make_stage(index, core));
+  run_segment(segment);
+}
+
+void CoreSet::run_step(const Step& step) {
+  if (!step.instruction) return run_segment(step.segment);
+  const Instruction& instruction = executable_.program.instructions[*step.instruction];
+  const auto start = Clock::now();
+  switch (instruction.kind) {
+    case InstructionKind::kJoin: run_join(*step.instruction); break;
+    case InstructionKind::kExchange: run_exchange(*step.instruction); break;
+    case InstructionKind::kCompute:
+      pool_.run(1, [&](std::int64_t, int worker) { run_call(*step.instruction, make_call(instruction, 0, 0), worker); });
+      return;  // run_call has its own clock
+    case InstructionKind::kFillMargin: break;
+  }
+  seconds_[0][*step.instruction] += std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+void CoreSet::run_call(std::size_t instruction, const Call& call, int worker) {
+  pin_kernel_library_to_one_thread();
+  const auto w = static_cast<std::size_t>(worker);
+  const auto start = Clock::now();
+  const Arena& workspace = workspaces_[w];
+  executable_.kernels.by_instruction[instruction]->run(
+      {.inputs = call.inputs,
+       .output = call.output,
+       .packed = packed_at_[instruction],
+       .workspace = workspace.bytes() > 0 ? workspace.at(0, workspace.bytes()) : nullptr});
+  seconds_[w][instruction] += std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+void CoreSet::run_segment(const std::vector<std::vector<Stage>>& segment) {
+  struct Cursor {
+    std::size_t stage = 0;
+    std::size_t next = 0;     // next task of the stage to hand out
+    std::size_t running = 0;  // handed out and not yet ended
+  };
+  std::vector<Cursor> cursors(segment.size());
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::exception_ptr failure;
+  auto tasks_of = [](const Stage& stage) { return std::max<std::size_t>(1, stage.calls.size()); };
+  auto body = [&](int worker) {
+    std::unique_lock lock(mutex);
+    while (true) {
+      std::size_t core = segment.size();
+      bool unfinished = false;
+      for (std::size_t c = 0; c < segment.size(); ++c) {
+        const Cursor& cursor = cursors[c];
+        if (cursor.stage >= segment[c].size()) continue;
+        unfinished = true;
+        if (cursor.next < tasks_of(segment[c][cursor.stage])) {
+          core = c;
+          break;
+        }
+      }
+      if (!unfinished || failure) return;
+      if (core == segment.size()) {
+        changed.wait(lock);
+        continue;
+      }
+      Cursor& cursor = cursors[core];
+      const Stage& stage = segment[core][cursor.stage];
+      const std::size_t task = cursor.next++;
+      ++cursor.running;
+      lock.unlock();
+      try {
+        if (task < stage.calls.size()) run_call(stage.instruction, stage.calls[task], worker);
+        if (task == 0)
+          for (const TensorView& view : stage.zero) fill_zero(view);
+      } catch (Error& error) {
+        error.add_context("core " + std::to_string(core));
+        lock.lock();
+        if (!failure) failure = std::current_exception();
+        lock.unlock();
+      } catch (...) {
+        lock.lock();
+        if (!failure) failure = std::current_exception();
+        lock.unlock();
+      }
+      lock.lock();
+      --cursor.running;
+      if (cursor.running == 0 && cursor.next >= tasks_of(stage)) {
+        ++cursor.stage;
+        cursor.next = 0;
+      }
+      changed.notify_all();
+    }
+  };
+  pool_.run_on_all(body);
+  if (failure) std::rethrow_exception(failure);
+}
+
+void CoreSet::run_join(std::size_t index) {
+  const Instruction& instruction = executable_.program.instructions[index];
+  const bool replicated_result = executable_.program.replicated(instruction.value);
+  for (const Call& join : joins_[index]) {
+    // The sum goes to the process pool, or to each core that holds this box.
+    std::vector<TensorView> results;
+    for (std::size_t core = 0; core < (replicated_result ? 1 : arenas_.size()); ++core) {
+      const TensorView view = held(instruction.value, core);
+      if (view.box.contains(join.output.box)) results.push_back(view.sub(join.output.box));
+    }
+    const std::int64_t count = join.output.count();
+    pool_.run(ceil_div(count, kJoinTask), [&](std::int64_t task, int) {
+      const std::int64_t end = std::min(count, (task + 1) * kJoinTask);
+      for (std::int64_t at = task * kJoinTask; at < end; at += kJoinChunk) {
+        const std::int64_t n = std::min(kJoinChunk, end - at);
+        for (const TensorView& result : results) {
+          if (result.dtype == DType::kF32) {
+            tree_sum_f32(join.inputs, at, n, 0, join.inputs.size(), result.as<float>() + at);
+          } else {
+            for (std::int64_t i = at; i < at + n; ++i) store(result, i, tree_sum(join.inputs, i, 0, join.inputs.size()));
+          }
+        }
+      }
+    });
+  }
+}
+
+void CoreSet::run_exchange(std::size_t index) {
+  const Instruction& instruction = executable_.program.instructions[index];
+  pool_.run(static_cast<std::int64_t>(instruction.copies.size()), [&](std::int64_t i, int) {
+    const Copy& piece = instruction.copies[static_cast<std::size_t>(i)];
+    transport_.start(piece.from, piece.to, held(instruction.value, static_cast<std::size_t>(piece.from)).sub(piece.box),
+                     held(instruction.value, static_cast<std::size_t>(piece.to)).sub(piece.box));
+  });
+  transport_.wait();
+}
+
+}  // namespace voxshard

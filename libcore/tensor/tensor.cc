@@ -1,0 +1,178 @@
+#include "libcore/tensor/tensor.h"
+
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <new>
+
+namespace voxshard {
+namespace {
+
+/// Calls body(index) for each row (all axes but the last) of `box`; index holds global coordinates.
+template <class Body>
+void for_each_row(const Box& box, Body body) {
+  if (box.empty()) return;
+  const int last = box.rank() - 1;
+  Dims index = box.begin;
+  while (true) {
+    body(index);
+    int a = last - 1;
+    for (; a >= 0; --a) {
+      if (++index[a] < box.end(a)) break;
+      index[a] = box.begin[a];
+    }
+    if (a < 0) return;
+  }
+}
+
+std::int64_t offset_of(const TensorView& view, const Dims& index) {
+  std::int64_t offset = 0;
+  for (int a = 0; a < view.rank(); ++a) offset += (index[a] - view.box.begin[a]) * view.strides[a];
+  return offset;
+}
+
+}  // namespace
+
+Dims dense_strides(const Dims& extent) {
+  Dims strides = Dims::filled(extent.rank(), 1);
+  for (int a = extent.rank() - 2; a >= 0; --a) strides[a] = strides[a + 1] * extent[a + 1];
+  return strides;
+}
+
+bool TensorView::is_dense() const {
+  std::int64_t expected = 1;
+  for (int a = rank() - 1; a >= 0; --a) {
+    if (box.extent[a] != 1 && strides[a] != expected) return false;
+    expected *= box.extent[a];
+  }
+  return true;
+}
+
+TensorView TensorView::sub(const Box& part) const {
+  if (part.empty()) return {data, dtype, Box::none(part.rank()), strides};
+  ensure(box.contains(part), "a sub-view lies inside its view");
+  TensorView v{data, dtype, part, strides};
+  if (data != nullptr) v.data += offset_of(*this, part.begin) * dtype_bytes(dtype);
+  return v;
+}
+
+TensorView TensorView::lifted() const {
+  if (rank() >= 5 || rank() < 2) return *this;
+  TensorView v{data, dtype, {}, {}};
+  for (int a = 0; a < rank(); ++a) {
+    if (a == 1) {
+      for (int fill = rank(); fill < 5; ++fill) {
+        v.box.begin.push_back(0);
+        v.box.extent.push_back(1);
+        v.strides.push_back(strides[0]);
+      }
+    }
+    v.box.begin.push_back(box.begin[a]);
+    v.box.extent.push_back(box.extent[a]);
+    v.strides.push_back(strides[a]);
+  }
+  return v;
+}
+
+TensorView dense_view(void* data, DType dtype, const Box& box) {
+  return {static_cast<std::byte*>(data), dtype, box, dense_strides(box.extent)};
+}
+
+void Tensor::Free::operator()(std::byte* p) const { std::free(p); }
+
+Tensor::Tensor(DType dtype, Shape shape) : dtype_(dtype), shape_(shape) {
+  const auto size = static_cast<std::size_t>((bytes() + 63) / 64 * 64 + 64);
+  void* p = std::aligned_alloc(64, size);
+  if (p == nullptr) throw std::bad_alloc();
+  std::memset(p, 0, size);
+  data_.reset(static_cast<std::byte*>(p));
+}
+
+Tensor::Tensor(const Tensor& other) { *this = other; }
+
+Tensor& Tensor::operator=(const Tensor& other) {
+  if (this == &other) return *this;
+  if (other.empty()) return *this = Tensor();
+  Tensor fresh(other.dtype_, other.shape_);
+  std::memcpy(fresh.data(), other.data(), static_cast<std::size_t>(other.bytes()));
+  return *this = std::move(fresh);
+}
+
+TensorView Tensor::view() const { return dense_view(data_.get(), dtype_, Box::whole(shape_)); }
+
+double load(const TensorView& view, std::int64_t offset) {
+  switch (view.dtype) {
+    case DType::kF32: return static_cast<double>(view.as<float>()[offset]);
+    case DType::kBF16: return static_cast<double>(static_cast<float>(view.as<BF16>()[offset]));
+    case DType::kF64: return view.as<double>()[offset];
+    case DType::kI32: return view.as<std::int32_t>()[offset];
+    case DType::kU8: return view.as<std::uint8_t>()[offset];
+  }
+  return 0;
+}
+
+void store(const TensorView& view, std::int64_t offset, double value) {
+  switch (view.dtype) {
+    case DType::kF32: view.as<float>()[offset] = static_cast<float>(value); return;
+    case DType::kBF16: view.as<BF16>()[offset] = BF16(static_cast<float>(value)); return;
+    case DType::kF64: view.as<double>()[offset] = value; return;
+    case DType::kI32: view.as<std::int32_t>()[offset] = static_cast<std::int32_t>(value); return;
+    case DType::kU8: view.as<std::uint8_t>()[offset] = static_cast<std::uint8_t>(value); return;
+  }
+}
+
+void copy(const TensorView& src, const TensorView& dst) {
+  if (dst.box.empty()) return;
+  ensure(src.box.contains(dst.box), "a copy reads inside its source");
+  if (dst.rank() == 0) return store(dst, 0, load(src, 0));
+  const std::int64_t row = dst.extent().back();
+  for_each_row(dst.box, [&](const Dims& index) {
+    const std::int64_t from = offset_of(src, index), to = offset_of(dst, index);
+    if (src.dtype == dst.dtype) {
+      const std::int64_t size = dtype_bytes(src.dtype);
+      std::memcpy(dst.data + to * size, src.data + from * size, static_cast<std::size_t>(row * size));
+    } else {
+      for (std::int64_t i = 0; i < row; ++i) store(dst, to + i, load(src, from + i));
+    }
+  });
+}
+
+void fill_zero(const TensorView& dst) {
+  if (dst.box.empty()) return;
+  if (dst.rank() == 0) return store(dst, 0, 0);
+  const std::int64_t size = dtype_bytes(dst.dtype);
+  for_each_row(dst.box, [&](const Dims& index) {
+    std::memset(dst.data + offset_of(dst, index) * size, 0, static_cast<std::size_t>(dst.extent().back() * size));
+  });
+}
+
+Difference compare(const TensorView& a, const TensorView& b) {
+  ensure(a.box == b.box && a.dtype == b.dtype, "compared views have equal boxes and types");
+  Difference d;
+  auto one = [&](std::int64_t i, std::int64_t j, const Dims& index, std::int64_t k) {
+    const double x = load(a, i), y = load(b, j);
+    d.max_magnitude = std::max(d.max_magnitude, std::abs(x));
+    d.sum_square_a += x * x;
+    if (x == y || (std::isnan(x) && std::isnan(y))) return;
+    d.bit_equal = false;
+    const double gap = std::isfinite(x) && std::isfinite(y) ? std::abs(x - y) : std::numeric_limits<double>::infinity();
+    d.sum_square += gap * gap;
+    if (gap > d.max_abs) {
+      d.max_abs = gap;
+      d.at = index;
+      if (d.at.rank() > 0) d.at[d.at.rank() - 1] += k;
+    }
+  };
+  if (a.rank() == 0) {
+    one(0, 0, {}, 0);
+    return d;
+  }
+  for_each_row(a.box, [&](const Dims& index) {
+    const std::int64_t i = offset_of(a, index), j = offset_of(b, index);
+    for (std::int64_t k = 0; k < a.extent().back(); ++k) one(i + k, j + k, index, k);
+  });
+  return d;
+}
+
+}  // namespace voxshard

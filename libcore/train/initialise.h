@@ -1,0 +1,14 @@
+// Initial parameters and states by name: kernels Glorot uniform (as tf.layers does), biases 0, gamma 1, beta 0, running
+// moments {0, 1}. A value depends on seed, name and index alone.
+#pragma once
+
+#include "libcore/runtime/core_set.h"
+
+namespace voxshard {
+
+Parameters initialise(const Graph& graph, std::uint64_t seed);
+
+/// Checks that `parameters` are those of `graph`. Errors: kCheckpoint names the first missing, extra or differing tensor.
+void require_parameters_of(const Graph& graph, const Parameters& parameters);
+
+}  // namespace voxshard

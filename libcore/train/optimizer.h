@@ -1,0 +1,57 @@
+// SGD with momentum and Adam on f32 master weights, learning-rate schedules, weight decay and clipping by global norm.
+//
+//   Optimizer opt({.kind = OptimizerKind::kAdam, .learning_rate = 1e-3}, parameters_of(graph));
+//   opt.update(pool, parameters, gradients, step, total_steps);
+#pragma once
+
+#include "libcore/runtime/core_set.h"
+
+namespace voxshard {
+
+enum class OptimizerKind { kSgd, kAdam };
+enum class ScheduleKind { kConstant, kPolynomial };
+
+struct OptimizerOptions {
+  OptimizerKind kind = OptimizerKind::kAdam;
+  double learning_rate = 1e-3;
+  double momentum = 0.9;       // SGD
+  bool nesterov = false;       // SGD
+  double beta1 = 0.9;          // Adam (Kingma and Ba 2015)
+  double beta2 = 0.999;
+  double epsilon = 1e-8;
+  double weight_decay = 0;     // on kernels: added to the gradient (SGD), decoupled (Adam; Loshchilov and Hutter 2019)
+  double clip_norm = 0;        // global L2 norm of all gradients; 0: no clipping
+  ScheduleKind schedule = ScheduleKind::kConstant;
+  double power = 0.9;          // polynomial: (1 - step / total)^power
+  std::int64_t warmup_steps = 0;  // linear from 0
+};
+
+/// The rate of step `step` (from 0) out of `total`.
+double learning_rate_at(const OptimizerOptions& options, std::int64_t step, std::int64_t total);
+
+/// A gradient by parameter name, f32 dense.
+using Gradients = std::map<std::string, TensorView>;
+
+class Optimizer {
+ public:
+  Optimizer(OptimizerOptions options, const Graph& graph);
+
+  /// Bytes of the state for the parameters of `graph`, for plans.
+  static std::int64_t state_bytes(const OptimizerOptions& options, const Graph& graph);
+  /// The global norm of `gradients` (f64, fixed order).
+  static double global_norm(WorkerPool& pool, const Gradients& gradients);
+
+  /// Updates `parameters` in place. `norm` is the global norm for clipping.
+  void update(WorkerPool& pool, Parameters& parameters, const Gradients& gradients, double norm, std::int64_t step,
+              std::int64_t total);
+
+  /// Slots by "slot/parameter name", for checkpoints.
+  Parameters& state() { return state_; }
+  const OptimizerOptions& options() const { return options_; }
+
+ private:
+  OptimizerOptions options_;
+  Parameters state_;
+};
+
+}  // namespace voxshard

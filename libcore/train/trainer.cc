@@ -1,0 +1,50 @@
+#include "libcore/train/trainer.h"
+
+#include <cmath>
+
+namespace voxshard {
+
+void feed_all(CoreSet& cores, const Trainer::Feed& feed) {
+  const Graph& graph = cores.executable().program.graph;
+  for (ValueId id = 0; id < graph.size(); ++id)
+    if (graph.node(id).role == Role::kInput)
+      cores.feed(id, [&](const TensorView& box) { feed(graph.node(id).name, box); });
+}
+
+Trainer::Trainer(Session& session, OptimizerOptions optimizer, const Graph& graph, std::int64_t total_steps)
+    : session_(session), optimizer_(optimizer, graph), total_steps_(total_steps) {}
+
+Gradients Trainer::gradients() {
+  Gradients gradients;
+  const Graph& graph = last_->executable().program.graph;
+  for (const auto& [parameter, gradient] : graph.gradients)
+    gradients.emplace(graph.node(parameter).name, last_->replicated(gradient));
+  return gradients;
+}
+
+StepResult Trainer::step(const Shape& extents, const Feed& feed) {
+  CoreSet& cores = session_.cores(extents, Phase::kTrain);
+  last_ = &cores;
+  feed_all(cores, feed);
+  cores.run();
+  const Graph& graph = cores.executable().program.graph;
+  const Gradients step_gradients = gradients();
+  StepResult result{.loss = load(cores.replicated(graph.outputs.at("loss")), 0),
+                    .gradient_norm = Optimizer::global_norm(session_.pool(), step_gradients),
+                    .learning_rate = learning_rate_at(optimizer_.options(), steps_done_, total_steps_)};
+  if (!std::isfinite(result.loss) || !std::isfinite(result.gradient_norm)) {
+    feed_all(cores, feed);  // inputs may have been overwritten by later buffers
+    const auto first = cores.first_non_finite();
+    throw Error(ErrorKind::kDiverged,
+                "[train] step " + std::to_string(steps_done_) + ": the " +
+                    (std::isfinite(result.loss) ? "gradient" : "loss") + " is not finite; first at layer " +
+                    (first ? graph.node(*first).name : "?") +
+                    "; lower the learning rate, clip the gradient, or check the input for NaN");
+  }
+  optimizer_.update(session_.pool(), session_.parameters(), step_gradients, result.gradient_norm, steps_done_, total_steps_);
+  cores.apply_effects();
+  ++steps_done_;
+  return result;
+}
+
+}  // namespace voxshard

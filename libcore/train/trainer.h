@@ -1,0 +1,46 @@
+// One training step after another: feed, run, check, update. Nothing here depends on the number of workers.
+//
+//   Trainer trainer(session, {.kind = OptimizerKind::kAdam}, total_steps);
+//   StepResult r = trainer.step({1, 64, 64, 64}, [&](const std::string& input, const TensorView& box) { ... });
+#pragma once
+
+#include "libcore/train/optimizer.h"
+#include "libcore/train/session.h"
+
+namespace voxshard {
+
+struct StepResult {
+  double loss = 0;
+  double gradient_norm = 0;
+  double learning_rate = 0;
+};
+
+class Trainer {
+ public:
+  /// Fills the box of an input ("image", "labels") that a core owns; called once per core, from several workers.
+  using Feed = std::function<void(const std::string& input, const TensorView& box)>;
+
+  Trainer(Session& session, OptimizerOptions optimizer, const Graph& graph, std::int64_t total_steps);
+
+  /// Errors: kDiverged with the step and the first layer whose result is not finite; the parameters are then unchanged.
+  StepResult step(const Shape& extents, const Feed& feed);
+
+  std::int64_t steps_done() const { return steps_done_; }
+  void set_steps_done(std::int64_t steps) { steps_done_ = steps; }
+  Optimizer& optimizer() { return optimizer_; }
+  Session& session() { return session_; }
+  /// The gradients of the last step, by parameter name; they live until the next step.
+  Gradients gradients();
+
+ private:
+  Session& session_;
+  Optimizer optimizer_;
+  std::int64_t total_steps_;
+  std::int64_t steps_done_ = 0;
+  CoreSet* last_ = nullptr;
+};
+
+/// Feeds every input of a core set.
+void feed_all(CoreSet& cores, const Trainer::Feed& feed);
+
+}  // namespace voxshard

@@ -1,0 +1,22 @@
+// The volumes of a folder by case id, for commands that work on plain folders of NIfTI files.
+//
+//   for (auto& [id, path] : volume_files("predictions")) ...     // "liver_03" -> predictions/liver_03.nii.gz
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+
+namespace voxshard {
+
+/// The file name without .nii or .nii.gz; none for other files, "._*" and temporary files.
+std::optional<std::string> volume_id(const std::filesystem::path& path);
+
+/// Sorted by id. Errors: kInput when the folder is missing; kNoCase when it holds no volume.
+std::map<std::string, std::filesystem::path> volume_files(const std::filesystem::path& folder);
+
+/// The images of a folder by case: the channel suffix of nnU-Net ("_0000") is cut off when every file has it.
+std::map<std::string, std::filesystem::path> image_files(const std::filesystem::path& folder);
+
+}  // namespace voxshard

@@ -1,0 +1,56 @@
+// How images are prepared: everything that `predict` needs to do to a new image what `prepare` did to the training images.
+// Stored as plans.json, which people may read and edit.
+//
+//   PreparePlan plan = read_plan("work/plans.json");
+//   PreparedImage x = prepare_image(read_image("new.nii.gz"), plan);
+#pragma once
+
+#include <array>
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace voxshard {
+
+enum class Normalise {
+  kCt,      // clip, then (x - mean) / std with the numbers of the data set's foreground, as nnU-Net does for CT
+  kZscore,  // clip when asked, then mean and std of each image
+  kWindow,  // clip, then the window is mapped onto [-1, 1]
+  kNone,    // clip when asked
+};
+
+const char* normalise_name(Normalise normalise);
+/// "ct", "zscore", "window", "none". Errors: kConfig lists them.
+Normalise normalise_from_name(std::string_view name);
+
+struct Range {
+  double low = 0, high = 0;
+  friend bool operator==(const Range&, const Range&) = default;
+};
+
+struct PreparePlan {
+  std::string orientation = "LPS";                   // or "keep"
+  std::optional<std::array<double, 3>> spacing_mm;   // x, y, z of the oriented volume; none: each image keeps its own
+  std::optional<Range> clip_hu;
+  Normalise normalise = Normalise::kCt;
+  double mean_hu = 0, std_hu = 1;                    // kCt and kWindow; the others ignore them
+  std::vector<std::string> channels = {"CT"};
+  std::vector<std::string> class_names;              // by class; [0] is the background
+
+  int classes() const { return static_cast<int>(class_names.size()); }
+  friend bool operator==(const PreparePlan&, const PreparePlan&) = default;
+};
+
+nlohmann::ordered_json to_json(const PreparePlan& plan);
+/// Errors: kConfig names the missing or wrong key.
+PreparePlan plan_from_json(const nlohmann::json& json);
+/// Reads the "prepare" part of a plans.json. Errors: kInput when it cannot be read, kConfig when it is not a plan.
+PreparePlan read_plan(const std::filesystem::path& path);
+
+/// A short name for equal plans, for resuming: 16 hexadecimal digits.
+std::string plan_hash(const PreparePlan& plan);
+
+}  // namespace voxshard

@@ -1,0 +1,58 @@
+// What the pipelines share: how they tell about progress without printing, how they name a case that failed, and the two
+// files that every run leaves (run.json, quarantine.csv).
+//
+//   RunReport r = run_prepare(options, progress);   // progress.update("prepare", 3, 12, "liver_03")
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "libcore/base/error.h"
+
+namespace voxshard {
+
+/// Where a pipeline reports while it runs. Implemented in apps/ for people and in tests. Threads: calls may come from any.
+class Progress {
+ public:
+  virtual ~Progress() = default;
+  /// `done` of `total` pieces of `stage` are ready; total 0 when unknown. `text` says more ("loss 0.41", a case's name).
+  virtual void update(std::string_view stage, std::int64_t done, std::int64_t total, std::string_view text) = 0;
+  /// One line for the log: a warning, a decision taken.
+  virtual void log(std::string_view line) = 0;
+  /// True once the user asked to stop: finish the piece at hand, save, return with `interrupted`.
+  virtual bool stop_requested() const { return false; }
+};
+
+/// Says nothing and never stops.
+class NoProgress : public Progress {
+ public:
+  void update(std::string_view, std::int64_t, std::int64_t, std::string_view) override {}
+  void log(std::string_view) override {}
+};
+
+/// A case that cost itself, not the batch.
+struct CaseFailure {
+  std::string id;
+  std::string code;     // E_READ, E_MISSING, E_SHAPE, E_GEOMETRY, E_LABELS, E_NAN
+  std::string message;  // what is wrong and what to do
+};
+
+/// The code for an error of reading: E_NAN when the text speaks of NaN, else E_READ.
+std::string failure_code(const Error& error);
+
+/// Writes DIR/quarantine.csv (id, code, message), also when there is no failure: an old list must not survive.
+void write_quarantine(const std::filesystem::path& folder, const std::vector<CaseFailure>& failures);
+
+nlohmann::ordered_json to_json(const std::vector<CaseFailure>& failures);
+
+/// Creates a folder with its parents. Errors: kOutput with the reason; also when a file is in the way or it is read-only.
+void make_output_folder(const std::filesystem::path& folder);
+
+/// Writes `value` with two spaces and a newline, whole or not at all.
+void write_json(const std::filesystem::path& path, const nlohmann::ordered_json& value);
+
+}  // namespace voxshard

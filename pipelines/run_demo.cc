@@ -1,0 +1,70 @@
+#include "pipelines/run_demo.h"
+
+#include <atomic>
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+#include "io/dataset.h"
+#include "libcore/base/parallel.h"
+#include "pipelines/phantom.h"
+
+namespace voxshard {
+namespace {
+
+int subdivision(const std::string& size) {
+  if (size == "small") return 1;
+  if (size == "medium") return 2;
+  if (size == "large") return 3;
+  throw Error(ErrorKind::kUsage, "[demo] --size is \"" + size + "\"; expected small, medium or large");
+}
+
+std::string phantom_id(int index) {
+  const std::string digits = std::to_string(index);
+  return "phantom_" + std::string(digits.size() < 3 ? 3 - digits.size() : 0, '0') + digits;
+}
+
+}  // namespace
+
+DemoReport run_demo(const DemoOptions& options, Progress& progress) {
+  if (options.task != "segmentation")
+    throw Error(ErrorKind::kUsage, "[demo] --task is \"" + options.task + "\"; expected segmentation");
+  if (options.cases < 1 || options.cases > 10000 || options.test_cases < 0 || options.test_cases > 10000)
+    throw Error(ErrorKind::kUsage, "[demo] --cases must be 1 to 10000 and --test 0 to 10000");
+  const int subdivide = subdivision(options.size);
+  const auto start = std::chrono::steady_clock::now();
+  for (const char* part : {"imagesTr", "labelsTr", "imagesTs", "labelsTs"}) make_output_folder(options.folder / part);
+
+  Dataset dataset{.name = "Phantom CT", .folder = options.folder, .channels = {"CT"},
+                  .label_names = phantom_label_names(), .training = {}, .test = {}, .file_ending = ".nii.gz",
+                  .problems = {}, .kind = "nnU-Net v2"};
+  const int total = options.cases + options.test_cases;
+  for (int i = 0; i < total; ++i) {
+    const bool test = i >= options.cases;
+    const std::string id = phantom_id(i);
+    (test ? dataset.test : dataset.training)
+        .push_back({id, {options.folder / (test ? "imagesTs" : "imagesTr") / (id + "_0000.nii.gz")},
+                    options.folder / (test ? "labelsTs" : "labelsTr") / (id + ".nii.gz")});
+  }
+
+  std::atomic<int> done{0};
+  std::atomic<std::int64_t> voxels{0};
+  WorkerPool pool(options.threads);
+  pool.run(total, [&](std::int64_t i, int) {
+    const Case& item = i < options.cases ? dataset.training[i] : dataset.test[i - options.cases];
+    const Phantom phantom = make_phantom({.seed = options.seed, .index = static_cast<int>(i), .subdivide = subdivide});
+    write_volume(item.images[0], phantom.image, DiskType::kI16);
+    write_volume(*item.label, phantom.label, DiskType::kU8);
+    voxels += phantom.image.voxels.count();
+    progress.update("phantoms", ++done, total, item.id);
+  });
+  write_dataset_json(dataset);  // last: a folder with dataset.json is complete
+  return {.folder = options.folder, .cases = options.cases, .test_cases = options.test_cases, .voxels = voxels,
+          .seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
+}
+
+nlohmann::ordered_json to_json(const DemoReport& report) {
+  return {{"folder", report.folder.string()}, {"cases", report.cases}, {"test_cases", report.test_cases},
+          {"voxels", report.voxels}, {"seconds", report.seconds}};
+}
+
+}  // namespace voxshard

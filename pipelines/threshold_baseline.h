@@ -1,0 +1,39 @@
+// The best that a threshold can do: for each class the interval of HU with the highest Dice over the training cases, found
+// by trying all of them on a histogram. Shown beside a model's Dice: a model that is no better has learnt nothing but HU.
+//
+//   ThresholdFit fit(5);
+//   fit.add(ct, organs);                                    // each training case
+//   std::vector<ThresholdInterval> best = fit.solve();      // by class; [0] is unused
+//   Tensor mask = threshold_mask(ct.voxels, best[2], 2);
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "libcore/tensor/tensor.h"
+
+namespace voxshard {
+
+struct ThresholdInterval {
+  int low_hu = 0, high_hu = -1;  // both ends included; empty when low > high
+  double fit_dice = 0;           // over all training voxels together
+};
+
+class ThresholdFit {
+ public:
+  static constexpr int kLowestHu = -1100, kHighestHu = 3100;  // what lies beyond counts at the ends
+
+  explicit ThresholdFit(int classes);
+  ///   hu (D, H, W) f32   label (D, H, W) i32, values outside the classes count as background
+  void add(const Tensor& hu, const Tensor& label);
+  /// Cost: bins^2 / 2 = 9 million intervals a class. Of equal intervals the lowest and shortest is kept.
+  std::vector<ThresholdInterval> solve() const;
+
+ private:
+  std::vector<std::vector<std::int64_t>> counts_;  // [class][bin]
+};
+
+/// `label` where the voxel's HU lies in the interval, else 0. Classes are judged one by one, so overlaps cost nothing.
+Tensor threshold_mask(const Tensor& hu, const ThresholdInterval& interval, int label);
+
+}  // namespace voxshard

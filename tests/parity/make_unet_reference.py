@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+"""Makes unet_reference.json: loss, gradient norm of every parameter and ten losses of SGD with PyTorch, f32.
+
+  apt-get install python3-torch python3-numpy
+  python3 tests/parity/make_unet_reference.py > tests/parity/unet_reference.json
+
+Weights and inputs are not stored: both sides make them with the same counter-based generator (libcore/base/rng.h).
+"""
+import json
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+SEED, SIZE, BATCH, BASE, CLASSES, RATE, MOMENTUM, STEPS = 7, (24, 16, 32), 2, 4, 3, 0.01, 0.9, 10
+CASES = [("batch", 0.0, "cross_entropy"), ("instance", 0.01, "dice_ce"), ("batch", 0.0, "adaptive_dice32")]
+
+
+def mix(z):
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+def stream(name):
+    h = 0xCBF29CE484222325
+    for ch in name.encode():
+        h = ((h ^ ch) * 0x100000001B3) & (2**64 - 1)
+    return np.uint64(h)
+
+
+def uniform(name, count):
+    with np.errstate(over="ignore"):
+        key = mix(np.array([np.uint64(SEED) + GOLDEN])) ^ stream(name)
+        bits = mix(mix(key) + (np.arange(count, dtype=np.uint64) + np.uint64(1)) * GOLDEN)
+    return (bits >> np.uint64(11)).astype(np.float64) * 2.0**-53
+
+
+parameters = {}
+
+
+def parameter(name, shape, permute=None):
+    """The tensor `name` of voxshard in its own layout, then permuted to PyTorch's."""
+    if name.endswith("/kernel"):
+        n = int(np.prod(shape))
+        limit = np.sqrt(6.0 / (n / (shape[-1] * shape[-2]) * (shape[-1] + shape[-2])))
+        value = ((2 * uniform(name, n) - 1) * limit).astype(np.float32).reshape(shape)
+    else:
+        value = np.full(shape, 1.0 if name.endswith("/gamma") else 0.0, np.float32)
+    t = torch.from_numpy(np.ascontiguousarray(value.transpose(permute) if permute else value)).requires_grad_()
+    parameters[name] = t
+    return t
+
+
+class UNet:
+    def __init__(self, norm, slope):
+        self.norm, self.slope, self.layers = norm, slope, {}
+
+    def get(self, name, shape, permute=None):
+        if name not in self.layers:
+            self.layers[name] = parameter(name, shape, permute)
+        return self.layers[name]
+
+    def conv(self, x, name, out, k=3):
+        w = self.get(name + "/kernel", (k, k, k, x.shape[1], out), (4, 3, 0, 1, 2))
+        return F.conv3d(x, w, self.get(name + "/bias", (out,)), padding=k // 2)
+
+    def block(self, x, name, out):
+        x = self.conv(x, name, out)
+        gamma, beta = self.get(name + "/norm/gamma", (out,)), self.get(name + "/norm/beta", (out,))
+        if self.norm == "batch":
+            x = F.batch_norm(x, None, None, gamma, beta, training=True, eps=1e-3)
+        else:
+            x = F.instance_norm(x, None, None, gamma, beta, use_input_stats=True, eps=1e-5)
+        return F.leaky_relu(x, self.slope)
+
+    def up(self, x, name):
+        c = x.shape[1]
+        w = self.get(name + "/kernel", (2, 2, 2, c, c), (4, 3, 0, 1, 2))
+        return F.conv_transpose3d(x, w, self.get(name + "/bias", (c,)), stride=2)
+
+    def __call__(self, x):
+        skips = []
+        for d in range(4):
+            if d:
+                x = F.max_pool3d(x, 2)
+            x = self.block(x, f"encoder{d}/conv0", BASE << d)
+            x = self.block(x, f"encoder{d}/conv1", BASE << (d + 1))
+            skips.append(x)
+        for d in (2, 1, 0):
+            skip = skips[d]
+            x = torch.cat([self.up(x, f"decoder{d}/up"), skip], 1)
+            x = self.block(x, f"decoder{d}/conv0", skip.shape[1])
+            x = self.block(x, f"decoder{d}/conv1", skip.shape[1])
+        return self.conv(x, "head", CLASSES, 1)
+
+
+def loss_of(logits, labels, kind):
+    p = logits.softmax(1)
+    y = F.one_hot(labels, CLASSES).permute(0, 4, 1, 2, 3).float()
+    inside, total = (p * y).sum((0, 2, 3, 4)), (p + y).sum((0, 2, 3, 4))
+    if kind == "adaptive_dice32":
+        dice = 2 * (inside + 1e-7) / (total + 1e-7)
+        weight = torch.exp(-dice)
+        return 1 - (weight * dice).sum() / (CLASSES * np.exp(-1.0))
+    ce = F.cross_entropy(logits, labels)
+    if kind == "cross_entropy":
+        return ce
+    return ce + 1 - ((2 * inside + 1) / (total + 1))[1:].mean()
+
+
+voxels = BATCH * int(np.prod(SIZE))
+image = torch.from_numpy((2 * uniform("image", voxels) - 1).astype(np.float32)).reshape(BATCH, 1, *SIZE)
+labels = torch.from_numpy((uniform("labels", voxels) * CLASSES).astype(np.int64)).reshape(BATCH, *SIZE)
+result = {"made_with": f"PyTorch {torch.__version__}, tests/parity/make_unet_reference.py", "seed": SEED, "size": SIZE,
+          "batch": BATCH, "base_filters": BASE, "classes": CLASSES, "learning_rate": RATE, "momentum": MOMENTUM, "cases": []}
+for norm, slope, kind in CASES:
+    parameters.clear()
+    net = UNet(norm, slope)
+    net(image)
+    optimizer = torch.optim.SGD(parameters.values(), lr=RATE, momentum=MOMENTUM)
+    losses, norms = [], None
+    for step in range(STEPS):
+        optimizer.zero_grad()
+        loss = loss_of(net(image), labels, kind)
+        loss.backward()
+        losses.append(loss.item())
+        if norms is None:
+            norms = {name: p.grad.double().norm().item() for name, p in parameters.items()}
+        optimizer.step()
+    result["cases"].append({"norm": norm, "slope": slope, "loss": kind, "losses": losses, "gradient_norms": norms})
+print(json.dumps(result, indent=1))

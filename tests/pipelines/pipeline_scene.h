@@ -1,0 +1,89 @@
+// A small data set in a temporary folder, and a progress that remembers, for the tests of pipelines.
+//
+//   Scene scene("prepare");                       // an empty folder, removed at the end
+//   scene.write_dataset(3);                       // three 12 x 10 x 8 cases with a bright box of class 1 and 2
+//   run_prepare({.dataset = scene.data(), .work = scene.work()}, scene.progress);
+#pragma once
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "io/dataset.h"
+#include "io/volume.h"
+#include "pipelines/report.h"
+
+namespace voxshard {
+
+struct RecordingProgress : Progress {
+  std::vector<std::string> lines;
+  std::int64_t updates = 0;
+  bool stop = false;
+  void update(std::string_view, std::int64_t, std::int64_t, std::string_view) override { ++updates; }
+  void log(std::string_view line) override { lines.emplace_back(line); }
+  bool stop_requested() const override { return stop; }
+};
+
+class Scene {
+ public:
+  explicit Scene(const std::string& name)
+      : folder_(std::filesystem::temp_directory_path() / ("voxshard_" + name + "_" + std::to_string(getpid()))) {
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directories(folder_);
+  }
+  ~Scene() { std::filesystem::remove_all(folder_); }
+
+  std::filesystem::path path(const std::string& name) const { return folder_ / name; }
+  std::filesystem::path data() const { return folder_ / "data"; }
+  std::filesystem::path work() const { return folder_ / "work"; }
+  std::filesystem::path image(int i) const { return data() / "imagesTr" / (id(i) + "_0000.nii.gz"); }
+  std::filesystem::path label(int i) const { return data() / "labelsTr" / (id(i) + ".nii.gz"); }
+  static std::string id(int i) { return "case_" + std::to_string(i); }
+
+  /// HU 100 i + x; class 1 in the half x < 4, class 2 in the voxels z >= 6 of the other half.
+  static Volume make_image(int i, std::array<std::int64_t, 3> size = {12, 10, 8}) {
+    Volume v{Geometry{.size = size, .origin = {5, -7, 11}, .spacing = {2, 2, 3}}, {}};
+    v.voxels = Tensor(DType::kF32, v.geometry.shape());
+    for (std::int64_t k = 0; k < v.voxels.count(); ++k)
+      v.voxels.as<float>()[k] = static_cast<float>(100 * i + k % size[0]);
+    return v;
+  }
+  static Volume make_label(std::array<std::int64_t, 3> size = {12, 10, 8}) {
+    Volume v{Geometry{.size = size, .origin = {5, -7, 11}, .spacing = {2, 2, 3}}, {}};
+    v.voxels = Tensor(DType::kI32, v.geometry.shape());
+    for (std::int64_t k = 0; k < v.voxels.count(); ++k) {
+      const std::int64_t x = k % size[0], z = k / (size[0] * size[1]);
+      v.voxels.as<std::int32_t>()[k] = x < 4 ? 1 : z >= 6 ? 2 : 0;
+    }
+    return v;
+  }
+  void write_dataset(int cases) {
+    for (const char* part : {"imagesTr", "labelsTr"}) std::filesystem::create_directories(data() / part);
+    Dataset d;
+    d.name = "scene", d.folder = data(), d.channels = {"CT"}, d.label_names = {"background", "one", "two"};
+    for (int i = 0; i < cases; ++i) {
+      write_volume(image(i), make_image(i), DiskType::kI16);
+      write_volume(label(i), make_label(), DiskType::kU8);
+      d.training.push_back({id(i), {image(i)}, label(i)});
+    }
+    write_dataset_json(d);
+  }
+  static std::string bytes_of(const std::filesystem::path& path) {
+    std::ifstream in(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+  /// Keeps only the first half of a file.
+  static void truncate(const std::filesystem::path& path) {
+    std::filesystem::resize_file(path, std::filesystem::file_size(path) / 2);
+  }
+
+  RecordingProgress progress;
+
+ private:
+  std::filesystem::path folder_;
+};
+
+}  // namespace voxshard
