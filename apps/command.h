@@ -1,7 +1,8 @@
 // What a subcommand is. Each lives in the file of its name, which exports one function for the table in main.cc:
 //
 //   Command info_command() {
-//     return {"info", "What the headers say.", "voxshard info liver_03.nii.gz", [](CLI::App& app) -> RunCommand { ... }};
+//     return {"info", "What the headers say.", "voxshard info liver_03.nii.gz", [](CLI::App& app) -> RunCommand { ...
+//     }};
 //   }
 //
 // Options are registered first; main parses, puts in what --config says, and then calls the returned function.

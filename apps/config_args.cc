@@ -57,8 +57,10 @@ std::vector<std::string> config_words(const nlohmann::json& config, const CLI::A
   };
   for (const auto& [key, value] : config.items()) {
     if (value.is_object()) continue;
-    if (std::none_of(subcommands.begin(), subcommands.end(), [&](const auto* app) { return find_option(*app, key) != nullptr; }))
-      throw Error(ErrorKind::kConfig, "[config] no subcommand has an option --" + key + "; see voxshard " + subcommand + " --help");
+    if (std::none_of(subcommands.begin(), subcommands.end(),
+                     [&](const auto* app) { return find_option(*app, key) != nullptr; }))
+      throw Error(ErrorKind::kConfig,
+                  "[config] no subcommand has an option --" + key + "; see voxshard " + subcommand + " --help");
     take(*chosen, key, value);
   }
   for (const auto& [name, section] : config.items()) {
@@ -67,7 +69,8 @@ std::vector<std::string> config_words(const nlohmann::json& config, const CLI::A
     if (!app) throw Error(ErrorKind::kConfig, "[config] the section [" + name + "] is no subcommand");
     for (const auto& [key, value] : section.items()) {
       if (!find_option(*app, key))
-        throw Error(ErrorKind::kConfig, "[config] " + name + " has no option --" + key + "; see voxshard " + name + " --help");
+        throw Error(ErrorKind::kConfig,
+                    "[config] " + name + " has no option --" + key + "; see voxshard " + name + " --help");
       if (app == chosen) take(*app, key, value);
     }
   }

@@ -10,12 +10,14 @@ namespace {
 
 RunCommand add(CLI::App& app) {
   auto o = std::make_shared<DemoOptions>();
-  app.add_option("folder", o->folder, "Where to write imagesTr, labelsTr, imagesTs, labelsTs and dataset.json")->required();
+  app.add_option("folder", o->folder, "Where to write imagesTr, labelsTr, imagesTs, labelsTs and dataset.json")
+      ->required();
   app.add_option("--task", o->task, "What the data is for: segmentation")->capture_default_str();
   app.add_option("--cases", o->cases, "Training cases")->capture_default_str();
   app.add_option("--test", o->test_cases, "Held-out cases")->capture_default_str();
   app.add_option("--seed", o->seed, "Same seed, same bytes")->capture_default_str();
-  app.add_option("--size", o->size, "small (48 to 80 voxels an axis), medium (twice) or large (three times)")->capture_default_str();
+  app.add_option("--size", o->size, "small (48 to 80 voxels an axis), medium (twice) or large (three times)")
+      ->capture_default_str();
   return [o](const Context& context) {
     o->threads = context.threads;
     const DemoReport report = run_demo(*o, *context.progress);

@@ -17,7 +17,8 @@ std::string report_text(const EvaluateReport& r) {
     rows.push_back({c.name, fixed_text(c.dice), fixed_text(c.iou)});
     if (!c.baseline_dice) continue;
     const auto& t = r.thresholds[c.label];
-    rows.back().insert(rows.back().end(), {fixed_text(*c.baseline_dice), std::to_string(t.low_hu) + " to " + std::to_string(t.high_hu)});
+    rows.back().insert(rows.back().end(),
+                       {fixed_text(*c.baseline_dice), std::to_string(t.low_hu) + " to " + std::to_string(t.high_hu)});
   }
   rows.push_back({"mean", fixed_text(r.mean_dice), fixed_text(r.mean_iou)});
   if (baseline) rows.back().push_back(fixed_text(*r.baseline_mean_dice));
@@ -35,13 +36,15 @@ RunCommand add(CLI::App& app) {
   app.add_option("-o,--output", o->summary, "summary.json to write, in nnU-Net's form");
   app.add_option("--dataset", o->dataset, "Data set folder: class names, and images for --baseline and --png");
   app.add_option("--baseline", *baseline, "threshold: the best HU interval of each class, fitted on the training cases")
-      ->check(CLI::IsMember({"none", "threshold"}))->capture_default_str();
+      ->check(CLI::IsMember({"none", "threshold"}))
+      ->capture_default_str();
   app.add_option("--png", o->png, "Picture to write: slices with prediction (filled) and reference (outlined)");
   return [o, baseline](const Context& context) {
     o->threshold_baseline = *baseline == "threshold";
     o->threads = context.threads;
     const EvaluateReport report = run_evaluate(*o, *context.progress);
-    return Outcome{.json = to_json(report), .text = report_text(report),
+    return Outcome{.json = to_json(report),
+                   .text = report_text(report),
                    .exit_code = report.failures.empty() ? kExitOk : kExitPartial};
   };
 }

@@ -25,17 +25,28 @@ constexpr int interrupted_exit_code(int signal) { return 128 + signal; }
 
 constexpr int exit_code(ErrorKind kind) {
   switch (kind) {
-    case ErrorKind::kUsage: return kExitUsage;
-    case ErrorKind::kInput: return kExitInput;
-    case ErrorKind::kNoCase: return kExitNoCase;
-    case ErrorKind::kConfig: return kExitConfig;
-    case ErrorKind::kOutput: return kExitOutput;
-    case ErrorKind::kBudget: return kExitBudget;
-    case ErrorKind::kPartial: return kExitPartial;
-    case ErrorKind::kMismatch: return kExitMismatch;
-    case ErrorKind::kCheckpoint: return kExitCheckpoint;
-    case ErrorKind::kDiverged: return kExitDiverged;
-    case ErrorKind::kInternal: return kExitInternal;
+    case ErrorKind::kUsage:
+      return kExitUsage;
+    case ErrorKind::kInput:
+      return kExitInput;
+    case ErrorKind::kNoCase:
+      return kExitNoCase;
+    case ErrorKind::kConfig:
+      return kExitConfig;
+    case ErrorKind::kOutput:
+      return kExitOutput;
+    case ErrorKind::kBudget:
+      return kExitBudget;
+    case ErrorKind::kPartial:
+      return kExitPartial;
+    case ErrorKind::kMismatch:
+      return kExitMismatch;
+    case ErrorKind::kCheckpoint:
+      return kExitCheckpoint;
+    case ErrorKind::kDiverged:
+      return kExitDiverged;
+    case ErrorKind::kInternal:
+      return kExitInternal;
   }
   return kExitInternal;
 }
@@ -43,17 +54,28 @@ constexpr int exit_code(ErrorKind kind) {
 /// The name in {"error": {"kind": ...}}.
 constexpr const char* kind_name(ErrorKind kind) {
   switch (kind) {
-    case ErrorKind::kUsage: return "usage";
-    case ErrorKind::kInput: return "input";
-    case ErrorKind::kNoCase: return "no_case";
-    case ErrorKind::kConfig: return "config";
-    case ErrorKind::kOutput: return "output";
-    case ErrorKind::kBudget: return "budget";
-    case ErrorKind::kPartial: return "partial";
-    case ErrorKind::kMismatch: return "mismatch";
-    case ErrorKind::kCheckpoint: return "checkpoint";
-    case ErrorKind::kDiverged: return "diverged";
-    case ErrorKind::kInternal: return "internal";
+    case ErrorKind::kUsage:
+      return "usage";
+    case ErrorKind::kInput:
+      return "input";
+    case ErrorKind::kNoCase:
+      return "no_case";
+    case ErrorKind::kConfig:
+      return "config";
+    case ErrorKind::kOutput:
+      return "output";
+    case ErrorKind::kBudget:
+      return "budget";
+    case ErrorKind::kPartial:
+      return "partial";
+    case ErrorKind::kMismatch:
+      return "mismatch";
+    case ErrorKind::kCheckpoint:
+      return "checkpoint";
+    case ErrorKind::kDiverged:
+      return "diverged";
+    case ErrorKind::kInternal:
+      return "internal";
   }
   return "internal";
 }

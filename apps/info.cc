@@ -25,7 +25,8 @@ std::string file_text(const FileInfo& file) {
   line("origin", joined_text(h.geometry.origin.data(), 3, 6) + " mm (LPS)");
   line("type", h.scalar_type + (h.components > 1 ? " x " + std::to_string(h.components) : "") + ", slope " +
                    fixed_text(h.slope, 6) + ", intercept " + fixed_text(h.intercept, 3));
-  line("placed by", h.form_used + (h.forms_agree ? "" : "; qform and sform differ by " + fixed_text(h.forms_gap_mm, 2) + " mm"));
+  line("placed by",
+       h.form_used + (h.forms_agree ? "" : "; qform and sform differ by " + fixed_text(h.forms_gap_mm, 2) + " mm"));
   if (h.shear_degrees > 0.01) line("shear", fixed_text(h.shear_degrees, 3) + " degrees");
   if (!h.readable) line("problem", h.problem);
   return text;
@@ -56,7 +57,8 @@ std::string folder_text(const FolderInfo& folder) {
 
 RunCommand add(CLI::App& app) {
   auto paths = std::make_shared<std::vector<std::filesystem::path>>();
-  app.add_option("path", *paths, "NIfTI files, data set folders (nnU-Net, Decathlon) or folders of NIfTI files")->required();
+  app.add_option("path", *paths, "NIfTI files, data set folders (nnU-Net, Decathlon) or folders of NIfTI files")
+      ->required();
   return [paths](const Context&) {
     const InfoReport report = run_info(*paths);
     Outcome outcome{.json = to_json(report), .text = "", .exit_code = report.failures.empty() ? kExitOk : kExitPartial};

@@ -43,15 +43,20 @@ struct GlobalOptions {
 
 void add_global_options(CLI::App& app, GlobalOptions& global) {
   const std::string group = "Options of every subcommand";
-  app.add_option("--config", global.config, "TOML or JSON file; keys are long option names, the command line wins")->group(group);
+  app.add_option("--config", global.config, "TOML or JSON file; keys are long option names, the command line wins")
+      ->group(group);
   app.add_option("--threads", global.threads, "Worker threads; results do not depend on it")
-      ->check(CLI::Range(1, 1024))->capture_default_str()->group(group);
-  app.add_flag("--json", global.json, "One JSON document on standard output, text for people on standard error")->group(group);
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str()
+      ->group(group);
+  app.add_flag("--json", global.json, "One JSON document on standard output, text for people on standard error")
+      ->group(group);
   app.add_flag("-q,--quiet", global.quiet, "No progress and no log lines on standard error")->group(group);
 }
 
 /// The command line with the words of --config behind the subcommand's name.
-std::vector<std::string> with_config(const std::vector<std::string>& words, const CLI::App& root, const std::vector<Command>& table) {
+std::vector<std::string> with_config(const std::vector<std::string>& words, const CLI::App& root,
+                                     const std::vector<Command>& table) {
   std::string path;
   for (std::size_t i = 0; i < words.size(); ++i) {
     if (words[i] == "--config" && i + 1 < words.size()) path = words[i + 1];
@@ -88,7 +93,9 @@ int report_error(bool json, ErrorKind kind, const std::string& message) {
 /// Our kernels are built for AVX2; without it the process would die of an illegal instruction.
 void require_cpu() {
   if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
-    throw Error(ErrorKind::kConfig, "[cpu] this processor has no AVX2 and FMA instructions, which voxshard needs (x86-64 since about 2013)");
+    throw Error(
+        ErrorKind::kConfig,
+        "[cpu] this processor has no AVX2 and FMA instructions, which voxshard needs (x86-64 since about 2013)");
 }
 
 int print_version(bool json) {
@@ -109,7 +116,9 @@ int finish(const Outcome& outcome, const GlobalOptions& global) {
 }
 
 int run(const std::vector<std::string>& words) {
-  CLI::App root("Trains on whole CT volumes and video cut over a set of emulated cores. No network, no telemetry; not a medical device.");
+  CLI::App root(
+      "Trains on whole CT volumes and video cut over a set of emulated cores. No network, no telemetry; not a medical "
+      "device.");
   root.name("voxshard");
   root.footer("Example: voxshard demo data && voxshard prepare data -o work");
   bool version = false;
@@ -148,7 +157,8 @@ int run(const std::vector<std::string>& words) {
   } catch (const Error& e) {
     return report_error(wants_json, e.kind(), e.what());
   } catch (const std::bad_alloc&) {
-    return report_error(wants_json, ErrorKind::kBudget, "[memory] the system refused an allocation; use fewer --threads");
+    return report_error(wants_json, ErrorKind::kBudget,
+                        "[memory] the system refused an allocation; use fewer --threads");
   } catch (const std::exception& e) {
     return report_error(wants_json, ErrorKind::kInternal, std::string("[internal] ") + e.what());
   }

@@ -19,8 +19,10 @@ void on_stop_signal(int signal) {
 
 std::string bar(std::int64_t done, std::int64_t total) {
   constexpr int kWidth = 24;
-  const int filled = static_cast<int>(kWidth * std::clamp(done, std::int64_t{0}, total) / std::max(total, std::int64_t{1}));
-  return "[" + std::string(filled, '=') + (filled < kWidth ? ">" : "") + std::string(std::max(0, kWidth - filled - 1), ' ') + "]";
+  const int filled =
+      static_cast<int>(kWidth * std::clamp(done, std::int64_t{0}, total) / std::max(total, std::int64_t{1}));
+  return "[" + std::string(filled, '=') + (filled < kWidth ? ">" : "") +
+         std::string(std::max(0, kWidth - filled - 1), ' ') + "]";
 }
 
 }  // namespace
@@ -82,7 +84,8 @@ void TerminalProgress::update(std::string_view stage, std::int64_t done, std::in
   if (!last && since < (terminal_ ? 0.1 : options_.line_seconds)) return;
   last_shown_ = Clock::now();
   const std::string count = total > 0 ? std::to_string(done) + "/" + std::to_string(total) : std::to_string(done);
-  std::string line = stage_ + " " + (terminal_ && total > 0 ? bar(done, total) + " " : "") + count + rate_text(done, total);
+  std::string line =
+      stage_ + " " + (terminal_ && total > 0 ? bar(done, total) + " " : "") + count + rate_text(done, total);
   if (!text.empty()) line += "  " + std::string(text);
   if (terminal_) {
     std::fprintf(stderr, "\r\033[K%s", line.c_str());

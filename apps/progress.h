@@ -16,8 +16,8 @@ namespace voxshard {
 class TerminalProgress : public Progress {
  public:
   struct Options {
-    bool quiet = false;          // neither progress nor log lines
-    double line_seconds = 5;     // between plain lines
+    bool quiet = false;       // neither progress nor log lines
+    double line_seconds = 5;  // between plain lines
   };
   explicit TerminalProgress(Options options);
   ~TerminalProgress() override;

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include <bit>
-#include <cmath>
 #include <cstring>
 
 #include "io/nifti_header.h"
@@ -96,9 +95,8 @@ MappedVolume MappedVolume::open(const std::filesystem::path& path) {
   auto impl = std::make_unique<Impl>();
   impl->geometry = place(header).geometry;
   impl->type = type_of(header, path);
-  if (std::isfinite(header.slope) && header.slope != 0 && (header.slope != 1 || header.intercept != 0)) {
-    impl->scaled = true, impl->slope = header.slope, impl->intercept = header.intercept;
-  }
+  impl->scaled = header.is_scaled();
+  if (impl->scaled) impl->slope = header.slope, impl->intercept = header.intercept;
   impl->data_begin = header.data_begin();
   impl->map_bytes = static_cast<std::size_t>(header.data_begin() + header.voxel_bytes());
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);

@@ -171,6 +171,10 @@ std::string NiftiHeader::scalar_type() const {
 int NiftiHeader::components() const { return type_row(datatype) ? type_row(datatype)->components : 1; }
 int NiftiHeader::bytes_per_voxel() const { return type_row(datatype) ? type_row(datatype)->bytes : 0; }
 
+bool NiftiHeader::is_scaled() const {
+  return std::isfinite(slope) && slope != 0 && std::isfinite(intercept) && (slope != 1 || intercept != 0);
+}
+
 NiftiHeader read_nifti_header(const fs::path& path) {
   const auto [header_file, data_file] = files_of(path);
   require_file(path);
@@ -203,7 +207,45 @@ std::string volume_problem(const NiftiHeader& h) {
   return place(h).problem;
 }
 
-void require_promised_bytes(const NiftiHeader& h, const fs::path& path) {
+namespace {
+
+/// Finds NaN and infinity in a stream of bytes by the exponent: all ones. Chunks may end inside a number.
+class FiniteScan {
+ public:
+  explicit FiniteScan(const NiftiHeader& h)
+      : width_(h.bytes_per_voxel()), swap_(h.big_endian == (std::endian::native == std::endian::little)),
+        skip_(h.data_begin()), left_(h.voxel_bytes()) {}
+
+  void add(const unsigned char* bytes, std::int64_t count) {
+    const std::int64_t skipped = std::min(count, skip_);
+    skip_ -= skipped;
+    for (std::int64_t i = skipped; i < count && left_ > 0; ++i, --left_) {
+      number_[held_++] = bytes[i];
+      if (held_ == width_) look();
+    }
+  }
+  NonFinite found() const { return found_; }
+
+ private:
+  void look() {
+    held_ = 0;
+    const Fields f{number_, swap_};
+    const bool bad = width_ == 4 ? (f.at<std::uint32_t>(0) & 0x7f800000U) == 0x7f800000U
+                                 : (f.at<std::uint64_t>(0) & 0x7ff0000000000000U) == 0x7ff0000000000000U;
+    if (bad && found_.count++ == 0) found_.first = index_;
+    ++index_;
+  }
+
+  int width_, held_ = 0;
+  bool swap_;
+  std::int64_t skip_, left_, index_ = 0;
+  unsigned char number_[8] = {};
+  NonFinite found_;
+};
+
+}  // namespace
+
+NonFinite require_promised_bytes(const NiftiHeader& h, const fs::path& path, bool find_non_finite) {
   if (h.data_file != path) require_file(h.data_file);
   const std::int64_t voxels = h.voxel_bytes();
   const std::int64_t promised = voxels < 0 ? std::int64_t{1} << 62 : voxels + h.data_begin();
@@ -214,24 +256,28 @@ void require_promised_bytes(const NiftiHeader& h, const fs::path& path) {
   };
   GzFile gz(gzopen(h.data_file.c_str(), "rb"));
   if (!gz) throw input_error(h.data_file, "cannot be opened", "check its permissions");
+  const bool scan = find_non_finite && (h.scalar_type() == "float32" || h.scalar_type() == "float64");
   if (gzdirect(gz.get()) != 0) {
     const auto size = static_cast<std::int64_t>(fs::file_size(h.data_file));
     if (size < promised) throw too_short(size);
-    return;
+    if (!scan) return {};
   }
   gzbuffer(gz.get(), 1 << 18);
   const auto buffer = std::make_unique<unsigned char[]>(1 << 18);
+  FiniteScan finite(h);
   std::int64_t total = 0;
   while (true) {
     const int got = gzread(gz.get(), buffer.get(), 1 << 18);
     if (got < 0) throw damaged_gzip(h.data_file, gz.get());
-    total += got;
     if (got == 0) break;
+    total += got;
+    if (scan) finite.add(buffer.get(), got);
   }
   int code = Z_OK;
   gzerror(gz.get(), &code);
   if (code != Z_OK) throw damaged_gzip(h.data_file, gz.get());  // the stream ended without its checksum
   if (total < promised) throw too_short(total);
+  return finite.found();
 }
 
 }  // namespace voxshard

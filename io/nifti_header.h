@@ -40,6 +40,7 @@ struct NiftiHeader {
   std::string scalar_type() const;  // "int16"; "type 5" when unknown
   int components() const;
   int bytes_per_voxel() const;      // 0 when the type is unknown
+  bool is_scaled() const;           // slope and intercept change values; slope 0 or NaN says that there is no scaling
 };
 
 /// The geometry that a header gives, and how it was come by.
@@ -61,8 +62,14 @@ NiftiPlacement place(const NiftiHeader& header);
 /// What stops this file from being read as one scalar 3-D volume; empty when nothing does.
 std::string volume_problem(const NiftiHeader& header);
 
-/// Errors: kInput when the data file is shorter than promised, or its gzip stream is cut or damaged. Cost: one pass.
-void require_promised_bytes(const NiftiHeader& header, const std::filesystem::path& path);
+/// Voxels that are NaN or infinite: how many, and the index of the first. niftilib, below ITK, silently reads them as 0.
+struct NonFinite {
+  std::int64_t count = 0, first = -1;
+};
+
+/// Errors: kInput when the data file is shorter than promised, or its gzip stream is cut or damaged.
+/// With `find_non_finite` floats are looked at as well. Cost: one pass; none for a plain file that is not looked at.
+NonFinite require_promised_bytes(const NiftiHeader& header, const std::filesystem::path& path, bool find_non_finite = false);
 
 /// kInput: "[input] PATH: what; action".
 Error input_error(const std::filesystem::path& path, const std::string& what, const std::string& action);

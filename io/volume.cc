@@ -1,5 +1,5 @@
 // Reading and writing volumes with ITK's NiftiImageIO, without its pipeline: the header check (nifti_header.h) decides whether
-// a file is read and where it lies, ITK delivers the scalars with slope and intercept applied.
+// a file is read and where it lies, ITK delivers the scalars.
 //
 //   Volume ct = read_image("ct.nii.gz");
 #include "io/volume.h"
@@ -39,53 +39,61 @@ class TolerantNiftiIO : public itk::NiftiImageIO {
   }
 };
 
-/// What ITK read: `count` scalars of type `component`.
-struct Scalars {
-  Component component = Component::UNKNOWNCOMPONENTTYPE;
-  std::unique_ptr<char[]> bytes;
-};
-
-Scalars read_scalars(const fs::path& path, const Geometry& geometry) {
+/// The scalars as they are on disk, in this machine's byte order. Slope and intercept are left to us: ITK 5.2 adds the
+/// intercept even where slope 0 says that there is no scaling, and scales in single precision.
+std::unique_ptr<char[]> read_scalars(const fs::path& path, const NiftiHeader& header) {
   try {
     auto io = TolerantNiftiIO::New();
     io->SetFileName(path.string());
     io->ReadImageInformation();
+    io->SetRescaleSlope(1);
+    io->SetRescaleIntercept(0);
     const unsigned axes = io->GetNumberOfDimensions();
-    std::int64_t count = 1;
+    std::int64_t bytes = header.bytes_per_voxel();
     itk::ImageIORegion region(axes);
     for (unsigned a = 0; a < axes; ++a) {
       region.SetSize(a, io->GetDimensions(a));
-      count *= static_cast<std::int64_t>(io->GetDimensions(a));
+      bytes *= static_cast<std::int64_t>(io->GetDimensions(a));
     }
-    ensure(count == element_count(geometry.shape()) && io->GetNumberOfComponents() == 1, "ITK sees the volume as we do");
+    ensure(bytes == header.voxel_bytes() && io->GetNumberOfComponents() == 1, "ITK sees the volume as we do");
     io->SetIORegion(region);
-    Scalars scalars{io->GetComponentType(), std::make_unique<char[]>(static_cast<std::size_t>(io->GetImageSizeInBytes()))};
-    io->Read(scalars.bytes.get());
+    auto scalars = std::make_unique<char[]>(static_cast<std::size_t>(bytes));
+    io->Read(scalars.get());
     return scalars;
   } catch (const itk::ExceptionObject& e) {
     throw input_error(path, std::string("cannot be read by ITK (") + e.GetDescription() + ")", "export it again");
   }
 }
 
-/// Calls body(const T*) with the scalars' own type.
+/// Calls body(const T*) with the scalars' own type, by the codes of nifti1.h.
 template <class Body>
-void visit(const Scalars& s, Body body) {
-  const char* p = s.bytes.get();
-  switch (s.component) {
-    case Component::UCHAR: return body(reinterpret_cast<const unsigned char*>(p));
-    case Component::CHAR: return body(reinterpret_cast<const signed char*>(p));
-    case Component::USHORT: return body(reinterpret_cast<const unsigned short*>(p));
-    case Component::SHORT: return body(reinterpret_cast<const short*>(p));
-    case Component::UINT: return body(reinterpret_cast<const unsigned int*>(p));
-    case Component::INT: return body(reinterpret_cast<const int*>(p));
-    case Component::ULONG: return body(reinterpret_cast<const unsigned long*>(p));
-    case Component::LONG: return body(reinterpret_cast<const long*>(p));
-    case Component::ULONGLONG: return body(reinterpret_cast<const unsigned long long*>(p));
-    case Component::LONGLONG: return body(reinterpret_cast<const long long*>(p));
-    case Component::FLOAT: return body(reinterpret_cast<const float*>(p));
-    case Component::DOUBLE: return body(reinterpret_cast<const double*>(p));
+void visit(int datatype, const char* p, Body body) {
+  switch (datatype) {
+    case 2: return body(reinterpret_cast<const std::uint8_t*>(p));
+    case 4: return body(reinterpret_cast<const std::int16_t*>(p));
+    case 8: return body(reinterpret_cast<const std::int32_t*>(p));
+    case 16: return body(reinterpret_cast<const float*>(p));
+    case 64: return body(reinterpret_cast<const double*>(p));
+    case 256: return body(reinterpret_cast<const std::int8_t*>(p));
+    case 512: return body(reinterpret_cast<const std::uint16_t*>(p));
+    case 768: return body(reinterpret_cast<const std::uint32_t*>(p));
+    case 1024: return body(reinterpret_cast<const std::int64_t*>(p));
+    case 1280: return body(reinterpret_cast<const std::uint64_t*>(p));
     default: ensure(false, "a scalar type that the header check let through");
   }
+}
+
+/// Calls body(index, value) for every voxel with the header's scaling applied.
+template <class Body>
+void for_each_voxel(const NiftiHeader& h, const char* scalars, Body body) {
+  const std::int64_t count = h.voxel_bytes() / h.bytes_per_voxel();
+  const bool scaled = h.is_scaled();
+  visit(h.datatype, scalars, [&](const auto* in) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      const double value = static_cast<double>(in[i]);
+      body(i, scaled ? value * h.slope + h.intercept : value);
+    }
+  });
 }
 
 std::string voxel_name(const Geometry& g, std::int64_t index) {
@@ -93,69 +101,68 @@ std::string voxel_name(const Geometry& g, std::int64_t index) {
   return "(x, y, z) = (" + std::to_string(x) + ", " + std::to_string(y) + ", " + std::to_string(z) + ")";
 }
 
-/// Counts bad voxels and throws when there are any.
-struct BadVoxels {
-  std::int64_t count = 0, first = -1;
-  void add(std::int64_t index) {
-    if (count++ == 0) first = index;
-  }
-  void refuse(const fs::path& path, const Geometry& g, const std::string& what, const std::string& action) const {
-    if (count == 0) return;
-    throw input_error(path, std::to_string(count) + " voxels " + what + ", the first at " + voxel_name(g, first), action);
-  }
+/// Throws when there are bad voxels.
+void refuse(const NonFinite& bad, const fs::path& path, const Geometry& g, const std::string& what, const std::string& action) {
+  if (bad.count == 0) return;
+  throw input_error(path, std::to_string(bad.count) + " voxels " + what + ", the first at " + voxel_name(g, bad.first), action);
+}
+
+void count_bad(NonFinite& bad, std::int64_t index) {
+  if (bad.count++ == 0) bad.first = index;
+}
+
+/// A file that passed all checks of its header and bytes.
+struct CheckedFile {
+  NiftiHeader header;
+  Geometry geometry;
 };
 
-Geometry checked_geometry(const fs::path& path) {
+CheckedFile checked(const fs::path& path) {
   const NiftiHeader header = read_nifti_header(path);
   const std::string problem = volume_problem(header);
   if (!problem.empty()) {
     const auto cut = problem.rfind("; ");
     throw input_error(path, problem.substr(0, cut), problem.substr(cut + 2));
   }
-  require_promised_bytes(header, path);
-  return place(header).geometry;
+  const NonFinite bad = require_promised_bytes(header, path, true);
+  const Geometry geometry = place(header).geometry;
+  refuse(bad, path, geometry, "are NaN or infinite", "replace them, for example by -1000 HU (air), or 0 in a label map");
+  return {header, geometry};
 }
 
 }  // namespace
 
 Volume read_image(const fs::path& path) {
-  const Geometry geometry = checked_geometry(path);
-  const Scalars scalars = read_scalars(path, geometry);
+  const auto [header, geometry] = checked(path);
+  const auto scalars = read_scalars(path, header);
   Volume volume{geometry, Tensor(DType::kF32, geometry.shape())};
   float* out = volume.voxels.as<float>();
-  const std::int64_t count = volume.voxels.count();
-  BadVoxels bad;
-  visit(scalars, [&](const auto* in) {
-    for (std::int64_t i = 0; i < count; ++i) {
-      out[i] = static_cast<float>(in[i]);
-      if (!std::isfinite(out[i])) bad.add(i);
-    }
+  NonFinite large;
+  for_each_voxel(header, scalars.get(), [&](std::int64_t i, double value) {
+    out[i] = static_cast<float>(value);
+    if (!std::isfinite(out[i])) count_bad(large, i);
   });
-  bad.refuse(path, geometry, "are NaN, infinite or beyond 32-bit floats", "replace them, for example by -1000 HU (air)");
+  refuse(large, path, geometry, "are beyond 32-bit floats", "check the scaling in the header");
   return volume;
 }
 
 Volume read_label(const fs::path& path) {
-  const Geometry geometry = checked_geometry(path);
-  const Scalars scalars = read_scalars(path, geometry);
+  const auto [header, geometry] = checked(path);
+  const auto scalars = read_scalars(path, header);
   Volume volume{geometry, Tensor(DType::kI32, geometry.shape())};
   std::int32_t* out = volume.voxels.as<std::int32_t>();
-  const std::int64_t count = volume.voxels.count();
-  BadVoxels fractions, large;
-  visit(scalars, [&](const auto* in) {
-    for (std::int64_t i = 0; i < count; ++i) {
-      const double value = static_cast<double>(in[i]);
-      if (!(std::floor(value) == value)) {
-        fractions.add(i);  // NaN comes here as well
-      } else if (!(std::abs(value) <= 2147483647.0)) {
-        large.add(i);
-      } else {
-        out[i] = static_cast<std::int32_t>(value);
-      }
+  NonFinite fractions, large;
+  for_each_voxel(header, scalars.get(), [&](std::int64_t i, double value) {
+    if (!(std::floor(value) == value)) {
+      count_bad(fractions, i);
+    } else if (!(std::abs(value) <= 2147483647.0)) {
+      count_bad(large, i);
+    } else {
+      out[i] = static_cast<std::int32_t>(value);
     }
   });
-  fractions.refuse(path, geometry, "are not integers", "a label map holds whole numbers: is this the image, or was it interpolated?");
-  large.refuse(path, geometry, "are outside 32-bit integers", "a label map holds small whole numbers: is this the image?");
+  refuse(fractions, path, geometry, "are not integers", "a label map holds whole numbers: is this the image, or was it interpolated?");
+  refuse(large, path, geometry, "are outside 32-bit integers", "a label map holds small whole numbers: is this the image?");
   return volume;
 }
 

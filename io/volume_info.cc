@@ -1,8 +1,6 @@
 // The truth of a volume's header for `voxshard info`: nothing is decoded, nothing is repaired silently.
 //
 //   read_volume_info("ct.nii.gz").orientation   // "LPS"
-#include <cmath>
-
 #include "io/nifti_header.h"
 #include "io/volume.h"
 
@@ -17,10 +15,7 @@ VolumeInfo read_volume_info(const std::filesystem::path& path) {
   info.scalar_type = header.scalar_type();
   info.components = header.components();
   info.dimensions = header.dimensions;
-  if (std::isfinite(header.slope) && header.slope != 0) {
-    info.slope = header.slope;
-    info.intercept = std::isfinite(header.intercept) ? header.intercept : 0;
-  }
+  if (header.is_scaled()) info.slope = header.slope, info.intercept = header.intercept;
   info.qform_code = header.qform_code;
   info.sform_code = header.sform_code;
   info.forms_gap_mm = placement.forms_gap_mm;

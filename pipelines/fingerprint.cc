@@ -56,7 +56,8 @@ Fingerprint pool_fingerprints(const std::vector<CaseFingerprint>& cases) {
   const auto percentile = [&](double part) {
     double below = 0;
     for (int b = 0; b < CaseFingerprint::kBins; ++b)
-      if ((below += share[b]) >= part * weight * (1 - 1e-12)) return static_cast<double>(b + CaseFingerprint::kLowestHu);
+      if ((below += share[b]) >= part * weight * (1 - 1e-12))
+        return static_cast<double>(b + CaseFingerprint::kLowestHu);
     return high;
   };
   pooled.percentile_00_5_hu = percentile(0.005);

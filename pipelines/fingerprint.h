@@ -1,5 +1,5 @@
-// What a data set looks like: sizes, spacings, voxels per class, and the HU of its foreground, exact from a histogram with
-// bins of 1 HU. As in nnU-Net every case has the same weight in the pooled numbers, whatever its size.
+// What a data set looks like: sizes, spacings, voxels per class, and the HU of its foreground, exact from a histogram
+// with bins of 1 HU. As in nnU-Net every case has the same weight in the pooled numbers, whatever its size.
 //
 //   Fingerprint f = pool_fingerprints(cases);
 //   plan.clip_hu = {f.percentile_00_5_hu, f.percentile_99_5_hu};
@@ -19,9 +19,10 @@ namespace voxshard {
 
 struct CaseFingerprint {
   std::string id;
-  Geometry geometry{};                      // of the file
-  std::vector<std::int64_t> class_voxels{}; // by class
-  std::vector<std::int64_t> histogram{};    // foreground voxels per HU, bin 0 is kLowestHu; the ends hold what lies beyond
+  Geometry geometry{};                       // of the file
+  std::vector<std::int64_t> class_voxels{};  // by class
+  std::vector<std::int64_t>
+      histogram{};  // foreground voxels per HU, bin 0 is kLowestHu; the ends hold what lies beyond
   double mean_hu = 0, mean_square_hu2 = 0;  // over the foreground
   double min_hu = 0, max_hu = 0;
 
@@ -43,7 +44,8 @@ Fingerprint pool_fingerprints(const std::vector<CaseFingerprint>& cases);
 struct HuMoments {
   double mean_hu = 0, std_hu = 1;
 };
-/// Mean and std of the foreground after clipping, from the histograms (exact for whole HU); every case has the same weight.
+/// Mean and std of the foreground after clipping, from the histograms (exact for whole HU); every case has the same
+/// weight.
 HuMoments clipped_moments(const std::vector<CaseFingerprint>& cases, const Range& clip_hu);
 
 /// The median per axis of the spacings of the oriented volumes; the mean of the middle two for an even count.

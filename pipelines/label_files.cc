@@ -21,7 +21,8 @@ std::optional<std::string> volume_id(const fs::path& path) {
 std::map<std::string, fs::path> volume_files(const fs::path& folder) {
   std::error_code error;
   if (!fs::is_directory(folder, error))
-    throw Error(ErrorKind::kInput, "[" + folder.string() + "] no such folder; expected a folder of .nii or .nii.gz files");
+    throw Error(ErrorKind::kInput,
+                "[" + folder.string() + "] no such folder; expected a folder of .nii or .nii.gz files");
   std::map<std::string, fs::path> files;
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
     if (const auto id = volume_id(it->path())) files[*id] = it->path();
@@ -34,7 +35,8 @@ std::map<std::string, fs::path> volume_files(const fs::path& folder) {
 std::map<std::string, fs::path> image_files(const fs::path& folder) {
   constexpr std::string_view kChannel = "_0000";
   auto files = volume_files(folder);
-  if (!std::all_of(files.begin(), files.end(), [&](const auto& f) { return f.first.ends_with(kChannel); })) return files;
+  if (!std::all_of(files.begin(), files.end(), [&](const auto& f) { return f.first.ends_with(kChannel); }))
+    return files;
   std::map<std::string, fs::path> images;
   for (const auto& [id, path] : files) images[id.substr(0, id.size() - kChannel.size())] = path;
   return images;

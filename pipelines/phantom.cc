@@ -29,8 +29,8 @@ constexpr OrganRule kOrgans[] = {
     {{{40, 27, -66}, {16, 15, 30}, 2}, 30, 10},    // left kidney: the lesion's HU
     {{{-42, 29, -74}, {16, 15, 28}, 2}, 30, 10},   // right kidney
     {{{32, -22, -34}, {26, 20, 24}, 2}, 25, 12},   // stomach: the lesion's HU, with gas
-    {{{14, 17, 0}, {9, 9, kEndless}, 2}, 46, 6},        // aorta
-    {{{-13, 15, 0}, {9, 8, kEndless}, 2}, 42, 6},       // vena cava
+    {{{14, 17, 0}, {9, 9, kEndless}, 2}, 46, 6},   // aorta
+    {{{-13, 15, 0}, {9, 8, kEndless}, 2}, 42, 6},  // vena cava
 };
 constexpr int kStomach = 3;
 constexpr OrganRule kRightLobe = {{{-36, 3, -34}, {43, 42, 46}, 2.4}, 64, 6};
@@ -81,8 +81,10 @@ class Patient {
     for (const auto& lung : kLungs) lungs_.push_back(vary(lung, draw_, 4));
     for (int i = 0; i < 9; ++i)
       bowel_.push_back({{{draw_.between(-48, 55), draw_.between(-40, 2), draw_.between(-92, -64)},
-                         {draw_.between(9, 15), draw_.between(9, 14), draw_.between(9, 15)}, 2},
-                        draw_.between(10, 50), 0});
+                         {draw_.between(9, 15), draw_.between(9, 14), draw_.between(9, 15)},
+                         2},
+                        draw_.between(10, 50),
+                        0});
     draw_lesions(spacing_mm);
   }
 
@@ -148,7 +150,8 @@ class Patient {
   void paint_bones(Paint& paint, const Vec3& p, double cavity) const {
     const auto beat = [](double at, double period) { return std::abs(at - period * std::round(at / period)); };
     const double marrow = 330 + 80 * trabeculae_.at(p);
-    const double rib = std::max(std::abs(cavity - 2) - 4, beat(p[2] + rib_tilt_ * p[1] - rib_phase_mm_, rib_period_mm_) - 4);
+    const double rib =
+        std::max(std::abs(cavity - 2) - 4, beat(p[2] + rib_tilt_ * p[1] - rib_phase_mm_, rib_period_mm_) - 4);
     paint.over(std::max(rib, -30 - p[2]), marrow + 60);
     paint.over(distance_mm({{0, -54, 45}, {13, 6, 55}, 2.5}, p), marrow);
 

@@ -1,6 +1,7 @@
-// Generated CT of a trunk, for demonstrations and tests without patient data: body with fat and muscle, lungs, liver with
-// lesions, spine; heart, spleen, kidneys, bowel, ribs, table and blanket share their HU with the classes to be found, so
-// that a threshold is not enough. Smooth shapes, deformed case by case; noise; varied spacing, size and orientation.
+// Generated CT of a trunk, for demonstrations and tests without patient data: body with fat and muscle, lungs, liver
+// with lesions, spine; heart, spleen, kidneys, bowel, ribs, table and blanket share their HU with the classes to be
+// found, so that a threshold is not enough. Smooth shapes, deformed case by case; noise; varied spacing, size and
+// orientation.
 //
 //   Phantom p = make_phantom({.seed = 0, .index = 3});
 //   write_volume("phantom_003_0000.nii.gz", p.image, DiskType::kI16);
@@ -30,8 +31,8 @@ enum PhantomLabel { kPhantomBackground, kPhantomLungs, kPhantomLiver, kPhantomLe
 /// "background", "lungs", "liver", "lesion", "spine".
 const std::vector<std::string>& phantom_label_names();
 
-/// The same options give the same voxels. Each lesion is at least 10 voxels across on every axis before the liver's edge
-/// cuts it. Cost: about 0.3 s and 2 MB at subdivide = 1.   Threads: any number at once.
+/// The same options give the same voxels. Each lesion is at least 10 voxels across on every axis before the liver's
+/// edge cuts it. Cost: about 0.3 s and 2 MB at subdivide = 1.   Threads: any number at once.
 Phantom make_phantom(const PhantomOptions& options);
 
 }  // namespace voxshard

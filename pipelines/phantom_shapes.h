@@ -68,7 +68,8 @@ class Waves {
       const double k = 2 * std::numbers::pi / draw.between(shortest_mm, longest_mm);
       const double z = draw.between(-1, 1), angle = draw.between(0, 2 * std::numbers::pi);
       const double r = std::sqrt(1 - z * z);
-      waves_.push_back({k * r * std::cos(angle), k * r * std::sin(angle), k * z, draw.between(0, 2 * std::numbers::pi)});
+      waves_.push_back(
+          {k * r * std::cos(angle), k * r * std::sin(angle), k * z, draw.between(0, 2 * std::numbers::pi)});
     }
   }
   double at(const Vec3& p) const {

@@ -13,8 +13,8 @@ Volume oriented(const Volume& volume, const PreparePlan& plan) {
 }
 
 /// respaced() keeps the asked spacing to the digit while the samples are spread over the whole extent; here the spacing
-/// says where the samples are (old extent / new size), so that the way back does not drift: 75 voxels of 3 mm asked to be
-/// 3.1 mm are 73 voxels of 225 / 73 = 3.082 mm.
+/// says where the samples are (old extent / new size), so that the way back does not drift: 75 voxels of 3 mm asked to
+/// be 3.1 mm are 73 voxels of 225 / 73 = 3.082 mm.
 Geometry with_true_spacing(const Geometry& from, const std::array<std::int64_t, 3>& size) {
   Geometry to = from;
   std::array<double, 3> first{};  // the new first voxel in the old index

@@ -12,8 +12,8 @@
 namespace voxshard {
 
 struct PreparedImage {
-  Volume image;       // f32, normalised, oriented, on the plan's spacing
-  Geometry original;  // of the input
+  Volume image;                    // f32, normalised, oriented, on the plan's spacing
+  Geometry original;               // of the input
   double mean_hu = 0, std_hu = 1;  // what was subtracted and divided by
 };
 
@@ -28,9 +28,9 @@ Volume prepare_label(const Volume& label, const PreparePlan& plan);
 /// The grid that prepare_image gives, without any voxel: to predict memory, or to plan.
 Geometry prepared_geometry(const Geometry& original, const PreparePlan& plan);
 
-/// A label map on the prepared grid back onto the input's grid: exact permutes and flips when the spacing was kept, else
-/// nearest voxel. The result's geometry is `original` to the bit.
-/// Errors: kInternal when `label` is not on the prepared grid of `original`.
+/// A label map on the prepared grid back onto the input's grid: exact permutes and flips when the spacing was kept,
+/// else nearest voxel. The result's geometry is `original` to the bit. Errors: kInternal when `label` is not on the
+/// prepared grid of `original`.
 Volume restore_label(const Volume& label, const Geometry& original, const PreparePlan& plan);
 
 }  // namespace voxshard

@@ -37,8 +37,8 @@ nlohmann::ordered_json to_json(const PreparePlan& plan) {
   nlohmann::ordered_json json;
   json["orientation"] = plan.orientation;
   json["spacing_mm"] = plan.spacing_mm ? nlohmann::ordered_json(*plan.spacing_mm) : nlohmann::ordered_json("keep");
-  json["clip_hu"] = plan.clip_hu ? nlohmann::ordered_json({plan.clip_hu->low, plan.clip_hu->high})
-                                 : nlohmann::ordered_json(nullptr);
+  json["clip_hu"] =
+      plan.clip_hu ? nlohmann::ordered_json({plan.clip_hu->low, plan.clip_hu->high}) : nlohmann::ordered_json(nullptr);
   json["normalise"] = normalise_name(plan.normalise);
   json["mean_hu"] = plan.mean_hu;
   json["std_hu"] = plan.std_hu;

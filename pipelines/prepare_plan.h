@@ -1,5 +1,5 @@
-// How images are prepared: everything that `predict` needs to do to a new image what `prepare` did to the training images.
-// Stored as plans.json, which people may read and edit.
+// How images are prepared: everything that `predict` needs to do to a new image what `prepare` did to the training
+// images. Stored as plans.json, which people may read and edit.
 //
 //   PreparePlan plan = read_plan("work/plans.json");
 //   PreparedImage x = prepare_image(read_image("new.nii.gz"), plan);
@@ -32,13 +32,13 @@ struct Range {
 };
 
 struct PreparePlan {
-  std::string orientation = "LPS";                   // or "keep"
-  std::optional<std::array<double, 3>> spacing_mm;   // x, y, z of the oriented volume; none: each image keeps its own
+  std::string orientation = "LPS";                  // or "keep"
+  std::optional<std::array<double, 3>> spacing_mm;  // x, y, z of the oriented volume; none: each image keeps its own
   std::optional<Range> clip_hu;
   Normalise normalise = Normalise::kCt;
-  double mean_hu = 0, std_hu = 1;                    // kCt and kWindow; the others ignore them
+  double mean_hu = 0, std_hu = 1;  // kCt and kWindow; the others ignore them
   std::vector<std::string> channels = {"CT"};
-  std::vector<std::string> class_names;              // by class; [0] is the background
+  std::vector<std::string> class_names;  // by class; [0] is the background
 
   int classes() const { return static_cast<int>(class_names.size()); }
   friend bool operator==(const PreparePlan&, const PreparePlan&) = default;

@@ -16,7 +16,8 @@ std::string tensor_name(int label) { return "class_" + std::to_string(label); }
 
 PreparedDataset read_prepared(const std::filesystem::path& folder) {
   if (!std::filesystem::exists(folder / "dataset.json") || !std::filesystem::exists(folder / "plans.json"))
-    throw Error(ErrorKind::kInput, "[" + folder.string() + "] not a prepared folder: dataset.json or plans.json is missing; " +
+    throw Error(ErrorKind::kInput, "[" + folder.string() +
+                                       "] not a prepared folder: dataset.json or plans.json is missing; " +
                                        "run `voxshard prepare DATASET -o " + folder.string() + "` first");
   PreparedDataset prepared{.name = "", .folder = folder, .plan = read_plan(folder / "plans.json"), .cases = {}};
   const nlohmann::json json = read_json(folder / "dataset.json");
@@ -32,11 +33,13 @@ PreparedDataset read_prepared(const std::filesystem::path& folder) {
       item.class_voxels = c.at("class_voxels").get<std::vector<std::int64_t>>();
       for (const auto* file : {&item.image, &item.label, &item.foreground})
         if (!std::filesystem::exists(*file))
-          throw Error(ErrorKind::kInput, "[" + file->string() + "] missing; run `voxshard prepare` again with --resume");
+          throw Error(ErrorKind::kInput,
+                      "[" + file->string() + "] missing; run `voxshard prepare` again with --resume");
       prepared.cases.push_back(std::move(item));
     }
   } catch (const nlohmann::json::exception& e) {
-    throw Error(ErrorKind::kInput, "[" + (folder / "dataset.json").string() + "] not written by `voxshard prepare`: " + e.what());
+    throw Error(ErrorKind::kInput,
+                "[" + (folder / "dataset.json").string() + "] not written by `voxshard prepare`: " + e.what());
   }
   if (prepared.cases.empty()) throw Error(ErrorKind::kNoCase, "[" + folder.string() + "] holds no prepared case");
   std::sort(prepared.cases.begin(), prepared.cases.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
@@ -55,7 +58,8 @@ ForegroundVoxels sample_foreground(const Tensor& label, int classes, const std::
     const std::int64_t samples = c == 0 ? 0 : std::min(count[c], kForegroundSamples);
     voxels.by_class.push_back(samples ? Tensor(DType::kI32, {samples, 3}) : Tensor());
   }
-  // Sample k of n_s takes one voxel out of the k-th of n_s equal parts of the class's voxels: all when n_s is their count.
+  // Sample k of n_s takes one voxel out of the k-th of n_s equal parts of the class's voxels: all when n_s is their
+  // count.
   const auto wanted = [&](int c) {
     const std::int64_t samples = voxels.by_class[c].shape()[0], k = taken[c];
     const std::int64_t first = k * count[c] / samples, past = (k + 1) * count[c] / samples;

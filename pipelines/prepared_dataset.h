@@ -21,8 +21,8 @@ namespace voxshard {
 struct PreparedCase {
   std::string id;
   std::filesystem::path image, label, foreground;
-  Shape shape;                              // (D, H, W) of both volumes
-  std::vector<std::int64_t> class_voxels;   // by class, on the prepared grid
+  Shape shape;                             // (D, H, W) of both volumes
+  std::vector<std::int64_t> class_voxels;  // by class, on the prepared grid
 };
 
 struct PreparedDataset {
@@ -35,7 +35,8 @@ struct PreparedDataset {
 /// Errors: kInput when the folder was not written by `prepare` or a file of it is missing; kNoCase when it has no case.
 PreparedDataset read_prepared(const std::filesystem::path& folder);
 
-/// Up to kForegroundSamples voxels of each class but the background, spread evenly over all of its voxels in raster order.
+/// Up to kForegroundSamples voxels of each class but the background, spread evenly over all of its voxels in raster
+/// order.
 struct ForegroundVoxels {
   std::vector<Tensor> by_class;  // [class]: (n, 3) i32, each row (z, y, x) on the prepared grid; empty when n = 0
 };

@@ -35,7 +35,8 @@ void make_output_folder(const std::filesystem::path& folder) {
                                         (error ? ": " + error.message() : ": a file of this name is in the way") +
                                         "; choose another with -o");
   if (::access(folder.c_str(), W_OK) != 0)
-    throw Error(ErrorKind::kOutput, "[output] the folder " + folder.string() + " is not writable; choose another with -o");
+    throw Error(ErrorKind::kOutput,
+                "[output] the folder " + folder.string() + " is not writable; choose another with -o");
 }
 
 void write_json(const std::filesystem::path& path, const nlohmann::ordered_json& value) {

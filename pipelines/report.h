@@ -1,5 +1,5 @@
-// What the pipelines share: how they tell about progress without printing, how they name a case that failed, and the two
-// files that every run leaves (run.json, quarantine.csv).
+// What the pipelines share: how they tell about progress without printing, how they name a case that failed, and the
+// two files that every run leaves (run.json, quarantine.csv).
 //
 //   RunReport r = run_prepare(options, progress);   // progress.update("prepare", 3, 12, "liver_03")
 #pragma once
@@ -15,11 +15,13 @@
 
 namespace voxshard {
 
-/// Where a pipeline reports while it runs. Implemented in apps/ for people and in tests. Threads: calls may come from any.
+/// Where a pipeline reports while it runs. Implemented in apps/ for people and in tests. Threads: calls may come from
+/// any.
 class Progress {
  public:
   virtual ~Progress() = default;
-  /// `done` of `total` pieces of `stage` are ready; total 0 when unknown. `text` says more ("loss 0.41", a case's name).
+  /// `done` of `total` pieces of `stage` are ready; total 0 when unknown. `text` says more ("loss 0.41", a case's
+  /// name).
   virtual void update(std::string_view stage, std::int64_t done, std::int64_t total, std::string_view text) = 0;
   /// One line for the log: a warning, a decision taken.
   virtual void log(std::string_view line) = 0;
@@ -49,7 +51,8 @@ void write_quarantine(const std::filesystem::path& folder, const std::vector<Cas
 
 nlohmann::ordered_json to_json(const std::vector<CaseFailure>& failures);
 
-/// Creates a folder with its parents. Errors: kOutput with the reason; also when a file is in the way or it is read-only.
+/// Creates a folder with its parents. Errors: kOutput with the reason; also when a file is in the way or it is
+/// read-only.
 void make_output_folder(const std::filesystem::path& folder);
 
 /// Writes `value` with two spaces and a newline, whole or not at all.

@@ -34,15 +34,22 @@ DemoReport run_demo(const DemoOptions& options, Progress& progress) {
   const auto start = std::chrono::steady_clock::now();
   for (const char* part : {"imagesTr", "labelsTr", "imagesTs", "labelsTs"}) make_output_folder(options.folder / part);
 
-  Dataset dataset{.name = "Phantom CT", .folder = options.folder, .channels = {"CT"},
-                  .label_names = phantom_label_names(), .training = {}, .test = {}, .file_ending = ".nii.gz",
-                  .problems = {}, .kind = "nnU-Net v2"};
+  Dataset dataset{.name = "Phantom CT",
+                  .folder = options.folder,
+                  .channels = {"CT"},
+                  .label_names = phantom_label_names(),
+                  .training = {},
+                  .test = {},
+                  .file_ending = ".nii.gz",
+                  .problems = {},
+                  .kind = "nnU-Net v2"};
   const int total = options.cases + options.test_cases;
   for (int i = 0; i < total; ++i) {
     const bool test = i >= options.cases;
     const std::string id = phantom_id(i);
     (test ? dataset.test : dataset.training)
-        .push_back({id, {options.folder / (test ? "imagesTs" : "imagesTr") / (id + "_0000.nii.gz")},
+        .push_back({id,
+                    {options.folder / (test ? "imagesTs" : "imagesTr") / (id + "_0000.nii.gz")},
                     options.folder / (test ? "labelsTs" : "labelsTr") / (id + ".nii.gz")});
   }
 
@@ -58,13 +65,19 @@ DemoReport run_demo(const DemoOptions& options, Progress& progress) {
     progress.update("phantoms", ++done, total, item.id);
   });
   write_dataset_json(dataset);  // last: a folder with dataset.json is complete
-  return {.folder = options.folder, .cases = options.cases, .test_cases = options.test_cases, .voxels = voxels,
+  return {.folder = options.folder,
+          .cases = options.cases,
+          .test_cases = options.test_cases,
+          .voxels = voxels,
           .seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
 }
 
 nlohmann::ordered_json to_json(const DemoReport& report) {
-  return {{"folder", report.folder.string()}, {"cases", report.cases}, {"test_cases", report.test_cases},
-          {"voxels", report.voxels}, {"seconds", report.seconds}};
+  return {{"folder", report.folder.string()},
+          {"cases", report.cases},
+          {"test_cases", report.test_cases},
+          {"voxels", report.voxels},
+          {"seconds", report.seconds}};
 }
 
 }  // namespace voxshard

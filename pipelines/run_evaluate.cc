@@ -100,7 +100,10 @@ void summarise(EvaluateReport& report, int classes, const std::vector<std::strin
       if (!item.baseline_dice.empty()) b.push_back(item.baseline_dice[c]);
     }
     const std::string name = c < static_cast<int>(names.size()) ? names[c] : std::to_string(c);
-    report.classes.push_back({.label = c, .name = name, .dice = nan_mean(d), .iou = nan_mean(i),
+    report.classes.push_back({.label = c,
+                              .name = name,
+                              .dice = nan_mean(d),
+                              .iou = nan_mean(i),
                               .baseline_dice = b.empty() ? std::nullopt : std::optional(nan_mean(b))});
     dices.push_back(nan_mean(d)), ious.push_back(nan_mean(i));
     if (!b.empty()) baselines.push_back(nan_mean(b));
@@ -115,14 +118,16 @@ void write_picture(const EvaluateOptions& options, const std::vector<Pair>& pair
   std::vector<OverlayCase> shown;
   volumes.reserve(kMostCasesInPicture);
   for (const auto& pair : pairs) {
-    const bool scored = std::any_of(report.cases.begin(), report.cases.end(), [&](const auto& c) { return c.id == pair.id; });
+    const bool scored =
+        std::any_of(report.cases.begin(), report.cases.end(), [&](const auto& c) { return c.id == pair.id; });
     if (!scored || pair.image.empty() || volumes.size() == kMostCasesInPicture) continue;
     volumes.push_back({read_image(pair.image), read_label(pair.reference), read_label(pair.prediction)});
     const auto& [image, reference, prediction] = volumes.back();
     shown.push_back({.image = &image, .reference = &reference, .prediction = &prediction, .caption = pair.id});
   }
   if (shown.empty())
-    throw Error(ErrorKind::kInput, "[evaluate] --png needs images, and " + options.dataset.string() + " holds none of these cases");
+    throw Error(ErrorKind::kInput,
+                "[evaluate] --png needs images, and " + options.dataset.string() + " holds none of these cases");
   OverlayOptions look;
   look.label_names = names;
   if (options.png.has_parent_path()) make_output_folder(options.png.parent_path());
@@ -147,10 +152,13 @@ EvaluateReport run_evaluate(const EvaluateOptions& options, Progress& progress) 
   const auto images = dataset ? images_by_case(*dataset) : std::map<std::string, fs::path>();
 
   std::vector<Pair> pairs;
-  const auto in = [](const auto& files, const std::string& id) { return files.contains(id) ? files.at(id) : fs::path(); };
+  const auto in = [](const auto& files, const std::string& id) {
+    return files.contains(id) ? files.at(id) : fs::path();
+  };
   for (const auto& [id, path] : references) pairs.push_back({id, path, in(predictions, id), in(images, id)});
   for (const auto& [id, path] : predictions)
-    if (!references.contains(id)) progress.log("prediction " + path.filename().string() + " has no reference; left out");
+    if (!references.contains(id))
+      progress.log("prediction " + path.filename().string() + " has no reference; left out");
   const int classes = dataset ? static_cast<int>(dataset->label_names.size()) : classes_in(pairs, options.threads);
 
   EvaluateReport report;
@@ -161,7 +169,8 @@ EvaluateReport run_evaluate(const EvaluateOptions& options, Progress& progress) 
   const auto total = static_cast<std::int64_t>(pairs.size());
   WorkerPool pool(options.threads);
   pool.run(total, [&](std::int64_t i, int) {
-    in_case_boundary(pairs[i].id, failures[i], [&] { scored[i] = evaluate_case(pairs[i], classes, report.thresholds); });
+    in_case_boundary(pairs[i].id, failures[i],
+                     [&] { scored[i] = evaluate_case(pairs[i], classes, report.thresholds); });
     progress.update("evaluate", ++done, total, pairs[i].id);
   });
   for (std::size_t i = 0; i < pairs.size(); ++i) {
@@ -172,8 +181,9 @@ EvaluateReport run_evaluate(const EvaluateOptions& options, Progress& progress) 
     }
   }
   if (report.cases.empty())
-    throw Error(ErrorKind::kNoCase, "[evaluate] none of the " + std::to_string(pairs.size()) + " references could be scored; " +
-                                        "the first: case " + report.failures[0].id + ": " + report.failures[0].message);
+    throw Error(ErrorKind::kNoCase, "[evaluate] none of the " + std::to_string(pairs.size()) +
+                                        " references could be scored; " + "the first: case " + report.failures[0].id +
+                                        ": " + report.failures[0].message);
   const auto names = dataset ? dataset->label_names : std::vector<std::string>();
   summarise(report, classes, names);
   if (!options.summary.empty()) {

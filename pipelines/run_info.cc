@@ -53,8 +53,12 @@ Json folder_json(const FolderInfo& folder) {
   Json json = {{"path", folder.path.string()}, {"images", folder.images.size()}};
   if (folder.dataset) {
     const Dataset& d = *folder.dataset;
-    json["dataset"] = {{"name", d.name}, {"kind", d.kind}, {"channels", d.channels}, {"labels", d.label_names},
-                       {"training", d.training.size()}, {"test", d.test.size()}};
+    json["dataset"] = {{"name", d.name},
+                       {"kind", d.kind},
+                       {"channels", d.channels},
+                       {"labels", d.label_names},
+                       {"training", d.training.size()},
+                       {"test", d.test.size()}};
     json["dataset"]["problems"] = Json::array();
     for (const auto& p : d.problems) json["dataset"]["problems"].push_back({{"case", p.id}, {"reason", p.reason}});
   }

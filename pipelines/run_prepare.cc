@@ -40,8 +40,13 @@ Json request_of(const PrepareOptions& options, const Dataset& dataset) {
   Json cases;
   for (const auto& c : dataset.training) cases[c.id] = source_stamp(c);
   Json clip = options.clip_hu ? Json({options.clip_hu->low, options.clip_hu->high}) : Json(nullptr);
-  return {{"spacing", options.spacing}, {"orientation", options.orientation}, {"clip_hu", clip}, {"seed", options.seed},
-          {"normalise", normalise_name(options.normalise)}, {"classes", dataset.label_names}, {"cases", cases}};
+  return {{"spacing", options.spacing},
+          {"orientation", options.orientation},
+          {"clip_hu", clip},
+          {"seed", options.seed},
+          {"normalise", normalise_name(options.normalise)},
+          {"classes", dataset.label_names},
+          {"cases", cases}};
 }
 
 std::array<double, 3> oriented_spacing(const Geometry& geometry, const std::string& orientation) {
@@ -54,7 +59,8 @@ std::array<double, 3> oriented_spacing(const Geometry& geometry, const std::stri
 PreparePlan plan_from_options(const PrepareOptions& options) {
   PreparePlan plan;
   plan.orientation = options.orientation;
-  if (options.orientation != "keep") reorient({Geometry{.size = {1, 1, 1}}, Tensor(DType::kI32, {1, 1, 1})}, options.orientation);
+  if (options.orientation != "keep")
+    reorient({Geometry{.size = {1, 1, 1}}, Tensor(DType::kI32, {1, 1, 1})}, options.orientation);
   plan.normalise = options.normalise;
   plan.clip_hu = options.clip_hu;
   if (plan.clip_hu && !(plan.clip_hu->low < plan.clip_hu->high))
@@ -88,7 +94,8 @@ void complete_plan(PreparePlan& plan, const PrepareOptions& options, const std::
     }
   } else if (plan.normalise == Normalise::kWindow) {
     if (!plan.clip_hu) plan.clip_hu = Range{-160, 240};
-    plan.mean_hu = (plan.clip_hu->low + plan.clip_hu->high) / 2, plan.std_hu = (plan.clip_hu->high - plan.clip_hu->low) / 2;
+    plan.mean_hu = (plan.clip_hu->low + plan.clip_hu->high) / 2,
+    plan.std_hu = (plan.clip_hu->high - plan.clip_hu->low) / 2;
   }
 }
 
@@ -107,9 +114,15 @@ Json prepare_case(const Case& item, const PreparePlan& plan, const PrepareOption
   write_volume(work / "labels" / (item.id + ".nii"), label, plan.classes() <= 256 ? DiskType::kU8 : DiskType::kI16);
   save_foreground(work / "foreground" / (item.id + ".safetensors"), voxels);
   const Shape shape = label.voxels.shape();
-  Json record = {{"case", item.id}, {"shape", {shape[0], shape[1], shape[2]}}, {"spacing_mm", label.geometry.spacing},
-                 {"mean_hu", image.mean_hu}, {"std_hu", image.std_hu}, {"class_voxels", class_voxels},
-                 {"plan", plan_hash(plan)}, {"seed", options.seed}, {"source", source_stamp(item)},
+  Json record = {{"case", item.id},
+                 {"shape", {shape[0], shape[1], shape[2]}},
+                 {"spacing_mm", label.geometry.spacing},
+                 {"mean_hu", image.mean_hu},
+                 {"std_hu", image.std_hu},
+                 {"class_voxels", class_voxels},
+                 {"plan", plan_hash(plan)},
+                 {"seed", options.seed},
+                 {"source", source_stamp(item)},
                  {"image_bytes", fs::file_size(work / "images" / (item.id + ".nii"))},
                  {"label_bytes", fs::file_size(work / "labels" / (item.id + ".nii"))}};
   write_json(work / "cases" / (item.id + ".json"), record);
@@ -172,8 +185,9 @@ class Pass {
 
 [[noreturn]] void throw_no_case(const PrepareOptions& options, const std::vector<CaseFailure>& failures) {
   write_quarantine(options.work, failures);
-  std::string text = "[prepare] no usable case in " + options.dataset.string() + ": " + std::to_string(failures.size()) +
-                     " failed, listed in " + (options.work / "quarantine.csv").string();
+  std::string text = "[prepare] no usable case in " + options.dataset.string() + ": " +
+                     std::to_string(failures.size()) + " failed, listed in " +
+                     (options.work / "quarantine.csv").string();
   if (!failures.empty()) text += "; the first: case " + failures[0].id + ": " + failures[0].message;
   throw Error(ErrorKind::kNoCase, text);
 }
@@ -274,16 +288,21 @@ PrepareReport run_prepare(const PrepareOptions& options, Progress& progress) {
   Json labels, channels;
   for (int c = 0; c < plan.classes(); ++c) labels[plan.class_names[c]] = c;
   for (std::size_t c = 0; c < plan.channels.size(); ++c) channels[std::to_string(c)] = plan.channels[c];
-  write_json(options.work / "run.json", {{"command", "prepare"}, {"version", VOXSHARD_VERSION}, {"report", to_json(report)}});
-  write_json(options.work / "dataset.json",
-             {{"name", dataset.name}, {"channel_names", channels}, {"labels", labels}, {"numTraining", listed.size()},
-              {"file_ending", ".nii"}, {"cases", listed}});
+  write_json(options.work / "run.json",
+             {{"command", "prepare"}, {"version", VOXSHARD_VERSION}, {"report", to_json(report)}});
+  write_json(options.work / "dataset.json", {{"name", dataset.name},
+                                             {"channel_names", channels},
+                                             {"labels", labels},
+                                             {"numTraining", listed.size()},
+                                             {"file_ending", ".nii"},
+                                             {"cases", listed}});
   return report;
 }
 
 Json to_json(const PrepareReport& report) {
-  return {{"work", report.work.string()}, {"plan", to_json(report.plan)}, {"prepared", report.prepared},
-          {"skipped", report.skipped}, {"failed", report.failures.size()}, {"failures", to_json(report.failures)},
+  return {{"work", report.work.string()},      {"plan", to_json(report.plan)},
+          {"prepared", report.prepared},       {"skipped", report.skipped},
+          {"failed", report.failures.size()},  {"failures", to_json(report.failures)},
           {"interrupted", report.interrupted}, {"seconds", report.seconds}};
 }
 

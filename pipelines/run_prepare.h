@@ -1,5 +1,6 @@
-// `voxshard prepare`: a data set folder to a work folder (pipelines/prepared_dataset.h). Two passes over the cases, both in
-// parallel: the first checks every case and takes its fingerprint, from which the plan follows; the second prepares.
+// `voxshard prepare`: a data set folder to a work folder (pipelines/prepared_dataset.h). Two passes over the cases,
+// both in parallel: the first checks every case and takes its fingerprint, from which the plan follows; the second
+// prepares.
 //
 //   PrepareReport r = run_prepare({.dataset = "Dataset001", .work = "work"}, progress);
 #pragma once
@@ -18,20 +19,20 @@ namespace voxshard {
 
 struct PrepareOptions {
   std::filesystem::path dataset, work;
-  std::string spacing = "median";      // "median", "keep" or "X,Y,Z" in mm
-  std::string orientation = "LPS";     // three letters or "keep"
-  std::optional<Range> clip_hu;        // none: the foreground's 0.5 and 99.5 percentiles for ct, -160 to 240 for window
+  std::string spacing = "median";   // "median", "keep" or "X,Y,Z" in mm
+  std::string orientation = "LPS";  // three letters or "keep"
+  std::optional<Range> clip_hu;     // none: the foreground's 0.5 and 99.5 percentiles for ct, -160 to 240 for window
   Normalise normalise = Normalise::kCt;
-  std::uint64_t seed = 0;              // of the foreground samples
+  std::uint64_t seed = 0;  // of the foreground samples
   int threads = 1;
-  bool resume = false;                 // skip the cases that are finished and unchanged
+  bool resume = false;  // skip the cases that are finished and unchanged
 };
 
 struct PrepareReport {
   std::filesystem::path work;
   PreparePlan plan;
-  int prepared = 0, skipped = 0;       // skipped: finished by an earlier run
-  std::vector<CaseFailure> failures;   // also in quarantine.csv
+  int prepared = 0, skipped = 0;      // skipped: finished by an earlier run
+  std::vector<CaseFailure> failures;  // also in quarantine.csv
   bool interrupted = false;
   double seconds = 0;
 };

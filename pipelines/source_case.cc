@@ -21,8 +21,9 @@ void require_known_classes(const Volume& label, int classes, const std::string& 
   for (std::int64_t i = 0; i < n; ++i)
     if (v[i] < 0 || v[i] >= classes) first = wrong++ == 0 ? v[i] : first;
   if (wrong > 0)
-    throw CaseError("E_LABELS", "[" + file + "] " + std::to_string(wrong) + " voxels have a label outside the classes 0 to " +
-                                    std::to_string(classes - 1) + " of dataset.json, the first is " + std::to_string(first) +
+    throw CaseError("E_LABELS", "[" + file + "] " + std::to_string(wrong) +
+                                    " voxels have a label outside the classes 0 to " + std::to_string(classes - 1) +
+                                    " of dataset.json, the first is " + std::to_string(first) +
                                     "; correct the label map or add the class to dataset.json");
 }
 
@@ -31,9 +32,11 @@ void require_known_classes(const Volume& label, int classes, const std::string& 
 void require_same_grid(const Geometry& image, const Geometry& label, const std::string& what) {
   if (image.size != label.size)
     throw CaseError("E_SHAPE", "[" + what + "] the label has another shape; expected " + size_text(image) +
-                                   " voxels as its image; got " + size_text(label) + "; export it again on the image's grid");
+                                   " voxels as its image; got " + size_text(label) +
+                                   "; export it again on the image's grid");
   if (!same_geometry(image, label, kGridTolerance))
-    throw CaseError("E_GEOMETRY", "[" + what + "] the label has the image's shape but another origin, spacing or direction (" +
+    throw CaseError("E_GEOMETRY", "[" + what +
+                                      "] the label has the image's shape but another origin, spacing or direction (" +
                                       orientation_code(image) + " and " + orientation_code(label) +
                                       "): it would train on the wrong place; export it again on the image's grid");
 }
@@ -71,14 +74,16 @@ bool in_case_boundary(const std::string& id, std::vector<CaseFailure>& failures,
 Dataset read_any_dataset(const std::filesystem::path& folder) {
   std::error_code error;
   if (std::filesystem::is_directory(folder, error) && std::filesystem::is_empty(folder, error))
-    throw Error(ErrorKind::kNoCase, "[" + folder.string() + "] the folder is empty; expected dataset.json, imagesTr and labelsTr");
+    throw Error(ErrorKind::kNoCase,
+                "[" + folder.string() + "] the folder is empty; expected dataset.json, imagesTr and labelsTr");
   return read_dataset(folder);
 }
 
 Dataset read_source_dataset(const std::filesystem::path& folder) {
   Dataset dataset = read_any_dataset(folder);
   if (dataset.channels.size() != 1)
-    throw Error(ErrorKind::kConfig, "[" + folder.string() + "] the data set has " + std::to_string(dataset.channels.size()) +
+    throw Error(ErrorKind::kConfig, "[" + folder.string() + "] the data set has " +
+                                        std::to_string(dataset.channels.size()) +
                                         " channels; voxshard reads images of one channel");
   return dataset;
 }

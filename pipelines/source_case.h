@@ -1,4 +1,5 @@
-// Reading one training case with every check that must hold before it may train: files, voxels, shape, geometry, labels.
+// Reading one training case with every check that must hold before it may train: files, voxels, shape, geometry,
+// labels.
 //
 //   SourceCase c = read_source_case(dataset.training[0], classes);   // throws CaseError with a code for quarantine.csv
 #pragma once

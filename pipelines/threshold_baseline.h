@@ -1,5 +1,6 @@
-// The best that a threshold can do: for each class the interval of HU with the highest Dice over the training cases, found
-// by trying all of them on a histogram. Shown beside a model's Dice: a model that is no better has learnt nothing but HU.
+// The best that a threshold can do: for each class the interval of HU with the highest Dice over the training cases,
+// found by trying all of them on a histogram. Shown beside a model's Dice: a model that is no better has learnt nothing
+// but HU.
 //
 //   ThresholdFit fit(5);
 //   fit.add(ct, organs);                                    // each training case

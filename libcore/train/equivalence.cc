@@ -124,10 +124,14 @@ class LayerCheck {
     if (def.driver < 0) return 0;
     std::vector<double> sizes;
     for (ValueId input : node(id).inputs) sizes.push_back(rms(uncut_.gather(input).view()));
-    const Shape& driver = cut_.executable().program.graph.input_types(id)[static_cast<std::size_t>(def.driver)].shape;
+    const Shape driver = cut_.executable().program.graph.input_types(id)[static_cast<std::size_t>(def.driver)].shape;
     const double length = static_cast<double>(element_count(driver) / driver.back());
     const double addend = def.addend != nullptr ? def.addend(sizes) : sizes[static_cast<std::size_t>(def.driver)];
-    return kSumFactor * epsilon_of(node(id).type.dtype) * length * addend;
+    // Rounding of k-th partial sum s_k is epsilon * s_k. Addends of either sign (gradients, f32): s_k ~ sqrt(k), in all
+    // ~ length. Addends of one sign (squares, probabilities; these sums are f64): s_k ~ k, in all ~ length^1.5.
+    const DType dtype = node(id).type.dtype;
+    const double growth = dtype == DType::kF64 ? length * std::sqrt(length) : length;
+    return kSumFactor * epsilon_of(dtype) * growth * addend;
   }
 
   void compare_result(ValueId id) {

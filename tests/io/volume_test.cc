@@ -185,7 +185,9 @@ TEST(Volume, WhatIsNoScalarVolumeIsRefusedWithTheReason) {
   refused(nifti_bytes({}, {1}).substr(0, 352), "truncated");
   refused(nifti_bytes({.dims = {2, 2, 2, 3}}, {1}), "4 dimensions");
   refused(nifti_bytes({.dims = {2, -2, 2}}, {1}).substr(0, 352), "dimension of -2");
-  refused(nifti_bytes({.dims = {32767, 32767, 32767}}, {1}).substr(0, 352), "truncated");
+  std::string huge = nifti_bytes({}, {1});
+  for (std::size_t at : {42, 44, 46}) huge.replace(at, 2, "\xff\x7f");  // 32767 x 32767 x 32767
+  refused(huge, "truncated");
   std::string odd = nifti_bytes({}, {1});
   odd[70] = 99;
   refused(odd, "unknown scalar");
@@ -208,9 +210,16 @@ TEST(Volume, DimensionsOfOneBeyondTheThirdAreIgnoredAndFlatImagesAreOneSliceDeep
 TEST(Volume, VoxelsThatAreNotFiniteAreCountedAndTheFirstIsNamed) {
   ScratchFolder dir;
   const double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
-  write_bytes(dir.path() / "a.nii", nifti_bytes({.datatype = 64}, {0, 1, 2, nan, 4, inf, 1e300, 7}));
-  expect_error(ErrorKind::kInput, "3 voxels are NaN, infinite", [&] { read_image(dir.path() / "a.nii"); });
+  write_bytes(dir.path() / "a.nii", nifti_bytes({.datatype = 64}, {0, 1, 2, nan, 4, inf, 6, 7}));
+  expect_error(ErrorKind::kInput, "2 voxels are NaN or infinite", [&] { read_image(dir.path() / "a.nii"); });
   expect_error(ErrorKind::kInput, "(1, 1, 0)", [&] { read_image(dir.path() / "a.nii"); });
+  for (bool big : {false, true}) {
+    const std::string bytes = nifti_bytes({.dims = {8, 4, 2}, .big_endian = big}, {0, 1, 2, -inf, 4, 5, 6, 7});
+    write_bytes(dir.path() / "b.nii.gz", gzipped(bytes, dir.path()));
+    expect_error(ErrorKind::kInput, "8 voxels are NaN or infinite, the first at (x, y, z) = (3, 0, 0)", [&] { read_label(dir.path() / "b.nii.gz"); });
+  }
+  write_bytes(dir.path() / "a.nii", nifti_bytes({.datatype = 64}, {0, 1e300}));
+  expect_error(ErrorKind::kInput, "beyond 32-bit floats", [&] { read_image(dir.path() / "a.nii"); });
 }
 
 TEST(Volume, LabelsMustBeIntegers) {

@@ -16,6 +16,16 @@
 namespace voxshard {
 namespace {
 
+/// The first eight phantoms of seed 0, made once.
+const std::vector<Phantom>& some_phantoms() {
+  static const std::vector<Phantom> phantoms = [] {
+    std::vector<Phantom> made;
+    for (int i = 0; i < 8; ++i) made.push_back(make_phantom({.seed = 0, .index = i}));
+    return made;
+  }();
+  return phantoms;
+}
+
 TEST(Phantom, SameSeedSameVoxelsOtherSeedOthers) {
   const Phantom a = make_phantom({.seed = 3, .index = 1}), b = make_phantom({.seed = 3, .index = 1});
   ASSERT_EQ(a.image.voxels.bytes(), b.image.voxels.bytes());
@@ -27,8 +37,7 @@ TEST(Phantom, SameSeedSameVoxelsOtherSeedOthers) {
 TEST(Phantom, SizesSpacingsAndOrientationsVaryWithinTheirBounds) {
   std::set<std::string> orientations;
   std::set<std::array<std::int64_t, 3>> sizes;
-  for (int i = 0; i < 8; ++i) {
-    const Phantom p = make_phantom({.seed = 0, .index = i});
+  for (const Phantom& p : some_phantoms()) {
     orientations.insert(orientation_code(p.image.geometry));
     sizes.insert(p.image.geometry.size);
     EXPECT_TRUE(same_geometry(p.image.geometry, p.label.geometry));
@@ -44,8 +53,8 @@ TEST(Phantom, SizesSpacingsAndOrientationsVaryWithinTheirBounds) {
 }
 
 TEST(Phantom, LesionsAreAtLeastTenVoxelsAcrossAndEveryClassIsThere) {
-  for (int i = 0; i < 16; ++i) {
-    const Phantom p = make_phantom({.seed = 0, .index = i});
+  for (std::size_t i = 0; i < some_phantoms().size(); ++i) {
+    const Phantom& p = some_phantoms()[i];
     const Shape shape = p.label.voxels.shape();
     std::array<std::int64_t, 3> low = {999, 999, 999}, high = {-1, -1, -1};
     std::array<std::int64_t, 5> voxels{};
@@ -64,10 +73,7 @@ TEST(Phantom, LesionsAreAtLeastTenVoxelsAcrossAndEveryClassIsThere) {
 // What makes the demonstration honest: no interval of HU finds the organs.
 TEST(Phantom, TheBestThresholdIsClearlyWorseThanAModelMustBe) {
   ThresholdFit fit(5);
-  for (int i = 0; i < 4; ++i) {
-    const Phantom p = make_phantom({.seed = 0, .index = i});
-    fit.add(p.image.voxels, p.label.voxels);
-  }
+  for (const Phantom& p : some_phantoms()) fit.add(p.image.voxels, p.label.voxels);
   const auto best = fit.solve();
   double mean = 0;
   for (int c = 1; c < 5; ++c) mean += best[c].fit_dice / 4;
@@ -78,7 +84,8 @@ TEST(Phantom, TheBestThresholdIsClearlyWorseThanAModelMustBe) {
 TEST(Demo, WritesAFolderThatReadsAsADatasetWithEqualBytesForAnyThreads) {
   Scene scene("demo");
   for (int threads : {1, 2}) {
-    DemoOptions options{.folder = scene.path("t" + std::to_string(threads)), .cases = 2, .test_cases = 1, .threads = threads};
+    DemoOptions options{
+        .folder = scene.path("t" + std::to_string(threads)), .cases = 2, .test_cases = 1, .threads = threads};
     run_demo(options, scene.progress);
   }
   const Dataset dataset = read_dataset(scene.path("t1"));

@@ -39,8 +39,8 @@ class Scene {
   std::filesystem::path path(const std::string& name) const { return folder_ / name; }
   std::filesystem::path data() const { return folder_ / "data"; }
   std::filesystem::path work() const { return folder_ / "work"; }
-  std::filesystem::path image(int i) const { return data() / "imagesTr" / (id(i) + "_0000.nii.gz"); }
-  std::filesystem::path label(int i) const { return data() / "labelsTr" / (id(i) + ".nii.gz"); }
+  std::filesystem::path image(int i) const { return data() / "imagesTr" / (id(i) + "_0000" + ending); }
+  std::filesystem::path label(int i) const { return data() / "labelsTr" / (id(i) + ending); }
   static std::string id(int i) { return "case_" + std::to_string(i); }
 
   /// HU 100 i + x; class 1 in the half x < 4, class 2 in the voxels z >= 6 of the other half.
@@ -64,6 +64,7 @@ class Scene {
     for (const char* part : {"imagesTr", "labelsTr"}) std::filesystem::create_directories(data() / part);
     Dataset d;
     d.name = "scene", d.folder = data(), d.channels = {"CT"}, d.label_names = {"background", "one", "two"};
+    d.file_ending = ending;
     for (int i = 0; i < cases; ++i) {
       write_volume(image(i), make_image(i), DiskType::kI16);
       write_volume(label(i), make_label(), DiskType::kU8);
@@ -80,7 +81,15 @@ class Scene {
     std::filesystem::resize_file(path, std::filesystem::file_size(path) / 2);
   }
 
+  /// Overwrites one voxel of a plain f32 .nii (header of 352 bytes) with NaN, which write_volume refuses to do.
+  static void plant_nan(const std::filesystem::path& path, std::int64_t voxel) {
+    std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(352 + 4 * voxel);
+    file.write("\x00\x00\xc0\x7f", 4);
+  }
+
   RecordingProgress progress;
+  std::string ending = ".nii.gz";
 
  private:
   std::filesystem::path folder_;

@@ -83,7 +83,8 @@ TEST(PrepareImage, ResampledLabelsComeBackOnTheInputsGridAlmostWhole) {
   const std::int64_t n = back.voxels.count();
   for (std::int64_t i = 0; i < n; ++i)
     same += back.voxels.as<std::int32_t>()[i] == phantom.label.voxels.as<std::int32_t>()[i];
-  EXPECT_GT(static_cast<double>(same) / static_cast<double>(n), 0.96);  // nearest there and back moves edges by half a voxel
+  EXPECT_GT(static_cast<double>(same) / static_cast<double>(n),
+            0.96);  // nearest there and back moves edges by half a voxel
 }
 
 TEST(PrepareImage, RestoreRefusesALabelOfAnotherGrid) {

@@ -4,8 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
-#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "io/config_file.h"
@@ -87,7 +85,8 @@ TEST(Prepare, SameBytesForAnyThreads) {
   Scene one("prepare_one"), two("prepare_two");
   one.write_dataset(3), two.write_dataset(3);
   prepare(one, false, 1), prepare(two, false, 2);
-  for (const char* file : {"fingerprint.json", "images/case_2.nii", "labels/case_1.nii", "foreground/case_0.safetensors"})
+  for (const char* file :
+       {"fingerprint.json", "images/case_2.nii", "labels/case_1.nii", "foreground/case_0.safetensors"})
     EXPECT_EQ(Scene::bytes_of(one.work() / file), Scene::bytes_of(two.work() / file)) << file;
 }
 
@@ -125,10 +124,10 @@ TEST(Prepare, LabelOutsideTheClassesCostsItsCase) {
 
 TEST(Prepare, NanVoxelsCostTheirCase) {
   Scene scene("prepare_nan");
+  scene.ending = ".nii";
   scene.write_dataset(3);
-  Volume image = Scene::make_image(1);
-  image.voxels.as<float>()[3] = std::numeric_limits<float>::quiet_NaN();
-  write_volume(scene.image(1), image, DiskType::kF32);
+  write_volume(scene.image(1), Scene::make_image(1), DiskType::kF32);
+  Scene::plant_nan(scene.image(1), 3);
   expect_quarantined(scene, "E_NAN", "NaN");
 }
 
@@ -163,7 +162,8 @@ TEST(Prepare, ResumeSkipsFinishedCasesAndNoticesAChangedFile) {
   EXPECT_EQ(again.prepared, 1);
   EXPECT_EQ(again.skipped, 2);
   write_volume(scene.image(2), Scene::make_image(7), DiskType::kI16);
-  std::filesystem::last_write_time(scene.image(2), std::filesystem::file_time_type::clock::now() + std::chrono::hours(1));
+  std::filesystem::last_write_time(scene.image(2),
+                                   std::filesystem::file_time_type::clock::now() + std::chrono::hours(1));
   again = prepare(scene, true);
   EXPECT_EQ(again.prepared, 3) << "another image changes the fingerprint, so every case";
 }

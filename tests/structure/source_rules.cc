@@ -13,8 +13,9 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Inside libcore a folder may include itself and the folders before it.
-const std::vector<std::string> kLibcoreOrder = {"base", "tensor", "kernels", "graph", "ops", "partition", "memory",
-                                                "device", "planner", "runtime", "models", "metrics", "train"};
+const std::vector<std::string> kLibcoreOrder = {"base",      "tensor",  "kernels", "graph",   "ops",
+                                                "partition", "memory",  "device",  "planner", "runtime",
+                                                "models",    "metrics", "train"};
 
 /// "libcore/graph" for libcore/graph/x.h, "io" for io/x.h.
 std::string folder_of(const std::string& path) {
@@ -55,7 +56,8 @@ std::string code_of(std::string line) {
   return line.substr(0, line.find("//"));
 }
 
-std::vector<std::string> pattern_complaints(const SourceFile& file, const std::string& pattern, const std::string& rule) {
+std::vector<std::string> pattern_complaints(const SourceFile& file, const std::string& pattern,
+                                            const std::string& rule) {
   std::vector<std::string> complaints;
   const std::regex expression(pattern);
   int number = 0;
@@ -75,12 +77,13 @@ std::vector<SourceFile> read_sources(bool with_tests) {
   std::vector<std::string> folders = {"apps", "io", "libcore", "pipelines"};
   if (with_tests) folders.push_back("tests");
   for (const auto& folder : folders)
-    for (const auto& entry : fs::recursive_directory_iterator(root / folder, fs::directory_options::follow_directory_symlink)) {
+    for (const auto& entry :
+         fs::recursive_directory_iterator(root / folder, fs::directory_options::follow_directory_symlink)) {
       const std::string ending = entry.path().extension().string();
       if (!entry.is_regular_file() || (ending != ".h" && ending != ".cc")) continue;
       std::ifstream in(entry.path());
-      files.push_back({fs::relative(entry.path(), root).lexically_normal().string(),
-                       {std::istreambuf_iterator<char>(in), {}}});
+      files.push_back(
+          {fs::relative(entry.path(), root).lexically_normal().string(), {std::istreambuf_iterator<char>(in), {}}});
     }
   std::sort(files.begin(), files.end(), [](const auto& a, const auto& b) { return a.path < b.path; });
   return files;
@@ -113,8 +116,9 @@ std::vector<std::string> size_complaints(const SourceFile& file) {
 
 std::vector<std::string> printing_complaints(const SourceFile& file) {
   if (starts_with_any(file.path, {"apps/", "tests/"})) return {};
-  return pattern_complaints(file, R"rx(std::(cout|cerr|clog)\b|(^|[^a-zA-Z_])(printf|puts|putchar|perror)\s*\(|\b(stdout|stderr)\b)rx",
-                            "only apps prints");
+  return pattern_complaints(
+      file, R"rx(std::(cout|cerr|clog)\b|(^|[^a-zA-Z_])(printf|puts|putchar|perror)\s*\(|\b(stdout|stderr)\b)rx",
+      "only apps prints");
 }
 
 std::vector<std::string> file_access_complaints(const SourceFile& file) {

@@ -22,7 +22,8 @@ std::vector<std::string> size_complaints(const SourceFile& file);         // at 
 std::vector<std::string> printing_complaints(const SourceFile& file);     // only apps prints
 std::vector<std::string> file_access_complaints(const SourceFile& file);  // only io opens files
 std::vector<std::string> thread_complaints(const SourceFile& file);       // only libcore/base and runtime start threads
-std::vector<std::string> heavy_header_complaints(const SourceFile& file); // ITK, OpenCV, CLI11, oneDNN stay out of headers
-std::vector<std::string> opening_complaints(const SourceFile& file);      // a header opens with a comment and #pragma once
+std::vector<std::string> heavy_header_complaints(
+    const SourceFile& file);                                          // ITK, OpenCV, CLI11, oneDNN stay out of headers
+std::vector<std::string> opening_complaints(const SourceFile& file);  // a header opens with a comment and #pragma once
 
 }  // namespace voxshard

@@ -26,7 +26,8 @@ TEST(Structure, IncludesFollowTheArrows) {
   EXPECT_EQ(include_complaints({"pipelines/a.cc", "#include \"apps/exit_code.h\"\n"}).size(), 1u);
   EXPECT_EQ(include_complaints({"libcore/ops/a.cc", "#include \"libcore/graph/graph.h\"\n"}).size(), 0u);
   EXPECT_EQ(include_complaints({"io/a.cc", "#include \"libcore/metrics/dice.h\"\n"}).size(), 0u);
-  EXPECT_EQ(include_complaints({"libcore/kernels/fast/a.cc", "#include \"libcore/kernels/reference/b.h\"\n"}).size(), 0u);
+  EXPECT_EQ(include_complaints({"libcore/kernels/fast/a.cc", "#include \"libcore/kernels/reference/b.h\"\n"}).size(),
+            0u);
   expect_clean(include_complaints, true);
 }
 
@@ -40,7 +41,8 @@ TEST(Structure, FilesStaySmall) {
 TEST(Structure, OnlyAppsPrints) {
   EXPECT_EQ(printing_complaints({"io/a.cc", "  std::cout << 1;\n"}).size(), 1u);
   EXPECT_EQ(printing_complaints({"libcore/base/a.cc", "  printf(\"x\");\n"}).size(), 1u);
-  EXPECT_EQ(printing_complaints({"libcore/base/a.cc", "  std::snprintf(b, 3, \"printf(\");  // std::cout\n"}).size(), 0u);
+  EXPECT_EQ(printing_complaints({"libcore/base/a.cc", "  std::snprintf(b, 3, \"printf(\");  // std::cout\n"}).size(),
+            0u);
   EXPECT_EQ(printing_complaints({"apps/a.cc", "  std::cout << 1;\n"}).size(), 0u);
   expect_clean(printing_complaints);
 }
@@ -72,8 +74,18 @@ TEST(Structure, HeadersOpenWithWhatTheyHold) {
 }
 
 TEST(Structure, TopLevelIsTheListOfTheDesign) {
-  const std::set<std::string> allowed = {"CMakeLists.txt", "CMakePresets.json", "LICENSE", "README.md", "apps", "libcore",
-                                         "io", "pipelines", "tests", "data", "build", "run"};
+  const std::set<std::string> allowed = {"CMakeLists.txt",
+                                         "CMakePresets.json",
+                                         "LICENSE",
+                                         "README.md",
+                                         "apps",
+                                         "libcore",
+                                         "io",
+                                         "pipelines",
+                                         "tests",
+                                         "data",
+                                         "build",
+                                         "run"};
   for (const auto& entry : std::filesystem::directory_iterator(VOXSHARD_SOURCE_DIR)) {
     const std::string name = entry.path().filename().string();
     EXPECT_TRUE(name.starts_with(".") || allowed.contains(name)) << name << " is not in the list";

@@ -1,0 +1,58 @@
+// Runs the built command as a user does, and hands back its exit code and what it printed.
+//
+//   CommandResult r = run_voxshard("prepare /nowhere -o work --json");
+//   EXPECT_EQ(r.exit_code, 3);
+#pragma once
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace voxshard {
+
+struct CommandResult {
+  int exit_code = -1;
+  std::string out, err;
+  /// Standard output as one JSON document; discarded when it is not exactly one.
+  nlohmann::json json() const { return nlohmann::json::parse(out, nullptr, false); }
+  std::string error_kind() const { return json().at("error").at("kind"); }
+};
+
+/// An empty folder that is removed at the end.
+class Folder {
+ public:
+  explicit Folder(const std::string& name)
+      : path_(std::filesystem::temp_directory_path() / ("voxshard_cli_" + name + "_" + std::to_string(getpid()))) {
+    std::filesystem::remove_all(path_);
+    std::filesystem::create_directories(path_);
+  }
+  ~Folder() { std::filesystem::remove_all(path_); }
+  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
+  void write(const std::string& name, const std::string& text) const { std::ofstream(path_ / name) << text; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+inline std::string file_text(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+inline CommandResult run_voxshard(const std::string& arguments) {
+  Folder streams("streams");
+  const std::string out = streams / "out", err = streams / "err";
+  const int status = std::system((std::string(VOXSHARD_BINARY) + " " + arguments + " >" + out + " 2>" + err).c_str());
+  CommandResult result{
+      .exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), .out = {}, .err = {}};
+  result.out = file_text(out), result.err = file_text(err);
+  return result;
+}
+
+}  // namespace voxshard

@@ -1,0 +1,127 @@
+// Invariant 1: partitioned = unpartitioned, layer by layer and end to end; and a broken exchange is found and named.
+#include "libcore/train/equivalence.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+#include "libcore/models/unet.h"
+#include "libcore/ops/op_table.h"
+
+namespace voxshard {
+namespace {
+
+EquivalenceOptions unet_options(const UNetConfig& config, Shape extents, const std::string& partition, DType dtype,
+                                LossKind loss = LossKind::kDiceCE) {
+  EquivalenceOptions options;
+  Dims size;
+  for (int a = 1; a < extents.rank(); ++a) size.push_back(extents[a]);
+  options.factory = [=](DType type) {
+    return build_unet(config, {.batch = extents[0], .size = size, .dtype = type, .loss = loss}, op_table());
+  };
+  options.dtype = dtype;
+  options.mesh = {.replicas = 1, .partition = parse_partition(partition, extents.rank() + 1)};
+  options.seed = 3;
+  return options;
+}
+
+void expect_equal(const EquivalenceOptions& options) {
+  WorkerPool pool(2);
+  const EquivalenceReport report = check_equivalence(options, pool);
+  EXPECT_TRUE(report.equal()) << report.first_difference->layer << " " << report.first_difference->what << " differs by "
+                              << report.first_difference->difference << ", allowed " << report.first_difference->tolerance;
+  EXPECT_GT(report.layers, 50);
+  EXPECT_GT(report.bit_equal, report.layers / 2);
+  EXPECT_GT(report.tensors, 20);
+}
+
+struct Case {
+  Shape extents;
+  std::string partition;
+};
+
+void PrintTo(const Case& c, std::ostream* out) { *out << to_string(c.extents) << " over " << c.partition; }
+
+class EveryGrid : public testing::TestWithParam<Case> {};
+
+TEST_P(EveryGrid, EqualsTheUncutModelInF32) {
+  expect_equal(unet_options({.base_filters = 4}, GetParam().extents, GetParam().partition, DType::kF32));
+}
+
+TEST_P(EveryGrid, EqualsTheUncutModelInBf16) {
+  expect_equal(unet_options({.base_filters = 4}, GetParam().extents, GetParam().partition, DType::kBF16));
+}
+
+INSTANTIATE_TEST_SUITE_P(Grids, EveryGrid,
+                         testing::Values(Case{{1, 16, 16, 24}, "1x1x1x1x1"}, Case{{1, 16, 16, 24}, "1x2x1x1x1"},
+                                         Case{{1, 16, 16, 24}, "1x2x2x2x1"}, Case{{1, 24, 16, 16}, "1x8x1x1x1"},
+                                         Case{{1, 24, 8, 8}, "1x16x1x1x1"}, Case{{1, 16, 8, 16}, "1x4x2x2x1"},
+                                         Case{{2, 16, 16, 8}, "2x2x2x1x1"}, Case{{1, 13, 11, 17}, "1x3x2x1x1"},
+                                         Case{{3, 9, 10, 7}, "2x1x1x3x1"}, Case{{1, 17, 19, 9}, "1x6x1x2x1"}));
+
+TEST(Equivalence, HoldsForInstanceNormLeakyReluAndUpsampling) {
+  const UNetConfig config{.base_filters = 4, .norm = NormKind::kInstance, .slope = 0.01, .deconvolution = false};
+  expect_equal(unet_options(config, {2, 13, 12, 16}, "2x2x1x2x1", DType::kF32, LossKind::kCrossEntropy));
+}
+
+TEST(Equivalence, HoldsWithoutNorm) {
+  expect_equal(unet_options({.base_filters = 4, .norm = NormKind::kNone}, {1, 12, 12, 16}, "1x2x2x1x1", DType::kF32,
+                            LossKind::kAdaptiveDice32));
+}
+
+TEST(Equivalence, HoldsForImages) {
+  expect_equal(unet_options({.spatial_axes = 2, .base_filters = 4}, {2, 37, 29}, "1x3x2x1", DType::kF32));
+}
+
+TEST(Equivalence, HoldsForReplicasWithTheirOwnNorm) {
+  auto options = unet_options({.base_filters = 4}, {4, 8, 8, 16}, "1x2x1x1x1", DType::kF32);
+  options.mesh.replicas = 2;
+  options.factory = [](DType type) {
+    return build_unet({.base_filters = 4},
+                      {.batch = 4, .size = {8, 8, 16}, .dtype = type, .training = true, .norm_replicas = 2}, op_table());
+  };
+  expect_equal(options);
+}
+
+/// Damages one element of the `victim`-th exchange copy that is started.
+class DamagingTransport : public InProcessTransport {
+ public:
+  explicit DamagingTransport(int victim) : victim_(victim) {}
+  void start(std::int64_t from, std::int64_t to, const TensorView& src, const TensorView& dst) override {
+    InProcessTransport::start(from, to, src, dst);
+    if (started_++ == victim_) store(dst, 0, load(dst, 0) + 1);
+  }
+
+ private:
+  std::atomic<int> started_{0};
+  int victim_;
+};
+
+TEST(Equivalence, ADamagedExchangeIsNamedAtItsLayer) {
+  WorkerPool pool(1);
+  auto options = unet_options({.base_filters = 4}, {1, 16, 8, 16}, "1x2x1x1x1", DType::kF32);
+  DamagingTransport transport(2);  // image: 2 copies; the next belongs to the first activation
+  options.transport = &transport;
+  const EquivalenceReport report = check_equivalence(options, pool);
+  ASSERT_FALSE(report.equal());
+  EXPECT_EQ(report.first_difference->layer, "encoder0/conv0/norm");
+  EXPECT_EQ(report.first_difference->what, "margin");
+}
+
+/// Loses every copy: what the margins hold stays as it was.
+class LosingTransport : public InProcessTransport {
+  void start(std::int64_t, std::int64_t, const TensorView&, const TensorView&) override {}
+};
+
+TEST(Equivalence, ALostExchangeIsFound) {
+  WorkerPool pool(2);
+  auto options = unet_options({.base_filters = 4}, {1, 16, 8, 16}, "1x2x1x1x1", DType::kF32);
+  LosingTransport transport;
+  options.transport = &transport;
+  const EquivalenceReport report = check_equivalence(options, pool);
+  ASSERT_FALSE(report.equal());
+  EXPECT_EQ(report.first_difference->layer, "image");
+}
+
+}  // namespace
+}  // namespace voxshard
