@@ -17,7 +17,10 @@
   X(demo)                    \
   X(info)                    \
   X(prepare)                 \
-  X(evaluate)
+  X(evaluate)                \
+  X(verify)                  \
+  X(bench)                   \
+  X(explain)
 
 namespace voxshard {
 

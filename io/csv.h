@@ -1,5 +1,5 @@
-// A small CSV file that grows row by row (results.csv): each row is written with one call and flushed, so that a killed run
-// leaves whole rows; a resumed run first drops the rows after its checkpoint and a torn last row.
+// A small CSV file that grows row by row (results.csv): each row is written with one call and flushed, so that a killed
+// run leaves whole rows; a resumed run first drops the rows after its checkpoint and a torn last row.
 //
 //   CsvWriter csv = CsvWriter::resume("results.csv", {"step", "loss"}, 120);   // keeps rows with step <= 120
 //   csv.write({std::int64_t{121}, 0.25});
@@ -20,8 +20,8 @@ class CsvWriter {
  public:
   /// Starts a new file with a row of column names; an old file is replaced. Errors: kOutput.
   static CsvWriter create(const std::filesystem::path& path, std::vector<std::string> columns);
-  /// Keeps the rows whose first column is a number <= `last_step` and goes on after them; create() when there is no file.
-  /// Errors: kOutput; kCheckpoint when the file has other columns.
+  /// Keeps the rows whose first column is a number <= `last_step` and goes on after them; create() when there is no
+  /// file. Errors: kOutput; kCheckpoint when the file has other columns.
   static CsvWriter resume(const std::filesystem::path& path, std::vector<std::string> columns, std::int64_t last_step);
 
   /// Appends one row. Errors: kOutput; kInternal when the number of fields is not that of the columns.

@@ -1,5 +1,5 @@
-// Reading data set folders. nnU-Net v2 has channel_names and file_ending; v1 and the Decathlon have modality and labels by
-// number: there v1 keeps one file per channel ("liver_03_0000.nii.gz"), the Decathlon one file per case.
+// Reading data set folders. nnU-Net v2 has channel_names and file_ending; v1 and the Decathlon have modality and labels
+// by number: there v1 keeps one file per channel ("liver_03_0000.nii.gz"), the Decathlon one file per case.
 //
 //   Dataset d = read_dataset("Task09_Spleen");
 #include "io/dataset.h"
@@ -21,20 +21,23 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 [[noreturn]] void refuse(const fs::path& file, const std::string& what) {
-  throw Error(ErrorKind::kInput, "[input] " + file.string() + ": " + what +
-                                     "; expected nnU-Net (channel_names, labels, file_ending) or Decathlon (modality, labels, training)");
+  throw Error(ErrorKind::kInput,
+              "[input] " + file.string() + ": " + what +
+                  "; expected nnU-Net (channel_names, labels, file_ending) or Decathlon (modality, labels, training)");
 }
 
 int number_of(const json& value, const fs::path& file) {
   if (value.is_number_integer()) return value.get<int>();
   const std::string text = value.is_string() ? value.get<std::string>() : "";
   if (text.empty() || text.size() > 5 || text.find_first_not_of("0123456789") != std::string::npos)
-    refuse(file, "has a label or channel number that is not a whole number (regions of several labels are not supported)");
+    refuse(file,
+           "has a label or channel number that is not a whole number (regions of several labels are not supported)");
   return std::stoi(text);
 }
 
 /// Names by number 0, 1, 2 ... without gaps.
-std::vector<std::string> in_order(const std::map<int, std::string>& names, const fs::path& file, const std::string& what) {
+std::vector<std::string> in_order(const std::map<int, std::string>& names, const fs::path& file,
+                                  const std::string& what) {
   std::vector<std::string> list;
   for (const auto& [number, name] : names) {
     if (number != static_cast<int>(list.size())) refuse(file, what + " are not numbered 0, 1, 2 … without gaps");
@@ -89,7 +92,8 @@ std::set<std::string> channel_ids(const fs::path& folder, const std::string& end
     if (!name.ends_with(ending)) continue;
     const std::string stem = name.substr(0, name.size() - ending.size());
     if (stem.size() < 6 || stem[stem.size() - 5] != '_') continue;
-    if (stem.find_first_not_of("0123456789", stem.size() - 4) == std::string::npos) ids.insert(stem.substr(0, stem.size() - 5));
+    if (stem.find_first_not_of("0123456789", stem.size() - 4) == std::string::npos)
+      ids.insert(stem.substr(0, stem.size() - 5));
   }
   return ids;
 }
@@ -154,13 +158,15 @@ void read_listed_cases(Dataset& d, const json& root) {
   }
   for (const auto& value : root.value("test", json::array())) {
     const fs::path image = resolved(value.is_object() ? value.at("image") : value);
-    if (!hidden(image)) take(d, d.test, {id_of(image, d.file_ending), {image}, d.folder / "labelsTs" / image.filename()}, false);
+    if (!hidden(image))
+      take(d, d.test, {id_of(image, d.file_ending), {image}, d.folder / "labelsTs" / image.filename()}, false);
   }
 }
 
 /// v1 lists "imagesTr/x.nii.gz" too, but that file is there as x_0000.nii.gz.
 bool has_channel_files(const Dataset& d) {
-  return !channel_ids(d.folder / "imagesTr", d.file_ending).empty() || !channel_ids(d.folder / "imagesTs", d.file_ending).empty();
+  return !channel_ids(d.folder / "imagesTr", d.file_ending).empty() ||
+         !channel_ids(d.folder / "imagesTs", d.file_ending).empty();
 }
 
 bool listed_files_exist(const Dataset& d, const json& root) {
@@ -205,9 +211,11 @@ void sort_by_id(std::vector<Case>& cases) {
 Dataset read_dataset(const fs::path& folder) {
   const fs::path file = folder / "dataset.json";
   if (!fs::is_directory(folder))
-    throw Error(ErrorKind::kInput, "[input] " + folder.string() + ": is not a folder; give the folder that holds dataset.json");
+    throw Error(ErrorKind::kInput,
+                "[input] " + folder.string() + ": is not a folder; give the folder that holds dataset.json");
   if (!file_exists(file))
-    throw Error(ErrorKind::kInput, "[input] " + folder.string() + ": has no dataset.json; give an nnU-Net or Decathlon data set folder");
+    throw Error(ErrorKind::kInput,
+                "[input] " + folder.string() + ": has no dataset.json; give an nnU-Net or Decathlon data set folder");
   const json root = read_json(file);
   if (!root.is_object() || !root.contains("labels") || (!root.contains("channel_names") && !root.contains("modality")))
     refuse(file, "is no description of a data set");
@@ -226,7 +234,8 @@ Dataset read_dataset(const fs::path& folder) {
     const std::string why = d.problems.empty() ? "no image with the ending " + d.file_ending + " was found"
                                                : "the first of " + std::to_string(d.problems.size()) + ": case " +
                                                      d.problems[0].id + ": " + d.problems[0].reason;
-    throw Error(ErrorKind::kNoCase, "[input] " + folder.string() + ": holds no usable case (" + why + "); check imagesTr and labelsTr");
+    throw Error(ErrorKind::kNoCase,
+                "[input] " + folder.string() + ": holds no usable case (" + why + "); check imagesTr and labelsTr");
   }
   return d;
 }

@@ -16,8 +16,8 @@
 namespace voxshard {
 
 struct Case {
-  std::string id;                              // "liver_03"
-  std::vector<std::filesystem::path> images;   // one per channel; one file for a Decathlon case
+  std::string id;                             // "liver_03"
+  std::vector<std::filesystem::path> images;  // one per channel; one file for a Decathlon case
   std::optional<std::filesystem::path> label;
 };
 
@@ -35,12 +35,12 @@ struct Dataset {
   std::vector<Case> training;            // sorted by id; usable ones only: every file is there
   std::vector<Case> test;                // from imagesTs; a label when labelsTs holds it
   std::string file_ending = ".nii.gz";
-  std::vector<CaseProblem> problems;     // cases left out: a label or a channel is missing
-  std::string kind;                      // "nnU-Net v2", "nnU-Net v1" or "Decathlon"
+  std::vector<CaseProblem> problems;  // cases left out: a label or a channel is missing
+  std::string kind;                   // "nnU-Net v2", "nnU-Net v1" or "Decathlon"
 };
 
-/// Errors: kInput for a missing folder or dataset.json, invalid JSON or missing keys; kNoCase when no training case and no
-/// test case is usable. Files are looked for, not opened; macOS "._*" files are skipped.
+/// Errors: kInput for a missing folder or dataset.json, invalid JSON or missing keys; kNoCase when no training case and
+/// no test case is usable. Files are looked for, not opened; macOS "._*" files are skipped.
 Dataset read_dataset(const std::filesystem::path& folder);
 
 /// Writes an nnU-Net v2 dataset.json atomically into dataset.folder (numTraining = training.size()).

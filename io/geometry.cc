@@ -1,3 +1,7 @@
+// World and index coordinates, orientation codes and the sizes of resampled grids. A grid of 5 voxels of 1 mm cut into
+// 2 mm voxels has round-half-even(2.5) = 2 of them, and its first centre moves from 0 to 0.5 * 5 / 2 - 0.5 = 0.75.
+//
+//   respaced(g, {2, 1, 1}).size[0]   // 2
 #include "io/geometry.h"
 
 #include <algorithm>
@@ -56,8 +60,8 @@ Geometry respaced(const Geometry& geometry, const std::array<double, 3>& spacing
   std::array<double, 3> first{};
   for (int a = 0; a < 3; ++a) {
     if (!(spacing_mm[a] > 0) || !std::isfinite(spacing_mm[a]))
-      throw Error(ErrorKind::kConfig, "[resample] a target spacing must be a number above 0 mm; got " +
-                                          std::to_string(spacing_mm[a]));
+      throw Error(ErrorKind::kConfig,
+                  "[resample] a target spacing must be a number above 0 mm; got " + std::to_string(spacing_mm[a]));
     const auto old_size = static_cast<double>(geometry.size[a]);
     // nearbyint rounds half to even in the default rounding mode, like Python's round.
     const double size = std::max(1.0, std::nearbyint(geometry.spacing[a] / spacing_mm[a] * old_size));

@@ -1,5 +1,5 @@
-// Where a volume lies in the patient: ITK's convention. World axes are LPS (x grows to the left, y to the back, z to the
-// head) in millimetres; voxel (i, j, k) counts along x, y, z and lies at origin + direction * (spacing * index).
+// Where a volume lies in the patient: ITK's convention. World axes are LPS (x grows to the left, y to the back, z to
+// the head) in millimetres; voxel (i, j, k) counts along x, y, z and lies at origin + direction * (spacing * index).
 //
 //   Geometry g{.size = {64, 64, 32}, .spacing = {1, 1, 3}};
 //   orientation_code(g)    // "LPS": each letter is the direction in which that index grows
@@ -14,9 +14,9 @@
 namespace voxshard {
 
 struct Geometry {
-  std::array<std::int64_t, 3> size{};            // voxels along x, y, z
-  std::array<double, 3> origin{};                // centre of voxel (0, 0, 0), mm
-  std::array<double, 3> spacing{1, 1, 1};        // mm, > 0
+  std::array<std::int64_t, 3> size{};                          // voxels along x, y, z
+  std::array<double, 3> origin{};                              // centre of voxel (0, 0, 0), mm
+  std::array<double, 3> spacing{1, 1, 1};                      // mm, > 0
   std::array<double, 9> direction{1, 0, 0, 0, 1, 0, 0, 0, 1};  // row-major; column a is the unit vector of index axis a
 
   /// (D, H, W) = (z, y, x).

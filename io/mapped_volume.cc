@@ -18,14 +18,21 @@ namespace {
 
 DiskType type_of(const NiftiHeader& h, const std::filesystem::path& path) {
   switch (h.datatype) {
-    case 2: return DiskType::kU8;
-    case 4: return DiskType::kI16;
-    case 8: return DiskType::kI32;
-    case 16: return DiskType::kF32;
-    case 512: return DiskType::kU16;
-    default: break;
+    case 2:
+      return DiskType::kU8;
+    case 4:
+      return DiskType::kI16;
+    case 8:
+      return DiskType::kI32;
+    case 16:
+      return DiskType::kF32;
+    case 512:
+      return DiskType::kU16;
+    default:
+      break;
   }
-  throw input_error(path, "holds " + h.scalar_type() + " voxels, which cannot be mapped", "expected uint8, int16, uint16, int32 or float32");
+  throw input_error(path, "holds " + h.scalar_type() + " voxels, which cannot be mapped",
+                    "expected uint8, int16, uint16, int32 or float32");
 }
 
 }  // namespace
@@ -50,14 +57,16 @@ struct MappedVolume::Impl {
   template <class T>
   T at(std::int64_t index) const {
     T value;
-    std::memcpy(&value, static_cast<const char*>(map) + data_begin + index * static_cast<std::int64_t>(sizeof(T)), sizeof(T));
+    std::memcpy(&value, static_cast<const char*>(map) + data_begin + index * static_cast<std::int64_t>(sizeof(T)),
+                sizeof(T));
     return value;
   }
 
   template <class T, class U>
   void read_row(std::int64_t from, U* to, std::int64_t count) const {
     if (scaled) {
-      for (std::int64_t i = 0; i < count; ++i) to[i] = U(static_cast<float>(slope * static_cast<double>(at<T>(from + i)) + intercept));
+      for (std::int64_t i = 0; i < count; ++i)
+        to[i] = U(static_cast<float>(slope * static_cast<double>(at<T>(from + i)) + intercept));
     } else if constexpr (std::is_same_v<U, BF16>) {
       for (std::int64_t i = 0; i < count; ++i) to[i] = BF16(static_cast<float>(at<T>(from + i)));
     } else {
@@ -68,11 +77,16 @@ struct MappedVolume::Impl {
   template <class T>
   void read_row(std::int64_t from, const TensorView& dst, std::int64_t offset, std::int64_t count) const {
     switch (dst.dtype) {
-      case DType::kF32: return read_row<T>(from, dst.as<float>() + offset, count);
-      case DType::kBF16: return read_row<T>(from, dst.as<BF16>() + offset, count);
-      case DType::kF64: return read_row<T>(from, dst.as<double>() + offset, count);
-      case DType::kI32: return read_row<T>(from, dst.as<std::int32_t>() + offset, count);
-      case DType::kU8: return read_row<T>(from, dst.as<std::uint8_t>() + offset, count);
+      case DType::kF32:
+        return read_row<T>(from, dst.as<float>() + offset, count);
+      case DType::kBF16:
+        return read_row<T>(from, dst.as<BF16>() + offset, count);
+      case DType::kF64:
+        return read_row<T>(from, dst.as<double>() + offset, count);
+      case DType::kI32:
+        return read_row<T>(from, dst.as<std::int32_t>() + offset, count);
+      case DType::kU8:
+        return read_row<T>(from, dst.as<std::uint8_t>() + offset, count);
     }
   }
 };
@@ -103,7 +117,8 @@ MappedVolume MappedVolume::open(const std::filesystem::path& path) {
   if (fd < 0) throw input_error(path, "cannot be opened", "check its permissions");
   impl->map = ::mmap(nullptr, impl->map_bytes, PROT_READ, MAP_PRIVATE, fd, 0);
   ::close(fd);
-  if (impl->map == MAP_FAILED) throw input_error(path, "cannot be mapped into memory", "check the address space limit (ulimit -v)");
+  if (impl->map == MAP_FAILED)
+    throw input_error(path, "cannot be mapped into memory", "check the address space limit (ulimit -v)");
   return MappedVolume(std::move(impl));
 }
 
@@ -117,8 +132,10 @@ void MappedVolume::read_box(const Box& box, const TensorView& dst) const {
   const Shape whole = shape();
   ensure(box.rank() == 3 && Box::whole(whole).contains(box), "a read box lies inside its volume");
   const int lead = dst.rank() == 5 ? 1 : 0;  // (1, D, H, W, 1) or (D, H, W)
-  ensure(dst.rank() == 3 || (dst.rank() == 5 && dst.extent()[0] == 1 && dst.extent()[4] == 1), "a read goes to (D, H, W) or (1, D, H, W, 1)");
-  for (int a = 0; a < 3; ++a) ensure(dst.extent()[lead + a] == box.extent[a], "a read box has the extents of its destination");
+  ensure(dst.rank() == 3 || (dst.rank() == 5 && dst.extent()[0] == 1 && dst.extent()[4] == 1),
+         "a read goes to (D, H, W) or (1, D, H, W, 1)");
+  for (int a = 0; a < 3; ++a)
+    ensure(dst.extent()[lead + a] == box.extent[a], "a read box has the extents of its destination");
   const std::int64_t step = dst.strides[lead + 2];
   for (std::int64_t z = 0; z < box.extent[0]; ++z)
     for (std::int64_t y = 0; y < box.extent[1]; ++y) {
@@ -127,11 +144,21 @@ void MappedVolume::read_box(const Box& box, const TensorView& dst) const {
       // A step other than 1 (a channel slice of a wider tensor) goes voxel by voxel.
       const std::int64_t runs = step == 1 ? 1 : box.extent[2], length = step == 1 ? box.extent[2] : 1;
       for (std::int64_t x = 0; x < runs; ++x) switch (impl_->type) {
-          case DiskType::kU8: impl_->read_row<std::uint8_t>(from + x, dst, to + x * step, length); break;
-          case DiskType::kI16: impl_->read_row<std::int16_t>(from + x, dst, to + x * step, length); break;
-          case DiskType::kU16: impl_->read_row<std::uint16_t>(from + x, dst, to + x * step, length); break;
-          case DiskType::kI32: impl_->read_row<std::int32_t>(from + x, dst, to + x * step, length); break;
-          case DiskType::kF32: impl_->read_row<float>(from + x, dst, to + x * step, length); break;
+          case DiskType::kU8:
+            impl_->read_row<std::uint8_t>(from + x, dst, to + x * step, length);
+            break;
+          case DiskType::kI16:
+            impl_->read_row<std::int16_t>(from + x, dst, to + x * step, length);
+            break;
+          case DiskType::kU16:
+            impl_->read_row<std::uint16_t>(from + x, dst, to + x * step, length);
+            break;
+          case DiskType::kI32:
+            impl_->read_row<std::int32_t>(from + x, dst, to + x * step, length);
+            break;
+          case DiskType::kF32:
+            impl_->read_row<float>(from + x, dst, to + x * step, length);
+            break;
         }
     }
 }

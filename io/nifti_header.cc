@@ -1,5 +1,5 @@
-// Reading and checking the 348 or 540 bytes of a NIfTI header, in both byte orders. Field offsets are those of nifti1.h and
-// nifti2.h; the geometry rules are in nifti_placement.cc.
+// Reading and checking the 348 or 540 bytes of a NIfTI header, in both byte orders. Field offsets are those of nifti1.h
+// and nifti2.h; the geometry rules are in nifti_placement.cc.
 //
 //   read_nifti_header("ct.nii.gz").scalar_type()   // "int16"
 #include "io/nifti_header.h"
@@ -23,9 +23,9 @@ struct TypeRow {
   int bytes, components;
 };
 constexpr TypeRow kTypes[] = {
-    {2, "uint8", 1, 1},      {4, "int16", 2, 1},      {8, "int32", 4, 1},       {16, "float32", 4, 1},
-    {32, "complex64", 8, 2}, {64, "float64", 8, 1},   {128, "rgb24", 3, 3},     {256, "int8", 1, 1},
-    {512, "uint16", 2, 1},   {768, "uint32", 4, 1},   {1024, "int64", 8, 1},    {1280, "uint64", 8, 1},
+    {2, "uint8", 1, 1},        {4, "int16", 2, 1},          {8, "int32", 4, 1},          {16, "float32", 4, 1},
+    {32, "complex64", 8, 2},   {64, "float64", 8, 1},       {128, "rgb24", 3, 3},        {256, "int8", 1, 1},
+    {512, "uint16", 2, 1},     {768, "uint32", 4, 1},       {1024, "int64", 8, 1},       {1280, "uint64", 8, 1},
     {1536, "float128", 16, 1}, {1792, "complex128", 16, 2}, {2048, "complex256", 32, 2}, {2304, "rgba32", 4, 4},
 };
 
@@ -100,7 +100,8 @@ void read_common(NiftiHeader& h, const Fields& f) {
   for (int i = 1; i <= count; ++i)
     h.dimensions.push_back(two ? f.at<std::int64_t>(16 + 8 * i) : f.at<std::int16_t>(40 + 2 * i));
   h.datatype = f.at<std::int16_t>(two ? 12 : 70);
-  for (int i = 0; i < 8; ++i) h.pixdim[i] = two ? f.at<double>(104 + 8 * i) : static_cast<double>(f.at<float>(76 + 4 * i));
+  for (int i = 0; i < 8; ++i)
+    h.pixdim[i] = two ? f.at<double>(104 + 8 * i) : static_cast<double>(f.at<float>(76 + 4 * i));
   h.vox_offset = two ? static_cast<double>(f.at<std::int64_t>(168)) : static_cast<double>(f.at<float>(108));
   h.slope = two ? f.at<double>(176) : static_cast<double>(f.at<float>(112));
   h.intercept = two ? f.at<double>(184) : static_cast<double>(f.at<float>(116));
@@ -124,7 +125,8 @@ NiftiHeader parse(const fs::path& path, const unsigned char* bytes, int length) 
   if (size != 348 && size != 540)
     throw input_error(path, "is not a NIfTI file (its header length is not 348 or 540)", "convert it to NIfTI first");
   if (length < size)
-    throw input_error(path, "ends inside its header (" + std::to_string(length) + " of " + std::to_string(size) + " bytes)",
+    throw input_error(path,
+                      "ends inside its header (" + std::to_string(length) + " of " + std::to_string(size) + " bytes)",
                       "copy or export the file again");
   NiftiHeader h;
   h.version = size == 540 ? 2 : 1;
@@ -132,8 +134,10 @@ NiftiHeader parse(const fs::path& path, const unsigned char* bytes, int length) 
   const std::string magic(reinterpret_cast<const char*>(bytes) + (size == 540 ? 4 : 344), 3);
   const std::string digit = size == 540 ? "2" : "1";
   if (magic != "n+" + digit && magic != "ni" + digit)
-    throw input_error(path, "is not a NIfTI file (no n+" + digit + " or ni" + digit + " mark; an ANALYZE 7.5 header has no orientation)",
-                      "convert it to NIfTI first");
+    throw input_error(
+        path,
+        "is not a NIfTI file (no n+" + digit + " or ni" + digit + " mark; an ANALYZE 7.5 header has no orientation)",
+        "convert it to NIfTI first");
   h.single_file = magic[1] == '+';
   read_common(h, {bytes, swap});
   if (h.dimensions.empty()) throw input_error(path, "has an impossible number of dimensions", "export the file again");
@@ -195,10 +199,13 @@ NiftiHeader read_nifti_header(const fs::path& path) {
 }
 
 std::string volume_problem(const NiftiHeader& h) {
-  if (h.version == 2) return "is NIfTI-2, which this build does not read; convert it to NIfTI-1 (every volume below 32768 voxels an axis fits)";
+  if (h.version == 2)
+    return "is NIfTI-2, which this build does not read; convert it to NIfTI-1 (every volume below 32768 voxels an axis "
+           "fits)";
   if (h.bytes_per_voxel() == 0) return "has the unknown scalar " + h.scalar_type() + "; export it as int16 or float32";
   if (h.components() != 1)
-    return "holds " + h.scalar_type() + " voxels (colour or complex), expected one number per voxel; export a scalar volume";
+    return "holds " + h.scalar_type() +
+           " voxels (colour or complex), expected one number per voxel; export a scalar volume";
   if (h.scalar_type() == "float128") return "holds 128-bit floats, expected at most 64 bits; export it as float32";
   for (std::size_t i = 3; i < h.dimensions.size(); ++i)
     if (h.dimensions[i] != 1)
@@ -213,8 +220,10 @@ namespace {
 class FiniteScan {
  public:
   explicit FiniteScan(const NiftiHeader& h)
-      : width_(h.bytes_per_voxel()), swap_(h.big_endian == (std::endian::native == std::endian::little)),
-        skip_(h.data_begin()), left_(h.voxel_bytes()) {}
+      : width_(h.bytes_per_voxel()),
+        swap_(h.big_endian == (std::endian::native == std::endian::little)),
+        skip_(h.data_begin()),
+        left_(h.voxel_bytes()) {}
 
   void add(const unsigned char* bytes, std::int64_t count) {
     const std::int64_t skipped = std::min(count, skip_);
@@ -250,8 +259,9 @@ NonFinite require_promised_bytes(const NiftiHeader& h, const fs::path& path, boo
   const std::int64_t voxels = h.voxel_bytes();
   const std::int64_t promised = voxels < 0 ? std::int64_t{1} << 62 : voxels + h.data_begin();
   auto too_short = [&](std::int64_t have) {
-    return input_error(path, "is truncated: it holds " + std::to_string(have) + " of the " + std::to_string(promised) +
-                                 " bytes that its header promises",
+    return input_error(path,
+                       "is truncated: it holds " + std::to_string(have) + " of the " + std::to_string(promised) +
+                           " bytes that its header promises",
                        "copy or export the file again");
   };
   GzFile gz(gzopen(h.data_file.c_str(), "rb"));

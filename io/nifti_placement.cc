@@ -1,5 +1,6 @@
-// Which of a header's two transforms places the volume. NIfTI's world is RAS, ours LPS, so the first two rows change sign.
-// A matrix is orthogonal enough as it is when its normalised columns satisfy |M M^T - 1| < 1e-4, the limit of ITK.
+// Which of a header's two transforms places the volume. NIfTI's world is RAS, ours LPS, so the first two rows change
+// sign. A matrix is orthogonal enough as it is when its normalised columns satisfy |M M^T - 1| < 1e-4, the limit of
+// ITK.
 //
 //   place(read_nifti_header("ct.nii.gz")).form_used   // "sform"
 #include <algorithm>
@@ -149,7 +150,8 @@ NiftiPlacement place(const NiftiHeader& h) {
         apply(g, h, h.sform, nearest_rotation(axes));
       } else {
         apply(g, h, h.sform, axes);
-        p.problem = "has a sheared sform (" + std::to_string(shear) + " degrees, at most 0.5 can be repaired) and no qform; "
+        p.problem = "has a sheared sform (" + std::to_string(shear) +
+                    " degrees, at most 0.5 can be repaired) and no qform; "
                     "resample it to an orthogonal grid first";
       }
       return p;
@@ -162,7 +164,8 @@ NiftiPlacement place(const NiftiHeader& h) {
   }
   p.form_used = "none (spacing only)";
   for (int a = 0; a < 3; ++a)
-    g.spacing[a] = (std::isfinite(h.pixdim[a + 1]) && h.pixdim[a + 1] != 0 ? std::abs(h.pixdim[a + 1]) : 1.0) * h.unit_mm;
+    g.spacing[a] =
+        (std::isfinite(h.pixdim[a + 1]) && h.pixdim[a + 1] != 0 ? std::abs(h.pixdim[a + 1]) : 1.0) * h.unit_mm;
   if (h.qform_code > 0 || h.sform_code > 0)
     p.problem = "has a transform with zeros or numbers that are not finite; set its sform or qform again";
   return p;

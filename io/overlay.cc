@@ -1,6 +1,6 @@
-// How a sheet is laid out: one block per case with a caption line and three square tiles (axial, coronal, sagittal), then a
-// legend. Volumes are turned to LPS first, so that rows of an axial slice run to the back and columns to the patient's left.
-// All three tiles of a case have the same millimetres per pixel.
+// How a sheet is laid out: one block per case with a caption line and three square tiles (axial, coronal, sagittal),
+// then a legend. Volumes are turned to LPS first, so that rows of an axial slice run to the back and columns to the
+// patient's left. All three tiles of a case have the same millimetres per pixel.
 //
 //   write_png("overlay.png", overlay_sheet(cases, {.label_names = names}));
 #include "io/overlay.h"
@@ -18,7 +18,8 @@ namespace {
 constexpr int kCaptionPx = 26, kGapPx = 6, kLegendRowPx = 24;
 const cv::Scalar kPaper(18, 18, 20), kInk(225, 225, 225), kFaint(150, 150, 150);
 
-/// The slice orthogonal to `axis` (0 z, 1 y, 2 x of the LPS tensor) at `index`; coronal and sagittal have the head on top.
+/// The slice orthogonal to `axis` (0 z, 1 y, 2 x of the LPS tensor) at `index`; coronal and sagittal have the head on
+/// top.
 template <class T>
 cv::Mat slice(const Tensor& t, int axis, std::int64_t index, int type) {
   const Shape s = t.shape();
@@ -43,7 +44,9 @@ std::array<std::int64_t, 3> centre_of(const Volume* label, const Shape& shape) {
   for (std::int64_t z = 0; z < shape[0]; ++z)
     for (std::int64_t y = 0; y < shape[1]; ++y)
       for (std::int64_t x = 0; x < shape[2]; ++x)
-        if (*v++ > 0) sum[0] += static_cast<double>(z), sum[1] += static_cast<double>(y), sum[2] += static_cast<double>(x), count += 1;
+        if (*v++ > 0)
+          sum[0] += static_cast<double>(z), sum[1] += static_cast<double>(y), sum[2] += static_cast<double>(x),
+              count += 1;
   if (count == 0) return middle;
   return {std::llround(sum[0] / count), std::llround(sum[1] / count), std::llround(sum[2] / count)};
 }
@@ -78,7 +81,8 @@ void fill(cv::Mat& picture, const cv::Mat& mask, int label, double opacity) {
       if (!mask.at<std::uint8_t>(r, c)) continue;
       auto& pixel = picture.at<cv::Vec3b>(r, c);
       for (int k = 0; k < 3; ++k)
-        pixel[k] = static_cast<std::uint8_t>(std::lround((1 - opacity) * pixel[k] + opacity * colour[static_cast<std::size_t>(k)]));
+        pixel[k] = static_cast<std::uint8_t>(
+            std::lround((1 - opacity) * pixel[k] + opacity * colour[static_cast<std::size_t>(k)]));
     }
 }
 
@@ -100,11 +104,43 @@ cv::Mat windowed(const cv::Mat& slice_hu, const OverlayOptions& o) {
   return picture;
 }
 
-/// One case turned to LPS, ready to be cut.
+/// One case turned to LPS and cropped to the body, ready to be cut.
 struct Scene {
   Volume image;
   Volume reference, prediction;  // empty tensors when not given
+  Dims first;                    // voxels cropped before the first one, (D, H, W)
 };
+
+/// Where there is something to see: voxels denser than air (above -500 HU) or labelled; everything when there is none.
+Box body_box(const Scene& scene) {
+  const Shape shape = scene.image.voxels.shape();
+  Dims low = shape, high = Dims::filled(3, 0);
+  std::int64_t i = 0;
+  for (std::int64_t z = 0; z < shape[0]; ++z)
+    for (std::int64_t y = 0; y < shape[1]; ++y)
+      for (std::int64_t x = 0; x < shape[2]; ++x, ++i) {
+        bool seen = scene.image.voxels.as<float>()[i] > -500;
+        for (const Volume* label : {&scene.reference, &scene.prediction})
+          seen = seen || (!label->voxels.empty() && label->voxels.as<std::int32_t>()[i] > 0);
+        if (!seen) continue;
+        const std::int64_t at[] = {z, y, x};
+        for (int a = 0; a < 3; ++a) low[a] = std::min(low[a], at[a]), high[a] = std::max(high[a], at[a] + 1);
+      }
+  Box box = Box::whole(shape);
+  for (int a = 0; a < 3; ++a)
+    if (low[a] < high[a]) box.set(a, std::max<std::int64_t>(0, low[a] - 2), std::min(shape[a], high[a] + 2));
+  return box;
+}
+
+void crop(Volume& v, const Box& box) {
+  if (v.voxels.empty()) return;
+  Tensor part(v.voxels.dtype(), box.extent);
+  copy(v.voxels.view(), dense_view(part.data(), part.dtype(), box));
+  v.voxels = std::move(part);
+  const auto at = [&](int a) { return static_cast<double>(box.begin[a]); };
+  v.geometry.origin = v.geometry.world({at(2), at(1), at(0)});
+  v.geometry.size = {box.extent[2], box.extent[1], box.extent[0]};
+}
 
 Volume on_grid(const Volume* label, const Volume& image) {
   if (!label) return {};
@@ -113,12 +149,23 @@ Volume on_grid(const Volume* label, const Volume& image) {
   return reorient(*label, "LPS");
 }
 
+Scene scene_of(const OverlayCase& one) {
+  if (!one.image) throw Error(ErrorKind::kConfig, "[overlay] a case has no image");
+  Scene scene{reorient(*one.image, "LPS"), on_grid(one.reference, *one.image), on_grid(one.prediction, *one.image), {}};
+  const Box box = body_box(scene);
+  for (Volume* v : {&scene.image, &scene.reference, &scene.prediction}) crop(*v, box);
+  scene.first = box.begin;
+  return scene;
+}
+
 /// The tile of one view, `side` pixels square.
 cv::Mat tile(const Scene& scene, int axis, std::int64_t index, double mm_per_px, int side, const OverlayOptions& o) {
   const auto& spacing = scene.image.geometry.spacing;
   const double row_mm = axis == 0 ? spacing[1] : spacing[2], column_mm = axis == 2 ? spacing[1] : spacing[0];
   cv::Mat grey = slice<float>(scene.image.voxels, axis, index, CV_32F);
-  auto pixels = [&](int count, double mm) { return std::clamp(static_cast<int>(std::lround(count * mm / mm_per_px)), 1, side); };
+  auto pixels = [&](int count, double mm) {
+    return std::clamp(static_cast<int>(std::lround(count * mm / mm_per_px)), 1, side);
+  };
   const cv::Size size(pixels(grey.cols, column_mm), pixels(grey.rows, row_mm));
   cv::resize(grey, grey, size, 0, 0, cv::INTER_LINEAR);
   cv::Mat picture = windowed(grey, o);
@@ -131,27 +178,32 @@ cv::Mat tile(const Scene& scene, int axis, std::int64_t index, double mm_per_px,
   cv::Mat square(side, side, CV_8UC3, cv::Scalar(0, 0, 0));
   picture.copyTo(square(cv::Rect((side - size.width) / 2, (side - size.height) / 2, size.width, size.height)));
   constexpr const char* kViews[] = {"axial", "coronal", "sagittal"};
-  text(square, std::string(kViews[axis]) + " " + std::to_string(index + 1), {6, side - 8}, 0.38, kFaint);
+  text(square, std::string(kViews[axis]) + " " + std::to_string(scene.first[axis] + index + 1), {6, side - 8}, 0.38,
+       kFaint);
   text(square, axis == 2 ? "A" : "R", {6, side / 2}, 0.42, kFaint);
   text(square, axis == 2 ? "P" : "L", {side - 16, side / 2}, 0.42, kFaint);
   return square;
 }
 
-void draw_case(cv::Mat& sheet, cv::Point at, const OverlayCase& one, const OverlayOptions& o, std::map<int, bool>& shown) {
-  if (!one.image) throw Error(ErrorKind::kConfig, "[overlay] a case has no image");
-  Scene scene{reorient(*one.image, "LPS"), on_grid(one.reference, *one.image), on_grid(one.prediction, *one.image)};
-  const Volume* aim = !scene.reference.voxels.empty() ? &scene.reference : !scene.prediction.voxels.empty() ? &scene.prediction : nullptr;
+void draw_case(cv::Mat& sheet, cv::Point at, const OverlayCase& one, const OverlayOptions& o,
+               std::map<int, bool>& shown) {
+  const Scene scene = scene_of(one);
+  const Volume* aim = !scene.reference.voxels.empty()    ? &scene.reference
+                      : !scene.prediction.voxels.empty() ? &scene.prediction
+                                                         : nullptr;
   const auto centre = centre_of(aim, scene.image.voxels.shape());
   double longest_mm = 0;
   for (int a = 0; a < 3; ++a)
-    longest_mm = std::max(longest_mm, static_cast<double>(scene.image.geometry.size[a]) * scene.image.geometry.spacing[a]);
+    longest_mm =
+        std::max(longest_mm, static_cast<double>(scene.image.geometry.size[a]) * scene.image.geometry.spacing[a]);
   for (const Volume* label : {&scene.reference, &scene.prediction})
     for (std::int64_t i = 0; i < label->voxels.count() && !label->voxels.empty(); ++i)
       if (const int k = label->voxels.as<std::int32_t>()[i]; k > 0) shown[k] = true;
   text(sheet, one.caption, {at.x + 2, at.y + 18}, 0.5, kInk);
   for (int axis = 0; axis < 3; ++axis) {
     const cv::Rect place(at.x + axis * (o.tile_px + 2), at.y + kCaptionPx, o.tile_px, o.tile_px);
-    tile(scene, axis, centre[static_cast<std::size_t>(axis)], longest_mm / o.tile_px, o.tile_px, o).copyTo(sheet(place));
+    tile(scene, axis, centre[static_cast<std::size_t>(axis)], longest_mm / o.tile_px, o.tile_px, o)
+        .copyTo(sheet(place));
   }
 }
 
@@ -177,8 +229,9 @@ cv::Mat legend(int width, const std::map<int, bool>& shown, const OverlayOptions
 
 std::array<std::uint8_t, 3> class_colour(int label) {
   // Twelve hues that stay apart on grey, mirrored organs (3 and 4 in many sets) far from each other.
-  constexpr std::uint8_t kTable[12][3] = {{230, 70, 70},  {70, 150, 255}, {255, 200, 40}, {60, 200, 110}, {200, 110, 255}, {255, 140, 40},
-                                          {60, 215, 215}, {255, 120, 190}, {170, 220, 60}, {150, 120, 80}, {120, 120, 255}, {245, 235, 170}};
+  constexpr std::uint8_t kTable[12][3] = {{230, 70, 70},   {70, 150, 255}, {255, 200, 40},  {60, 200, 110},
+                                          {200, 110, 255}, {255, 140, 40}, {60, 215, 215},  {255, 120, 190},
+                                          {170, 220, 60},  {150, 120, 80}, {120, 120, 255}, {245, 235, 170}};
   if (label <= 0) return {0, 0, 0};
   const auto* row = kTable[(label - 1) % 12];
   const double shade = std::pow(0.72, (label - 1) / 12 % 3);
@@ -195,7 +248,8 @@ Tensor overlay_sheet(const std::vector<OverlayCase>& cases, const OverlayOptions
   cv::Mat sheet(rows * (block_height + kGapPx) + kGapPx, per_row * (block_width + 2 * kGapPx), CV_8UC3, kPaper);
   std::map<int, bool> shown;
   for (int i = 0; i < static_cast<int>(cases.size()); ++i) {
-    const cv::Point at(kGapPx + i % per_row * (block_width + 2 * kGapPx), kGapPx + i / per_row * (block_height + kGapPx));
+    const cv::Point at(kGapPx + i % per_row * (block_width + 2 * kGapPx),
+                       kGapPx + i / per_row * (block_height + kGapPx));
     draw_case(sheet, at, cases[static_cast<std::size_t>(i)], o, shown);
   }
   if (!o.label_names.empty() && !shown.empty()) cv::vconcat(sheet, legend(sheet.cols, shown, o), sheet);

@@ -1,3 +1,7 @@
+// Pictures as (H, W, 3) u8 tensors; OpenCV keeps blue first, so channels are swapped on both ways.
+//
+//   write_png("overlay.png", sheet);
+// Called by the overlay report and by tests.
 #include "io/png.h"
 
 #include <opencv2/core.hpp>

@@ -32,8 +32,9 @@ std::array<Letter, 3> letters_of(const std::string& code) {
     if (good) seen[letters[a].axis] = true;
   }
   if (!good)
-    throw Error(ErrorKind::kConfig, "[reorient] \"" + code + "\" is no orientation; expected one letter each of L/R, P/A and S/I, "
-                                                             "such as LPS or RAS");
+    throw Error(ErrorKind::kConfig, "[reorient] \"" + code +
+                                        "\" is no orientation; expected one letter each of L/R, P/A and S/I, "
+                                        "such as LPS or RAS");
   return letters;
 }
 

@@ -56,7 +56,8 @@ typename Image<T>::Pointer as_itk(const Volume& v) {
 
 template <class T>
 typename itk::InterpolateImageFunction<Image<T>, double>::Pointer interpolator(Interpolation kind) {
-  if (kind == Interpolation::kNearest) return itk::NearestNeighborInterpolateImageFunction<Image<T>, double>::New().GetPointer();
+  if (kind == Interpolation::kNearest)
+    return itk::NearestNeighborInterpolateImageFunction<Image<T>, double>::New().GetPointer();
   if (kind == Interpolation::kLinear) return itk::LinearInterpolateImageFunction<Image<T>, double>::New().GetPointer();
   auto cubic = itk::BSplineInterpolateImageFunction<Image<T>, double, double>::New();
   cubic->SetSplineOrder(3);
@@ -89,7 +90,8 @@ Volume resample(const Volume& volume, const Geometry& grid, Interpolation kind, 
     throw Error(ErrorKind::kInternal, std::string("[resample] ITK failed: ") + e.GetDescription());
   }
   Volume result{grid, Tensor(volume.voxels.dtype(), grid.shape())};
-  std::memcpy(result.voxels.data(), filter->GetOutput()->GetBufferPointer(), static_cast<std::size_t>(result.voxels.bytes()));
+  std::memcpy(result.voxels.data(), filter->GetOutput()->GetBufferPointer(),
+              static_cast<std::size_t>(result.voxels.bytes()));
   return result;
 }
 

@@ -1,6 +1,7 @@
 // Volumes on other grids: exact permutes and flips to an orientation, and resampling to a spacing or to the grid of
-// another volume. Labels are resampled to the nearest voxel, images linearly or with a cubic B-spline. What lies outside
-// the source takes the nearest edge voxel for a change of spacing; for a foreign grid images get -1000 (or `outside`), labels 0.
+// another volume. Labels are resampled to the nearest voxel, images linearly or with a cubic B-spline. What lies
+// outside the source takes the nearest edge voxel for a change of spacing; for a foreign grid images get -1000 (or
+// `outside`), labels 0.
 //
 //   Volume lps = reorient(ct, "LPS");
 //   Volume work = resample_image(lps, {1.5, 1.5, 3});
@@ -29,8 +30,8 @@ Volume resample_image(const Volume& volume, const std::array<double, 3>& spacing
 Volume resample_label(const Volume& volume, const std::array<double, 3>& spacing_mm);
 
 /// An image on `grid`; voxels whose centre lies outside the source get `outside`.
-Volume resample_image_to(const Volume& volume, const Geometry& grid, Interpolation interpolation = Interpolation::kLinear,
-                         double outside = -1000);
+Volume resample_image_to(const Volume& volume, const Geometry& grid,
+                         Interpolation interpolation = Interpolation::kLinear, double outside = -1000);
 /// A label map on `grid`, nearest voxel, 0 outside the source: the way back for predictions.
 Volume resample_label_to(const Volume& volume, const Geometry& grid);
 

@@ -37,8 +37,8 @@ const char* name_of(DType type) {
 }
 
 [[noreturn]] void refuse(const fs::path& path, const std::string& what) {
-  throw Error(ErrorKind::kCheckpoint,
-              "[checkpoint] " + path.string() + ": " + what + "; the file is damaged or no safetensors file: use another checkpoint");
+  throw Error(ErrorKind::kCheckpoint, "[checkpoint] " + path.string() + ": " + what +
+                                          "; the file is damaged or no safetensors file: use another checkpoint");
 }
 
 /// One entry of the header, checked on its own.
@@ -50,7 +50,8 @@ struct Entry {
 };
 
 std::uint64_t whole_number(const json& value, const fs::path& path, const std::string& name) {
-  if (!value.is_number_unsigned()) refuse(path, "tensor \"" + name + "\" has a size or offset that is not a whole number");
+  if (!value.is_number_unsigned())
+    refuse(path, "tensor \"" + name + "\" has a size or offset that is not a whole number");
   return value.get<std::uint64_t>();
 }
 
@@ -59,10 +60,13 @@ Entry read_entry(const std::string& name, const json& value, std::uint64_t data_
   if (!value.is_object() || !value.contains("dtype") || !value.contains("shape") || !value.contains("data_offsets"))
     refuse(path, "tensor \"" + name + "\" lacks dtype, shape or data_offsets");
   const json &type = value["dtype"], &shape = value["shape"], &offsets = value["data_offsets"];
-  const auto row = std::find_if(std::begin(kTypeNames), std::end(kTypeNames), [&](const TypeName& t) { return type == t.name; });
-  if (row == std::end(kTypeNames)) refuse(path, "tensor \"" + name + "\" has an element type other than F32, BF16, F64, I32, U8");
+  const auto row =
+      std::find_if(std::begin(kTypeNames), std::end(kTypeNames), [&](const TypeName& t) { return type == t.name; });
+  if (row == std::end(kTypeNames))
+    refuse(path, "tensor \"" + name + "\" has an element type other than F32, BF16, F64, I32, U8");
   entry.type = row->type;
-  if (!shape.is_array() || shape.size() > kMaxRank) refuse(path, "tensor \"" + name + "\" has a shape of more than 6 axes");
+  if (!shape.is_array() || shape.size() > kMaxRank)
+    refuse(path, "tensor \"" + name + "\" has a shape of more than 6 axes");
   if (!offsets.is_array() || offsets.size() != 2) refuse(path, "tensor \"" + name + "\" has no two data_offsets");
   // Counted in doubles first: 2^40 per axis over 6 axes would wrap around in 64 bits.
   double estimate = static_cast<double>(dtype_bytes(entry.type));
@@ -88,9 +92,11 @@ std::string read_header(std::ifstream& in, std::uint64_t file_bytes, const fs::p
   std::uint64_t length = 0;
   if (file_bytes < 8 || !in.read(reinterpret_cast<char*>(&length), 8)) refuse(path, "is shorter than 8 bytes");
   if (length > file_bytes - 8 || length > kHeaderLimit)
-    refuse(path, "promises a header of " + std::to_string(length) + " bytes, the file has " + std::to_string(file_bytes));
+    refuse(path,
+           "promises a header of " + std::to_string(length) + " bytes, the file has " + std::to_string(file_bytes));
   std::string text(static_cast<std::size_t>(length), '\0');
-  if (!in.read(text.data(), static_cast<std::streamsize>(length))) refuse(path, "cannot be read to the end of its header");
+  if (!in.read(text.data(), static_cast<std::streamsize>(length)))
+    refuse(path, "cannot be read to the end of its header");
   return text;
 }
 
@@ -112,7 +118,8 @@ const Tensor* SafetensorsFile::find(const std::string& name) const {
   return nullptr;
 }
 
-void save_safetensors(const fs::path& path, const std::vector<NamedView>& tensors, const std::map<std::string, std::string>& metadata) {
+void save_safetensors(const fs::path& path, const std::vector<NamedView>& tensors,
+                      const std::map<std::string, std::string>& metadata) {
   nlohmann::ordered_json header = nlohmann::ordered_json::object();
   if (!metadata.empty()) header["__metadata__"] = metadata;
   std::int64_t at = 0;
@@ -138,7 +145,8 @@ void save_safetensors(const fs::path& path, const std::vector<NamedView>& tensor
   });
 }
 
-void save_safetensors(const fs::path& path, const std::vector<NamedTensor>& tensors, const std::map<std::string, std::string>& metadata) {
+void save_safetensors(const fs::path& path, const std::vector<NamedTensor>& tensors,
+                      const std::map<std::string, std::string>& metadata) {
   std::vector<NamedView> views;
   for (const NamedTensor& t : tensors) views.push_back({t.name, t.tensor.view()});
   save_safetensors(path, views, metadata);
@@ -149,7 +157,8 @@ SafetensorsFile load_safetensors(const fs::path& path) {
   const auto file_bytes = fs::file_size(path, error);
   std::ifstream in(path, std::ios::binary);
   if (error || !in)
-    throw Error(ErrorKind::kInput, "[checkpoint] " + path.string() + ": cannot be opened; check the path and its permissions");
+    throw Error(ErrorKind::kInput,
+                "[checkpoint] " + path.string() + ": cannot be opened; check the path and its permissions");
   const std::string text = read_header(in, file_bytes, path);
   const json header = json::parse(text, nullptr, false);
   if (!header.is_object()) refuse(path, "has a header that is not a JSON object");
@@ -164,14 +173,16 @@ SafetensorsFile load_safetensors(const fs::path& path) {
       entries.push_back(read_entry(name, value, data_bytes, path));
     }
   }
-  std::stable_sort(entries.begin(), entries.end(),
-                   [](const Entry& a, const Entry& b) { return std::pair(a.begin, a.end) < std::pair(b.begin, b.end); });
+  std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+    return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
+  });
   std::uint64_t at = 0;
   for (const Entry& entry : entries) {
     if (entry.begin != at) refuse(path, "tensor \"" + entry.name + "\" overlaps another or leaves a gap before it");
     at = entry.end;
   }
-  if (at != data_bytes) refuse(path, "holds " + std::to_string(data_bytes) + " data bytes, its tensors " + std::to_string(at));
+  if (at != data_bytes)
+    refuse(path, "holds " + std::to_string(data_bytes) + " data bytes, its tensors " + std::to_string(at));
   for (const Entry& entry : entries) {
     Tensor tensor(entry.type, entry.shape);
     if (!in.read(reinterpret_cast<char*>(tensor.data()), static_cast<std::streamsize>(entry.end - entry.begin)))

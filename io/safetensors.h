@@ -1,6 +1,6 @@
-// The safetensors file form: u64 little-endian length of a JSON header, the header {name: {dtype, shape, data_offsets}},
-// then the raw row-major bytes. Tensors lie in the order given, so equal input gives equal bytes; Python reads the file
-// with its `safetensors` package. Checkpoints use it.
+// The safetensors file form: u64 little-endian length of a JSON header, the header {name: {dtype, shape,
+// data_offsets}}, then the raw row-major bytes. Tensors lie in the order given, so equal input gives equal bytes;
+// Python reads the file with its `safetensors` package. Checkpoints use it.
 //
 //   save_safetensors("last.safetensors", {{"enc0.weight", weight}}, {{"step", "120"}});
 //   SafetensorsFile file = load_safetensors("last.safetensors");

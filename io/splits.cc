@@ -1,6 +1,6 @@
-// K-fold splits that equal nnU-Net's: sklearn.model_selection.KFold(5, shuffle=True, random_state=12345) on sorted ids. NumPy's
-// legacy shuffle is a Fisher-Yates walk from the end on MT19937 (std::mt19937 has the same seeding), where a bounded number is
-// drawn by masking and rejection.
+// K-fold splits that equal nnU-Net's: sklearn.model_selection.KFold(5, shuffle=True, random_state=12345) on sorted ids.
+// NumPy's legacy shuffle is a Fisher-Yates walk from the end on MT19937 (std::mt19937 has the same seeding), where a
+// bounded number is drawn by masking and rejection.
 //
 //   make_splits({"a", "b", "c", "d", "e"})[0].val   // one id
 #include <algorithm>
@@ -33,7 +33,8 @@ std::vector<std::size_t> numpy_permutation(std::size_t count, std::uint32_t seed
 
 std::vector<Split> make_splits(std::vector<std::string> ids, int folds, std::uint32_t seed) {
   if (folds < 2 || ids.size() < static_cast<std::size_t>(folds))
-    throw Error(ErrorKind::kConfig, "[split] cannot make " + std::to_string(folds) + " folds of " + std::to_string(ids.size()) +
+    throw Error(ErrorKind::kConfig, "[split] cannot make " + std::to_string(folds) + " folds of " +
+                                        std::to_string(ids.size()) +
                                         " cases; expected at least 2 folds and one case each: choose fewer folds");
   std::sort(ids.begin(), ids.end());
   const auto order = numpy_permutation(ids.size(), seed);
@@ -55,12 +56,14 @@ std::vector<Split> read_splits(const std::filesystem::path& path) {
   std::vector<Split> splits;
   try {
     for (const auto& one : list)
-      splits.push_back({one.at("train").get<std::vector<std::string>>(), one.at("val").get<std::vector<std::string>>()});
+      splits.push_back(
+          {one.at("train").get<std::vector<std::string>>(), one.at("val").get<std::vector<std::string>>()});
   } catch (const nlohmann::json::exception&) {
     splits.clear();
   }
   if (splits.empty())
-    throw Error(ErrorKind::kInput, "[input] " + path.string() + ": is no list of {\"train\": [...], \"val\": [...]}; remove it to split anew");
+    throw Error(ErrorKind::kInput, "[input] " + path.string() +
+                                       ": is no list of {\"train\": [...], \"val\": [...]}; remove it to split anew");
   return splits;
 }
 

@@ -1,5 +1,6 @@
-// nnU-Net writes its summary with Python's json (sort_keys, indent 4): capital letters sort before small ones, class keys sort as
-// text ("1", "10", "2"), a missing value is the bare word NaN and every mean has a decimal point. nlohmann::json writes null.
+// nnU-Net writes its summary with Python's json (sort_keys, indent 4): capital letters sort before small ones, class
+// keys sort as text ("1", "10", "2"), a missing value is the bare word NaN and every mean has a decimal point.
+// nlohmann::json writes null.
 //
 //   write_summary("summary.json", cases);
 #include "io/summary.h"
@@ -45,7 +46,8 @@ std::string object(const Row& row, bool counts_are_whole, const std::string& ind
   std::string text = "{\n";
   for (int i = 0; i < kCount; ++i) {
     const bool whole = counts_are_whole && !kIsScore[i];
-    text += indent + "    \"" + kKeys[i] + "\": " + (whole ? std::to_string(static_cast<std::int64_t>(row[i])) : python_float(row[i]));
+    text += indent + "    \"" + kKeys[i] +
+            "\": " + (whole ? std::to_string(static_cast<std::int64_t>(row[i])) : python_float(row[i]));
     text += i + 1 < kCount ? ",\n" : "\n";
   }
   return text + indent + "}";
@@ -57,7 +59,8 @@ std::string classes_object(const std::map<std::string, Row>& rows, bool counts_a
   std::string text = "{\n";
   std::size_t left = rows.size();
   for (const auto& [name, row] : rows)
-    text += indent + "    \"" + name + "\": " + object(row, counts_are_whole, indent + "    ") + (--left ? ",\n" : "\n");
+    text +=
+        indent + "    \"" + name + "\": " + object(row, counts_are_whole, indent + "    ") + (--left ? ",\n" : "\n");
   return text + indent + "}";
 }
 
@@ -72,7 +75,8 @@ std::map<std::string, Row> mean_over_cases(const std::vector<CaseScores>& cases)
         if (!std::isnan(row[i])) sum[i] += row[i], count[i] += 1;
     }
   for (auto& [name, sum] : sums)
-    for (int i = 0; i < kCount; ++i) sum[i] = counts[name][i] > 0 ? sum[i] / counts[name][i] : std::numeric_limits<double>::quiet_NaN();
+    for (int i = 0; i < kCount; ++i)
+      sum[i] = counts[name][i] > 0 ? sum[i] / counts[name][i] : std::numeric_limits<double>::quiet_NaN();
   return sums;
 }
 
@@ -80,7 +84,8 @@ Row mean_over_classes(const std::map<std::string, Row>& rows) {
   Row mean{};
   for (const auto& [name, row] : rows)
     for (int i = 0; i < kCount; ++i) mean[i] += row[i];  // one class without a score makes the mean NaN, as in nnU-Net
-  for (double& v : mean) v = rows.empty() ? std::numeric_limits<double>::quiet_NaN() : v / static_cast<double>(rows.size());
+  for (double& v : mean)
+    v = rows.empty() ? std::numeric_limits<double>::quiet_NaN() : v / static_cast<double>(rows.size());
   return mean;
 }
 
@@ -103,7 +108,8 @@ std::string summary_text(const std::vector<CaseScores>& cases) {
     std::map<std::string, Row> rows;
     for (const auto& [label, scores] : cases[c].classes) rows[std::to_string(label)] = row_of(scores);
     const std::string indent(12, ' ');
-    text += std::string(c ? ",\n" : "\n") + "        {\n" + indent + "\"metrics\": " + classes_object(rows, true, indent) + ",\n";
+    text += std::string(c ? ",\n" : "\n") + "        {\n" + indent +
+            "\"metrics\": " + classes_object(rows, true, indent) + ",\n";
     text += indent + "\"prediction_file\": " + json_string(cases[c].prediction_file) + ",\n";
     text += indent + "\"reference_file\": " + json_string(cases[c].reference_file) + "\n        }";
   }

@@ -1,5 +1,5 @@
-// Reading and writing volumes with ITK's NiftiImageIO, without its pipeline: the header check (nifti_header.h) decides whether
-// a file is read and where it lies, ITK delivers the scalars.
+// Reading and writing volumes with ITK's NiftiImageIO, without its pipeline: the header check (nifti_header.h) decides
+// whether a file is read and where it lies, ITK delivers the scalars.
 //
 //   Volume ct = read_image("ct.nii.gz");
 #include "io/volume.h"
@@ -69,17 +69,28 @@ std::unique_ptr<char[]> read_scalars(const fs::path& path, const NiftiHeader& he
 template <class Body>
 void visit(int datatype, const char* p, Body body) {
   switch (datatype) {
-    case 2: return body(reinterpret_cast<const std::uint8_t*>(p));
-    case 4: return body(reinterpret_cast<const std::int16_t*>(p));
-    case 8: return body(reinterpret_cast<const std::int32_t*>(p));
-    case 16: return body(reinterpret_cast<const float*>(p));
-    case 64: return body(reinterpret_cast<const double*>(p));
-    case 256: return body(reinterpret_cast<const std::int8_t*>(p));
-    case 512: return body(reinterpret_cast<const std::uint16_t*>(p));
-    case 768: return body(reinterpret_cast<const std::uint32_t*>(p));
-    case 1024: return body(reinterpret_cast<const std::int64_t*>(p));
-    case 1280: return body(reinterpret_cast<const std::uint64_t*>(p));
-    default: ensure(false, "a scalar type that the header check let through");
+    case 2:
+      return body(reinterpret_cast<const std::uint8_t*>(p));
+    case 4:
+      return body(reinterpret_cast<const std::int16_t*>(p));
+    case 8:
+      return body(reinterpret_cast<const std::int32_t*>(p));
+    case 16:
+      return body(reinterpret_cast<const float*>(p));
+    case 64:
+      return body(reinterpret_cast<const double*>(p));
+    case 256:
+      return body(reinterpret_cast<const std::int8_t*>(p));
+    case 512:
+      return body(reinterpret_cast<const std::uint16_t*>(p));
+    case 768:
+      return body(reinterpret_cast<const std::uint32_t*>(p));
+    case 1024:
+      return body(reinterpret_cast<const std::int64_t*>(p));
+    case 1280:
+      return body(reinterpret_cast<const std::uint64_t*>(p));
+    default:
+      ensure(false, "a scalar type that the header check let through");
   }
 }
 
@@ -102,9 +113,11 @@ std::string voxel_name(const Geometry& g, std::int64_t index) {
 }
 
 /// Throws when there are bad voxels.
-void refuse(const NonFinite& bad, const fs::path& path, const Geometry& g, const std::string& what, const std::string& action) {
+void refuse(const NonFinite& bad, const fs::path& path, const Geometry& g, const std::string& what,
+            const std::string& action) {
   if (bad.count == 0) return;
-  throw input_error(path, std::to_string(bad.count) + " voxels " + what + ", the first at " + voxel_name(g, bad.first), action);
+  throw input_error(path, std::to_string(bad.count) + " voxels " + what + ", the first at " + voxel_name(g, bad.first),
+                    action);
 }
 
 void count_bad(NonFinite& bad, std::int64_t index) {
@@ -126,7 +139,8 @@ CheckedFile checked(const fs::path& path) {
   }
   const NonFinite bad = require_promised_bytes(header, path, true);
   const Geometry geometry = place(header).geometry;
-  refuse(bad, path, geometry, "are NaN or infinite", "replace them, for example by -1000 HU (air), or 0 in a label map");
+  refuse(bad, path, geometry, "are NaN or infinite",
+         "replace them, for example by -1000 HU (air), or 0 in a label map");
   return {header, geometry};
 }
 
@@ -161,8 +175,10 @@ Volume read_label(const fs::path& path) {
       out[i] = static_cast<std::int32_t>(value);
     }
   });
-  refuse(fractions, path, geometry, "are not integers", "a label map holds whole numbers: is this the image, or was it interpolated?");
-  refuse(large, path, geometry, "are outside 32-bit integers", "a label map holds small whole numbers: is this the image?");
+  refuse(fractions, path, geometry, "are not integers",
+         "a label map holds whole numbers: is this the image, or was it interpolated?");
+  refuse(large, path, geometry, "are outside 32-bit integers",
+         "a label map holds small whole numbers: is this the image?");
   return volume;
 }
 
@@ -176,11 +192,16 @@ struct DiskRow {
 
 DiskRow disk_row(DiskType type) {
   switch (type) {
-    case DiskType::kU8: return {Component::UCHAR, 1, 0, 255};
-    case DiskType::kI16: return {Component::SHORT, 2, -32768, 32767};
-    case DiskType::kU16: return {Component::USHORT, 2, 0, 65535};
-    case DiskType::kI32: return {Component::INT, 4, -2147483648.0, 2147483647.0};
-    case DiskType::kF32: break;
+    case DiskType::kU8:
+      return {Component::UCHAR, 1, 0, 255};
+    case DiskType::kI16:
+      return {Component::SHORT, 2, -32768, 32767};
+    case DiskType::kU16:
+      return {Component::USHORT, 2, 0, 65535};
+    case DiskType::kI32:
+      return {Component::INT, 4, -2147483648.0, 2147483647.0};
+    case DiskType::kF32:
+      break;
   }
   return {Component::FLOAT, 4, -std::numeric_limits<float>::max(), std::numeric_limits<float>::max()};
 }
@@ -188,11 +209,16 @@ DiskRow disk_row(DiskType type) {
 void put(char* at, DiskType type, double value) {
   auto as = [&](auto v) { std::memcpy(at, &v, sizeof v); };
   switch (type) {
-    case DiskType::kU8: return as(static_cast<std::uint8_t>(value));
-    case DiskType::kI16: return as(static_cast<std::int16_t>(value));
-    case DiskType::kU16: return as(static_cast<std::uint16_t>(value));
-    case DiskType::kI32: return as(static_cast<std::int32_t>(value));
-    case DiskType::kF32: return as(static_cast<float>(value));
+    case DiskType::kU8:
+      return as(static_cast<std::uint8_t>(value));
+    case DiskType::kI16:
+      return as(static_cast<std::int16_t>(value));
+    case DiskType::kU16:
+      return as(static_cast<std::uint16_t>(value));
+    case DiskType::kI32:
+      return as(static_cast<std::int32_t>(value));
+    case DiskType::kF32:
+      return as(static_cast<float>(value));
   }
 }
 
@@ -247,7 +273,8 @@ void write_volume(const fs::path& path, const Volume& volume, DiskType type) {
   ensure(volume.voxels.shape() == volume.geometry.shape(), "a volume's voxels have the shape of its geometry");
   for (auto extent : volume.geometry.size)
     if (extent < 1 || extent > 32767)
-      throw output_error(path, "NIfTI-1 holds 1 to 32767 voxels an axis, not " + std::to_string(extent), "crop or resample it");
+      throw output_error(path, "NIfTI-1 holds 1 to 32767 voxels an axis, not " + std::to_string(extent),
+                         "crop or resample it");
   const auto bytes = disk_bytes(path, volume, type);
   const fs::path temporary = temporary_path(path);
   try {
@@ -256,7 +283,8 @@ void write_volume(const fs::path& path, const Volume& volume, DiskType type) {
   } catch (const std::exception&) {
     std::error_code ignored;
     fs::remove(temporary, ignored);
-    throw output_error(path, "the file did not reach the disk whole", "check that the folder exists, is writable and has space");
+    throw output_error(path, "the file did not reach the disk whole",
+                       "check that the folder exists, is writable and has space");
   }
   commit_file(temporary, path);
 }

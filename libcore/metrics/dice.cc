@@ -1,3 +1,7 @@
+// One pass over two label maps counts all classes: equal labels add a true positive, unequal ones a false positive to
+// the predicted class and a false negative to the true one; true negatives are what is left of the voxels.
+//
+//   count_classes(prediction, reference, 8)[1].tp
 #include "libcore/metrics/dice.h"
 
 #include <cmath>
@@ -36,8 +40,9 @@ std::int64_t label_at(const TensorView& v, std::int64_t offset) {
 
 std::vector<ClassCounts> count_classes(const TensorView& prediction, const TensorView& reference, int classes) {
   if (!(prediction.extent() == reference.extent()))
-    throw Error(ErrorKind::kInput, "[metrics] prediction has " + to_string(prediction.extent()) + " voxels, its reference " +
-                                       to_string(reference.extent()) + "; compare label maps on the same grid");
+    throw Error(ErrorKind::kInput, "[metrics] prediction has " + to_string(prediction.extent()) +
+                                       " voxels, its reference " + to_string(reference.extent()) +
+                                       "; compare label maps on the same grid");
   auto is_label = [](DType type) { return type == DType::kI32 || type == DType::kU8; };
   ensure(is_label(prediction.dtype) && is_label(reference.dtype), "label maps are i32 or u8");
   std::vector<ClassCounts> counts(static_cast<std::size_t>(classes));

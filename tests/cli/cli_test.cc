@@ -37,7 +37,7 @@ TEST_F(Cli, VersionAsTextAndAsDocument) {
 
 TEST_F(Cli, EveryHelpEndsWithAnExample) {
   EXPECT_THAT(run_voxshard("--help").out, HasSubstr("Example"));
-  for (const std::string name : {"demo", "info", "prepare", "evaluate"}) {
+  for (const auto& name : std::vector<std::string>{"demo", "info", "prepare", "evaluate"}) {
     const CommandResult r = run_voxshard(name + " --help");
     EXPECT_EQ(r.exit_code, 0);
     EXPECT_THAT(r.out, HasSubstr("Example:\n  voxshard " + name)) << name;
@@ -46,9 +46,9 @@ TEST_F(Cli, EveryHelpEndsWithAnExample) {
 }
 
 TEST_F(Cli, UsageErrorsExitWithTwo) {
-  for (const std::string words :
-       {"", "dance", "prepare", "prepare x -o y --nosuch", "demo x --cases many", "demo x --cases 0",
-        "prepare x -o y --normalise loudly", "info", "evaluate a b --threads 0"}) {
+  for (const auto& words : std::vector<std::string>{
+           "", "dance", "prepare", "prepare x -o y --nosuch", "demo x --cases many", "demo x --cases 0",
+           "prepare x -o y --normalise loudly", "info", "evaluate a b --threads 0"}) {
     const CommandResult r = run_voxshard(words);
     EXPECT_EQ(r.exit_code, 2) << words;
     EXPECT_THAT(r.err, HasSubstr("voxshard: [")) << words;
@@ -122,10 +122,10 @@ TEST_F(Cli, MissingInputExitsWithThree) {
 TEST_F(Cli, UnwritableOutputExitsWithSix) {
   Folder folder("unwritable");
   folder.write("file", "in the way");
-  for (const std::string words :
-       {"prepare " + data() + " -o " + (folder / "file/work"), "demo " + (folder / "file/data"),
-        "evaluate " + data() + "/labelsTs " + data() + "/labelsTs -o " + (folder / "file/s.json"),
-        "prepare " + data() + " -o /proc/voxshard"}) {
+  for (const auto& words : std::vector<std::string>{
+           "prepare " + data() + " -o " + (folder / "file/work"), "demo " + (folder / "file/data"),
+           "evaluate " + data() + "/labelsTs " + data() + "/labelsTs -o " + (folder / "file/s.json"),
+           "prepare " + data() + " -o /proc/voxshard"}) {
     const CommandResult r = run_voxshard(words + " --json");
     EXPECT_EQ(r.exit_code, 6) << words << r.err;
     EXPECT_EQ(r.error_kind(), "output");
@@ -160,8 +160,8 @@ TEST_F(Cli, ConfigGivesOptionsAndTheCommandLineWins) {
 
 TEST_F(Cli, UnknownConfigKeysAndMissingConfigsExitWithFive) {
   Folder folder("badconfig");
-  for (const std::string text : {"colour = 3\n", "[prepare]\ncases = 3\n", "[paint]\nseed = 1\n", "seed = \n",
-                                 "seed = 1979-05-27\n[demo]\ncolour = 1\n"}) {
+  for (const auto& text : std::vector<std::string>{"colour = 3\n", "[prepare]\ncases = 3\n", "[paint]\nseed = 1\n",
+                                                   "seed = \n", "seed = 1979-05-27\n[demo]\ncolour = 1\n"}) {
     folder.write("c.toml", text);
     const CommandResult r = run_voxshard("demo " + (folder / "d") + " --json --config " + (folder / "c.toml"));
     EXPECT_EQ(r.exit_code, 5) << text << r.err;

@@ -8,9 +8,11 @@
 namespace voxshard {
 namespace {
 
-constexpr const char* kV2 = R"({"channel_names": {"0": "CT", "1": "PET"}, "labels": {"background": 0, "liver": 1, "tumour": 2},
+constexpr const char* kV2 =
+    R"({"channel_names": {"0": "CT", "1": "PET"}, "labels": {"background": 0, "liver": 1, "tumour": 2},
                                "numTraining": 2, "file_ending": ".nii.gz"})";
-constexpr const char* kNumbered = R"({"name": "Spleen", "modality": {"0": "CT"}, "labels": {"0": "background", "1": "spleen"},
+constexpr const char* kNumbered =
+    R"({"name": "Spleen", "modality": {"0": "CT"}, "labels": {"0": "background", "1": "spleen"},
   "numTraining": 2, "tensorImageSize": "3D",
   "training": [{"image": "./imagesTr/s_2.nii.gz", "label": "./labelsTr/s_2.nii.gz"}, {"image": "./imagesTr/s_1.nii.gz", "label": "./labelsTr/s_1.nii.gz"},
                {"image": "./imagesTr/._s_1.nii.gz", "label": "./labelsTr/._s_1.nii.gz"}],
@@ -23,10 +25,12 @@ void touch(const fs::path& root, std::initializer_list<const char*> names) {
 TEST(Dataset, Version2ListsCasesByChannelAndReportsWhatIsMissing) {
   ScratchFolder dir;
   write_bytes(dir.path() / "dataset.json", kV2);
-  touch(dir.path(), {"imagesTr/b_0000.nii.gz", "imagesTr/b_0001.nii.gz", "labelsTr/b.nii.gz", "imagesTr/a_0000.nii.gz", "imagesTr/a_0001.nii.gz",
-                     "labelsTr/a.nii.gz", "imagesTr/c_0000.nii.gz", "labelsTr/c.nii.gz", "imagesTr/d_0000.nii.gz", "imagesTr/d_0001.nii.gz",
-                     "labelsTr/e.nii.gz", "imagesTr/._a_0000.nii.gz", "imagesTr/notes.txt", "imagesTs/t_0000.nii.gz", "imagesTs/t_0001.nii.gz",
-                     "imagesTs/u_0000.nii.gz", "imagesTs/u_0001.nii.gz", "labelsTs/u.nii.gz"});
+  touch(dir.path(),
+        {"imagesTr/b_0000.nii.gz", "imagesTr/b_0001.nii.gz", "labelsTr/b.nii.gz", "imagesTr/a_0000.nii.gz",
+         "imagesTr/a_0001.nii.gz", "labelsTr/a.nii.gz", "imagesTr/c_0000.nii.gz", "labelsTr/c.nii.gz",
+         "imagesTr/d_0000.nii.gz", "imagesTr/d_0001.nii.gz", "labelsTr/e.nii.gz", "imagesTr/._a_0000.nii.gz",
+         "imagesTr/notes.txt", "imagesTs/t_0000.nii.gz", "imagesTs/t_0001.nii.gz", "imagesTs/u_0000.nii.gz",
+         "imagesTs/u_0001.nii.gz", "labelsTs/u.nii.gz"});
   const Dataset d = read_dataset(dir.path());
   EXPECT_EQ(d.kind, "nnU-Net v2");
   EXPECT_THAT(d.channels, testing::ElementsAre("CT", "PET"));
@@ -47,7 +51,8 @@ TEST(Dataset, Version2ListsCasesByChannelAndReportsWhatIsMissing) {
 TEST(Dataset, TheDecathlonListsItsFiles) {
   ScratchFolder dir;
   write_bytes(dir.path() / "dataset.json", kNumbered);
-  touch(dir.path(), {"imagesTr/s_1.nii.gz", "imagesTr/s_2.nii.gz", "labelsTr/s_1.nii.gz", "labelsTr/s_2.nii.gz", "imagesTr/._s_1.nii.gz", "imagesTs/s_3.nii.gz"});
+  touch(dir.path(), {"imagesTr/s_1.nii.gz", "imagesTr/s_2.nii.gz", "labelsTr/s_1.nii.gz", "labelsTr/s_2.nii.gz",
+                     "imagesTr/._s_1.nii.gz", "imagesTs/s_3.nii.gz"});
   const Dataset d = read_dataset(dir.path());
   EXPECT_EQ(d.kind, "Decathlon");
   EXPECT_EQ(d.name, "Spleen");
@@ -60,7 +65,8 @@ TEST(Dataset, TheDecathlonListsItsFiles) {
 TEST(Dataset, Version1HasChannelFilesUnderTheSameKeys) {
   ScratchFolder dir;
   write_bytes(dir.path() / "dataset.json", kNumbered);
-  touch(dir.path(), {"imagesTr/s_1_0000.nii.gz", "labelsTr/s_1.nii.gz", "imagesTr/s_2_0000.nii.gz", "labelsTr/s_2.nii.gz", "imagesTs/s_3_0000.nii.gz"});
+  touch(dir.path(), {"imagesTr/s_1_0000.nii.gz", "labelsTr/s_1.nii.gz", "imagesTr/s_2_0000.nii.gz",
+                     "labelsTr/s_2.nii.gz", "imagesTs/s_3_0000.nii.gz"});
   const Dataset d = read_dataset(dir.path());
   EXPECT_EQ(d.kind, "nnU-Net v1");
   EXPECT_THAT(case_ids(d.training), testing::ElementsAre("s_1", "s_2"));
@@ -89,9 +95,12 @@ TEST(Dataset, WhatIsNoDataSetIsRefusedWithTheReason) {
   };
   refused("{\n\"a\": }", ErrorKind::kInput, "dataset.json:2: is not valid JSON");
   refused("[1]", ErrorKind::kInput, "no description");
-  refused(R"({"channel_names": {"0": "CT"}, "labels": {"background": 0, "x": 2}, "file_ending": ".nii.gz"})", ErrorKind::kInput, "without gaps");
-  refused(R"({"channel_names": {"0": "CT"}, "labels": {"background": 0, "x": [1, 2]}, "file_ending": ".nii.gz"})", ErrorKind::kInput, "regions");
-  refused(R"({"channel_names": {"0": "CT"}, "labels": {"background": 0}, "file_ending": 3})", ErrorKind::kInput, "wrong form");
+  refused(R"({"channel_names": {"0": "CT"}, "labels": {"background": 0, "x": 2}, "file_ending": ".nii.gz"})",
+          ErrorKind::kInput, "without gaps");
+  refused(R"({"channel_names": {"0": "CT"}, "labels": {"background": 0, "x": [1, 2]}, "file_ending": ".nii.gz"})",
+          ErrorKind::kInput, "regions");
+  refused(R"({"channel_names": {"0": "CT"}, "labels": {"background": 0}, "file_ending": 3})", ErrorKind::kInput,
+          "wrong form");
   refused(kV2, ErrorKind::kNoCase, "no usable case");
   touch(dir.path(), {"imagesTr/a_0000.nii.gz"});
   refused(kV2, ErrorKind::kNoCase, "case a: image");
@@ -109,7 +118,7 @@ TEST(Dataset, TheRealTrainingSetHas40And16Cases) {
 }
 
 TEST(Splits, PermutationIsNumpys) {
-  // numpy 1.x: np.random.RandomState(0).permutation(10) and RandomState(42).permutation(10)
+  // The published results of np.random.RandomState(0).permutation(10) and RandomState(42).permutation(10).
   EXPECT_THAT(numpy_permutation(10, 0), testing::ElementsAre(2, 8, 4, 9, 1, 6, 7, 3, 0, 5));
   EXPECT_THAT(numpy_permutation(10, 42), testing::ElementsAre(8, 1, 5, 0, 7, 2, 9, 4, 3, 6));
 }

@@ -17,10 +17,11 @@ namespace {
 TEST(AtomicFile, AFailingBodyLeavesTheOldFileAndNoOther) {
   ScratchFolder dir;
   write_text_atomically(dir.path() / "a", "old");
-  EXPECT_THROW(write_file_atomically(dir.path() / "a", [](std::ostream& out) {
-                 out << "half";
-                 throw std::runtime_error("stop");
-               }),
+  EXPECT_THROW(write_file_atomically(dir.path() / "a",
+                                     [](std::ostream& out) {
+                                       out << "half";
+                                       throw std::runtime_error("stop");
+                                     }),
                std::runtime_error);
   EXPECT_EQ(read_bytes(dir.path() / "a"), "old");
   EXPECT_EQ(dir.files(), 1u);
@@ -28,7 +29,9 @@ TEST(AtomicFile, AFailingBodyLeavesTheOldFileAndNoOther) {
 
 TEST(ConfigFile, TomlAndJsonGiveTheSameValue) {
   ScratchFolder dir;
-  write_bytes(dir.path() / "a.toml", "name = \"x\"\nday = 2026-11-21\n[train]\nepochs = 3\nrate = 0.5\nflip = false\naxes = [1, 2]\n[[case]]\nid = 1\n");
+  write_bytes(dir.path() / "a.toml",
+              "name = \"x\"\nday = 2026-11-21\n[train]\nepochs = 3\nrate = 0.5\nflip = false\naxes = [1, "
+              "2]\n[[case]]\nid = 1\n");
   write_bytes(dir.path() / "a.json", R"({"name": "x", "day": "2026-11-21", "case": [{"id": 1}],
                                          "train": {"epochs": 3, "rate": 0.5, "flip": false, "axes": [1, 2]}})");
   EXPECT_EQ(read_config(dir.path() / "a.toml"), read_config(dir.path() / "a.json"));
@@ -50,7 +53,8 @@ TEST(Csv, ResumeDropsLaterRowsAndATornOne) {
   const fs::path path = dir.path() / "results.csv";
   {
     CsvWriter csv = CsvWriter::create(path, {"step", "loss", "note"});
-    for (std::int64_t step = 1; step <= 4; ++step) csv.write({step, 0.1 * static_cast<double>(step), std::string("a, \"b\"")});
+    for (std::int64_t step = 1; step <= 4; ++step)
+      csv.write({step, 0.1 * static_cast<double>(step), std::string("a, \"b\"")});
   }
   const std::string whole = read_bytes(path);
   EXPECT_THAT(whole, testing::StartsWith("step,loss,note\n1,0.1,\"a, \"\"b\"\"\"\n2,0.2,"));
@@ -70,9 +74,14 @@ TEST(Csv, ResumeDropsLaterRowsAndATornOne) {
 TEST(Summary, TextIsPythonsToTheByte) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const std::vector<CaseScores> cases{
-      {"p/a.nii.gz", "r/a.nii.gz", {{1, {.dice = 0.5, .iou = 1.0 / 3, .tp = 1, .fp = 1, .fn = 1, .tn = 5}}, {10, {.dice = nan, .iou = nan, .tn = 8}}}},
-      {"p/b.nii.gz", "r/b.nii.gz", {{1, {.dice = 1, .iou = 1, .tp = 2, .tn = 6}}, {10, {.dice = nan, .iou = nan, .tn = 8}}}}};
-  // python3 -c "import json; print(json.dumps({...}, sort_keys=True, indent=4))" of the same numbers, Python 3.11
+      {"p/a.nii.gz",
+       "r/a.nii.gz",
+       {{1, {.dice = 0.5, .iou = 1.0 / 3, .tp = 1, .fp = 1, .fn = 1, .tn = 5}},
+        {10, {.dice = nan, .iou = nan, .tn = 8}}}},
+      {"p/b.nii.gz",
+       "r/b.nii.gz",
+       {{1, {.dice = 1, .iou = 1, .tp = 2, .tn = 6}}, {10, {.dice = nan, .iou = nan, .tn = 8}}}}};
+  // json.dumps(numbers, sort_keys=True, indent=4) of Python 3.11 gives this text.
   const std::string want = R"({
     "foreground_mean": {
         "Dice": NaN,
@@ -134,7 +143,8 @@ TEST(Summary, TextIsPythonsToTheByte) {
             "reference_file": "r/a.nii.gz"
         },)";
   EXPECT_THAT(summary_text(cases), testing::StartsWith(want));
-  EXPECT_THAT(summary_text(cases), testing::EndsWith("            \"reference_file\": \"r/b.nii.gz\"\n        }\n    ]\n}"));
+  EXPECT_THAT(summary_text(cases),
+              testing::EndsWith("            \"reference_file\": \"r/b.nii.gz\"\n        }\n    ]\n}"));
 }
 
 TEST(Png, PixelsComeBackAndBytesAreReproducible) {
@@ -175,7 +185,8 @@ TEST(Overlay, PredictionIsFilledReferenceOutlinedInItsColour) {
     return pixels;
   };
   EXPECT_EQ(count({.image = &image}), 0);
-  const auto filled = count({.image = &image, .prediction = &label}), outlined = count({.image = &image, .reference = &label});
+  const auto filled = count({.image = &image, .prediction = &label}),
+             outlined = count({.image = &image, .reference = &label});
   // 20 x 20 mm axial, 20 x 16 mm coronal and sagittal, 4 pixels a millimetre
   EXPECT_NEAR(static_cast<double>(filled), (20 * 20 + 2 * 20 * 16) * 16, 2000);
   EXPECT_GT(outlined, 500);

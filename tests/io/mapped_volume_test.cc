@@ -10,7 +10,8 @@ namespace {
 Volume numbered() {
   Geometry g{.size = {7, 5, 6}, .origin = {1, 2, 3}, .spacing = {1, 2, 3}};
   Volume v{g, Tensor(DType::kI32, g.shape())};
-  for (std::int64_t i = 0; i < v.voxels.count(); ++i) v.voxels.as<std::int32_t>()[i] = static_cast<std::int32_t>(i % 200);
+  for (std::int64_t i = 0; i < v.voxels.count(); ++i)
+    v.voxels.as<std::int32_t>()[i] = static_cast<std::int32_t>(i % 200);
   return v;
 }
 
@@ -28,7 +29,9 @@ TEST(MappedVolume, ABoxIsWhatTheWholeHasThere) {
       Box box = Box::none(3);
       for (int a = 0; a < 3; ++a) {
         const auto first = rng_below({.seed = 1, .stream = trial}, static_cast<std::uint64_t>(a), map.shape()[a]);
-        box.set(a, first, first + 1 + rng_below({.seed = 2, .stream = trial}, static_cast<std::uint64_t>(a), map.shape()[a] - first));
+        box.set(
+            a, first,
+            first + 1 + rng_below({.seed = 2, .stream = trial}, static_cast<std::uint64_t>(a), map.shape()[a] - first));
       }
       for (DType to : {DType::kF32, DType::kBF16, DType::kF64, DType::kI32, DType::kU8}) {
         Tensor got(to, box.extent), want(to, box.extent);

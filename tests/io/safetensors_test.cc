@@ -86,14 +86,17 @@ TEST(Safetensors, AHostileHeaderIsRefused) {
   const fs::path path = dir.path() / "a.safetensors";
   auto refused = [&](const std::string& bytes) {
     write_bytes(path, bytes);
-    EXPECT_EQ([&] {
-      try {
-        load_safetensors(path);
-      } catch (const Error& e) {
-        return static_cast<int>(e.kind());
-      }
-      return -1;
-    }(), static_cast<int>(ErrorKind::kCheckpoint)) << bytes.substr(0, 200);
+    EXPECT_EQ(
+        [&] {
+          try {
+            load_safetensors(path);
+          } catch (const Error& e) {
+            return static_cast<int>(e.kind());
+          }
+          return -1;
+        }(),
+        static_cast<int>(ErrorKind::kCheckpoint))
+        << bytes.substr(0, 200);
   };
   auto header = [&](const std::string& text, std::size_t data) { refused(file_of(text, data, text.size())); };
   auto entry = [](const std::string& type, const std::string& shape, const std::string& offsets) {
@@ -104,13 +107,16 @@ TEST(Safetensors, AHostileHeaderIsRefused) {
   refused(file_of("{}", 0, ~std::uint64_t{0}));
   refused(file_of("{}", 0, 3));
   refused(file_of("{}", 0, 99'999'999));
-  for (const char* text : {"", "[]", "{", "null", "{\"a\":1}", "{\"a\":{}}", "\xff\xfe", "{\"__metadata__\":{\"a\":1}}", "{\"__metadata__\":[]}"})
+  for (const char* text : {"", "[]", "{", "null", "{\"a\":1}", "{\"a\":{}}", "\xff\xfe", "{\"__metadata__\":{\"a\":1}}",
+                           "{\"__metadata__\":[]}"})
     header(text, 0);
   header(std::string(200000, '['), 0);
-  for (const auto& bad : {entry("F32", "[2]", "[0,7]"), entry("F32", "[2]", "[0,9]"), entry("F32", "[2]", "[8,0]"), entry("F32", "[2]", "[8,16]"),
-                          entry("F32", "[-2]", "[0,8]"), entry("F32", "[2.0]", "[0,8]"), entry("F32", "[\"2\"]", "[0,8]"), entry("F16", "[4]", "[0,8]"),
-                          entry("F32", "2", "[0,8]"), entry("F32", "[1,1,1,1,1,1,2]", "[0,8]"), entry("F32", "[2]", "[0]"), entry("F32", "[2]", "[0,8,9]"),
-                          entry("F32", "[18446744073709551615]", "[0,8]"), entry("F32", "[4294967296,4294967296,4294967296,4294967296]", "[0,0]"),
+  for (const auto& bad : {entry("F32", "[2]", "[0,7]"), entry("F32", "[2]", "[0,9]"), entry("F32", "[2]", "[8,0]"),
+                          entry("F32", "[2]", "[8,16]"), entry("F32", "[-2]", "[0,8]"), entry("F32", "[2.0]", "[0,8]"),
+                          entry("F32", "[\"2\"]", "[0,8]"), entry("F16", "[4]", "[0,8]"), entry("F32", "2", "[0,8]"),
+                          entry("F32", "[1,1,1,1,1,1,2]", "[0,8]"), entry("F32", "[2]", "[0]"),
+                          entry("F32", "[2]", "[0,8,9]"), entry("F32", "[18446744073709551615]", "[0,8]"),
+                          entry("F32", "[4294967296,4294967296,4294967296,4294967296]", "[0,0]"),
                           entry("F32", "[2]", "[-8,0]"), entry("F32", "[1]", "[0,4]"), entry("F32", "[1]", "[4,8]")})
     header("{\"a\":" + bad + "}", 8);
   header("{\"a\":" + entry("F32", "[2]", "[0,8]") + ",\"b\":" + entry("F32", "[2]", "[0,8]") + "}", 8);

@@ -1,5 +1,5 @@
-// Helpers of the io tests: the real data's folder, a scratch folder per test, and NIfTI files built byte by byte, so that what is
-// read does not depend on what is written.
+// Helpers of the io tests: the real data's folder, a scratch folder per test, and NIfTI files built byte by byte, so
+// that what is read does not depend on what is written.
 //
 //   write_bytes(dir.path() / "a.nii", nifti_bytes({.datatype = 4, .big_endian = true}, {1, 2, 3, 4, 5, 6, 7, 8}));
 #pragma once
@@ -38,7 +38,8 @@ class ScratchFolder {
  public:
   ScratchFolder() {
     const auto* info = testing::UnitTest::GetInstance()->current_test_info();
-    path_ = fs::temp_directory_path() / ("voxshard_" + std::to_string(::getpid()) + "_" + info->test_suite_name() + "_" + info->name());
+    path_ = fs::temp_directory_path() /
+            ("voxshard_" + std::to_string(::getpid()) + "_" + info->test_suite_name() + "_" + info->name());
     fs::remove_all(path_);
     fs::create_directories(path_);
   }
@@ -91,17 +92,28 @@ inline void append_scalar(std::string& out, std::int16_t datatype, double value,
     out.append(raw, sizeof v);
   };
   switch (datatype) {
-    case 2: return as(static_cast<std::uint8_t>(value));
-    case 4: return as(static_cast<std::int16_t>(value));
-    case 8: return as(static_cast<std::int32_t>(value));
-    case 16: return as(static_cast<float>(value));
-    case 64: return as(value);
-    case 256: return as(static_cast<std::int8_t>(value));
-    case 512: return as(static_cast<std::uint16_t>(value));
-    case 768: return as(static_cast<std::uint32_t>(value));
-    case 1024: return as(static_cast<std::int64_t>(value));
-    case 1280: return as(static_cast<std::uint64_t>(value));
-    default: FAIL() << "no such type in the tests";
+    case 2:
+      return as(static_cast<std::uint8_t>(value));
+    case 4:
+      return as(static_cast<std::int16_t>(value));
+    case 8:
+      return as(static_cast<std::int32_t>(value));
+    case 16:
+      return as(static_cast<float>(value));
+    case 64:
+      return as(value);
+    case 256:
+      return as(static_cast<std::int8_t>(value));
+    case 512:
+      return as(static_cast<std::uint16_t>(value));
+    case 768:
+      return as(static_cast<std::uint32_t>(value));
+    case 1024:
+      return as(static_cast<std::int64_t>(value));
+    case 1280:
+      return as(static_cast<std::uint64_t>(value));
+    default:
+      FAIL() << "no such type in the tests";
   }
 }
 
@@ -133,7 +145,8 @@ inline std::string nifti_bytes(const NiftiSpec& spec, const std::vector<double>&
   put(254, spec.sform_code);
   for (std::size_t i = 0; i < 12; ++i) put(280 + 4 * i, spec.srow[i]);
   header.replace(344, 3, "n+1");
-  for (std::size_t i = 0; i < count; ++i) append_scalar(header, spec.datatype, values[i % values.size()], spec.big_endian);
+  for (std::size_t i = 0; i < count; ++i)
+    append_scalar(header, spec.datatype, values[i % values.size()], spec.big_endian);
   return header;
 }
 

@@ -27,7 +27,8 @@ TEST(TrickyVolumes, EachGivesAVolumeOrAClearError) {
       ++read;
     } catch (const Error& e) {
       EXPECT_EQ(static_cast<int>(e.kind()), static_cast<int>(ErrorKind::kInput)) << e.what();
-      EXPECT_THAT(std::string(e.what()), testing::AllOf(testing::StartsWith("[input] "), testing::HasSubstr("; "))) << entry.path();
+      EXPECT_THAT(std::string(e.what()), testing::AllOf(testing::StartsWith("[input] "), testing::HasSubstr("; ")))
+          << entry.path();
       ++refused;
     }
   }
@@ -38,9 +39,11 @@ TEST(TrickyVolumes, EachGivesAVolumeOrAClearError) {
 TEST(TrickyVolumes, NamedFilesGiveTheRightVolumes) {
   const fs::path root = test_data() / "nifti_tricky";
   REQUIRE_TEST_DATA(root);
-  for (const char* type : {"int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float32", "float64"}) {
+  for (const char* type :
+       {"int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float32", "float64"}) {
     const Volume v = read_image(root / "nifti-rs/27" / (std::string(type) + ".nii"));
-    for (std::int64_t i = 0; i < 27; ++i) EXPECT_EQ(v.voxels.as<float>()[i], static_cast<float>(9 * (i % 3) + 3 * (i / 3 % 3) + i / 9)) << type;
+    for (std::int64_t i = 0; i < 27; ++i)
+      EXPECT_EQ(v.voxels.as<float>()[i], static_cast<float>(9 * (i % 3) + 3 * (i / 3 % 3) + i / 9)) << type;
   }
   EXPECT_TRUE(read_volume_info(root / "nifti-rs/zstat1.nii.gz").big_endian);
   const VolumeInfo shear = read_volume_info(root / "niivue/shear.nii.gz");

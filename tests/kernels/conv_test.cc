@@ -1,6 +1,8 @@
 // Convolution: hand-sized numbers, gradients by central differences, fast = reference over a grid, blocks = whole.
 #include "libcore/kernels/conv.h"
 
+#include <thread>
+
 #include "libcore/kernels/fast/conv_weight_grad.h"
 #include "tests/kernels/support.h"
 
@@ -9,7 +11,7 @@ namespace {
 
 using namespace test;
 
-constexpr std::uint64_t kSeed = 20240611;
+const std::uint64_t kSeed = printed_seed("kernels/conv", 20240611);
 
 struct Case {
   std::string name;
@@ -224,6 +226,17 @@ std::vector<Box> blocks(const Box& whole, int rank, std::int64_t step) {
   return parts;
 }
 
+/// Keeps about 40 of many blocks; the first and the last always. Each shape costs the library some milliseconds.
+bool skip(const Box& block, const Box& whole) {
+  bool first = true, last = true;
+  for (int a = 0; a < whole.rank(); ++a) {
+    first = first && block.begin[a] == whole.begin[a];
+    last = last && block.end(a) == whole.end(a);
+  }
+  const std::int64_t stride = std::max<std::int64_t>(1, whole.count() / block.count() / 16);
+  return !first && !last && static_cast<std::int64_t>(index_of(block.begin) % 1000003) % stride != 0;
+}
+
 std::vector<Case> block_cases() {
   std::vector<Case> some;
   auto add = [&](const std::string& name, const Window& w, const Dims& spatial, std::int64_t ci, std::int64_t co) {
@@ -252,9 +265,9 @@ TEST(Conv, ForwardOfABlockEqualsTheBlockOfTheForward) {
       const Operands o(c, type, 0, false);
       Place whole = place(type, c.y_box());
       run_kernel(*kernel, {o.x.view, o.w.view, o.bias.view}, whole.view);
-      for (std::int64_t step : {1, 2, 5, 8, 13})
+      for (std::int64_t step : {2, 5, 8})
         for (const Box& block : blocks(c.y_box(), c.rank(), step)) {
-          if (step == 1 && (block.begin[1] * 31 + block.begin[2] * 7 + block.begin[3]) % 23 != 0) continue;
+          if (skip(block, whole.view.box)) continue;
           Place part = place(type, block, block.begin[1] % 2);
           // Every other block reads a margin buffer with zeros around, as the engine makes it; the others the bare tensor.
           Place margin = place(type, read_box(block, c.window, c.ci));
@@ -275,9 +288,9 @@ TEST(Conv, InputGradientOfABlockEqualsTheBlockOfTheInputGradient) {
       const Operands o(c, type, 0, false);
       Place bias = random(DType::kF32, Box::whole({c.ci}), kSeed), whole = place(type, c.x_box());
       run_kernel(*kernel, {o.d_y.view, o.w.view, bias.view}, whole.view);
-      for (std::int64_t step : {1, 2, 5, 8, 13})
+      for (std::int64_t step : {2, 5, 8})
         for (const Box& block : blocks(c.x_box(), c.rank(), step)) {
-          if (step == 1 && (block.begin[1] * 31 + block.begin[2] * 7 + block.begin[3]) % 23 != 0) continue;
+          if (skip(block, whole.view.box)) continue;
           Place part = place(type, block, block.begin[1] % 2);
           run_kernel(*kernel, {o.d_y.view, o.w.view, bias.view}, part.view);
           expect_same_bits(whole.view.sub(block), part.view, c.name + " " + dtype_name(type) + " " + to_string(block));
@@ -294,6 +307,27 @@ TEST(Conv, LargeBlocksRunInSlabsWithBoundedWorkspace) {
   TensorView w{nullptr, DType::kBF16, Box::whole(c.weights()), dense_strides(c.weights())};
   TensorView y{nullptr, DType::kBF16, c.y_box(), dense_strides(c.y_box().extent)};
   EXPECT_LE(kernel->workspace_bytes({.inputs = std::vector<TensorView>{x, w}, .output = y}), 32 << 20);
+}
+
+TEST(Conv, ThreadsThatShareAKernelDoNotDisturbEachOther) {
+  const Case c{"shared", window_of(3, 3, 1, 1, 1, 1), {8, 9, 21}, 16, 24, 1};
+  const auto kernel = make_conv_forward(KernelSet::kFast, c.window, c.weights(), DType::kF32);
+  const Operands o(c, DType::kF32, 0, false);
+  Place whole = place(DType::kF32, c.y_box());
+  run_kernel(*kernel, {o.x.view, o.w.view, o.bias.view}, whole.view);
+  std::vector<Box> parts = blocks(c.y_box(), 2, 3);
+  std::vector<Place> results;
+  for (const Box& part : parts) results.push_back(place(DType::kF32, part));
+  std::vector<std::thread> threads;
+  for (std::size_t t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      pin_kernel_library_to_one_thread();
+      for (std::size_t i = t; i < parts.size(); i += 4)
+        run_kernel(*kernel, {o.x.view, o.w.view, o.bias.view}, results[i].view);
+    });
+  for (std::thread& thread : threads) thread.join();
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    expect_same_bits(whole.view.sub(parts[i]), results[i].view, to_string(parts[i]));
 }
 
 TEST(Conv, WeightGradientRepeatsToTheBit) {

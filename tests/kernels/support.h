@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdio>
 #include <cstring>
 #include <functional>
 #include <ostream>
@@ -22,6 +23,12 @@ inline void PrintTo(const Dims& dims, std::ostream* out) { *out << to_string(dim
 inline void PrintTo(const Box& box, std::ostream* out) { *out << to_string(box); }
 
 namespace test {
+
+/// Prints the seed of a test file once and returns it.
+inline std::uint64_t printed_seed(const char* what, std::uint64_t seed) {
+  std::printf("seed of %s: %llu\n", what, static_cast<unsigned long long>(seed));
+  return seed;
+}
 
 /// A view with memory of its own; with a margin the view is the interior of a larger buffer, hence strided.
 struct Place {

@@ -43,7 +43,8 @@ TEST(Dice, CountsOfTheBoxesAddUpToThoseOfTheWhole) {
   }
   const auto whole = count_classes(mine.view(), truth.view(), 4);
   std::vector<ClassCounts> sum(4);
-  for (const Box& box : {Box{{0, 0, 0}, {5, 2, 7}}, Box{{0, 2, 0}, {5, 4, 3}}, Box{{0, 2, 3}, {5, 4, 4}}, Box::none(3)}) {
+  for (const Box& box :
+       {Box{{0, 0, 0}, {5, 2, 7}}, Box{{0, 2, 0}, {5, 4, 3}}, Box{{0, 2, 3}, {5, 4, 4}}, Box::none(3)}) {
     const auto part = count_classes(mine.view().sub(box), truth.view().sub(box), 4);
     for (std::size_t k = 0; k < 4; ++k) sum[k] += part[k];
   }

@@ -82,8 +82,7 @@ std::vector<SourceFile> read_sources(bool with_tests) {
       const std::string ending = entry.path().extension().string();
       if (!entry.is_regular_file() || (ending != ".h" && ending != ".cc")) continue;
       std::ifstream in(entry.path());
-      files.push_back(
-          {fs::relative(entry.path(), root).lexically_normal().string(), {std::istreambuf_iterator<char>(in), {}}});
+      files.push_back({entry.path().lexically_relative(root).string(), {std::istreambuf_iterator<char>(in), {}}});
     }
   std::sort(files.begin(), files.end(), [](const auto& a, const auto& b) { return a.path < b.path; });
   return files;

@@ -97,12 +97,17 @@ struct Sums {
 
   void add(const Softmax& s, const std::int32_t* labels, std::int64_t classes) {
     for (std::int64_t c = 0; c < classes; ++c) {
-      const float* p = s.p.data() + c * kVoxels;
-      double *i = inter.data() + c * kVoxels, *q = prob.data() + c * kVoxels, *t = truth.data() + c * kVoxels;
+      const auto class_id = static_cast<std::int32_t>(c);
+      const float* __restrict p = s.p.data() + c * kVoxels;
+      double* __restrict i = inter.data() + c * kVoxels;
+      double* __restrict q = prob.data() + c * kVoxels;
+      double* __restrict t = truth.data() + c * kVoxels;
       for (std::int64_t v = 0; v < kVoxels; ++v) {
-        q[v] += static_cast<double>(labels[v] >= 0 ? p[v] : 0.0F);
-        i[v] += static_cast<double>(labels[v] == c ? p[v] : 0.0F);
-        t[v] += labels[v] == c ? 1.0 : 0.0;
+        const float value = p[v];
+        const std::int32_t label = labels[v];
+        q[v] += static_cast<double>(label >= 0 ? value : 0.0F);
+        i[v] += static_cast<double>(label == class_id ? value : 0.0F);
+        t[v] += static_cast<double>(label == class_id ? 1.0F : 0.0F);
       }
     }
   }
@@ -197,18 +202,20 @@ void segmentation_grad(const TensorView& logits, const TensorView& labels, const
       for (std::int64_t c = 0; c < spec.classes; ++c) {
         const auto hit = static_cast<float>(terms.d_intersection[static_cast<std::size_t>(c)] * share);
         const auto any = static_cast<float>(terms.d_probability[static_cast<std::size_t>(c)] * share);
-        const float* p = softmax.p.data() + c * kVoxels;
-        float* g = grad.data() + c * kVoxels;
+        const auto class_id = static_cast<std::int32_t>(c);
+        const float* __restrict p = softmax.p.data() + c * kVoxels;
+        float* __restrict g = grad.data() + c * kVoxels;
         for (std::int64_t v = 0; v < kVoxels; ++v) {
-          g[v] = (label[v] == c ? hit : 0.0F) + any;
+          g[v] = (label[v] == class_id ? hit : 0.0F) + any;
           mean[v] += p[v] * g[v];
         }
       }
       for (std::int64_t c = 0; c < spec.classes; ++c) {
-        const float* p = softmax.p.data() + c * kVoxels;
-        float* g = grad.data() + c * kVoxels;
+        const auto class_id = static_cast<std::int32_t>(c);
+        const float* __restrict p = softmax.p.data() + c * kVoxels;
+        float* __restrict g = grad.data() + c * kVoxels;
         for (std::int64_t v = 0; v < kVoxels; ++v) {
-          const float value = p[v] * (g[v] - mean[v]) + d_ce * (p[v] - (label[v] == c ? 1.0F : 0.0F));
+          const float value = p[v] * (g[v] - mean[v]) + d_ce * (p[v] - (label[v] == class_id ? 1.0F : 0.0F));
           g[v] = label[v] < 0 ? 0.0F : value;
         }
       }

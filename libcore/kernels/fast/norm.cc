@@ -50,23 +50,29 @@ Group group_numbers(std::int64_t g, const TensorView& stats, const TensorView& g
   return n;
 }
 
+/// value where z > 0, slope * value elsewhere; both are computed, so that the choice is a blend.
+inline float activate(float z, float value, float slope) {
+  const float damped = slope * value;
+  return z > 0 ? value : damped;
+}
+
 template <class X, class Y>
 void apply_part(const X* __restrict x, Y* __restrict y, std::int64_t count, const Group& n, float slope) {
-  const float *mean = n.mean.data(), *scale = n.scale.data(), *shift = n.shift.data();
+  const float *__restrict mean = n.mean.data(), *__restrict scale = n.scale.data(), *__restrict shift = n.shift.data();
   for (std::int64_t i = 0; i < count; ++i) {
     const float z = (to_f32(x[i]) - mean[i]) * scale[i] + shift[i];
-    round_to(z > 0 ? z : slope * z, y[i]);
+    round_to(activate(z, z, slope), y[i]);
   }
 }
 
 template <class X, class G, class Y>
 void input_grad_part(const X* __restrict x, const G* __restrict d_y, Y* __restrict d_x, std::int64_t count, const Group& n,
                      float slope) {
-  const float *mean = n.mean.data(), *scale = n.scale.data(), *shift = n.shift.data();
-  const float *grad_mean = n.grad_mean.data(), *grad_slope = n.grad_slope.data();
+  const float *__restrict mean = n.mean.data(), *__restrict scale = n.scale.data(), *__restrict shift = n.shift.data();
+  const float *__restrict grad_mean = n.grad_mean.data(), *__restrict grad_slope = n.grad_slope.data();
   for (std::int64_t i = 0; i < count; ++i) {
     const float centred = to_f32(x[i]) - mean[i], grad = to_f32(d_y[i]);
-    const float d_z = centred * scale[i] + shift[i] > 0 ? grad : slope * grad;
+    const float d_z = activate(centred * scale[i] + shift[i], grad, slope);
     round_to(scale[i] * (d_z - grad_mean[i] - centred * grad_slope[i]), d_x[i]);
   }
 }
@@ -83,10 +89,11 @@ void moments_part(const X* __restrict x, std::int64_t count, double* __restrict 
 template <class X, class G>
 void grad_sums_part(const X* __restrict x, const G* __restrict d_y, std::int64_t count, const Group& n, float slope,
                     double* __restrict first, double* __restrict second) {
-  const float *mean = n.mean.data(), *scale = n.scale.data(), *shift = n.shift.data(), *inv_std = n.inv_std.data();
+  const float *__restrict mean = n.mean.data(), *__restrict scale = n.scale.data(), *__restrict shift = n.shift.data();
+  const float* __restrict inv_std = n.inv_std.data();
   for (std::int64_t i = 0; i < count; ++i) {
     const float centred = to_f32(x[i]) - mean[i], grad = to_f32(d_y[i]);
-    const float d_z = centred * scale[i] + shift[i] > 0 ? grad : slope * grad;
+    const float d_z = activate(centred * scale[i] + shift[i], grad, slope);
     first[i] += static_cast<double>(d_z);
     second[i] += static_cast<double>(d_z) * static_cast<double>(centred * inv_std[i]);
   }

@@ -73,13 +73,19 @@ std::vector<double> channel_totals(const TensorView& x, std::int64_t channels) {
 void leaky_relu(const TensorView& x, const TensorView& y, double slope) {
   if (!is_fast(x) || !is_fast(y)) return reference::leaky_relu(x, y, slope);
   const auto factor = static_cast<float>(slope);
-  map(x, y, [factor](float v) { return v > 0 ? v : factor * v; });
+  map(x, y, [factor](float v) {
+    const float damped = factor * v;  // computed for all, so that the choice is a blend
+    return v > 0 ? v : damped;
+  });
 }
 
 void leaky_relu_grad(const TensorView& x, const TensorView& d_y, const TensorView& d_x, double slope) {
   if (!is_fast(x) || !is_fast(d_y) || !is_fast(d_x)) return reference::leaky_relu_grad(x, d_y, d_x, slope);
   const auto factor = static_cast<float>(slope);
-  map(x, d_y, d_x, [factor](float v, float grad) { return v > 0 ? grad : factor * grad; });
+  map(x, d_y, d_x, [factor](float v, float grad) {
+    const float damped = factor * grad;
+    return v > 0 ? grad : damped;
+  });
 }
 
 void add(const TensorView& a, const TensorView& b, const TensorView& y) {

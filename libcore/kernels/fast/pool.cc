@@ -127,7 +127,11 @@ void write_row(const float* from, const TensorView& view, const Dims& at) {
 template <class G>
 void add_where(const std::uint8_t* __restrict arg, const G* __restrict grad, std::int64_t count, std::int32_t tap,
                float* __restrict sum) {
-  for (std::int64_t c = 0; c < count; ++c) sum[c] += static_cast<std::int32_t>(arg[c]) == tap ? to_f32(grad[c]) : 0.0F;
+  for (std::int64_t c = 0; c < count; ++c) {
+    const float value = to_f32(grad[c]);
+    const std::int32_t winner = arg[c];
+    sum[c] += winner == tap ? value : 0.0F;
+  }
 }
 
 template <class X, class Sum>

@@ -1,0 +1,37 @@
+// voxshard explain: the stages from model to run, as text.
+#include <CLI/CLI.hpp>
+
+#include "apps/command.h"
+#include "apps/model_args.h"
+#include "pipelines/run_explain.h"
+
+namespace voxshard {
+namespace {
+
+struct Options {
+  ModelArgs model;
+  std::string size = "48x40x56", stage = "program";
+  std::int64_t batch = 1;
+};
+
+RunCommand add(CLI::App& app) {
+  auto o = std::make_shared<Options>();
+  add_model_options(app, o->model, false);
+  app.add_option("--stage", o->stage, "graph, grad, program or memory")->capture_default_str();
+  app.add_option("--size", o->size, "Spatial size, D x H x W (or H x W)")->capture_default_str();
+  app.add_option("--batch", o->batch, "Samples")->capture_default_str();
+  return [o](const Context&) {
+    const ModelSpec spec = model_spec(o->model);
+    const std::string text = run_explain(spec, extents_from_text(o->size, spec.unet.spatial_axes, o->batch), o->stage);
+    return Outcome{.json = {{"stage", o->stage}, {"text", text}}, .text = text};
+  };
+}
+
+}  // namespace
+
+Command explain_command() {
+  return {"explain", "Prints a stage between model and run: the graph, its gradients, the partitioned program, the memory plan.",
+          "voxshard explain --stage program --size 48x40x56 --base-filters 8 --partition 1x2x2x2x1", add};
+}
+
+}  // namespace voxshard

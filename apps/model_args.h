@@ -1,0 +1,30 @@
+// The options that say which model, at which precision, cut how; shared by train, verify, bench and explain.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "pipelines/model_spec.h"
+
+namespace CLI {
+class App;
+}
+
+namespace voxshard {
+
+struct ModelArgs {
+  std::string model = "unet3d";
+  std::int64_t base_filters = 32, channels = 1, classes = 3, cores = 0, replicas = 1;
+  int depth = 4;
+  std::string norm = "batch", activation = "relu", up = "deconvolution", loss = "dice_ce", precision = "bf16";
+  std::string norm_scope = "all", partition;  // empty: not cut
+  std::string memory;                         // bytes per core; empty: no limit
+};
+
+/// `fixed_data`: the channels and classes come from a data set, not from options.
+void add_model_options(CLI::App& app, ModelArgs& args, bool fixed_data);
+/// Errors: kConfig for a partition of the wrong rank, entries below 1, or a product that is not --cores.
+ModelSpec model_spec(const ModelArgs& args);
+std::int64_t core_budget_bytes(const ModelArgs& args);
+
+}  // namespace voxshard

@@ -1,0 +1,58 @@
+// Which model is trained, at which precision, cut how: what a checkpoint must agree on, and what the engine needs to build
+// a session. Stored as JSON in run.json and in each checkpoint.
+//
+//   ModelSpec spec{.unet = {.base_filters = 8}, .partition = {1, 2, 2, 2, 1}};
+//   Session session(session_options(spec, {}), pool);
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+
+#include "libcore/models/unet.h"
+#include "libcore/train/session.h"
+
+namespace voxshard {
+
+struct ModelSpec {
+  UNetConfig unet;                    // 3 spatial axes: unet3d, 2: unet2d
+  LossKind loss = LossKind::kDiceCE;
+  DType precision = DType::kBF16;     // of activations and products; sums and weights are f32 or wider
+  Dims partition = {1, 1, 1, 1, 1};   // cores per tensor axis
+  std::int64_t replicas = 1;          // data-parallel copies of the partition
+  bool norm_over_replica = false;     // batch norm per replica instead of over the whole batch
+
+  Mesh mesh() const { return {replicas, partition}; }
+};
+
+const char* loss_name(LossKind loss);            // "cross_entropy", "adaptive_dice32", "dice_ce"
+LossKind loss_from_name(std::string_view name);  // Errors: kConfig lists the names
+const char* norm_name(NormKind norm);            // "batch", "instance", "none"
+NormKind norm_from_name(std::string_view name);
+DType precision_from_name(std::string_view name);  // "bf16", "f32"
+
+nlohmann::ordered_json to_json(const ModelSpec& spec);
+/// Errors: kCheckpoint names what is missing or wrong.
+ModelSpec model_spec_from_json(const nlohmann::json& json);
+
+/// The part of the spec that decides which tensors a checkpoint has, as text; equal texts fit each other.
+std::string architecture_text(const ModelSpec& spec);
+
+/// The training or prediction graph for `extents` (N and the spatial axes).
+Graph build_graph(const ModelSpec& spec, const Shape& extents, Phase phase, DType dtype);
+
+struct BudgetOptions {
+  std::int64_t core_bytes = 0;       // 0: no limit
+  std::int64_t optimizer_bytes = 0;
+};
+SessionOptions session_options(const ModelSpec& spec, const BudgetOptions& budget);
+
+/// "128x96x128" -> {1, 128, 96, 128} with `batch`. Errors: kConfig for anything else than `spatial_axes` positive numbers.
+Shape extents_from_text(std::string_view size, int spatial_axes, std::int64_t batch);
+/// "512MiB", "2GiB", "1500000000" -> bytes. Errors: kConfig.
+std::int64_t bytes_from_text(std::string_view text);
+
+/// What a run takes: for reports and logs.
+nlohmann::ordered_json memory_json(const Executable& executable, int workers, std::int64_t optimizer_bytes);
+
+}  // namespace voxshard

@@ -1,0 +1,42 @@
+// `voxshard bench`: how long a training step takes on random data and where the time goes; or each convolution alone.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "pipelines/model_spec.h"
+#include "pipelines/report.h"
+
+namespace voxshard {
+
+struct BenchOptions {
+  ModelSpec spec;
+  Shape extents;  // N and the spatial axes
+  int steps = 3;  // timed, after one that is not
+  int threads = 1;
+  std::int64_t core_budget_bytes = 0;
+};
+
+struct TimedInstruction {
+  std::string layer, op;
+  double worker_seconds = 0;  // of one step, summed over the workers
+  double flops = 0;
+};
+
+struct BenchReport {
+  std::vector<double> step_seconds;
+  double step_flops = 0;  // multiply-adds count two
+  std::vector<TimedInstruction> instructions;
+  std::int64_t planned_bytes = 0;         // arenas, process pool, workspaces
+  std::int64_t resident_before_bytes = 0;  // the process before it allocated what is planned
+  std::int64_t peak_resident_bytes = 0;
+  bool native_bf16 = false;
+};
+
+/// Whole training steps: forward, loss, backward, update by SGD with momentum.
+BenchReport run_bench_step(const BenchOptions& options, Progress& progress);
+/// The same step, then each convolution instruction alone, `steps` times; step_seconds holds their sums.
+BenchReport run_bench_kernels(const BenchOptions& options, Progress& progress);
+
+nlohmann::ordered_json to_json(const BenchReport& report);
+
+}  // namespace voxshard

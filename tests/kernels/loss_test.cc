@@ -1,0 +1,117 @@
+// Segmentation losses: hand-sized numbers, gradients of all kinds by central differences, fast = reference.
+#include "libcore/kernels/loss.h"
+
+#include "tests/kernels/support.h"
+
+namespace voxshard {
+namespace {
+
+using namespace test;
+
+const std::uint64_t kSeed = printed_seed("kernels/loss", 31);
+constexpr LossKind kKinds[] = {LossKind::kCrossEntropy, LossKind::kAdaptiveDice32, LossKind::kDiceCE};
+
+struct Scene {
+  Place logits, labels;
+  LossSpec spec;
+  Tensor sums, loss;
+
+  Scene(LossKind kind, DType type, Shape shape, std::int64_t groups, std::int64_t margin = 0)
+      : spec{.kind = kind, .classes = shape.back(), .groups = groups, .batch = shape[0]},
+        sums(DType::kF64, {groups, 3 * shape.back() + 2}),
+        loss(DType::kF64, {1}) {
+    logits = random(type, Box::whole(shape), kSeed, margin);
+    const std::int64_t classes = shape.back();
+    shape[4] = 1;
+    labels = place(DType::kI32, Box::whole(shape), margin);
+    fill(labels.view, [=](const Dims& at) {  // -1 is ignored
+      return static_cast<double>(rng_below({.seed = kSeed, .stream = 9}, index_of(at), classes + 1) - 1);
+    });
+  }
+  double reference_loss() {
+    reference::segmentation_sums(logits.view, labels.view, sums.view(), spec);
+    reference::segmentation_loss(sums.view(), loss.view(), spec);
+    return loss.as<double>()[0];
+  }
+};
+
+TEST(Loss, EqualLogitsByHand) {
+  for (bool fast : {false, true}) {
+    Tensor logits(DType::kF32, {1, 1, 1, 3, 2}), labels(DType::kI32, {1, 1, 1, 3, 1}), sums(DType::kF64, {1, 8}),
+        loss(DType::kF64, {1});
+    labels.as<std::int32_t>()[1] = 1;
+    labels.as<std::int32_t>()[2] = -1;
+    LossSpec spec{.kind = LossKind::kDiceCE, .classes = 2};
+    (fast ? fast::segmentation_sums : reference::segmentation_sums)(logits.view(), labels.view(), sums.view(), spec);
+    const double expected[] = {0.5, 0.5, 1, 1, 1, 1, 2 * std::log(2.0), 2};
+    for (int i = 0; i < 8; ++i) EXPECT_NEAR(sums.as<double>()[i], expected[i], 1e-6) << i;
+    (fast ? fast::segmentation_loss : reference::segmentation_loss)(sums.view(), loss.view(), spec);
+    EXPECT_NEAR(loss.as<double>()[0], std::log(2.0) + 1 - 2.0 / 3, 1e-6);
+    spec.kind = LossKind::kAdaptiveDice32;  // both dice are 1/2
+    (fast ? fast::segmentation_loss : reference::segmentation_loss)(sums.view(), loss.view(), spec);
+    EXPECT_NEAR(loss.as<double>()[0], 1 - std::exp(-0.5) * 0.5 / std::exp(-1.0), 1e-6);
+  }
+}
+
+TEST(Loss, GradientsOfAllKindsMatchCentralDifferences) {
+  for (LossKind kind : kKinds)
+    for (std::int64_t groups : {1, 2}) {
+      Scene s(kind, DType::kF64, {2, 2, 3, 4, 3}, groups);
+      Place grad = place(DType::kF64, s.logits.view.box);
+      s.reference_loss();
+      reference::segmentation_grad(s.logits.view, s.labels.view, s.sums.view(), grad.view, s.spec);
+      EXPECT_LE(gradient_error(s.logits.view, grad.view, [&] { return s.reference_loss(); }), 1e-6)
+          << "kind " << static_cast<int>(kind) << ", " << groups << " groups";
+    }
+}
+
+TEST(Loss, FastEqualsReference) {
+  for (LossKind kind : kKinds)
+    for (std::int64_t classes : {1, 2, 3, 4, 8, 21})
+      for (std::int64_t width : {1, 63, 64, 65})
+        for (DType type : {DType::kF32, DType::kBF16})
+          for (std::int64_t groups : {1, 2}) {
+            Scene s(kind, type, {2, 2, 3, width, classes}, groups, 1);
+            const std::string what = std::to_string(classes) + " classes, width " + std::to_string(width);
+            s.reference_loss();
+            Tensor sums(DType::kF64, s.sums.shape());
+            fast::segmentation_sums(s.logits.view, s.labels.view, sums.view(), s.spec);
+            expect_close(s.sums.view(), sums.view(), 1e-6, "sums " + what);
+            Place fast = place(type, s.logits.view.box, 1), slow = place(type, s.logits.view.box);
+            reference::segmentation_grad(s.logits.view, s.labels.view, s.sums.view(), slow.view, s.spec);
+            fast::segmentation_grad(s.logits.view, s.labels.view, s.sums.view(), fast.view, s.spec);
+            Place wide = place(DType::kF64, slow.view.box);
+            copy(slow.view, wide.view);
+            double largest = 0;
+            for (std::int64_t i = 0; i < wide.memory.count(); ++i)
+              largest = std::max(largest, std::abs(wide.memory.as<double>()[i]));
+            expect_close(slow.view, fast.view, (type == DType::kBF16 ? 0x1p-8 : 1e-5) * largest, "gradient " + what);
+            Box block = s.logits.view.box;
+            block.set(3, width / 3, width);
+            Place part = place(type, block);
+            fast::segmentation_grad(s.logits.view, s.labels.view, s.sums.view(), part.view, s.spec);
+            expect_same_bits(fast.view.sub(block), part.view, "block of the gradient " + what);
+            if (HasFailure()) return;
+          }
+}
+
+TEST(Loss, LargeLogitsStayFinite) {
+  Scene s(LossKind::kDiceCE, DType::kF32, {1, 1, 2, 70, 3}, 1);
+  for (std::int64_t i = 0; i < s.logits.memory.count(); ++i) s.logits.memory.as<float>()[i] *= 1000;
+  s.reference_loss();
+  Tensor sums(DType::kF64, s.sums.shape());
+  fast::segmentation_sums(s.logits.view, s.labels.view, sums.view(), s.spec);
+  expect_close(s.sums.view(), sums.view(), 1e-6, "sums");
+}
+
+TEST(Loss, AGroupWithoutVoxelsHasNoGradient) {
+  Scene s(LossKind::kDiceCE, DType::kF32, {1, 1, 2, 7, 3}, 1);
+  fill(s.labels.view, [](const Dims&) { return -1.0; });
+  EXPECT_TRUE(std::isfinite(s.reference_loss()));
+  Place grad = random(DType::kF32, s.logits.view.box, kSeed), zero = place(DType::kF32, s.logits.view.box);
+  fast::segmentation_grad(s.logits.view, s.labels.view, s.sums.view(), grad.view, s.spec);
+  expect_same_bits(zero.view, grad.view, "gradient");
+}
+
+}  // namespace
+}  // namespace voxshard

@@ -1,0 +1,166 @@
+// Pooling and up-sampling: hand-sized numbers, gradients by central differences, fast = reference, blocks = whole.
+#include "libcore/kernels/pool.h"
+
+#include "tests/kernels/support.h"
+
+namespace voxshard {
+namespace {
+
+using namespace test;
+
+const std::uint64_t kSeed = printed_seed("kernels/pool", 77);
+
+Window window_of(std::int64_t kernel, std::int64_t stride, std::int64_t dilation, std::int64_t lo, std::int64_t hi) {
+  return {.kernel = Dims::filled(3, kernel),
+          .stride = Dims::filled(3, stride),
+          .dilation = Dims::filled(3, dilation),
+          .pad_lo = Dims::filled(3, lo),
+          .pad_hi = Dims::filled(3, hi)};
+}
+
+Box output_box(const Window& window, const Shape& x) {
+  Shape y = x;
+  for (int a = 0; a < 3; ++a) y[a + 1] = window.output_extent(a, x[a + 1]);
+  return Box::whole(y);
+}
+
+std::vector<Window> windows() {
+  return {window_of(2, 2, 1, 0, 0), window_of(3, 2, 1, 1, 1), window_of(3, 1, 1, 1, 1), window_of(3, 2, 1, 0, 1),
+          window_of(2, 1, 2, 1, 0), window_of(1, 1, 1, 0, 0), window_of(1, 2, 1, 0, 0), window_of(4, 3, 1, 2, 1)};
+}
+
+TEST(Pool, MaximumAndArgmaxByHand) {
+  const Window w{.kernel = {1, 1, 3}, .stride = {1, 1, 2}, .dilation = {1, 1, 1}, .pad_lo = {0, 0, 1}, .pad_hi = {0, 0, 1}};
+  const Shape shape = {1, 1, 1, 5, 1};
+  Tensor x(DType::kF32, shape), y(DType::kF32, {1, 1, 1, 3, 1}), arg(DType::kU8, {1, 1, 1, 3, 1}), d_x(DType::kF32, shape);
+  const float values[] = {-3, -5, -1, -1, -7};  // windows {., -3, -5} {-5, -1, -1} {-1, -7, .}
+  std::copy(values, values + 5, x.as<float>());
+  for (bool fast : {false, true}) {
+    (fast ? fast::max_pool : reference::max_pool)(x.view(), y.view(), w, shape);
+    (fast ? fast::max_pool_argmax : reference::max_pool_argmax)(x.view(), arg.view(), w, shape);
+    EXPECT_EQ(std::vector<float>(y.as<float>(), y.as<float>() + 3), (std::vector<float>{-3, -1, -1}));
+    EXPECT_EQ(std::vector<int>(arg.as<std::uint8_t>(), arg.as<std::uint8_t>() + 3), (std::vector<int>{1, 1, 0}));
+    (fast ? fast::max_pool_grad : reference::max_pool_grad)(arg.view(), y.view(), d_x.view(), w);
+    EXPECT_EQ(std::vector<float>(d_x.as<float>(), d_x.as<float>() + 5), (std::vector<float>{-3, 0, -1, -1, 0}));
+    (fast ? fast::avg_pool : reference::avg_pool)(x.view(), y.view(), w, shape);
+    EXPECT_EQ(y.as<float>()[0], -4);
+    EXPECT_EQ(y.as<float>()[2], -4);
+  }
+}
+
+TEST(Pool, ReferenceGradientsMatchCentralDifferences) {
+  const Shape shape = {2, 4, 5, 6, 2};
+  for (const Window& w : windows()) {
+    const Box y_box = output_box(w, shape);
+    Place x = random(DType::kF64, Box::whole(shape), kSeed), y = place(DType::kF64, y_box),
+          g = random(DType::kF64, y_box, kSeed + 1), d_x = place(DType::kF64, x.view.box), arg = place(DType::kU8, y_box);
+    reference::max_pool_argmax(x.view, arg.view, w, shape);
+    reference::max_pool_grad(arg.view, g.view, d_x.view, w);
+    EXPECT_LE(gradient_error(x.view, d_x.view,
+                             [&] {
+                               reference::max_pool(x.view, y.view, w, shape);
+                               return dot(y.view, g.view);
+                             }),
+              1e-6);
+    reference::avg_pool_grad(g.view, d_x.view, w, shape);
+    EXPECT_LE(gradient_error(x.view, d_x.view,
+                             [&] {
+                               reference::avg_pool(x.view, y.view, w, shape);
+                               return dot(y.view, g.view);
+                             }),
+              1e-6);
+  }
+}
+
+TEST(Pool, UpsampleGradientMatchesCentralDifferences) {
+  const Dims factor = {1, 2, 3};
+  Place x = random(DType::kF64, Box::whole({1, 2, 3, 2, 3}), kSeed), y = place(DType::kF64, Box::whole({1, 2, 6, 6, 3})),
+        g = random(DType::kF64, y.view.box, kSeed + 1), d_x = place(DType::kF64, x.view.box);
+  reference::upsample_nearest_grad(g.view, d_x.view, factor);
+  EXPECT_LE(gradient_error(x.view, d_x.view,
+                           [&] {
+                             reference::upsample_nearest(x.view, y.view, factor);
+                             return dot(y.view, g.view);
+                           }),
+            1e-6);
+}
+
+/// Odd sub-boxes of `whole`.
+std::vector<Box> some_blocks(const Box& whole) {
+  std::vector<Box> parts = {whole};
+  for (int cut = 1; cut <= 3; ++cut) {
+    Box low = whole, high = whole;
+    const std::int64_t at = whole.begin[cut] + (whole.extent[cut] + 1) / 3;
+    low.set(cut, whole.begin[cut], at);
+    high.set(cut, at, whole.end(cut));
+    if (!low.empty()) parts.push_back(low);
+    if (!high.empty()) parts.push_back(high);
+  }
+  return parts;
+}
+
+TEST(Pool, FastEqualsReferenceInEveryBlock) {
+  for (std::int64_t channels : {1, 3, 7, 8, 9, 32, 33})
+    for (DType type : {DType::kF32, DType::kBF16})
+      for (std::int64_t margin : {0, 1})
+        for (const Window& w : windows()) {
+          const Shape shape = {2, 5, 6, 7, channels};
+          const Box y_box = output_box(w, shape);
+          const double tolerance = type == DType::kBF16 ? 0x1p-7 : 1e-6;
+          Place x = random(type, Box::whole(shape), kSeed, margin), d_y = random(type, y_box, kSeed + 2, margin),
+                arg = place(DType::kU8, y_box, margin);
+          const std::string what = "kernel " + to_string(w.kernel) + " channels " + std::to_string(channels);
+          reference::max_pool_argmax(x.view, arg.view, w, shape);
+          for (const Box& block : some_blocks(y_box)) {
+            Place fast = place(type, block, margin), slow = place(type, block);
+            Place fast_arg = place(DType::kU8, block, margin), slow_arg = place(DType::kU8, block);
+            fast::max_pool(x.view, fast.view, w, shape);
+            reference::max_pool(x.view, slow.view, w, shape);
+            expect_same_bits(slow.view, fast.view, "max " + what);
+            fast::max_pool_argmax(x.view, fast_arg.view, w, shape);
+            expect_same_bits(arg.view.sub(block), fast_arg.view, "argmax " + what);
+            fast::avg_pool(x.view, fast.view, w, shape);
+            reference::avg_pool(x.view, slow.view, w, shape);
+            expect_close(slow.view, fast.view, tolerance, "avg " + what);
+          }
+          Place whole_max = place(type, x.view.box), whole_avg = place(type, x.view.box);
+          fast::max_pool_grad(arg.view, d_y.view, whole_max.view, w);
+          fast::avg_pool_grad(d_y.view, whole_avg.view, w, shape);
+          for (const Box& block : some_blocks(x.view.box)) {
+            Place fast = place(type, block, margin), slow = place(type, block);
+            fast::max_pool_grad(arg.view, d_y.view, fast.view, w);
+            reference::max_pool_grad(arg.view, d_y.view, slow.view, w);
+            expect_close(slow.view, fast.view, tolerance, "max grad " + what);
+            expect_same_bits(whole_max.view.sub(block), fast.view, "max grad block " + what);
+            fast::avg_pool_grad(d_y.view, fast.view, w, shape);
+            reference::avg_pool_grad(d_y.view, slow.view, w, shape);
+            expect_close(slow.view, fast.view, tolerance, "avg grad " + what);
+            expect_same_bits(whole_avg.view.sub(block), fast.view, "avg grad block " + what);
+          }
+          if (HasFailure()) return;
+        }
+}
+
+TEST(Pool, UpsampleFastEqualsReferenceInEveryBlock) {
+  for (std::int64_t channels : {1, 8, 17})
+    for (DType type : {DType::kF32, DType::kBF16}) {
+      const Dims factor = {2, 1, 3};
+      Place x = random(type, Box::whole({2, 3, 4, 5, channels}), kSeed, 1),
+            d_y = random(type, Box::whole({2, 6, 4, 15, channels}), kSeed, 1);
+      for (const Box& block : some_blocks(d_y.view.box)) {
+        Place fast = place(type, block, 1), slow = place(type, block);
+        fast::upsample_nearest(x.view, fast.view, factor);
+        reference::upsample_nearest(x.view, slow.view, factor);
+        expect_same_bits(slow.view, fast.view, "upsample");
+      }
+      for (const Box& block : some_blocks(x.view.box)) {
+        Place fast = place(type, block, 1), slow = place(type, block);
+        fast::upsample_nearest_grad(d_y.view, fast.view, factor);
+        reference::upsample_nearest_grad(d_y.view, slow.view, factor);
+        expect_close(slow.view, fast.view, type == DType::kBF16 ? 0x1p-7 : 1e-6, "upsample grad");
+      }
+    }
+}
+
+}  // namespace
+}  // namespace voxshard
