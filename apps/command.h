@@ -25,7 +25,6 @@ struct Context {
   int threads = 1;
   bool json = false;
   Progress* progress = nullptr;  // never null when a command runs
-  int signal = 0;                // set by main after a run that was asked to stop
 };
 
 /// What a subcommand hands back; main prints `json` with --json, else `text`, both on standard output.

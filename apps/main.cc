@@ -17,6 +17,8 @@
   X(demo)                    \
   X(info)                    \
   X(prepare)                 \
+  X(train)                   \
+  X(predict)                 \
   X(evaluate)                \
   X(verify)                  \
   X(bench)                   \

@@ -62,6 +62,18 @@ struct MappedVolume::Impl {
     return value;
   }
 
+  std::int64_t voxel_bytes() const {
+    switch (type) {
+      case DiskType::kU8:
+        return 1;
+      case DiskType::kI16:
+      case DiskType::kU16:
+        return 2;
+      default:
+        return 4;
+    }
+  }
+
   template <class T, class U>
   void read_row(std::int64_t from, U* to, std::int64_t count) const {
     if (scaled) {
@@ -126,6 +138,16 @@ const Geometry& MappedVolume::geometry() const { return impl_->geometry; }
 DiskType MappedVolume::type() const { return impl_->type; }
 DType MappedVolume::dtype() const { return impl_->type == DiskType::kF32 || impl_->scaled ? DType::kF32 : DType::kI32; }
 Shape MappedVolume::shape() const { return impl_->geometry.shape(); }
+
+void MappedVolume::will_need(const Box& box) const {
+  if (box.empty()) return;
+  const Shape whole = shape();
+  const std::int64_t voxel = impl_->voxel_bytes();
+  const std::int64_t page = ::sysconf(_SC_PAGESIZE);
+  const std::int64_t begin = (impl_->data_begin + box.begin[0] * whole[1] * whole[2] * voxel) / page * page;
+  const std::int64_t end = impl_->data_begin + box.end(0) * whole[1] * whole[2] * voxel;
+  ::madvise(static_cast<char*>(impl_->map) + begin, static_cast<std::size_t>(end - begin), MADV_WILLNEED);
+}
 
 void MappedVolume::read_box(const Box& box, const TensorView& dst) const {
   if (box.empty()) return;

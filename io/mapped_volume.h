@@ -30,6 +30,8 @@ class MappedVolume {
   ///   dst  extents D x H x W of the box, or (1, D, H, W, 1); any strides; its own box.begin does not matter
   /// Threads: any number at once. Cost: only the pages of the box are read.
   void read_box(const Box& box, const TensorView& dst) const;
+  /// Asks the system to read the planes of `box` ahead; returns at once.
+  void will_need(const Box& box) const;
 
  private:
   struct Impl;

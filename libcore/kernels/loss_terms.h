@@ -1,7 +1,8 @@
 // A group's segmentation loss as a function of its sums, and its derivatives: what both kernel sets share.
 //
-// The loss depends on a voxel's probabilities p only through I_c, P_c and CE, so d loss / d p_c = y_c * d_I[c] + d_P[c],
-// and through the softmax d loss / d logit_j = p_j (g_j - sum_c p_c g_c) + d_CE (p_j - y_j), g_c = d loss / d p_c.
+// The loss depends on a voxel's probabilities p only through I_c, P_c and CE, so d loss / d p_c = y_c * d_I[c] +
+// d_P[c], and through the softmax d loss / d logit_j = p_j (g_j - sum_c p_c g_c) + d_CE (p_j - y_j), g_c = d loss / d
+// p_c.
 #pragma once
 
 #include <cmath>

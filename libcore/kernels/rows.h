@@ -2,7 +2,8 @@
 //
 //   for_each_row(y.box, [&](const Dims& at) { load_row(x, offset_at(x, at), channels, buffer); ... });
 //
-// `at` holds global coordinates with 0-th channel of the box in its last entry, so views with other boxes agree on it.
+// `at` holds global coordinates (its last entry is the first channel of the box), so views with other boxes agree on
+// it.
 #pragma once
 
 #include "libcore/tensor/tensor.h"

@@ -84,24 +84,11 @@ std::unique_ptr<Kernel> convert_kernel(const OpContext&, KernelSet set) {
 // These fill from a few numbers; one version serves both kernel sets.
 
 std::unique_ptr<Kernel> one_kernel(const OpContext&, KernelSet) {
-  return std::make_unique<FunctionKernel>([](const KernelCall& c) {
-    for (std::int64_t i = 0; i < c.output.count(); ++i) store(c.output, i, 1);
-  });
+  return std::make_unique<FunctionKernel>([](const KernelCall& c) { fill(c.output, 1); });
 }
 
 std::unique_ptr<Kernel> broadcast_kernel(const OpContext&, KernelSet) {
-  return std::make_unique<FunctionKernel>([](const KernelCall& c) {
-    TensorView source = c.inputs[0];
-    source.box = c.output.box;
-    source.strides = Dims::filled(c.output.rank(), 0);
-    if (c.output.box.empty()) return;
-    Tensor row(source.dtype, {c.output.extent().back()});
-    const double value = load(c.inputs[0], 0);
-    for (std::int64_t i = 0; i < row.count(); ++i) store(row.view(), i, value);
-    source.data = row.data();
-    source.strides[source.rank() - 1] = 1;
-    copy(source, c.output);
-  });
+  return std::make_unique<FunctionKernel>([](const KernelCall& c) { fill(c.output, load(c.inputs[0], 0)); });
 }
 
 std::unique_ptr<Kernel> lerp_kernel(const OpContext& op, KernelSet) {

@@ -28,23 +28,26 @@ Layout LayoutTable::of_input(const Shape& shape) {
                                         std::to_string(mesh_.partition.rank()) + " entries, but the input tensor " +
                                         to_string(shape) + " has " + std::to_string(shape.rank()) + " axes");
   Layout layout{.replicated = false};
-  for (int a = 0; a + 1 < shape.rank(); ++a) {
-    std::vector<Interval> cut;
-    if (a == 0) {
-      for (const auto& [begin, end] : greedy_ceil(shape[0], mesh_.replicas))
-        for (const auto& [b, e] : greedy_ceil(end - begin, mesh_.partition[0])) cut.emplace_back(begin + b, begin + e);
-    } else {
-      cut = greedy_ceil(shape[a], mesh_.partition[a]);
-    }
-    layout.axes.push_back(std::move(cut));
-  }
+  for (int a = 0; a + 1 < shape.rank(); ++a) layout.axes.push_back(cut_anew(shape, a));
   return layout;
+}
+
+std::vector<Interval> LayoutTable::cut_anew(const Shape& shape, int axis) const {
+  if (axis > 0) return greedy_ceil(shape[axis], mesh_.partition[axis]);
+  std::vector<Interval> cut;
+  for (const auto& [begin, end] : greedy_ceil(shape[0], mesh_.replicas))
+    for (const auto& [b, e] : greedy_ceil(end - begin, mesh_.partition[0])) cut.emplace_back(begin + b, begin + e);
+  return cut;
 }
 
 Layout LayoutTable::carried(const OpDef& def, const OpContext& op, const Layout& from, const Shape& from_shape) {
   Layout layout = from;
-  if (def.boundary == nullptr) return layout;
-  for (int a = 1; a < static_cast<int>(from.axes.size()); ++a) {
+  for (int a = 0; a < static_cast<int>(from.axes.size()); ++a) {
+    if (from_shape[a] == op.result.shape[a]) continue;
+    if (a == 0 || def.boundary == nullptr) {  // a concat along N, a slice: no boundary of the input means anything here
+      layout.axes[static_cast<std::size_t>(a)] = cut_anew(op.result.shape, a);
+      continue;
+    }
     auto move = [&](std::int64_t boundary) {
       if (boundary == 0) return std::int64_t{0};
       if (boundary == from_shape[a]) return op.result.shape[a];

@@ -19,8 +19,9 @@ struct Layout {
 /// Chooses the layout of each value in graph order.
 ///
 /// Inputs are cut greedy-ceil. A result takes the layout that tensors of its leading extents already have (so both sides
-/// of a skip connection agree), else the cut of its first cut input carried over by the op's boundary rule. A contraction
-/// that leaves no cut axis gives a replicated result.
+/// of a skip connection agree), else the cut of its first cut input carried over by the op's boundary rule; an axis whose
+/// extent changes without such a rule (concat along it, slice) is cut greedy-ceil again. A contraction that leaves no cut
+/// axis gives a replicated result.
 class LayoutTable {
  public:
   LayoutTable(const Mesh& mesh, const OpTable& ops) : mesh_(mesh), ops_(ops) {}
@@ -28,6 +29,7 @@ class LayoutTable {
 
  private:
   Layout of_input(const Shape& shape);
+  std::vector<Interval> cut_anew(const Shape& shape, int axis) const;
   Layout of_contraction(const OpDef& def, const OpContext& op, const Layout& driver);
   Layout carried(const OpDef& def, const OpContext& op, const Layout& from, const Shape& from_shape);
 

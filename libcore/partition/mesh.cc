@@ -25,6 +25,8 @@ Dims parse_partition(std::string_view text, int rank) {
   std::string number;
   auto flush = [&] {
     std::int64_t value = 0;
+    while (number.starts_with(' ')) number.erase(0, 1);
+    while (number.ends_with(' ')) number.pop_back();
     const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
     if (number.empty() || error != std::errc() || end != number.data() + number.size()) throw fail("is not a list of whole numbers");
     entries.push_back(value);
@@ -34,7 +36,7 @@ Dims parse_partition(std::string_view text, int rank) {
   if (body.size() >= 2 && body.front() == '[' && body.back() == ']') body = body.substr(1, body.size() - 2);
   for (char ch : body) {
     if (ch == 'x' || ch == ',') flush();
-    else if (ch != ' ') number += ch;
+    else number += ch;
   }
   flush();
   for (auto entry : entries)

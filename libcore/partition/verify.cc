@@ -34,22 +34,33 @@ void verify_margins(const Program& program, ValueId id, std::vector<std::string>
   const ValuePlan& plan = program.plan(id);
   if (plan.layout.replicated) return;
   std::vector<std::int64_t> filled(plan.own.size());
+  std::vector<std::vector<Box>> arrived(plan.own.size());
+  bool outside = false, outside_filled = false;
   const Box whole = Box::whole(program.graph.node(id).type.shape);
+  for (const Box& held : plan.held) outside = outside || !whole.contains(held);
   for (std::size_t c = 0; c < plan.own.size(); ++c) filled[c] = plan.own[c].count();
   for (const Instruction& instruction : program.instructions) {
-    if (instruction.value != id || instruction.kind != InstructionKind::kExchange) continue;
+    if (instruction.value != id) continue;
+    outside_filled = outside_filled || instruction.kind == InstructionKind::kFillMargin;
+    if (instruction.kind != InstructionKind::kExchange) continue;
     for (const Copy& copy : instruction.copies) {
       const auto to = static_cast<std::size_t>(copy.to), from = static_cast<std::size_t>(copy.from);
       if (!plan.held[to].contains(copy.box) || !plan.own[from].contains(copy.box))
         broken.push_back(where(program, id) + "a copy leaves its boxes");
       if (!intersect(copy.box, plan.own[to]).empty())
         broken.push_back(where(program, id) + "a copy writes into owned voxels of core " + std::to_string(copy.to));
+      for (const Box& other : arrived[to])
+        if (!intersect(copy.box, other).empty())
+          broken.push_back(where(program, id) + "core " + std::to_string(to) + " gets " + to_string(copy.box) + " twice");
+      arrived[to].push_back(copy.box);
       filled[to] += copy.box.count();
     }
   }
   for (std::size_t c = 0; c < plan.own.size(); ++c)
     if (filled[c] != intersect(plan.held[c], whole).count())
       broken.push_back(where(program, id) + "core " + std::to_string(c) + " misses part of its margin or gets it twice");
+  if (outside && !outside_filled)
+    broken.push_back(where(program, id) + "nobody fills its margin outside the tensor");
 }
 
 void verify_reads(const Program& program, const OpTable& ops, const Instruction& compute,
@@ -79,12 +90,16 @@ std::vector<std::string> verify(const Program& program, const OpTable& ops) {
     verify_margins(program, id, broken);
   }
   std::vector<bool> ready(program.values.size(), false);
+  std::vector<std::size_t> complete(program.values.size(), 0);  // past the last instruction that writes it
   for (ValueId id = 0; id < program.graph.size(); ++id)
     ready[static_cast<std::size_t>(id)] = program.graph.node(id).role != Role::kOp;
-  for (const Instruction& instruction : program.instructions) {
+  for (std::size_t at = 0; at < program.instructions.size(); ++at)
+    complete[static_cast<std::size_t>(program.instructions[at].value)] = at + 1;
+  for (std::size_t at = 0; at < program.instructions.size(); ++at) {
+    const Instruction& instruction = program.instructions[at];
     if (instruction.kind == InstructionKind::kCompute) {
       for (ValueId i : program.graph.node(instruction.value).inputs)
-        if (!ready[static_cast<std::size_t>(i)])
+        if (!ready[static_cast<std::size_t>(i)] || complete[static_cast<std::size_t>(i)] > at)
           broken.push_back(where(program, instruction.value) + "reads %" + std::to_string(i) + " before it is ready");
       verify_reads(program, ops, instruction, broken);
       ready[static_cast<std::size_t>(instruction.value)] = !instruction.partial;

@@ -147,6 +147,15 @@ void fill_zero(const TensorView& dst) {
   });
 }
 
+void fill(const TensorView& dst, double value) {
+  if (dst.box.empty()) return;
+  if (dst.rank() == 0) return store(dst, 0, value);
+  for_each_row(dst.box, [&](const Dims& index) {
+    const std::int64_t at = offset_of(dst, index);
+    for (std::int64_t i = 0; i < dst.extent().back(); ++i) store(dst, at + i * dst.strides[dst.rank() - 1], value);
+  });
+}
+
 Difference compare(const TensorView& a, const TensorView& b) {
   ensure(a.box == b.box && a.dtype == b.dtype, "compared views have equal boxes and types");
   Difference d;

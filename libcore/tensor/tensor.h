@@ -78,6 +78,7 @@ void store(const TensorView& view, std::int64_t offset, double value);
 /// Copies the elements of dst.box from src (which must contain it); types may differ (converted through double).
 void copy(const TensorView& src, const TensorView& dst);
 void fill_zero(const TensorView& dst);
+void fill(const TensorView& dst, double value);
 
 /// What differs between two views of equal boxes.
 struct Difference {

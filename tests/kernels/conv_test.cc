@@ -42,7 +42,8 @@ struct Case {
   }
 };
 
-Window window_of(int rank, std::int64_t kernel, std::int64_t stride, std::int64_t dilation, std::int64_t lo, std::int64_t hi) {
+Window window_of(int rank, std::int64_t kernel, std::int64_t stride, std::int64_t dilation, std::int64_t lo,
+                 std::int64_t hi) {
   return {.kernel = Dims::filled(rank, kernel),
           .stride = Dims::filled(rank, stride),
           .dilation = Dims::filled(rank, dilation),
@@ -94,7 +95,8 @@ struct Operands {
     bias = place(DType::kF32, Box::whole({c.co}));
     d_y = place(type, c.y_box(), margin);
     std::uint64_t stream = kSeed;
-    for (const Place* p : {&x, &w, &bias, &d_y}) integers ? fill_integers(p->view, ++stream) : fill_normal(p->view, ++stream);
+    for (const Place* p : {&x, &w, &bias, &d_y})
+      integers ? fill_integers(p->view, ++stream) : fill_normal(p->view, ++stream);
   }
 };
 
@@ -110,24 +112,26 @@ void compare_sets(MakeKernel make, const Case& c, DType type, const std::vector<
     expect_same_bits(slow.view, fast.view, c.name);
   } else {
     const double rounding = out_type == DType::kBF16 ? 0x1p-8 : 0x1p-23;
-    expect_close(slow.view, fast.view, rounding * (out_type == DType::kBF16 ? 1.5 : 4 + std::sqrt(static_cast<double>(terms))),
-                 c.name);
+    expect_close(slow.view, fast.view,
+                 rounding * (out_type == DType::kBF16 ? 1.5 : 4 + std::sqrt(static_cast<double>(terms))), c.name);
   }
 }
 
 void compare_all(const Case& c, DType type, std::int64_t margin, bool integers) {
   const Operands o(c, type, margin, integers);
   const std::int64_t taps = c.window.volume();
-  compare_sets(make_conv_forward, c, type, {o.x.view, o.w.view, o.bias.view}, c.y_box(), type, margin, integers, taps * c.ci);
+  compare_sets(make_conv_forward, c, type, {o.x.view, o.w.view, o.bias.view}, c.y_box(), type, margin, integers,
+               taps * c.ci);
   compare_sets(make_conv_input_grad, c, type, {o.d_y.view, o.w.view}, c.x_box(), type, margin, integers, taps * c.co);
   if (c.y_box().empty()) return;
-  compare_sets(make_conv_weight_grad, c, type, {o.x.view, o.d_y.view}, Box::whole(c.weights()), DType::kF32, 0, integers,
-               c.y_box().count());
+  compare_sets(make_conv_weight_grad, c, type, {o.x.view, o.d_y.view}, Box::whole(c.weights()), DType::kF32, 0,
+               integers, c.y_box().count());
 }
 
 TEST(Conv, OneDimensionalSumsByHand) {
   const Window window{.kernel = {1, 3}, .stride = {1, 1}, .dilation = {1, 1}, .pad_lo = {0, 1}, .pad_hi = {0, 1}};
-  Tensor x(DType::kF32, {1, 1, 4, 1}), w(DType::kF32, {1, 3, 1, 1}), bias(DType::kF32, {1}), y(DType::kF32, {1, 1, 4, 1});
+  Tensor x(DType::kF32, {1, 1, 4, 1}), w(DType::kF32, {1, 3, 1, 1}), bias(DType::kF32, {1}),
+      y(DType::kF32, {1, 1, 4, 1});
   for (int i = 0; i < 4; ++i) x.as<float>()[i] = static_cast<float>(i + 1);
   w.as<float>()[0] = 1;
   w.as<float>()[1] = 10;
@@ -135,7 +139,8 @@ TEST(Conv, OneDimensionalSumsByHand) {
   bias.as<float>()[0] = 0.5F;
   for (KernelSet set : {KernelSet::kReference, KernelSet::kFast}) {
     run_kernel(*make_conv_forward(set, window, w.shape(), DType::kF32), {x.view(), w.view(), bias.view()}, y.view());
-    EXPECT_EQ(std::vector<float>(y.as<float>(), y.as<float>() + 4), (std::vector<float>{210.5F, 321.5F, 432.5F, 43.5F}));
+    EXPECT_EQ(std::vector<float>(y.as<float>(), y.as<float>() + 4),
+              (std::vector<float>{210.5F, 321.5F, 432.5F, 43.5F}));
     // d_x[i] = sum_k d_y[i + 1 - k] w[k] with d_y = x.
     run_kernel(*make_conv_input_grad(set, window, w.shape(), DType::kF32), {x.view(), w.view()}, y.view());
     EXPECT_EQ(std::vector<float>(y.as<float>(), y.as<float>() + 4), (std::vector<float>{12, 123, 234, 340}));
@@ -152,7 +157,8 @@ TEST(Conv, TransposedByTwoPutsEachInputInItsOwnCell) {
   d_y.as<float>()[1] = 5;
   w.as<float>()[0] = 1;
   w.as<float>()[1] = 10;
-  run_kernel(*make_conv_input_grad(KernelSet::kFast, window, w.shape(), DType::kF32), {d_y.view(), w.view()}, d_x.view());
+  run_kernel(*make_conv_input_grad(KernelSet::kFast, window, w.shape(), DType::kF32), {d_y.view(), w.view()},
+             d_x.view());
   EXPECT_EQ(std::vector<float>(d_x.as<float>(), d_x.as<float>() + 4), (std::vector<float>{3, 30, 5, 50}));
 }
 
@@ -202,8 +208,8 @@ TEST(Conv, LibraryWeightGradientEqualsReference) {
     slow.view = slow.memory.view();
     fast.view = fast.memory.view();
     run_kernel(*kernel, {o.x.view, o.d_y.view}, fast.view);
-    run_kernel(*make_conv_weight_grad(KernelSet::kReference, c.window, c.weights(), DType::kF32), {o.x.view, o.d_y.view},
-               slow.view);
+    run_kernel(*make_conv_weight_grad(KernelSet::kReference, c.window, c.weights(), DType::kF32),
+               {o.x.view, o.d_y.view}, slow.view);
     expect_same_bits(slow.view, fast.view, c.name);
   }
   EXPECT_GT(tried, 40);
@@ -269,7 +275,8 @@ TEST(Conv, ForwardOfABlockEqualsTheBlockOfTheForward) {
         for (const Box& block : blocks(c.y_box(), c.rank(), step)) {
           if (skip(block, whole.view.box)) continue;
           Place part = place(type, block, block.begin[1] % 2);
-          // Every other block reads a margin buffer with zeros around, as the engine makes it; the others the bare tensor.
+          // Every other block reads a margin buffer with zeros around, as the engine makes it; the others the bare
+          // tensor.
           Place margin = place(type, read_box(block, c.window, c.ci));
           const Box held = intersect(margin.view.box, o.x.view.box);
           if (!held.empty()) copy(o.x.view.sub(held), margin.view.sub(held));

@@ -1,4 +1,5 @@
-// Normalisation in pieces: hand-sized numbers, the whole chain's gradient, fast = reference, sums over cuts, blocks = whole.
+// Normalisation in pieces: hand-sized numbers, the whole chain's gradient, fast = reference, sums over cuts, blocks =
+// whole.
 #include "libcore/kernels/norm.h"
 
 #include "tests/kernels/support.h"
@@ -16,7 +17,9 @@ struct Scene {
   NormSpec spec;
 
   Scene(DType type, const Shape& shape, std::int64_t groups, double slope, std::int64_t margin = 0)
-      : sums(DType::kF64, {groups, shape.back(), 2}), stats(DType::kF64, sums.shape()), grad_sums(DType::kF64, sums.shape()) {
+      : sums(DType::kF64, {groups, shape.back(), 2}),
+        stats(DType::kF64, sums.shape()),
+        grad_sums(DType::kF64, sums.shape()) {
     x = random(type, Box::whole(shape), kSeed, margin);
     d_y = random(type, Box::whole(shape), kSeed + 1, margin);
     const DType parameter = type == DType::kF64 ? DType::kF64 : DType::kF32;
@@ -96,8 +99,8 @@ TEST(Norm, FastEqualsReference) {
           expect_close(slow.view, fast.view, tolerance, "apply " + what);
           fast::norm_input_grad(s.x.view, s.stats.view(), s.gamma.view, s.beta.view, s.d_y.view, s.grad_sums.view(),
                                 fast.view, s.spec);
-          reference::norm_input_grad(s.x.view, s.stats.view(), s.gamma.view, s.beta.view, s.d_y.view, s.grad_sums.view(),
-                                     slow.view, s.spec);
+          reference::norm_input_grad(s.x.view, s.stats.view(), s.gamma.view, s.beta.view, s.d_y.view,
+                                     s.grad_sums.view(), slow.view, s.spec);
           expect_close(slow.view, fast.view, tolerance, "input grad " + what);
         }
 }
@@ -117,8 +120,8 @@ TEST(Norm, ABlockEqualsTheBlockOfTheWhole) {
       Place part = place(DType::kF32, block, w % 2);
       fast::norm_apply(s.x.view.sub(block), s.stats.view(), s.gamma.view, s.beta.view, part.view, s.spec);
       expect_same_bits(whole.view.sub(block), part.view, "apply");
-      fast::norm_input_grad(s.x.view, s.stats.view(), s.gamma.view, s.beta.view, s.d_y.view, s.grad_sums.view(), part.view,
-                            s.spec);
+      fast::norm_input_grad(s.x.view, s.stats.view(), s.gamma.view, s.beta.view, s.d_y.view, s.grad_sums.view(),
+                            part.view, s.spec);
       expect_same_bits(whole_grad.view.sub(block), part.view, "input grad");
     }
   }

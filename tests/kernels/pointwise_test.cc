@@ -46,7 +46,8 @@ TEST(Pointwise, FastEqualsReference) {
                              Shape{2, 3, 4, 5, 1}, Shape{2, 3, 4, 5, 17}, Shape{1, 2, 3, 4, 5, 6}, Shape{2, 0, 3, 4}})
     for (DType type : {DType::kF32, DType::kBF16, DType::kF64})
       for (std::int64_t margin : {0, 1}) {
-        Place a = random(type, Box::whole(shape), kSeed, margin), b = random(type, Box::whole(shape), kSeed + 1, margin);
+        Place a = random(type, Box::whole(shape), kSeed, margin),
+              b = random(type, Box::whole(shape), kSeed + 1, margin);
         Place fast = place(type, a.view.box, margin), slow = place(type, a.view.box);
         const std::string what = to_string(shape) + " " + dtype_name(type);
         const double tolerance = type == DType::kBF16 ? 0x1p-8 : 1e-6;

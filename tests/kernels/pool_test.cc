@@ -30,9 +30,11 @@ std::vector<Window> windows() {
 }
 
 TEST(Pool, MaximumAndArgmaxByHand) {
-  const Window w{.kernel = {1, 1, 3}, .stride = {1, 1, 2}, .dilation = {1, 1, 1}, .pad_lo = {0, 0, 1}, .pad_hi = {0, 0, 1}};
+  const Window w{
+      .kernel = {1, 1, 3}, .stride = {1, 1, 2}, .dilation = {1, 1, 1}, .pad_lo = {0, 0, 1}, .pad_hi = {0, 0, 1}};
   const Shape shape = {1, 1, 1, 5, 1};
-  Tensor x(DType::kF32, shape), y(DType::kF32, {1, 1, 1, 3, 1}), arg(DType::kU8, {1, 1, 1, 3, 1}), d_x(DType::kF32, shape);
+  Tensor x(DType::kF32, shape), y(DType::kF32, {1, 1, 1, 3, 1}), arg(DType::kU8, {1, 1, 1, 3, 1}),
+      d_x(DType::kF32, shape);
   const float values[] = {-3, -5, -1, -1, -7};  // windows {., -3, -5} {-5, -1, -1} {-1, -7, .}
   std::copy(values, values + 5, x.as<float>());
   for (bool fast : {false, true}) {
@@ -53,7 +55,8 @@ TEST(Pool, ReferenceGradientsMatchCentralDifferences) {
   for (const Window& w : windows()) {
     const Box y_box = output_box(w, shape);
     Place x = random(DType::kF64, Box::whole(shape), kSeed), y = place(DType::kF64, y_box),
-          g = random(DType::kF64, y_box, kSeed + 1), d_x = place(DType::kF64, x.view.box), arg = place(DType::kU8, y_box);
+          g = random(DType::kF64, y_box, kSeed + 1), d_x = place(DType::kF64, x.view.box),
+          arg = place(DType::kU8, y_box);
     reference::max_pool_argmax(x.view, arg.view, w, shape);
     reference::max_pool_grad(arg.view, g.view, d_x.view, w);
     EXPECT_LE(gradient_error(x.view, d_x.view,
@@ -74,8 +77,9 @@ TEST(Pool, ReferenceGradientsMatchCentralDifferences) {
 
 TEST(Pool, UpsampleGradientMatchesCentralDifferences) {
   const Dims factor = {1, 2, 3};
-  Place x = random(DType::kF64, Box::whole({1, 2, 3, 2, 3}), kSeed), y = place(DType::kF64, Box::whole({1, 2, 6, 6, 3})),
-        g = random(DType::kF64, y.view.box, kSeed + 1), d_x = place(DType::kF64, x.view.box);
+  Place x = random(DType::kF64, Box::whole({1, 2, 3, 2, 3}), kSeed),
+        y = place(DType::kF64, Box::whole({1, 2, 6, 6, 3})), g = random(DType::kF64, y.view.box, kSeed + 1),
+        d_x = place(DType::kF64, x.view.box);
   reference::upsample_nearest_grad(g.view, d_x.view, factor);
   EXPECT_LE(gradient_error(x.view, d_x.view,
                            [&] {

@@ -1,5 +1,5 @@
-// Shared by the kernel tests: tensors with boxes and margins, random values from a printed seed, and running a Kernel with
-// exactly the workspace it asked for.
+// Shared by the kernel tests: tensors with boxes and margins, random values from a printed seed, and running a Kernel
+// with exactly the workspace it asked for.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -131,7 +131,8 @@ inline void expect_same_bits(const TensorView& a, const TensorView& b, const std
                            << to_string(d.at);
 }
 
-/// max over elements of |numeric - analytic| / max |analytic|, numeric from central differences of `value` in `x` (f64).
+/// max over elements of |numeric - analytic| / max |analytic|, numeric from central differences of `value` in `x`
+/// (f64).
 inline double gradient_error(const TensorView& x, const TensorView& gradient, const std::function<double()>& value,
                              double step = 1e-5) {
   double worst = 0, scale = 0;

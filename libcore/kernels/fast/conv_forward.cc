@@ -1,5 +1,5 @@
-// The fast forward convolution: one SlabConv; with kernel == stride (the gradient of an up-convolution, patch embedding)
-// a gather of patches and a matrix product.
+// The fast forward convolution: one SlabConv; with kernel == stride (the gradient of an up-convolution, patch
+// embedding) a gather of patches and a matrix product.
 #include <memory>
 
 #include "libcore/kernels/conv.h"
@@ -46,10 +46,8 @@ class ForwardKernel : public Kernel {
     const TensorView x = conv_view(call.inputs[0]), y = conv_view(call.output);
     return {.out = y.box,
             .out_type = y.dtype,
-            .source =
-                [=, this](const Box& read, DType compute, TensorView& part) {
-                  return !patches_ && use_in_place(x, read, compute, part);
-                },
+            .source = [=, this](const Box& read, DType compute,
+                                TensorView& part) { return !patches_ && use_in_place(x, read, compute, part); },
             .fill = [=, this](const TensorView& to) { patches_ ? gather_patches(x, window_, to) : fill_from(x, to); },
             .target = [=](const Box& slab, DType type, TensorView& part) { return use_in_place(y, slab, type, part); },
             .emit = [=](const TensorView& from) { fill_from(from, y.sub(from.box)); }};
@@ -67,11 +65,12 @@ class ForwardKernel : public Kernel {
 std::unique_ptr<Kernel> make_conv_forward(KernelSet set, const Window& window, const Shape& weights, DType dtype) {
   if (set == KernelSet::kFast && (dtype == DType::kF32 || dtype == DType::kBF16))
     return std::make_unique<fast::ForwardKernel>(window, weights, dtype);
-  return std::make_unique<FunctionKernel>([window = window.lifted(), shape = fast::conv_weights(weights)](const KernelCall& call) {
-    const TensorView w = dense_view(call.inputs[1].data, call.inputs[1].dtype, Box::whole(shape));
-    const TensorView* bias = call.inputs.size() > 2 ? &call.inputs[2] : nullptr;
-    reference::conv_forward(call.inputs[0].lifted(), w, bias, call.output.lifted(), window);
-  });
+  return std::make_unique<FunctionKernel>(
+      [window = window.lifted(), shape = fast::conv_weights(weights)](const KernelCall& call) {
+        const TensorView w = dense_view(call.inputs[1].data, call.inputs[1].dtype, Box::whole(shape));
+        const TensorView* bias = call.inputs.size() > 2 ? &call.inputs[2] : nullptr;
+        reference::conv_forward(call.inputs[0].lifted(), w, bias, call.output.lifted(), window);
+      });
 }
 
 }  // namespace voxshard

@@ -1,8 +1,9 @@
 // The fast input gradient (= transposed convolution) as forward convolutions with turned weights.
 //
-// With stride s the positions i = s j + r of one phase r read d_y at o = (s j + r + lo - k dil) / s for the taps k that make
-// it whole: a convolution over j with stride 1. Example: kernel 3, stride 2, lo 1: phase 0 has tap 1, phase 1 taps 0 and 2.
-// With kernel == stride all phases are one matrix product (voxels x Co) (Co x K Ci), scattered to their places.
+// With stride s the positions i = s j + r of one phase r read d_y at o = (s j + r + lo - k dil) / s for the taps k that
+// make it whole: a convolution over j with stride 1. Example: kernel 3, stride 2, lo 1: phase 0 has tap 1, phase 1 taps
+// 0 and 2. With kernel == stride all phases are one matrix product (voxels x Co) (Co x K Ci), scattered to their
+// places.
 #include <cstring>
 #include <memory>
 #include <numeric>
@@ -18,9 +19,9 @@ namespace {
 
 /// The positions i = s j + r of d_x.
 struct Phase {
-  Dims offset;                         // r
-  std::vector<std::int64_t> taps;      // row-major index of the weights' tap for each tap of `conv`; empty: no tap
-  std::unique_ptr<SlabConv> conv;      // null when there is no tap
+  Dims offset;                     // r
+  std::vector<std::int64_t> taps;  // row-major index of the weights' tap for each tap of `conv`; empty: no tap
+  std::unique_ptr<SlabConv> conv;  // null when there is no tap
 };
 
 Window empty_window() { return {.kernel = {}, .stride = {}, .dilation = {}, .pad_lo = {}, .pad_hi = {}}; }
@@ -31,8 +32,10 @@ class InputGradKernel : public Kernel {
       : window_(window.lifted()), weights_(weights), patches_(is_patch_window(window_)) {
     const Shape w = conv_weights(weights);
     if (patches_) {
-      const Window unit{.kernel = {1, 1, 1}, .stride = {1, 1, 1}, .dilation = {1, 1, 1}, .pad_lo = {0, 0, 0}, .pad_hi = {0, 0, 0}};
-      phases_.push_back({{0, 0, 0}, {0}, std::make_unique<SlabConv>(unit, Shape{1, 1, 1, w[4], window_.volume() * w[3]}, dtype)});
+      const Window unit{
+          .kernel = {1, 1, 1}, .stride = {1, 1, 1}, .dilation = {1, 1, 1}, .pad_lo = {0, 0, 0}, .pad_hi = {0, 0, 0}};
+      phases_.push_back(
+          {{0, 0, 0}, {0}, std::make_unique<SlabConv>(unit, Shape{1, 1, 1, w[4], window_.volume() * w[3]}, dtype)});
       return;
     }
     for (std::int64_t rd = 0; rd < window_.stride[0]; ++rd)
@@ -62,7 +65,8 @@ class InputGradKernel : public Kernel {
         to += tap_bytes;
       }
       const Dims& kernel = phase.conv->kernel();
-      phase.conv->pack(taps.data(), w.dtype, {kernel[1] * kernel[2] * ci * co, kernel[2] * ci * co, ci * co, 1, co}, packed);
+      phase.conv->pack(taps.data(), w.dtype, {kernel[1] * kernel[2] * ci * co, kernel[2] * ci * co, ci * co, 1, co},
+                       packed);
       packed += aligned_bytes(phase.conv->packed_bytes());
     }
   }
@@ -107,7 +111,8 @@ class InputGradKernel : public Kernel {
       for (auto kh : taps_of[1])
         for (auto kw : taps_of[2]) phase.taps.push_back((kd * window_.kernel[1] + kh) * window_.kernel[2] + kw);
     if (!phase.taps.empty())
-      phase.conv = std::make_unique<SlabConv>(sub, Shape{sub.kernel[0], sub.kernel[1], sub.kernel[2], w[4], w[3]}, dtype);
+      phase.conv =
+          std::make_unique<SlabConv>(sub, Shape{sub.kernel[0], sub.kernel[1], sub.kernel[2], w[4], w[3]}, dtype);
     phases_.push_back(std::move(phase));
   }
 
@@ -141,10 +146,8 @@ class InputGradKernel : public Kernel {
             .source = [=](const Box& read, DType compute,
                           TensorView& part) { return use_in_place(d_y, read, compute, part); },
             .fill = [=](const TensorView& to) { fill_from(d_y, to); },
-            .target =
-                [=, this](const Box& slab, DType type, TensorView& part) {
-                  return !patches_ && use_in_place(grid, slab, type, part);
-                },
+            .target = [=, this](const Box& slab, DType type,
+                                TensorView& part) { return !patches_ && use_in_place(grid, slab, type, part); },
             .emit =
                 [=, this](const TensorView& from) {
                   patches_ ? scatter_patches(from, window_, d_x) : fill_from(from, grid.sub(from.box));
@@ -163,11 +166,12 @@ class InputGradKernel : public Kernel {
 std::unique_ptr<Kernel> make_conv_input_grad(KernelSet set, const Window& window, const Shape& weights, DType dtype) {
   if (set == KernelSet::kFast && (dtype == DType::kF32 || dtype == DType::kBF16))
     return std::make_unique<fast::InputGradKernel>(window, weights, dtype);
-  return std::make_unique<FunctionKernel>([window = window.lifted(), shape = fast::conv_weights(weights)](const KernelCall& call) {
-    const TensorView w = dense_view(call.inputs[1].data, call.inputs[1].dtype, Box::whole(shape));
-    const TensorView* bias = call.inputs.size() > 2 ? &call.inputs[2] : nullptr;
-    reference::conv_input_grad(call.inputs[0].lifted(), w, bias, call.output.lifted(), window);
-  });
+  return std::make_unique<FunctionKernel>(
+      [window = window.lifted(), shape = fast::conv_weights(weights)](const KernelCall& call) {
+        const TensorView w = dense_view(call.inputs[1].data, call.inputs[1].dtype, Box::whole(shape));
+        const TensorView* bias = call.inputs.size() > 2 ? &call.inputs[2] : nullptr;
+        reference::conv_input_grad(call.inputs[0].lifted(), w, bias, call.output.lifted(), window);
+      });
 }
 
 }  // namespace voxshard

@@ -1,3 +1,8 @@
+// How a convolution is cut into slabs and where their operands live; the interface and the idea are in conv_slabs.h.
+//
+// A slab is the whole sample when both sides are used in place, else planes of D (or rows of H) of about 16 MB of
+// scratch. Workspace of a call: bias | packed source | result | reordered weights | scratch of the library, each on 64
+// bytes.
 #include "libcore/kernels/fast/conv_slabs.h"
 
 #include <algorithm>
@@ -35,9 +40,7 @@ SlabConv::SlabConv(const Window& window, const Shape& weights, DType dtype) : wi
   if (conv != nullptr) layout_ = conv->weights();
 }
 
-std::int64_t SlabConv::packed_bytes() const {
-  return layout_.empty() ? 4 * element_count(weights_) : layout_.bytes();
-}
+std::int64_t SlabConv::packed_bytes() const { return layout_.empty() ? 4 * element_count(weights_) : layout_.bytes(); }
 
 void SlabConv::pack(const std::byte* plain, DType type, const Dims& strides, std::byte* packed) const {
   if (!layout_.empty()) return layout_.pack(plain, type, weights_, strides, packed);
@@ -110,8 +113,8 @@ void SlabConv::for_each_slab(const SlabIo& io, const std::function<void(const Bo
     std::int64_t rows = part.extent[2];
     if (plane > kSlabBytes) {
       part.set(2, sample.begin[2], sample.begin[2] + 1);
-      rows = std::max<std::int64_t>(1, kSlabBytes / (4 * (read_box(part).count() / window_.span(1) * window_.stride[1] +
-                                                          part.count())));
+      rows = std::max<std::int64_t>(
+          1, kSlabBytes / (4 * (read_box(part).count() / window_.span(1) * window_.stride[1] + part.count())));
     }
     for (std::int64_t d = sample.begin[1]; d < sample.end(1); d += planes)
       for (std::int64_t h = sample.begin[2]; h < sample.end(2); h += rows) {

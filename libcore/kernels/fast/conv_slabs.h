@@ -1,5 +1,5 @@
-// A convolution computed slab by slab through the library: each slab reads a dense source with padding 0, either in place
-// or packed into the workspace (zero where the view holds nothing), and writes in place or is copied out.
+// A convolution computed slab by slab through the library: each slab reads a dense source with padding 0, either in
+// place or packed into the workspace (zero where the view holds nothing), and writes in place or is copied out.
 //
 // The forward convolution, each phase of an input gradient and the matrix product of a patch convolution (kernel ==
 // stride) are all one SlabConv; they differ in how a slab is filled and where it goes.

@@ -1,8 +1,8 @@
 // Our own weight gradient: rows of d_y in batches of about 256 voxels, for each batch all taps and channel tiles.
 //
-// Both operands are packed to f32 panels (weight_grad_tile.h) batch by batch, which also takes care of strides, bf16 and
-// zero padding. Each batch adds its f32 partial sums to sums in the workspace, batches in row-major order of d_y's box: the
-// order of additions is fixed by the block.
+// Both operands are packed to f32 panels (weight_grad_tile.h) batch by batch, which also takes care of strides, bf16
+// and zero padding. Each batch adds its f32 partial sums to sums in the workspace, batches in row-major order of d_y's
+// box: the order of additions is fixed by the block.
 #include "libcore/kernels/fast/conv_weight_grad.h"
 
 #include <algorithm>
@@ -21,7 +21,8 @@ constexpr std::int64_t kBatchVoxels = 256;  // x and d_y panels of a tile stay i
 
 class TiledWeightGrad : public Kernel {
  public:
-  TiledWeightGrad(const Window& window, const Shape& weights) : window_(window.lifted()), weights_(conv_weights(weights)) {
+  TiledWeightGrad(const Window& window, const Shape& weights)
+      : window_(window.lifted()), weights_(conv_weights(weights)) {
     tile_in_ = weights_[3] == 1 ? 1 : kTileIn;
     in_panels_ = ceil_div(weights_[3], tile_in_);
     out_panels_ = ceil_div(weights_[4], kTileOut);
@@ -115,8 +116,8 @@ class TiledWeightGrad : public Kernel {
   }
 
   /// Adds the outputs in `part` (one plane) to the sums [kd][in panel][out panel][kh][kw][tile_in][16].
-  void add_batch(const TensorView& x, const TensorView& d_y, const Box& part, float* x_panels, float* y_panels, float* row,
-                 float* sums) const {
+  void add_batch(const TensorView& x, const TensorView& d_y, const Box& part, float* x_panels, float* y_panels,
+                 float* row, float* sums) const {
     Box y_box = part;
     y_box.set(4, 0, weights_[4]);
     pack_outputs(d_y, y_box, y_panels);
@@ -143,7 +144,8 @@ class TiledWeightGrad : public Kernel {
         for (std::int64_t o = 0; o < out_panels_; ++o)
           for (std::int64_t kh = 0; kh < window_.kernel[1]; ++kh)
             for (std::int64_t kw = 0; kw < window_.kernel[2]; ++kw, sum += tile_in_ * kTileOut) {
-              const float* from = x_panels + i * x_panel + kh * window_.dilation[1] * x_row + kw * window_.dilation[2] * tile_in_;
+              const float* from =
+                  x_panels + i * x_panel + kh * window_.dilation[1] * x_row + kw * window_.dilation[2] * tile_in_;
               const float* grad = y_panels + o * y_panel;
               tile_in_ == 1 ? add_scaled_rows(from, grad, shape, sum) : add_outer_products(from, grad, shape, sum);
             }
@@ -173,7 +175,8 @@ class TiledWeightGrad : public Kernel {
               if (d_w.dtype == DType::kF32) {
                 std::memcpy(d_w.as<float>() + at, sums + c * kTileOut, sizeof(float) * static_cast<std::size_t>(count));
               } else {
-                for (std::int64_t j = 0; j < count; ++j) store(d_w, at + j, static_cast<double>(sums[c * kTileOut + j]));
+                for (std::int64_t j = 0; j < count; ++j)
+                  store(d_w, at + j, static_cast<double>(sums[c * kTileOut + j]));
               }
             }
   }
@@ -199,10 +202,11 @@ std::unique_ptr<Kernel> make_conv_weight_grad(KernelSet set, const Window& windo
     }
     return fast::make_tiled_weight_grad(window, weights);
   }
-  return std::make_unique<FunctionKernel>([window = window.lifted(), shape = fast::conv_weights(weights)](const KernelCall& call) {
-    const TensorView d_w = dense_view(call.output.data, call.output.dtype, Box::whole(shape));
-    reference::conv_weight_grad(call.inputs[0].lifted(), call.inputs[1].lifted(), d_w, window);
-  });
+  return std::make_unique<FunctionKernel>(
+      [window = window.lifted(), shape = fast::conv_weights(weights)](const KernelCall& call) {
+        const TensorView d_w = dense_view(call.output.data, call.output.dtype, Box::whole(shape));
+        reference::conv_weight_grad(call.inputs[0].lifted(), call.inputs[1].lifted(), d_w, window);
+      });
 }
 
 }  // namespace voxshard

@@ -1,5 +1,5 @@
-// The library's weight gradient, for CPUs that multiply bf16: slabs of about 8 planes of D (or of rows of H), one sample at a
-// time, each slab's f32 gradient added in order to the sum of those before it.
+// The library's weight gradient, for CPUs that multiply bf16: slabs of about 8 planes of D (or of rows of H), one
+// sample at a time, each slab's f32 gradient added in order to the sum of those before it.
 //
 // Slabs bound the library's scratch (it grows with the number of voxels) and fix the order of additions by shape.
 #include <algorithm>
@@ -19,11 +19,15 @@ constexpr std::int64_t kOperandBytes = 16 << 20;  // x and d_y of one slab
 class LibraryWeightGrad : public Kernel {
  public:
   LibraryWeightGrad(const Window& window, const Shape& weights, DType compute)
-      : window_(window.lifted()), weights_(conv_weights(weights)), compute_(compute), patches_(is_patch_window(window_)) {
+      : window_(window.lifted()),
+        weights_(conv_weights(weights)),
+        compute_(compute),
+        patches_(is_patch_window(window_)) {
     // With kernel == stride it is one matrix product on gathered rows.
     if (patches_) {
       weights_ = {1, 1, 1, window_.volume() * weights_[3], weights_[4]};
-      engine_ = {.kernel = {1, 1, 1}, .stride = {1, 1, 1}, .dilation = {1, 1, 1}, .pad_lo = {0, 0, 0}, .pad_hi = {0, 0, 0}};
+      engine_ = {
+          .kernel = {1, 1, 1}, .stride = {1, 1, 1}, .dilation = {1, 1, 1}, .pad_lo = {0, 0, 0}, .pad_hi = {0, 0, 0}};
     } else {
       engine_ = window_;
     }

@@ -1,8 +1,8 @@
-// Segmentation losses, 64 voxels at a time with classes outermost, so that every loop runs over voxels; logits f32 or bf16,
-// labels i32. Anything else goes to the reference.
+// Segmentation losses, 64 voxels at a time with classes outermost, so that every loop runs over voxels; logits f32 or
+// bf16, labels i32. Anything else goes to the reference.
 //
-// Local sums keep one f64 accumulator per class and position in the group of 64. sum log(normaliser) is the log of products
-// of 64 normalisers, each between 1 and C.
+// Local sums keep one f64 accumulator per class and position in the group of 64. sum log(normaliser) is the log of
+// products of 64 normalisers, each between 1 and C.
 #include "libcore/kernels/loss.h"
 
 #include <algorithm>
@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::int64_t kVoxels = 64;
 
-/// e^x for x <= 0, relative error about 1e-7; below -87 as for -87; NaN stays NaN. Branch-free, so that loops vectorise.
-/// Source: the polynomial of expf in Cephes (S. Moshier).
+/// e^x for x <= 0, relative error about 1e-7; below -87 as for -87; NaN stays NaN. Branch-free, so that loops
+/// vectorise. Source: the polynomial of expf in Cephes (S. Moshier).
 inline float exp_negative(float x) {
   x = x < -87.0F ? -87.0F : x;
   constexpr float kRound = 12582912.0F;  // 1.5 * 2^23: adding it rounds to an integer
@@ -44,7 +44,8 @@ struct Softmax {
   template <class X>
   void read(const X* logits, std::int64_t stride, std::int64_t count) {
     for (std::int64_t v = 0; v < count; ++v)
-      for (std::int64_t c = 0; c < classes_; ++c) p[static_cast<std::size_t>(c * kVoxels + v)] = to_f32(logits[v * stride + c]);
+      for (std::int64_t c = 0; c < classes_; ++c)
+        p[static_cast<std::size_t>(c * kVoxels + v)] = to_f32(logits[v * stride + c]);
   }
 
   void normalise() {
@@ -73,7 +74,8 @@ void for_each_piece(const Box& box, Body body) {
   Box rows = box;  // one voxel per row of W
   rows.set(3, box.begin[3], box.begin[3] + 1);
   for_each_row(rows, [&](Dims at) {
-    for (; at[3] < box.end(3); at[3] += kVoxels) body(static_cast<const Dims&>(at), std::min(kVoxels, box.end(3) - at[3]));
+    for (; at[3] < box.end(3); at[3] += kVoxels)
+      body(static_cast<const Dims&>(at), std::min(kVoxels, box.end(3) - at[3]));
   });
 }
 
@@ -147,7 +149,8 @@ double piece_cross_entropy(const Softmax& s, const std::int32_t* labels, const f
 template <class Y>
 void write_piece(const std::vector<float>& grad, Y* to, std::int64_t stride, std::int64_t count, std::int64_t classes) {
   for (std::int64_t v = 0; v < count; ++v)
-    for (std::int64_t c = 0; c < classes; ++c) round_to(grad[static_cast<std::size_t>(c * kVoxels + v)], to[v * stride + c]);
+    for (std::int64_t c = 0; c < classes; ++c)
+      round_to(grad[static_cast<std::size_t>(c * kVoxels + v)], to[v * stride + c]);
 }
 
 }  // namespace
@@ -194,9 +197,8 @@ void segmentation_grad(const TensorView& logits, const TensorView& labels, const
     const auto d_ce = static_cast<float>(terms.d_cross_entropy * share);
     for_each_piece(sample_of(d_logits.box, n), [&](const Dims& at, std::int64_t count) {
       read_labels(labels, at, count, spec.classes, label);
-      with_type(logits.dtype, [&]<class X>(X*) {
-        softmax.read(logits.as<X>() + offset_at(logits, at), logits.strides[3], count);
-      });
+      with_type(logits.dtype,
+                [&]<class X>(X*) { softmax.read(logits.as<X>() + offset_at(logits, at), logits.strides[3], count); });
       softmax.normalise();
       float mean[kVoxels] = {};
       for (std::int64_t c = 0; c < spec.classes; ++c) {

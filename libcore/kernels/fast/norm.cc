@@ -1,7 +1,7 @@
 // Normalisation over contiguous runs of memory, f32 and bf16; memory bound. Other types go to the reference.
 //
-// Per-channel numbers are laid out as a pattern of whole rows (at least 64 floats, a multiple of 8), so that the inner loop
-// is one long vector loop for 1 channel as for 512. Sums keep one f64 accumulator per position of the pattern.
+// Per-channel numbers are laid out as a pattern of whole rows (at least 64 floats, a multiple of 8), so that the inner
+// loop is one long vector loop for 1 channel as for 512. Sums keep one f64 accumulator per position of the pattern.
 #include "libcore/kernels/norm.h"
 
 #include <algorithm>
@@ -58,7 +58,9 @@ inline float activate(float z, float value, float slope) {
 
 template <class X, class Y>
 void apply_part(const X* __restrict x, Y* __restrict y, std::int64_t count, const Group& n, float slope) {
-  const float *__restrict mean = n.mean.data(), *__restrict scale = n.scale.data(), *__restrict shift = n.shift.data();
+  const float* __restrict mean = n.mean.data();
+  const float* __restrict scale = n.scale.data();
+  const float* __restrict shift = n.shift.data();
   for (std::int64_t i = 0; i < count; ++i) {
     const float z = (to_f32(x[i]) - mean[i]) * scale[i] + shift[i];
     round_to(activate(z, z, slope), y[i]);
@@ -66,10 +68,12 @@ void apply_part(const X* __restrict x, Y* __restrict y, std::int64_t count, cons
 }
 
 template <class X, class G, class Y>
-void input_grad_part(const X* __restrict x, const G* __restrict d_y, Y* __restrict d_x, std::int64_t count, const Group& n,
-                     float slope) {
-  const float *__restrict mean = n.mean.data(), *__restrict scale = n.scale.data(), *__restrict shift = n.shift.data();
-  const float *__restrict grad_mean = n.grad_mean.data(), *__restrict grad_slope = n.grad_slope.data();
+void input_grad_part(const X* __restrict x, const G* __restrict d_y, Y* __restrict d_x, std::int64_t count,
+                     const Group& n, float slope) {
+  const float* __restrict mean = n.mean.data();
+  const float* __restrict scale = n.scale.data();
+  const float* __restrict shift = n.shift.data();
+  const float* __restrict grad_mean = n.grad_mean.data(), * __restrict grad_slope = n.grad_slope.data();
   for (std::int64_t i = 0; i < count; ++i) {
     const float centred = to_f32(x[i]) - mean[i], grad = to_f32(d_y[i]);
     const float d_z = activate(centred * scale[i] + shift[i], grad, slope);
@@ -89,7 +93,9 @@ void moments_part(const X* __restrict x, std::int64_t count, double* __restrict 
 template <class X, class G>
 void grad_sums_part(const X* __restrict x, const G* __restrict d_y, std::int64_t count, const Group& n, float slope,
                     double* __restrict first, double* __restrict second) {
-  const float *__restrict mean = n.mean.data(), *__restrict scale = n.scale.data(), *__restrict shift = n.shift.data();
+  const float* __restrict mean = n.mean.data();
+  const float* __restrict scale = n.scale.data();
+  const float* __restrict shift = n.shift.data();
   const float* __restrict inv_std = n.inv_std.data();
   for (std::int64_t i = 0; i < count; ++i) {
     const float centred = to_f32(x[i]) - mean[i], grad = to_f32(d_y[i]);

@@ -1,5 +1,6 @@
 // The only file that includes oneDNN. Rules learnt from its traps (see onednn.h for the interface): dense plain
-// descriptors only, algorithm direct only (Winograd breaks integer equality), user scratchpads, one thread per primitive.
+// descriptors only, algorithm direct only (Winograd breaks integer equality), user scratchpads, one thread per
+// primitive.
 //
 // A kernel that does not extend over D runs as a 2-D convolution whose batch is D.
 #include "libcore/kernels/fast/onednn.h"
@@ -97,8 +98,12 @@ struct LibraryConv::Impl {
 
 Dims ConvGeometry::key() const {
   // dst, Co and Ci are fixed by the kernel that keys on this, so the source extent and the types remain.
-  return {src[0], src[1], src[2], dst[0] * 4 + (compute == DType::kBF16 ? 2 : 0) + (dst_type == DType::kBF16 ? 1 : 0),
-          dst[1] * 2 + (bias ? 1 : 0), dst[2]};
+  return {src[0],
+          src[1],
+          src[2],
+          dst[0] * 4 + (compute == DType::kBF16 ? 2 : 0) + (dst_type == DType::kBF16 ? 1 : 0),
+          dst[1] * 2 + (bias ? 1 : 0),
+          dst[2]};
 }
 
 std::int64_t WeightsLayout::bytes() const { return static_cast<std::int64_t>(impl_->desc.get_size()); }
@@ -133,8 +138,9 @@ Descriptors describe(const ConvGeometry& g, DType dst_type, DType weights_type, 
   const bool planar = is_planar(g.window);
   const Dims w = {g.window.kernel[0], g.window.kernel[1], g.window.kernel[2], g.src[3], g.dst[3]};
   Descriptors d{planar, activation(g.src, g.compute, planar), activation(g.dst, dst_type, planar), {}, {}, {}, {}, {}};
-  d.weights = wanted != nullptr ? wanted->impl().desc
-                                : memory::desc(weight_dims(w, planar), library_type(weights_type), memory::format_tag::any);
+  d.weights = wanted != nullptr
+                  ? wanted->impl().desc
+                  : memory::desc(weight_dims(w, planar), library_type(weights_type), memory::format_tag::any);
   if (g.bias) d.bias = memory::desc({g.dst[3]}, memory::data_type::f32, memory::format_tag::a);
   d.stride = window_dims(g.window.stride, planar);
   d.dilation = window_dims(g.window.dilation, planar, 1);
@@ -162,8 +168,8 @@ std::shared_ptr<const LibraryConv> LibraryConv::forward(const ConvGeometry& g, c
     const std::string name = pd.impl_info_str();
     if (!accept_slow && is_slow(name)) return nullptr;
     auto layout = std::make_shared<const WeightsLayout::Impl>(WeightsLayout::Impl{pd.weights_desc()});
-    return std::make_shared<const LibraryConv>(std::unique_ptr<Impl>(
-        new Impl{d.src, d.dst, d.bias, pd.scratchpad_desc(), WeightsLayout(layout), dnnl::convolution_forward(pd), name}));
+    return std::make_shared<const LibraryConv>(std::unique_ptr<Impl>(new Impl{
+        d.src, d.dst, d.bias, pd.scratchpad_desc(), WeightsLayout(layout), dnnl::convolution_forward(pd), name}));
   } catch (const dnnl::error&) {
     return nullptr;
   }
@@ -180,8 +186,8 @@ std::shared_ptr<const LibraryConv> LibraryConv::weight_grad(const ConvGeometry& 
     dnnl::primitive_attr attr;
     attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
     const dnnl::convolution_backward_weights::primitive_desc pd(
-        {dnnl::algorithm::convolution_direct, d.src, d.weights, d.dst, d.stride, d.dilation, d.padding, d.padding}, attr,
-        engine(), forward_desc(hint));
+        {dnnl::algorithm::convolution_direct, d.src, d.weights, d.dst, d.stride, d.dilation, d.padding, d.padding},
+        attr, engine(), forward_desc(hint));
     const std::string name = pd.impl_info_str();
     if (!accept_slow && is_slow(name)) return nullptr;
     auto layout = std::make_shared<const WeightsLayout::Impl>(WeightsLayout::Impl{pd.diff_weights_desc()});

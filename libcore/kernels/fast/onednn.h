@@ -15,9 +15,9 @@ namespace voxshard::fast {
 
 /// One sample, dense, channels last, padding 0: dst = (src - span) / stride + 1 per axis.
 struct ConvGeometry {
-  Dims src;       // D, H, W, Ci
-  Dims dst;       // D, H, W, Co
-  Window window;  // 3 axes; its padding is ignored
+  Dims src;                      // D, H, W, Ci
+  Dims dst;                      // D, H, W, Co
+  Window window;                 // 3 axes; its padding is ignored
   DType compute = DType::kF32;   // of the source and the weights
   DType dst_type = DType::kF32;  // of the destination (forward); the weight gradient takes d_dst in `compute`
   bool bias = false;             // f32
@@ -53,9 +53,10 @@ class LibraryConv {
   explicit LibraryConv(std::unique_ptr<Impl> impl);
   ~LibraryConv();
 
-  /// The forward convolution, with weights in `wanted` or in the library's choice when null. Returns null when the library
-  /// refuses, or, unless `accept_slow`, when it has only its own reference or matrix-multiply code.
-  static std::shared_ptr<const LibraryConv> forward(const ConvGeometry& g, const WeightsLayout* wanted, bool accept_slow);
+  /// The forward convolution, with weights in `wanted` or in the library's choice when null. Returns null when the
+  /// library refuses, or, unless `accept_slow`, when it has only its own reference or matrix-multiply code.
+  static std::shared_ptr<const LibraryConv> forward(const ConvGeometry& g, const WeightsLayout* wanted,
+                                                    bool accept_slow);
   /// The weight gradient: src and d_dst in g.compute, result f32.
   static std::shared_ptr<const LibraryConv> weight_grad(const ConvGeometry& g, const WeightsLayout* wanted,
                                                         bool accept_slow);

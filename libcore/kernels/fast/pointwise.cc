@@ -1,7 +1,7 @@
 // Element by element over contiguous runs, f32 and bf16 in any mix; computed in f32. Other types go to the reference.
 //
-// Sums keep one f64 accumulator per position of a pattern of whole rows (about 64 elements), so that tensors with 1 to 8
-// channels vectorise like wide ones. The order of additions is fixed by the geometry of the view.
+// Sums keep one f64 accumulator per position of a pattern of whole rows (about 64 elements), so that tensors with 1 to
+// 8 channels vectorise like wide ones. The order of additions is fixed by the geometry of the view.
 #include "libcore/kernels/pointwise.h"
 
 #include <algorithm>

@@ -1,7 +1,8 @@
-// Pooling and nearest up-sampling, vectorised over the channels of one voxel; f32 and bf16. Other types go to the reference.
+// Pooling and nearest up-sampling, vectorised over the channels of one voxel; f32 and bf16. Other types go to the
+// reference.
 //
-// For each voxel the taps (or the windows that cover it) are ranges or short lists per axis, found once; the inner loops run
-// over contiguous channels. Sums are f64 in avg_pool (windows may be whole images), f32 in the gradients.
+// For each voxel the taps (or the windows that cover it) are ranges or short lists per axis, found once; the inner
+// loops run over contiguous channels. Sums are f64 in avg_pool (windows may be whole images), f32 in the gradients.
 #include "libcore/kernels/pool.h"
 
 #include <algorithm>
@@ -221,7 +222,8 @@ void avg_pool_grad(const TensorView& d_y, const TensorView& d_x, const Window& w
         d_x.box, window, lists, [&](const Dims&) { std::fill(sum.begin(), sum.end(), 0.0F); },
         [&](std::int64_t, const Dims& o) {
           std::size_t volume = 1;
-          for (int a = 0; a < 3; ++a) volume *= taps[a][static_cast<std::size_t>(o[a + 1] - d_y.box.begin[a + 1])].size();
+          for (int a = 0; a < 3; ++a)
+            volume *= taps[a][static_cast<std::size_t>(o[a + 1] - d_y.box.begin[a + 1])].size();
           add_share(d_y.as<G>() + offset_at(d_y, o), channels, static_cast<float>(volume), sum.data());
         },
         [&](const Dims& at) { write_row(sum.data(), d_x, at); });
@@ -230,7 +232,8 @@ void avg_pool_grad(const TensorView& d_y, const TensorView& d_x, const Window& w
 
 void upsample_nearest(const TensorView& x, const TensorView& y, const Dims& factor) {
   if (x.dtype != y.dtype) return reference::upsample_nearest(x, y, factor);
-  const auto size = static_cast<std::size_t>(dtype_bytes(y.dtype)), row = static_cast<std::size_t>(row_count(y.box)) * size;
+  const auto size = static_cast<std::size_t>(dtype_bytes(y.dtype)),
+             row = static_cast<std::size_t>(row_count(y.box)) * size;
   for_each_row(y.box, [&](const Dims& o) {
     Dims i = o;
     for (int a = 0; a < 3; ++a) i[a + 1] = floor_div(o[a + 1], factor[a]);
@@ -243,7 +246,8 @@ void upsample_nearest_grad(const TensorView& d_y, const TensorView& d_x, const D
   if (!is_fast(d_y) || !is_fast(d_x)) return reference::upsample_nearest_grad(d_y, d_x, factor);
   if (d_x.box.empty()) return;
   const std::int64_t channels = row_count(d_x.box);
-  const Window window{.kernel = factor, .stride = factor, .dilation = {1, 1, 1}, .pad_lo = {0, 0, 0}, .pad_hi = {0, 0, 0}};
+  const Window window{
+      .kernel = factor, .stride = factor, .dilation = {1, 1, 1}, .pad_lo = {0, 0, 0}, .pad_hi = {0, 0, 0}};
   Partners lists[3];  // the copies of each input, clipped to d_y.box
   for (int a = 0; a < 3; ++a)
     for (std::int64_t i = d_x.box.begin[a + 1]; i < d_x.box.end(a + 1); ++i) {

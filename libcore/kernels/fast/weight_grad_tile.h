@@ -1,8 +1,8 @@
 // The inner loops of our own weight gradient: an outer product of 6 input and 16 output channels, summed over voxels.
 //
-// Operands are packed in panels, x as [voxel][6] and d_y as [voxel][16], so that loads are contiguous whatever the number of
-// channels (power-of-two rows would meet in few cache sets). 12 accumulators of 8 lanes and 2 FMA per cycle: about 90 % of
-// the peak of an AVX2 core.
+// Operands are packed in panels, x as [voxel][6] and d_y as [voxel][16], so that loads are contiguous whatever the
+// number of channels (power-of-two rows would meet in few cache sets). 12 accumulators of 8 lanes and 2 FMA per cycle:
+// about 90 % of the peak of an AVX2 core.
 #pragma once
 
 #include <immintrin.h>
@@ -14,9 +14,9 @@ namespace voxshard::fast {
 inline constexpr std::int64_t kTileIn = 6, kTileOut = 16;
 
 struct TileShape {
-  std::int64_t rows, voxels;     // rows of d_y and voxels per row
-  std::int64_t x_row, x_voxel;   // steps in floats between rows and voxels of x
-  std::int64_t y_row;            // step between rows of d_y; its voxels are kTileOut apart
+  std::int64_t rows, voxels;    // rows of d_y and voxels per row
+  std::int64_t x_row, x_voxel;  // steps in floats between rows and voxels of x
+  std::int64_t y_row;           // step between rows of d_y; its voxels are kTileOut apart
 };
 
 /// sums[6][16] += sum over voxels of x[0..5] * d_y[0..15]; `sums` has kTileOut floats per row.

@@ -1,7 +1,7 @@
 // The convolution oracle: each result element is one plain sum in double, in the order of the weights' memory.
 //
-// Inputs are first copied to dense double scratch (zero where the view holds nothing) so that the innermost loop runs over
-// contiguous output channels; nothing else is done for speed.
+// Inputs are first copied to dense double scratch (zero where the view holds nothing) so that the innermost loop runs
+// over contiguous output channels; nothing else is done for speed.
 #include "libcore/kernels/conv.h"
 
 #include <vector>
@@ -84,7 +84,8 @@ void conv_input_grad(const TensorView& d_y, const TensorView& w, const TensorVie
   for (std::int64_t k = 0; k < window.volume(); ++k)
     for (std::int64_t i = 0; i < ci; ++i)
       for (std::int64_t o = 0; o < co; ++o)
-        turned[static_cast<std::size_t>((k * co + o) * ci + i)] = weights[static_cast<std::size_t>((k * ci + i) * co + o)];
+        turned[static_cast<std::size_t>((k * co + o) * ci + i)] =
+            weights[static_cast<std::size_t>((k * ci + i) * co + o)];
   const std::vector<double> start = initial_row(bias, ci);
   std::vector<double> sum(static_cast<std::size_t>(ci));
   for_each_row(d_x.box, [&](const Dims& i) {
@@ -115,7 +116,8 @@ void conv_weight_grad(const TensorView& x, const TensorView& d_y, const TensorVi
   if (d_y.box.empty()) return fill_zero(d_w);
   const Box read = read_box(d_y.box, x.box, window);
   const std::vector<double> src = dense_doubles(x, read), grad = dense_doubles(d_y, d_y.box);
-  const TensorView dense_src = dense_view(nullptr, DType::kF64, read), dense_grad = dense_view(nullptr, DType::kF64, d_y.box);
+  const TensorView dense_src = dense_view(nullptr, DType::kF64, read),
+                   dense_grad = dense_view(nullptr, DType::kF64, d_y.box);
   std::vector<double> sum(static_cast<std::size_t>(ci * co));
   Dims tap = d_w.box.begin;
   for (std::int64_t kd = 0; kd < window.kernel[0]; ++kd)

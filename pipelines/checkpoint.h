@@ -1,0 +1,35 @@
+// Checkpoints of a run: parameters, optimizer state and everything that decides how training goes on, in one safetensors
+// file that appears whole or not at all; a JSON of the same name beside it is for people.
+//
+//   RUN/checkpoints/last.safetensors  best.safetensors
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "libcore/runtime/core_set.h"
+
+namespace voxshard {
+
+struct CheckpointState {
+  nlohmann::json model;      // ModelSpec
+  nlohmann::json prepare;    // PreparePlan
+  nlohmann::json training;   // what decides the trajectory: optimizer, sampling, steps, seed, cases
+  std::int64_t step = 0;     // steps done
+  double best_dice = -1;     // of the validation so far; -1: none
+};
+
+/// `optimizer` may be empty (best checkpoints are for prediction). Errors: kOutput.
+void save_checkpoint(const std::filesystem::path& path, const CheckpointState& state, const Parameters& parameters,
+                     const Parameters& optimizer);
+
+struct Checkpoint {
+  CheckpointState state;
+  Parameters parameters;
+  Parameters optimizer;
+};
+
+/// Errors: kInput when it is missing, kCheckpoint when it is damaged or not one of ours.
+Checkpoint load_checkpoint(const std::filesystem::path& path);
+
+}  // namespace voxshard

@@ -1,0 +1,16 @@
+// The labels of one prepared volume, whole, by a session in its prediction phase.
+#pragma once
+
+#include "libcore/train/session.h"
+
+namespace voxshard {
+
+/// The extents that a volume of (D, H, W) is predicted at: rounded up to a multiple of 2^(depth - 1), batch 1.
+Shape prediction_extents(const Shape& volume, int depth);
+
+/// The class of the largest logit per voxel; ties go to the lower class.
+///   image    (D, H, W) f32, normalised; `air` is put around it where the extents are larger
+///   returns  (D, H, W) i32
+Tensor predict_volume(Session& session, const Tensor& image, float air, int depth);
+
+}  // namespace voxshard

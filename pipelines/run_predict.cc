@@ -1,0 +1,161 @@
+#include "pipelines/run_predict.h"
+
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "io/volume.h"
+#include "libcore/kernels/conv.h"
+#include "libcore/train/initialise.h"
+#include "pipelines/checkpoint.h"
+#include "pipelines/predict_volume.h"
+#include "pipelines/prepare_image.h"
+#include "pipelines/sample_source.h"
+
+namespace voxshard {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_nifti(const fs::path& path) {
+  const std::string name = path.filename().string();
+  return !name.starts_with("._") && (name.ends_with(".nii") || name.ends_with(".nii.gz"));
+}
+
+/// "liver_03_0000.nii.gz" -> "liver_03".
+std::string case_id(const fs::path& path) {
+  std::string name = path.filename().string();
+  for (const char* ending : {".gz", ".nii", "_0000"})
+    if (name.ends_with(ending)) name.resize(name.size() - std::string(ending).size());
+  return name;
+}
+
+std::vector<fs::path> find_images(const fs::path& input) {
+  if (!fs::exists(input)) throw Error(ErrorKind::kInput, "[predict] " + input.string() + " does not exist; give an image or a folder of images");
+  if (!fs::is_directory(input)) return {input};
+  std::vector<fs::path> images;
+  for (const auto& entry : fs::directory_iterator(input))
+    if (is_nifti(entry.path())) images.push_back(entry.path());
+  std::sort(images.begin(), images.end());
+  if (images.empty()) throw Error(ErrorKind::kNoCase, "[predict] " + input.string() + " holds no .nii or .nii.gz image");
+  return images;
+}
+
+fs::path find_checkpoint(const PredictOptions& options) {
+  if (options.run.extension() == ".safetensors") return options.run;
+  const fs::path folder = options.run / "checkpoints";
+  const fs::path best = folder / "best.safetensors", last = folder / "last.safetensors";
+  if (options.checkpoint == "best") return best;
+  if (options.checkpoint == "last") return last;
+  if (options.checkpoint != "auto")
+    throw Error(ErrorKind::kUsage, "[predict] --checkpoint is \"" + options.checkpoint + "\"; expected best, last or auto");
+  return fs::exists(best) ? best : last;
+}
+
+class Predictor {
+ public:
+  Predictor(const PredictOptions& options, Progress& progress) : o_(options), progress_(progress), pool_(options.threads) {
+    const fs::path path = find_checkpoint(options);
+    Checkpoint checkpoint = load_checkpoint(path);
+    try {
+      spec_ = model_spec_from_json(checkpoint.state.model);
+      plan_ = plan_from_json(checkpoint.state.prepare);
+    } catch (Error& e) {
+      e.add_context(path.string());
+      throw;
+    }
+    if (options.partition) spec_.partition = *options.partition;
+    if (options.precision) spec_.precision = *options.precision;
+    spec_.replicas = 1;
+    session_ = std::make_unique<Session>(session_options(spec_, {.core_bytes = options.core_budget_bytes}), pool_);
+    require_parameters_of(build_graph(spec_, {1, 16, 16, 16}, Phase::kTrain, spec_.precision), checkpoint.parameters);
+    session_->parameters() = std::move(checkpoint.parameters);
+    if (spec_.precision == DType::kBF16 && !cpu_has_native_bf16())
+      progress_.log("this processor does not multiply bf16: values are stored as bf16 and multiplied in f32");
+  }
+
+  PredictReport run(const std::vector<fs::path>& images) {
+    plan_all(images);
+    make_output_folder(o_.output);
+    for (const fs::path& image : images) {
+      if (progress_.stop_requested()) {
+        report_.interrupted = true;
+        break;
+      }
+      one(image);
+      progress_.update("predict", static_cast<std::int64_t>(report_.cases.size() + report_.failures.size()),
+                       static_cast<std::int64_t>(images.size()), case_id(image));
+    }
+    write_quarantine(o_.output, report_.failures);
+    if (report_.cases.empty() && !report_.interrupted)
+      throw Error(ErrorKind::kNoCase, "[predict] none of " + std::to_string(images.size()) + " images could be predicted; the first: " +
+                                          report_.failures.front().message);
+    return report_;
+  }
+
+ private:
+  /// Plans every size there is from the headers. An unreadable image is left to its turn.
+  void plan_all(const std::vector<fs::path>& images) {
+    std::set<Shape> sizes;
+    for (const fs::path& image : images) {
+      try {
+        const VolumeInfo info = read_volume_info(image);
+        if (info.readable) sizes.insert(prediction_extents(prepared_geometry(info.geometry, plan_).shape(), spec_.unet.depth));
+      } catch (const Error&) {
+      }
+    }
+    for (const Shape& extents : sizes) {
+      const Executable& executable = session_->plan(extents, Phase::kPredict);
+      report_.bytes_per_core = std::max(report_.bytes_per_core, widest_core(executable, 0).second);
+      report_.host_bytes = std::max(report_.host_bytes, executable.host_bytes(o_.threads, 0));
+    }
+    progress_.log("planned: " + bytes_text(report_.bytes_per_core) + " per core, " + bytes_text(report_.host_bytes) +
+                  " in this process for the largest of " + std::to_string(images.size()) + " images");
+  }
+
+  void one(const fs::path& path) {
+    const auto start = std::chrono::steady_clock::now();
+    const std::string id = case_id(path);
+    try {
+      const PreparedImage prepared = prepare_image(read_image(path), plan_);
+      Volume labels{prepared.image.geometry,
+                    predict_volume(*session_, prepared.image.voxels, air_value(plan_), spec_.unet.depth)};
+      const fs::path file = o_.output / (id + ".nii.gz");
+      write_volume(file, restore_label(labels, prepared.original, plan_), DiskType::kU8);
+      report_.cases.push_back({id, file, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()});
+    } catch (const Error& e) {
+      if (e.kind() != ErrorKind::kInput) throw;
+      report_.failures.push_back({id, failure_code(e), e.what()});
+      progress_.log("case " + id + ": " + e.what() + " [quarantined]");
+    }
+  }
+
+  const PredictOptions& o_;
+  Progress& progress_;
+  WorkerPool pool_;
+  ModelSpec spec_;
+  PreparePlan plan_;
+  std::unique_ptr<Session> session_;
+  PredictReport report_;
+};
+
+}  // namespace
+
+PredictReport run_predict(const PredictOptions& options, Progress& progress) {
+  const auto images = find_images(options.input);
+  return Predictor(options, progress).run(images);
+}
+
+nlohmann::ordered_json to_json(const PredictReport& report) {
+  nlohmann::ordered_json cases = nlohmann::ordered_json::array();
+  for (const PredictedCase& c : report.cases) cases.push_back({{"id", c.id}, {"file", c.file.string()}, {"seconds", c.seconds}});
+  return {{"cases", cases},
+          {"failed", report.failures.size()},
+          {"failures", to_json(report.failures)},
+          {"bytes_per_core", report.bytes_per_core},
+          {"host_bytes", report.host_bytes},
+          {"interrupted", report.interrupted}};
+}
+
+}  // namespace voxshard

@@ -1,0 +1,47 @@
+// `voxshard train`: a work folder to a run folder. Whole volumes or crops, validation with a best checkpoint, checkpoints
+// from which a killed run goes on to the same bits.
+//
+//   RUN/ run.json  plans.json  results.csv  splits_final.json  checkpoints/{last,best}.safetensors + .json
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "libcore/train/optimizer.h"
+#include "pipelines/model_spec.h"
+#include "pipelines/report.h"
+#include "pipelines/sample_source.h"
+
+namespace voxshard {
+
+struct TrainOptions {
+  std::filesystem::path work, run;
+  ModelSpec spec;              // channels and classes are taken from the work folder
+  OptimizerOptions optimizer;
+  SamplingOptions sampling;
+  std::int64_t steps = 1000;
+  std::int64_t batch = 1;
+  std::string fold = "0";      // of 5 (fewer with few cases), or "all": no validation
+  std::int64_t validate_every = 0;    // steps; 0: at the end only
+  std::int64_t checkpoint_every = 100;
+  int threads = 1;
+  std::int64_t core_budget_bytes = 0;
+  bool resume = false;         // go on from checkpoints/last
+  bool restart = false;        // throw an earlier run in this folder away
+};
+
+struct TrainReport {
+  std::int64_t steps = 0, parameters = 0;
+  double loss = 0;                 // of the last step
+  std::int64_t train_cases = 0, validation_cases = 0;
+  std::vector<double> validation_dice;  // by class but the background, of the last validation
+  double mean_dice = -1, best_dice = -1;
+  double seconds = 0;
+  bool interrupted = false;
+  nlohmann::ordered_json to_json() const;
+};
+
+/// Errors: kInput, kNoCase, kConfig, kBudget (before anything is allocated), kCheckpoint (resume of another run), kUsage
+/// (the folder holds a run and neither resume nor restart is given), kDiverged, kOutput.
+TrainReport run_train(const TrainOptions& options, Progress& progress);
+
+}  // namespace voxshard

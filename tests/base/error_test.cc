@@ -1,0 +1,56 @@
+// Errors keep their kind while context is put before their text.
+#include "libcore/base/error.h"
+
+#include <gtest/gtest.h>
+
+namespace voxshard {
+namespace {
+
+void read_header() { throw Error(ErrorKind::kInput, "header says 4-D, expected 3-D"); }
+
+void read_volume() {
+  try {
+    read_header();
+  } catch (Error& error) {
+    error.add_context("reading liver_03.nii.gz");
+    throw;
+  }
+}
+
+TEST(Error, ContextComesOutermostFirstAndTheKindStays) {
+  try {
+    try {
+      read_volume();
+    } catch (Error& error) {
+      error.add_context("case 3");
+      throw;
+    }
+    FAIL() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kInput);
+    EXPECT_STREQ(error.what(), "case 3: reading liver_03.nii.gz: header says 4-D, expected 3-D");
+  }
+}
+
+TEST(Error, IsCaughtAsAStandardExceptionWithItsContext) {
+  try {
+    read_volume();
+    FAIL() << "nothing was thrown";
+  } catch (const std::exception& error) {
+    EXPECT_STREQ(error.what(), "reading liver_03.nii.gz: header says 4-D, expected 3-D");
+  }
+}
+
+TEST(Ensure, ThrowsInternalNamingTheInvariant) {
+  EXPECT_NO_THROW(ensure(true, "water is wet"));
+  try {
+    ensure(false, "water is wet");
+    FAIL() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kInternal);
+    EXPECT_NE(std::string(error.what()).find("water is wet"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace voxshard

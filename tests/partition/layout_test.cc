@@ -1,0 +1,177 @@
+// Layouts: owned boxes tile every value of a graph for any shape and mesh; ownership stays where the data is; replicas and
+// contractions; the cut of a box into blocks.
+#include "libcore/partition/layout.h"
+
+#include "tests/partition/partition_scene.h"
+
+namespace voxshard {
+namespace {
+
+using namespace test;
+
+/// conv 3, conv stride 2, pool, up-sampling, concat, a norm's sums, a weight gradient: every boundary rule once.
+Graph mixed_graph(const Shape& image) {
+  Graph graph;
+  Builder b(graph, op_table());
+  const ValueId x = b.input("image", {DType::kF32, image});
+  Shape weights = Dims::filled(image.rank() - 2, 3);
+  weights.push_back(image.back());
+  weights.push_back(image.back());
+  const ValueId w = b.parameter("kernel", {DType::kF32, weights});
+  const ValueId strided = b.op("conv", {x, w}, {.window = same_window(image, 3, 2)}, "strided");
+  const ValueId pooled = b.op("max_pool", {strided}, {.window = same_window(b.type(strided).shape, 2, 2)}, "pooled");
+  const ValueId up = b.op("upsample_nearest", {pooled},
+                          {.shape = b.type(strided).shape, .factor = Dims::filled(image.rank() - 2, 2)}, "up");
+  const ValueId both = b.op("concat", {up, strided}, {.axis = image.rank() - 1}, "both");
+  b.op("conv_input_grad", {strided, w}, {.window = same_window(image, 3, 2), .shape = image}, "transposed");
+  b.op("moment_sums", {both}, {.groups = image[0], .batch = image[0]}, "sums");
+  b.op("conv_weight_grad", {x, strided}, {.window = same_window(image, 3, 2)}, "d_w");
+  return graph;
+}
+
+TEST(Layout, TilesEveryValueWithoutOverlapForManyShapesAndMeshes) {
+  constexpr std::uint64_t kSeed = 5;
+  for (std::uint64_t i = 0; i < 150; ++i) {
+    std::uint64_t draw = 16 * i;
+    auto below = [&](std::int64_t n) { return rng_below({kSeed, 1}, draw++, n); };
+    const int spatial = 2 + static_cast<int>(below(2));
+    Shape image{1 + below(4)};
+    Dims parts{1 + below(3)};
+    for (int a = 0; a < spatial; ++a) {
+      image.push_back(1 + below(14));
+      parts.push_back(1 + below(4));
+    }
+    image.push_back(2);
+    parts.push_back(1);
+    const std::int64_t replicas = 1 + below(2);
+    SCOPED_TRACE("seed " + std::to_string(kSeed) + " case " + std::to_string(i) + ": " + to_string(image) + " over " +
+                 std::to_string(replicas) + " replicas of " + to_string(parts));
+    const Program program = cut(mixed_graph(image), parts, replicas);
+    EXPECT_EQ(joined(verify(program, op_table())), "");
+    for (ValueId id = 0; id < program.graph.size(); ++id) {
+      if (program.replicated(id)) continue;
+      const Shape& shape = program.graph.node(id).type.shape;
+      std::vector<int> owners(static_cast<std::size_t>(element_count(shape)));
+      std::vector<Box> counted;
+      for (const Box& own : program.plan(id).own) {
+        if (std::find(counted.begin(), counted.end(), own) != counted.end()) continue;  // a replica
+        counted.push_back(own);
+        ASSERT_TRUE(Box::whole(shape).contains(own));
+        for (std::size_t at = 0; at < owners.size(); ++at) {  // at -> coordinates, row-major
+          auto rest = static_cast<std::int64_t>(at);
+          Box point = Box::whole(shape);
+          for (int a = shape.rank() - 1; a >= 0; --a) {
+            point.set(a, rest % shape[a], rest % shape[a] + 1);
+            rest /= shape[a];
+          }
+          if (own.contains(point)) ++owners[at];
+        }
+      }
+      for (int count : owners) ASSERT_EQ(count, 1) << program.graph.node(id).name;
+    }
+  }
+}
+
+TEST(Layout, OwnershipStaysWhereTheDataIsAfterAStride) {
+  // 14 over 4 is 4, 4, 4, 2; a stride of 2 moves the boundaries 4, 8, 12 to 2, 4, 6, not to the greedy 2, 2, 2, 1 of 7.
+  const Program program = cut(conv_graph({1, 14, 5, 1}, 3, 2), {1, 4, 1, 1});
+  const ValuePlan& y = program.plan(program.graph.find("conv"));
+  EXPECT_EQ(y.own[0], (Box{{0, 0, 0, 0}, {1, 2, 3, 2}}));
+  EXPECT_EQ(y.own[2], (Box{{0, 4, 0, 0}, {1, 2, 3, 2}}));
+  EXPECT_EQ(y.own[3], (Box{{0, 6, 0, 0}, {1, 1, 3, 2}}));
+}
+
+TEST(Layout, BothSidesOfASkipConnectionAgree) {
+  const Program program = cut(mixed_graph({1, 13, 11, 2}), {1, 3, 2, 1});
+  const auto& up = program.plan(program.graph.find("up")).own;
+  EXPECT_EQ(up, program.plan(program.graph.find("strided")).own);
+}
+
+TEST(Layout, ReplicasCutTheBatchBeforeThePartitionDoes) {
+  const Program program = cut(conv_graph({7, 4, 4, 1}, 1), {2, 1, 1, 1}, 2);
+  std::vector<std::pair<std::int64_t, std::int64_t>> samples;  // 7 over 2 replicas: 4 and 3; each over 2: 2 2 and 2 1
+  for (const Box& own : program.plan(0).own) samples.emplace_back(own.begin[0], own.end(0));
+  EXPECT_EQ(samples, (std::vector<std::pair<std::int64_t, std::int64_t>>{{0, 2}, {2, 4}, {4, 6}, {6, 7}}));
+}
+
+TEST(Layout, AConcatAlongACutAxisIsCutAnew) {
+  Graph graph;
+  Builder b(graph, op_table());
+  const ValueId a = b.input("a", {DType::kF32, {1, 8, 5, 2}}), c = b.input("c", {DType::kF32, {1, 5, 5, 2}});
+  const ValueId y = b.op("concat", {a, c}, {.axis = 1}, "y");
+  b.op("slice", {y}, {.shape = {1, 6, 5, 2}, .axis = 1, .offset = 4}, "part");
+  EXPECT_EQ(joined(verify(cut(graph, {1, 3, 2, 1}), op_table())), "");
+}
+
+TEST(Layout, AConcatAlongACutBatchIsCutAnew) {
+  Graph graph;
+  Builder b(graph, op_table());
+  const ValueId a = b.input("a", {DType::kF32, {2, 8, 5, 2}}), c = b.input("c", {DType::kF32, {3, 8, 5, 2}});
+  const ValueId y = b.op("concat", {a, c}, {.axis = 0}, "y");
+  b.op("slice", {y}, {.shape = {3, 8, 5, 2}, .axis = 0, .offset = 1}, "part");
+  EXPECT_EQ(joined(verify(cut(graph, {2, 2, 1, 1}, 2), op_table())), "");
+}
+
+TEST(Layout, AGradientOfAPoolIsCutEvenWhenNothingOfItsSizeWasSeenBefore) {
+  Graph graph;
+  Builder b(graph, op_table());
+  const ValueId d_y = b.input("d_y", {DType::kF32, {1, 4, 5, 2}});
+  Window window = same_window({1, 8, 9, 2}, 2, 2);
+  b.op("avg_pool_grad", {d_y}, {.window = window, .shape = {1, 8, 9, 2}}, "d_x");
+  EXPECT_EQ(joined(verify(cut(graph, {1, 2, 2, 1}), op_table())), "");
+}
+
+TEST(Layout, AContractionOverACutTensorIsReplicated) {
+  const Program program = cut(mixed_graph({3, 8, 8, 2}), {1, 2, 2, 1});
+  EXPECT_TRUE(program.replicated(program.graph.find("d_w")));
+  EXPECT_TRUE(program.replicated(program.graph.find("kernel")));
+}
+
+TEST(Layout, GroupsOfACutBatchStayWithTheirSamples) {
+  const Program program = cut(mixed_graph({3, 8, 8, 2}), {3, 2, 1, 1});
+  const ValuePlan& sums = program.plan(program.graph.find("sums"));  // one group per sample, 4 channels
+  EXPECT_FALSE(sums.layout.replicated);
+  EXPECT_EQ(sums.own[0], (Box{{0, 0, 0}, {1, 4, 2}}));
+  EXPECT_EQ(sums.own[1], sums.own[0]) << "the second half of sample 0 holds a replica of its sums";
+  EXPECT_EQ(sums.own[5], (Box{{2, 0, 0}, {1, 4, 2}}));
+}
+
+TEST(Layout, AMeshOfAnotherRankIsAConfigError) {
+  try {
+    cut(conv_graph({1, 8, 8, 8, 1}, 3), {1, 2, 1, 1});
+    FAIL() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kConfig);
+    EXPECT_NE(std::string(error.what()).find("1x2x1x1 has 4 entries, but the input tensor 1x8x8x8x1 has 5 axes"),
+              std::string::npos)
+        << error.what();
+  }
+}
+
+TEST(SplitBlocks, TileTheBoxAndStayNearTheWish) {
+  constexpr std::uint64_t kSeed = 9;
+  for (std::uint64_t i = 0; i < 400; ++i) {
+    auto draw = [&](std::uint64_t stream, std::int64_t n) { return rng_below({kSeed, stream}, i, n); };
+    Box box{{draw(1, 3), draw(2, 9) - 2, draw(3, 9)}, {1 + draw(4, 4), 1 + draw(5, 9), 1 + draw(6, 5)}};
+    box.begin.push_back(0);
+    box.extent.push_back(3);
+    const std::int64_t wish = 1 + draw(7, 16);
+    SCOPED_TRACE("seed " + std::to_string(kSeed) + ": " + to_string(box) + " in " + std::to_string(wish));
+    const auto blocks = split_blocks(box, wish);
+    std::int64_t count = 0;
+    for (std::size_t a = 0; a < blocks.size(); ++a) {
+      EXPECT_TRUE(box.contains(blocks[a]) && !blocks[a].empty());
+      count += blocks[a].count();
+      for (std::size_t b = 0; b < a; ++b) EXPECT_TRUE(intersect(blocks[a], blocks[b]).empty());
+    }
+    EXPECT_EQ(count, box.count());
+    EXPECT_LT(static_cast<std::int64_t>(blocks.size()), wish + std::max<std::int64_t>(box.extent[0], wish) + 1);
+    if (wish == 1) {
+      EXPECT_EQ(blocks.size(), 1U);
+    }
+  }
+  EXPECT_TRUE(split_blocks(Box::none(4), 4).empty());
+}
+
+}  // namespace
+}  // namespace voxshard

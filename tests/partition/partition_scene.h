@@ -1,0 +1,69 @@
+// Small graphs for the partition tests: one input and windows over it, in 2-D or 3-D, cut over any mesh.
+//
+//   Program p = cut({1, 8, 6, 6, 2}, {3, 3, 3}, {1, 2, 1, 1, 1});
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "libcore/base/rng.h"
+#include "libcore/graph/builder.h"
+#include "libcore/ops/op_table.h"
+#include "libcore/partition/program.h"
+
+namespace voxshard {
+
+inline void PrintTo(const Dims& dims, std::ostream* out) { *out << to_string(dims); }
+inline void PrintTo(const Box& box, std::ostream* out) { *out << to_string(box); }
+
+namespace test {
+
+inline Window same_window(const Shape& x, std::int64_t kernel, std::int64_t stride = 1, std::int64_t dilation = 1) {
+  const int rank = x.rank() - 2;
+  Window w{Dims::filled(rank, kernel), Dims::filled(rank, stride), Dims::filled(rank, dilation), {}, {}};
+  set_same_padding(w, x);
+  return w;
+}
+
+/// image -> convolution "conv" with SAME padding, 2 filters.
+inline Graph conv_graph(const Shape& image, std::int64_t kernel, std::int64_t stride = 1, std::int64_t dilation = 1) {
+  Graph graph;
+  Builder b(graph, op_table());
+  const ValueId x = b.input("image", {DType::kF32, image});
+  const Window window = same_window(image, kernel, stride, dilation);
+  Shape weights = window.kernel;
+  weights.push_back(image.back());
+  weights.push_back(2);
+  const ValueId w = b.parameter("kernel", {DType::kF32, weights});
+  graph.outputs["y"] = b.op("conv", {x, w}, {.window = window}, "conv");
+  return graph;
+}
+
+inline Program cut(const Graph& graph, const Dims& partition_dims, std::int64_t replicas = 1) {
+  return partition(graph, op_table(), {.replicas = replicas, .partition = partition_dims});
+}
+
+inline bool any_has(const std::vector<std::string>& lines, const std::string& piece) {
+  for (const auto& line : lines)
+    if (line.find(piece) != std::string::npos) return true;
+  return false;
+}
+
+inline std::string joined(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const auto& line : lines) text += line + "\n";
+  return text;
+}
+
+/// A value that tells its global coordinates.
+inline double signature(const Dims& at) {
+  double value = 1;
+  for (auto i : at) value = value * 37 + static_cast<double>(i);
+  return value;
+}
+
+}  // namespace test
+}  // namespace voxshard
