@@ -5,6 +5,7 @@
 #include "libcore/kernels/pointwise.h"
 
 #include "libcore/graph/builder.h"
+#include "libcore/kernels/rows.h"
 #include "libcore/ops/box_rules.h"
 #include "libcore/ops/kernel_binding.h"
 #include "libcore/ops/op_table.h"
@@ -93,8 +94,11 @@ std::unique_ptr<Kernel> broadcast_kernel(const OpContext&, KernelSet) {
 
 std::unique_ptr<Kernel> lerp_kernel(const OpContext& op, KernelSet) {
   return std::make_unique<FunctionKernel>([m = op.attrs.number](const KernelCall& c) {
-    for (std::int64_t i = 0; i < c.output.count(); ++i)
-      store(c.output, i, m * load(c.inputs[0], i) + (1 - m) * load(c.inputs[1], i));
+    for_each_row(c.output.box, [&](const Dims& at) {
+      const std::int64_t a = offset_at(c.inputs[0], at), b = offset_at(c.inputs[1], at), to = offset_at(c.output, at);
+      for (std::int64_t i = 0; i < row_count(c.output.box); ++i)
+        store(c.output, to + i, m * load(c.inputs[0], a + i) + (1 - m) * load(c.inputs[1], b + i));
+    });
   });
 }
 

@@ -65,7 +65,7 @@ TEST(VerifyProgram, FindsACopyTwiceInPlaceOfAnotherOfItsSize) {
         ASSERT_EQ(into_middle[0]->box.count(), into_middle[1]->box.count());
         *into_middle[1] = *into_middle[0];
       },
-      "misses part of its margin or gets it twice");
+      "core 1 gets [0:1, 2:3, 0:4, 0:1] twice");
 }
 
 TEST(VerifyProgram, FindsACopyOfTheWrongBox) {

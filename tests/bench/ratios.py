@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+"""Speed and memory as ratios in one run: commands take turns, medians are compared. Standard library only.
+
+  tests/bench/ratios.py cut     --size 128 --partition 1x4x2x2x1    # cut step over uncut step
+  tests/bench/ratios.py kernels --size 128                          # whole step over the sum of its convolutions alone
+  tests/bench/ratios.py peer    --size 64 --peer "python3 unet3d_torch.py --size 64 --steps 1"
+                                                                    # our step over the peer's ("step S s, peak P GiB")
+
+Each round runs each side once with --steps timed steps; the result is one JSON document with every figure.
+"""
+import argparse, json, re, shlex, statistics, subprocess
+
+p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+p.add_argument("what", choices=["cut", "kernels", "peer"])
+p.add_argument("--voxshard", default="build/release/bin/voxshard")
+p.add_argument("--size", type=int, default=128)
+p.add_argument("--base-filters", type=int, default=32)
+p.add_argument("--precision", default="bf16")
+p.add_argument("--partition", default="1x4x2x2x1")
+p.add_argument("--threads", type=int, default=2)
+p.add_argument("--steps", type=int, default=1)
+p.add_argument("--rounds", type=int, default=3)
+p.add_argument("--peer", help="a command that prints 'step S s, peak P GiB'")
+a = p.parse_args()
+
+
+def ours(what, partition):
+    command = [a.voxshard, "bench", what, "--base-filters", str(a.base_filters), "--size", "x".join([str(a.size)] * 3),
+               "--partition", partition, "--precision", a.precision, "--threads", str(a.threads), "--steps", str(a.steps),
+               "--loss", "cross_entropy", "--json", "--quiet"]
+    result = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    return {"seconds": result["step_seconds"]["median"], "peak_gib": result["peak_resident_bytes"] / 2**30,
+            "planned_gib": (result["planned_bytes"] + result["resident_before_bytes"]) / 2**30,
+            "native_bf16": result["native_bf16"]}
+
+
+def peer():
+    out = subprocess.run(shlex.split(a.peer), check=True, capture_output=True, text=True).stdout
+    step, peak = re.search(r"step ([\d.]+) s, peak ([\d.]+) GiB", out).groups()
+    return {"seconds": float(step), "peak_gib": float(peak)}
+
+
+uncut = "1x1x1x1x1"
+sides = {"cut": [lambda: ours("step", a.partition), lambda: ours("step", uncut)],
+         "kernels": [lambda: ours("step", uncut), lambda: ours("kernels", uncut)],
+         "peer": [lambda: ours("step", uncut), peer]}[a.what]
+rounds = [[side() for side in sides] for _ in range(a.rounds)]
+ratios = [first["seconds"] / second["seconds"] for first, second in rounds]
+print(json.dumps({"what": a.what, "size": a.size, "base_filters": a.base_filters, "precision": a.precision,
+                  "ratio": {"median": statistics.median(ratios), "min": min(ratios), "max": max(ratios)},
+                  "rounds": rounds}, indent=1))

@@ -1,0 +1,73 @@
+// The arena of every core is what the plan says, to the byte, for twelve grids in both precisions.
+#include "libcore/memory/plan.h"
+
+#include "tests/runtime/unet_scene.h"
+
+namespace voxshard {
+namespace {
+
+using namespace test;
+
+struct Grid {
+  Shape extents;
+  std::string partition;
+  std::int64_t replicas = 1;
+};
+
+void PrintTo(const Grid& g, std::ostream* out) {
+  *out << to_string(g.extents) << " over " << g.replicas << " replicas of " << g.partition;
+}
+
+class Arenas : public testing::TestWithParam<std::tuple<Grid, DType>> {};
+
+TEST_P(Arenas, AreUsedToTheLastPlannedByte) {
+  const auto& [grid, dtype] = GetParam();
+  UNetScene scene({.extents = grid.extents,
+                   .partition = grid.partition,
+                   .replicas = grid.replicas,
+                   .dtype = dtype,
+                   .config = {.spatial_axes = grid.extents.rank() - 1, .base_filters = 4, .depth = 3}});
+  CoreSet& cores = scene.session.cores(grid.extents, Phase::kTrain);
+  feed_all(cores, scene.feed());
+  cores.run();
+  const MemoryPlan& plan = cores.executable().memory;
+  EXPECT_TRUE(verify(plan).empty());
+  ASSERT_EQ(static_cast<std::int64_t>(plan.arenas.size()), scene_mesh(scene.options).cores());
+  for (std::size_t core = 0; core < plan.arenas.size(); ++core) {
+    EXPECT_EQ(cores.high_water_bytes(core), plan.arenas[core].bytes) << "core " << core;
+    std::int64_t last = 0;
+    for (const Buffer& buffer : plan.arenas[core].buffers) last = std::max(last, buffer.offset + buffer.bytes);
+    EXPECT_EQ(last, plan.arenas[core].bytes) << "core " << core;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Grids, Arenas,
+    testing::Combine(testing::Values(Grid{{1, 8, 8, 16}, "1x1x1x1x1"}, Grid{{1, 16, 8, 8}, "1x2x1x1x1"},
+                                     Grid{{1, 8, 8, 16}, "1x1x2x2x1"}, Grid{{1, 8, 8, 16}, "1x2x2x2x1"},
+                                     Grid{{1, 13, 7, 9}, "1x3x1x1x1"}, Grid{{2, 8, 9, 7}, "2x1x3x1x1"},
+                                     Grid{{1, 24, 4, 4}, "1x8x1x1x1"}, Grid{{1, 5, 6, 7}, "1x4x2x1x1"},
+                                     Grid{{4, 8, 8, 8}, "1x2x1x1x1", 2}, Grid{{3, 6, 5, 7}, "2x1x1x3x1"},
+                                     Grid{{2, 21, 18}, "1x2x3x1"}, Grid{{4, 16, 16}, "2x2x2x1"}),
+                     testing::Values(DType::kF32, DType::kBF16)));
+
+TEST(Arenas, AFinerCutNeedsSmallerArenas) {
+  std::int64_t before = 0;
+  for (const char* partition : {"1x1x1x1x1", "1x2x1x1x1", "1x2x1x2x1", "1x2x2x2x1"}) {
+    UNetScene scene({.extents = {1, 16, 16, 16}, .partition = partition});
+    const std::int64_t bytes = scene.session.plan(scene.extents, Phase::kTrain).memory.widest_arena_bytes();
+    if (before > 0) {
+      EXPECT_LT(bytes, before) << partition;
+    }
+    before = bytes;
+  }
+}
+
+TEST(Arenas, PredictionNeedsLessThanTraining) {
+  UNetScene scene({.extents = {1, 16, 16, 16}, .partition = "1x2x1x1x1"});
+  EXPECT_LT(scene.session.plan(scene.extents, Phase::kPredict).memory.widest_arena_bytes(),
+            scene.session.plan(scene.extents, Phase::kTrain).memory.widest_arena_bytes());
+}
+
+}  // namespace
+}  // namespace voxshard

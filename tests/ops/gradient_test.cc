@@ -1,0 +1,196 @@
+// The gradient rule of every differentiable op, through the graph: x -> op -> loss in f64, differentiated by autodiff, run
+// cut over two cores, against central differences of the loss. Relative error <= 1e-6 of the largest entry.
+#include <set>
+
+#include "libcore/graph/autodiff.h"
+#include "libcore/kernels/loss.h"
+#include "tests/ops/op_harness.h"
+
+namespace voxshard {
+namespace {
+
+using namespace test;
+
+constexpr DType kReal = DType::kF64;
+
+struct GradientCase {
+  std::string op;
+  std::string label;
+  Shape x;
+  /// Parameters that take part besides x: name and shape.
+  std::vector<std::pair<std::string, Shape>> parameters;
+  /// From x (a cut value that depends on the parameter "x") and those parameters to a value or a scalar loss.
+  std::function<ValueId(Builder&, ValueId x, const std::vector<ValueId>& parameters)> build;
+};
+
+void PrintTo(const GradientCase& c, std::ostream* out) { *out << c.op << " (" << c.label << ")"; }
+
+/// Cross-entropy of the value as logits: weighs every element differently. A scalar is the loss itself.
+ValueId loss_of(Builder& b, ValueId value, LossKind kind = LossKind::kCrossEntropy) {
+  const Shape shape = b.type(value).shape;
+  if (shape.rank() == 1) return value;
+  Shape labels = shape;
+  labels[labels.rank() - 1] = 1;
+  const ValueId y = b.input("labels", {DType::kI32, labels});
+  const Attributes attrs{.groups = 1, .batch = shape[0], .kind = static_cast<int>(kind), .dtype = kReal};
+  const ValueId sums = b.op("segmentation_sums", {value, y}, attrs, "loss/sums");
+  return b.op("segmentation_loss", {sums, value, y}, attrs, "loss");
+}
+
+class Scene {
+ public:
+  Scene(const GradientCase& c, const Mesh& mesh) : pool_(1) {
+    Graph graph;
+    Builder b(graph, op_table());
+    // x is a parameter added to a cut input, so that the op sees a cut tensor and the gradient is that of a parameter.
+    const ValueId image = b.input("image", {kReal, c.x});
+    const ValueId x = b.op("add", {image, b.parameter("x", {kReal, c.x})}, {}, "image+x");
+    std::vector<ValueId> others;
+    for (const auto& [name, shape] : c.parameters) others.push_back(b.parameter(name, {kReal, shape}));
+    graph.outputs["loss"] = loss_of(b, c.build(b, x, others));
+    differentiate(b, graph.outputs.at("loss"));
+    std::uint64_t stream = 10;
+    for (const Node& node : graph.nodes()) {
+      if (node.role != Role::kParameter) continue;
+      Values values = node.name == "gamma" ? Values::kPositive : Values::kNormal;
+      parameters_.emplace(node.name, values_of({node.type, node.role, values, 3}, stream++));
+    }
+    executable_ = compile(std::move(graph), op_table(), mesh, KernelSet::kReference, {});
+    cores_ = std::make_unique<CoreSet>(executable_, op_table(), parameters_, pool_, transport_);
+  }
+
+  double loss() {
+    const Graph& graph = executable_.program.graph;
+    for (ValueId id = 0; id < graph.size(); ++id) {
+      const Node& node = graph.node(id);
+      if (node.role != Role::kInput) continue;
+      const bool labels = node.name == "labels";
+      const Tensor values = values_of({node.type, node.role, labels ? Values::kLabels : Values::kNormal,
+                                       static_cast<int>(labels ? c_classes(graph) : 3)}, rng_stream(node.name));
+      cores_->feed(id, [&](const TensorView& box) { copy(values.view(), box); });
+    }
+    cores_->run();
+    return load(cores_->replicated(graph.outputs.at("loss")), 0);
+  }
+
+  /// max |numeric - analytic| / max |analytic| for one parameter.
+  double error(const std::string& name) {
+    loss();
+    const Graph& graph = executable_.program.graph;
+    const auto gradient = graph.gradients.find(graph.find(name));
+    if (gradient == graph.gradients.end()) return 1e30;
+    const Tensor analytic = cores_->gather(gradient->second);
+    auto* values = parameters_.at(name).as<double>();
+    constexpr double kStep = 1e-5;
+    double worst = 0, scale = 0;
+    for (std::int64_t i = 0; i < analytic.count(); ++i) {
+      const double kept = values[i];
+      values[i] = kept + kStep;
+      const double up = loss();
+      values[i] = kept - kStep;
+      const double down = loss();
+      values[i] = kept;
+      const double exact = load(analytic.view(), i);
+      worst = std::max(worst, std::abs((up - down) / (2 * kStep) - exact));
+      scale = std::max(scale, std::abs(exact));
+    }
+    return scale > 0 ? worst / scale : 1e30;
+  }
+
+ private:
+  static std::int64_t c_classes(const Graph& graph) {
+    return graph.input_types(graph.outputs.at("loss"))[1].shape.back();
+  }
+
+  WorkerPool pool_;
+  InProcessTransport transport_;
+  Parameters parameters_;
+  Executable executable_;
+  std::unique_ptr<CoreSet> cores_;
+};
+
+using Others = const std::vector<ValueId>&;
+
+std::vector<GradientCase> cases() {
+  const Shape x{2, 5, 4, 2};
+  std::vector<GradientCase> all;
+  auto conv = [](Window w) {
+    return [w](Builder& b, ValueId v, Others p) { return b.op("conv", {v, p[0], p[1]}, {.window = w, .dtype = kReal}, "y"); };
+  };
+  all.push_back({"conv", "kernel 3", x, {{"w", {3, 3, 2, 3}}, {"b", {3}}}, conv(same(x, 3))});
+  all.push_back({"conv", "kernel 4 stride 2 unequal padding", x, {{"w", {4, 4, 2, 3}}, {"b", {3}}}, conv(window(2, 4, 2, 1, 1, 3))});
+  all.push_back({"conv", "kernel 3 dilation 2", x, {{"w", {3, 3, 2, 2}}, {"b", {2}}}, conv(same(x, 3, 1, 2))});
+  all.push_back({"conv", "3-D kernel 2 stride 2", {1, 4, 3, 5, 2}, {{"w", {2, 2, 2, 2, 3}}, {"b", {3}}}, conv(same({1, 4, 3, 5, 2}, 2, 2))});
+  all.push_back({"conv_input_grad", "transposed convolution", x, {{"w", {2, 2, 3, 2}}, {"b", {3}}},
+                 [](Builder& b, ValueId v, Others p) {
+                   Window w = window(2, 2, 2, 1, 0, 0);
+                   w.pad_hi = {1, 0};
+                   return b.op("conv_input_grad", {v, p[0], p[1]}, {.window = w, .shape = {2, 9, 8, 3}, .dtype = kReal}, "y");
+                 }});
+  for (const char* op : {"max_pool", "avg_pool"})
+    for (auto [kernel, stride] : {std::pair{2, 2}, std::pair{3, 2}})
+      all.push_back({op, std::to_string(kernel) + "/" + std::to_string(stride), x, {}, [=](Builder& b, ValueId v, Others) {
+                       return b.op(op, {v}, {.window = same(x, kernel, stride)}, "y");
+                     }});
+  all.push_back({"upsample_nearest", "to 9 x 8", x, {}, [](Builder& b, ValueId v, Others) {
+                   return b.op("upsample_nearest", {v}, {.shape = {2, 9, 8, 2}, .factor = {2, 2}}, "y");
+                 }});
+  for (std::int64_t groups : {1, 2})
+    all.push_back({"norm_apply", std::to_string(groups) + " groups, leaky", x, {{"gamma", {2}}, {"beta", {2}}},
+                   [=](Builder& b, ValueId v, Others p) {
+                     const Attributes attrs{.groups = groups, .batch = 2, .slope = 0.1, .epsilon = 1e-3,
+                                            .count = static_cast<double>(40 / groups), .dtype = kReal};
+                     const ValueId sums = b.op("moment_sums", {v}, attrs, "sums");
+                     const ValueId stats = b.op("norm_stats", {sums}, attrs, "stats");
+                     return b.op("norm_apply", {v, stats, p[0], p[1]}, attrs, "y");
+                   }});
+  all.push_back({"leaky_relu", "slope 0.1", x, {}, [](Builder& b, ValueId v, Others) {
+                   return b.op("leaky_relu", {v}, {.slope = 0.1}, "y");
+                 }});
+  all.push_back({"add", "x + x", x, {}, [](Builder& b, ValueId v, Others) { return b.op("add", {v, v}, {}, "y"); }});
+  all.push_back({"scale", "by 0.3", x, {}, [](Builder& b, ValueId v, Others) { return b.op("scale", {v}, {.number = 0.3}, "y"); }});
+  all.push_back({"convert", "to itself", x, {}, [](Builder& b, ValueId v, Others) {
+                   return b.op("convert", {v}, {.dtype = kReal}, "y");
+                 }});
+  for (int axis : {1, 3})
+    all.push_back({"concat", "with its scaled self along axis " + std::to_string(axis), x, {}, [=](Builder& b, ValueId v, Others) {
+                     const ValueId twice = b.op("scale", {v}, {.number = 2}, "twice");
+                     return b.op("concat", {v, twice}, {.axis = axis}, "y");
+                   }});
+  all.push_back({"sum_all", "of a leaky ReLU of a convolution", x, {{"w", {3, 3, 2, 3}}}, [=](Builder& b, ValueId v, Others p) {
+                   const ValueId y = b.op("conv", {v, p[0]}, {.window = same(x, 3), .dtype = kReal}, "y");
+                   return b.op("sum_all", {b.op("leaky_relu", {y}, {.slope = 0.1}, "z")}, {}, "sum");
+                 }});
+  for (LossKind kind : {LossKind::kCrossEntropy, LossKind::kAdaptiveDice32, LossKind::kDiceCE})
+    all.push_back({"segmentation_loss", "kind " + std::to_string(static_cast<int>(kind)), {2, 4, 3, 3}, {},
+                   [=](Builder& b, ValueId v, Others) { return loss_of(b, v, kind); }});
+  return all;
+}
+
+class GradientOf : public testing::TestWithParam<GradientCase> {};
+
+TEST_P(GradientOf, EqualsCentralDifferences) {
+  const GradientCase& c = GetParam();
+  Dims grid = Dims::filled(c.x.rank(), 1);
+  grid[1] = 2;
+  Scene scene(c, {.partition = grid});
+  EXPECT_LE(scene.error("x"), 1e-6) << "seed " << kOpSeed;
+  for (const auto& [name, shape] : c.parameters) EXPECT_LE(scene.error(name), 1e-6) << name << ", seed " << kOpSeed;
+}
+
+INSTANTIATE_TEST_SUITE_P(Ops, GradientOf, testing::ValuesIn(cases()), [](const auto& info) {
+  return info.param.op + "_" + std::to_string(info.index);
+});
+
+TEST(Gradient, EveryDifferentiableOpIsChecked) {
+  std::set<std::string> covered;
+  for (const GradientCase& c : cases()) covered.insert(c.op);
+  for (const auto& [name, def] : op_table().all()) {
+    if (def.differentiate != nullptr) {
+      EXPECT_TRUE(covered.contains(name)) << name << " has a gradient rule and no case here";
+    }
+  }
+}
+
+}  // namespace
+}  // namespace voxshard

@@ -1,0 +1,48 @@
+// Segmentation losses: local sums, value, gradient, for each kind and for groups of samples; some labels are ignored (-1).
+#include "libcore/kernels/loss.h"
+
+#include "tests/ops/op_cases.h"
+
+namespace voxshard::test {
+
+std::vector<OpCase> loss_cases() {
+  std::vector<OpCase> cases;
+  const std::int64_t classes = 3;
+  for (LossKind kind : {LossKind::kCrossEntropy, LossKind::kAdaptiveDice32, LossKind::kDiceCE}) {
+    for (std::int64_t groups : {1, 2}) {
+      const bool flat = groups == 1;
+      const Shape logits = flat ? Shape{2, 9, 7, classes} : Shape{2, 5, 3, 6, classes};
+      Shape labels = logits;
+      labels[labels.rank() - 1] = 1;
+      const Attributes attrs{.groups = groups, .batch = 2, .kind = static_cast<int>(kind)};
+      const std::string label = "kind " + std::to_string(attrs.kind) + ", " + std::to_string(groups) + " groups";
+      const OpInput x = cut_input(logits, Values::kNormal), y = cut_input(labels, Values::kLabels, DType::kI32, 3);
+      cases.push_back({.op = "segmentation_sums",
+                       .label = label,
+                       .inputs = {x, y},
+                       .attrs = attrs,
+                       .tolerance = 1e-6,  // each fast softmax is f32
+                       .set_tolerance = 1e-5});
+      OpCase value{.op = "segmentation_loss", .label = label, .inputs = {x, y}, .tolerance = 1e-6, .set_tolerance = 1e-5};
+      value.build = [attrs](Builder& b, const std::vector<ValueId>& in) {
+        const ValueId sums = b.op("segmentation_sums", {in[0], in[1]}, attrs, "sums");
+        return b.op("segmentation_loss", {sums, in[0], in[1]}, attrs, "result");
+      };
+      cases.push_back(value);
+      OpCase gradient{.op = "segmentation_grad", .label = label, .inputs = {x, y}, .tolerance = 1e-5, .set_tolerance = 1e-5};
+      gradient.build = [attrs](Builder& b, const std::vector<ValueId>& in) {
+        const ValueId sums = b.op("segmentation_sums", {in[0], in[1]}, attrs, "sums");
+        return b.op("segmentation_grad", {in[0], in[1], sums}, attrs, "result");
+      };
+      cases.push_back(gradient);
+      cases.push_back({.op = "segmentation_grad",
+                       .label = label + ", given sums",
+                       .inputs = {x, y, parameter({groups, 3 * classes + 2}, Values::kPositive, DType::kF64)},
+                       .attrs = attrs,
+                       .set_tolerance = 1e-5});
+    }
+  }
+  return cases;
+}
+
+}  // namespace voxshard::test

@@ -1,0 +1,75 @@
+// Pools that overlap and pools that do not, up-sampling to even and odd extents, and their gradients. Maxima of small
+// integers have ties on purpose: the first one must win wherever the cut falls.
+#include "tests/ops/op_cases.h"
+
+namespace voxshard::test {
+namespace {
+
+struct Geometry {
+  std::string label;
+  Shape x;
+  Window window;
+};
+
+std::vector<Geometry> geometries() {
+  const Shape volume{2, 7, 5, 6, 2}, image{3, 11, 9, 3};
+  return {{"3-D kernel 2 stride 2", volume, same(volume, 2, 2)},
+          {"3-D overlapping 3/2", volume, same(volume, 3, 2)},
+          {"3-D overlapping 3/1", volume, same(volume, 3, 1)},
+          {"2-D overlapping 3/2 padded 1/1", image, window(2, 3, 2, 1, 1, 1)},
+          {"2-D kernel 2 stride 3 with gaps", image, window(2, 2, 3, 1, 0, 0)}};
+}
+
+void add_pools(std::vector<OpCase>& cases, const Geometry& g, bool seen_before) {
+  const Shape y = outputs_of(g.window, g.x, g.x.back());
+  const std::string label = g.label + (seen_before ? "" : ", extents not seen before");
+  const Shape earlier = seen_before ? g.x : Shape{};
+  const auto volume = static_cast<int>(g.window.volume());
+  cases.push_back({.op = "max_pool_grad",
+                   .label = label,
+                   .inputs = {cut_input(y, Values::kArgmax, DType::kU8, volume), cut_input(y)},
+                   .attrs = {.window = g.window, .shape = g.x},
+                   .earlier = earlier});
+  cases.push_back({.op = "avg_pool_grad",
+                   .label = label,
+                   .inputs = {cut_input(y)},
+                   .attrs = {.window = g.window, .shape = g.x},
+                   .set_tolerance = 1e-6,
+                   .earlier = earlier});
+  if (!seen_before) return;
+  for (const char* op : {"max_pool", "max_pool_argmax"})
+    cases.push_back({.op = op, .label = label, .inputs = {cut_input(g.x)}, .attrs = {.window = g.window}});
+  cases.push_back({.op = "avg_pool",
+                   .label = label,
+                   .inputs = {cut_input(g.x)},
+                   .attrs = {.window = g.window},
+                   .set_tolerance = 1e-6});
+}
+
+void add_upsampling(std::vector<OpCase>& cases, const std::string& label, const Shape& low, const Shape& high,
+                    const Dims& factor) {
+  cases.push_back({.op = "upsample_nearest", .label = label, .inputs = {cut_input(low)}, .attrs = {.shape = high, .factor = factor}});
+  cases.push_back({.op = "upsample_nearest_grad",
+                   .label = label,
+                   .inputs = {cut_input(high)},
+                   .attrs = {.shape = low, .factor = factor}});
+  cases.push_back({.op = "upsample_nearest_grad",
+                   .label = label + ", extents seen before",
+                   .inputs = {cut_input(high)},
+                   .attrs = {.shape = low, .factor = factor},
+                   .earlier = low});
+}
+
+}  // namespace
+
+std::vector<OpCase> pool_cases() {
+  std::vector<OpCase> cases;
+  for (const Geometry& g : geometries()) add_pools(cases, g, true);
+  add_pools(cases, geometries()[1], false);
+  add_pools(cases, geometries()[3], false);
+  add_upsampling(cases, "3-D to 2n - 1, 2n, 2n - 1", {2, 4, 3, 3, 2}, {2, 7, 6, 5, 2}, {2, 2, 2});
+  add_upsampling(cases, "2-D by 3 and 1", {3, 3, 7, 2}, {3, 8, 7, 2}, {3, 1});
+  return cases;
+}
+
+}  // namespace voxshard::test

@@ -1,0 +1,162 @@
+// Optimizers against numbers worked out by hand, schedules, weight decay on kernels alone, clipping by the global norm.
+#include "libcore/train/optimizer.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "libcore/base/rng.h"
+
+namespace voxshard {
+namespace {
+
+/// Parameters "a/kernel" (2) and "a/bias" (1), all 1; gradients {0.6, -0.8} and {0}.
+struct Scene {
+  explicit Scene(const OptimizerOptions& options) : pool(1), optimizer(options, graph()) {
+    parameters.emplace("a/kernel", Tensor(DType::kF32, {2}));
+    parameters.emplace("a/bias", Tensor(DType::kF32, {1}));
+    for (auto& [name, tensor] : parameters)
+      for (std::int64_t i = 0; i < tensor.count(); ++i) tensor.as<float>()[i] = 1;
+    kernel_gradient.as<float>()[0] = 0.6F;
+    kernel_gradient.as<float>()[1] = -0.8F;
+  }
+
+  static Graph graph() {
+    Graph g;
+    g.append({.role = Role::kParameter, .name = "a/kernel", .type = {DType::kF32, {2}}});
+    g.append({.role = Role::kParameter, .name = "a/bias", .type = {DType::kF32, {1}}});
+    g.append({.role = Role::kState, .name = "a/moments", .type = {DType::kF32, {1, 2}}});
+    return g;
+  }
+
+  void step(std::int64_t number, std::int64_t total = 10) {
+    const Gradients gradients{{"a/kernel", kernel_gradient.view()}, {"a/bias", bias_gradient.view()}};
+    optimizer.update(pool, parameters, gradients, Optimizer::global_norm(pool, gradients), number, total);
+  }
+  float kernel(int i) const { return parameters.at("a/kernel").as<float>()[i]; }
+  float bias() const { return parameters.at("a/bias").as<float>()[0]; }
+
+  WorkerPool pool;
+  Parameters parameters;
+  Tensor kernel_gradient{DType::kF32, {2}}, bias_gradient{DType::kF32, {1}};
+  Optimizer optimizer;
+};
+
+constexpr float kNear = 1e-6F;
+
+TEST(Sgd, PlainStepsAgainstTheGradient) {
+  Scene s({.kind = OptimizerKind::kSgd, .learning_rate = 0.5, .momentum = 0});
+  s.step(0);
+  EXPECT_NEAR(s.kernel(0), 0.7F, kNear);
+  EXPECT_NEAR(s.kernel(1), 1.4F, kNear);
+  EXPECT_EQ(s.bias(), 1.0F);
+  EXPECT_TRUE(s.optimizer.state().empty());
+}
+
+TEST(Sgd, MomentumAddsUp) {
+  Scene s({.kind = OptimizerKind::kSgd, .learning_rate = 0.1, .momentum = 0.9});
+  s.step(0);  // u = 0.6
+  EXPECT_NEAR(s.kernel(0), 1 - 0.06F, kNear);
+  s.step(1);  // u = 0.9 * 0.6 + 0.6 = 1.14
+  EXPECT_NEAR(s.kernel(0), 1 - 0.06F - 0.114F, kNear);
+}
+
+TEST(Sgd, NesterovLooksAhead) {
+  Scene s({.kind = OptimizerKind::kSgd, .learning_rate = 0.1, .momentum = 0.9, .nesterov = true});
+  s.step(0);  // d + mu u = 0.6 + 0.9 * 0.6
+  EXPECT_NEAR(s.kernel(0), 1 - 0.114F, kNear);
+}
+
+TEST(Sgd, WeightDecayIsAddedToTheGradientOfKernelsAlone) {
+  Scene s({.kind = OptimizerKind::kSgd, .learning_rate = 0.1, .momentum = 0, .weight_decay = 0.5});
+  s.step(0);  // 0.6 + 0.5 * 1
+  EXPECT_NEAR(s.kernel(0), 1 - 0.11F, kNear);
+  EXPECT_EQ(s.bias(), 1.0F);
+}
+
+TEST(Clipping, ScalesAllGradientsWhenTheGlobalNormIsLarger) {
+  Scene s({.kind = OptimizerKind::kSgd, .learning_rate = 1, .momentum = 0, .clip_norm = 0.5});
+  s.step(0);  // the norm of {0.6, -0.8} is 1: halved
+  EXPECT_NEAR(s.kernel(0), 0.7F, kNear);
+  EXPECT_NEAR(s.kernel(1), 1.4F, kNear);
+}
+
+TEST(Clipping, LeavesSmallerGradientsAlone) {
+  Scene s({.kind = OptimizerKind::kSgd, .learning_rate = 1, .momentum = 0, .clip_norm = 2});
+  s.step(0);
+  EXPECT_NEAR(s.kernel(0), 0.4F, kNear);
+}
+
+// Kingma and Ba 2015, algorithm 1, by hand: with a constant gradient both corrected moments are d and d^2, so every step is
+// rate * d / (|d| + epsilon).
+TEST(Adam, StepsByTheRateUnderAConstantGradient) {
+  Scene s({.kind = OptimizerKind::kAdam, .learning_rate = 0.01});
+  s.step(0);
+  EXPECT_NEAR(s.kernel(0), 0.99F, kNear);
+  EXPECT_NEAR(s.kernel(1), 1.01F, kNear);
+  EXPECT_EQ(s.bias(), 1.0F);
+  s.step(1);
+  EXPECT_NEAR(s.kernel(0), 0.98F, kNear);
+}
+
+TEST(Adam, EqualsNumbersWorkedOutByHandWhenTheGradientTurns) {
+  Scene s({.kind = OptimizerKind::kAdam, .learning_rate = 0.1, .beta1 = 0.5, .beta2 = 0.75});
+  s.step(0);
+  s.kernel_gradient.as<float>()[0] = -0.2F;
+  s.step(1);
+  // m: 0.3, then 0.5 * 0.3 - 0.5 * 0.2 = 0.05; corrected by 1 - 0.5^2: 0.0666667
+  // v: 0.09, then 0.75 * 0.09 + 0.25 * 0.04 = 0.0775; corrected by 1 - 0.75^2: 0.1771429, root 0.4208834
+  EXPECT_NEAR(s.optimizer.state().at("m/a/kernel").as<float>()[0], 0.05F, kNear);
+  EXPECT_NEAR(s.optimizer.state().at("v/a/kernel").as<float>()[0], 0.0775F, kNear);
+  EXPECT_NEAR(s.kernel(0), 0.9 - 0.1 * 0.0666667 / 0.4208834, kNear);
+}
+
+TEST(Adam, WeightDecayIsDecoupled) {
+  Scene s({.kind = OptimizerKind::kAdam, .learning_rate = 0.01, .weight_decay = 0.5});
+  s.step(0);
+  EXPECT_NEAR(s.kernel(0), 1 - 0.01F * (1 + 0.5F), kNear);
+  EXPECT_EQ(s.bias(), 1.0F);
+}
+
+TEST(Optimizer, StateBytesAreWhatItHolds) {
+  for (const OptimizerOptions& options : {OptimizerOptions{}, OptimizerOptions{.kind = OptimizerKind::kSgd},
+                                          OptimizerOptions{.kind = OptimizerKind::kSgd, .momentum = 0}}) {
+    Scene s(options);
+    std::int64_t bytes = 0;
+    for (const auto& [name, tensor] : s.optimizer.state()) bytes += tensor.bytes();
+    EXPECT_EQ(Optimizer::state_bytes(options, Scene::graph()), bytes);
+  }
+}
+
+TEST(Optimizer, TheGlobalNormHasTheSameBitsForAnyWorkers) {
+  Tensor big(DType::kF32, {200'000});
+  for (std::int64_t i = 0; i < big.count(); ++i) big.as<float>()[i] = static_cast<float>(rng_normal({4, 4}, static_cast<std::uint64_t>(i)));
+  WorkerPool one(1), three(3);
+  const double norm = Optimizer::global_norm(one, {{"w", big.view()}});
+  EXPECT_EQ(norm, Optimizer::global_norm(three, {{"w", big.view()}}));
+  EXPECT_NEAR(norm, std::sqrt(200'000.0), 5);
+}
+
+TEST(Schedule, ConstantStays) {
+  for (std::int64_t step : {0, 5, 99}) EXPECT_EQ(learning_rate_at({.learning_rate = 0.1}, step, 100), 0.1);
+}
+
+TEST(Schedule, PolynomialFallsToZero) {
+  const OptimizerOptions options{.learning_rate = 0.1, .schedule = ScheduleKind::kPolynomial, .power = 2};
+  EXPECT_DOUBLE_EQ(learning_rate_at(options, 0, 100), 0.1);
+  EXPECT_DOUBLE_EQ(learning_rate_at(options, 50, 100), 0.025);
+  EXPECT_NEAR(learning_rate_at(options, 99, 100), 0.1 * 0.01 * 0.01, 1e-15);
+  EXPECT_EQ(learning_rate_at(options, 100, 100), 0);
+  EXPECT_EQ(learning_rate_at(options, 150, 100), 0) << "never negative or NaN behind the end";
+}
+
+TEST(Schedule, WarmUpIsLinearAndEndsAtTheSchedule) {
+  const OptimizerOptions options{.learning_rate = 0.1, .warmup_steps = 4};
+  EXPECT_DOUBLE_EQ(learning_rate_at(options, 0, 100), 0.025);
+  EXPECT_DOUBLE_EQ(learning_rate_at(options, 2, 100), 0.075);
+  EXPECT_DOUBLE_EQ(learning_rate_at(options, 3, 100), 0.1);
+  EXPECT_DOUBLE_EQ(learning_rate_at(options, 4, 100), 0.1);
+}
+
+}  // namespace
+}  // namespace voxshard
