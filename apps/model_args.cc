@@ -45,8 +45,8 @@ ModelSpec model_spec(const ModelArgs& a) {
   spec.loss = loss_from_name(a.loss);
   spec.precision = precision_from_name(a.precision);
   const int rank = spec.unet.spatial_axes + 2;
-  spec.partition = a.partition.empty() ? Dims::filled(rank, 1) : parse_partition(a.partition, rank);
-  if (a.replicas < 1) throw Error(ErrorKind::kConfig, "[config] --replicas must be at least 1, got " + std::to_string(a.replicas));
+  spec.partition = a.partition.empty() ? Dims::filled(rank, 1) : partition_from_text(a.partition, rank);
+  if (a.replicas < 1 || a.replicas > 4096) throw Error(ErrorKind::kConfig, "[config] --replicas must be 1 to 4096, got " + std::to_string(a.replicas));
   spec.replicas = a.replicas;
   spec.norm_over_replica = a.norm_scope == "replica";
   const std::int64_t cores = spec.mesh().cores();

@@ -33,7 +33,7 @@ RunCommand add(CLI::App& app) {
   app.add_option("--precision", o->precision, "Another precision: bf16 or f32");
   app.add_option("--memory", o->memory, "Budget of one core, like 2GiB; a plan over it is refused before it starts");
   return [o](const Context& context) {
-    if (!o->partition.empty()) o->predict.partition = parse_partition(o->partition, 5);
+    if (!o->partition.empty()) o->predict.partition = partition_from_text(o->partition, 5);
     if (!o->precision.empty()) o->predict.precision = precision_from_name(o->precision);
     if (!o->memory.empty()) o->predict.core_budget_bytes = bytes_from_text(o->memory);
     o->predict.threads = context.threads;

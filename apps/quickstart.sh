@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 folder=${1:-run/quickstart}
-steps=${2:-400}
+steps=${2:-200}
 voxshard=build/release/bin/voxshard
 
 say() { printf '\n== %s\n' "$*"; }
@@ -25,8 +25,9 @@ mkdir -p "$folder"
 say "prepare: one orientation, one spacing, normalised -> $folder/work"
 "$voxshard" prepare "$folder/data" -o "$folder/work" --clip=-200,300 --resume
 
-say "train on 8 cores, each sees one eighth of a volume -> $folder/model"
-"$voxshard" train "$folder/work" -o "$folder/model" --partition 1x2x2x2x1 --base-filters 8 --steps "$steps"
+say "train on whole volumes over 8 cores, each holds one eighth -> $folder/model"
+"$voxshard" train "$folder/work" -o "$folder/model" --partition 1x2x2x2x1 --base-filters 8 --steps "$steps" \
+  --crop whole --norm instance --activation leaky_relu --learning-rate 3e-3 --fold all --restart
 
 say "predict the held-out phantoms -> $folder/predictions"
 "$voxshard" predict "$folder/model" "$folder/data/imagesTs" -o "$folder/predictions"

@@ -65,9 +65,12 @@ nlohmann::ordered_json to_json(const ModelSpec& spec) {
 }
 
 ModelSpec model_spec_from_json(const nlohmann::json& json) {
+  const std::string broken = "[checkpoint] its description of the model is broken: ";
   try {
     ModelSpec spec;
-    spec.unet.spatial_axes = json.at("model") == "unet2d" ? 2 : 3;
+    const auto model = json.at("model").get<std::string>();
+    if (model != "unet3d" && model != "unet2d") throw Error(ErrorKind::kCheckpoint, broken + "the model \"" + model + "\" is not known");
+    spec.unet.spatial_axes = model == "unet2d" ? 2 : 3;
     spec.unet.base_filters = json.at("base_filters");
     spec.unet.depth = json.at("depth");
     spec.unet.channels = json.at("channels");
@@ -77,12 +80,14 @@ ModelSpec model_spec_from_json(const nlohmann::json& json) {
     spec.unet.deconvolution = json.at("deconvolution");
     spec.loss = loss_from_name(json.at("loss").get<std::string>());
     spec.precision = precision_from_name(json.at("precision").get<std::string>());
-    spec.partition = parse_partition(json.at("partition").get<std::string>(), spec.unet.spatial_axes + 2);
+    spec.partition = partition_from_text(json.at("partition").get<std::string>(), spec.unet.spatial_axes + 2);
     spec.replicas = json.at("replicas");
     spec.norm_over_replica = json.at("norm_scope") == "replica";
     return spec;
   } catch (const nlohmann::json::exception& e) {
-    throw Error(ErrorKind::kCheckpoint, std::string("[checkpoint] its description of the model is broken: ") + e.what());
+    throw Error(ErrorKind::kCheckpoint, broken + e.what());
+  } catch (const Error& e) {  // a name or a partition
+    throw Error(ErrorKind::kCheckpoint, e.kind() == ErrorKind::kCheckpoint ? e.what() : broken + e.what());
   }
 }
 
@@ -97,7 +102,7 @@ Graph build_graph(const ModelSpec& spec, const Shape& extents, Phase phase, DTyp
                               .dtype = dtype,
                               .loss = spec.loss,
                               .training = phase == Phase::kTrain,
-                              .norm_replicas = spec.norm_over_replica ? spec.replicas : 1};
+                              .norm_replicas = spec.norm_over_replica && phase == Phase::kTrain ? spec.replicas : 1};
   for (int a = 1; a < extents.rank(); ++a) options.size.push_back(extents[a]);
   return build_unet(spec.unet, options, op_table());
 }
@@ -109,8 +114,22 @@ SessionOptions session_options(const ModelSpec& spec, const BudgetOptions& budge
           .optimizer_bytes = budget.optimizer_bytes};
 }
 
+Dims partition_from_text(std::string_view text, int rank) {
+  constexpr std::int64_t kMostCores = 4096;  // a whole TPU v4 pod; far more than one machine emulates in useful time
+  const Dims partition = parse_partition(text, rank);
+  std::int64_t cores = 1;
+  for (auto parts : partition) {
+    if (parts > kMostCores / cores)
+      throw Error(ErrorKind::kConfig, "[partition] \"" + std::string(text) + "\" asks for more than " + std::to_string(kMostCores) + " cores");
+    cores *= parts;
+  }
+  return partition;
+}
+
 Shape extents_from_text(std::string_view size, int spatial_axes, std::int64_t batch) {
+  constexpr std::int64_t kMostVoxels = std::int64_t{1} << 40;  // products with channels and bytes stay far from overflow
   Shape extents{batch};
+  std::int64_t voxels = std::max<std::int64_t>(1, batch);
   std::size_t begin = 0;
   while (begin <= size.size()) {
     const std::size_t end = std::min(size.find('x', begin), size.size());
@@ -120,6 +139,9 @@ Shape extents_from_text(std::string_view size, int spatial_axes, std::int64_t ba
       throw Error(ErrorKind::kConfig, "[config] the size \"" + std::string(size) + "\" should be " +
                                           std::to_string(spatial_axes) + " positive whole numbers like " +
                                           (spatial_axes == 3 ? "128x128x128 (D H W)" : "512x512 (H W)"));
+    if (value > kMostVoxels / voxels)
+      throw Error(ErrorKind::kConfig, "[config] the size \"" + std::string(size) + "\" is more than 2^40 voxels in all");
+    voxels *= value;
     extents.push_back(value);
     begin = end + 1;
   }
@@ -136,9 +158,9 @@ std::int64_t bytes_from_text(std::string_view text) {
   double value = 0;
   const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   const std::string_view unit(stop, static_cast<std::size_t>(text.data() + text.size() - stop));
-  if (error == std::errc() && value > 0 && std::isfinite(value))
+  if (error == std::errc() && std::isfinite(value))
     for (const auto& row : kUnits)
-      if (unit == row.name) return static_cast<std::int64_t>(value * row.value);
+      if (unit == row.name && value * row.value >= 1 && value * row.value < 0x1p63) return static_cast<std::int64_t>(value * row.value);
   throw Error(ErrorKind::kConfig, "[config] the memory \"" + std::string(text) + "\" should be a number with a unit, like 1500MiB or 2GiB");
 }
 

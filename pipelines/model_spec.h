@@ -47,9 +47,13 @@ struct BudgetOptions {
 };
 SessionOptions session_options(const ModelSpec& spec, const BudgetOptions& budget);
 
-/// "128x96x128" -> {1, 128, 96, 128} with `batch`. Errors: kConfig for anything else than `spatial_axes` positive numbers.
+/// parse_partition for at most 4096 cores in all. Errors: kConfig.
+Dims partition_from_text(std::string_view text, int rank);
+
+/// "128x96x128" -> {1, 128, 96, 128} with `batch`. Errors: kConfig for anything else than `spatial_axes` positive numbers
+/// of at most 2^40 voxels in all.
 Shape extents_from_text(std::string_view size, int spatial_axes, std::int64_t batch);
-/// "512MiB", "2GiB", "1500000000" -> bytes. Errors: kConfig.
+/// "512MiB", "2GiB", "1500000000" -> bytes, at least 1. Errors: kConfig.
 std::int64_t bytes_from_text(std::string_view text);
 
 /// What a run takes: for reports and logs.

@@ -39,7 +39,7 @@ class NoProgress : public Progress {
 /// A case that cost itself, not the batch.
 struct CaseFailure {
   std::string id;
-  std::string code;     // E_READ, E_MISSING, E_SHAPE, E_GEOMETRY, E_LABELS, E_NAN
+  std::string code;     // E_READ, E_MISSING, E_SHAPE, E_GEOMETRY, E_LABELS, E_NAN, E_DUPLICATE
   std::string message;  // what is wrong and what to do
 };
 

@@ -61,9 +61,8 @@ class Predictor {
     try {
       spec_ = model_spec_from_json(checkpoint.state.model);
       plan_ = plan_from_json(checkpoint.state.prepare);
-    } catch (Error& e) {
-      e.add_context(path.string());
-      throw;
+    } catch (const Error& e) {
+      throw Error(ErrorKind::kCheckpoint, path.string() + ": " + e.what());
     }
     if (options.partition) spec_.partition = *options.partition;
     if (options.precision) spec_.precision = *options.precision;
@@ -117,6 +116,10 @@ class Predictor {
   void one(const fs::path& path) {
     const auto start = std::chrono::steady_clock::now();
     const std::string id = case_id(path);
+    if (!seen_.insert(id).second) {
+      fail(id, "E_DUPLICATE", "[predict] " + path.string() + " would overwrite the prediction of another image of the same name; rename it");
+      return;
+    }
     try {
       const PreparedImage prepared = prepare_image(read_image(path), plan_);
       Volume labels{prepared.image.geometry,
@@ -126,9 +129,13 @@ class Predictor {
       report_.cases.push_back({id, file, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()});
     } catch (const Error& e) {
       if (e.kind() != ErrorKind::kInput) throw;
-      report_.failures.push_back({id, failure_code(e), e.what()});
-      progress_.log("case " + id + ": " + e.what() + " [quarantined]");
+      fail(id, failure_code(e), e.what());
     }
+  }
+
+  void fail(const std::string& id, const std::string& code, const std::string& message) {
+    report_.failures.push_back({id, code, message});
+    progress_.log("case " + id + ": " + message + " [quarantined]");
   }
 
   const PredictOptions& o_;
@@ -138,12 +145,17 @@ class Predictor {
   PreparePlan plan_;
   std::unique_ptr<Session> session_;
   PredictReport report_;
+  std::set<std::string> seen_;  // case ids
 };
 
 }  // namespace
 
 PredictReport run_predict(const PredictOptions& options, Progress& progress) {
   const auto images = find_images(options.input);
+  const fs::path folder = fs::is_directory(options.input) ? options.input : fs::absolute(options.input).parent_path();
+  if (fs::weakly_canonical(options.output) == fs::weakly_canonical(folder))
+    throw Error(ErrorKind::kUsage, "[predict] the output folder " + options.output.string() +
+                                       " is that of the images, which predictions could overwrite; choose another with -o");
   return Predictor(options, progress).run(images);
 }
 

@@ -37,7 +37,7 @@ struct PredictReport {
   bool interrupted = false;
 };
 
-/// Each label map has the geometry of its input. Errors: kInput, kNoCase (no image, or every one failed), kCheckpoint,
+/// Each label map has the geometry of its input. Errors: kUsage when the output folder is that of the images, kInput, kNoCase (no image, or every one failed), kCheckpoint,
 /// kBudget (before anything is allocated or written), kOutput.
 PredictReport run_predict(const PredictOptions& options, Progress& progress);
 nlohmann::ordered_json to_json(const PredictReport& report);

@@ -12,6 +12,7 @@
 #include "libcore/train/initialise.h"
 #include "libcore/train/trainer.h"
 #include "pipelines/checkpoint.h"
+#include "pipelines/predict_volume.h"
 #include "pipelines/validation.h"
 
 namespace voxshard {
@@ -43,16 +44,22 @@ Json training_json(const TrainOptions& o, const std::vector<std::string>& cases)
           {"pad_multiple", o.sampling.pad_multiple}};
 }
 
-Split choose_split(const PreparedDataset& dataset, const TrainOptions& options) {
+/// The folds of the data set; none when all cases are trained on.
+std::vector<Split> folds_of(const PreparedDataset& dataset, const TrainOptions& options) {
+  if (options.fold == "all" || dataset.cases.size() < 2) return {};
   std::vector<std::string> ids;
   for (const PreparedCase& item : dataset.cases) ids.push_back(item.id);
-  if (options.fold == "all" || ids.size() < 2) return {ids, {}};
-  const int folds = static_cast<int>(std::min<std::size_t>(5, ids.size()));
-  const std::vector<Split> splits = make_splits(ids, folds);
-  write_splits(options.run / "splits_final.json", splits);
-  for (int f = 0; f < folds; ++f)
-    if (options.fold == std::to_string(f)) return splits[static_cast<std::size_t>(f)];
-  throw Error(ErrorKind::kConfig, "[train] --fold is \"" + options.fold + "\"; expected 0 to " + std::to_string(folds - 1) + " or all");
+  return make_splits(ids, static_cast<int>(std::min<std::size_t>(5, ids.size())));
+}
+
+Split choose_split(const PreparedDataset& dataset, const std::vector<Split>& folds, const std::string& fold) {
+  for (std::size_t f = 0; f < folds.size(); ++f)
+    if (fold == std::to_string(f)) return folds[f];
+  if (!folds.empty())
+    throw Error(ErrorKind::kConfig, "[train] --fold is \"" + fold + "\"; expected 0 to " + std::to_string(folds.size() - 1) + " or all");
+  Split all;
+  for (const PreparedCase& item : dataset.cases) all.train.push_back(item.id);
+  return all;
 }
 
 std::vector<std::size_t> indices(const PreparedDataset& dataset, const std::vector<std::string>& ids) {
@@ -66,14 +73,17 @@ std::vector<std::size_t> indices(const PreparedDataset& dataset, const std::vect
 class Run {
  public:
   Run(const TrainOptions& options, PreparedDataset dataset, Progress& progress)
-      : o_(options), progress_(progress), dataset_(std::move(dataset)), split_(choose_split(dataset_, options)), pool_(options.threads) {
+      : o_(options), progress_(progress), dataset_(std::move(dataset)), folds_(folds_of(dataset_, options)),
+        split_(choose_split(dataset_, folds_, options.fold)), pool_(options.threads) {
     source_ = std::make_unique<SampleSource>(dataset_, indices(dataset_, split_.train), options.sampling);
-    extents_ = source_->extents(source_->batch(0, o_.batch));
+    extents_ = source_->largest_extents(o_.batch);
     const Graph graph = build_graph(o_.spec, extents_, Phase::kTrain, o_.spec.precision);
     const std::int64_t optimizer_bytes = Optimizer::state_bytes(o_.optimizer, graph);
     session_ = std::make_unique<Session>(
         session_options(o_.spec, {.core_bytes = o_.core_budget_bytes, .optimizer_bytes = optimizer_bytes}), pool_);
     const Executable& plan = session_->plan(extents_, Phase::kTrain);
+    for (std::size_t index : indices(dataset_, split_.val))  // a validation over the budget is refused now, not after hours
+      session_->plan(prediction_extents(dataset_.cases[index].shape, o_.spec.unet.depth), Phase::kPredict);
     memory_ = memory_json(plan, o_.threads, optimizer_bytes);
     report_.parameters = count_parameters(graph);
     report_.train_cases = static_cast<std::int64_t>(split_.train.size());
@@ -90,7 +100,9 @@ class Run {
 
   TrainReport go() {
     const auto start = Clock::now();
+    open_folder();
     if (o_.resume) load();
+    describe();
     CsvWriter csv = CsvWriter::resume(o_.run / "results.csv",
                                       {"step", "loss", "gradient_norm", "learning_rate", "seconds", "validation_dice"},
                                       trainer_->steps_done());
@@ -122,6 +134,20 @@ class Run {
   }
 
  private:
+  /// Only a run that can start may throw an earlier one away.
+  void open_folder() {
+    make_output_folder(o_.run / "checkpoints");
+    if (o_.restart)
+      for (const char* name : {"last.safetensors", "last.json", "best.safetensors", "best.json"})
+        std::filesystem::remove(o_.run / "checkpoints" / name);
+    if (!o_.resume) std::filesystem::remove(o_.run / "results.csv");
+  }
+
+  void describe() const {
+    write_json(o_.run / "plans.json", {{"prepare", to_json(dataset_.plan)}});
+    if (!folds_.empty()) write_splits(o_.run / "splits_final.json", folds_);
+  }
+
   StepResult one_step() {
     const std::int64_t step = trainer_->steps_done();
     const auto batch = source_->batch(step, o_.batch);
@@ -187,10 +213,11 @@ class Run {
   const TrainOptions& o_;
   Progress& progress_;
   PreparedDataset dataset_;
+  std::vector<Split> folds_;
   Split split_;
   WorkerPool pool_;
   std::unique_ptr<SampleSource> source_;
-  Shape extents_;  // of the first step; crops keep them
+  Shape extents_;  // the largest of any step
   std::unique_ptr<Session> session_;
   std::unique_ptr<Trainer> trainer_;
   CheckpointState state_;
@@ -222,12 +249,6 @@ TrainReport run_train(const TrainOptions& options, Progress& progress) {
   const auto last = o.run / "checkpoints" / "last.safetensors";
   if (std::filesystem::exists(last) && !o.resume && !o.restart)
     throw Error(ErrorKind::kUsage, "[train] " + o.run.string() + " already holds a run; go on with --resume, or throw it away with --restart");
-  make_output_folder(o.run / "checkpoints");
-  if (o.restart)
-    for (const char* name : {"last.safetensors", "last.json", "best.safetensors", "best.json"})
-      std::filesystem::remove(o.run / "checkpoints" / name);
-  if (!o.resume) std::filesystem::remove(o.run / "results.csv");
-  write_json(o.run / "plans.json", {{"prepare", to_json(dataset.plan)}});
   return Run(o, std::move(dataset), progress).go();
 }
 

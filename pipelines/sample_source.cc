@@ -39,6 +39,24 @@ SampleSource::SampleSource(const PreparedDataset& dataset, std::vector<std::size
   }
 }
 
+Dims SampleSource::sample_size(std::size_t item) const {
+  if (!options_.crop.empty()) return options_.crop;
+  Dims size;
+  for (auto extent : volumes_[item].image.shape())
+    size.push_back(ceil_div(extent, options_.pad_multiple) * options_.pad_multiple);
+  return size;
+}
+
+Shape SampleSource::largest_extents(std::int64_t batch_size) const {
+  Dims largest = sample_size(0);
+  for (std::size_t i = 1; i < volumes_.size(); ++i) {
+    const Dims size = sample_size(i);
+    if (batch_size == 1 && element_count(size) > element_count(largest)) largest = size;
+    for (int a = 0; batch_size > 1 && a < 3; ++a) largest[a] = std::max(largest[a], size[a]);
+  }
+  return {batch_size, largest[0], largest[1], largest[2]};
+}
+
 Sample SampleSource::sample(std::int64_t index) const {
   const auto count = static_cast<std::int64_t>(volumes_.size());
   const RngKey key{options_.seed, rng_stream("sample")};
@@ -50,12 +68,11 @@ Sample SampleSource::sample(std::int64_t index) const {
   s.scale = 1 + options_.intensity_scale * std::clamp(rng_normal({options_.seed, rng_stream("scale")}, base + kScale), -3.0, 3.0);
   for (std::size_t a = 0; a < 3; ++a)
     s.mirrored[a] = options_.flip[a] && rng_uniform(key, base + kFlipD + a) < 0.5;
+  s.size = sample_size(s.item);
   if (options_.crop.empty()) {
-    for (int a = 0; a < 3; ++a) s.size.push_back(ceil_div(shape[a], options_.pad_multiple) * options_.pad_multiple);
     for (int a = 0; a < 3; ++a) s.begin[static_cast<std::size_t>(a)] = -((s.size[a] - shape[a]) / 2);
     return s;
   }
-  s.size = options_.crop;
   std::array<std::int64_t, 3> centre{};
   for (int a = 0; a < 3; ++a)
     centre[static_cast<std::size_t>(a)] = rng_below(key, base + kPlaceD + static_cast<std::uint64_t>(a), shape[a]);
@@ -78,7 +95,14 @@ Sample SampleSource::sample(std::int64_t index) const {
 std::vector<Sample> SampleSource::batch(std::int64_t step, std::int64_t size) const {
   std::vector<Sample> samples;
   for (std::int64_t i = 0; i < size; ++i) samples.push_back(sample(step * size + i));
-  for (Sample& s : samples) s.size = samples.front().size;
+  for (int a = 0; a < 3; ++a) {  // whole volumes of one batch share the widest extents
+    std::int64_t widest = 0;
+    for (const Sample& s : samples) widest = std::max(widest, s.size[a]);
+    for (Sample& s : samples) {
+      s.begin[static_cast<std::size_t>(a)] -= (widest - s.size[a]) / 2;
+      s.size[a] = widest;
+    }
+  }
   return samples;
 }
 

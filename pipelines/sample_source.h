@@ -21,7 +21,7 @@ struct SamplingOptions {
   double intensity_scale = 0.1;     // standard deviation of the factor
   double noise = 0.05;              // of added noise, in normalised units
   std::array<bool, 3> flip{};       // mirror along D, H, W with probability 1/2
-  std::int64_t pad_multiple = 16;   // whole volumes: extents are rounded up to it, so that plans are reused
+  std::int64_t pad_multiple = 8;    // whole volumes: extents are rounded up to it, so that plans are reused
 };
 
 struct Sample {
@@ -38,10 +38,12 @@ class SampleSource {
   /// Maps the volumes of `cases` (indices into dataset.cases). Errors: kInput, kNoCase when there is none.
   SampleSource(const PreparedDataset& dataset, std::vector<std::size_t> cases, SamplingOptions options);
 
-  /// The samples of a step. Each epoch goes through all cases in a new order. Whole volumes: the padded shape of the
-  /// first sample serves the batch.
+  /// The samples of a step. Each epoch goes through all cases in a new order. Whole volumes of a batch are padded to the
+  /// widest extents among them.
   std::vector<Sample> batch(std::int64_t step, std::int64_t size) const;
   Shape extents(std::span<const Sample> batch) const;
+  /// The extents of the largest batch there can be: what a plan of the whole run must hold.
+  Shape largest_extents(std::int64_t batch_size) const;
   /// Asks the system to read ahead what a later step will need.
   void prefetch(std::span<const Sample> batch) const;
   /// Fills `box` (N, D, H, W, 1) of "image" or "labels". Outside the volume: air, and label -1 (ignored by losses).
@@ -52,6 +54,7 @@ class SampleSource {
     MappedVolume image, label;
     ForegroundVoxels foreground;
   };
+  Dims sample_size(std::size_t item) const;
   Sample sample(std::int64_t index) const;
   void fill_one(const Sample& sample, bool image, const TensorView& box) const;
 

@@ -129,7 +129,10 @@ void CoreSet::add_step(std::size_t index) {
     steps_.push_back({.instruction = index});
     return;
   }
-  if (steps_.empty() || steps_.back().instruction) steps_.push_back({.segment = std::vector<std::vector<Stage>>(arenas_.size())});
+  // A single partial result is written in place, often in the process pool: memory that other cores may still read as
+  // something else until they, too, have come this far.
+  const bool in_place = instruction.partial && !needs_join(instruction);
+  if (steps_.empty() || steps_.back().instruction || in_place) steps_.push_back({.segment = std::vector<std::vector<Stage>>(arenas_.size())});
   for (std::size_t core = 0; core < arenas_.size(); ++core) {
     Stage stage = make_stage(index, core);
     if (!stage.calls.empty() || !stage.zero.empty()) steps_.back().segment[core].push_back(std::move(stage));

@@ -50,8 +50,10 @@ void require_parameters_of(const Graph& graph, const Parameters& parameters) {
       throw fail("the tensor " + node.name + " is " + to_string(TensorType{it->second.dtype(), it->second.shape()}) +
                  ", the model expects " + to_string(node.type));
   }
-  if (parameters.size() != expected)
-    throw fail("it holds " + std::to_string(parameters.size()) + " tensors, the model has " + std::to_string(expected));
+  if (parameters.size() == expected) return;
+  for (const auto& [name, tensor] : parameters)
+    if (const ValueId id = graph.find(name); id == kNoValue || !is_held(graph.node(id)))
+      throw fail("it holds the tensor " + name + ", which the model does not have");
 }
 
 }  // namespace voxshard

@@ -1,4 +1,5 @@
-// The worker pool: every task runs once, the failure that is reported does not depend on the workers, pools can be reused.
+// The worker pool: every task runs once, the failure that is reported does not depend on the workers, pools can be
+// reused.
 #include "libcore/base/parallel.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// The budget is hard and known before the first step: a session refuses, says why and what would fit, and that does fit.
+// The budget is hard and known before the first step: a session refuses, says why and what would fit, and that does
+// fit.
 #include <regex>
 
 #include "tests/runtime/unet_scene.h"
@@ -48,7 +49,8 @@ TEST(Budget, TheRefusalNamesBytesFiveAllocationsAndAPartition) {
   EXPECT_NE(text.find("nothing was allocated"), std::string::npos) << text;
   EXPECT_NE(text.find("the budget is " + bytes_text(options.budget_bytes)), std::string::npos) << text;
   const std::regex allocation("\n  [0-9.]+ [KMG]?i?B[a-z]*  [a-z0-9/_ ()]+  [a-z0-9]+\\[[0-9x]+\\]  unpadded ");
-  EXPECT_EQ(std::distance(std::sregex_iterator(text.begin(), text.end(), allocation), std::sregex_iterator()), 5) << text;
+  EXPECT_EQ(std::distance(std::sregex_iterator(text.begin(), text.end(), allocation), std::sregex_iterator()), 5)
+      << text;
   EXPECT_NE(text.find("A partition that fits: 1x"), std::string::npos) << text;
 }
 

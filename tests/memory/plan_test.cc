@@ -1,5 +1,5 @@
-// The memory plan: no two buffers that are alive together overlap, hand-made breakage is found, keep_all never needs less,
-// the largest allocations are sorted and named.
+// The memory plan: no two buffers that are alive together overlap, hand-made breakage is found, keep_all never needs
+// less, the largest allocations are sorted and named.
 #include "libcore/memory/plan.h"
 
 #include "tests/runtime/unet_scene.h"
@@ -29,22 +29,26 @@ MemoryPlan two_buffers(Buffer a, Buffer b) {
 
 TEST(VerifyMemory, FindsBuffersThatOverlapWhileBothAreAlive) {
   const Buffer a{.value = 1, .offset = 0, .bytes = 128, .first = 0, .last = 4};
-  EXPECT_TRUE(any_has(verify(two_buffers(a, {.value = 2, .offset = 64, .bytes = 128, .first = 4, .last = 9})), "%2 and %1 overlap"));
-  EXPECT_TRUE(any_has(verify(two_buffers(a, {.value = 2, .offset = 0, .bytes = 64, .first = 2, .last = 3})), "overlap"));
+  EXPECT_TRUE(any_has(verify(two_buffers(a, {.value = 2, .offset = 64, .bytes = 128, .first = 4, .last = 9})),
+                      "%2 and %1 overlap"));
+  EXPECT_TRUE(
+      any_has(verify(two_buffers(a, {.value = 2, .offset = 0, .bytes = 64, .first = 2, .last = 3})), "overlap"));
   EXPECT_TRUE(verify(two_buffers(a, {.value = 2, .offset = 64, .bytes = 128, .first = 5, .last = 9})).empty());
   EXPECT_TRUE(verify(two_buffers(a, {.value = 2, .offset = 128, .bytes = 128, .first = 0, .last = 9})).empty());
 }
 
 TEST(VerifyMemory, FindsOverlapInTheProcessPool) {
   MemoryPlan plan;
-  plan.process.buffers = {{.value = 1, .offset = 0, .bytes = 128, .last = 4}, {.value = 2, .offset = 64, .bytes = 64, .last = 4}};
+  plan.process.buffers = {{.value = 1, .offset = 0, .bytes = 128, .last = 4},
+                          {.value = 2, .offset = 64, .bytes = 64, .last = 4}};
   plan.process.bytes = 128;
   EXPECT_TRUE(any_has(verify(plan), "process pool: %2 and %1 overlap"));
 }
 
 TEST(VerifyMemory, FindsABufferOutsideItsPoolOrNotAligned) {
   const Buffer a{.value = 1, .offset = 0, .bytes = 64};
-  EXPECT_TRUE(any_has(verify(two_buffers(a, {.value = 2, .offset = 192, .bytes = 128, .first = 5, .last = 9})), "outside its pool"));
+  EXPECT_TRUE(any_has(verify(two_buffers(a, {.value = 2, .offset = 192, .bytes = 128, .first = 5, .last = 9})),
+                      "outside its pool"));
   EXPECT_FALSE(verify(two_buffers(a, {.value = 2, .offset = 100, .bytes = 64, .first = 5, .last = 9})).empty());
 }
 
@@ -66,7 +70,8 @@ TEST(MemoryPlan, AtNoInstructionDoTwoLiveBuffersShareAByte) {
         std::map<std::int64_t, std::int64_t> live;  // offset -> end
         for (const Buffer& b : arena.buffers)
           if (b.first <= i && i <= b.last && b.bytes > 0) {
-            EXPECT_TRUE(live.emplace(b.offset, b.offset + b.bytes).second) << "instruction " << i << " of " << partition;
+            EXPECT_TRUE(live.emplace(b.offset, b.offset + b.bytes).second)
+                << "instruction " << i << " of " << partition;
           }
         std::int64_t end = 0;
         for (const auto& [offset, past] : live) {
@@ -108,9 +113,11 @@ TEST(MemoryPlan, OutputsGradientsAndEffectsLiveToTheEnd) {
 TEST(MemoryPlan, KeepingAllNeverNeedsLess) {
   for (const char* partition : {"1x1x1x1x1", "1x2x2x1x1", "1x4x1x2x1"}) {
     const Program program = program_of({.partition = partition});
-    const MemoryPlan reused = plan_memory(program, op_table(), {}), kept = plan_memory(program, op_table(), {.keep_all = true});
+    const MemoryPlan reused = plan_memory(program, op_table(), {}),
+                     kept = plan_memory(program, op_table(), {.keep_all = true});
     EXPECT_TRUE(verify(kept).empty());
-    for (std::size_t core = 0; core < kept.arenas.size(); ++core) EXPECT_LT(reused.arenas[core].bytes, kept.arenas[core].bytes);
+    for (std::size_t core = 0; core < kept.arenas.size(); ++core)
+      EXPECT_LT(reused.arenas[core].bytes, kept.arenas[core].bytes);
     EXPECT_LE(reused.process.bytes, kept.process.bytes);
     EXPECT_EQ(reused.parameter_bytes, kept.parameter_bytes);
   }

@@ -1,5 +1,6 @@
-// Convolution cases: every kernel extent from 1 to 4, strides, dilation, asymmetric padding, the 7x7 stride 2 of ResNet; each
-// as a forward, an input-gradient and a weight-gradient op on small integers, where any order of adding is exact.
+// Convolution cases: every kernel extent from 1 to 4, strides, dilation, asymmetric padding, the 7x7 stride 2 of
+// ResNet; each as a forward, an input-gradient and a weight-gradient op on small integers, where any order of adding is
+// exact.
 #include "tests/ops/op_cases.h"
 
 namespace voxshard::test {

@@ -1,5 +1,5 @@
-// The gradient rule of every differentiable op, through the graph: x -> op -> loss in f64, differentiated by autodiff, run
-// cut over two cores, against central differences of the loss. Relative error <= 1e-6 of the largest entry.
+// The gradient rule of every differentiable op, through the graph: x -> op -> loss in f64, differentiated by autodiff,
+// run cut over two cores, against central differences of the loss. Relative error <= 1e-6 of the largest entry.
 #include <set>
 
 #include "libcore/graph/autodiff.h"
@@ -66,7 +66,8 @@ class Scene {
       if (node.role != Role::kInput) continue;
       const bool labels = node.name == "labels";
       const Tensor values = values_of({node.type, node.role, labels ? Values::kLabels : Values::kNormal,
-                                       static_cast<int>(labels ? c_classes(graph) : 3)}, rng_stream(node.name));
+                                       static_cast<int>(labels ? c_classes(graph) : 3)},
+                                      rng_stream(node.name));
       cores_->feed(id, [&](const TensorView& box) { copy(values.view(), box); });
     }
     cores_->run();
@@ -115,31 +116,53 @@ std::vector<GradientCase> cases() {
   const Shape x{2, 5, 4, 2};
   std::vector<GradientCase> all;
   auto conv = [](Window w) {
-    return [w](Builder& b, ValueId v, Others p) { return b.op("conv", {v, p[0], p[1]}, {.window = w, .dtype = kReal}, "y"); };
+    return [w](Builder& b, ValueId v, Others p) {
+      return b.op("conv", {v, p[0], p[1]}, {.window = w, .dtype = kReal}, "y");
+    };
   };
   all.push_back({"conv", "kernel 3", x, {{"w", {3, 3, 2, 3}}, {"b", {3}}}, conv(same(x, 3))});
-  all.push_back({"conv", "kernel 4 stride 2 unequal padding", x, {{"w", {4, 4, 2, 3}}, {"b", {3}}}, conv(window(2, 4, 2, 1, 1, 3))});
+  all.push_back({"conv",
+                 "kernel 4 stride 2 unequal padding",
+                 x,
+                 {{"w", {4, 4, 2, 3}}, {"b", {3}}},
+                 conv(window(2, 4, 2, 1, 1, 3))});
   all.push_back({"conv", "kernel 3 dilation 2", x, {{"w", {3, 3, 2, 2}}, {"b", {2}}}, conv(same(x, 3, 1, 2))});
-  all.push_back({"conv", "3-D kernel 2 stride 2", {1, 4, 3, 5, 2}, {{"w", {2, 2, 2, 2, 3}}, {"b", {3}}}, conv(same({1, 4, 3, 5, 2}, 2, 2))});
-  all.push_back({"conv_input_grad", "transposed convolution", x, {{"w", {2, 2, 3, 2}}, {"b", {3}}},
-                 [](Builder& b, ValueId v, Others p) {
-                   Window w = window(2, 2, 2, 1, 0, 0);
-                   w.pad_hi = {1, 0};
-                   return b.op("conv_input_grad", {v, p[0], p[1]}, {.window = w, .shape = {2, 9, 8, 3}, .dtype = kReal}, "y");
-                 }});
+  all.push_back({"conv",
+                 "3-D kernel 2 stride 2",
+                 {1, 4, 3, 5, 2},
+                 {{"w", {2, 2, 2, 2, 3}}, {"b", {3}}},
+                 conv(same({1, 4, 3, 5, 2}, 2, 2))});
+  all.push_back(
+      {"conv_input_grad",
+       "transposed convolution",
+       x,
+       {{"w", {2, 2, 3, 2}}, {"b", {3}}},
+       [](Builder& b, ValueId v, Others p) {
+         Window w = window(2, 2, 2, 1, 0, 0);
+         w.pad_hi = {1, 0};
+         return b.op("conv_input_grad", {v, p[0], p[1]}, {.window = w, .shape = {2, 9, 8, 3}, .dtype = kReal}, "y");
+       }});
   for (const char* op : {"max_pool", "avg_pool"})
     for (auto [kernel, stride] : {std::pair{2, 2}, std::pair{3, 2}})
-      all.push_back({op, std::to_string(kernel) + "/" + std::to_string(stride), x, {}, [=](Builder& b, ValueId v, Others) {
-                       return b.op(op, {v}, {.window = same(x, kernel, stride)}, "y");
-                     }});
+      all.push_back(
+          {op, std::to_string(kernel) + "/" + std::to_string(stride), x, {}, [=](Builder& b, ValueId v, Others) {
+             return b.op(op, {v}, {.window = same(x, kernel, stride)}, "y");
+           }});
   all.push_back({"upsample_nearest", "to 9 x 8", x, {}, [](Builder& b, ValueId v, Others) {
                    return b.op("upsample_nearest", {v}, {.shape = {2, 9, 8, 2}, .factor = {2, 2}}, "y");
                  }});
   for (std::int64_t groups : {1, 2})
-    all.push_back({"norm_apply", std::to_string(groups) + " groups, leaky", x, {{"gamma", {2}}, {"beta", {2}}},
+    all.push_back({"norm_apply",
+                   std::to_string(groups) + " groups, leaky",
+                   x,
+                   {{"gamma", {2}}, {"beta", {2}}},
                    [=](Builder& b, ValueId v, Others p) {
-                     const Attributes attrs{.groups = groups, .batch = 2, .slope = 0.1, .epsilon = 1e-3,
-                                            .count = static_cast<double>(40 / groups), .dtype = kReal};
+                     const Attributes attrs{.groups = groups,
+                                            .batch = 2,
+                                            .slope = 0.1,
+                                            .epsilon = 1e-3,
+                                            .count = static_cast<double>(40 / groups),
+                                            .dtype = kReal};
                      const ValueId sums = b.op("moment_sums", {v}, attrs, "sums");
                      const ValueId stats = b.op("norm_stats", {sums}, attrs, "stats");
                      return b.op("norm_apply", {v, stats, p[0], p[1]}, attrs, "y");
@@ -148,21 +171,31 @@ std::vector<GradientCase> cases() {
                    return b.op("leaky_relu", {v}, {.slope = 0.1}, "y");
                  }});
   all.push_back({"add", "x + x", x, {}, [](Builder& b, ValueId v, Others) { return b.op("add", {v, v}, {}, "y"); }});
-  all.push_back({"scale", "by 0.3", x, {}, [](Builder& b, ValueId v, Others) { return b.op("scale", {v}, {.number = 0.3}, "y"); }});
+  all.push_back({"scale", "by 0.3", x, {}, [](Builder& b, ValueId v, Others) {
+                   return b.op("scale", {v}, {.number = 0.3}, "y");
+                 }});
   all.push_back({"convert", "to itself", x, {}, [](Builder& b, ValueId v, Others) {
                    return b.op("convert", {v}, {.dtype = kReal}, "y");
                  }});
   for (int axis : {1, 3})
-    all.push_back({"concat", "with its scaled self along axis " + std::to_string(axis), x, {}, [=](Builder& b, ValueId v, Others) {
+    all.push_back({"concat",
+                   "with its scaled self along axis " + std::to_string(axis),
+                   x,
+                   {},
+                   [=](Builder& b, ValueId v, Others) {
                      const ValueId twice = b.op("scale", {v}, {.number = 2}, "twice");
                      return b.op("concat", {v, twice}, {.axis = axis}, "y");
                    }});
-  all.push_back({"sum_all", "of a leaky ReLU of a convolution", x, {{"w", {3, 3, 2, 3}}}, [=](Builder& b, ValueId v, Others p) {
-                   const ValueId y = b.op("conv", {v, p[0]}, {.window = same(x, 3), .dtype = kReal}, "y");
-                   return b.op("sum_all", {b.op("leaky_relu", {y}, {.slope = 0.1}, "z")}, {}, "sum");
-                 }});
+  all.push_back(
+      {"sum_all", "of a leaky ReLU of a convolution", x, {{"w", {3, 3, 2, 3}}}, [=](Builder& b, ValueId v, Others p) {
+         const ValueId y = b.op("conv", {v, p[0]}, {.window = same(x, 3), .dtype = kReal}, "y");
+         return b.op("sum_all", {b.op("leaky_relu", {y}, {.slope = 0.1}, "z")}, {}, "sum");
+       }});
   for (LossKind kind : {LossKind::kCrossEntropy, LossKind::kAdaptiveDice32, LossKind::kDiceCE})
-    all.push_back({"segmentation_loss", "kind " + std::to_string(static_cast<int>(kind)), {2, 4, 3, 3}, {},
+    all.push_back({"segmentation_loss",
+                   "kind " + std::to_string(static_cast<int>(kind)),
+                   {2, 4, 3, 3},
+                   {},
                    [=](Builder& b, ValueId v, Others) { return loss_of(b, v, kind); }});
   return all;
 }
@@ -178,9 +211,8 @@ TEST_P(GradientOf, EqualsCentralDifferences) {
   for (const auto& [name, shape] : c.parameters) EXPECT_LE(scene.error(name), 1e-6) << name << ", seed " << kOpSeed;
 }
 
-INSTANTIATE_TEST_SUITE_P(Ops, GradientOf, testing::ValuesIn(cases()), [](const auto& info) {
-  return info.param.op + "_" + std::to_string(info.index);
-});
+INSTANTIATE_TEST_SUITE_P(Ops, GradientOf, testing::ValuesIn(cases()),
+                         [](const auto& info) { return info.param.op + "_" + std::to_string(info.index); });
 
 TEST(Gradient, EveryDifferentiableOpIsChecked) {
   std::set<std::string> covered;

@@ -1,4 +1,5 @@
-// Segmentation losses: local sums, value, gradient, for each kind and for groups of samples; some labels are ignored (-1).
+// Segmentation losses: local sums, value, gradient, for each kind and for groups of samples; some labels are ignored
+// (-1).
 #include "libcore/kernels/loss.h"
 
 #include "tests/ops/op_cases.h"
@@ -23,13 +24,15 @@ std::vector<OpCase> loss_cases() {
                        .attrs = attrs,
                        .tolerance = 1e-6,  // each fast softmax is f32
                        .set_tolerance = 1e-5});
-      OpCase value{.op = "segmentation_loss", .label = label, .inputs = {x, y}, .tolerance = 1e-6, .set_tolerance = 1e-5};
+      OpCase value{
+          .op = "segmentation_loss", .label = label, .inputs = {x, y}, .tolerance = 1e-6, .set_tolerance = 1e-5};
       value.build = [attrs](Builder& b, const std::vector<ValueId>& in) {
         const ValueId sums = b.op("segmentation_sums", {in[0], in[1]}, attrs, "sums");
         return b.op("segmentation_loss", {sums, in[0], in[1]}, attrs, "result");
       };
       cases.push_back(value);
-      OpCase gradient{.op = "segmentation_grad", .label = label, .inputs = {x, y}, .tolerance = 1e-5, .set_tolerance = 1e-5};
+      OpCase gradient{
+          .op = "segmentation_grad", .label = label, .inputs = {x, y}, .tolerance = 1e-5, .set_tolerance = 1e-5};
       gradient.build = [attrs](Builder& b, const std::vector<ValueId>& in) {
         const ValueId sums = b.op("segmentation_sums", {in[0], in[1]}, attrs, "sums");
         return b.op("segmentation_grad", {in[0], in[1], sums}, attrs, "result");

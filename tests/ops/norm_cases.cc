@@ -17,7 +17,9 @@ Attributes attrs_of(std::int64_t groups, double slope = 0) {
 
 /// sums of a cut x, so that groups of a cut batch live where their samples do.
 OpCase behind_sums(const std::string& op, std::int64_t groups, Attributes attrs) {
-  OpCase c{.op = op, .label = std::to_string(groups) + " groups of a cut batch", .inputs = {cut_input({kBatch, 7, 5, kChannels})}};
+  OpCase c{.op = op,
+           .label = std::to_string(groups) + " groups of a cut batch",
+           .inputs = {cut_input({kBatch, 7, 5, kChannels})}};
   c.build = [=](Builder& b, const std::vector<ValueId>& in) {
     const ValueId sums = b.op("moment_sums", {in[0]}, attrs_of(groups), "sums");
     return b.op(op, {sums}, attrs, "result");
@@ -32,10 +34,12 @@ std::vector<OpCase> norm_cases() {
   const Shape x{kBatch, 7, 5, kChannels}, volume{kBatch, 5, 3, 4, kChannels};
   for (std::int64_t groups : {1, 4}) {
     const std::string label = std::to_string(groups) + " groups";
-    const OpInput stats = parameter({groups, kChannels, 2}, Values::kStats), gamma = parameter({kChannels}, Values::kPositive);
+    const OpInput stats = parameter({groups, kChannels, 2}, Values::kStats),
+                  gamma = parameter({kChannels}, Values::kPositive);
     const OpInput beta = parameter({kChannels}, Values::kNormal), real = cut_input(x, Values::kNormal);
     cases.push_back({.op = "moment_sums", .label = label, .inputs = {cut_input(x)}, .attrs = attrs_of(groups)});
-    cases.push_back({.op = "moment_sums", .label = label + " 3-D", .inputs = {cut_input(volume)}, .attrs = attrs_of(groups)});
+    cases.push_back(
+        {.op = "moment_sums", .label = label + " 3-D", .inputs = {cut_input(volume)}, .attrs = attrs_of(groups)});
     cases.push_back({.op = "norm_apply",
                      .label = label,
                      .inputs = {real, stats, gamma, beta},
@@ -52,17 +56,21 @@ std::vector<OpCase> norm_cases() {
                      .attrs = attrs_of(groups),
                      .tolerance = 1e-12,
                      .set_tolerance = 1e-6});
-    cases.push_back({.op = "norm_input_grad",
-                     .label = label,
-                     .inputs = {real, stats, gamma, beta, real, parameter({groups, kChannels, 2}, Values::kNormal, DType::kF64)},
-                     .attrs = attrs_of(groups),
-                     .set_tolerance = 1e-5});
+    cases.push_back(
+        {.op = "norm_input_grad",
+         .label = label,
+         .inputs = {real, stats, gamma, beta, real, parameter({groups, kChannels, 2}, Values::kNormal, DType::kF64)},
+         .attrs = attrs_of(groups),
+         .set_tolerance = 1e-5});
     cases.push_back(behind_sums("norm_stats", groups, attrs_of(groups)));
     cases.push_back(behind_sums("group_column", groups, {.offset = 1}));
     cases.push_back(behind_sums("group_moments", groups, attrs_of(groups)));
     for (OpCase* c : {&cases.back(), &cases[cases.size() - 3]}) c->tolerance = 1e-6;
   }
-  cases.push_back({.op = "running_stats", .label = "of a state", .inputs = {parameter({kChannels, 2}, Values::kPositive)}, .attrs = {.epsilon = 1e-3}});
+  cases.push_back({.op = "running_stats",
+                   .label = "of a state",
+                   .inputs = {parameter({kChannels, 2}, Values::kPositive)},
+                   .attrs = {.epsilon = 1e-3}});
   return cases;
 }
 

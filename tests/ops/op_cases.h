@@ -1,4 +1,5 @@
-// The parity cases of every op, one function per family; parity_test.cc runs them all and checks that no op is forgotten.
+// The parity cases of every op, one function per family; parity_test.cc runs them all and checks that no op is
+// forgotten.
 #pragma once
 
 #include "tests/ops/op_harness.h"

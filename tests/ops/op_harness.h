@@ -32,10 +32,11 @@ struct OpInput {
   TensorType type;
   Role role = Role::kInput;  // kInput: cut; kParameter: replicated
   Values values = Values::kIntegers;
-  int range = 3;             // integers -range..range; labels 0..range-1; argmax 0..range-1
+  int range = 3;  // integers -range..range; labels 0..range-1; argmax 0..range-1
 };
 
-inline OpInput cut_input(const Shape& shape, Values values = Values::kIntegers, DType dtype = DType::kF32, int range = 3) {
+inline OpInput cut_input(const Shape& shape, Values values = Values::kIntegers, DType dtype = DType::kF32,
+                         int range = 3) {
   return {{dtype, shape}, Role::kInput, values, range};
 }
 inline OpInput parameter(const Shape& shape, Values values = Values::kIntegers, DType dtype = DType::kF32) {
@@ -47,10 +48,10 @@ struct OpCase {
   std::string label;  // what is special about this case
   std::vector<OpInput> inputs;
   Attributes attrs;
-  double tolerance = 0;       // 0: cut = uncut to the bit; else relative to the largest magnitude
-  double set_tolerance = 0;   // fast = reference: 0 to the bit (integers), else relative
-  bool margins = true;        // readers with windows on inputs and result
-  Shape earlier = {};         // a tensor of these extents is laid out before (as the forward pass does for gradients)
+  double tolerance = 0;      // 0: cut = uncut to the bit; else relative to the largest magnitude
+  double set_tolerance = 0;  // fast = reference: 0 to the bit (integers), else relative
+  bool margins = true;       // readers with windows on inputs and result
+  Shape earlier = {};        // a tensor of these extents is laid out before (as the forward pass does for gradients)
   /// In place of the single op, where its inputs must come from others (per-sample sums of a cut batch).
   std::function<ValueId(Builder&, const std::vector<ValueId>&)> build = nullptr;
 };
@@ -58,7 +59,8 @@ struct OpCase {
 inline void PrintTo(const OpCase& c, std::ostream* out) { *out << c.op << " (" << c.label << ")"; }
 
 /// A window of `kernel` cubed with explicit padding.
-inline Window window(int rank, std::int64_t kernel, std::int64_t stride, std::int64_t dilation, std::int64_t lo, std::int64_t hi) {
+inline Window window(int rank, std::int64_t kernel, std::int64_t stride, std::int64_t dilation, std::int64_t lo,
+                     std::int64_t hi) {
   return {Dims::filled(rank, kernel), Dims::filled(rank, stride), Dims::filled(rank, dilation), Dims::filled(rank, lo),
           Dims::filled(rank, hi)};
 }
@@ -83,12 +85,24 @@ inline Tensor values_of(const OpInput& input, std::uint64_t stream) {
     const auto index = static_cast<std::uint64_t>(i);
     double value = 0;
     switch (input.values) {
-      case Values::kIntegers: value = static_cast<double>(rng_below(key, index, 2 * input.range + 1) - input.range); break;
-      case Values::kNormal: value = rng_normal(key, index); break;
-      case Values::kPositive: value = 0.5 + rng_uniform(key, index); break;
-      case Values::kLabels: value = static_cast<double>(rng_below(key, index, input.range + 1) - 1); break;  // -1: ignored
-      case Values::kArgmax: value = static_cast<double>(rng_below(key, index, input.range)); break;
-      case Values::kStats: value = i % 2 == 0 ? rng_normal(key, index) : 0.5 + rng_uniform(key, index); break;
+      case Values::kIntegers:
+        value = static_cast<double>(rng_below(key, index, 2 * input.range + 1) - input.range);
+        break;
+      case Values::kNormal:
+        value = rng_normal(key, index);
+        break;
+      case Values::kPositive:
+        value = 0.5 + rng_uniform(key, index);
+        break;
+      case Values::kLabels:
+        value = static_cast<double>(rng_below(key, index, input.range + 1) - 1);
+        break;  // -1: ignored
+      case Values::kArgmax:
+        value = static_cast<double>(rng_below(key, index, input.range));
+        break;
+      case Values::kStats:
+        value = i % 2 == 0 ? rng_normal(key, index) : 0.5 + rng_uniform(key, index);
+        break;
     }
     store(tensor.view(), i, value);
   }
@@ -107,7 +121,8 @@ inline OpGraph graph_of(const OpCase& c) {
   if (!c.earlier.empty()) b.input("earlier", {DType::kF32, c.earlier});
   for (std::size_t i = 0; i < c.inputs.size(); ++i) {
     const std::string name = "input" + std::to_string(i);
-    inputs.push_back(c.inputs[i].role == Role::kInput ? b.input(name, c.inputs[i].type) : b.parameter(name, c.inputs[i].type));
+    inputs.push_back(c.inputs[i].role == Role::kInput ? b.input(name, c.inputs[i].type)
+                                                      : b.parameter(name, c.inputs[i].type));
   }
   made.result = c.build ? c.build(b, inputs) : b.op(c.op, inputs, c.attrs, "result");
   made.graph.outputs["result"] = made.result;
@@ -115,7 +130,8 @@ inline OpGraph graph_of(const OpCase& c) {
   widened.push_back(made.result);
   for (ValueId id : widened) {
     const TensorType& type = b.type(id);
-    if (!c.margins || made.graph.node(id).role == Role::kParameter || !is_float(type.dtype) || type.shape.rank() < 4) continue;
+    if (!c.margins || made.graph.node(id).role == Role::kParameter || !is_float(type.dtype) || type.shape.rank() < 4)
+      continue;
     b.op("avg_pool", {id}, {.window = same(type.shape, 3)}, "reader");
   }
   return made;
@@ -135,7 +151,8 @@ inline Tensor run_op(const OpCase& c, const Mesh& mesh, KernelSet set, WorkerPoo
   CoreSet cores(executable, op_table(), parameters, pool, transport);
   for (std::size_t i = 0; i < c.inputs.size(); ++i)
     if (c.inputs[i].role == Role::kInput)
-      cores.feed(executable.program.graph.find("input" + std::to_string(i)), [&](const TensorView& box) { copy(values[i].view(), box); });
+      cores.feed(executable.program.graph.find("input" + std::to_string(i)),
+                 [&](const TensorView& box) { copy(values[i].view(), box); });
   cores.run();
   return cores.gather(made.result);
 }
@@ -179,7 +196,8 @@ inline void expect_parity(const OpCase& c) {
   const Mesh whole{.partition = Dims::filled(spatial + 2, 1)};
   const Tensor reference = run_op(c, whole, KernelSet::kReference, pool);
   double magnitude = 0;
-  for (std::int64_t i = 0; i < reference.count(); ++i) magnitude = std::max(magnitude, std::abs(load(reference.view(), i)));
+  for (std::int64_t i = 0; i < reference.count(); ++i)
+    magnitude = std::max(magnitude, std::abs(load(reference.view(), i)));
   EXPECT_GT(magnitude, 0) << "a result of zeros proves nothing";
   for (KernelSet set : {KernelSet::kReference, KernelSet::kFast}) {
     const char* name = set == KernelSet::kFast ? "fast" : "reference";
@@ -188,7 +206,8 @@ inline void expect_parity(const OpCase& c) {
     for (std::int64_t cores : {1, 2, 3, 4, 6, 8}) {
       for (const Dims& grid : grids_of(cores, spatial)) {
         if (testing::Test::HasFailure()) return;
-        expect_equal(uncut, run_op(c, {.partition = grid}, set, pool), c.tolerance, std::string(name) + " over " + to_string(grid));
+        expect_equal(uncut, run_op(c, {.partition = grid}, set, pool), c.tolerance,
+                     std::string(name) + " over " + to_string(grid));
       }
     }
   }

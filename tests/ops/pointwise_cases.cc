@@ -9,13 +9,16 @@ std::vector<OpCase> pointwise_cases() {
   for (const Shape& x : {volume, image}) {
     const std::string label = x.rank() == 5 ? "3-D" : "2-D";
     cases.push_back({.op = "leaky_relu", .label = label, .inputs = {cut_input(x)}, .attrs = {.slope = 0.25}});
-    cases.push_back({.op = "leaky_relu_grad", .label = label, .inputs = {cut_input(x), cut_input(x)}, .attrs = {.slope = 0.25}});
+    cases.push_back(
+        {.op = "leaky_relu_grad", .label = label, .inputs = {cut_input(x), cut_input(x)}, .attrs = {.slope = 0.25}});
     cases.push_back({.op = "add", .label = label, .inputs = {cut_input(x), cut_input(x)}});
     cases.push_back({.op = "add", .label = label + " with a parameter", .inputs = {cut_input(x), parameter(x)}});
     cases.push_back({.op = "scale", .label = label, .inputs = {cut_input(x)}, .attrs = {.number = 0.5}});
-    cases.push_back({.op = "convert", .label = label, .inputs = {cut_input(x, Values::kNormal)}, .attrs = {.dtype = DType::kBF16}});
+    cases.push_back(
+        {.op = "convert", .label = label, .inputs = {cut_input(x, Values::kNormal)}, .attrs = {.dtype = DType::kBF16}});
     cases.push_back({.op = "one_like", .label = label, .inputs = {cut_input(x)}});
-    cases.push_back({.op = "broadcast_like", .label = label, .inputs = {parameter({1}, Values::kPositive), cut_input(x)}});
+    cases.push_back(
+        {.op = "broadcast_like", .label = label, .inputs = {parameter({1}, Values::kPositive), cut_input(x)}});
     cases.push_back({.op = "lerp", .label = label, .inputs = {cut_input(x), cut_input(x)}, .attrs = {.number = 0.75}});
     cases.push_back({.op = "channel_sum", .label = label, .inputs = {cut_input(x)}});
     cases.push_back({.op = "sum_all", .label = label, .inputs = {cut_input(x)}});
@@ -26,15 +29,23 @@ std::vector<OpCase> pointwise_cases() {
                    .attrs = {.dtype = DType::kF32}});
   cases.push_back({.op = "add",
                    .label = "bf16",
-                   .inputs = {cut_input(volume, Values::kIntegers, DType::kBF16), cut_input(volume, Values::kIntegers, DType::kBF16)}});
-  cases.push_back({.op = "lerp", .label = "of two states", .inputs = {parameter({5, 2}), parameter({5, 2})}, .attrs = {.number = 0.75}});
+                   .inputs = {cut_input(volume, Values::kIntegers, DType::kBF16),
+                              cut_input(volume, Values::kIntegers, DType::kBF16)}});
+  cases.push_back({.op = "lerp",
+                   .label = "of two states",
+                   .inputs = {parameter({5, 2}), parameter({5, 2})},
+                   .attrs = {.number = 0.75}});
   for (int axis = 0; axis < 5; ++axis) {
     Shape other = volume, part = volume;
     other[axis] += 3;
     part[axis] = 1;
     const std::string label = "along axis " + std::to_string(axis);
-    cases.push_back({.op = "concat", .label = label, .inputs = {cut_input(volume), cut_input(other)}, .attrs = {.axis = axis}});
-    cases.push_back({.op = "slice", .label = label, .inputs = {cut_input(volume)}, .attrs = {.shape = part, .axis = axis, .offset = 1}});
+    cases.push_back(
+        {.op = "concat", .label = label, .inputs = {cut_input(volume), cut_input(other)}, .attrs = {.axis = axis}});
+    cases.push_back({.op = "slice",
+                     .label = label,
+                     .inputs = {cut_input(volume)},
+                     .attrs = {.shape = part, .axis = axis, .offset = 1}});
   }
   cases.push_back({.op = "concat",
                    .label = "of three along a cut axis of an image",

@@ -48,7 +48,10 @@ void add_pools(std::vector<OpCase>& cases, const Geometry& g, bool seen_before) 
 
 void add_upsampling(std::vector<OpCase>& cases, const std::string& label, const Shape& low, const Shape& high,
                     const Dims& factor) {
-  cases.push_back({.op = "upsample_nearest", .label = label, .inputs = {cut_input(low)}, .attrs = {.shape = high, .factor = factor}});
+  cases.push_back({.op = "upsample_nearest",
+                   .label = label,
+                   .inputs = {cut_input(low)},
+                   .attrs = {.shape = high, .factor = factor}});
   cases.push_back({.op = "upsample_nearest_grad",
                    .label = label,
                    .inputs = {cut_input(high)},

@@ -1,7 +1,8 @@
-// What an Exchange does, run by hand on tensors of signatures: every held voxel inside the image arrives from its owner,
-// nothing that is owned is touched, a halo may be wider than a neighbour's shard, and the transpose is the adjoint.
-#include "libcore/tensor/tensor.h"
+// What an Exchange does, run by hand on tensors of signatures: every held voxel inside the image arrives from its
+// owner, nothing that is owned is touched, a halo may be wider than a neighbour's shard, and the transpose is the
+// adjoint.
 #include "libcore/kernels/rows.h"
+#include "libcore/tensor/tensor.h"
 #include "tests/partition/partition_scene.h"
 
 namespace voxshard {
@@ -152,8 +153,10 @@ TEST(Exchange, TheTransposeIsTheAdjoint) {
     return held.views[static_cast<std::size_t>(core)].sub(box);
   };
   double adjoint = 0;  // <x, H^T y>: owned parts, and each margin weighed with its owner's x
-  for (std::size_t c = 0; c < plan.own.size(); ++c) adjoint += dot(x.views[c].sub(plan.own[c]), y.views[c].sub(plan.own[c]));
-  for (const Copy& piece : exchange->copies) adjoint += dot(view(x, piece.from, piece.box), view(y, piece.to, piece.box));
+  for (std::size_t c = 0; c < plan.own.size(); ++c)
+    adjoint += dot(x.views[c].sub(plan.own[c]), y.views[c].sub(plan.own[c]));
+  for (const Copy& piece : exchange->copies)
+    adjoint += dot(view(x, piece.from, piece.box), view(y, piece.to, piece.box));
   for (const Copy& piece : exchange->copies) copy(view(x, piece.from, piece.box), view(x, piece.to, piece.box));
   double forward = 0;  // <H x, y>
   for (std::size_t c = 0; c < plan.own.size(); ++c) forward += dot(x.views[c], y.views[c]);

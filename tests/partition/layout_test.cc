@@ -1,5 +1,5 @@
-// Layouts: owned boxes tile every value of a graph for any shape and mesh; ownership stays where the data is; replicas and
-// contractions; the cut of a box into blocks.
+// Layouts: owned boxes tile every value of a graph for any shape and mesh; ownership stays where the data is; replicas
+// and contractions; the cut of a box into blocks.
 #include "libcore/partition/layout.h"
 
 #include "tests/partition/partition_scene.h"

@@ -88,8 +88,8 @@ std::vector<std::int64_t> tiles(std::int64_t extent, std::int64_t parts) {
 // The examples of partition_or_replicate_on_host in TensorFlow's tpu_feed.py and its tests.
 TEST(GreedyCeil, GivesTheTilesOfTheOriginal) {
   using Tiles = std::vector<std::int64_t>;
-  EXPECT_EQ(tiles(5, 2), (Tiles{3, 2}));           // (5, 14) by (2, 4)
-  EXPECT_EQ(tiles(14, 4), (Tiles{4, 4, 4, 2}));    // and (14, 5) by (4, 2): the last tile is (2, 2)
+  EXPECT_EQ(tiles(5, 2), (Tiles{3, 2}));         // (5, 14) by (2, 4)
+  EXPECT_EQ(tiles(14, 4), (Tiles{4, 4, 4, 2}));  // and (14, 5) by (4, 2): the last tile is (2, 2)
   EXPECT_EQ(tiles(5, 4), (Tiles{2, 2, 1, 0}));
   EXPECT_EQ(tiles(8, 4), (Tiles{2, 2, 2, 2}));
   EXPECT_EQ(tiles(1, 3), (Tiles{1, 0, 0}));

@@ -20,7 +20,8 @@ Program sound_program() {
 
 std::size_t index_of(const Program& program, InstructionKind kind, const std::string& name) {
   for (std::size_t i = 0; i < program.instructions.size(); ++i)
-    if (program.instructions[i].kind == kind && program.graph.node(program.instructions[i].value).name == name) return i;
+    if (program.instructions[i].kind == kind && program.graph.node(program.instructions[i].value).name == name)
+      return i;
   ADD_FAILURE() << "no such instruction on " << name;
   return 0;
 }
@@ -117,9 +118,7 @@ TEST(VerifyProgram, FindsAValueThatIsReadBeforeItIsComputed) {
 
 TEST(VerifyProgram, FindsAMarginThatIsReadBeforeItArrives) {
   expect_found(
-      [](Program& p) {
-        std::swap(image_exchange(p), p.instructions[index_of(p, InstructionKind::kCompute, "conv")]);
-      },
+      [](Program& p) { std::swap(image_exchange(p), p.instructions[index_of(p, InstructionKind::kCompute, "conv")]); },
       "before it is ready");
 }
 

@@ -87,8 +87,8 @@ TEST(Clipping, LeavesSmallerGradientsAlone) {
   EXPECT_NEAR(s.kernel(0), 0.4F, kNear);
 }
 
-// Kingma and Ba 2015, algorithm 1, by hand: with a constant gradient both corrected moments are d and d^2, so every step is
-// rate * d / (|d| + epsilon).
+// Kingma and Ba 2015, algorithm 1, by hand: with a constant gradient both corrected moments are d and d^2, so every
+// step is rate * d / (|d| + epsilon).
 TEST(Adam, StepsByTheRateUnderAConstantGradient) {
   Scene s({.kind = OptimizerKind::kAdam, .learning_rate = 0.01});
   s.step(0);
@@ -130,7 +130,8 @@ TEST(Optimizer, StateBytesAreWhatItHolds) {
 
 TEST(Optimizer, TheGlobalNormHasTheSameBitsForAnyWorkers) {
   Tensor big(DType::kF32, {200'000});
-  for (std::int64_t i = 0; i < big.count(); ++i) big.as<float>()[i] = static_cast<float>(rng_normal({4, 4}, static_cast<std::uint64_t>(i)));
+  for (std::int64_t i = 0; i < big.count(); ++i)
+    big.as<float>()[i] = static_cast<float>(rng_normal({4, 4}, static_cast<std::uint64_t>(i)));
   WorkerPool one(1), three(3);
   const double norm = Optimizer::global_norm(one, {{"w", big.view()}});
   EXPECT_EQ(norm, Optimizer::global_norm(three, {{"w", big.view()}}));

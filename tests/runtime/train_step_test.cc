@@ -65,7 +65,8 @@ TEST(RunningStatistics, AreTheSameForCutAndUncut) {
       if (node.role != Role::kState) continue;
       ++compared;
       const Difference d = compare(uncut.at(node.name).view(), cut.at(node.name).view());
-      EXPECT_LE(d.max_abs, 1e-6 * (1 + d.max_magnitude)) << node.name << " over " << partition << ", seed " << options.seed;
+      EXPECT_LE(d.max_abs, 1e-6 * (1 + d.max_magnitude))
+          << node.name << " over " << partition << ", seed " << options.seed;
     }
     EXPECT_EQ(compared, 10U);  // depth 3: 6 encoder and 4 decoder convolutions
   }
@@ -95,7 +96,8 @@ TEST(RunningStatistics, PredictionUsesThemAndDoesNotChangeThem) {
   const Parameters before = scene.session.parameters();
   auto logits = [&] {
     CoreSet& cores = scene.session.cores(scene.extents, Phase::kPredict);
-    cores.feed(cores.executable().program.graph.find("image"), [&](const TensorView& box) { copy(scene.image.view(), box); });
+    cores.feed(cores.executable().program.graph.find("image"),
+               [&](const TensorView& box) { copy(scene.image.view(), box); });
     cores.run();
     return cores.gather(cores.executable().program.graph.outputs.at("logits"));
   };
@@ -112,7 +114,9 @@ TEST(Initialise, IsReproducibleAndDependsOnTheSeed) {
 }
 
 TEST(Initialise, DoesNotDependOnTheInputSize) {
-  EXPECT_EQ(first_difference(initialise(scene_graph({}, {1, 8, 8, 16}, true), 5), initialise(scene_graph({}, {2, 9, 7, 5}, true), 5)), "");
+  EXPECT_EQ(first_difference(initialise(scene_graph({}, {1, 8, 8, 16}, true), 5),
+                             initialise(scene_graph({}, {2, 9, 7, 5}, true), 5)),
+            "");
 }
 
 TEST(Initialise, KernelsAreGlorotUniformTheRestIsConstant) {

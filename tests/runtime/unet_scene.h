@@ -40,7 +40,8 @@ struct SceneOptions {
 inline Graph scene_graph(const SceneOptions& o, const Shape& extents, bool training) {
   Dims size;
   for (int a = 1; a < extents.rank(); ++a) size.push_back(extents[a]);
-  return build_unet(o.config, {.batch = extents[0], .size = size, .dtype = o.dtype, .loss = o.loss, .training = training},
+  return build_unet(o.config,
+                    {.batch = extents[0], .size = size, .dtype = o.dtype, .loss = o.loss, .training = training},
                     op_table());
 }
 
@@ -69,8 +70,9 @@ class UNetScene {
       for (std::int64_t i = 0; i < tensor.count(); ++i) {
         const RngKey key{o.seed, rng_stream(node.name)};
         const auto index = static_cast<std::uint64_t>(i);
-        store(tensor.view(), i, node.name == "image" ? rng_normal(key, index)
-                                                     : static_cast<double>(rng_below(key, index, o.config.classes)));
+        store(tensor.view(), i,
+              node.name == "image" ? rng_normal(key, index)
+                                   : static_cast<double>(rng_below(key, index, o.config.classes)));
       }
     }
   }

@@ -1,0 +1,62 @@
+// Tiny demo data, prepared, and the options of a training run of a second, for the tests of train and predict.
+//
+//   TrainingScene scene("resume");                                  // 2 phantoms to train on, 1 held out, at 8 mm
+//   run_train(scene.options("run"), scene.progress);
+//   expect_error(ErrorKind::kUsage, "--resume", [&] { run_train(scene.options("run"), scene.progress); });
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "pipelines/run_demo.h"
+#include "pipelines/run_prepare.h"
+#include "pipelines/run_train.h"
+#include "tests/pipelines/pipeline_scene.h"
+
+namespace voxshard {
+
+template <class Act>
+void expect_error(ErrorKind kind, const std::string& piece, Act act) {
+  try {
+    act();
+    ADD_FAILURE() << "expected an error with \"" << piece << "\"";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.kind(), kind) << e.what();
+    EXPECT_THAT(e.what(), testing::HasSubstr(piece));
+  }
+}
+
+struct TrainingScene : Scene {
+  explicit TrainingScene(const std::string& name, int cases = 2) : Scene(name) {
+    run_demo({.folder = data(), .cases = cases, .test_cases = 1, .threads = 2}, progress);
+    run_prepare({.dataset = data(), .work = work(), .spacing = "8,8,8", .threads = 2}, progress);
+    progress = {};
+  }
+
+  TrainOptions options(const std::string& run) const {
+    TrainOptions o{.work = work(), .run = path(run), .steps = 5, .fold = "all", .threads = 2};
+    o.spec.unet = {.base_filters = 4, .depth = 3};
+    o.spec.precision = DType::kF32;
+    o.sampling.crop = {16, 16, 16};
+    o.sampling.flip = {true, true, true};
+    return o;
+  }
+  std::filesystem::path last(const std::string& run) const { return path(run) / "checkpoints" / "last.safetensors"; }
+  std::string last_bytes(const std::string& run) const { return bytes_of(last(run)); }
+};
+
+/// Asks to stop, or dies as a kill does, once `step` steps are done.
+struct StoppingProgress : RecordingProgress {
+  StoppingProgress(std::int64_t step, bool die) : step_(step), die_(die) {}
+  void update(std::string_view stage, std::int64_t done, std::int64_t, std::string_view) override {
+    if (stage != "train" || done < step_) return;
+    if (die_) throw std::runtime_error("killed");
+    stop = true;
+  }
+
+ private:
+  std::int64_t step_;
+  bool die_;
+};
+
+}  // namespace voxshard

@@ -1,0 +1,98 @@
+// A run that is killed, at any moment, and resumed ends with the bytes of an undisturbed one; a run that is asked to stop
+// writes its checkpoint first. Slow: real processes, real signals.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <csignal>
+#include <random>
+#include <thread>
+
+#include "tests/cli/run_voxshard.h"
+
+namespace voxshard {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Seconds = std::chrono::duration<double>;
+
+/// Starts the command without a shell in between, so that signals reach it.
+pid_t start(const std::vector<std::string>& words, const std::string& log) {
+  const pid_t child = fork();
+  if (child != 0) return child;
+  const int out = open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+  dup2(out, 1), dup2(out, 2);
+  std::vector<char*> argv;
+  std::string binary = VOXSHARD_BINARY;
+  argv.push_back(binary.data());
+  std::vector<std::string> copy = words;
+  for (auto& word : copy) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  execv(binary.c_str(), argv.data());
+  _exit(127);
+}
+
+int wait_for(pid_t child) {
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+class SlowKill : public testing::Test {
+ protected:
+  SlowKill() : folder_("kill") {
+    EXPECT_EQ(run_voxshard("demo " + (folder_ / "data") + " --cases 3 --test 0 -q").exit_code, 0);
+    EXPECT_EQ(run_voxshard("prepare " + (folder_ / "data") + " -o " + (folder_ / "work") + " --spacing 6,6,6 -q").exit_code, 0);
+  }
+  std::vector<std::string> train(const std::string& run, int steps, bool resume) const {
+    std::vector<std::string> words = {"train", folder_ / "work", "-o", folder_ / run, "--base-filters", "4", "--crop", "16x16x16",
+                                      "--partition", "1x2x1x1x1", "--precision", "bf16", "--flip", "DHW", "--steps", std::to_string(steps),
+                                      "--checkpoint-every", "3", "--validate-every", "20"};
+    if (resume) words.push_back("--resume");
+    return words;
+  }
+  std::string last(const std::string& run) const { return folder_ / (run + "/checkpoints/last.safetensors"); }
+  Folder folder_;
+};
+
+TEST_F(SlowKill, KilledFiveTimesAndResumedGivesTheSameBytes) {
+  const unsigned seed = std::random_device()();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::cout << "seed " << seed << "\n";
+  std::mt19937 random(seed);
+  const auto began = Clock::now();
+  ASSERT_EQ(wait_for(start(train("whole", 150, false), folder_ / "whole.log")), 0) << file_text(folder_ / "whole.log");
+  const double whole_seconds = Seconds(Clock::now() - began).count();
+  int killed = 0;
+  for (int kill_number = 0; kill_number < 5; ++kill_number) {
+    const pid_t child = start(train("killed", 150, true), folder_ / "killed.log");
+    std::this_thread::sleep_for(Seconds(std::uniform_real_distribution<double>(0.02, 0.16)(random) * whole_seconds));
+    kill(child, SIGKILL);
+    killed += wait_for(child) == 128 + SIGKILL;
+  }
+  EXPECT_EQ(killed, 5) << "the run ended before its last kill";
+  ASSERT_EQ(wait_for(start(train("killed", 150, true), folder_ / "killed.log")), 0) << file_text(folder_ / "killed.log");
+  EXPECT_TRUE(file_text(last("killed")) == file_text(last("whole")));
+  EXPECT_TRUE(file_text(folder_ / "killed/checkpoints/best.safetensors") == file_text(folder_ / "whole/checkpoints/best.safetensors"));
+  const std::string rows = file_text(folder_ / "killed/results.csv");
+  EXPECT_EQ(std::count(rows.begin(), rows.end(), '\n'), 151);
+}
+
+TEST_F(SlowKill, TerminatedWritesACheckpointAndExitsWith143) {
+  const pid_t child = start(train("stopped", 100000, false), folder_ / "stopped.log");
+  const std::string csv = folder_ / "stopped/results.csv";
+  for (int i = 0; i < 600; ++i) {  // until 20 steps are done
+    const std::string rows = file_text(csv);
+    if (std::count(rows.begin(), rows.end(), '\n') > 20) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  kill(child, SIGTERM);
+  EXPECT_EQ(wait_for(child), 143) << file_text(folder_ / "stopped.log");
+  const std::string rows = file_text(csv);
+  const auto checkpoint = nlohmann::json::parse(file_text(folder_ / "stopped/checkpoints/last.json"));
+  EXPECT_EQ(checkpoint.at("step"), std::count(rows.begin(), rows.end(), '\n') - 1) << "the checkpoint is of the last step";
+  EXPECT_TRUE(std::filesystem::exists(last("stopped")));
+}
+
+}  // namespace
+}  // namespace voxshard
