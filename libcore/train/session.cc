@@ -12,7 +12,7 @@ constexpr std::int64_t kMostCores = 128;  // the largest slice of the original s
 std::string over_budget_text(const Session& session, const Executable& executable, const Shape& extents, Phase phase) {
   const SessionOptions& options = session.options();
   const auto [core, bytes] = widest_core(executable, options.optimizer_bytes);
-  std::string text = "[memory] a core needs " + bytes_text(bytes) + " (" + std::to_string(bytes) +
+  std::string text = "[memory] the plan needs " + bytes_text(bytes) + " per core (" + std::to_string(bytes) +
                      " bytes, core " + std::to_string(core) + " of partition " + to_string(options.mesh.partition) +
                      " on " + to_string(extents) + "), the budget is " + bytes_text(options.core_budget_bytes) +
                      "; nothing was allocated. Largest allocations of that core:";
