@@ -40,7 +40,8 @@ void make_nan(std::string& bytes) {
 class BadCase : public TrainedCli {
  protected:
   /// A copy of the data in which case 1 was damaged is prepared without it.
-  static void expect_quarantined(const std::string& code, const std::string& part, const std::function<void(const std::string&)>& damage) {
+  static void expect_quarantined(const std::string& code, const std::string& part,
+                                 const std::function<void(const std::string&)>& damage) {
     Folder folder("bad_case");
     std::filesystem::copy(data(), folder / "data", std::filesystem::copy_options::recursive);
     damage(folder / ("data/" + part + "/phantom_001" + (part == "imagesTr" ? "_0000" : "") + ".nii.gz"));
@@ -59,7 +60,8 @@ TEST_F(BadCase, ATruncatedImageIsQuarantined) {
 
 TEST_F(BadCase, ALabelOfAnotherShapeIsQuarantined) {
   expect_quarantined("E_SHAPE", "labelsTr", [](const std::string& file) {
-    std::filesystem::copy_file(data() + "/labelsTr/phantom_000.nii.gz", file, std::filesystem::copy_options::overwrite_existing);
+    std::filesystem::copy_file(data() + "/labelsTr/phantom_000.nii.gz", file,
+                               std::filesystem::copy_options::overwrite_existing);
   });
 }
 
@@ -79,7 +81,8 @@ TEST_F(BadCase, PredictionGoesOnWithoutTheBrokenImage) {
   rewrite(folder / "in/phantom_000_0000.nii.gz", make_nan);
   std::filesystem::copy(data() + "/imagesTs/phantom_002_0000.nii.gz", folder / "in");
   std::filesystem::resize_file(folder / "in/phantom_001_0000.nii.gz", 4000);
-  const CommandResult r = run_voxshard("predict " + run() + " " + (folder / "in") + " -o " + (folder / "out") + " --json");
+  const CommandResult r =
+      run_voxshard("predict " + run() + " " + (folder / "in") + " -o " + (folder / "out") + " --json");
   EXPECT_EQ(r.exit_code, 8) << r.err;
   EXPECT_EQ(r.json().at("cases").size(), 1u);
   EXPECT_THAT(file_text(folder / "out/quarantine.csv"), HasSubstr("phantom_000,E_NAN"));
@@ -97,8 +100,9 @@ TEST_F(TrainedCli, EmptyFoldersExitWithFour) {
 TEST_F(TrainedCli, WrongPartitionsExitWithFive) {
   Folder folder("bad_partition");
   const std::string train = "train " + work() + " -o " + (folder / "run") + kModel + kTraining;
-  for (const std::string& words : {train, "verify --size 8x8x8" + std::string(kModel), "bench step --size 8x8x8" + std::string(kModel),
-                                   "explain --size 8x8x8" + std::string(kModel)}) {
+  for (const std::string& words :
+       {train, "verify --size 8x8x8" + std::string(kModel), "bench step --size 8x8x8" + std::string(kModel),
+        "explain --size 8x8x8" + std::string(kModel)}) {
     expect_refusal(words + " --partition 1x2x2x1x1 --cores 8", 5, "config", "is 4, but --cores says 8");
     expect_refusal(words + " --partition 1x2x2x1", 5, "config", "4 entries");
     expect_refusal(words + " --partition 1x0x2x1x1", 5, "config", "the entry 0");
@@ -107,7 +111,8 @@ TEST_F(TrainedCli, WrongPartitionsExitWithFive) {
     expect_refusal(words + " --partition 1x1x1x1x2", 5, "config", "channel");
     expect_refusal(words + " --partition 1x99999999999x99999999x99999999x1", 5, "config", "4096");
   }
-  expect_refusal("predict " + run() + " " + data() + "/imagesTs -o " + (folder / "out") + " --partition 1x2x2x1", 5, "config", "4 entries");
+  expect_refusal("predict " + run() + " " + data() + "/imagesTs -o " + (folder / "out") + " --partition 1x2x2x1", 5,
+                 "config", "4 entries");
   EXPECT_FALSE(std::filesystem::exists(folder / "run/checkpoints/last.safetensors"));
 }
 
@@ -119,7 +124,8 @@ TEST_F(TrainedCli, WrongNumbersExitWithFive) {
   expect_refusal(bench + "--size 8x8x8 --batch 0", 5, "config", "batch");
   expect_refusal(bench + "--size 8x8x8 --memory lots", 5, "config", "lots");
   expect_refusal(bench + "--size 8x8x8 --memory 0.2", 5, "config", "0.2");
-  expect_refusal("explain --stage dream --size 8x8x8" + std::string(kModel), 5, "config", "expected graph, grad, program, memory");
+  expect_refusal("explain --stage dream --size 8x8x8" + std::string(kModel), 5, "config",
+                 "expected graph, grad, program, memory");
 }
 
 TEST_F(TrainedCli, UnwritableOutputsExitWithSix) {
@@ -133,8 +139,10 @@ TEST_F(TrainedCli, UnwritableOutputsExitWithSix) {
 
 TEST_F(TrainedCli, CheckpointsOfOtherModelsExitWithTen) {
   Folder folder("bad_checkpoint");
-  const std::string last = run() + "/checkpoints/last.safetensors", predict = " " + data() + "/imagesTs -o " + (folder / "out");
-  expect_refusal("predict " + work() + "/foreground/phantom_000.safetensors" + predict, 10, "checkpoint", "not written by voxshard");
+  const std::string last = run() + "/checkpoints/last.safetensors",
+                    predict = " " + data() + "/imagesTs -o " + (folder / "out");
+  expect_refusal("predict " + work() + "/foreground/phantom_000.safetensors" + predict, 10, "checkpoint",
+                 "not written by voxshard");
   std::string bytes = file_text(last);
   folder.write("cut.safetensors", bytes.substr(0, bytes.size() / 2));
   expect_refusal("predict " + (folder / "cut.safetensors") + predict, 10, "checkpoint", "cut.safetensors");

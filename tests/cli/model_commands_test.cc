@@ -25,8 +25,10 @@ TEST_F(TrainedCli, EachCommandPrintsExactlyOneDocument) {
 }
 
 TEST_F(TrainedCli, VerifyPrintsTheKeysOfTheIssue) {
-  for (const char* grid : {"--partition 1x2x2x1x1", "--partition 2x2x1x1x1 --batch 2", "--partition 1x1x1x3x1 --precision bf16"}) {
-    const CommandResult r = run_voxshard("verify --model unet3d --size 12x8x9 --base-filters 4 --json " + std::string(grid));
+  for (const char* grid :
+       {"--partition 1x2x2x1x1", "--partition 2x2x1x1x1 --batch 2", "--partition 1x1x1x3x1 --precision bf16"}) {
+    const CommandResult r =
+        run_voxshard("verify --model unet3d --size 12x8x9 --base-filters 4 --json " + std::string(grid));
     EXPECT_EQ(r.exit_code, 0) << r.err;
     EXPECT_EQ(r.json().at("equal"), true);
     EXPECT_TRUE(r.json().at("first_difference").is_null());
@@ -37,7 +39,8 @@ TEST_F(TrainedCli, VerifyPrintsTheKeysOfTheIssue) {
 TEST_F(TrainedCli, BenchStepPrintsTheKeysOfTheIssue) {
   const auto json = run_voxshard("bench step --size 8x8x8 --steps 2 --json" + std::string(kModel)).json();
   for (const char* key : {"median", "min", "max"}) EXPECT_GT(json.at("step_seconds").at(key), 0) << key;
-  for (const char* key : {"gflops_per_second", "by_op", "by_instruction", "peak_resident_bytes"}) EXPECT_TRUE(json.contains(key)) << key;
+  for (const char* key : {"gflops_per_second", "by_op", "by_instruction", "peak_resident_bytes"})
+    EXPECT_TRUE(json.contains(key)) << key;
 }
 
 TEST_F(TrainedCli, OverTheMemoryIsRefusedWithBytesAllocationsAndAPartition) {
@@ -49,9 +52,12 @@ TEST_F(TrainedCli, OverTheMemoryIsRefusedWithBytesAllocationsAndAPartition) {
   EXPECT_THAT(r.err, HasSubstr(" bytes, core 0"));
   EXPECT_EQ(std::count(r.err.begin(), r.err.end(), '['), 6) << "five allocations with a type and a shape\n" << r.err;
   EXPECT_THAT(r.err, HasSubstr("artition"));
-  expect_refusal("bench step --size 32x32x32 --memory 6MiB" + std::string(kModel), 7, "budget", "A partition that fits: 1x");
-  expect_refusal("train " + work() + " -o " + (folder / "run") + kModel + kTraining + "--memory 1MiB", 7, "budget", "nothing was allocated");
-  expect_refusal("predict " + run() + " " + data() + "/imagesTs -o " + (folder / "out") + " --memory 1MiB", 7, "budget", "per");
+  expect_refusal("bench step --size 32x32x32 --memory 6MiB" + std::string(kModel), 7, "budget",
+                 "A partition that fits: 1x");
+  expect_refusal("train " + work() + " -o " + (folder / "run") + kModel + kTraining + "--memory 1MiB", 7, "budget",
+                 "nothing was allocated");
+  expect_refusal("predict " + run() + " " + data() + "/imagesTs -o " + (folder / "out") + " --memory 1MiB", 7, "budget",
+                 "nothing was allocated");
   EXPECT_FALSE(std::filesystem::exists(folder / "out"));
 }
 
@@ -82,8 +88,9 @@ TEST_F(TrainedCli, ResumeAndRestartOfARun) {
   expect_refusal(train, 2, "usage", "--resume");
   EXPECT_EQ(run_voxshard(train + "--resume").exit_code, 0);
   EXPECT_EQ(run_voxshard(train + "--restart").exit_code, 0);
-  expect_refusal("train " + work() + " -o " + (folder / "run") + kTraining + "--base-filters 8 --depth 3 --precision f32 --resume", 10,
-                 "checkpoint", "base_filters");
+  expect_refusal(
+      "train " + work() + " -o " + (folder / "run") + kTraining + "--base-filters 8 --depth 3 --precision f32 --resume",
+      10, "checkpoint", "base_filters");
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// A demo data set, prepared at 8 mm and trained for two steps, made once per test program; for tests of the command line.
+// A demo data set, prepared at 8 mm and trained for two steps, made once per test program; for tests of the command
+// line.
 #pragma once
 
 #include <gmock/gmock.h>

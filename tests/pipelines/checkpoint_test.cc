@@ -15,14 +15,20 @@ Tensor numbers(Shape shape, float first) {
 
 Checkpoint example() {
   Checkpoint c;
-  c.state = {.model = {{"base_filters", 4}}, .prepare = {{"mean_hu", 0.1}}, .training = {{"seed", 7}}, .step = 12, .best_dice = 0.625};
+  c.state = {.model = {{"base_filters", 4}},
+             .prepare = {{"mean_hu", 0.1}},
+             .training = {{"seed", 7}},
+             .step = 12,
+             .best_dice = 0.625};
   c.parameters.emplace("conv/kernel", numbers({3, 3, 1, 2}, -1.5F));
   c.parameters.emplace("conv/bias", numbers({2}, 0.0F));
   c.optimizer.emplace("m/conv/kernel", numbers({3, 3, 1, 2}, 1e-30F));
   return c;
 }
 
-void save(const std::filesystem::path& path, const Checkpoint& c) { save_checkpoint(path, c.state, c.parameters, c.optimizer); }
+void save(const std::filesystem::path& path, const Checkpoint& c) {
+  save_checkpoint(path, c.state, c.parameters, c.optimizer);
+}
 
 TEST(Checkpoint, ComesBackToTheByte) {
   Scene scene("checkpoint_round");
@@ -45,8 +51,10 @@ TEST(Checkpoint, AMissingFileIsAnInputError) {
 
 TEST(Checkpoint, FilesOfOtherToolsAreRefused) {
   Scene scene("checkpoint_other");
-  save_safetensors(scene.path("torch.safetensors"), std::vector<NamedTensor>{{"conv.weight", numbers({2}, 1)}}, {{"format", "pt"}});
-  expect_error(ErrorKind::kCheckpoint, "not written by voxshard", [&] { load_checkpoint(scene.path("torch.safetensors")); });
+  save_safetensors(scene.path("torch.safetensors"), std::vector<NamedTensor>{{"conv.weight", numbers({2}, 1)}},
+                   {{"format", "pt"}});
+  expect_error(ErrorKind::kCheckpoint, "not written by voxshard",
+               [&] { load_checkpoint(scene.path("torch.safetensors")); });
 }
 
 TEST(Checkpoint, DamagedFilesAreRefused) {
@@ -57,7 +65,8 @@ TEST(Checkpoint, DamagedFilesAreRefused) {
   for (const std::string about : {"{", "[]", R"({"model": {}})",
                                   R"({"model": {}, "prepare": {}, "training": {}, "step": "x", "best_dice": 0})"}) {
     save_safetensors(scene.path("bad.safetensors"), std::vector<NamedTensor>{}, {{"voxshard", about}});
-    expect_error(ErrorKind::kCheckpoint, "description is broken", [&] { load_checkpoint(scene.path("bad.safetensors")); });
+    expect_error(ErrorKind::kCheckpoint, "description is broken",
+                 [&] { load_checkpoint(scene.path("bad.safetensors")); });
   }
 }
 

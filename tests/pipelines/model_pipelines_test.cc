@@ -57,15 +57,16 @@ TEST(RunBench, StepsAndKernelsSayWhereTheTimeGoes) {
   NoProgress progress;
   const BenchOptions options{.spec = small_spec(DType::kBF16), .extents = {1, 8, 8, 8}, .steps = 2, .threads = 2};
   const auto step = to_json(run_bench_step(options, progress));
-  for (const char* key : {"step_seconds", "gflops_per_second", "by_op", "by_instruction", "peak_resident_bytes", "planned_bytes",
-                          "resident_before_bytes"})
+  for (const char* key : {"step_seconds", "gflops_per_second", "by_op", "by_instruction", "peak_resident_bytes",
+                          "planned_bytes", "resident_before_bytes"})
     EXPECT_TRUE(step.contains(key)) << key;
   EXPECT_THAT(keys(step["step_seconds"]), testing::ElementsAre("median", "min", "max"));
   EXPECT_GT(step["gflops_per_second"], 0);
   EXPECT_TRUE(step["by_op"].contains("exchange"));
   const auto kernels = to_json(run_bench_kernels(options, progress));
   EXPECT_LT(kernels["by_instruction"].size(), step["by_instruction"].size());
-  for (const auto& row : kernels["by_instruction"]) EXPECT_THAT(row["op"].get<std::string>(), testing::StartsWith("conv"));
+  for (const auto& row : kernels["by_instruction"])
+    EXPECT_THAT(row["op"].get<std::string>(), testing::StartsWith("conv"));
 }
 
 TEST(RunBench, IsRefusedOverTheBudget) {
@@ -76,9 +77,13 @@ TEST(RunBench, IsRefusedOverTheBudget) {
 }
 
 TEST(RunExplain, EveryStageIsText) {
-  for (const char* stage : {"graph", "grad", "program", "memory"}) EXPECT_GT(run_explain(small_spec(), {1, 8, 8, 8}, stage).size(), 500u);
-  EXPECT_LT(run_explain(small_spec(), {1, 8, 8, 8}, "graph").size(), run_explain(small_spec(), {1, 8, 8, 8}, "grad").size());
-  expect_error(ErrorKind::kConfig, "expected graph, grad, program, memory", [] { run_explain(small_spec(), {1, 8, 8, 8}, "dream"); });
+  for (const char* stage : {"graph", "grad", "program", "memory"})
+    EXPECT_GT(run_explain(small_spec(), {1, 8, 8, 8}, stage).size(), 500u);
+  EXPECT_LT(run_explain(small_spec(), {1, 8, 8, 8}, "graph").size(),
+            run_explain(small_spec(), {1, 8, 8, 8}, "grad").size());
+  expect_error(ErrorKind::kConfig, "expected graph, grad, program, memory", [] {
+    run_explain(small_spec(), {1, 8, 8, 8}, "dream");
+  });
 }
 
 }  // namespace

@@ -10,7 +10,13 @@ namespace {
 
 ModelSpec unusual() {
   ModelSpec spec;
-  spec.unet = {.base_filters = 6, .depth = 3, .channels = 2, .classes = 5, .norm = NormKind::kInstance, .slope = 0.01, .deconvolution = false};
+  spec.unet = {.base_filters = 6,
+               .depth = 3,
+               .channels = 2,
+               .classes = 5,
+               .norm = NormKind::kInstance,
+               .slope = 0.01,
+               .deconvolution = false};
   spec.loss = LossKind::kAdaptiveDice32, spec.precision = DType::kF32;
   spec.partition = {1, 3, 1, 2, 1}, spec.replicas = 2, spec.norm_over_replica = true;
   return spec;
@@ -28,8 +34,12 @@ TEST(ModelSpec, ComesBackFromJson) {
 }
 
 TEST(ModelSpec, WhateverIsBrokenInACheckpointIsACheckpointError) {
-  for (const auto& [key, value] : std::vector<std::pair<std::string, nlohmann::json>>{
-           {"base_filters", "many"}, {"norm", "loud"}, {"loss", "l2"}, {"precision", "f8"}, {"partition", "1x2"}, {"model", "resnet"}}) {
+  for (const auto& [key, value] : std::vector<std::pair<std::string, nlohmann::json>>{{"base_filters", "many"},
+                                                                                      {"norm", "loud"},
+                                                                                      {"loss", "l2"},
+                                                                                      {"precision", "f8"},
+                                                                                      {"partition", "1x2"},
+                                                                                      {"model", "resnet"}}) {
     nlohmann::json json = to_json(unusual());
     json[key] = value;
     expect_error(ErrorKind::kCheckpoint, "", [&] { model_spec_from_json(json); });
@@ -70,8 +80,8 @@ TEST(ExtentsFromText, ReadsTheBatchAndTheSize) {
 }
 
 TEST(ExtentsFromText, RefusesWhatIsNoSize) {
-  for (const char* text : {"", "16", "16x16", "16x16x16x16", "16x16x", "x16x16", "16x0x16", "16x-4x16", "16x16x1.5", "16,16,16", "axbxc",
-                           "99999999999999999999x1x1", "99999999x99999999x99999999"})
+  for (const char* text : {"", "16", "16x16", "16x16x16x16", "16x16x", "x16x16", "16x0x16", "16x-4x16", "16x16x1.5",
+                           "16,16,16", "axbxc", "99999999999999999999x1x1", "99999999x99999999x99999999"})
     expect_error(ErrorKind::kConfig, text, [&] { extents_from_text(text, 3, 1); });
 }
 

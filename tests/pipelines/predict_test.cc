@@ -1,4 +1,5 @@
-// Prediction: each label map lies where its image lies, a bad image costs only itself, and no input is ever overwritten.
+// Prediction: each label map lies where its image lies, a bad image costs only itself, and no input is ever
+// overwritten.
 #include "pipelines/run_predict.h"
 
 #include <nlohmann/json.hpp>
@@ -24,7 +25,9 @@ struct PredictScene : TrainingScene {
         std::filesystem::copy_file(entry.path(), path("in") / name_in);
       }
   }
-  PredictOptions predict() const { return {.run = path("run"), .input = path("in"), .output = path("out"), .threads = 2}; }
+  PredictOptions predict() const {
+    return {.run = path("run"), .input = path("in"), .output = path("out"), .threads = 2};
+  }
 };
 
 TEST(RunPredict, EveryLabelMapHasTheGeometryOfItsImage) {

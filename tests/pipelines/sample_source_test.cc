@@ -1,4 +1,5 @@
-// Which crop a step sees: a pure function of seed and step, inside the volume, and the same however it is cut over cores.
+// Which crop a step sees: a pure function of seed and step, inside the volume, and the same however it is cut over
+// cores.
 #include "pipelines/sample_source.h"
 
 #include <set>
@@ -72,8 +73,8 @@ TEST(SampleSource, SmallVolumesArePaddedWithAirAndIgnoredLabels) {
   const SampleSource source = volumes.source(plain({16, 11, 12}));
   const auto batch = source.batch(0, 1);
   const Tensor image = filled(source, batch, "image"), labels = filled(source, batch, "labels");
-  const Box inside = intersect({{-batch[0].begin[0], -batch[0].begin[1], -batch[0].begin[2]}, {8, 10, 12}},
-                               Box::whole({16, 11, 12}));
+  const Box inside =
+      intersect({{-batch[0].begin[0], -batch[0].begin[1], -batch[0].begin[2]}, {8, 10, 12}}, Box::whole({16, 11, 12}));
   EXPECT_EQ(inside.count(), 8 * 10 * 12);
   for (std::int64_t i = 0; i < image.count(); ++i) {
     const Box voxel{{i / (11 * 12), i / 12 % 11, i % 12}, {1, 1, 1}};

@@ -42,7 +42,8 @@ TEST(RunTrain, StoppedAndResumedGivesTheBytesOfAnUndisturbedRun) {
     o.resume = true;
     EXPECT_FALSE(run_train(o, scene.progress).interrupted);
     EXPECT_TRUE(scene.last_bytes(name) == scene.last_bytes("whole_" + name));
-    EXPECT_TRUE(Scene::bytes_of(o.run / "checkpoints/best.safetensors") == Scene::bytes_of(scene.path("whole_" + name) / "checkpoints/best.safetensors"));
+    EXPECT_TRUE(Scene::bytes_of(o.run / "checkpoints/best.safetensors") ==
+                Scene::bytes_of(scene.path("whole_" + name) / "checkpoints/best.safetensors"));
     const std::string rows = Scene::bytes_of(o.run / "results.csv");
     EXPECT_EQ(std::count(rows.begin(), rows.end(), '\n'), 8);
   }
@@ -144,7 +145,8 @@ TEST(RunTrain, TheBudgetHoldsForValidationAndIsCheckedBeforeTheFirstStep) {
   o.fold = "0", o.sampling.crop = {8, 8, 8};
   run_train(o, scene.progress);
   const auto memory = read_json(o.run / "run.json").at("memory").at("bytes_per_core").at(0);
-  o.run = scene.path("tight"), o.core_budget_bytes = memory.get<std::int64_t>();  // the crop fits, the whole volumes do not
+  o.run = scene.path("tight"),
+  o.core_budget_bytes = memory.get<std::int64_t>();  // the crop fits, the whole volumes do not
   RecordingProgress progress;
   expect_error(ErrorKind::kBudget, "nothing was allocated", [&] { run_train(o, progress); });
   EXPECT_EQ(progress.updates, 0);

@@ -1,5 +1,5 @@
-// A run that is killed, at any moment, and resumed ends with the bytes of an undisturbed one; a run that is asked to stop
-// writes its checkpoint first. Slow: real processes, real signals.
+// A run that is killed, at any moment, and resumed ends with the bytes of an undisturbed one; a run that is asked to
+// stop writes its checkpoint first. Slow: real processes, real signals.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 
@@ -42,12 +42,31 @@ class SlowKill : public testing::Test {
  protected:
   SlowKill() : folder_("kill") {
     EXPECT_EQ(run_voxshard("demo " + (folder_ / "data") + " --cases 3 --test 0 -q").exit_code, 0);
-    EXPECT_EQ(run_voxshard("prepare " + (folder_ / "data") + " -o " + (folder_ / "work") + " --spacing 6,6,6 -q").exit_code, 0);
+    EXPECT_EQ(
+        run_voxshard("prepare " + (folder_ / "data") + " -o " + (folder_ / "work") + " --spacing 6,6,6 -q").exit_code,
+        0);
   }
   std::vector<std::string> train(const std::string& run, int steps, bool resume) const {
-    std::vector<std::string> words = {"train", folder_ / "work", "-o", folder_ / run, "--base-filters", "4", "--crop", "16x16x16",
-                                      "--partition", "1x2x1x1x1", "--precision", "bf16", "--flip", "DHW", "--steps", std::to_string(steps),
-                                      "--checkpoint-every", "3", "--validate-every", "20"};
+    std::vector<std::string> words = {"train",
+                                      folder_ / "work",
+                                      "-o",
+                                      folder_ / run,
+                                      "--base-filters",
+                                      "4",
+                                      "--crop",
+                                      "16x16x16",
+                                      "--partition",
+                                      "1x2x1x1x1",
+                                      "--precision",
+                                      "bf16",
+                                      "--flip",
+                                      "DHW",
+                                      "--steps",
+                                      std::to_string(steps),
+                                      "--checkpoint-every",
+                                      "3",
+                                      "--validate-every",
+                                      "20"};
     if (resume) words.push_back("--resume");
     return words;
   }
@@ -71,9 +90,11 @@ TEST_F(SlowKill, KilledFiveTimesAndResumedGivesTheSameBytes) {
     killed += wait_for(child) == 128 + SIGKILL;
   }
   EXPECT_EQ(killed, 5) << "the run ended before its last kill";
-  ASSERT_EQ(wait_for(start(train("killed", 150, true), folder_ / "killed.log")), 0) << file_text(folder_ / "killed.log");
+  ASSERT_EQ(wait_for(start(train("killed", 150, true), folder_ / "killed.log")), 0)
+      << file_text(folder_ / "killed.log");
   EXPECT_TRUE(file_text(last("killed")) == file_text(last("whole")));
-  EXPECT_TRUE(file_text(folder_ / "killed/checkpoints/best.safetensors") == file_text(folder_ / "whole/checkpoints/best.safetensors"));
+  EXPECT_TRUE(file_text(folder_ / "killed/checkpoints/best.safetensors") ==
+              file_text(folder_ / "whole/checkpoints/best.safetensors"));
   const std::string rows = file_text(folder_ / "killed/results.csv");
   EXPECT_EQ(std::count(rows.begin(), rows.end(), '\n'), 151);
 }
@@ -90,7 +111,8 @@ TEST_F(SlowKill, TerminatedWritesACheckpointAndExitsWith143) {
   EXPECT_EQ(wait_for(child), 143) << file_text(folder_ / "stopped.log");
   const std::string rows = file_text(csv);
   const auto checkpoint = nlohmann::json::parse(file_text(folder_ / "stopped/checkpoints/last.json"));
-  EXPECT_EQ(checkpoint.at("step"), std::count(rows.begin(), rows.end(), '\n') - 1) << "the checkpoint is of the last step";
+  EXPECT_EQ(checkpoint.at("step"), std::count(rows.begin(), rows.end(), '\n') - 1)
+      << "the checkpoint is of the last step";
   EXPECT_TRUE(std::filesystem::exists(last("stopped")));
 }
 
