@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "libcore/ops/op_table.h"
+#include "pipelines/tpu_config_model.h"
 
 namespace voxshard {
 namespace {
@@ -61,7 +62,10 @@ nlohmann::ordered_json to_json(const ModelSpec& spec) {
           {"precision", dtype_name(spec.precision)},
           {"partition", to_string(spec.partition)},
           {"replicas", spec.replicas},
-          {"norm_scope", spec.norm_over_replica ? "replica" : "all"}};
+          {"norm_scope", spec.norm_over_replica ? "replica" : "all"},
+          {"recompute", recompute_name(spec.recompute)},
+          {"thinnest_slab", spec.cut.thinnest_slab},
+          {"inputs", to_json(spec.cut.inputs)}};
 }
 
 ModelSpec model_spec_from_json(const nlohmann::json& json) {
@@ -83,6 +87,9 @@ ModelSpec model_spec_from_json(const nlohmann::json& json) {
     spec.partition = partition_from_text(json.at("partition").get<std::string>(), spec.unet.spatial_axes + 2);
     spec.replicas = json.at("replicas");
     spec.norm_over_replica = json.at("norm_scope") == "replica";
+    spec.recompute = recompute_from_name(json.value("recompute", "none"));
+    spec.cut.thinnest_slab = json.value("thinnest_slab", std::int64_t{0});
+    spec.cut.inputs = inputs_from_json(json.value("inputs", nlohmann::json::object()));
     return spec;
   } catch (const nlohmann::json::exception& e) {
     throw Error(ErrorKind::kCheckpoint, broken + e.what());
@@ -93,7 +100,7 @@ ModelSpec model_spec_from_json(const nlohmann::json& json) {
 
 std::string architecture_text(const ModelSpec& spec) {
   auto json = to_json(spec);
-  for (const char* key : {"loss", "precision", "partition", "replicas", "norm_scope"}) json.erase(key);
+  for (const char* key : {"loss", "precision", "partition", "replicas", "norm_scope", "recompute", "thinnest_slab", "inputs"}) json.erase(key);
   return json.dump();
 }
 
@@ -108,8 +115,12 @@ Graph build_graph(const ModelSpec& spec, const Shape& extents, Phase phase, DTyp
 }
 
 SessionOptions session_options(const ModelSpec& spec, const BudgetOptions& budget) {
-  return {.factory = [spec](const Shape& extents, Phase phase) { return build_graph(spec, extents, phase, spec.precision); },
+  return {.factory =
+              [spec](const Shape& extents, Phase phase) {
+                return with_recomputation(build_graph(spec, extents, phase, spec.precision), op_table(), spec.recompute);
+              },
           .mesh = spec.mesh(),
+          .cut = spec.cut,
           .core_budget_bytes = budget.core_bytes,
           .optimizer_bytes = budget.optimizer_bytes};
 }

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "libcore/graph/recompute.h"
 #include "libcore/models/unet.h"
 #include "libcore/train/session.h"
 
@@ -21,6 +22,8 @@ struct ModelSpec {
   Dims partition = {1, 1, 1, 1, 1};   // cores per tensor axis
   std::int64_t replicas = 1;          // data-parallel copies of the partition
   bool norm_over_replica = false;     // batch norm per replica instead of over the whole batch
+  Recompute recompute = Recompute::kNone;  // what the backward pass makes again instead of keeping it
+  PartitionOptions cut;               // coarser grid for thin slabs; inputs not cut like the mesh
 
   Mesh mesh() const { return {replicas, partition}; }
 };
@@ -38,7 +41,7 @@ ModelSpec model_spec_from_json(const nlohmann::json& json);
 /// The part of the spec that decides which tensors a checkpoint has, as text; equal texts fit each other.
 std::string architecture_text(const ModelSpec& spec);
 
-/// The training or prediction graph for `extents` (N and the spatial axes).
+/// The training or prediction graph for `extents` (N and the spatial axes), without recomputation.
 Graph build_graph(const ModelSpec& spec, const Shape& extents, Phase phase, DType dtype);
 
 struct BudgetOptions {

@@ -10,6 +10,8 @@ EquivalenceReport run_verify(const VerifyOptions& options) {
   return check_equivalence({.factory = [&](DType dtype) { return build_graph(spec, options.extents, Phase::kTrain, dtype); },
                             .dtype = spec.precision,
                             .mesh = spec.mesh(),
+                            .cut = spec.cut,
+                            .recompute = spec.recompute,
                             .seed = options.seed,
                             .transport = options.transport},
                            pool);

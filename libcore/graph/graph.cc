@@ -16,6 +16,7 @@ std::string attributes_text(const Attributes& a) {
   if (!a.factor.empty()) out << " factor=" << to_string(a.factor);
   if (a.axis != none.axis) out << " axis=" << a.axis;
   if (a.offset != none.offset) out << " offset=" << a.offset;
+  if (a.parts != none.parts) out << " parts=" << a.parts;
   if (a.groups != none.groups) out << " groups=" << a.groups;
   if (a.slope != none.slope) out << " slope=" << a.slope;
   if (a.epsilon != none.epsilon) out << " epsilon=" << a.epsilon;

@@ -35,7 +35,8 @@ struct Attributes {
   Shape shape;              // shape of the result where the inputs do not tell (gradients, slice)
   Dims factor;              // up-sampling, per spatial axis
   int axis = 0;             // concat, slice
-  std::int64_t offset = 0;  // slice: first index along axis; group_column: which column
+  std::int64_t offset = 0;  // slice: first index along axis; group_column: which column; conv_input_grad: first channel
+  std::int64_t parts = 1;   // conv: how many inputs lie side by side in its channels
   std::int64_t groups = 1;  // norm and loss: groups of samples that share sums
   std::int64_t batch = 1;   // norm and loss: global N
   double slope = 1;         // activation below zero; 1 = none, 0 = ReLU
@@ -77,6 +78,9 @@ class Graph {
   std::map<std::string, ValueId> outputs;         // "loss", "logits"
   std::map<ValueId, ValueId> gradients;           // parameter -> d loss / d parameter
   std::vector<std::pair<ValueId, ValueId>> effects;  // state <- value, applied after the step
+  /// d loss / d loss, then the gradients that the loss gives its inputs: what depends on them is the backward pass. Set by
+  /// differentiate(); empty in a graph without one.
+  std::vector<ValueId> backward_roots;
 
  private:
   std::vector<Node> nodes_;

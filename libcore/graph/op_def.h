@@ -26,9 +26,15 @@ struct OpContext {
   TensorType result;
 };
 
+/// `count` matrix products (rows x inner) (inner x columns), as a matrix unit sees a convolution: one per kernel tap.
+struct Products {
+  double count = 0, rows = 0, inner = 0, columns = 0;
+};
+
 struct Work {
   double flops = 0;
-  double bytes = 0;  // read + written
+  double bytes = 0;   // read + written
+  Products products;  // what a matrix unit can do of the flops; count 0: all of it is vector work
 };
 
 /// For gradient rules: node y = op(inputs), d_y given; d_inputs[i] is to be set where wanted[i].

@@ -14,8 +14,10 @@
 namespace voxshard::reference {
 
 /// y[n,o,co] = bias[co] + sum_{k,ci} x[n, o*stride - pad_lo + k*dilation, ci] * w[k,ci,co] for o in y.box.
-/// `bias` may be null. Sums in double, any dtypes.
+/// `bias` may be null. Sums in double, any dtypes. Several x lie side by side in ci.
 void conv_forward(const TensorView& x, const TensorView& w, const TensorView* bias, const TensorView& y,
+                  const Window& window);
+void conv_forward(std::span<const TensorView> x, const TensorView& w, const TensorView* bias, const TensorView& y,
                   const Window& window);
 /// d_x[n,i,ci] = bias[ci] + sum over (k, o) with o*stride - pad_lo + k*dilation = i of d_y[n,o,co] * w[k,ci,co].
 void conv_input_grad(const TensorView& d_y, const TensorView& w, const TensorView* bias, const TensorView& d_x,
@@ -27,12 +29,16 @@ void conv_weight_grad(const TensorView& x, const TensorView& d_y, const TensorVi
 
 namespace voxshard {
 
-/// Kernels with inputs {x, w[, bias]} -> y, {d_y, w[, bias]} -> d_x, {x, d_y} -> d_w (f32). `weights` is the full shape
-/// (KD, KH, KW, Ci, Co) of w, `dtype` that of the activations. The fast set computes bf16 natively where the CPU does
+/// Kernels with inputs {x..., w[, bias]} -> y, {d_y, w[, bias]} -> d_x, {x, d_y} -> d_w (f32). `weights` is the full shape
+/// (KD, KH, KW, Ci, Co) of w, `dtype` that of the activations. A forward convolution reads `parts` inputs side by side in
+/// Ci; an input gradient computes the channels [channel, channel + d_x channels) of Ci. The fast set computes bf16 natively where the CPU does
 /// (AVX-512 bf16, AMX) and otherwise in f32 on converted copies; each result element is the same for any block it is
 /// computed in.
-std::unique_ptr<Kernel> make_conv_forward(KernelSet set, const Window& window, const Shape& weights, DType dtype);
-std::unique_ptr<Kernel> make_conv_input_grad(KernelSet set, const Window& window, const Shape& weights, DType dtype);
+std::unique_ptr<Kernel> make_conv_forward(KernelSet set, const Window& window, const Shape& weights, DType dtype,
+                                          std::size_t parts = 1);
+/// `channels` of Ci, from `channel` on; -1: all.
+std::unique_ptr<Kernel> make_conv_input_grad(KernelSet set, const Window& window, const Shape& weights, DType dtype,
+                                             std::int64_t channel = 0, std::int64_t channels = -1);
 std::unique_ptr<Kernel> make_conv_weight_grad(KernelSet set, const Window& window, const Shape& weights, DType dtype);
 
 /// True when this CPU (and ONEDNN_MAX_CPU_ISA) multiplies bf16 natively.

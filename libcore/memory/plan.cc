@@ -4,10 +4,17 @@
 #include <numeric>
 #include <sstream>
 
+#include "libcore/memory/tiles.h"
+
 namespace voxshard {
 namespace {
 
 std::int64_t aligned(std::int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+
+std::int64_t bytes_of(const Box& box, DType dtype, bool tiled) {
+  if (!tiled) return aligned(box.count() * dtype_bytes(dtype));
+  return aligned(static_cast<std::int64_t>(tiled_elements(box.extent)) * device_bytes(dtype));
+}
 
 struct Lifetime {
   int first = -1;
@@ -62,8 +69,23 @@ void place(Pool& pool) {
   }
 }
 
+/// On a TPU a core adds its blocks up in one partial result.
+void add_tiled_partial(const Program& program, int index, const Instruction& compute, MemoryPlan& plan) {
+  const TensorType& type = program.graph.node(compute.value).type;
+  const Box box = Box::whole(type.shape);
+  for (std::size_t core = 0; core < compute.blocks.size(); ++core)
+    if (!compute.blocks[core].empty())
+      plan.arenas[core].buffers.push_back({.value = compute.value,
+                                           .partial = 0,
+                                           .box = box,
+                                           .bytes = bytes_of(box, type.dtype, true),
+                                           .first = index,
+                                           .last = index + 1});
+}
+
 void add_partials(const Program& program, const OpTable& ops, int index, const Instruction& compute, MemoryPlan& plan) {
   if (!compute.partial || !needs_join(compute)) return;
+  if (plan.tiled) return add_tiled_partial(program, index, compute, plan);
   const Node& node = program.graph.node(compute.value);
   const auto types = program.graph.input_types(compute.value);
   const OpContext op{node.attrs, types, node.type};
@@ -73,7 +95,7 @@ void add_partials(const Program& program, const OpTable& ops, int index, const I
       plan.arenas[core].buffers.push_back({.value = compute.value,
                                            .partial = static_cast<std::int64_t>(b),
                                            .box = box,
-                                           .bytes = aligned(box.count() * dtype_bytes(node.type.dtype)),
+                                           .bytes = bytes_of(box, node.type.dtype, false),
                                            .first = index,
                                            .last = index + 1});
     }
@@ -107,14 +129,14 @@ std::int64_t MemoryPlan::all_arena_bytes() const {
 }
 
 MemoryPlan plan_memory(const Program& program, const OpTable& ops, const MemoryOptions& options) {
-  MemoryPlan plan;
+  MemoryPlan plan{.tiled = options.tiled};
   plan.arenas.resize(static_cast<std::size_t>(program.mesh.cores()));
   const auto lives = lifetimes(program, options);
   for (ValueId id = 0; id < program.graph.size(); ++id) {
     const Node& node = program.graph.node(id);
     const ValuePlan& value = program.plan(id);
     if (node.role == Role::kParameter || node.role == Role::kState) {
-      plan.parameter_bytes += node.type.bytes();
+      plan.parameter_bytes += bytes_of(Box::whole(node.type.shape), node.type.dtype, plan.tiled);
       continue;
     }
     const Lifetime& life = lives[static_cast<std::size_t>(id)];
@@ -123,7 +145,7 @@ MemoryPlan plan_memory(const Program& program, const OpTable& ops, const MemoryO
       Pool& pool = value.layout.replicated ? plan.process : plan.arenas[core];
       pool.buffers.push_back({.value = id,
                               .box = value.held[core],
-                              .bytes = aligned(value.held[core].count() * dtype_bytes(node.type.dtype)),
+                              .bytes = bytes_of(value.held[core], node.type.dtype, plan.tiled),
                               .first = life.first,
                               .last = life.last});
     }
@@ -164,7 +186,7 @@ std::vector<Allocation> largest_allocations(const Program& program, const Memory
       const ValuePlan& value = program.plan(buffer.value);
       const Box own = buffer.partial >= 0 || value.layout.replicated ? buffer.box : value.own[core];
       all.push_back({node.name + (buffer.partial >= 0 ? " (partial)" : ""), node.type, buffer.box, buffer.bytes,
-                     own.count() * dtype_bytes(node.type.dtype)});
+                     own.count() * (plan.tiled ? device_bytes(node.type.dtype) : dtype_bytes(node.type.dtype))});
     }
   };
   add(plan.arenas[core]);

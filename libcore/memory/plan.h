@@ -3,6 +3,8 @@
 //
 //   MemoryPlan plan = plan_memory(program, ops, {});
 //   plan.arenas[3].bytes     // what core 3 needs, to the byte
+//
+// The same plan in a TPU's bytes, where tensors are padded to tiles, tells whether a program fits a TPU core.
 #pragma once
 
 #include <string>
@@ -36,6 +38,7 @@ struct MemoryPlan {
   std::vector<Pool> arenas;  // per core
   Pool process;              // replicated results: converted weights, weight gradients, statistics
   std::int64_t parameter_bytes = 0;  // parameters and states, held once per process
+  bool tiled = false;
 
   std::int64_t widest_arena_bytes() const;
   std::int64_t all_arena_bytes() const;
@@ -43,6 +46,7 @@ struct MemoryPlan {
 
 struct MemoryOptions {
   bool keep_all = false;  // no reuse: every value can be looked at after the step
+  bool tiled = false;     // bytes of a TPU (tiles.h) instead of this host's; asks no kernels
 };
 
 /// True when the partial results of `compute` need memory and a join; a single one is written in place.
@@ -58,8 +62,9 @@ struct Allocation {
   std::string layer;
   TensorType type;
   Box box;
-  std::int64_t bytes = 0;           // with margins and alignment
+  std::int64_t bytes = 0;           // with margins and alignment, or padded to tiles
   std::int64_t unpadded_bytes = 0;  // the owned box alone
+  double expansion() const { return static_cast<double>(bytes) / static_cast<double>(unpadded_bytes > 0 ? unpadded_bytes : bytes); }
 };
 std::vector<Allocation> largest_allocations(const Program& program, const MemoryPlan& plan, std::size_t core,
                                             std::size_t count);

@@ -16,16 +16,22 @@ ValueId Layers::weights(const std::string& name, const Shape& shape) {
                                        : b_.op("convert", {kernel}, {.dtype = options_.dtype}, name + "/kernel/convert");
 }
 
-ValueId Layers::conv(ValueId x, const ConvOptions& options) {
-  Window window = cubic(spatial(x), options.kernel, options.stride, options.dilation);
-  set_same_padding(window, b_.type(x).shape);
+ValueId Layers::conv(std::vector<ValueId> x, const ConvOptions& options) {
+  Window window = cubic(spatial(x.front()), options.kernel, options.stride, options.dilation);
+  set_same_padding(window, b_.type(x.front()).shape);
+  std::int64_t channels = 0;
+  for (ValueId part : x) channels += b_.type(part).shape.back();
   Shape shape = window.kernel;
-  shape.push_back(b_.type(x).shape.back());
+  shape.push_back(channels);
   shape.push_back(options.filters);
   const ValueId w = weights(options.name, shape);
   const ValueId bias = b_.parameter(options.name + "/bias", {DType::kF32, {options.filters}});
   const bool narrow = options.f32_result && options_.dtype == DType::kBF16;
-  return b_.op("conv", {x, w, bias}, {.window = window, .dtype = narrow ? DType::kF32 : options_.dtype}, options.name);
+  const Attributes attrs{.window = window,
+                         .parts = static_cast<std::int64_t>(x.size()),
+                         .dtype = narrow ? DType::kF32 : options_.dtype};
+  x.insert(x.end(), {w, bias});
+  return b_.op("conv", std::move(x), attrs, options.name);
 }
 
 ValueId Layers::conv_transpose(ValueId x, const Shape& shape, const std::string& name) {
@@ -79,10 +85,6 @@ ValueId Layers::max_pool(ValueId x, const std::string& name) {
 
 ValueId Layers::upsample(ValueId x, const Shape& shape, const std::string& name) {
   return b_.op("upsample_nearest", {x}, {.shape = shape, .factor = Dims::filled(spatial(x), 2)}, name);
-}
-
-ValueId Layers::concat(ValueId a, ValueId b, const std::string& name) {
-  return b_.op("concat", {a, b}, {.axis = b_.type(a).shape.rank() - 1}, name);
 }
 
 }  // namespace voxshard

@@ -40,8 +40,10 @@ class Layers {
  public:
   Layers(Builder& builder, LayerOptions options) : b_(builder), options_(options) {}
 
-  /// Cubic kernel, SAME padding, with bias.
-  ValueId conv(ValueId x, const ConvOptions& options);
+  /// Cubic kernel, SAME padding, with bias. Several x lie side by side in the channels: a convolution of their concat,
+  /// which is never made.
+  ValueId conv(std::vector<ValueId> x, const ConvOptions& options);
+  ValueId conv(ValueId x, const ConvOptions& options) { return conv(std::vector{x}, options); }
   /// Transposed convolution of kernel = stride = 2 with bias to `shape` (channels included): 2 n or 2 n - 1 per axis.
   ValueId conv_transpose(ValueId x, const Shape& shape, const std::string& name);
   /// The norm of the options, then the activation.
@@ -49,7 +51,6 @@ class Layers {
   /// Kernel = stride = 2, SAME (the last window of an odd extent is clipped).
   ValueId max_pool(ValueId x, const std::string& name);
   ValueId upsample(ValueId x, const Shape& shape, const std::string& name);
-  ValueId concat(ValueId a, ValueId b, const std::string& name);
 
  private:
   ValueId weights(const std::string& name, const Shape& shape);

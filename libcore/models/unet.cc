@@ -22,9 +22,8 @@ void check(const UNetConfig& config, const SegmentationOptions& options) {
               std::to_string(options.norm_replicas) + " replicas evenly");
 }
 
-ValueId block(Layers& layers, ValueId x, const std::string& name, std::int64_t filters) {
-  x = layers.conv(x, {.name = name, .filters = filters});
-  return layers.norm_activation(x, name);
+ValueId block(Layers& layers, const std::vector<ValueId>& x, const std::string& name, std::int64_t filters) {
+  return layers.norm_activation(layers.conv(x, {.name = name, .filters = filters}), name);
 }
 
 ValueId network(Builder& b, Layers& layers, const UNetConfig& config, ValueId x) {
@@ -33,8 +32,8 @@ ValueId network(Builder& b, Layers& layers, const UNetConfig& config, ValueId x)
     const std::string level = "encoder" + std::to_string(d);
     const std::int64_t filters = config.base_filters << d;
     if (d > 0) x = layers.max_pool(x, level + "/pool");
-    x = block(layers, x, level + "/conv0", filters);
-    x = block(layers, x, level + "/conv1", 2 * filters);
+    x = block(layers, {x}, level + "/conv0", filters);
+    x = block(layers, {x}, level + "/conv1", 2 * filters);
     skips.push_back(x);
   }
   for (int d = config.depth - 2; d >= 0; --d) {
@@ -44,9 +43,8 @@ ValueId network(Builder& b, Layers& layers, const UNetConfig& config, ValueId x)
     const std::int64_t filters = shape.back();
     shape[shape.rank() - 1] = b.type(x).shape.back();
     x = config.deconvolution ? layers.conv_transpose(x, shape, level + "/up") : layers.upsample(x, shape, level + "/up");
-    x = layers.concat(x, skip, level + "/concat");
-    x = block(layers, x, level + "/conv0", filters);
-    x = block(layers, x, level + "/conv1", filters);
+    x = block(layers, {x, skip}, level + "/conv0", filters);
+    x = block(layers, {x}, level + "/conv1", filters);
   }
   return layers.conv(x, {.name = "head", .filters = config.classes, .kernel = 1, .f32_result = true});
 }

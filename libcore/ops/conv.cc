@@ -1,9 +1,12 @@
 // Convolution and its two gradients. They are closed under differentiation: a transposed convolution is conv_input_grad
 // used forward, and its gradients are conv and conv_weight_grad with the roles of x and y exchanged.
 //
-//   conv             {x, w[, bias]}   window, dtype          -> y
-//   conv_input_grad  {d_y, w[, bias]} window, shape, dtype   -> d_x of `shape`
-//   conv_weight_grad {x, d_y}         window                 -> d_w (K..., Ci, Co), partial where d_y is cut
+//   conv             {x..., w[, bias]} window, dtype, parts          -> y
+//   conv_input_grad  {d_y, w[, bias]}  window, shape, dtype, offset  -> d_x of `shape`
+//   conv_weight_grad {x, d_y}          window                        -> d_w (K..., Ci, Co), partial where d_y is cut
+//
+// A convolution of a concat reads its `parts` inputs side by side in the channels, so that the concat never exists; its
+// input gradient for one part computes the channels from `offset` on alone, its weight gradient is one per part.
 #include "libcore/graph/builder.h"
 #include "libcore/kernels/conv.h"
 #include "libcore/ops/box_rules.h"
@@ -29,12 +32,23 @@ Shape weight_shape(const Window& window, std::int64_t in, std::int64_t out) {
   return shape;
 }
 
+std::size_t parts_of(const Attributes& attrs) { return static_cast<std::size_t>(attrs.parts); }
+
 TensorType infer_conv(const Attributes& attrs, std::span<const TensorType> in) {
-  require(in.size() == 2 || in.size() == 3, "expected x, weights and optionally a bias");
+  require(attrs.parts >= 1, "expected at least one x");
+  const std::size_t parts = parts_of(attrs);
+  require(in.size() == parts + 1 || in.size() == parts + 2, "expected x, weights and optionally a bias");
   require_window(attrs, in[0]);
-  const std::int64_t out = in[1].shape.empty() ? 0 : in[1].shape.back();
-  require_shape(in, 1, weight_shape(attrs.window, in[0].shape.back(), out));
-  if (in.size() == 3) require_shape(in, 2, {out});
+  std::int64_t channels = 0;
+  for (std::size_t i = 0; i < parts; ++i) {
+    Shape expected = in[0].shape;
+    expected[expected.rank() - 1] = in[i].shape.back();
+    require_shape(in, i, expected);
+    channels += in[i].shape.back();
+  }
+  const std::int64_t out = in[parts].shape.empty() ? 0 : in[parts].shape.back();
+  require_shape(in, parts, weight_shape(attrs.window, channels, out));
+  if (in.size() == parts + 2) require_shape(in, parts + 1, {out});
   Shape shape = in[0].shape;
   for (int a = 0; a < attrs.window.rank(); ++a) shape[a + 1] = attrs.window.output_extent(a, shape[a + 1]);
   shape[shape.rank() - 1] = out;
@@ -45,7 +59,11 @@ TensorType infer_input_grad(const Attributes& attrs, std::span<const TensorType>
   require(in.size() == 2 || in.size() == 3, "expected d_y, weights and optionally a bias");
   require_window(attrs, in[0]);
   require(attrs.shape.rank() == in[0].shape.rank(), "expected `shape` of the result with the rank of d_y");
-  require_shape(in, 1, weight_shape(attrs.window, attrs.shape.back(), in[0].shape.back()));
+  const std::int64_t channels = in[1].shape.rank() >= 2 ? in[1].shape[in[1].shape.rank() - 2] : 0;
+  require(attrs.offset >= 0 && attrs.offset + attrs.shape.back() <= channels,
+          "channels " + std::to_string(attrs.offset) + " to " + std::to_string(attrs.offset + attrs.shape.back()) +
+              " are not in weights of " + std::to_string(channels) + " input channels");
+  require_shape(in, 1, weight_shape(attrs.window, channels, in[0].shape.back()));
   if (in.size() == 3) require_shape(in, 2, {attrs.shape.back()});
   for (int a = 0; a < attrs.window.rank(); ++a)
     require(attrs.window.output_extent(a, attrs.shape[a + 1]) == in[0].shape[a + 1],
@@ -61,8 +79,8 @@ TensorType infer_weight_grad(const Attributes& attrs, std::span<const TensorType
 }
 
 Box conv_needs(const OpContext& op, int input, const Box& it) {
-  if (input > 0) return Box::whole(op.inputs[static_cast<std::size_t>(input)].shape);
-  return window_reads(op.attrs.window, it, op.inputs[0].shape.back());
+  const Shape& shape = op.inputs[static_cast<std::size_t>(input)].shape;
+  return input >= op.attrs.parts ? Box::whole(shape) : window_reads(op.attrs.window, it, shape.back());
 }
 
 Box input_grad_needs(const OpContext& op, int input, const Box& it) {
@@ -82,51 +100,72 @@ std::int64_t unstrided_boundary(const OpContext& op, int axis, std::int64_t boun
   return boundary * op.attrs.window.stride[axis - 1];
 }
 
-double multiply_adds(const OpContext& op, const Box& y_box, std::int64_t ci, std::int64_t co) {
-  return static_cast<double>(y_box.count() / std::max<std::int64_t>(1, y_box.extent.back())) *
-         static_cast<double>(op.attrs.window.volume() * ci * co);
+double voxels(const Box& box) { return static_cast<double>(box.count() / std::max<std::int64_t>(1, box.extent.back())); }
+
+Work products(double count, double rows, std::int64_t inner, std::int64_t columns) {
+  const Products p{count, rows, static_cast<double>(inner), static_cast<double>(columns)};
+  return {.flops = 2 * p.count * p.rows * p.inner * p.columns, .products = p};
 }
 
 Work conv_work(const OpContext& op, const Box& it) {
-  Work work{2 * multiply_adds(op, it, op.inputs[0].shape.back(), op.result.shape.back()), 0};
-  work.bytes = static_cast<double>(conv_needs(op, 0, it).count() * dtype_bytes(op.inputs[0].dtype) +
-                                   it.count() * dtype_bytes(op.result.dtype) + op.inputs[1].bytes());
+  const Shape& weights = op.inputs[parts_of(op.attrs)].shape;
+  Work work = products(static_cast<double>(op.attrs.window.volume()), voxels(it), weights[weights.rank() - 2],
+                       op.result.shape.back());
+  work.bytes = static_cast<double>(it.count() * dtype_bytes(op.result.dtype));
+  for (int i = 0; i < static_cast<int>(op.inputs.size()); ++i)
+    work.bytes += static_cast<double>(conv_needs(op, i, it).count() *
+                                      dtype_bytes(op.inputs[static_cast<std::size_t>(i)].dtype));
   return work;
 }
 
 Work input_grad_work(const OpContext& op, const Box& it) {
-  Work work{2 * multiply_adds(op, it, op.inputs[0].shape.back(), op.result.shape.back()) /
-                static_cast<double>(element_count(op.attrs.window.stride)),
-            0};
+  const double taps = static_cast<double>(op.attrs.window.volume()) / static_cast<double>(element_count(op.attrs.window.stride));
+  Work work = products(taps, voxels(it), op.inputs[0].shape.back(), op.result.shape.back());
   work.bytes = static_cast<double>(input_grad_needs(op, 0, it).count() * dtype_bytes(op.inputs[0].dtype) +
                                    it.count() * dtype_bytes(op.result.dtype) + op.inputs[1].bytes());
   return work;
 }
 
 Work weight_grad_work(const OpContext& op, const Box& it) {
-  Work work{2 * multiply_adds(op, it, op.inputs[0].shape.back(), op.inputs[1].shape.back()), 0};
+  // Voxels are contracted: the rows of the product are the input's channels.
+  const std::int64_t ci = op.inputs[0].shape.back(), co = op.inputs[1].shape.back();
+  Work work = products(static_cast<double>(op.attrs.window.volume()), static_cast<double>(ci),
+                       static_cast<std::int64_t>(voxels(it)), co);
   work.bytes = static_cast<double>(weight_grad_needs(op, 0, it).count() * dtype_bytes(op.inputs[0].dtype) +
                                    it.count() * dtype_bytes(op.inputs[1].dtype) + op.result.bytes());
   return work;
 }
 
 void differentiate_conv(GradientContext& g) {
-  const ValueId x = g.node.inputs[0], w = g.node.inputs[1];
+  const std::size_t parts = parts_of(g.node.attrs);
+  const ValueId w = g.node.inputs[parts];
+  const std::string name = "grad/" + g.node.name;
+  auto numbered = [&](std::size_t part) { return parts > 1 ? std::to_string(part) : std::string(); };
   Builder& b = g.builder;
-  if (g.wanted[0])
-    g.d_inputs[0] = b.op("conv_input_grad", {g.d_result, w},
-                         {.window = g.node.attrs.window, .shape = b.type(x).shape, .dtype = b.type(x).dtype},
-                         "grad/" + g.node.name + "/input");
-  if (g.wanted[1])
-    g.d_inputs[1] = b.op("conv_weight_grad", {x, g.d_result}, {.window = g.node.attrs.window},
-                         "grad/" + g.node.name + "/weights");
-  if (g.node.inputs.size() > 2 && g.wanted[2])
-    g.d_inputs[2] = b.op("channel_sum", {g.d_result}, {}, "grad/" + g.node.name + "/bias");
+  if (g.wanted[parts]) {
+    std::vector<ValueId> d_w;
+    for (std::size_t i = 0; i < parts; ++i)
+      d_w.push_back(b.op("conv_weight_grad", {g.node.inputs[i], g.d_result}, {.window = g.node.attrs.window},
+                         name + "/weights" + numbered(i)));
+    g.d_inputs[parts] = parts == 1 ? d_w[0]
+                                   : b.op("concat", d_w, {.axis = g.node.attrs.window.rank()}, name + "/weights");
+  }
+  std::int64_t offset = 0;
+  for (std::size_t i = 0; i < parts; ++i) {
+    const TensorType& x = b.type(g.node.inputs[i]);
+    const Attributes attrs{.window = g.node.attrs.window, .shape = x.shape, .offset = offset, .dtype = x.dtype};
+    offset += x.shape.back();
+    if (g.wanted[i]) g.d_inputs[i] = b.op("conv_input_grad", {g.d_result, w}, attrs, name + "/input" + numbered(i));
+  }
+  if (g.node.inputs.size() > parts + 1 && g.wanted[parts + 1])
+    g.d_inputs[parts + 1] = b.op("channel_sum", {g.d_result}, {}, name + "/bias");
 }
 
 void differentiate_input_grad(GradientContext& g) {
   const ValueId d_y = g.node.inputs[0], w = g.node.inputs[1];
   Builder& b = g.builder;
+  require(b.type(w).shape[b.type(w).shape.rank() - 2] == g.node.type.shape.back(),
+          "[" + g.node.name + "] an input gradient of some of the channels is not differentiated again");
   if (g.wanted[0])
     g.d_inputs[0] = b.op("conv", {g.d_result, w}, {.window = g.node.attrs.window, .dtype = b.type(d_y).dtype},
                          "grad/" + g.node.name + "/input");
@@ -142,11 +181,13 @@ KernelSet set_for(const OpContext& op, KernelSet set) {
 }
 
 std::unique_ptr<Kernel> conv_kernel(const OpContext& op, KernelSet set) {
-  return make_conv_forward(set_for(op, set), op.attrs.window, op.inputs[1].shape, op.inputs[0].dtype);
+  return make_conv_forward(set_for(op, set), op.attrs.window, op.inputs[parts_of(op.attrs)].shape, op.inputs[0].dtype,
+                           parts_of(op.attrs));
 }
 
 std::unique_ptr<Kernel> input_grad_kernel(const OpContext& op, KernelSet set) {
-  return make_conv_input_grad(set_for(op, set), op.attrs.window, op.inputs[1].shape, op.inputs[0].dtype);
+  return make_conv_input_grad(set_for(op, set), op.attrs.window, op.inputs[1].shape, op.inputs[0].dtype,
+                              op.attrs.offset, op.result.shape.back());
 }
 
 std::unique_ptr<Kernel> weight_grad_kernel(const OpContext& op, KernelSet set) {

@@ -1,5 +1,7 @@
 #include "libcore/partition/layout.h"
 
+#include <algorithm>
+
 namespace voxshard {
 namespace {
 
@@ -9,12 +11,29 @@ Dims leading(const Shape& shape) {
   return key;
 }
 
+/// Merges neighbouring parts two by two, onto the first, until the widest has `thinnest` planes.
+void merge_thin(std::vector<Interval>& parts, std::int64_t thinnest) {
+  auto widest = [&] {
+    std::int64_t planes = 0;
+    for (const auto& [begin, end] : parts) planes = std::max(planes, end - begin);
+    return planes;
+  };
+  for (std::size_t group = 2; widest() < thinnest && group / 2 < parts.size(); group *= 2) {
+    for (std::size_t first = 0; first < parts.size(); first += group) {
+      const std::size_t last = std::min(first + group, parts.size()) - 1;
+      const std::int64_t end = parts[last].second;
+      parts[first].second = end;
+      for (std::size_t p = first + 1; p <= last; ++p) parts[p] = {end, end};
+    }
+  }
+}
+
 }  // namespace
 
 Box Layout::box(const Mesh& mesh, std::int64_t core, const Shape& shape) const {
   if (replicated) return Box::whole(shape);
   Box box = Box::whole(shape);
-  const Dims part = mesh.part_of(core);
+  const Dims part = grid.empty() ? mesh.part_of(core) : Mesh{mesh.replicas, grid}.part_of(core);
   for (int a = 0; a < static_cast<int>(axes.size()); ++a) {
     const auto& [begin, end] = axes[static_cast<std::size_t>(a)][static_cast<std::size_t>(part[a])];
     box.set(a, begin, end);
@@ -22,21 +41,37 @@ Box Layout::box(const Mesh& mesh, std::int64_t core, const Shape& shape) const {
   return box.empty() ? Box::none(shape.rank()) : box;
 }
 
-Layout LayoutTable::of_input(const Shape& shape) {
-  if (shape.rank() != mesh_.partition.rank())
-    throw Error(ErrorKind::kConfig, "[partition] the partition " + to_string(mesh_.partition) + " has " +
-                                        std::to_string(mesh_.partition.rank()) + " entries, but the input tensor " +
+Layout LayoutTable::of_input(const Shape& shape, const InputPlacement& placement) const {
+  Layout layout{.replicated = false, .grid = placement.grid};
+  const Dims& grid = placement.grid.empty() ? mesh_.partition : placement.grid;
+  if (shape.rank() != grid.rank())
+    throw Error(ErrorKind::kConfig, "[partition] the partition " + to_string(grid) + " has " +
+                                        std::to_string(grid.rank()) + " entries, but the input tensor " +
                                         to_string(shape) + " has " + std::to_string(shape.rank()) + " axes");
-  Layout layout{.replicated = false};
-  for (int a = 0; a + 1 < shape.rank(); ++a) layout.axes.push_back(cut_anew(shape, a));
+  if (element_count(grid) != mesh_.cores_per_replica())
+    throw Error(ErrorKind::kConfig, "[partition] the partition " + to_string(grid) + " of an input is over " +
+                                        std::to_string(element_count(grid)) + " cores, but a replica has " +
+                                        std::to_string(mesh_.cores_per_replica()) + "; make them equal");
+  for (int a = 0; a + 1 < shape.rank(); ++a) {
+    layout.axes.push_back(cut_anew(shape, a, grid));
+    if (placement.kind == InputPlacement::Kind::kCut) continue;
+    auto& parts = layout.axes.back();
+    const std::size_t stride = static_cast<std::size_t>(grid[a]);  // the parts of one replica (of all, but along N)
+    for (std::size_t first = 0; first < parts.size(); first += stride) {
+      const Interval all{parts[first].first, parts[first + stride - 1].second};
+      for (std::size_t p = 0; p < stride; ++p)
+        parts[first + p] = placement.kind == InputPlacement::Kind::kReplicated || p == 0 ? all : Interval{all.second, all.second};
+    }
+  }
   return layout;
 }
 
-std::vector<Interval> LayoutTable::cut_anew(const Shape& shape, int axis) const {
-  if (axis > 0) return greedy_ceil(shape[axis], mesh_.partition[axis]);
+std::vector<Interval> LayoutTable::cut_anew(const Shape& shape, int axis, const Dims& grid) const {
+  const Dims& parts = grid.empty() ? mesh_.partition : grid;
+  if (axis > 0) return greedy_ceil(shape[axis], parts[axis]);
   std::vector<Interval> cut;
   for (const auto& [begin, end] : greedy_ceil(shape[0], mesh_.replicas))
-    for (const auto& [b, e] : greedy_ceil(end - begin, mesh_.partition[0])) cut.emplace_back(begin + b, begin + e);
+    for (const auto& [b, e] : greedy_ceil(end - begin, parts[0])) cut.emplace_back(begin + b, begin + e);
   return cut;
 }
 
@@ -45,7 +80,7 @@ Layout LayoutTable::carried(const OpDef& def, const OpContext& op, const Layout&
   for (int a = 0; a < static_cast<int>(from.axes.size()); ++a) {
     if (from_shape[a] == op.result.shape[a]) continue;
     if (a == 0 || def.boundary == nullptr) {  // a concat along N, a slice: no boundary of the input means anything here
-      layout.axes[static_cast<std::size_t>(a)] = cut_anew(op.result.shape, a);
+      layout.axes[static_cast<std::size_t>(a)] = cut_anew(op.result.shape, a, from.grid);
       continue;
     }
     auto move = [&](std::int64_t boundary) {
@@ -57,6 +92,7 @@ Layout LayoutTable::carried(const OpDef& def, const OpContext& op, const Layout&
       begin = move(begin);
       end = move(end);
     }
+    if (a > 0) merge_thin(layout.axes[static_cast<std::size_t>(a)], options_.thinnest_slab);
   }
   return layout;
 }
@@ -64,7 +100,7 @@ Layout LayoutTable::carried(const OpDef& def, const OpContext& op, const Layout&
 Layout LayoutTable::of_contraction(const OpDef& def, const OpContext& op, const Layout& driver) {
   if (driver.replicated) return {};
   const Shape& shape = op.inputs[static_cast<std::size_t>(def.driver)].shape;
-  Layout layout{.replicated = false};
+  Layout layout{.replicated = false, .grid = driver.grid};
   bool whole = true;
   std::vector<Interval> first_axis;
   for (const auto& [begin, end] : driver.axes[0]) {
@@ -83,14 +119,20 @@ Layout LayoutTable::of_contraction(const OpDef& def, const OpContext& op, const 
   return layout;
 }
 
+bool LayoutTable::is_placed(const Node& node) const {
+  return node.role == Role::kInput && options_.inputs.contains(node.name);
+}
+
 Layout LayoutTable::of(const Graph& graph, ValueId id, const std::vector<Layout>& earlier) {
   const Node& node = graph.node(id);
   const Shape& shape = node.type.shape;
   if (node.role == Role::kParameter || node.role == Role::kState) return {};
   const Dims key = leading(shape);
   if (node.role == Role::kInput) {
+    if (const auto placed = options_.inputs.find(node.name); placed != options_.inputs.end())
+      return of_input(shape, placed->second);
     auto known = by_extents_.find(key);
-    if (known == by_extents_.end()) known = by_extents_.emplace(key, of_input(shape)).first;
+    if (known == by_extents_.end()) known = by_extents_.emplace(key, of_input(shape, {})).first;
     return known->second;
   }
   const OpDef& def = ops_.at(node.op);
@@ -101,7 +143,9 @@ Layout LayoutTable::of(const Graph& graph, ValueId id, const std::vector<Layout>
   }
   ValueId first_cut = kNoValue;
   for (ValueId i : node.inputs)
-    if (first_cut == kNoValue && !earlier[static_cast<std::size_t>(i)].replicated) first_cut = i;
+    if (!earlier[static_cast<std::size_t>(i)].replicated &&
+        (first_cut == kNoValue || (is_placed(graph.node(first_cut)) && !is_placed(graph.node(i)))))
+      first_cut = i;
   if (first_cut == kNoValue) return {};
   const Layout& from = earlier[static_cast<std::size_t>(first_cut)];
   const Shape& from_shape = graph.node(first_cut).type.shape;

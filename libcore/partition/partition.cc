@@ -50,20 +50,39 @@ void add_compute(Program& program, const OpTable& ops, ValueId id) {
   if (contracts_cut) program.instructions.push_back({.kind = InstructionKind::kJoin, .value = id});
 }
 
+/// The parts along axis `a` of `layout` that hold some of [begin, end), each interval once (by its lowest part).
+std::vector<std::int64_t> parts_with(const Layout& layout, int a, std::int64_t begin, std::int64_t end) {
+  const auto& axis = layout.axes[static_cast<std::size_t>(a)];
+  std::vector<std::int64_t> parts;
+  for (std::size_t p = 0; p < axis.size(); ++p) {
+    const bool meets = axis[p].first < end && axis[p].second > begin && axis[p].first < axis[p].second;
+    if (meets && (parts.empty() || axis[static_cast<std::size_t>(parts.back())] != axis[p]))
+      parts.push_back(static_cast<std::int64_t>(p));
+  }
+  return parts;
+}
+
 /// Copies for what `held` has of other cores' boxes. Replicas of a box are read from the lowest core.
-std::vector<Copy> exchange_copies(const ValuePlan& plan, const Shape& shape) {
+std::vector<Copy> exchange_copies(const ValuePlan& plan, const Mesh& mesh, const Shape& shape) {
   std::vector<Copy> copies;
-  const auto cores = static_cast<std::int64_t>(plan.own.size());
-  for (std::int64_t to = 0; to < cores; ++to) {
-    const auto t = static_cast<std::size_t>(to);
-    const Box wanted = intersect(plan.held[t], Box::whole(shape));
-    if (wanted.empty() || plan.own[t].contains(wanted)) continue;
-    for (std::int64_t from = 0; from < cores; ++from) {
-      const auto f = static_cast<std::size_t>(from);
-      if (from == to || plan.own[f].empty() || plan.own[f] == plan.own[t]) continue;
-      if (std::find(plan.own.begin(), plan.own.begin() + from, plan.own[f]) != plan.own.begin() + from) continue;
-      const Box part = intersect(wanted, plan.own[f]);
-      if (!part.empty()) copies.push_back({from, to, part});
+  const Layout& layout = plan.layout;
+  for (std::size_t to = 0; to < plan.own.size(); ++to) {
+    const Box wanted = intersect(plan.held[to], Box::whole(shape));
+    if (wanted.empty() || plan.own[to].contains(wanted)) continue;
+    // The owners of a box are a product of parts per axis, so few cores are looked at.
+    std::vector<std::int64_t> owners{0};
+    for (int a = 0; a < mesh.partition.rank(); ++a) {
+      const bool cut = a < static_cast<int>(layout.axes.size());
+      const auto parts = cut ? parts_with(layout, a, wanted.begin[a], wanted.end(a)) : std::vector<std::int64_t>{0};
+      std::vector<std::int64_t> finer;
+      for (std::int64_t owner : owners)
+        for (std::int64_t part : parts) finer.push_back(owner * mesh.parts(a) + part);
+      owners = std::move(finer);
+    }
+    for (std::int64_t from : owners) {
+      const Box& own = plan.own[static_cast<std::size_t>(from)];
+      if (own == plan.own[to]) continue;
+      copies.push_back({from, static_cast<std::int64_t>(to), intersect(wanted, own)});
     }
   }
   return copies;
@@ -76,7 +95,7 @@ void add_margins(Program& program, ValueId id) {
   const bool outside = std::any_of(plan.held.begin(), plan.held.end(),
                                    [&](const Box& held) { return !Box::whole(shape).contains(held); });
   if (outside) program.instructions.push_back({.kind = InstructionKind::kFillMargin, .value = id});
-  auto copies = exchange_copies(plan, shape);
+  auto copies = exchange_copies(plan, program.mesh, shape);
   if (!copies.empty())
     program.instructions.push_back({.kind = InstructionKind::kExchange, .value = id, .copies = std::move(copies)});
 }
@@ -149,9 +168,9 @@ std::vector<Box> iteration_boxes(const Program& program, const OpTable& ops, Val
   return boxes;
 }
 
-Program partition(Graph graph, const OpTable& ops, const Mesh& mesh) {
+Program partition(Graph graph, const OpTable& ops, const Mesh& mesh, const PartitionOptions& options) {
   Program program{.graph = std::move(graph), .mesh = mesh};
-  LayoutTable layouts(mesh, ops);
+  LayoutTable layouts(mesh, ops, options);
   std::vector<Layout> earlier;
   for (ValueId id = 0; id < program.graph.size(); ++id) {
     const Shape& shape = program.graph.node(id).type.shape;

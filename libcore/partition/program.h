@@ -52,7 +52,7 @@ struct Program {
 };
 
 /// Cuts a graph over a mesh. Errors: kConfig where the mesh does not fit the inputs.
-Program partition(Graph graph, const OpTable& ops, const Mesh& mesh);
+Program partition(Graph graph, const OpTable& ops, const Mesh& mesh, const PartitionOptions& options = {});
 
 /// Every broken invariant, one line each: owned boxes tile their tensor, held boxes hold what readers need, exchanges
 /// copy each margin voxel exactly once from its owner, values are computed before use.

@@ -20,6 +20,7 @@ struct Executable {
 };
 
 /// Partitions, verifies, binds and plans. Errors: kConfig from the partition; kInternal when a stage breaks an invariant.
-Executable compile(Graph graph, const OpTable& ops, const Mesh& mesh, KernelSet set, const MemoryOptions& options);
+Executable compile(Graph graph, const OpTable& ops, const Mesh& mesh, KernelSet set, const MemoryOptions& options,
+                   const PartitionOptions& cut = {});
 
 }  // namespace voxshard

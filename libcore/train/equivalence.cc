@@ -215,36 +215,35 @@ EquivalenceReport check_equivalence(const EquivalenceOptions& options, WorkerPoo
   EquivalenceReport report;
   InProcessTransport in_process;
   Transport& transport = options.transport != nullptr ? *options.transport : in_process;
-  Graph graph = options.factory(options.dtype);
+  const Graph plain = options.factory(options.dtype);
+  const Graph graph = with_recomputation(plain, op_table(), options.recompute);
   const Mesh whole{.replicas = 1, .partition = Dims::filled(options.mesh.partition.rank(), 1)};
   Parameters parameters = random_parameters(graph, options.seed);
   const auto inputs = random_inputs(graph, options.dtype, options.seed);
 
-  const Executable uncut_plan = compile(graph, op_table(), whole, options.kernels, {.keep_all = true});
-  CoreSet uncut(uncut_plan, op_table(), parameters, pool, in_process);
-  feed(uncut, inputs);
-  uncut.run();
-  const Outcome uncut_outcome = outcome(uncut);
+  auto outcome_of = [&](const Executable& plan, Transport& through) {
+    CoreSet cores(plan, op_table(), parameters, pool, through);
+    feed(cores, inputs);
+    cores.run();
+    return outcome(cores);
+  };
+  const Outcome uncut_outcome = outcome_of(compile(plain, op_table(), whole, options.kernels, {}), in_process);
   {
-    const Executable cut_plan = compile(graph, op_table(), options.mesh, options.kernels, {.keep_all = true});
+    const Executable uncut_plan = compile(graph, op_table(), whole, options.kernels, {.keep_all = true});
+    CoreSet uncut(uncut_plan, op_table(), parameters, pool, in_process);
+    feed(uncut, inputs);
+    uncut.run();
+    const Executable cut_plan = compile(graph, op_table(), options.mesh, options.kernels, {.keep_all = true}, options.cut);
     CoreSet cut(cut_plan, op_table(), parameters, pool, transport);
     feed(cut, inputs);
     LayerCheck(uncut, cut, report).run();
   }
-  Outcome cut_outcome;
-  {
-    const Executable cut_plan = compile(graph, op_table(), options.mesh, options.kernels, {});
-    CoreSet cut(cut_plan, op_table(), parameters, pool, transport);
-    feed(cut, inputs);
-    cut.run();
-    cut_outcome = outcome(cut);
-  }
+  const Outcome cut_outcome =
+      outcome_of(compile(graph, op_table(), options.mesh, options.kernels, {}, options.cut), transport);
   const DType higher = options.dtype == DType::kBF16 ? DType::kF32 : DType::kF64;
-  const Executable higher_plan = compile(options.factory(higher), op_table(), whole, options.kernels, {});
-  CoreSet higher_cores(higher_plan, op_table(), parameters, pool, in_process);
-  feed(higher_cores, inputs);
-  higher_cores.run();
-  compare_outcomes(uncut_outcome, cut_outcome, outcome(higher_cores), options.dtype, parameters, report);
+  const Outcome higher_outcome =
+      outcome_of(compile(options.factory(higher), op_table(), whole, options.kernels, {}), in_process);
+  compare_outcomes(uncut_outcome, cut_outcome, higher_outcome, options.dtype, parameters, report);
   return report;
 }
 

@@ -4,8 +4,10 @@
 // bit where no sum is cut, else within a tolerance from the length of the sum. Margins are compared too, so a lost or
 // wrong exchange is named at its layer. End to end: loss, gradients and weights after one SGD step may differ by no more
 // than a small multiple of what the uncut run differs from itself at higher precision (bf16 against f32, f32 against f64).
+// A model that recomputes is compared layer by layer with itself uncut, end to end with the uncut model that does not.
 #pragma once
 
+#include "libcore/graph/recompute.h"
 #include "libcore/train/session.h"
 
 namespace voxshard {
@@ -15,6 +17,8 @@ struct EquivalenceOptions {
   std::function<Graph(DType dtype)> factory;
   DType dtype = DType::kF32;
   Mesh mesh;
+  PartitionOptions cut;
+  Recompute recompute = Recompute::kNone;  // of the cut model; the uncut one keeps everything
   KernelSet kernels = KernelSet::kFast;
   std::uint64_t seed = 0;
   Transport* transport = nullptr;  // null: in process

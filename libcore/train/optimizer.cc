@@ -32,6 +32,8 @@ double learning_rate_at(const OptimizerOptions& options, std::int64_t step, std:
   double rate = options.learning_rate;
   if (options.schedule == ScheduleKind::kPolynomial && total > 0)
     rate *= std::pow(std::max(0.0, 1.0 - static_cast<double>(step) / static_cast<double>(total)), options.power);
+  if (options.schedule == ScheduleKind::kExponential)
+    rate *= std::pow(options.decay_rate, static_cast<double>(step) / static_cast<double>(options.decay_steps));
   if (step < options.warmup_steps) rate *= static_cast<double>(step + 1) / static_cast<double>(options.warmup_steps);
   return rate;
 }

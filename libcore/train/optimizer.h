@@ -9,7 +9,7 @@
 namespace voxshard {
 
 enum class OptimizerKind { kSgd, kAdam };
-enum class ScheduleKind { kConstant, kPolynomial };
+enum class ScheduleKind { kConstant, kPolynomial, kExponential };
 
 struct OptimizerOptions {
   OptimizerKind kind = OptimizerKind::kAdam;
@@ -23,6 +23,8 @@ struct OptimizerOptions {
   double clip_norm = 0;        // global L2 norm of all gradients; 0: no clipping
   ScheduleKind schedule = ScheduleKind::kConstant;
   double power = 0.9;          // polynomial: (1 - step / total)^power
+  double decay_rate = 0.5;        // exponential: rate^(step / decay_steps), without stairs (as unet_model.py of tensorflow/tpu)
+  std::int64_t decay_steps = 100000;
   std::int64_t warmup_steps = 0;  // linear from 0
 };
 

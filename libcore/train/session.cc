@@ -47,7 +47,7 @@ const Executable& Session::plan(const Shape& extents, Phase phase) {
   auto& slot = executables_[{phase, extents}];
   if (slot == nullptr) {
     auto made = std::make_unique<Executable>(
-        compile(options_.factory(extents, phase), op_table(), options_.mesh, options_.kernels, {}));
+        compile(options_.factory(extents, phase), op_table(), options_.mesh, options_.kernels, {}, options_.cut));
     if (options_.core_budget_bytes > 0 && widest_core(*made, options_.optimizer_bytes).second > options_.core_budget_bytes)
       throw Error(ErrorKind::kBudget, over_budget_text(*this, *made, extents, phase));
     slot = std::move(made);
@@ -79,6 +79,8 @@ std::pair<std::size_t, std::int64_t> widest_core(const Executable& executable, s
 std::optional<Dims> partition_that_fits(const SessionOptions& options, const Shape& extents, Phase phase,
                                         std::int64_t budget_bytes) {
   Mesh mesh = options.mesh;
+  PartitionOptions cut = options.cut;
+  cut.inputs.clear();  // they are placed on the cores of the mesh at hand; another mesh cuts all inputs
   while (mesh.cores() * 2 <= kMostCores) {
     int widest = -1;
     for (int axis = 1; axis < extents.rank(); ++axis)
@@ -87,7 +89,7 @@ std::optional<Dims> partition_that_fits(const SessionOptions& options, const Sha
         widest = axis;
     if (widest < 0) return std::nullopt;
     mesh.partition[widest] *= 2;
-    const Executable executable = compile(options.factory(extents, phase), op_table(), mesh, options.kernels, {});
+    const Executable executable = compile(options.factory(extents, phase), op_table(), mesh, options.kernels, {}, cut);
     if (widest_core(executable, options.optimizer_bytes).second <= budget_bytes) return mesh.partition;
   }
   return std::nullopt;

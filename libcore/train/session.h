@@ -17,6 +17,7 @@ struct SessionOptions {
   /// The global graph for input extents (N and the spatial axes).
   std::function<Graph(const Shape& extents, Phase phase)> factory;
   Mesh mesh;
+  PartitionOptions cut;
   KernelSet kernels = KernelSet::kFast;
   std::int64_t core_budget_bytes = 0;  // per core; 0: no limit
   std::int64_t optimizer_bytes = 0;    // counted on every core while training

@@ -101,6 +101,12 @@ struct Operands {
 };
 
 using MakeKernel = std::unique_ptr<Kernel> (*)(KernelSet, const Window&, const Shape&, DType);
+std::unique_ptr<Kernel> forward(KernelSet set, const Window& window, const Shape& weights, DType type) {
+  return make_conv_forward(set, window, weights, type);
+}
+std::unique_ptr<Kernel> input_grad(KernelSet set, const Window& window, const Shape& weights, DType type) {
+  return make_conv_input_grad(set, window, weights, type);
+}
 
 /// Runs both sets on equal inputs and compares: bit-equal for integers, within rounding otherwise.
 void compare_sets(MakeKernel make, const Case& c, DType type, const std::vector<TensorView>& inputs, const Box& box,
@@ -120,9 +126,9 @@ void compare_sets(MakeKernel make, const Case& c, DType type, const std::vector<
 void compare_all(const Case& c, DType type, std::int64_t margin, bool integers) {
   const Operands o(c, type, margin, integers);
   const std::int64_t taps = c.window.volume();
-  compare_sets(make_conv_forward, c, type, {o.x.view, o.w.view, o.bias.view}, c.y_box(), type, margin, integers,
+  compare_sets(forward, c, type, {o.x.view, o.w.view, o.bias.view}, c.y_box(), type, margin, integers,
                taps * c.ci);
-  compare_sets(make_conv_input_grad, c, type, {o.d_y.view, o.w.view}, c.x_box(), type, margin, integers, taps * c.co);
+  compare_sets(input_grad, c, type, {o.d_y.view, o.w.view}, c.x_box(), type, margin, integers, taps * c.co);
   if (c.y_box().empty()) return;
   compare_sets(make_conv_weight_grad, c, type, {o.x.view, o.d_y.view}, Box::whole(c.weights()), DType::kF32, 0,
                integers, c.y_box().count());

@@ -1,6 +1,7 @@
 // The arena of every core is what the plan says, to the byte, for twelve grids in both precisions.
 #include "libcore/memory/plan.h"
 
+#include "libcore/graph/recompute.h"
 #include "tests/runtime/unet_scene.h"
 
 namespace voxshard {
@@ -18,15 +19,24 @@ void PrintTo(const Grid& g, std::ostream* out) {
   *out << to_string(g.extents) << " over " << g.replicas << " replicas of " << g.partition;
 }
 
-class Arenas : public testing::TestWithParam<std::tuple<Grid, DType>> {};
+struct Cut {
+  Recompute recompute;
+  std::int64_t thinnest_slab;
+};
+
+void PrintTo(const Cut& c, std::ostream* out) { *out << recompute_name(c.recompute) << " slabs of " << c.thinnest_slab; }
+
+class Arenas : public testing::TestWithParam<std::tuple<Grid, DType, Cut>> {};
 
 TEST_P(Arenas, AreUsedToTheLastPlannedByte) {
-  const auto& [grid, dtype] = GetParam();
+  const auto& [grid, dtype, how] = GetParam();
   UNetScene scene({.extents = grid.extents,
                    .partition = grid.partition,
                    .replicas = grid.replicas,
                    .dtype = dtype,
-                   .config = {.spatial_axes = grid.extents.rank() - 1, .base_filters = 4, .depth = 3}});
+                   .config = {.spatial_axes = grid.extents.rank() - 1, .base_filters = 4, .depth = 3},
+                   .recompute = how.recompute,
+                   .cut = {.thinnest_slab = how.thinnest_slab}});
   CoreSet& cores = scene.session.cores(grid.extents, Phase::kTrain);
   feed_all(cores, scene.feed());
   cores.run();
@@ -49,7 +59,21 @@ INSTANTIATE_TEST_SUITE_P(
                                      Grid{{1, 24, 4, 4}, "1x8x1x1x1"}, Grid{{1, 5, 6, 7}, "1x4x2x1x1"},
                                      Grid{{4, 8, 8, 8}, "1x2x1x1x1", 2}, Grid{{3, 6, 5, 7}, "2x1x1x3x1"},
                                      Grid{{2, 21, 18}, "1x2x3x1"}, Grid{{4, 16, 16}, "2x2x2x1"}),
-                     testing::Values(DType::kF32, DType::kBF16)));
+                     testing::Values(DType::kF32, DType::kBF16),
+                     testing::Values(Cut{Recompute::kNone, 0}, Cut{Recompute::kNone, 4}, Cut{Recompute::kNorms, 0},
+                                     Cut{Recompute::kUpsampling, 2}, Cut{Recompute::kLevels, 0})));
+
+TEST(Arenas, RecomputingMoreNeedsLess) {
+  std::int64_t before = 0;
+  for (Recompute recompute : {Recompute::kNone, Recompute::kNorms, Recompute::kUpsampling}) {
+    UNetScene scene({.extents = {1, 16, 16, 16}, .partition = "1x2x1x1x1", .recompute = recompute});
+    const std::int64_t bytes = scene.session.plan(scene.extents, Phase::kTrain).memory.widest_arena_bytes();
+    if (before > 0) {
+      EXPECT_LT(bytes, before) << recompute_name(recompute);
+    }
+    before = bytes;
+  }
+}
 
 TEST(Arenas, AFinerCutNeedsSmallerArenas) {
   std::int64_t before = 0;

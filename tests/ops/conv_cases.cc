@@ -70,6 +70,14 @@ std::vector<OpCase> conv_cases() {
                    .inputs = {cut_input(low), parameter({2, 2, 2, 2, 3}), parameter({2})},
                    .attrs = {.window = w, .shape = up}});
   cases.push_back({.op = "conv",
+                   .label = "of a concat of 2 + 3 channels",
+                   .inputs = {cut_input({2, 7, 5, 6, 2}), cut_input({2, 7, 5, 6, 3}), parameter({3, 3, 3, 5, 4}), parameter({4})},
+                   .attrs = {.window = window(3, 3, 1, 1, 1, 1), .parts = 2}});
+  cases.push_back({.op = "conv_input_grad",
+                   .label = "of the last 3 of 5 channels",
+                   .inputs = {cut_input({2, 7, 5, 6, 4}), parameter({3, 3, 3, 5, 4})},
+                   .attrs = {.window = window(3, 3, 1, 1, 1, 1), .shape = {2, 7, 5, 6, 3}, .offset = 2}});
+  cases.push_back({.op = "conv",
                    .label = "without a bias",
                    .inputs = {cut_input({1, 7, 5, 6, 2}), parameter({3, 3, 3, 2, 3})},
                    .attrs = {.window = window(3, 3, 1, 1, 1, 1)},

@@ -46,7 +46,8 @@ TEST(Layout, TilesEveryValueWithoutOverlapForManyShapesAndMeshes) {
     const std::int64_t replicas = 1 + below(2);
     SCOPED_TRACE("seed " + std::to_string(kSeed) + " case " + std::to_string(i) + ": " + to_string(image) + " over " +
                  std::to_string(replicas) + " replicas of " + to_string(parts));
-    const Program program = cut(mixed_graph(image), parts, replicas);
+    const Program program = partition(mixed_graph(image), op_table(), {.replicas = replicas, .partition = parts},
+                                      {.thinnest_slab = below(4)});
     EXPECT_EQ(joined(verify(program, op_table())), "");
     for (ValueId id = 0; id < program.graph.size(); ++id) {
       if (program.replicated(id)) continue;
@@ -85,6 +86,32 @@ TEST(Layout, BothSidesOfASkipConnectionAgree) {
   const Program program = cut(mixed_graph({1, 13, 11, 2}), {1, 3, 2, 1});
   const auto& up = program.plan(program.graph.find("up")).own;
   EXPECT_EQ(up, program.plan(program.graph.find("strided")).own);
+}
+
+TEST(Layout, ThinSlabsAreMergedOntoTheFirstOfTheirNeighbours) {
+  const Graph graph = mixed_graph({1, 32, 8, 2});  // strided: 16 x 4, pooled: 8 x 2
+  const Program fine = cut(graph, {1, 8, 1, 1});
+  const Program coarse = partition(graph, op_table(), {.replicas = 1, .partition = {1, 8, 1, 1}}, {.thinnest_slab = 2});
+  EXPECT_EQ(joined(verify(coarse, op_table())), "");
+  const auto planes = [](const Program& program, const char* name) {
+    std::vector<std::int64_t> extents;
+    for (const Box& own : program.plan(program.graph.find(name)).own) extents.push_back(own.empty() ? 0 : own.extent[1]);
+    return extents;
+  };
+  using Planes = std::vector<std::int64_t>;
+  EXPECT_EQ(planes(coarse, "strided"), (Planes{2, 2, 2, 2, 2, 2, 2, 2})) << "not thin";
+  EXPECT_EQ(planes(fine, "pooled"), (Planes{1, 1, 1, 1, 1, 1, 1, 1}));
+  EXPECT_EQ(planes(coarse, "pooled"), (Planes{2, 0, 2, 0, 2, 0, 2, 0}));
+  EXPECT_EQ(planes(coarse, "up"), planes(coarse, "strided")) << "back on the finer grid of its skip";
+  EXPECT_EQ(planes(coarse, "transposed"), planes(coarse, "image"));
+}
+
+TEST(Layout, AMergeEndsWhenOnePartIsLeft) {
+  const Program coarse =
+      partition(mixed_graph({1, 9, 8, 2}), op_table(), {.replicas = 1, .partition = {1, 3, 2, 1}}, {.thinnest_slab = 100});
+  EXPECT_EQ(joined(verify(coarse, op_table())), "");
+  EXPECT_EQ(coarse.plan(coarse.graph.find("pooled")).own[0], (Box{{0, 0, 0, 0}, {1, 3, 2, 2}}));
+  for (std::size_t core = 1; core < 6; ++core) EXPECT_TRUE(coarse.plan(coarse.graph.find("pooled")).own[core].empty());
 }
 
 TEST(Layout, ReplicasCutTheBatchBeforeThePartitionDoes) {

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "libcore/base/rng.h"
+#include "libcore/graph/recompute.h"
 #include "libcore/models/unet.h"
 #include "libcore/ops/op_table.h"
 #include "libcore/train/initialise.h"
@@ -35,14 +36,17 @@ struct SceneOptions {
   std::int64_t budget_bytes = 0;
   std::int64_t optimizer_bytes = 0;
   KernelSet kernels = KernelSet::kFast;
+  Recompute recompute = Recompute::kNone;
+  PartitionOptions cut;
 };
 
 inline Graph scene_graph(const SceneOptions& o, const Shape& extents, bool training) {
   Dims size;
   for (int a = 1; a < extents.rank(); ++a) size.push_back(extents[a]);
-  return build_unet(o.config,
-                    {.batch = extents[0], .size = size, .dtype = o.dtype, .loss = o.loss, .training = training},
-                    op_table());
+  const Graph graph =
+      build_unet(o.config, {.batch = extents[0], .size = size, .dtype = o.dtype, .loss = o.loss, .training = training},
+                 op_table());
+  return with_recomputation(graph, op_table(), o.recompute);
 }
 
 inline Mesh scene_mesh(const SceneOptions& o) {
@@ -57,6 +61,7 @@ class UNetScene {
         pool(o.workers),
         session({.factory = [o](const Shape& e, Phase phase) { return scene_graph(o, e, phase == Phase::kTrain); },
                  .mesh = scene_mesh(o),
+                 .cut = o.cut,
                  .kernels = o.kernels,
                  .core_budget_bytes = o.budget_bytes,
                  .optimizer_bytes = o.optimizer_bytes},

@@ -59,6 +59,29 @@ INSTANTIATE_TEST_SUITE_P(Grids, EveryGrid,
                                          Case{{2, 16, 16, 8}, "2x2x2x1x1"}, Case{{1, 13, 11, 17}, "1x3x2x1x1"},
                                          Case{{3, 9, 10, 7}, "2x1x1x3x1"}, Case{{1, 17, 19, 9}, "1x6x1x2x1"}));
 
+class EveryRecomputation : public testing::TestWithParam<std::tuple<Recompute, std::int64_t>> {};
+
+TEST_P(EveryRecomputation, EqualsTheModelThatKeepsEverything) {
+  for (const Case& c : {Case{{1, 32, 8, 8}, "1x16x1x1x1"}, Case{{1, 16, 8, 16}, "1x4x2x1x1"}, Case{{2, 13, 11, 17}, "2x3x1x2x1"}}) {
+    SCOPED_TRACE(to_string(c.extents) + " over " + c.partition);
+    auto options = unet_options({.base_filters = 4}, c.extents, c.partition, DType::kBF16);
+    std::tie(options.recompute, options.cut.thinnest_slab) = GetParam();
+    expect_equal(options);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Choices, EveryRecomputation,
+                         testing::Combine(testing::ValuesIn(kRecomputeChoices), testing::Values(0, 2, 4)));
+
+TEST(Equivalence, HoldsForRecomputationWithoutNormAndWithUpsampling) {
+  for (Recompute recompute : {Recompute::kNorms, Recompute::kLevels}) {
+    auto options = unet_options({.base_filters = 4, .norm = NormKind::kNone, .deconvolution = false}, {1, 12, 12, 16},
+                                "1x2x2x1x1", DType::kF32);
+    options.recompute = recompute;
+    expect_equal(options);
+  }
+}
+
 TEST(Equivalence, HoldsForInstanceNormLeakyReluAndUpsampling) {
   const UNetConfig config{.base_filters = 4, .norm = NormKind::kInstance, .slope = 0.01, .deconvolution = false};
   expect_equal(unet_options(config, {2, 13, 12, 16}, "2x2x1x2x1", DType::kF32, LossKind::kCrossEntropy));

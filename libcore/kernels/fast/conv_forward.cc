@@ -1,6 +1,7 @@
 // The fast forward convolution: one SlabConv; with kernel == stride (the gradient of an up-convolution, patch
 // embedding) a gather of patches and a matrix product.
 #include <memory>
+#include <vector>
 
 #include "libcore/kernels/conv.h"
 #include "libcore/kernels/fast/conv_slabs.h"
@@ -11,10 +12,11 @@ namespace {
 
 class ForwardKernel : public Kernel {
  public:
-  ForwardKernel(const Window& window, const Shape& weights, DType dtype)
+  ForwardKernel(const Window& window, const Shape& weights, DType dtype, std::size_t parts)
       : window_(window.lifted()),
         weights_(weights),
-        patches_(is_patch_window(window_)),
+        parts_(parts),
+        patches_(parts == 1 && is_patch_window(window_)),
         conv_(patches_ ? unit_window() : window_, engine_weights(), dtype) {}
 
   std::int64_t packed_bytes() const override { return conv_.packed_bytes(); }
@@ -28,7 +30,7 @@ class ForwardKernel : public Kernel {
   std::int64_t workspace_bytes(const KernelCall& call) const override { return conv_.workspace_bytes(io(call)); }
 
   void run(const KernelCall& call) const override {
-    conv_.run(io(call), call.packed, call.inputs.size() > 2 ? &call.inputs[2] : nullptr, call.workspace);
+    conv_.run(io(call), call.packed, call.inputs.size() > parts_ + 1 ? &call.inputs[parts_ + 1] : nullptr, call.workspace);
   }
 
  private:
@@ -44,6 +46,7 @@ class ForwardKernel : public Kernel {
 
   SlabIo io(const KernelCall& call) const {
     const TensorView x = conv_view(call.inputs[0]), y = conv_view(call.output);
+    if (parts_ > 1) return io_of_parts(call, y);
     return {.out = y.box,
             .out_type = y.dtype,
             .source = [=, this](const Box& read, DType compute,
@@ -53,8 +56,21 @@ class ForwardKernel : public Kernel {
             .emit = [=](const TensorView& from) { fill_from(from, y.sub(from.box)); }};
   }
 
+  /// Each slab is put together from all parts.
+  SlabIo io_of_parts(const KernelCall& call, const TensorView& y) const {
+    std::vector<TensorView> xs;
+    for (std::size_t i = 0; i < parts_; ++i) xs.push_back(conv_view(call.inputs[i]));
+    return {.out = y.box,
+            .out_type = y.dtype,
+            .source = [](const Box&, DType, TensorView&) { return false; },
+            .fill = [xs](const TensorView& to) { fill_from_parts(xs, to); },
+            .target = [=](const Box& slab, DType type, TensorView& part) { return use_in_place(y, slab, type, part); },
+            .emit = [=](const TensorView& from) { fill_from(from, y.sub(from.box)); }};
+  }
+
   Window window_;
   Shape weights_;
+  std::size_t parts_;
   bool patches_;
   SlabConv conv_;
 };
@@ -62,14 +78,18 @@ class ForwardKernel : public Kernel {
 }  // namespace
 }  // namespace fast
 
-std::unique_ptr<Kernel> make_conv_forward(KernelSet set, const Window& window, const Shape& weights, DType dtype) {
+std::unique_ptr<Kernel> make_conv_forward(KernelSet set, const Window& window, const Shape& weights, DType dtype,
+                                          std::size_t parts) {
   if (set == KernelSet::kFast && (dtype == DType::kF32 || dtype == DType::kBF16))
-    return std::make_unique<fast::ForwardKernel>(window, weights, dtype);
+    return std::make_unique<fast::ForwardKernel>(window, weights, dtype, parts);
   return std::make_unique<FunctionKernel>(
-      [window = window.lifted(), shape = fast::conv_weights(weights)](const KernelCall& call) {
-        const TensorView w = dense_view(call.inputs[1].data, call.inputs[1].dtype, Box::whole(shape));
-        const TensorView* bias = call.inputs.size() > 2 ? &call.inputs[2] : nullptr;
-        reference::conv_forward(call.inputs[0].lifted(), w, bias, call.output.lifted(), window);
+      [window = window.lifted(), shape = fast::conv_weights(weights), parts](const KernelCall& call) {
+        const TensorView& kernel = call.inputs[parts];
+        const TensorView w = dense_view(kernel.data, kernel.dtype, Box::whole(shape));
+        const TensorView* bias = call.inputs.size() > parts + 1 ? &call.inputs[parts + 1] : nullptr;
+        std::vector<TensorView> xs;
+        for (std::size_t i = 0; i < parts; ++i) xs.push_back(call.inputs[i].lifted());
+        reference::conv_forward(xs, w, bias, call.output.lifted(), window);
       });
 }
 

@@ -28,9 +28,15 @@ Window empty_window() { return {.kernel = {}, .stride = {}, .dilation = {}, .pad
 
 class InputGradKernel : public Kernel {
  public:
-  InputGradKernel(const Window& window, const Shape& weights, DType dtype)
-      : window_(window.lifted()), weights_(weights), patches_(is_patch_window(window_)) {
-    const Shape w = conv_weights(weights);
+  /// Computes `channels` of the weights' input channels, from `channel` on.
+  InputGradKernel(const Window& window, const Shape& weights, DType dtype, std::int64_t channel, std::int64_t channels)
+      : window_(window.lifted()),
+        weights_(weights),
+        channel_(channel),
+        channels_(channels),
+        patches_(channels == conv_weights(weights)[3] && is_patch_window(window_)) {
+    Shape w = conv_weights(weights);
+    w[3] = channels;
     if (patches_) {
       const Window unit{
           .kernel = {1, 1, 1}, .stride = {1, 1, 1}, .dilation = {1, 1, 1}, .pad_lo = {0, 0, 0}, .pad_hi = {0, 0, 0}};
@@ -54,14 +60,14 @@ class InputGradKernel : public Kernel {
     const TensorView& w = find_weights(inputs, weights_);
     ensure(w.is_dense(), "weights are dense");
     const Shape full = conv_weights(weights_);
-    const std::int64_t ci = full[3], co = full[4], tap_bytes = ci * co * dtype_bytes(w.dtype);
+    const std::int64_t ci = channels_, co = full[4], row_bytes = co * dtype_bytes(w.dtype), tap_bytes = ci * row_bytes;
     if (patches_) return phases_[0].conv->pack(w.data, w.dtype, {0, 0, 0, 1, co}, packed);
-    std::vector<std::byte> taps(static_cast<std::size_t>(w.count() * dtype_bytes(w.dtype)));
+    std::vector<std::byte> taps(static_cast<std::size_t>(window_.volume() * tap_bytes));
     for (const Phase& phase : phases_) {
       if (!phase.conv) continue;
       std::byte* to = taps.data();
       for (std::int64_t tap : phase.taps) {
-        std::memcpy(to, w.data + tap * tap_bytes, static_cast<std::size_t>(tap_bytes));
+        std::memcpy(to, w.data + (tap * full[3] + channel_) * row_bytes, static_cast<std::size_t>(tap_bytes));
         to += tap_bytes;
       }
       const Dims& kernel = phase.conv->kernel();
@@ -156,6 +162,7 @@ class InputGradKernel : public Kernel {
 
   Window window_;
   Shape weights_;
+  std::int64_t channel_, channels_;
   bool patches_;
   std::vector<Phase> phases_;
 };
@@ -163,15 +170,20 @@ class InputGradKernel : public Kernel {
 }  // namespace
 }  // namespace fast
 
-std::unique_ptr<Kernel> make_conv_input_grad(KernelSet set, const Window& window, const Shape& weights, DType dtype) {
+std::unique_ptr<Kernel> make_conv_input_grad(KernelSet set, const Window& window, const Shape& weights, DType dtype,
+                                             std::int64_t channel, std::int64_t channels) {
+  const Shape shape = fast::conv_weights(weights);
+  if (channels < 0) channels = shape[3];
+  ensure(channel >= 0 && channel + channels <= shape[3], "the channels of an input gradient are in the weights");
   if (set == KernelSet::kFast && (dtype == DType::kF32 || dtype == DType::kBF16))
-    return std::make_unique<fast::InputGradKernel>(window, weights, dtype);
-  return std::make_unique<FunctionKernel>(
-      [window = window.lifted(), shape = fast::conv_weights(weights)](const KernelCall& call) {
-        const TensorView w = dense_view(call.inputs[1].data, call.inputs[1].dtype, Box::whole(shape));
-        const TensorView* bias = call.inputs.size() > 2 ? &call.inputs[2] : nullptr;
-        reference::conv_input_grad(call.inputs[0].lifted(), w, bias, call.output.lifted(), window);
-      });
+    return std::make_unique<fast::InputGradKernel>(window, weights, dtype, channel, channels);
+  return std::make_unique<FunctionKernel>([window = window.lifted(), shape, channel, channels](const KernelCall& call) {
+    Box slice = Box::whole(shape);
+    slice.set(3, channel, channel + channels);
+    const TensorView w = dense_view(call.inputs[1].data, call.inputs[1].dtype, Box::whole(shape)).sub(slice);
+    const TensorView* bias = call.inputs.size() > 2 ? &call.inputs[2] : nullptr;
+    reference::conv_input_grad(call.inputs[0].lifted(), w, bias, call.output.lifted(), window);
+  });
 }
 
 }  // namespace voxshard

@@ -223,6 +223,20 @@ void fill_from(const TensorView& from, const TensorView& to) {
   if (!held.empty()) convert(from.sub(held), to.sub(held));
 }
 
+void fill_from_parts(std::span<const TensorView> parts, const TensorView& to) {
+  std::int64_t channel = 0;
+  for (const TensorView& part : parts) {
+    Box slice = to.box;
+    slice.set(4, channel, channel + part.extent()[4]);
+    TensorView target = to.sub(slice);
+    target.box.begin[4] = 0;
+    channel += part.extent()[4];
+    if (!part.box.contains(target.box)) fill_zero(target);
+    const Box held = intersect(part.box, target.box);
+    if (!held.empty()) convert(part.sub(held), target.sub(held));
+  }
+}
+
 bool is_patch_window(const Window& window) {
   for (int a = 0; a < 3; ++a)
     if (window.kernel[a] != window.stride[a] || (window.kernel[a] > 1 && window.dilation[a] != 1)) return false;

@@ -96,6 +96,8 @@ TensorView every(const TensorView& view, const Dims& step, const Dims& offset);
 bool use_in_place(const TensorView& view, const Box& box, DType type, TensorView& part);
 /// to = from, zero where `from` holds nothing.
 void fill_from(const TensorView& from, const TensorView& to);
+/// to = the `parts` side by side in the channels, zero where a part holds nothing.
+void fill_from_parts(std::span<const TensorView> parts, const TensorView& to);
 
 /// Kernel == stride: each input belongs to one window, so the convolution is a matrix product on rows of K * C values.
 bool is_patch_window(const Window& window);

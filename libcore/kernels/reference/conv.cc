@@ -21,6 +21,24 @@ std::vector<double> dense_doubles(const TensorView& view, const Box& box) {
   return values;
 }
 
+/// The same for several views side by side in the channels; box has all of them.
+std::vector<double> dense_doubles(std::span<const TensorView> parts, const Box& box) {
+  std::vector<double> values(static_cast<std::size_t>(box.count()), 0.0);
+  const TensorView dense = dense_view(values.data(), DType::kF64, box);
+  std::int64_t channel = 0;
+  for (const TensorView& part : parts) {
+    Box wanted = box;
+    wanted.set(4, part.box.begin[4], part.box.end(4));
+    for_each_row(intersect(wanted, part.box), [&](const Dims& at) {
+      Dims to = at;
+      to[4] = channel;
+      load_row(part, offset_at(part, at), row_count(wanted), values.data() + offset_at(dense, to));
+    });
+    channel += part.extent()[4];
+  }
+  return values;
+}
+
 /// What the outputs in `y` read: spatial axes by the window, N as in y, channels as in x.
 Box read_box(const Box& y, const Box& x, const Window& window) {
   Box read = y;
@@ -48,8 +66,14 @@ std::vector<double> initial_row(const TensorView* bias, std::int64_t channels) {
 
 void conv_forward(const TensorView& x, const TensorView& w, const TensorView* bias, const TensorView& y,
                   const Window& window) {
+  conv_forward(std::span(&x, 1), w, bias, y, window);
+}
+
+void conv_forward(std::span<const TensorView> x, const TensorView& w, const TensorView* bias, const TensorView& y,
+                  const Window& window) {
   if (y.box.empty()) return;
-  const Box read = read_box(y.box, x.box, window);
+  Box read = read_box(y.box, x[0].box, window);
+  read.set(4, 0, w.extent()[3]);
   const std::vector<double> src = dense_doubles(x, read), weights = dense_doubles(w, w.box);
   const Dims step = dense_strides(read.extent);
   const std::int64_t ci = w.extent()[3], co = w.extent()[4];
