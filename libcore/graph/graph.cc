@@ -21,6 +21,9 @@ std::string attributes_text(const Attributes& a) {
   if (a.slope != none.slope) out << " slope=" << a.slope;
   if (a.epsilon != none.epsilon) out << " epsilon=" << a.epsilon;
   if (a.number != none.number) out << " number=" << a.number;
+  if (a.alpha != none.alpha) out << " alpha=" << a.alpha;
+  if (a.gamma != none.gamma) out << " gamma=" << a.gamma;
+  if (a.delta != none.delta) out << " delta=" << a.delta;
   if (a.kind != none.kind) out << " kind=" << a.kind;
   return out.str();
 }

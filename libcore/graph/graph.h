@@ -41,9 +41,11 @@ struct Attributes {
   std::int64_t batch = 1;   // norm and loss: global N
   double slope = 1;         // activation below zero; 1 = none, 0 = ReLU
   double epsilon = 0;
-  double number = 1;        // scale factor, momentum
+  double number = 1;        // scale factor, momentum, weight of a part of the loss; of a parameter how it begins
   double count = 1;         // elements a norm's group sums over
-  int kind = 0;             // loss kind
+  double alpha = 0, gamma = 0;  // focal loss
+  double delta = 0;         // Huber loss
+  int kind = 0;             // loss kind; of a parameter how it begins (models/layers.h)
   DType dtype = DType::kF32;  // type of the result where it is a choice
   friend bool operator==(const Attributes&, const Attributes&) = default;
 };

@@ -10,27 +10,50 @@ Window cubic(int rank, std::int64_t kernel, std::int64_t stride, std::int64_t di
 
 }  // namespace
 
-ValueId Layers::weights(const std::string& name, const Shape& shape) {
-  const ValueId kernel = b_.parameter(name + "/kernel", {DType::kF32, shape});
-  return options_.dtype == DType::kF32 ? kernel
-                                       : b_.op("convert", {kernel}, {.dtype = options_.dtype}, name + "/kernel/convert");
+ValueId Layers::parameter(const std::string& name, const Shape& shape, const Initial& begins, bool shared) {
+  const TensorType type{DType::kF32, shape};
+  if (const ValueId known = b_.graph().find(name); shared && known != kNoValue) {
+    ensure(b_.type(known) == type, ("layers that share the parameter " + name + " agree on its shape").c_str());
+    return known;
+  }
+  return b_.graph().append({.role = Role::kParameter,
+                            .name = name,
+                            .attrs = {.number = begins.number, .kind = static_cast<int>(begins.rule)},
+                            .type = type});
+}
+
+ValueId Layers::weights(const std::string& name, const Shape& shape, const Initial& begins, bool shared) {
+  const ValueId kernel = parameter(name + "/kernel", shape, begins, shared);
+  if (options_.dtype == DType::kF32) return kernel;
+  const ValueId known = b_.graph().find(name + "/kernel/convert");
+  if (shared && known != kNoValue) return known;
+  return b_.op("convert", {kernel}, {.dtype = options_.dtype}, name + "/kernel/convert");
 }
 
 ValueId Layers::conv(std::vector<ValueId> x, const ConvOptions& options) {
   Window window = cubic(spatial(x.front()), options.kernel, options.stride, options.dilation);
-  set_same_padding(window, b_.type(x.front()).shape);
+  if (options.padding == Padding::kSame) {
+    set_same_padding(window, b_.type(x.front()).shape);
+  } else {
+    for (int a = 0; a < window.rank(); ++a) {
+      window.pad_lo[a] = (window.span(a) - 1) / 2;
+      window.pad_hi[a] = window.span(a) - 1 - window.pad_lo[a];
+    }
+  }
   std::int64_t channels = 0;
   for (ValueId part : x) channels += b_.type(part).shape.back();
   Shape shape = window.kernel;
   shape.push_back(channels);
   shape.push_back(options.filters);
-  const ValueId w = weights(options.name, shape);
-  const ValueId bias = b_.parameter(options.name + "/bias", {DType::kF32, {options.filters}});
+  const bool shared = !options.weights.empty();
+  const std::string& owner = shared ? options.weights : options.name;
+  const std::size_t parts = x.size();
+  x.push_back(weights(owner, shape, options.kernel_begins, shared));
+  if (options.bias) x.push_back(parameter(owner + "/bias", {options.filters}, options.bias_begins, shared));
   const bool narrow = options.f32_result && options_.dtype == DType::kBF16;
   const Attributes attrs{.window = window,
-                         .parts = static_cast<std::int64_t>(x.size()),
+                         .parts = static_cast<std::int64_t>(parts),
                          .dtype = narrow ? DType::kF32 : options_.dtype};
-  x.insert(x.end(), {w, bias});
   return b_.op("conv", std::move(x), attrs, options.name);
 }
 
@@ -41,13 +64,18 @@ ValueId Layers::conv_transpose(ValueId x, const Shape& shape, const std::string&
   kernel.push_back(shape.back());
   kernel.push_back(b_.type(x).shape.back());
   const ValueId w = weights(name, kernel);
-  const ValueId bias = b_.parameter(name + "/bias", {DType::kF32, {shape.back()}});
+  const ValueId bias = parameter(name + "/bias", {shape.back()});
   return b_.op("conv_input_grad", {x, w, bias}, {.window = window, .shape = shape, .dtype = options_.dtype}, name);
 }
 
-ValueId Layers::norm_activation(ValueId x, const std::string& name) {
+ValueId Layers::activation(ValueId x, const std::string& name) {
+  return b_.op("leaky_relu", {x}, {.slope = options_.slope}, name + "/activation");
+}
+
+ValueId Layers::norm_activation(ValueId x, const std::string& name, const NormLayer& layer) {
   const NormOptions& norm = options_.norm;
-  if (norm.kind == NormKind::kNone) return b_.op("leaky_relu", {x}, {.slope = options_.slope}, name + "/activation");
+  const double slope = layer.slope.value_or(options_.slope);
+  if (norm.kind == NormKind::kNone) return slope == 1 ? x : b_.op("leaky_relu", {x}, {.slope = slope}, name + "/activation");
   const Shape shape = b_.type(x).shape;
   const std::int64_t batch = shape[0], channels = shape.back();
   const bool running = norm.kind == NormKind::kBatch && !options_.training;
@@ -56,10 +84,10 @@ ValueId Layers::norm_activation(ValueId x, const std::string& name) {
   attrs.groups = norm.kind == NormKind::kInstance ? batch : running ? 1 : norm.replicas;
   attrs.count = static_cast<double>(element_count(shape) / channels / attrs.groups);
   attrs.epsilon = norm.epsilon;
-  attrs.slope = options_.slope;
+  attrs.slope = slope;
   attrs.dtype = options_.dtype == DType::kF64 ? DType::kF64 : DType::kF32;
-  const ValueId gamma = b_.parameter(name + "/norm/gamma", {DType::kF32, {channels}});
-  const ValueId beta = b_.parameter(name + "/norm/beta", {DType::kF32, {channels}});
+  const ValueId gamma = parameter(name + "/norm/gamma", {channels}, layer.gamma_begins);
+  const ValueId beta = parameter(name + "/norm/beta", {channels});
   ValueId moments = kNoValue;
   if (norm.kind == NormKind::kBatch) moments = b_.state(name + "/norm/moments", {DType::kF32, {channels, 2}});
   ValueId stats;
@@ -77,8 +105,8 @@ ValueId Layers::norm_activation(ValueId x, const std::string& name) {
   return b_.op("norm_apply", {x, stats, gamma, beta}, attrs, name + "/norm");
 }
 
-ValueId Layers::max_pool(ValueId x, const std::string& name) {
-  Window window = cubic(spatial(x), 2, 2, 1);
+ValueId Layers::max_pool(ValueId x, const std::string& name, std::int64_t kernel, std::int64_t stride) {
+  Window window = cubic(spatial(x), kernel, stride, 1);
   set_same_padding(window, b_.type(x).shape);
   return b_.op("max_pool", {x}, {.window = window}, name);
 }

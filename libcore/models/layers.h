@@ -2,9 +2,12 @@
 //
 //   Layers l(builder, {.dtype = DType::kBF16, .training = true});
 //   x = l.conv(x, {.name = "encoder0/conv0", .filters = 32, .kernel = 3});
-//   x = l.norm(x, "encoder0/conv0", relu);
+//   x = l.norm_activation(x, "encoder0/conv0");
+//
+// A parameter carries how it begins (train/initialise.h reads it), so that a model says it where the layer is made.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "libcore/graph/builder.h"
@@ -27,6 +30,23 @@ struct LayerOptions {
   double slope = 0;           // activation below zero: 0 ReLU, 0.01 leaky ReLU
 };
 
+/// How a parameter begins; in its node, `kind` is the rule and `number` its number.
+struct Initial {
+  enum class Rule : int {
+    kByName,           // kernels Glorot uniform, biases and beta 0, gamma 1, running moments {0, 1}
+    kConstant,         // `number`
+    kNormal,           // normal of deviation `number`
+    kVarianceScaling,  // normal cut at two deviations, of variance `number` / (kernel volume * channels in)
+  };
+  Rule rule = Rule::kByName;
+  double number = 1;
+};
+
+enum class Padding {
+  kSame,   // ceil(extent / stride) windows, what is missing shared out, the odd one high
+  kFixed,  // (span - 1) / 2 low, the rest of span - 1 high, whatever the extent: the strided convolutions of ResNet
+};
+
 struct ConvOptions {
   std::string name;
   std::int64_t filters = 1;
@@ -34,26 +54,41 @@ struct ConvOptions {
   std::int64_t stride = 1;
   std::int64_t dilation = 1;
   bool f32_result = false;  // logits
+  bool bias = true;
+  Padding padding = Padding::kSame;
+  Initial kernel_begins = {}, bias_begins = {};
+  std::string weights = {};  // the parameters' name where several convolutions share them; empty: `name`
+};
+
+struct NormLayer {
+  std::optional<double> slope = {};  // activation; empty: that of the options, 1: none
+  Initial gamma_begins = {};
 };
 
 class Layers {
  public:
   Layers(Builder& builder, LayerOptions options) : b_(builder), options_(options) {}
 
-  /// Cubic kernel, SAME padding, with bias. Several x lie side by side in the channels: a convolution of their concat,
+  /// Cubic kernel. Several x lie side by side in the channels: a convolution of their concat,
   /// which is never made.
   ValueId conv(std::vector<ValueId> x, const ConvOptions& options);
   ValueId conv(ValueId x, const ConvOptions& options) { return conv(std::vector{x}, options); }
   /// Transposed convolution of kernel = stride = 2 with bias to `shape` (channels included): 2 n or 2 n - 1 per axis.
   ValueId conv_transpose(ValueId x, const Shape& shape, const std::string& name);
   /// The norm of the options, then the activation.
-  ValueId norm_activation(ValueId x, const std::string& name);
-  /// Kernel = stride = 2, SAME (the last window of an odd extent is clipped).
-  ValueId max_pool(ValueId x, const std::string& name);
+  ValueId norm_activation(ValueId x, const std::string& name, const NormLayer& layer = {});
+  ValueId activation(ValueId x, const std::string& name);
+  ValueId add(ValueId a, ValueId b, const std::string& name) { return b_.op("add", {a, b}, {}, name); }
+  /// SAME (the last window of an odd extent is clipped).
+  ValueId max_pool(ValueId x, const std::string& name, std::int64_t kernel = 2, std::int64_t stride = 2);
+  /// Nearest, by 2, to `shape` (channels included): 2 n or 2 n - 1 per axis.
   ValueId upsample(ValueId x, const Shape& shape, const std::string& name);
 
  private:
-  ValueId weights(const std::string& name, const Shape& shape);
+  /// The parameter `name`; where it is shared, the one that another layer made.
+  ValueId parameter(const std::string& name, const Shape& shape, const Initial& begins = {}, bool shared = false);
+  /// A kernel in the type that is multiplied in.
+  ValueId weights(const std::string& name, const Shape& shape, const Initial& begins = {}, bool shared = false);
   int spatial(ValueId x) const { return b_.type(x).shape.rank() - 2; }
 
   Builder& b_;

@@ -12,6 +12,7 @@ const OpTable& op_table() {
     add_channel_ops(t);
     add_reduce_ops(t);
     add_loss_ops(t);
+    add_detection_ops(t);
     return t;
   }();
   return table;

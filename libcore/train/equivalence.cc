@@ -39,18 +39,29 @@ double rms_difference(const Tensor& a, const Tensor& b) {
   return std::sqrt(sum / static_cast<double>(std::max<std::int64_t>(1, a.count())));
 }
 
+/// What a random input looks like: an image, a label per voxel, a class or the coded box of an anchor (most have none).
+double random_value(const Graph& graph, const Node& node, const RngKey& key, std::uint64_t index) {
+  constexpr double kAnchorsIgnored = 0.1, kAnchorsWithoutObject = 0.6;
+  const double chance = rng_uniform({key.seed, rng_mix(key.stream)}, index);
+  if (node.name.starts_with("class_targets/")) {
+    const auto level = graph.outputs.at("class_logits" + node.name.substr(node.name.find('/')));
+    const std::int64_t classes = graph.node(level).type.shape.back() / node.type.shape.back();
+    if (chance < kAnchorsIgnored) return -2;
+    return chance < kAnchorsIgnored + kAnchorsWithoutObject ? -1 : static_cast<double>(rng_below(key, index, classes));
+  }
+  if (node.name.starts_with("box_targets/")) return chance < kAnchorsWithoutObject ? 0 : 0.2 * rng_normal(key, index);
+  if (is_float(node.type.dtype)) return rng_normal(key, index);
+  return static_cast<double>(rng_below(key, index, graph.node(graph.outputs.at("logits")).type.shape.back()));
+}
+
 /// Random inputs of the training graph, as values that `dtype` can hold.
 std::map<std::string, Tensor> random_inputs(const Graph& graph, DType dtype, std::uint64_t seed) {
   std::map<std::string, Tensor> inputs;
-  const std::int64_t classes = graph.node(graph.outputs.at("logits")).type.shape.back();
   for (const Node& node : graph.nodes()) {
     if (node.role != Role::kInput) continue;
-    const RngKey key{seed, rng_stream(node.name)};
-    const bool real = is_float(node.type.dtype);
-    Tensor tensor(real ? dtype : node.type.dtype, node.type.shape);
+    Tensor tensor(is_float(node.type.dtype) ? dtype : node.type.dtype, node.type.shape);
     for (std::int64_t i = 0; i < tensor.count(); ++i)
-      store(tensor.view(), i, real ? rng_normal(key, static_cast<std::uint64_t>(i))
-                                   : static_cast<double>(rng_below(key, static_cast<std::uint64_t>(i), classes)));
+      store(tensor.view(), i, random_value(graph, node, {seed, rng_stream(node.name)}, static_cast<std::uint64_t>(i)));
     inputs.emplace(node.name, std::move(tensor));
   }
   return inputs;

@@ -112,6 +112,30 @@ class Scene {
 
 using Others = const std::vector<ValueId>&;
 
+/// Two levels: x holds the logits of the first, its convolutions the second and the boxes of both.
+ValueId detection_loss_of(Builder& b, ValueId x, Others w, std::int64_t groups) {
+  const Attributes attrs{.groups = groups, .batch = 2, .number = 50, .alpha = 0.25, .gamma = 1.5, .delta = 0.5, .dtype = kReal};
+  ValueId sums = kNoValue;
+  std::vector<ValueId> inputs{kNoValue};
+  for (int level : {0, 1}) {
+    const std::int64_t stride = level + 1;
+    auto conv = [&](ValueId weights) {
+      return b.op("conv", {x, weights}, {.window = same(b.type(x).shape, 1, stride), .dtype = kReal}, "conv");
+    };
+    const ValueId logits = level == 0 ? x : conv(w[0]), boxes = conv(w[1]);
+    Shape targets = b.type(boxes).shape;
+    const std::string name = "targets" + std::to_string(level);
+    const ValueId box_targets = b.input("box_" + name, {kReal, targets});
+    targets[3] = 2;  // anchors of 2 classes; normal numbers as targets: -2 and 2 are ignored
+    const ValueId class_targets = b.input("class_" + name, {DType::kI32, targets});
+    const ValueId more = b.op("detection_sums", {logits, class_targets, boxes, box_targets}, attrs, "sums");
+    sums = sums == kNoValue ? more : b.op("add", {sums, more}, {}, "total");
+    for (ValueId value : {logits, class_targets, boxes, box_targets}) inputs.push_back(value);
+  }
+  inputs[0] = sums;
+  return b.op("detection_loss", inputs, attrs, "loss");
+}
+
 std::vector<GradientCase> cases() {
   const Shape x{2, 5, 4, 2};
   std::vector<GradientCase> all;
@@ -197,6 +221,12 @@ std::vector<GradientCase> cases() {
                    {2, 4, 3, 3},
                    {},
                    [=](Builder& b, ValueId v, Others) { return loss_of(b, v, kind); }});
+  for (std::int64_t groups : {1, 2})
+    all.push_back({"detection_loss",
+                   std::to_string(groups) + " groups",
+                   {2, 5, 3, 4},
+                   {{"w", {1, 1, 4, 4}}, {"b", {1, 1, 4, 8}}},
+                   [=](Builder& b, ValueId v, Others p) { return detection_loss_of(b, v, p, groups); }});
   return all;
 }
 

@@ -11,5 +11,6 @@ std::vector<OpCase> pool_cases();       // pools, up-sampling and their gradient
 std::vector<OpCase> norm_cases();       // norms in pieces
 std::vector<OpCase> pointwise_cases();  // element by element, channels, sums
 std::vector<OpCase> loss_cases();       // segmentation losses
+std::vector<OpCase> detection_cases();  // losses of a detector
 
 }  // namespace voxshard::test

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <vector>
 
+#include "libcore/kernels/fast/exponential.h"
 #include "libcore/kernels/fast/runs.h"
 #include "libcore/kernels/loss_terms.h"
 
@@ -16,23 +17,6 @@ namespace voxshard::fast {
 namespace {
 
 constexpr std::int64_t kVoxels = 64;
-
-/// e^x for x <= 0, relative error about 1e-7; below -87 as for -87; NaN stays NaN. Branch-free, so that loops
-/// vectorise. Source: the polynomial of expf in Cephes (S. Moshier).
-inline float exp_negative(float x) {
-  x = x < -87.0F ? -87.0F : x;
-  constexpr float kRound = 12582912.0F;  // 1.5 * 2^23: adding it rounds to an integer
-  const float shifted = x * 1.44269504F + kRound, n = shifted - kRound;
-  const float r = (x - n * 0.693359375F) - n * -2.12194440e-4F;
-  float p = 1.9875691500e-4F;
-  p = p * r + 1.3981999507e-3F;
-  p = p * r + 8.3334519073e-3F;
-  p = p * r + 4.1665795894e-2F;
-  p = p * r + 1.6666665459e-1F;
-  p = p * r + 5.0000001201e-1F;
-  const std::uint32_t power = (std::bit_cast<std::uint32_t>(shifted) + 127U) << 23;  // 2^n
-  return (p * r * r + r + 1.0F) * std::bit_cast<float>(power);
-}
 
 /// Softmax of up to 64 voxels: p[class][voxel], and per voxel the largest logit and the normaliser.
 struct Softmax {

@@ -1,0 +1,54 @@
+// The losses of RetinaNet in pieces: local sums -> all-reduce -> value and gradients. One level of the pyramid at a time; the
+// sums of the levels are added before the value.
+//
+//   logits (N, D, H, W, A C)   class_targets (N, D, H, W, A) i32: c >= 0 class, -1 none of the classes, else ignored
+//   boxes, box_targets (N, D, H, W, 4 A): only targets that are not 0 count (anchors without an object have zeros)
+//
+// Per group of samples (as in norm.h): sums (G, 3) f64 = {focal loss, Huber loss, anchors with a class}.
+//
+//   focal(x, y) = a (1 - p)^gamma * -log p,  p = sigmoid(x) and a = alpha where y = 1, p = 1 - sigmoid(x) and a = 1 - alpha else
+//   huber(e)    = e^2 / 2 where |e| <= delta, else delta |e| - delta^2 / 2
+//   loss        = (focal + box_weight * huber / 4) / (anchors with a class + 1), the mean over groups
+//
+// Source: tensorflow/tpu, models/official/detection/modeling/losses.py (both losses are over positives + 1 there).
+#pragma once
+
+#include "libcore/tensor/tensor.h"
+
+namespace voxshard {
+
+struct DetectionLossSpec {
+  std::int64_t classes = 1;  // per anchor
+  std::int64_t groups = 1;
+  std::int64_t batch = 1;    // global N
+  double alpha = 0.25, gamma = 1.5;
+  double delta = 0.1;
+  double box_weight = 50;
+
+  std::int64_t group_of(std::int64_t sample) const { return sample * groups / batch; }
+  bool is_class(std::int64_t target) const { return target >= 0 && target < classes; }
+  bool is_ignored(std::int64_t target) const { return target < -1 || target >= classes; }
+};
+
+}  // namespace voxshard
+
+#define VOXSHARD_DETECTION_LOSS_KERNELS                                                                             \
+  /* sums over logits.box for the groups in sums.box; overwrites. */                                                \
+  void detection_sums(const TensorView& logits, const TensorView& class_targets, const TensorView& boxes,           \
+                      const TensorView& box_targets, const TensorView& sums, const DetectionLossSpec& spec);        \
+  /* loss (1) f64: overwrites with (1 / G) * sum over the groups in sums.box of the group's loss. */                \
+  void detection_loss(const TensorView& sums, const TensorView& loss, const DetectionLossSpec& spec);               \
+  /* d loss / d logits for d_logits.box, given complete sums of its groups (over all levels). */                    \
+  void focal_grad(const TensorView& logits, const TensorView& class_targets, const TensorView& sums,                \
+                  const TensorView& d_logits, const DetectionLossSpec& spec);                                       \
+  /* d loss / d boxes for d_boxes.box. */                                                                           \
+  void huber_grad(const TensorView& boxes, const TensorView& box_targets, const TensorView& sums,                   \
+                  const TensorView& d_boxes, const DetectionLossSpec& spec);
+
+namespace voxshard::reference {
+VOXSHARD_DETECTION_LOSS_KERNELS
+}
+namespace voxshard::fast {
+VOXSHARD_DETECTION_LOSS_KERNELS
+}
+#undef VOXSHARD_DETECTION_LOSS_KERNELS

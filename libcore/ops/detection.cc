@@ -1,0 +1,184 @@
+// The losses of a detector in pieces, one level of the pyramid each but for the value; see libcore/kernels/detection_loss.h.
+//
+//   detection_sums {logits, class_targets, boxes, box_targets} -> (G, 3)      the sums of the levels are added (op add)
+//   detection_loss {sums, (logits, class_targets, boxes, box_targets) of each level} number -> (1)
+//   focal_grad {logits, class_targets, sums} dtype -> d_logits      huber_grad {boxes, box_targets, sums} dtype -> d_boxes
+//
+// All read groups, batch; detection_sums and focal_grad alpha and gamma; detection_sums and huber_grad delta; `number` is the
+// weight of the box loss. Classes per anchor are the logits' channels over those of the class targets.
+#include "libcore/kernels/detection_loss.h"
+
+#include "libcore/graph/builder.h"
+#include "libcore/ops/box_rules.h"
+#include "libcore/ops/kernel_binding.h"
+#include "libcore/ops/op_table.h"
+
+namespace voxshard {
+namespace {
+
+constexpr std::size_t kPerLevel = 4;
+constexpr std::int64_t kSums = 3;
+
+DetectionLossSpec spec_of(const Attributes& a, std::int64_t classes) {
+  return {.classes = classes,
+          .groups = a.groups,
+          .batch = a.batch,
+          .alpha = a.alpha,
+          .gamma = a.gamma,
+          .delta = a.delta,
+          .box_weight = a.number};
+}
+
+std::int64_t classes_of(const TensorType& logits, const TensorType& class_targets) {
+  return logits.shape.back() / class_targets.shape.back();
+}
+
+void require_batch(const Attributes& attrs, const TensorType& x) {
+  require(attrs.batch == x.shape[0] && attrs.groups >= 1 && attrs.batch % attrs.groups == 0,
+          "the batch does not divide into groups");
+}
+
+void require_classes(const Attributes& attrs, const TensorType& logits, const TensorType& targets) {
+  const std::int64_t anchors = targets.shape.empty() ? 0 : targets.shape.back();
+  require(anchors > 0 && logits.shape.back() % anchors == 0 && logits.shape.back() > 0,
+          "expected logits of one number per anchor and class, got " + to_string(logits) + " for targets " + to_string(targets));
+  Shape expected = logits.shape;
+  expected[expected.rank() - 1] = anchors;
+  require(targets.shape == expected && targets.dtype == DType::kI32,
+          "expected class targets i32[" + to_string(expected) + "], got " + to_string(targets));
+  require_batch(attrs, logits);
+}
+
+void require_boxes(const Attributes& attrs, const TensorType& boxes, const TensorType& targets) {
+  require(targets.shape == boxes.shape && is_float(targets.dtype),
+          "expected box targets of shape " + to_string(boxes.shape) + ", got " + to_string(targets));
+  require_batch(attrs, boxes);
+}
+
+void require_level(const Attributes& attrs, std::span<const TensorType> level) {
+  require_classes(attrs, level[0], level[1]);
+  require_boxes(attrs, level[2], level[3]);
+  Shape expected = level[1].shape;
+  expected[expected.rank() - 1] *= 4;
+  require(level[2].shape == expected, "expected boxes of shape " + to_string(expected) + ", got " + to_string(level[2]));
+}
+
+void require_sums(const Attributes& attrs, const TensorType& sums) {
+  require(sums.shape == Shape{attrs.groups, kSums}, "expected sums of shape " + to_string(Shape{attrs.groups, kSums}) + ", got " +
+                                                        to_string(sums.shape));
+}
+
+TensorType infer_sums(const Attributes& attrs, std::span<const TensorType> in) {
+  require(in.size() == kPerLevel, "expected logits, class targets, boxes and box targets");
+  require_level(attrs, in);
+  return {DType::kF64, {attrs.groups, kSums}};
+}
+
+TensorType infer_loss(const Attributes& attrs, std::span<const TensorType> in) {
+  require(in.size() > 1 && in.size() % kPerLevel == 1, "expected sums and four tensors of each level");
+  require_sums(attrs, in[0]);
+  for (std::size_t i = 1; i < in.size(); i += kPerLevel) require_level(attrs, in.subspan(i, kPerLevel));
+  return {DType::kF64, {1}};
+}
+
+TensorType infer_focal_grad(const Attributes& attrs, std::span<const TensorType> in) {
+  require(in.size() == 3, "expected logits, class targets and sums");
+  require_classes(attrs, in[0], in[1]);
+  require_sums(attrs, in[2]);
+  return {attrs.dtype, in[0].shape};
+}
+
+TensorType infer_huber_grad(const Attributes& attrs, std::span<const TensorType> in) {
+  require(in.size() == 3, "expected boxes, box targets and sums");
+  require_boxes(attrs, in[0], in[1]);
+  require_sums(attrs, in[2]);
+  return {attrs.dtype, in[0].shape};
+}
+
+Box loss_needs(const OpContext& op, int input, const Box& it) {
+  return input == 0 ? it : Box::none(op.inputs[static_cast<std::size_t>(input)].shape.rank());
+}
+
+Box grad_needs(const OpContext& op, int input, const Box& it) {
+  const Shape& shape = op.inputs[static_cast<std::size_t>(input)].shape;
+  if (input == 2) return groups_of(op.attrs, it, shape);
+  Box box = it;
+  box.set(box.rank() - 1, 0, shape.back());
+  return box;
+}
+
+Box adds_to_groups(const OpContext& op, const Box& it) { return groups_of(op.attrs, it, op.result.shape); }
+
+void differentiate_loss(GradientContext& g) {
+  Builder& b = g.builder;
+  require(b.graph().node(g.d_result).op == "one_like",
+          "[" + g.node.name + "] a detection loss must be the final loss; scale it through its own options");
+  const auto& in = g.node.inputs;
+  for (std::size_t i = 1; i < in.size(); i += kPerLevel) {
+    const std::string name = "grad/" + g.node.name + "/";
+    g.d_inputs[i] = b.op("focal_grad", {in[i], in[i + 1], in[0]}, g.node.attrs, name + b.graph().node(in[i]).name);
+    g.d_inputs[i + 2] = b.op("huber_grad", {in[i + 2], in[i + 3], in[0]}, g.node.attrs, name + b.graph().node(in[i + 2]).name);
+  }
+}
+
+/// An exponential, another, a logarithm and a division per logit: about 50 operations.
+Work focal_work(const OpContext& op, const Box& it) {
+  constexpr double kPerLogit = 50;
+  Work work{.flops = kPerLogit * static_cast<double>(it.count())};
+  for (int i = 0; i < static_cast<int>(op.inputs.size()); ++i) {
+    const TensorType& input = op.inputs[static_cast<std::size_t>(i)];
+    if (input.shape.rank() != it.rank()) continue;
+    work.bytes += static_cast<double>(it.count() / it.extent.back() * input.shape.back() * dtype_bytes(input.dtype));
+  }
+  if (op.result.shape.rank() == it.rank()) work.bytes += static_cast<double>(it.count() * dtype_bytes(op.result.dtype));
+  return work;
+}
+
+std::unique_ptr<Kernel> sums_kernel(const OpContext& op, KernelSet set) {
+  return bind_kernel(set, reference::detection_sums, fast::detection_sums,
+                     [spec = spec_of(op.attrs, classes_of(op.inputs[0], op.inputs[1]))](auto* fn, const KernelCall& c) {
+                       fn(c.inputs[0].lifted(), c.inputs[1].lifted(), c.inputs[2].lifted(), c.inputs[3].lifted(), c.output, spec);
+                     });
+}
+
+std::unique_ptr<Kernel> loss_kernel(const OpContext& op, KernelSet set) {
+  return bind_kernel(set, reference::detection_loss, fast::detection_loss,
+                     [spec = spec_of(op.attrs, 1)](auto* fn, const KernelCall& c) { fn(c.inputs[0], c.output, spec); });
+}
+
+std::unique_ptr<Kernel> focal_grad_kernel(const OpContext& op, KernelSet set) {
+  return bind_kernel(set, reference::focal_grad, fast::focal_grad,
+                     [spec = spec_of(op.attrs, classes_of(op.inputs[0], op.inputs[1]))](auto* fn, const KernelCall& c) {
+                       fn(c.inputs[0].lifted(), c.inputs[1].lifted(), c.inputs[2], c.output.lifted(), spec);
+                     });
+}
+
+std::unique_ptr<Kernel> huber_grad_kernel(const OpContext& op, KernelSet set) {
+  return bind_kernel(set, reference::huber_grad, fast::huber_grad,
+                     [spec = spec_of(op.attrs, 1)](auto* fn, const KernelCall& c) {
+                       fn(c.inputs[0].lifted(), c.inputs[1].lifted(), c.inputs[2], c.output.lifted(), spec);
+                     });
+}
+
+}  // namespace
+
+void add_detection_ops(OpTable& table) {
+  table.add({.name = "detection_sums",
+             .driver = 0,
+             .infer = infer_sums,
+             .adds_to = adds_to_groups,
+             .work = focal_work,
+             .kernel = sums_kernel,
+             // A position holds anchors x classes logits, each worth up to about its size: up to a thousand in all.
+             .addend = [](std::span<const double> rms) { return 1000 * (1 + rms[0] + rms[2]); }});
+  table.add({.name = "detection_loss",
+             .driver = 0,
+             .infer = infer_loss,
+             .needed = loss_needs,
+             .differentiate = differentiate_loss,
+             .kernel = loss_kernel});
+  table.add({.name = "focal_grad", .infer = infer_focal_grad, .needed = grad_needs, .work = focal_work, .kernel = focal_grad_kernel});
+  table.add({.name = "huber_grad", .infer = infer_huber_grad, .needed = grad_needs, .kernel = huber_grad_kernel});
+}
+
+}  // namespace voxshard

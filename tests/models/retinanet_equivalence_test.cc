@@ -1,0 +1,106 @@
+// RetinaNet cut = RetinaNet uncut, layer by layer and end to end: odd sizes, levels of fewer cells than cores, replicas with
+// norms and losses of their own, targets placed by the rule of the original.
+#include <gtest/gtest.h>
+
+#include "libcore/models/retinanet.h"
+#include "libcore/ops/op_table.h"
+#include "libcore/train/equivalence.h"
+
+namespace voxshard {
+namespace {
+
+EquivalenceOptions options_of(const RetinaNetConfig& config, const Shape& extents, const std::string& partition, DType dtype) {
+  EquivalenceOptions options;
+  options.factory = [=](DType type) {
+    return build_retinanet(config, {.batch = extents[0], .size = {extents[1], extents[2]}, .dtype = type}, op_table());
+  };
+  options.dtype = dtype;
+  options.mesh = {.partition = parse_partition(partition, 4)};
+  options.seed = 3;
+  return options;
+}
+
+EquivalenceReport expect_equal(const EquivalenceOptions& options) {
+  WorkerPool pool(2);
+  const EquivalenceReport report = check_equivalence(options, pool);
+  EXPECT_TRUE(report.equal()) << report.first_difference->layer << " " << report.first_difference->what << " differs by "
+                              << report.first_difference->difference << ", allowed " << report.first_difference->tolerance;
+  EXPECT_GT(report.layers, 400);
+  EXPECT_GT(report.bit_equal, report.layers / 2);
+  EXPECT_GT(report.tensors, 300);
+  return report;
+}
+
+const RetinaNetConfig kNarrow{.backbone = Backbone::kResNet18, .classes = 4, .filters = 4, .pyramid_filters = 8};
+
+struct Case {
+  Shape extents;
+  std::string partition;
+};
+
+void PrintTo(const Case& c, std::ostream* out) { *out << to_string(c.extents) << " over " << c.partition; }
+
+class EveryGrid : public testing::TestWithParam<Case> {};
+
+TEST_P(EveryGrid, EqualsTheUncutModelInF32) {
+  expect_equal(options_of(kNarrow, GetParam().extents, GetParam().partition, DType::kF32));
+}
+
+TEST_P(EveryGrid, EqualsTheUncutModelInBf16) {
+  expect_equal(options_of(kNarrow, GetParam().extents, GetParam().partition, DType::kBF16));
+}
+
+INSTANTIATE_TEST_SUITE_P(Grids, EveryGrid,
+                         testing::Values(Case{{1, 160, 192}, "1x4x2x1"}, Case{{1, 233, 311}, "1x2x2x1"},
+                                         Case{{1, 117, 156}, "1x3x1x1"}, Case{{2, 96, 64}, "2x2x1x1"},
+                                         Case{{1, 64, 96}, "1x1x8x1"}, Case{{1, 65, 33}, "1x4x4x1"},
+                                         Case{{3, 47, 81}, "2x1x3x1"}));
+
+TEST(RetinaNetEquivalence, HoldsForBottlenecks) {
+  expect_equal(options_of({.classes = 3, .filters = 4, .pyramid_filters = 8}, {1, 96, 130}, "1x2x2x1", DType::kF32));
+}
+
+TEST(RetinaNetEquivalence, HoldsForReplicasWithTheirOwnNormAndLoss) {
+  auto options = options_of(kNarrow, {4, 64, 48}, "1x2x1x1", DType::kF32);
+  options.mesh.replicas = 2;
+  options.factory = [](DType type) {
+    return build_retinanet(kNarrow, {.batch = 4, .size = {64, 48}, .dtype = type, .norm_replicas = 2}, op_table());
+  };
+  expect_equal(options);
+}
+
+TEST(RetinaNetEquivalence, HoldsForTargetsThatAreReplicatedByTheRuleOfTheOriginal) {
+  auto options = options_of(kNarrow, {1, 160, 192}, "1x4x2x1", DType::kF32);
+  options.cut.inputs = replicated_targets({160, 192}, options.mesh.partition);
+  ASSERT_EQ(options.cut.inputs.size(), 2 * 4u);  // of 20x24, 10x12, 5x6, 3x3 and 2x2 cells only the first is cut
+  expect_equal(options);
+}
+
+TEST(RetinaNetEquivalence, HoldsForRecomputation) {
+  auto options = options_of(kNarrow, {1, 96, 64}, "1x2x2x1", DType::kBF16);
+  options.recompute = Recompute::kLevels;
+  expect_equal(options);
+}
+
+/// Damages one element of the n-th copy.
+struct DamagingTransport : InProcessTransport {
+  void start(std::int64_t from, std::int64_t to, const TensorView& src, const TensorView& dst) override {
+    InProcessTransport::start(from, to, src, dst);
+    if (started++ == 3) store(dst, 0, load(dst, 0) + 1);
+  }
+  std::atomic<int> started{0};
+};
+
+TEST(RetinaNetEquivalence, ADamagedExchangeIsFound) {
+  WorkerPool pool(1);
+  auto options = options_of(kNarrow, {1, 64, 64}, "1x2x1x1", DType::kF32);
+  DamagingTransport transport;
+  options.transport = &transport;
+  const EquivalenceReport report = check_equivalence(options, pool);
+  ASSERT_FALSE(report.equal());
+  EXPECT_EQ(report.first_difference->what, "margin");
+  EXPECT_TRUE(report.first_difference->layer.starts_with("backbone/")) << report.first_difference->layer;
+}
+
+}  // namespace
+}  // namespace voxshard
