@@ -2,8 +2,11 @@
 #include <CLI/CLI.hpp>
 
 #include "apps/command.h"
-#include "apps/model_args.h"
+#include "apps/plan_args.h"
 #include "apps/text_table.h"
+#include "apps/tpu_tables_text.h"
+#include "apps/trace_args.h"
+#include "pipelines/device_files.h"
 #include "pipelines/run_bench.h"
 
 namespace voxshard {
@@ -11,32 +14,58 @@ namespace {
 
 struct Options {
   ModelArgs model;
+  PlanArgs plan;
+  TraceArgs trace;
   std::string what = "step", size = "64x64x64";
   std::int64_t batch = 1;
-  int steps = 3;
+  int steps = 3, warmup = 1;
 };
 
 std::string report_text(const nlohmann::ordered_json& json) {
   std::string text = "step " + fixed_text(json["step_seconds"]["median"]) + " s (" + fixed_text(json["step_seconds"]["min"]) +
                      " to " + fixed_text(json["step_seconds"]["max"]) + "), " + fixed_text(json["gflops_per_second"], 1) +
                      " GFLOP/s, peak " + bytes_text(json["peak_resident_bytes"]) + " resident\n";
+  if (json["predicted_seconds"].is_number())
+    text += "predicted for this machine (voxshard doctor): " + fixed_text(json["predicted_seconds"]) + " s\n";
   std::vector<std::vector<std::string>> rows = {{"op", "worker seconds"}};
   for (const auto& [op, seconds] : json["by_op"].items()) rows.push_back({op, fixed_text(seconds)});
   return text + text_table(rows);
 }
 
+/// This machine, if it was measured; a file that cannot be used costs the prediction, not the benchmark.
+std::optional<DeviceSpec> measured_host(Progress& progress) {
+  try {
+    if (std::filesystem::exists(host_device_path())) return device_from_name("host").spec;
+  } catch (const Error& e) {
+    progress.log(std::string("no prediction for this machine: ") + e.what());
+  }
+  return std::nullopt;
+}
+
 RunCommand add(CLI::App& app) {
   auto o = std::make_shared<Options>();
-  app.add_option("what", o->what, "step: whole training steps; kernels: each convolution alone")
-      ->check(CLI::IsMember({"step", "kernels"}))->capture_default_str();
+  app.add_option("what", o->what, "step: whole training steps; kernels: each convolution alone; tpu-tables: published step times of Cloud TPU "
+                 "beside the emulated ones (takes no other option)")
+      ->check(CLI::IsMember({"step", "kernels", "tpu-tables"}))->capture_default_str();
   add_model_options(app, o->model, false);
+  add_plan_options(app, o->plan);
   app.add_option("--size", o->size, "Spatial size, D x H x W (or H x W)")->capture_default_str();
-  app.add_option("--batch", o->batch, "Samples")->capture_default_str();
-  app.add_option("--steps", o->steps, "Timed steps, after one that is not")->check(CLI::Range(1, 1000))->capture_default_str();
+  app.add_option(kBatchNames, o->batch, "Samples")->capture_default_str();
+  app.add_option("--steps", o->steps, "Timed steps, after those of --warmup")->check(CLI::Range(1, 1000))->capture_default_str();
+  app.add_option("--warmup", o->warmup, "Steps that are not timed; 0 for steps that take minutes")->check(CLI::Range(0, 1000))->capture_default_str();
+  add_trace_options(app, o->trace);
   return [o](const Context& context) {
-    BenchOptions options{.spec = model_spec(o->model), .steps = o->steps, .threads = context.threads,
+    if (o->what == "tpu-tables") {
+      const TpuTables tables = run_tpu_tables(*context.progress);
+      return Outcome{.json = to_json(tables), .text = tpu_tables_text(tables)};
+    }
+    BenchOptions options{.spec = model_spec(o->model, o->batch), .steps = o->steps, .warmup = o->warmup, .threads = context.threads,
                          .core_budget_bytes = core_budget_bytes(o->model)};
     options.extents = extents_from_text(o->size, options.spec.unet.spatial_axes, o->batch);
+    options.spec = planned_spec(o->plan, o->model, options.spec, options.extents, context);
+    options.host_budget_bytes = host_budget_bytes(o->plan);
+    options.trace = trace_options(o->trace, o->plan.device);
+    options.host = measured_host(*context.progress);
     const BenchReport report =
         o->what == "step" ? run_bench_step(options, *context.progress) : run_bench_kernels(options, *context.progress);
     if (options.spec.precision == DType::kBF16 && !report.native_bf16)

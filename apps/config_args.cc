@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "libcore/base/error.h"
+#include "pipelines/tpu_config_keys.h"
 
 namespace voxshard {
 namespace {
@@ -24,6 +25,15 @@ bool is_given(const CLI::Option& option, const std::vector<std::string>& words) 
     return false;
   };
   return std::any_of(words.begin(), words.end(), names_it);
+}
+
+/// Every key that a config file may have at its top level.
+std::vector<std::string> known_keys(const std::vector<const CLI::App*>& apps) {
+  std::vector<std::string> keys = reference_model_keys();
+  for (const auto* app : apps)
+    for (const auto* option : app->get_options())
+      for (const auto& name : option->get_lnames()) keys.push_back(name);
+  return keys;
 }
 
 std::string value_text(const std::string& key, const nlohmann::json& value) {
@@ -60,7 +70,8 @@ std::vector<std::string> config_words(const nlohmann::json& config, const CLI::A
     if (std::none_of(subcommands.begin(), subcommands.end(),
                      [&](const auto* app) { return find_option(*app, key) != nullptr; }))
       throw Error(ErrorKind::kConfig,
-                  "[config] no subcommand has an option --" + key + "; see voxshard " + subcommand + " --help");
+                  "[config] no subcommand has an option --" + key + "; did you mean " + nearest_key(key, known_keys(subcommands)) +
+                      "? See voxshard " + subcommand + " --help");
     take(*chosen, key, value);
   }
   for (const auto& [name, section] : config.items()) {

@@ -11,18 +11,22 @@
 #include "apps/progress.h"
 #include "io/config_file.h"
 #include "libcore/base/parallel.h"
+#include "pipelines/tpu_config_keys.h"
+#include "pipelines/tpu_config_line.h"
 
 // One line per subcommand, in the order of a user's work.
 #define VOXSHARD_COMMANDS(X) \
   X(demo)                    \
   X(info)                    \
   X(prepare)                 \
+  X(plan)                    \
   X(train)                   \
   X(predict)                 \
   X(evaluate)                \
   X(verify)                  \
   X(bench)                   \
-  X(explain)
+  X(explain)                 \
+  X(doctor)
 
 namespace voxshard {
 
@@ -59,9 +63,9 @@ void add_global_options(CLI::App& app, GlobalOptions& global) {
   app.add_flag("-q,--quiet", global.quiet, "No progress and no log lines on standard error")->group(group);
 }
 
-/// The command line with the words of --config behind the subcommand's name.
+/// The command line with the words of --config behind the subcommand's name; `notes`: keys that have no effect.
 std::vector<std::string> with_config(const std::vector<std::string>& words, const CLI::App& root,
-                                     const std::vector<Command>& table) {
+                                     const std::vector<Command>& table, std::vector<std::string>& notes) {
   std::string path;
   for (std::size_t i = 0; i < words.size(); ++i) {
     if (words[i] == "--config" && i + 1 < words.size()) path = words[i + 1];
@@ -73,10 +77,16 @@ std::vector<std::string> with_config(const std::vector<std::string>& words, cons
       if (words[i] != command.name) continue;
       try {
         std::vector<std::string> all(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(i) + 1);
-        for (auto& word : config_words(read_config(path), root, command.name, words)) all.push_back(std::move(word));
+        OptionValues config = with_option_names(read_config(path));
+        notes = std::move(config.notes);
+        for (auto& word : config_words(config.values, root, command.name, words)) all.push_back(std::move(word));
         all.insert(all.end(), words.begin() + static_cast<std::ptrdiff_t>(i) + 1, words.end());
         return all;
       } catch (Error& e) {
+        if (std::string(e.what()).find("is not valid") != std::string::npos) {
+          const auto better = mended_dims_line(config_line(path, "input_partition_dims"), path.ends_with(".json"));
+          if (better) throw Error(e.kind(), std::string(e.what()) + "; write " + *better);
+        }
         if (std::string(e.what()).find(path) == std::string::npos) e.add_context(path);
         throw;
       }
@@ -141,7 +151,8 @@ int run(const std::vector<std::string>& words) {
   root.require_subcommand(0, 1);
   const bool wants_json = std::find(words.begin(), words.end(), "--json") != words.end();
   try {
-    std::vector<std::string> all = with_config(words, root, table);
+    std::vector<std::string> notes;
+    std::vector<std::string> all = with_config(words, root, table, notes);
     std::reverse(all.begin(), all.end());  // CLI11 takes the last word first
     root.parse(all);
     if (version) return print_version(global.json);
@@ -149,6 +160,7 @@ int run(const std::vector<std::string>& words) {
     if (chosen.empty()) throw Error(ErrorKind::kUsage, "[usage] no subcommand; try voxshard --help");
     require_cpu();
     TerminalProgress progress({.quiet = global.quiet});
+    for (const auto& note : notes) progress.log(note);
     for (std::size_t i = 0; i < table.size(); ++i) {
       if (chosen[0]->get_name() != table[i].name) continue;
       const Outcome outcome = runs[i]({.threads = global.threads, .json = global.json, .progress = &progress});

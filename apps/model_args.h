@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "apps/tpu_args.h"
 #include "pipelines/model_spec.h"
 
 namespace CLI {
@@ -18,13 +19,18 @@ struct ModelArgs {
   int depth = 4;
   std::string norm = "batch", activation = "relu", up = "deconvolution", loss = "dice_ce", precision = "bf16";
   std::string norm_scope = "all", partition;  // empty: not cut
+  std::string recompute = "none";
+  std::int64_t thinnest_slab = 0;
   std::string memory;                         // bytes per core; empty: no limit
+  TpuArgs tpu;
 };
 
 /// `fixed_data`: the channels and classes come from a data set, not from options.
 void add_model_options(CLI::App& app, ModelArgs& args, bool fixed_data);
-/// Errors: kConfig for a partition of the wrong rank, entries below 1, or a product that is not --cores.
-ModelSpec model_spec(const ModelArgs& args);
+/// `batch`: samples of a step, which the replicas of a TPUConfig must share evenly.
+/// Errors: kConfig for a partition of the wrong rank, entries below 1, or a product that is not --cores; for a TPUConfig
+/// that breaks a condition, or that is given beside --partition or other --replicas.
+ModelSpec model_spec(const ModelArgs& args, std::int64_t batch);
 std::int64_t core_budget_bytes(const ModelArgs& args);
 
 }  // namespace voxshard

@@ -2,9 +2,10 @@
 #include <CLI/CLI.hpp>
 
 #include "apps/command.h"
-#include "apps/model_args.h"
+#include "apps/plan_args.h"
 #include "apps/progress.h"
 #include "apps/text_table.h"
+#include "apps/trace_args.h"
 #include "pipelines/run_train.h"
 
 namespace voxshard {
@@ -12,6 +13,8 @@ namespace {
 
 struct Options {
   ModelArgs model;
+  PlanArgs plan;
+  TraceArgs trace;
   TrainOptions train;
   std::string crop = "64x64x64", optimizer = "adam", schedule = "polynomial", flip;
 };
@@ -20,13 +23,15 @@ void add_training_options(CLI::App& app, Options& o) {
   const std::string training = "Training", samples = "Samples";
   TrainOptions& t = o.train;
   app.add_option("--steps", t.steps, "Steps in all")->capture_default_str()->group(training);
-  app.add_option("--batch", t.batch, "Samples of a step over all replicas")->capture_default_str()->group(training);
+  app.add_option(kBatchNames, t.batch, "Samples of a step over all replicas")->capture_default_str()->group(training);
   app.add_option("--optimizer", o.optimizer, "adam or sgd")->check(CLI::IsMember({"adam", "sgd"}))->capture_default_str()->group(training);
   app.add_option("--learning-rate", t.optimizer.learning_rate, "Rate before the schedule")->capture_default_str()->group(training);
   app.add_option("--momentum", t.optimizer.momentum, "Of sgd")->capture_default_str()->group(training);
   app.add_flag("--nesterov", t.optimizer.nesterov, "Nesterov momentum")->group(training);
-  app.add_option("--schedule", o.schedule, "polynomial: (1 - step / steps)^0.9, or constant")
-      ->check(CLI::IsMember({"polynomial", "constant"}))->capture_default_str()->group(training);
+  app.add_option("--schedule", o.schedule, "polynomial: (1 - step / steps)^0.9; exponential: decay rate^(step / decay steps); or constant")
+      ->check(CLI::IsMember({"polynomial", "exponential", "constant"}))->capture_default_str()->group(training);
+  app.add_option("--lr-decay-rate", t.optimizer.decay_rate, "Of the exponential schedule")->check(CLI::PositiveNumber)->capture_default_str()->group(training);
+  app.add_option("--lr-decay-steps", t.optimizer.decay_steps, "Of the exponential schedule")->check(CLI::PositiveNumber)->capture_default_str()->group(training);
   app.add_option("--warmup-steps", t.optimizer.warmup_steps, "Linear from 0")->capture_default_str()->group(training);
   app.add_option("--weight-decay", t.optimizer.weight_decay, "On kernels; decoupled for adam")->capture_default_str()->group(training);
   app.add_option("--clip-norm", t.optimizer.clip_norm, "Clip the gradient to this global norm; 0: do not")->capture_default_str()->group(training);
@@ -58,14 +63,25 @@ RunCommand add(CLI::App& app) {
   app.add_option("work", o->train.work, "Folder that voxshard prepare wrote")->required();
   app.add_option("-o,--output", o->train.run, "Run folder to write")->required();
   add_model_options(app, o->model, true);
+  add_plan_options(app, o->plan);
   add_training_options(app, *o);
+  add_trace_options(app, o->trace);
   return [o](const Context& context) {
     TrainOptions& t = o->train;
-    t.spec = model_spec(o->model);
+    t.spec = model_spec(o->model, t.batch);
     t.core_budget_bytes = core_budget_bytes(o->model);
+    t.host_budget_bytes = host_budget_bytes(o->plan);
+    if (is_auto(o->model))
+      t.choose_plan = [o, &context](const ModelSpec& spec, const Shape& extents) {
+        return planned_spec(o->plan, o->model, spec, extents, context);
+      };
     t.threads = context.threads;
+    t.trace = trace_options(o->trace, o->plan.device);
     t.optimizer.kind = o->optimizer == "adam" ? OptimizerKind::kAdam : OptimizerKind::kSgd;
-    t.optimizer.schedule = o->schedule == "polynomial" ? ScheduleKind::kPolynomial : ScheduleKind::kConstant;
+    t.optimizer.schedule = o->schedule == "polynomial"    ? ScheduleKind::kPolynomial
+                           : o->schedule == "exponential" ? ScheduleKind::kExponential
+                                                          : ScheduleKind::kConstant;
+    t.iterations_per_loop = tpu_config(o->model.tpu, t.batch).iterations_per_loop;
     if (o->crop != "whole") {
       const Shape extents = extents_from_text(o->crop, 3, 1);
       t.sampling.crop = {extents[1], extents[2], extents[3]};

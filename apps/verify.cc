@@ -3,7 +3,7 @@
 
 #include "apps/command.h"
 #include "apps/exit_code.h"
-#include "apps/model_args.h"
+#include "apps/plan_args.h"
 #include "pipelines/run_verify.h"
 
 namespace voxshard {
@@ -11,6 +11,7 @@ namespace {
 
 struct Options {
   ModelArgs model;
+  PlanArgs plan;
   std::string size = "48x40x56";
   std::int64_t batch = 1;
   std::uint64_t seed = 0;
@@ -29,12 +30,14 @@ std::string report_text(const EquivalenceReport& r) {
 RunCommand add(CLI::App& app) {
   auto o = std::make_shared<Options>();
   add_model_options(app, o->model, false);
+  add_plan_options(app, o->plan);
   app.add_option("--size", o->size, "Spatial size, D x H x W (or H x W)")->capture_default_str();
-  app.add_option("--batch", o->batch, "Samples")->capture_default_str();
+  app.add_option(kBatchNames, o->batch, "Samples")->capture_default_str();
   app.add_option("--seed", o->seed, "Seed of weights and inputs")->capture_default_str();
   return [o](const Context& context) {
-    VerifyOptions options{.spec = model_spec(o->model), .seed = o->seed, .threads = context.threads};
+    VerifyOptions options{.spec = model_spec(o->model, o->batch), .seed = o->seed, .threads = context.threads};
     options.extents = extents_from_text(o->size, options.spec.unet.spatial_axes, o->batch);
+    options.spec = planned_spec(o->plan, o->model, options.spec, options.extents, context);
     const EquivalenceReport report = run_verify(options);
     return Outcome{.json = to_json(report), .text = report_text(report), .exit_code = report.equal() ? kExitOk : kExitMismatch};
   };

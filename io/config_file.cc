@@ -91,6 +91,13 @@ json read_config(const fs::path& path) {
   throw Error(ErrorKind::kConfig, "[config] " + path.string() + ": expected a name that ends in .toml or .json");
 }
 
+std::string config_line(const fs::path& path, const std::string& word) {
+  std::ifstream in(path);
+  for (std::string line; std::getline(in, line);)
+    if (line.find(word) != std::string::npos) return line;
+  return {};
+}
+
 json read_json(const fs::path& path) { return parse_json(path, ErrorKind::kInput, "[input] "); }
 
 }  // namespace voxshard

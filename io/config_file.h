@@ -14,6 +14,9 @@ namespace voxshard {
 /// ending.
 nlohmann::json read_config(const std::filesystem::path& path);
 
+/// The first line of a text file with `word` in it, for messages; empty when there is none.
+std::string config_line(const std::filesystem::path& path, const std::string& word);
+
 /// Reads a JSON file that is data, not configuration. Errors: kInput with file and line.
 nlohmann::json read_json(const std::filesystem::path& path);
 

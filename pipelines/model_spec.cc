@@ -122,6 +122,7 @@ SessionOptions session_options(const ModelSpec& spec, const BudgetOptions& budge
           .mesh = spec.mesh(),
           .cut = spec.cut,
           .core_budget_bytes = budget.core_bytes,
+          .host_budget_bytes = budget.host_bytes,
           .optimizer_bytes = budget.optimizer_bytes};
 }
 

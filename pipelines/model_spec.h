@@ -46,6 +46,7 @@ Graph build_graph(const ModelSpec& spec, const Shape& extents, Phase phase, DTyp
 
 struct BudgetOptions {
   std::int64_t core_bytes = 0;       // 0: no limit
+  std::int64_t host_bytes = 0;       // of all cores together; 0: no limit
   std::int64_t optimizer_bytes = 0;
 };
 SessionOptions session_options(const ModelSpec& spec, const BudgetOptions& budget);

@@ -6,6 +6,7 @@
 
 #include "io/process_memory.h"
 #include "libcore/base/rng.h"
+#include "libcore/device/host_price.h"
 #include "libcore/kernels/conv.h"
 #include "libcore/ops/op_table.h"
 #include "libcore/train/initialise.h"
@@ -36,6 +37,21 @@ double flops_of(const Program& program, const Instruction& instruction) {
 
 bool is_convolution(const std::string& op) { return op.starts_with("conv") && op != "convert"; }
 
+/// What a step's samples are as they reach the cores.
+Feed feed_of(const Program& program) {
+  Feed feed;
+  for (const Node& node : program.graph.nodes())
+    if (node.role == Role::kInput) feed.transfer_bytes += static_cast<double>(node.type.bytes());
+  return feed;
+}
+
+/// The measured host, with as many workers as this run has.
+double predicted_seconds(const Program& program, const DeviceSpec& host, int threads) {
+  HostRates rates = *host.rates;
+  rates.threads = std::min(threads, hardware_workers());
+  return price_host_step(program, op_table(), rates, feed_of(program)).step_s;
+}
+
 /// A session with random weights and a feed of random data.
 struct Bench {
   WorkerPool pool;
@@ -46,6 +62,7 @@ struct Bench {
   explicit Bench(const BenchOptions& o)
       : pool(o.threads),
         session(session_options(o.spec, {.core_bytes = o.core_budget_bytes,
+                                         .host_bytes = o.host_budget_bytes,
                                          .optimizer_bytes = Optimizer::state_bytes(
                                              optimizer, build_graph(o.spec, o.extents, Phase::kTrain, o.spec.precision))}),
                 pool) {
@@ -53,6 +70,7 @@ struct Bench {
     report.resident_before_bytes = resident_bytes();
     report.planned_bytes = executable.host_bytes(o.threads, session.options().optimizer_bytes);
     report.native_bf16 = cpu_has_native_bf16();
+    report.model = to_json(o.spec);
     session.parameters() = initialise(executable.program.graph, 1);
     for (const Instruction& instruction : executable.program.instructions) {
       const Node& node = executable.program.graph.node(instruction.value);
@@ -81,16 +99,24 @@ struct Bench {
 BenchReport run_bench_step(const BenchOptions& options, Progress& progress) {
   Bench bench(options);
   BenchReport& report = bench.report;
-  const Graph& graph = bench.session.plan(options.extents, Phase::kTrain).program.graph;
-  Trainer trainer(bench.session, bench.optimizer, graph, 0);
+  const Program& program = bench.session.plan(options.extents, Phase::kTrain).program;
+  if (options.host) report.predicted_seconds = predicted_seconds(program, *options.host, options.threads);
+  TraceFile trace(options.trace, options.threads);
+  trace.price(program, op_table());
+  Trainer trainer(bench.session, bench.optimizer, program.graph, 0);
   CoreSet& cores = bench.session.cores(options.extents, Phase::kTrain);
-  std::vector<double> before;
-  for (int step = 0; step <= options.steps; ++step) {
+  cores.set_trace(trace.recorder());
+  const int all = options.warmup + options.steps;
+  std::vector<double> before = cores.seconds_by_instruction();
+  progress.update("bench step", 0, all, "");
+  for (int step = 0; step < all; ++step) {
+    if (step >= options.warmup) trace.begin_step(program);
     const auto start = Clock::now();
-    trainer.step(options.extents, Bench::feed);
-    if (step == 0) before = cores.seconds_by_instruction();
-    else report.step_seconds.push_back(seconds_since(start));
-    progress.update("bench step", step + 1, options.steps + 1, "");
+    report.loss = trainer.step(options.extents, Bench::feed).loss;
+    if (step >= options.warmup) report.step_seconds.push_back(seconds_since(start));
+    else before = cores.seconds_by_instruction();
+    trace.end_step();
+    progress.update("bench step", step + 1, all, "");
   }
   const auto after = cores.seconds_by_instruction();
   for (std::size_t i = 0; i < after.size(); ++i) {
@@ -98,6 +124,7 @@ BenchReport run_bench_step(const BenchOptions& options, Progress& progress) {
     if (is_convolution(report.instructions[i].op)) report.step_flops += report.instructions[i].flops;
   }
   report.peak_resident_bytes = peak_resident_bytes();
+  trace.write();
   return report;
 }
 
@@ -144,12 +171,16 @@ nlohmann::ordered_json to_json(const BenchReport& report) {
                               {"gflops_per_second", t.worker_seconds > 0 ? t.flops / t.worker_seconds * 1e-9 : 0.0}});
   }
   const double middle = median(report.step_seconds);
+  const Json predicted = report.predicted_seconds ? Json(*report.predicted_seconds) : Json(nullptr);
   return {{"step_seconds",
            {{"median", middle},
             {"min", *std::min_element(report.step_seconds.begin(), report.step_seconds.end())},
             {"max", *std::max_element(report.step_seconds.begin(), report.step_seconds.end())}}},
+          {"predicted_seconds", predicted},
           {"gflops_per_second", middle > 0 ? report.step_flops / middle * 1e-9 : 0.0},
           {"native_bf16", report.native_bf16},
+          {"loss", report.loss},
+          {"model", report.model},
           {"planned_bytes", report.planned_bytes},
           {"resident_before_bytes", report.resident_before_bytes},
           {"peak_resident_bytes", report.peak_resident_bytes},

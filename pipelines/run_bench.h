@@ -1,19 +1,24 @@
 // `voxshard bench`: how long a training step takes on random data and where the time goes; or each convolution alone.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
 
 #include "pipelines/model_spec.h"
 #include "pipelines/report.h"
+#include "pipelines/trace_json.h"
 
 namespace voxshard {
 
 struct BenchOptions {
   ModelSpec spec;
   Shape extents;  // N and the spatial axes
-  int steps = 3;  // timed, after one that is not
+  int steps = 3;  // timed, after those that are not
+  int warmup = 1;
   int threads = 1;
   std::int64_t core_budget_bytes = 0;
+  std::int64_t host_budget_bytes = 0;  // of all cores together; 0: no limit
+  std::optional<DeviceSpec> host;      // this machine as measured; then the step's time is predicted too
+  TraceOptions trace;                  // of the first timed steps
 };
 
 struct TimedInstruction {
@@ -30,6 +35,9 @@ struct BenchReport {
   std::int64_t resident_before_bytes = 0;  // the process before it allocated what is planned
   std::int64_t peak_resident_bytes = 0;
   bool native_bf16 = false;
+  double loss = 0;                         // of the last step
+  std::optional<double> predicted_seconds;  // of a step, by the measured host
+  nlohmann::ordered_json model;            // how it was cut
 };
 
 /// Whole training steps: forward, loss, backward, update by SGD with momentum.

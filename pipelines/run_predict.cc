@@ -64,7 +64,10 @@ class Predictor {
     } catch (const Error& e) {
       throw Error(ErrorKind::kCheckpoint, path.string() + ": " + e.what());
     }
-    if (options.partition) spec_.partition = *options.partition;
+    if (options.partition) {
+      spec_.partition = *options.partition;
+      spec_.cut.inputs.clear();
+    }
     if (options.precision) spec_.precision = *options.precision;
     spec_.replicas = 1;
     session_ = std::make_unique<Session>(session_options(spec_, {.core_bytes = options.core_budget_bytes}), pool_);

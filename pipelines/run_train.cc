@@ -9,6 +9,7 @@
 #include "io/csv.h"
 #include "io/dataset.h"
 #include "libcore/kernels/conv.h"
+#include "libcore/ops/op_table.h"
 #include "libcore/train/initialise.h"
 #include "libcore/train/trainer.h"
 #include "pipelines/checkpoint.h"
@@ -20,6 +21,14 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
+
+std::string schedule_text(const OptimizerOptions& o) {
+  if (o.schedule == ScheduleKind::kConstant) return "constant";
+  if (o.schedule == ScheduleKind::kPolynomial) return "polynomial";
+  char text[64];
+  std::snprintf(text, sizeof text, "%.9g^(step / %lld)", o.decay_rate, static_cast<long long>(o.decay_steps));
+  return text;
+}
 
 /// What decides the trajectory; a resumed run must agree on all of it.
 Json training_json(const TrainOptions& o, const std::vector<std::string>& cases) {
@@ -33,7 +42,7 @@ Json training_json(const TrainOptions& o, const std::vector<std::string>& cases)
           {"nesterov", o.optimizer.nesterov},
           {"weight_decay", o.optimizer.weight_decay},
           {"clip_norm", o.optimizer.clip_norm},
-          {"schedule", o.optimizer.schedule == ScheduleKind::kPolynomial ? "polynomial" : "constant"},
+          {"schedule", schedule_text(o.optimizer)},
           {"warmup_steps", o.optimizer.warmup_steps},
           {"seed", o.sampling.seed},
           {"crop", o.sampling.crop.empty() ? "whole" : to_string(o.sampling.crop)},
@@ -77,10 +86,11 @@ class Run {
         split_(choose_split(dataset_, folds_, options.fold)), pool_(options.threads) {
     source_ = std::make_unique<SampleSource>(dataset_, indices(dataset_, split_.train), options.sampling);
     extents_ = source_->largest_extents(o_.batch);
+    if (o_.choose_plan) o_.spec = o_.choose_plan(o_.spec, extents_);
     const Graph graph = build_graph(o_.spec, extents_, Phase::kTrain, o_.spec.precision);
     const std::int64_t optimizer_bytes = Optimizer::state_bytes(o_.optimizer, graph);
     session_ = std::make_unique<Session>(
-        session_options(o_.spec, {.core_bytes = o_.core_budget_bytes, .optimizer_bytes = optimizer_bytes}), pool_);
+        session_options(o_.spec, {.core_bytes = o_.core_budget_bytes, .host_bytes = o_.host_budget_bytes, .optimizer_bytes = optimizer_bytes}), pool_);
     const Executable& plan = session_->plan(extents_, Phase::kTrain);
     for (std::size_t index : indices(dataset_, split_.val))  // a validation over the budget is refused now, not after hours
       session_->plan(prediction_extents(dataset_.cases[index].shape, o_.spec.unet.depth), Phase::kPredict);
@@ -101,25 +111,35 @@ class Run {
   TrainReport go() {
     const auto start = Clock::now();
     open_folder();
+    trace_.emplace(o_.trace, o_.threads);
+    trace_->price(session_->plan(extents_, Phase::kTrain).program, op_table());
     if (o_.resume) load();
     describe();
     CsvWriter csv = CsvWriter::resume(o_.run / "results.csv",
                                       {"step", "loss", "gradient_norm", "learning_rate", "seconds", "validation_dice"},
                                       trainer_->steps_done());
+    std::int64_t looked_at = trainer_->steps_done();
+    auto loop_start = Clock::now();
     while (trainer_->steps_done() < o_.steps && !progress_.stop_requested()) {
       const auto step_start = Clock::now();
       const StepResult result = one_step();
       const std::int64_t done = trainer_->steps_done();
       const double seconds = std::chrono::duration<double>(Clock::now() - step_start).count();
       const bool last = done == o_.steps;
-      const bool validated = !split_.val.empty() && (last || (o_.validate_every > 0 && done % o_.validate_every == 0));
+      const double loop_seconds = std::chrono::duration<double>(Clock::now() - loop_start).count();
+      const bool look = last || o_.iterations_per_loop.ends(done - looked_at, loop_seconds);
+      const bool validated = look && !split_.val.empty() && (last || is_due(looked_at, done, o_.validate_every));
       if (validated) validate();
       csv.write({done, result.loss, result.gradient_norm, result.learning_rate, seconds,
                  validated ? report_.mean_dice : std::numeric_limits<double>::quiet_NaN()});
-      if (last || done % o_.checkpoint_every == 0) save();
+      if (!look) continue;
+      if (last || is_due(looked_at, done, o_.checkpoint_every)) save();
       progress_.update("train", done, o_.steps, text_of(result));
+      looked_at = done;
+      loop_start = Clock::now();
     }
     report_.interrupted = trainer_->steps_done() < o_.steps;
+    trace_->write();
     if (report_.interrupted) save();
     report_.steps = trainer_->steps_done();
     report_.best_dice = state_.best_dice;
@@ -152,9 +172,16 @@ class Run {
     const std::int64_t step = trainer_->steps_done();
     const auto batch = source_->batch(step, o_.batch);
     source_->prefetch(source_->batch(step + 1, o_.batch));
-    const StepResult result = trainer_->step(source_->extents(batch), [&](const std::string& input, const TensorView& box) {
+    const Shape extents = source_->extents(batch);
+    if (trace_->recorder() != nullptr) {
+      CoreSet& cores = session_->cores(extents, Phase::kTrain);
+      cores.set_trace(trace_->recorder());
+      trace_->begin_step(cores.executable().program);
+    }
+    const StepResult result = trainer_->step(extents, [&](const std::string& input, const TensorView& box) {
       source_->fill(batch, input, box);
     });
+    trace_->end_step();
     report_.loss = result.loss;
     return result;
   }
@@ -210,7 +237,7 @@ class Run {
     progress_.log("resumed at step " + std::to_string(checkpoint.state.step));
   }
 
-  const TrainOptions& o_;
+  TrainOptions o_;
   Progress& progress_;
   PreparedDataset dataset_;
   std::vector<Split> folds_;
@@ -218,6 +245,7 @@ class Run {
   WorkerPool pool_;
   std::unique_ptr<SampleSource> source_;
   Shape extents_;  // the largest of any step
+  std::optional<TraceFile> trace_;
   std::unique_ptr<Session> session_;
   std::unique_ptr<Trainer> trainer_;
   CheckpointState state_;

@@ -10,6 +10,8 @@
 #include "pipelines/model_spec.h"
 #include "pipelines/report.h"
 #include "pipelines/sample_source.h"
+#include "pipelines/tpu_config_loop.h"
+#include "pipelines/trace_json.h"
 
 namespace voxshard {
 
@@ -23,10 +25,15 @@ struct TrainOptions {
   std::string fold = "0";      // of 5 (fewer with few cases), or "all": no validation
   std::int64_t validate_every = 0;    // steps; 0: at the end only
   std::int64_t checkpoint_every = 100;
+  IterationsPerLoop iterations_per_loop;  // between two looks: progress, validation, checkpoint; what is due waits for one
   int threads = 1;
   std::int64_t core_budget_bytes = 0;
+  std::int64_t host_budget_bytes = 0;  // of all cores together; 0: no limit
+  /// How `spec` is cut for the largest input of the run; empty: as it says (--partition auto).
+  std::function<ModelSpec(const ModelSpec& spec, const Shape& extents)> choose_plan;
   bool resume = false;         // go on from checkpoints/last
   bool restart = false;        // throw an earlier run in this folder away
+  TraceOptions trace;          // of the first steps of this call
 };
 
 struct TrainReport {

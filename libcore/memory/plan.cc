@@ -136,16 +136,18 @@ MemoryPlan plan_memory(const Program& program, const OpTable& ops, const MemoryO
     const Node& node = program.graph.node(id);
     const ValuePlan& value = program.plan(id);
     if (node.role == Role::kParameter || node.role == Role::kState) {
-      plan.parameter_bytes += bytes_of(Box::whole(node.type.shape), node.type.dtype, plan.tiled);
+      plan.parameter_bytes += plan.tiled ? bytes_of(Box::whole(node.type.shape), node.type.dtype, true) : node.type.bytes();
       continue;
     }
     const Lifetime& life = lives[static_cast<std::size_t>(id)];
     for (std::size_t core = 0; core < value.held.size(); ++core) {
       if (value.held[core].empty()) continue;
       Pool& pool = value.layout.replicated ? plan.process : plan.arenas[core];
+      // What lies outside the tensor is stored for the host's kernels alone; a TPU pads as it reads.
+      const Box box = plan.tiled ? intersect(value.held[core], Box::whole(node.type.shape)) : value.held[core];
       pool.buffers.push_back({.value = id,
-                              .box = value.held[core],
-                              .bytes = bytes_of(value.held[core], node.type.dtype, plan.tiled),
+                              .box = box,
+                              .bytes = bytes_of(box, node.type.dtype, plan.tiled),
                               .first = life.first,
                               .last = life.last});
     }

@@ -30,10 +30,15 @@ void merge_thin(std::vector<Interval>& parts, std::int64_t thinnest) {
 
 }  // namespace
 
+const InputPlacement* PartitionOptions::placement_of(const std::string& input) const {
+  const auto placed = std::find_if(inputs.begin(), inputs.end(), [&](const PlacedInput& p) { return p.name == input; });
+  return placed == inputs.end() ? nullptr : &placed->placement;
+}
+
 Box Layout::box(const Mesh& mesh, std::int64_t core, const Shape& shape) const {
   if (replicated) return Box::whole(shape);
   Box box = Box::whole(shape);
-  const Dims part = grid.empty() ? mesh.part_of(core) : Mesh{mesh.replicas, grid}.part_of(core);
+  const Dims part = over(mesh).part_of(core);
   for (int a = 0; a < static_cast<int>(axes.size()); ++a) {
     const auto& [begin, end] = axes[static_cast<std::size_t>(a)][static_cast<std::size_t>(part[a])];
     box.set(a, begin, end);
@@ -120,7 +125,7 @@ Layout LayoutTable::of_contraction(const OpDef& def, const OpContext& op, const 
 }
 
 bool LayoutTable::is_placed(const Node& node) const {
-  return node.role == Role::kInput && options_.inputs.contains(node.name);
+  return node.role == Role::kInput && options_.placement_of(node.name) != nullptr;
 }
 
 Layout LayoutTable::of(const Graph& graph, ValueId id, const std::vector<Layout>& earlier) {
@@ -129,8 +134,7 @@ Layout LayoutTable::of(const Graph& graph, ValueId id, const std::vector<Layout>
   if (node.role == Role::kParameter || node.role == Role::kState) return {};
   const Dims key = leading(shape);
   if (node.role == Role::kInput) {
-    if (const auto placed = options_.inputs.find(node.name); placed != options_.inputs.end())
-      return of_input(shape, placed->second);
+    if (const InputPlacement* placement = options_.placement_of(node.name)) return of_input(shape, *placement);
     auto known = by_extents_.find(key);
     if (known == by_extents_.end()) known = by_extents_.emplace(key, of_input(shape, {})).first;
     return known->second;

@@ -15,6 +15,8 @@ struct Layout {
   Dims grid;  // the parts that `axes` are about, cores row-major over them; empty: those of the mesh
 
   Box box(const Mesh& mesh, std::int64_t core, const Shape& shape) const;
+  /// The mesh over whose parts `axes` tells: `mesh`, or as many replicas of `grid`.
+  Mesh over(const Mesh& mesh) const { return grid.empty() ? mesh : Mesh{mesh.replicas, grid}; }
 };
 
 /// How an input lies on the cores of a replica when the host feeds it. What other cores need of it follows by exchange.
@@ -30,14 +32,23 @@ struct InputPlacement {
   friend bool operator==(const InputPlacement&, const InputPlacement&) = default;
 };
 
+struct PlacedInput {
+  std::string name;
+  InputPlacement placement;
+  friend bool operator==(const PlacedInput&, const PlacedInput&) = default;
+};
+
 /// How a program is cut beyond its mesh.
 struct PartitionOptions {
   /// Where strides leave parts of fewer planes than this along a cut axis, neighbours are merged two by two onto the first
   /// of them until they have as many: a coarser grid for the deep levels, whose other cores then wait. 0: never.
   ///   example: 256 planes over 16 cores, three poolings: 2 planes a core; with 4 here 8 cores hold 4 planes each
   std::int64_t thinnest_slab = 0;
-  /// Inputs by name that are not cut like the mesh. Names that the graph lacks are no error.
-  std::map<std::string, InputPlacement> inputs;
+  /// Inputs that are not cut like the mesh. Names that the graph lacks are no error.
+  std::vector<PlacedInput> inputs;
+
+  /// Null for an input that is cut like the mesh.
+  const InputPlacement* placement_of(const std::string& input) const;
   friend bool operator==(const PartitionOptions&, const PartitionOptions&) = default;
 };
 

@@ -66,6 +66,7 @@ std::vector<std::int64_t> parts_with(const Layout& layout, int a, std::int64_t b
 std::vector<Copy> exchange_copies(const ValuePlan& plan, const Mesh& mesh, const Shape& shape) {
   std::vector<Copy> copies;
   const Layout& layout = plan.layout;
+  const Mesh parts_of_axes = layout.over(mesh);
   for (std::size_t to = 0; to < plan.own.size(); ++to) {
     const Box wanted = intersect(plan.held[to], Box::whole(shape));
     if (wanted.empty() || plan.own[to].contains(wanted)) continue;
@@ -76,7 +77,7 @@ std::vector<Copy> exchange_copies(const ValuePlan& plan, const Mesh& mesh, const
       const auto parts = cut ? parts_with(layout, a, wanted.begin[a], wanted.end(a)) : std::vector<std::int64_t>{0};
       std::vector<std::int64_t> finer;
       for (std::int64_t owner : owners)
-        for (std::int64_t part : parts) finer.push_back(owner * mesh.parts(a) + part);
+        for (std::int64_t part : parts) finer.push_back(owner * parts_of_axes.parts(a) + part);
       owners = std::move(finer);
     }
     for (std::int64_t from : owners) {

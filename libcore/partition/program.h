@@ -58,7 +58,8 @@ Program partition(Graph graph, const OpTable& ops, const Mesh& mesh, const Parti
 /// copy each margin voxel exactly once from its owner, values are computed before use.
 std::vector<std::string> verify(const Program& program, const OpTable& ops);
 
-/// One line per instruction with boxes and halos.
+/// One line per input and per instruction: op, global type, the box of the core that holds most, the widest halo below and
+/// above per axis, bytes that are exchanged.
 std::string to_text(const Program& program);
 
 /// The iteration box of each core for node `id`: owned boxes of the result, or of the driver for a contraction (a box

@@ -104,8 +104,9 @@ void CoreSet::pack_weights() {
   std::vector<std::size_t> packing;
   for (std::size_t i = 0; i < program.instructions.size(); ++i)
     if (executable_.kernels.packed_bytes[i] > 0) packing.push_back(i);
-  pool_.run(static_cast<std::int64_t>(packing.size()), [&](std::int64_t task, int) {
+  pool_.run(static_cast<std::int64_t>(packing.size()), [&](std::int64_t task, int worker) {
     const std::size_t i = packing[static_cast<std::size_t>(task)];
+    const TraceSpan span(tracing(), worker, TraceKind::kPack, i, -1, executable_.kernels.packed_bytes[i]);
     std::vector<TensorView> inputs;
     for (ValueId input : program.graph.node(program.instructions[i].value).inputs)
       if (program.replicated(input)) inputs.push_back(replicated(input));

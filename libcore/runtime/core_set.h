@@ -15,6 +15,7 @@
 
 #include "libcore/base/parallel.h"
 #include "libcore/runtime/executable.h"
+#include "libcore/runtime/trace.h"
 #include "libcore/runtime/transport.h"
 
 namespace voxshard {
@@ -68,6 +69,8 @@ class CoreSet {
 
   const Executable& executable() const { return executable_; }
   std::int64_t high_water_bytes(std::size_t core) const { return arenas_[core].high_water_bytes(); }
+  /// Records what happens inside of the recorder's steps; null: nothing.
+  void set_trace(TraceRecorder* trace) { trace_ = trace; }
   /// Worker-seconds per instruction, summed over all runs.
   std::vector<double> seconds_by_instruction() const;
 
@@ -94,16 +97,19 @@ class CoreSet {
   TensorView output_view(const Instruction& instruction, std::size_t core, std::size_t block, const TensorView& geometry);
   void run_step(const Step& step);
   void run_segment(const std::vector<std::vector<Stage>>& segment);
-  void run_call(std::size_t instruction, const Call& call, int worker);
+  void run_call(std::size_t instruction, std::int64_t core, const Call& call, int worker);
+  void fill_margin(const Stage& stage, std::size_t core, int worker);
   void run_join(std::size_t index);
   void run_exchange(std::size_t index);
   bool is_barrier(const Instruction& instruction) const;
+  TraceRecorder* tracing() const { return trace_ != nullptr && trace_->active() ? trace_ : nullptr; }
 
   const Executable& executable_;
   const OpTable& ops_;
   Parameters& parameters_;
   WorkerPool& pool_;
   Transport& transport_;
+  TraceRecorder* trace_ = nullptr;
   std::vector<Arena> arenas_;
   Arena process_;
   Arena packed_;

@@ -49,6 +49,8 @@ void tree_sum_f32(const std::vector<TensorView>& partials, std::int64_t begin, s
   for (std::int64_t i = 0; i < count; ++i) out[i] += right[i];
 }
 
+std::int64_t bytes_of(const TensorView& view) { return view.count() * dtype_bytes(view.dtype); }
+
 constexpr std::int64_t kJoinChunk = 1024;     // elements on the stack while a tree is added
 constexpr std::int64_t kJoinTask = 1 << 16;   // elements per task
 
@@ -142,7 +144,7 @@ void CoreSet::add_step(std::size_t index) {
 void CoreSet::run() {
   const std::size_t prologue = executable_.program.prologue;
   pool_.run(static_cast<std::int64_t>(prologue), [&](std::int64_t i, int worker) {
-    run_call(static_cast<std::size_t>(i), make_call(executable_.program.instructions[static_cast<std::size_t>(i)], 0, 0), worker);
+    run_call(static_cast<std::size_t>(i), -1, make_call(executable_.program.instructions[static_cast<std::size_t>(i)], 0, 0), worker);
   });
   pack_weights();
   for (const Step& step : steps_)
@@ -166,16 +168,23 @@ void CoreSet::run_step(const Step& step) {
     case InstructionKind::kJoin: run_join(*step.instruction); break;
     case InstructionKind::kExchange: run_exchange(*step.instruction); break;
     case InstructionKind::kCompute:
-      pool_.run(1, [&](std::int64_t, int worker) { run_call(*step.instruction, make_call(instruction, 0, 0), worker); });
+      pool_.run(1, [&](std::int64_t, int worker) { run_call(*step.instruction, -1, make_call(instruction, 0, 0), worker); });
       return;  // run_call has its own clock
     case InstructionKind::kFillMargin: break;
   }
   seconds_[0][*step.instruction] += std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-void CoreSet::run_call(std::size_t instruction, const Call& call, int worker) {
+void CoreSet::run_call(std::size_t instruction, std::int64_t core, const Call& call, int worker) {
   pin_kernel_library_to_one_thread();
   const auto w = static_cast<std::size_t>(worker);
+  TraceRecorder* trace = tracing();
+  std::int64_t bytes = 0;
+  if (trace != nullptr) {
+    bytes = bytes_of(call.output);
+    for (const TensorView& input : call.inputs) bytes += bytes_of(input);
+  }
+  const TraceSpan span(trace, worker, TraceKind::kTask, instruction, core, bytes);
   const auto start = Clock::now();
   const Arena& workspace = workspaces_[w];
   executable_.kernels.by_instruction[instruction]->run(
@@ -222,9 +231,8 @@ void CoreSet::run_segment(const std::vector<std::vector<Stage>>& segment) {
       ++cursor.running;
       lock.unlock();
       try {
-        if (task < stage.calls.size()) run_call(stage.instruction, stage.calls[task], worker);
-        if (task == 0)
-          for (const TensorView& view : stage.zero) fill_zero(view);
+        if (task < stage.calls.size()) run_call(stage.instruction, static_cast<std::int64_t>(core), stage.calls[task], worker);
+        if (task == 0 && !stage.zero.empty()) fill_margin(stage, core, worker);
       } catch (Error& error) {
         error.add_context("core " + std::to_string(core));
         lock.lock();
@@ -248,6 +256,13 @@ void CoreSet::run_segment(const std::vector<std::vector<Stage>>& segment) {
   if (failure) std::rethrow_exception(failure);
 }
 
+void CoreSet::fill_margin(const Stage& stage, std::size_t core, int worker) {
+  std::int64_t bytes = 0;
+  for (const TensorView& view : stage.zero) bytes += bytes_of(view);
+  const TraceSpan span(tracing(), worker, TraceKind::kFillMargin, stage.instruction, static_cast<std::int64_t>(core), bytes);
+  for (const TensorView& view : stage.zero) fill_zero(view);
+}
+
 void CoreSet::run_join(std::size_t index) {
   const Instruction& instruction = executable_.program.instructions[index];
   const bool replicated_result = executable_.program.replicated(instruction.value);
@@ -259,8 +274,10 @@ void CoreSet::run_join(std::size_t index) {
       if (view.box.contains(join.output.box)) results.push_back(view.sub(join.output.box));
     }
     const std::int64_t count = join.output.count();
-    pool_.run(ceil_div(count, kJoinTask), [&](std::int64_t task, int) {
+    pool_.run(ceil_div(count, kJoinTask), [&](std::int64_t task, int worker) {
       const std::int64_t end = std::min(count, (task + 1) * kJoinTask);
+      const std::int64_t bytes = (end - task * kJoinTask) * dtype_bytes(join.output.dtype) * static_cast<std::int64_t>(join.inputs.size());
+      const TraceSpan span(tracing(), worker, TraceKind::kJoin, index, -1, bytes);
       for (std::int64_t at = task * kJoinTask; at < end; at += kJoinChunk) {
         const std::int64_t n = std::min(kJoinChunk, end - at);
         for (const TensorView& result : results) {
@@ -277,10 +294,11 @@ void CoreSet::run_join(std::size_t index) {
 
 void CoreSet::run_exchange(std::size_t index) {
   const Instruction& instruction = executable_.program.instructions[index];
-  pool_.run(static_cast<std::int64_t>(instruction.copies.size()), [&](std::int64_t i, int) {
+  pool_.run(static_cast<std::int64_t>(instruction.copies.size()), [&](std::int64_t i, int worker) {
     const Copy& piece = instruction.copies[static_cast<std::size_t>(i)];
-    transport_.start(piece.from, piece.to, held(instruction.value, static_cast<std::size_t>(piece.from)).sub(piece.box),
-                     held(instruction.value, static_cast<std::size_t>(piece.to)).sub(piece.box));
+    const TensorView to = held(instruction.value, static_cast<std::size_t>(piece.to)).sub(piece.box);
+    const TraceSpan span(tracing(), worker, TraceKind::kExchange, index, piece.to, bytes_of(to));
+    transport_.start(piece.from, piece.to, held(instruction.value, static_cast<std::size_t>(piece.from)).sub(piece.box), to);
   });
   transport_.wait();
 }

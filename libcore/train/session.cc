@@ -50,6 +50,12 @@ const Executable& Session::plan(const Shape& extents, Phase phase) {
         compile(options_.factory(extents, phase), op_table(), options_.mesh, options_.kernels, {}, options_.cut));
     if (options_.core_budget_bytes > 0 && widest_core(*made, options_.optimizer_bytes).second > options_.core_budget_bytes)
       throw Error(ErrorKind::kBudget, over_budget_text(*this, *made, extents, phase));
+    const std::int64_t host_bytes = made->host_bytes(pool_.workers(), options_.optimizer_bytes);
+    if (options_.host_budget_bytes > 0 && host_bytes > options_.host_budget_bytes)
+      throw Error(ErrorKind::kBudget, "[memory] all cores together need " + bytes_text(host_bytes) + " (" + std::to_string(host_bytes) +
+                                          " bytes) in this process, the budget is " + bytes_text(options_.host_budget_bytes) +
+                                          "; nothing was allocated. Recompute more (--recompute upsampling), or let "
+                                          "--partition auto choose");
     slot = std::move(made);
   }
   return *slot;

@@ -20,6 +20,7 @@ struct SessionOptions {
   PartitionOptions cut;
   KernelSet kernels = KernelSet::kFast;
   std::int64_t core_budget_bytes = 0;  // per core; 0: no limit
+  std::int64_t host_budget_bytes = 0;  // all cores and workers of this process together; 0: no limit
   std::int64_t optimizer_bytes = 0;    // counted on every core while training
 };
 
@@ -28,7 +29,8 @@ class Session {
   Session(SessionOptions options, WorkerPool& pool);
 
   /// The plan for an input size; allocates nothing that the plan counts. Errors: kBudget when a core would need more
-  /// than its budget: the needed bytes per core, the five largest allocations and a partition that fits.
+  /// than its budget: the needed bytes per core, the five largest allocations and a partition that fits; or the process
+  /// more than its own.
   const Executable& plan(const Shape& extents, Phase phase);
   /// The core set for that size; the one before is released first.
   CoreSet& cores(const Shape& extents, Phase phase);

@@ -178,15 +178,22 @@ TEST(Program, WhatReadsOnlyParametersComesFirst) {
   EXPECT_EQ(program.instructions[0].value, narrow);
 }
 
-TEST(Program, TextFormIsStable) {
+TEST(Program, TextFormShowsShapesBoxesHalosAndBytes) {
   EXPECT_EQ(to_text(sound_program()),
             "mesh replicas=1 partition=1x3x1x1 cores=3\n"
-            "fill_margin  image\n"
-            "exchange     image, 4 copies, 64 bytes\n"
-            "compute      conv = conv : f32[1x9x4x2], 3 blocks, core 0 owns [0:1, 0:3, 0:4, 0:2] holds [0:1, 0:3, 0:4, "
-            "0:2]\n"
+            "input        image : f32[1x9x4x1], core 0 owns [0:1, 0:3, 0:4, 0:1] holds [0:1, -1:4, -1:5, 0:1], "
+            "halo low 0x1x1x0 high 0x1x1x0\n"
+            "fill_margin  image, 152 bytes\n"
+            "exchange     image, 4 copies, 64 bytes, the widest 16\n"
+            "compute      conv = conv : f32[1x9x4x2], 3 blocks, core 0 owns [0:1, 0:3, 0:4, 0:2], no halo\n"
             "compute      sum = channel_sum : f32[2], 3 blocks, partial\n"
-            "join         sum\n");
+            "join         sum : f32[2], 8 bytes\n");
+}
+
+TEST(Program, TextFormTellsTheHaloOfEachSide) {
+  // A window of 4 with SAME padding reads one below and two above.
+  const std::string text = to_text(cut(conv_graph({1, 8, 4, 1}, 4), {1, 2, 1, 1}));
+  EXPECT_NE(text.find("halo low 0x1x1x0 high 0x2x2x0"), std::string::npos) << text;
 }
 
 }  // namespace

@@ -1,0 +1,114 @@
+// voxshard plan: which grid, and what it costs, before the run.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "apps/command.h"
+#include "apps/plan_args.h"
+#include "apps/text_table.h"
+
+namespace voxshard {
+namespace {
+
+struct Options {
+  ModelArgs model;
+  PlanArgs plan;
+  std::string size = "128x128x128";
+  std::int64_t batch = 1;
+  bool explain = false;
+};
+
+std::string memory_table(const PlanReport& r) {
+  const MemoryReport& m = r.memory;
+  std::vector<std::vector<std::string>> rows = {{"memory of core " + std::to_string(m.core), "bytes"}};
+  auto add = [&](const char* what, std::int64_t bytes) { rows.push_back({what, bytes_text(bytes)}); };
+  add("parameters", m.parameter_bytes);
+  add("optimizer state", r.optimizer_bytes);
+  add("gradients of parameters", m.gradient_bytes);
+  add("activations kept for backward", m.kept_bytes);
+  add("other activations and their gradients", m.transient_bytes);
+  add("halo margins", m.halo_bytes);
+  add("partial sums", m.partial_bytes);
+  add("gaps between buffers", m.gap_bytes);
+  add("converted weights, statistics", m.replicated_bytes);
+  if (r.reordered_bytes > 0) add("reordered weights", r.reordered_bytes);
+  add("in all", r.chosen().core_bytes);
+  if (r.core_budget_bytes > 0) add("budget", r.core_budget_bytes);
+  if (r.workspace_bytes > 0) {
+    add("workspace of all workers", r.workspace_bytes);
+    add("all cores together", r.chosen().all_bytes);
+  }
+  std::vector<std::vector<std::string>> largest = {{"largest allocations", "shape", "size", "unpadded", "expansion"}};
+  for (const Allocation& a : r.largest)
+    largest.push_back({a.layer, std::string(dtype_name(a.type.dtype)) + "[" + to_string(a.box.extent) + "]",
+                       bytes_text(a.bytes), bytes_text(a.unpadded_bytes), fixed_text(a.expansion(), 2) + "x"});
+  return text_table(rows) + "widest at " + m.widest_layer + "\n\n" + text_table(largest);
+}
+
+std::string candidate_table(const PlanReport& r, bool all) {
+  constexpr std::size_t kShown = 10;
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < r.candidates.size(); ++i)
+    if (all || r.candidates[i].fits()) order.push_back(i);
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    const Candidate &x = r.candidates[a], &y = r.candidates[b];
+    return std::tuple(x.verdict, x.step_s) < std::tuple(y.verdict, y.step_s);
+  });
+  if (!all && order.size() > kShown) order.resize(kShown);
+  std::vector<std::vector<std::string>> rows = {{"partition", "replicas", "cores", "recompute", "slab", "step s", "core", "halo MB",
+                                                 "messages", "hops", "thinnest", "idle", "verdict"}};
+  for (std::size_t i : order) {
+    const Candidate& c = r.candidates[i];
+    std::vector<std::string> row = {to_string(c.mesh.partition), std::to_string(c.mesh.replicas), std::to_string(c.mesh.cores()),
+                                    recompute_name(c.recompute), std::to_string(c.cut.thinnest_slab)};
+    if (c.verdict == Verdict::kNotNeeded) {
+      row.insert(row.end(), {"", "", "", "", "", "", ""});
+    } else {
+      row.insert(row.end(), {fixed_text(c.step_s), bytes_text(c.core_bytes), fixed_text(c.halo_bytes / 1e6, 1),
+                             std::to_string(c.messages), std::to_string(c.hops),
+                             c.thinnest_planes > 0 ? std::to_string(c.thinnest_planes) : "-", std::to_string(c.idle_cores)});
+    }
+    row.push_back((i == *r.best ? "chosen: " : "") + reason_text(c));
+    rows.push_back(std::move(row));
+  }
+  return text_table(rows);
+}
+
+std::string report_text(const PlanReport& r, bool all) {
+  const Candidate& c = r.chosen();
+  const char* clock = r.emulated ? " emulated" : "";
+  return "--partition " + to_string(c.mesh.partition) + " --replicas " + std::to_string(c.mesh.replicas) + " --recompute " +
+         recompute_name(c.recompute) + " --thinnest-slab " + std::to_string(c.cut.thinnest_slab) + "\n" +
+         fixed_text(c.step_s) + clock + " s a step on " + std::to_string(c.mesh.cores()) + " cores of " + r.device +
+         " (cores " + fixed_text(c.device_s) + " s, hosts " + fixed_text(c.feed_s) + " s); every core holds all weights\n\n" +
+         memory_table(r) + "\n" + candidate_table(r, all) + std::to_string(r.candidates.size()) + " candidates in " +
+         fixed_text(r.planning_s, 2) + " s" + (all ? "" : "; --explain shows all") + "\n";
+}
+
+RunCommand add(CLI::App& app) {
+  auto o = std::make_shared<Options>();
+  add_model_options(app, o->model, false);
+  add_plan_options(app, o->plan);
+  o->plan.device = "tpu-v3";
+  app.add_option("--size", o->size, "Spatial size, D x H x W (or H x W)")->capture_default_str();
+  app.add_option(kBatchNames, o->batch, "Samples of a step over all replicas")->capture_default_str();
+  app.add_flag("--explain", o->explain, "Every candidate with its reason");
+  return [o](const Context& context) {
+    o->model.partition.clear();
+    const std::int64_t cores = std::exchange(o->model.cores, 0);  // a limit here, not a check of a partition
+    const ModelSpec spec = model_spec(o->model, o->batch);
+    o->model.cores = cores;
+    PlanOptions options = plan_options(o->plan, o->model, spec, context, false);
+    options.extents = extents_from_text(o->size, spec.unet.spatial_axes, o->batch);
+    const PlanReport report = run_plan(options, *context.progress);
+    return Outcome{.json = to_json(report, o->explain), .text = report_text(report, o->explain)};
+  };
+}
+
+}  // namespace
+
+Command plan_command() {
+  return {"plan", "Chooses the grid by the memory of a core and the step time on a device, and says why not the others.",
+          "voxshard plan --model unet3d --size 256x256x256 --batch 4 --device tpu-v3 --cores 16 --explain", add};
+}
+
+}  // namespace voxshard

@@ -1,0 +1,53 @@
+#include "apps/plan_args.h"
+
+#include <CLI/CLI.hpp>
+
+namespace voxshard {
+
+void add_plan_options(CLI::App& app, PlanArgs& args) {
+  const std::string group = "Plan (--partition auto)";
+  app.add_option("--device", args.device,
+                 "Prices steps: host, tpu-v2, tpu-v3, a slice like tpu-v3-32, or a device file; default: host once voxshard "
+                 "doctor has measured it, else tpu-v3")
+      ->group(group);
+  app.add_option("--host-memory", args.host_memory, "Budget of all cores together in this process, like 21GiB")->group(group);
+  app.add_option("--prefer", args.prefer, "Of what fits: the fastest, or the fewest cores")
+      ->check(CLI::IsMember({"fastest", "fewest"}))->capture_default_str()->group(group);
+}
+
+PlanOptions plan_options(const PlanArgs& a, const ModelArgs& model, const ModelSpec& spec, const Context& context, bool exactly) {
+  std::string device = a.device;
+  if (device.empty() && !std::filesystem::exists(host_device_path())) {
+    device = "tpu-v3";
+    context.progress->log("this machine was not measured yet (voxshard doctor): grids are compared by their time on " + device);
+  }
+  return {.spec = spec,
+          .device = device_from_name(device.empty() ? "host" : device),
+          .cores = model.cores,
+          .exactly = exactly && model.cores > 0,
+          .core_budget_bytes = core_budget_bytes(model),
+          .host_budget_bytes = host_budget_bytes(a),
+          .preference = a.prefer == "fewest" ? Preference::kFewestCores : Preference::kFastest,
+          .threads = context.threads};
+}
+
+std::int64_t host_budget_bytes(const PlanArgs& a) { return a.host_memory.empty() ? 0 : bytes_from_text(a.host_memory); }
+
+bool is_auto(const ModelArgs& model) { return model.partition == "auto"; }
+
+ModelSpec planned_spec(const PlanArgs& args, const ModelArgs& model, const ModelSpec& spec, const Shape& extents,
+                       const Context& context) {
+  if (!is_auto(model)) return spec;
+  PlanOptions options = plan_options(args, model, spec, context, true);
+  options.extents = extents;
+  options.for_run = true;
+  const PlanReport report = run_plan(options, *context.progress);
+  const Candidate& c = report.chosen();
+  context.progress->log("planned partition " + to_string(c.mesh.partition) + ", " + std::to_string(c.mesh.replicas) +
+                        " replicas, recompute " + recompute_name(c.recompute) + ", thinnest slab " +
+                        std::to_string(c.cut.thinnest_slab) + ": " + bytes_text(c.core_bytes) + " per core, " +
+                        bytes_text(c.all_bytes) + " in all");
+  return with_plan(spec, c);
+}
+
+}  // namespace voxshard

@@ -1,0 +1,28 @@
+// The options that say for which device, and within which memory, a plan is made; shared by `plan` and by the commands
+// that know --partition auto.
+#pragma once
+
+#include "apps/command.h"
+#include "apps/model_args.h"
+#include "pipelines/run_plan.h"
+
+namespace voxshard {
+
+struct PlanArgs {
+  std::string device, host_memory, prefer = "fastest";  // device empty: this machine once it was measured, else tpu-v3
+};
+
+void add_plan_options(CLI::App& app, PlanArgs& args);
+/// The plan that the options ask for; its extents are still to be set. `exactly`: --cores is met, not just not exceeded.
+PlanOptions plan_options(const PlanArgs& args, const ModelArgs& model, const ModelSpec& spec, const Context& context, bool exactly);
+
+/// --host-memory in bytes; 0: no limit.
+std::int64_t host_budget_bytes(const PlanArgs& args);
+
+/// True for --partition auto.
+bool is_auto(const ModelArgs& model);
+/// `spec` as it is, or with --partition auto planned for `extents`; what was chosen goes to the log.
+ModelSpec planned_spec(const PlanArgs& args, const ModelArgs& model, const ModelSpec& spec, const Shape& extents,
+                       const Context& context);
+
+}  // namespace voxshard

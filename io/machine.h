@@ -1,0 +1,29 @@
+// Facts of the machine from the kernel's own files: processor, memory, limits of a container, huge pages, disk.
+//
+//   MachineFacts facts = machine_facts(".");   // facts.memory_bytes is the container's limit where that is lower
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace voxshard {
+
+struct MachineFacts {
+  std::string cpu;                   // "AMD EPYC 7763"; empty when unknown
+  std::vector<std::string> features;  // those of the processor that the kernels can use, as Linux names them
+  std::int64_t memory_bytes = 0;     // of the machine, or the container's limit; 0 when unknown
+  std::int64_t available_bytes = 0;  // without swapping
+  std::int64_t swap_bytes = 0;
+  std::string huge_pages;            // "always", "madvise" or "never"; empty when unknown
+  std::int64_t free_disk_bytes = 0;  // on the file system of the folder; -1 when unknown
+};
+
+MachineFacts machine_facts(const std::filesystem::path& folder);
+
+/// Name and version of each library that files go through.
+std::vector<std::pair<std::string, std::string>> io_library_versions();
+
+}  // namespace voxshard

@@ -1,0 +1,212 @@
+#include "libcore/planner/planner.h"
+
+#include <algorithm>
+#include <tuple>
+#include <vector>
+
+#include "libcore/memory/report.h"
+
+namespace voxshard {
+namespace {
+
+constexpr std::int64_t kMostCoresPerReplica = 128;  // num_cores_per_replica of the original system
+
+/// The input that carries the sample: the one with most elements.
+ValueId image_of(const Graph& graph) {
+  ValueId image = kNoValue;
+  for (ValueId id = 0; id < graph.size(); ++id) {
+    const Node& node = graph.node(id);
+    if (node.role == Role::kInput &&
+        (image == kNoValue || element_count(node.type.shape) > element_count(graph.node(image).type.shape)))
+      image = id;
+  }
+  if (image == kNoValue) throw Error(ErrorKind::kConfig, "[plan] the model has no input that could be cut");
+  return image;
+}
+
+/// The layer that is cut thinnest, counted where it first appears, and how many cores hold nothing where most do.
+void find_thin_layers(const Program& program, Candidate& candidate) {
+  for (ValueId id = 0; id < program.graph.size(); ++id) {
+    const ValuePlan& plan = program.plan(id);
+    if (plan.layout.axes.size() < 2) continue;  // held by every core, or a sum per sample
+    const std::int64_t idle = std::count_if(plan.own.begin(), plan.own.end(), [](const Box& own) { return own.empty(); });
+    candidate.idle_cores = std::max(candidate.idle_cores, idle);
+    for (std::size_t a = 1; a < plan.layout.axes.size(); ++a) {
+      std::int64_t widest = 0;
+      int parts = 0;
+      for (const auto& [begin, end] : plan.layout.axes[a]) {
+        widest = std::max(widest, end - begin);
+        parts += end > begin ? 1 : 0;
+      }
+      if (parts < 2 || (candidate.thinnest_planes > 0 && widest >= candidate.thinnest_planes)) continue;
+      candidate.thinnest_planes = widest;
+      candidate.thinnest_layer = program.graph.node(id).name;
+    }
+  }
+}
+
+/// True when `cut` merges parts of some layer. Layouts alone tell; the program need not be made.
+bool merges_parts(const Graph& graph, const OpTable& ops, const Mesh& mesh, const PartitionOptions& cut) {
+  LayoutTable plain_table(mesh, ops, {}), merged_table(mesh, ops, cut);
+  std::vector<Layout> plain, merged;
+  for (ValueId id = 0; id < graph.size(); ++id) {
+    plain.push_back(plain_table.of(graph, id, plain));
+    merged.push_back(merged_table.of(graph, id, merged));
+    if (plain.back().axes != merged.back().axes) return true;
+  }
+  return false;
+}
+
+/// Bytes that are held once per process and counted on every core.
+std::int64_t shared_bytes(const PlanProblem& problem, const MemoryPlan& memory) {
+  return memory.process.bytes + memory.parameter_bytes +
+         static_cast<std::int64_t>(problem.optimizer_share * static_cast<double>(memory.parameter_bytes));
+}
+
+/// Verdict, bytes and seconds of a candidate; `graph` recomputes as it says.
+void price(const PlanProblem& problem, const OpTable& ops, const DeviceSpec& device, const Graph& graph, Candidate& c) {
+  const Program program = partition(graph, ops, c.mesh, c.cut);
+  find_thin_layers(program, c);
+  const MemoryPlan memory = plan_memory(program, ops, {.tiled = problem.tiled});
+  const std::size_t widest = widest_core(memory);
+  const std::int64_t shared = shared_bytes(problem, memory);
+  c.core_bytes = memory.arenas[widest].bytes + shared;
+  c.all_bytes = memory.all_arena_bytes() + shared + problem.worker_bytes;
+  if (problem.core_bytes > 0) c.over_bytes = std::max(c.over_bytes, c.core_bytes - problem.core_bytes);
+  if (problem.all_cores_bytes > 0) c.over_bytes = std::max(c.over_bytes, c.all_bytes - problem.all_cores_bytes);
+  c.verdict = c.over_bytes > 0 ? Verdict::kOver : Verdict::kFits;
+  if (c.over_bytes > 0) c.largest = largest_allocations(program, memory, widest, 5);
+  const StepPrice step = price_step(program, ops, device, problem.feed);
+  c.step_s = step.step_s;
+  c.device_s = step.device_s;
+  c.feed_s = step.feed_s;
+  c.halo_bytes = step.halo_bytes;
+  c.all_reduce_bytes = step.all_reduce_bytes;
+  c.messages = step.messages;
+  c.hops = step.widest_hops;
+}
+
+class Pricing {
+ public:
+  Pricing(const PlanProblem& problem, const OpTable& ops, const DeviceSpec& device)
+      : problem_(problem), ops_(ops), device_(device) {
+    for (Recompute recompute : problem.recompute) graphs_.push_back(with_recomputation(problem.graph, ops, recompute));
+  }
+
+  /// All candidates of one mesh and slab width: with more recomputation only while less does not fit. None when the slab
+  /// width merges nothing, for that is the plan without it.
+  std::vector<Candidate> run(const Mesh& mesh, std::int64_t thinnest_slab) const {
+    const PartitionOptions cut{.thinnest_slab = thinnest_slab};
+    if (thinnest_slab > 0 && !merges_parts(problem_.graph, ops_, mesh, cut)) return {};
+    std::vector<Candidate> candidates;
+    bool fits = false;
+    for (std::size_t r = 0; r < graphs_.size(); ++r) {
+      Candidate candidate{.mesh = mesh, .recompute = problem_.recompute[r], .cut = cut};
+      if (!fits) {
+        price(problem_, ops_, device_, graphs_[r], candidate);
+        fits = candidate.fits();
+      }
+      candidates.push_back(std::move(candidate));
+    }
+    return candidates;
+  }
+
+ private:
+  const PlanProblem& problem_;
+  const OpTable& ops_;
+  const DeviceSpec& device_;
+  std::vector<Graph> graphs_;
+};
+
+}  // namespace
+
+std::vector<Mesh> legal_meshes(const Shape& image, std::int64_t cores, bool exactly) {
+  const int spatial = image.rank() - 2;
+  std::vector<Dims> partitions{Dims::filled(image.rank(), 1)};
+  for (int axis = 1; axis <= spatial; ++axis) {
+    std::vector<Dims> finer;
+    for (const Dims& dims : partitions)
+      for (std::int64_t parts = 1; parts <= image[axis] && element_count(dims) * parts <= std::min(cores, kMostCoresPerReplica);
+           parts *= 2) {
+        finer.push_back(dims);
+        finer.back()[axis] = parts;
+      }
+    partitions = std::move(finer);
+  }
+  std::vector<Mesh> meshes;
+  for (std::int64_t replicas = 1; replicas <= std::min(image[0], cores); ++replicas) {
+    if (image[0] % replicas != 0) continue;
+    for (const Dims& dims : partitions) {
+      const Mesh mesh{.replicas = replicas, .partition = dims};
+      if (mesh.cores() <= cores && (!exactly || mesh.cores() == cores)) meshes.push_back(mesh);
+    }
+  }
+  std::stable_sort(meshes.begin(), meshes.end(), [](const Mesh& a, const Mesh& b) {
+    return std::tuple(a.cores(), a.replicas) < std::tuple(b.cores(), b.replicas);
+  });
+  return meshes;
+}
+
+std::vector<Candidate> price_candidates(const PlanProblem& problem, const OpTable& ops, const DeviceSpec& device,
+                                        WorkerPool& pool) {
+  const Shape image = problem.graph.node(image_of(problem.graph)).type.shape;
+  const std::vector<Mesh> meshes = legal_meshes(image, problem.cores, problem.exactly);
+  const auto widths = static_cast<std::int64_t>(problem.thinnest_slabs.size());
+  const Pricing pricing(problem, ops, device);
+  std::vector<std::vector<Candidate>> by_task(meshes.size() * problem.thinnest_slabs.size());
+  // The many cores first, for they take longest.
+  const auto tasks = static_cast<std::int64_t>(by_task.size());
+  pool.run(tasks, [&](std::int64_t task, int) {
+    const std::int64_t index = tasks - 1 - task;
+    by_task[static_cast<std::size_t>(index)] =
+        pricing.run(meshes[static_cast<std::size_t>(index / widths)],
+                    problem.thinnest_slabs[static_cast<std::size_t>(index % widths)]);
+  });
+  std::vector<Candidate> all;
+  for (auto& candidates : by_task)
+    for (auto& candidate : candidates) all.push_back(std::move(candidate));
+  return all;
+}
+
+void price_candidate(const PlanProblem& problem, const OpTable& ops, const DeviceSpec& device, Candidate& candidate) {
+  price(problem, ops, device, with_recomputation(problem.graph, ops, candidate.recompute), candidate);
+}
+
+std::optional<std::size_t> choose(const std::vector<Candidate>& candidates, Preference preference) {
+  constexpr double kTie = 1.001;
+  std::int64_t fewest = 0;
+  double fastest = 0;
+  for (const Candidate& c : candidates) {
+    if (!c.fits()) continue;
+    const bool first = fewest == 0;
+    const bool fewer = c.mesh.cores() < fewest, equal = c.mesh.cores() == fewest;
+    if (first || (preference == Preference::kFewestCores ? fewer || (equal && c.step_s < fastest) : c.step_s < fastest))
+      fastest = c.step_s;
+    if (first || fewer) fewest = c.mesh.cores();
+  }
+  std::optional<std::size_t> best;
+  auto rank = [&](const Candidate& c) {
+    // The same number of parts on an outer axis leaves longer rows: larger begins of the partition come first.
+    std::vector<std::int64_t> inner;
+    for (auto parts : c.mesh.partition) inner.push_back(-parts);
+    return std::tuple(c.mesh.cores(), c.recompute, c.messages, inner, c.step_s);
+  };
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    const Candidate& c = candidates[i];
+    if (!c.fits() || c.step_s > fastest * kTie) continue;
+    if (preference == Preference::kFewestCores && c.mesh.cores() != fewest) continue;
+    if (!best || rank(c) < rank(candidates[*best])) best = i;
+  }
+  return best;
+}
+
+std::optional<std::size_t> nearest_miss(const std::vector<Candidate>& candidates) {
+  std::optional<std::size_t> nearest;
+  for (std::size_t i = 0; i < candidates.size(); ++i)
+    if (candidates[i].verdict == Verdict::kOver &&
+        (!nearest || candidates[i].over_bytes < candidates[*nearest].over_bytes))
+      nearest = i;
+  return nearest;
+}
+
+}  // namespace voxshard

@@ -1,0 +1,110 @@
+// Records what each worker did when, for a profile: one event per task, copy, join, fill and reordering of weights.
+//
+//   TraceRecorder recorder({.workers = 2, .most_steps = 2});
+//   cores.set_trace(&recorder);
+//   recorder.begin_step(cores.executable().program);  cores.run();  recorder.end_step();
+//
+// Without a recorder a core set pays one comparison with null per task. With one, each worker writes to memory of its own
+// that was reserved beforehand; what does not fit is counted, not kept. Threads: add() from worker threads, each with its
+// own number; all else from the thread that runs the steps.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "libcore/partition/program.h"
+
+namespace voxshard {
+
+enum class TraceKind : std::uint8_t { kTask, kJoin, kFillMargin, kExchange, kPack };
+
+struct TraceEvent {
+  double begin_s = 0, end_s = 0;  // since the recorder was made
+  std::int64_t bytes = 0;         // read and written by a task, copied, added, filled
+  std::int32_t step = 0;          // from 0
+  std::int32_t program = 0;       // index in programs()
+  std::int32_t instruction = 0;
+  std::int32_t core = -1;  // -1: of no core, once per process
+  std::int32_t worker = 0;
+  TraceKind kind = TraceKind::kTask;
+};
+
+/// What an event's instruction is called: names of the graph, nothing of the data.
+struct TraceInstruction {
+  std::string layer, op;
+};
+
+struct TraceStep {
+  double begin_s = 0, end_s = 0;
+  std::int32_t program = 0;
+};
+
+class TraceRecorder {
+ public:
+  struct Options {
+    int workers = 1;
+    std::int64_t most_steps = 2;
+    std::int64_t most_events = 200'000;  // of all workers together; 56 bytes each
+  };
+  explicit TraceRecorder(const Options& options);
+
+  /// A step of `program` begins; once most_steps were recorded, it and the events in it are ignored.
+  void begin_step(const Program& program);
+  void end_step();
+  /// True inside of a step that is recorded.
+  bool active() const { return active_; }
+  /// True when no further step will be recorded.
+  bool done() const { return static_cast<std::int64_t>(steps_.size()) >= options_.most_steps && !active_; }
+
+  double now_s() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+  /// Sets worker, step and program of the event and keeps it, if there is room.
+  void add(int worker, TraceEvent event);
+
+  const Options& options() const { return options_; }
+  const std::vector<TraceStep>& steps() const { return steps_; }
+  /// Per program, per instruction.
+  const std::vector<std::vector<TraceInstruction>>& programs() const { return programs_; }
+  /// Of one worker, in the order of time.
+  const std::vector<TraceEvent>& events(int worker) const { return events_[static_cast<std::size_t>(worker)]; }
+  std::int64_t dropped() const;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Options options_;
+  Clock::time_point start_ = Clock::now();
+  bool active_ = false;
+  std::vector<TraceStep> steps_;
+  std::vector<const Program*> known_;  // as programs_
+  std::vector<std::vector<TraceInstruction>> programs_;
+  std::vector<std::vector<TraceEvent>> events_;  // per worker
+  std::vector<std::int64_t> dropped_;            // per worker
+};
+
+/// Adds an event from its making to its end, unless `recorder` is null.
+class TraceSpan {
+ public:
+  TraceSpan(TraceRecorder* recorder, int worker, TraceKind kind, std::size_t instruction, std::int64_t core, std::int64_t bytes)
+      : recorder_(recorder), worker_(worker) {
+    if (recorder_ == nullptr) return;
+    event_ = {.begin_s = recorder_->now_s(),
+              .bytes = bytes,
+              .instruction = static_cast<std::int32_t>(instruction),
+              .core = static_cast<std::int32_t>(core),
+              .kind = kind};
+  }
+  ~TraceSpan() {
+    if (recorder_ == nullptr) return;
+    event_.end_s = recorder_->now_s();
+    recorder_->add(worker_, event_);
+  }
+  TraceSpan(const TraceSpan&) = delete;
+  TraceSpan& operator=(const TraceSpan&) = delete;
+
+ private:
+  TraceRecorder* recorder_;
+  int worker_;
+  TraceEvent event_;
+};
+
+}  // namespace voxshard

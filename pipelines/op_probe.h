@@ -1,0 +1,53 @@
+// One op on one block, ready to be run again and again by every worker on memory of its own: what `voxshard doctor` times.
+//
+//   Probe probe = op_probe(op_table(), {.op = "leaky_relu", .inputs = {{DType::kF32, {1, 8, 8, 8, 16}}}});
+//   ProbeMemory memory(probe.need);
+//   probe.run(memory);                  // probe.work.bytes were moved
+#pragma once
+
+#include <functional>
+
+#include "libcore/graph/op_def.h"
+
+namespace voxshard {
+
+/// Memory of one worker, reserved once for the largest probe: numbers about 1 in every float type, zeros, and scratch.
+/// Only scratch is written, so probes can share it.
+class ProbeMemory {
+ public:
+  struct Need {
+    std::int64_t numbers_bytes = 0, zeros_bytes = 0, scratch_bytes = 0;
+    void widen(const Need& other);
+  };
+  explicit ProbeMemory(const Need& need);
+  std::byte* numbers() const { return numbers_.data(); }
+  std::byte* zeros() const { return zeros_.data(); }
+  std::byte* scratch() const { return scratch_.data(); }
+
+ private:
+  Tensor numbers_, zeros_, scratch_;
+};
+
+struct Probe {
+  Work work;
+  double pack_bytes = 0;  // of plain weights, when the kernel reorders them
+  ProbeMemory::Need need;
+  std::function<void(const ProbeMemory&)> run;
+  std::function<void(const ProbeMemory&)> pack;  // call once before run
+};
+
+/// An op with global types; `iteration` (empty: everything) is the box of the result, or of the driver of a contraction.
+struct OpUse {
+  std::string op;
+  Attributes attrs;
+  std::vector<TensorType> inputs;
+  Box iteration;
+};
+
+/// With the fast kernels. Errors: kConfig where the inputs do not fit the op.
+Probe op_probe(const OpTable& ops, const OpUse& use);
+/// A copy of `bytes` into a margin, rows of `channels`, as exchanges do; and the filling of a margin with zeros.
+Probe copy_probe(DType type, std::int64_t channels, std::int64_t bytes);
+Probe fill_probe(DType type, std::int64_t channels, std::int64_t bytes);
+
+}  // namespace voxshard

@@ -1,0 +1,34 @@
+// The keys of the reference models' config files (tensorflow/tpu models/official/unet3d: unet_config.py, configs/cloud)
+// as options of voxshard, and the section tpu_config. Keys that decide nothing here are accepted with a note that says
+// why.
+//
+//   {"num_base_filters": 16, "use_batch_norm": false, "tpu_config": {"iterations_per_loop": 8}}
+//   -> {"base-filters": 16, "norm": "none", "iterations_per_loop": 8}
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace voxshard {
+
+/// The fields of TPUConfig and the batch sizes: keys of tpu_config_from_json and of the section tpu_config.
+const std::vector<std::string>& tpu_config_keys();
+/// Every key that with_option_names() knows beyond those.
+std::vector<std::string> reference_model_keys();
+
+/// The candidate with the fewest changes of a letter to `key`; the first of equals. Requires candidates.
+std::string nearest_key(const std::string& key, const std::vector<std::string>& candidates);
+
+struct OptionValues {
+  nlohmann::json values;           // by option name; sections named after subcommands stay sections
+  std::vector<std::string> notes;  // one line per key without effect
+};
+
+/// A config file's content with the original's keys renamed; other keys are left alone. An option that the file also
+/// gives under voxshard's own name keeps that value. Lists for input_partition_dims become text in the manner of
+/// Python. Errors: kConfig for an unknown key in tpu_config (names the nearest one) and for values that mean nothing
+/// here.
+OptionValues with_option_names(const nlohmann::json& config);
+
+}  // namespace voxshard

@@ -1,0 +1,50 @@
+// The profile of a run as Chrome / Perfetto trace-event JSON: one process for the wall clock with a thread per worker, and
+// one for the emulated clock with threads for each core's matrix unit, vector unit, memory and links and each feeding host.
+//
+//   TraceFile trace({.file = "step.json", .steps = 2}, workers);
+//   cores.set_trace(trace.recorder()); trace.begin_step(program); ... trace.end_step();  trace.write();
+//
+// Layers are named as in the graph. Names of cases, paths and values of samples never reach the file.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+
+#include "libcore/device/step_price.h"
+#include "libcore/runtime/trace.h"
+
+namespace voxshard {
+
+struct TraceOptions {
+  std::filesystem::path file;         // empty: no profile
+  std::int64_t steps = 2;             // how many are recorded
+  std::int64_t most_events = 200'000;  // of each clock; what is more is counted in the file, not written
+  std::optional<DeviceSpec> device;   // whose emulated clock is shown too; not the measured host, that is the wall clock
+};
+
+class TraceFile {
+ public:
+  /// Writes an empty profile, so that a file that cannot be written is refused before the run. Errors: kOutput.
+  TraceFile(TraceOptions options, int workers);
+  ~TraceFile();
+
+  /// Null without a file.
+  TraceRecorder* recorder();
+  /// Prices `program` on the device for the emulated clock, once; its samples arrive as in the original, the inputs and
+  /// one-hot labels as f32 records. Errors: kConfig when the device has no such slice.
+  void price(const Program& program, const OpTable& ops);
+  void begin_step(const Program& program);
+  /// Writes the file once the last step was recorded.
+  void end_step();
+  /// Writes what there is, unless that was done. Errors: kOutput.
+  void write();
+
+ private:
+  struct Emulated;
+  TraceOptions options_;
+  std::optional<TraceRecorder> recorder_;
+  std::unique_ptr<Emulated> emulated_;
+  bool written_ = false;
+};
+
+}  // namespace voxshard

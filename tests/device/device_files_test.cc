@@ -1,0 +1,83 @@
+// Names of devices: built in, of the user, this machine.
+#include "pipelines/device_files.h"
+
+#include <cstdlib>
+
+#include "tests/device/device_scene.h"
+#include "tests/pipelines/pipeline_scene.h"
+
+namespace voxshard {
+namespace {
+
+using namespace test;
+
+/// Sets an environment variable for one test.
+class Variable {
+ public:
+  Variable(const char* name, const std::string& value) : name_(name) {
+    if (const char* old = std::getenv(name)) old_ = old;
+    ::setenv(name, value.c_str(), 1);
+  }
+  ~Variable() {
+    if (old_)
+      ::setenv(name_, old_->c_str(), 1);
+    else
+      ::unsetenv(name_);
+  }
+
+ private:
+  const char* name_;
+  std::optional<std::string> old_;
+};
+
+TEST(DeviceName, BuiltInDevicesAreTheFilesOfTheFolder) {
+  EXPECT_EQ(builtin_device_names(), "tpu-v2, tpu-v3");
+  for (const auto& entry : std::filesystem::directory_iterator(VOXSHARD_SOURCE_DIR "/data/devices"))
+    EXPECT_EQ(device_from_name(entry.path().stem().string()).spec.name, entry.path().stem());
+}
+
+TEST(DeviceName, ASliceIsChosenByItsCores) {
+  EXPECT_FALSE(device_from_name("tpu-v3").cores.has_value());
+  for (const std::int64_t cores : {8, 32, 64, 128, 256, 2048})
+    EXPECT_EQ(device_from_name("tpu-v3-" + std::to_string(cores)).cores, cores);
+  EXPECT_EQ(device_from_name("tpu-v2-8").spec.core_bytes, std::int64_t{8} << 30);
+}
+
+TEST(DeviceName, WhatDoesNotExistIsRefusedWithWhatDoes) {
+  expect_config_error("\"tpu-v9\" is not known; expected tpu-v2, tpu-v3", [] { device_from_name("tpu-v9"); });
+  expect_config_error("is not known", [] { device_from_name(""); });
+  expect_config_error("is not known", [] { device_from_name("tpu-v33"); });
+  expect_config_error("tpu-v3 has no slice of 16 cores; it has 8, 32, 64, 128", [] { device_from_name("tpu-v3-16"); });
+  for (const char* name : {"tpu-v3-", "tpu-v3-8x", "tpu-v3--8", "tpu-v3-0"})
+    expect_config_error("has no slice of", [&] { device_from_name(name); });
+}
+
+TEST(DeviceName, AFileOfTheUserIsReadAndItsSliceChosen) {
+  const Scene scene("device_files");
+  const std::string path = scene.path("mine.json").string();
+  std::ofstream(path) << toy_json().dump();
+  EXPECT_EQ(device_from_name(path).spec.name, "mine");
+  EXPECT_FALSE(device_from_name(path).cores.has_value());
+  EXPECT_EQ(device_from_name(path + ":32").cores, 32);
+  expect_config_error("mine has no slice of 33 cores", [&] { device_from_name(path + ":33"); });
+  std::ofstream(path) << "{\"core\": {}}";
+  expect_config_error(path + ": the file: the key \"description\" is missing", [&] { device_from_name(path); });
+  expect_config_error("cannot be read", [&] { device_from_name(scene.path("absent.json").string()); });
+}
+
+TEST(DeviceName, TheHostIsWhereTheEnvironmentSays) {
+  const Scene scene("host_device");
+  {
+    const Variable home("HOME", "/home/a"), config("XDG_CONFIG_HOME", ""), file("VOXSHARD_HOST_DEVICE", "");
+    EXPECT_EQ(host_device_path(), "/home/a/.config/voxshard/host.json");
+  }
+  const Variable config("XDG_CONFIG_HOME", "/etc/xdg"), none("VOXSHARD_HOST_DEVICE", "");
+  EXPECT_EQ(host_device_path(), "/etc/xdg/voxshard/host.json");
+  const Variable file("VOXSHARD_HOST_DEVICE", scene.path("h.json").string());
+  EXPECT_EQ(host_device_path(), scene.path("h.json"));
+  expect_config_error("not measured yet", [] { device_from_name("host"); });
+  expect_config_error("voxshard doctor", [] { device_from_name("host"); });
+}
+
+}  // namespace
+}  // namespace voxshard
