@@ -51,19 +51,19 @@ std::string candidate_table(const PlanReport& r, bool all) {
     if (all || r.candidates[i].fits()) order.push_back(i);
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     const Candidate &x = r.candidates[a], &y = r.candidates[b];
-    return std::tuple(x.verdict, x.step_s) < std::tuple(y.verdict, y.step_s);
+    return std::tuple(a != *r.best, x.verdict, x.step_s, x.device_s) < std::tuple(b != *r.best, y.verdict, y.step_s, y.device_s);
   });
   if (!all && order.size() > kShown) order.resize(kShown);
-  std::vector<std::vector<std::string>> rows = {{"partition", "replicas", "cores", "recompute", "slab", "step s", "core", "halo MB",
+  std::vector<std::vector<std::string>> rows = {{"partition", "replicas", "cores", "recompute", "slab", "step s", "cores s", "core", "halo MB",
                                                  "messages", "hops", "thinnest", "idle", "verdict"}};
   for (std::size_t i : order) {
     const Candidate& c = r.candidates[i];
     std::vector<std::string> row = {to_string(c.mesh.partition), std::to_string(c.mesh.replicas), std::to_string(c.mesh.cores()),
                                     recompute_name(c.recompute), std::to_string(c.cut.thinnest_slab)};
     if (c.verdict == Verdict::kNotNeeded) {
-      row.insert(row.end(), {"", "", "", "", "", "", ""});
+      row.insert(row.end(), {"", "", "", "", "", "", "", ""});
     } else {
-      row.insert(row.end(), {fixed_text(c.step_s), bytes_text(c.core_bytes), fixed_text(c.halo_bytes / 1e6, 1),
+      row.insert(row.end(), {fixed_text(c.step_s), fixed_text(c.device_s), bytes_text(c.core_bytes), fixed_text(c.halo_bytes / 1e6, 1),
                              std::to_string(c.messages), std::to_string(c.hops),
                              c.thinnest_planes > 0 ? std::to_string(c.thinnest_planes) : "-", std::to_string(c.idle_cores)});
     }
@@ -98,7 +98,7 @@ RunCommand add(CLI::App& app) {
     const ModelSpec spec = model_spec(o->model, o->batch);
     o->model.cores = cores;
     PlanOptions options = plan_options(o->plan, o->model, spec, context, false);
-    options.extents = extents_from_text(o->size, spec.unet.spatial_axes, o->batch);
+    options.extents = extents_from_text(o->size, spec.spatial_axes(), o->batch);
     const PlanReport report = run_plan(options, *context.progress);
     return Outcome{.json = to_json(report, o->explain), .text = report_text(report, o->explain)};
   };
