@@ -11,8 +11,8 @@ import argparse, json, shlex, statistics, subprocess
 
 GRIDS = ["1x1x1x1x1", "1x2x1x1x1", "1x2x2x1x1", "1x2x2x2x1", "1x1x1x4x1", "1x8x1x1x1", "1x4x2x2x1"]
 PROBLEMS = ["--model unet3d --size 64x64x64 --base-filters 8 --cores 8",
-            "--model unet3d --size 48x40x56 --base-filters 16 --batch 2 --cores 8",
-            "--model unet2d --size 256x256 --base-filters 16 --batch 2 --cores 16"]
+            "--model unet3d --size 40x32x48 --base-filters 8 --batch 2 --cores 4",
+            "--model unet2d --size 128x192 --base-filters 16 --cores 8"]
 p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 p.add_argument("what", choices=["steps", "choices"])
 p.add_argument("--voxshard", default="build/release/bin/voxshard")
