@@ -98,7 +98,7 @@ RunCommand add(CLI::App& app) {
     const ModelSpec spec = model_spec(o->model, o->batch);
     o->model.cores = cores;
     PlanOptions options = plan_options(o->plan, o->model, spec, context, false);
-    options.extents = extents_from_text(o->size, spec.spatial_axes(), o->batch);
+    options.extents = extents_from_text(o->size, spec.unet.spatial_axes, o->batch);
     const PlanReport report = run_plan(options, *context.progress);
     return Outcome{.json = to_json(report, o->explain), .text = report_text(report, o->explain)};
   };
