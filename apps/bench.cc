@@ -1,4 +1,4 @@
-// voxshard bench: seconds of a training step, or of its convolutions alone.
+// voxshard bench: seconds of a training step, of its convolutions alone, or of reading a video.
 #include <CLI/CLI.hpp>
 
 #include "apps/command.h"
@@ -6,6 +6,7 @@
 #include "apps/text_table.h"
 #include "apps/tpu_tables_text.h"
 #include "apps/trace_args.h"
+#include "pipelines/bench_video.h"
 #include "pipelines/device_files.h"
 #include "pipelines/run_bench.h"
 
@@ -16,7 +17,7 @@ struct Options {
   ModelArgs model;
   PlanArgs plan;
   TraceArgs trace;
-  std::string what = "step", size = "64x64x64";
+  std::string what = "step", size = "64x64x64", video;
   std::int64_t batch = 1;
   int steps = 3, warmup = 1;
 };
@@ -42,13 +43,23 @@ std::optional<DeviceSpec> measured_host(Progress& progress) {
   return std::nullopt;
 }
 
+Outcome video_outcome(const std::string& path, int threads) {
+  if (path.empty()) throw Error(ErrorKind::kUsage, "[bench] no video was named; write voxshard bench video FILE");
+  const VideoBench bench = bench_video(path, threads);
+  return {.json = to_json(bench),
+          .text = std::to_string(bench.frames) + " frames in " + fixed_text(bench.seconds) + " s, " +
+                  fixed_text(static_cast<double>(bench.frames) / bench.seconds, 1) + " frames per second, peak " +
+                  bytes_text(bench.peak_resident_bytes) + " resident\n"};
+}
+
 RunCommand add(CLI::App& app) {
   auto o = std::make_shared<Options>();
   app.add_option("what", o->what, "step: whole training steps; kernels: each convolution alone; tpu-tables: published step times of Cloud TPU "
-                 "beside the emulated ones (takes no other option)")
-      ->check(CLI::IsMember({"step", "kernels", "tpu-tables"}))->capture_default_str();
+                 "beside the emulated ones (takes no other option); video: reading a video as RGB frames")
+      ->check(CLI::IsMember({"step", "kernels", "tpu-tables", "video"}))->capture_default_str();
+  app.add_option("file", o->video, "The video of \"bench video\"");
   add_model_options(app, o->model, false);
-  add_plan_options(app, o->plan);
+  add_plan_options(app, o->plan, o->model);
   app.add_option("--size", o->size, "Spatial size, D x H x W (or H x W)")->capture_default_str();
   app.add_option(kBatchNames, o->batch, "Samples")->capture_default_str();
   app.add_option("--steps", o->steps, "Timed steps, after those of --warmup")->check(CLI::Range(1, 1000))->capture_default_str();
@@ -59,9 +70,10 @@ RunCommand add(CLI::App& app) {
       const TpuTables tables = run_tpu_tables(*context.progress);
       return Outcome{.json = to_json(tables), .text = tpu_tables_text(tables)};
     }
+    if (o->what == "video") return video_outcome(o->video, context.threads);
     BenchOptions options{.spec = model_spec(o->model, o->batch), .steps = o->steps, .warmup = o->warmup, .threads = context.threads,
                          .core_budget_bytes = core_budget_bytes(o->model)};
-    options.extents = extents_from_text(o->size, options.spec.unet.spatial_axes, o->batch);
+    options.extents = extents_from_text(o->size, options.spec.spatial_axes(), o->batch);
     options.spec = planned_spec(o->plan, o->model, options.spec, options.extents, context);
     options.host_budget_bytes = host_budget_bytes(o->plan);
     options.trace = trace_options(o->trace, o->plan.device);
@@ -78,7 +90,7 @@ RunCommand add(CLI::App& app) {
 }  // namespace
 
 Command bench_command() {
-  return {"bench", "Measures training steps on random data and says where the time goes.",
+  return {"bench", "Measures training steps on random data and says where the time goes; or the reading of videos.",
           "voxshard bench step --model unet3d --base-filters 32 --size 64x64x64 --partition 1x2x2x2x1 --steps 3 --json", add};
 }
 

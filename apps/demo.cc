@@ -1,4 +1,4 @@
-// voxshard demo: generated CT phantoms in an nnU-Net folder.
+// voxshard demo: generated CT phantoms in an nnU-Net folder, or pictures with boxes in a COCO set.
 #include <CLI/CLI.hpp>
 
 #include "apps/command.h"
@@ -10,28 +10,31 @@ namespace {
 
 RunCommand add(CLI::App& app) {
   auto o = std::make_shared<DemoOptions>();
-  app.add_option("folder", o->folder, "Where to write imagesTr, labelsTr, imagesTs, labelsTs and dataset.json")
-      ->required();
-  app.add_option("--task", o->task, "What the data is for: segmentation")->capture_default_str();
-  app.add_option("--cases", o->cases, "Training cases")->capture_default_str();
-  app.add_option("--test", o->test_cases, "Held-out cases")->capture_default_str();
+  app.add_option("folder", o->folder, "Where to write the data set")->required();
+  app.add_option("--task", o->task, "What the data is for: segmentation or detection")->capture_default_str();
+  app.add_option("--cases", o->cases, "Training cases (default: 12 volumes, 120 pictures)");
+  app.add_option("--test", o->test_cases, "Held-out cases (default: 4 volumes, 30 pictures)");
   app.add_option("--seed", o->seed, "Same seed, same bytes")->capture_default_str();
-  app.add_option("--size", o->size, "small (48 to 80 voxels an axis), medium (twice) or large (three times)")
+  app.add_option("--size", o->size,
+                 "small (48 to 80 voxels or 160 to 256 pixels an axis), medium (twice) or large (three times)")
       ->capture_default_str();
   return [o](const Context& context) {
     o->threads = context.threads;
     const DemoReport report = run_demo(*o, *context.progress);
     return Outcome{.json = to_json(report),
                    .text = std::to_string(report.cases) + " training and " + std::to_string(report.test_cases) +
-                           " held-out phantoms in " + duration_text(report.seconds) + "; next: voxshard prepare " +
-                           report.folder.string() + " -o work\n"};
+                           " held-out phantoms in " + duration_text(report.seconds) + "; next: voxshard " +
+                           (report.task == "detection" ? "train " + report.folder.string() + " -o run --model retinanet"
+                                                       : "prepare " + report.folder.string() + " -o work") +
+                           "\n"};
   };
 }
 
 }  // namespace
 
 Command demo_command() {
-  return {"demo", "Writes a small data set of generated CT phantoms, to try everything without patient data.",
+  return {"demo",
+          "Writes a small data set of generated CT phantoms or pictures, to try everything without patient data.",
           "voxshard demo data --cases 12 --test 4 --seed 0", add};
 }
 

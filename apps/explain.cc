@@ -18,13 +18,13 @@ struct Options {
 RunCommand add(CLI::App& app) {
   auto o = std::make_shared<Options>();
   add_model_options(app, o->model, false);
-  add_plan_options(app, o->plan);
+  add_plan_options(app, o->plan, o->model);
   app.add_option("--stage", o->stage, "graph, grad, program or memory")->capture_default_str();
   app.add_option("--size", o->size, "Spatial size, D x H x W (or H x W)")->capture_default_str();
   app.add_option(kBatchNames, o->batch, "Samples")->capture_default_str();
   return [o](const Context& context) {
     ModelSpec spec = model_spec(o->model, o->batch);
-    const Shape extents = extents_from_text(o->size, spec.unet.spatial_axes, o->batch);
+    const Shape extents = extents_from_text(o->size, spec.spatial_axes(), o->batch);
     spec = planned_spec(o->plan, o->model, spec, extents, context);
     const std::string text = run_explain(spec, extents, o->stage);
     return Outcome{.json = {{"stage", o->stage}, {"text", text}}, .text = text};

@@ -1,9 +1,11 @@
-// voxshard info: what the headers of volumes and data sets say.
+// voxshard info: what the headers of volumes, pictures, data sets and videos say.
 #include <CLI/CLI.hpp>
 
 #include "apps/command.h"
+#include "apps/detection_text.h"
 #include "apps/exit_code.h"
 #include "apps/text_table.h"
+#include "apps/video_text.h"
 #include "pipelines/run_info.h"
 
 namespace voxshard {
@@ -41,6 +43,8 @@ std::string folder_text(const FolderInfo& folder) {
     for (std::size_t c = 0; c < d.label_names.size(); ++c) text += " " + std::to_string(c) + " " + d.label_names[c];
     text += "\n";
   }
+  for (const auto& video : folder.videos) text += video_text(video);
+  if (folder.images.empty()) return text;
   std::vector<std::vector<std::string>> rows = {{"file", "size", "spacing mm", "orientation", "type", ""}};
   constexpr std::size_t kMostRows = 40;
   for (const auto& image : folder.images) {
@@ -57,12 +61,19 @@ std::string folder_text(const FolderInfo& folder) {
 
 RunCommand add(CLI::App& app) {
   auto paths = std::make_shared<std::vector<std::filesystem::path>>();
-  app.add_option("path", *paths, "NIfTI files, data set folders (nnU-Net, Decathlon) or folders of NIfTI files")
+  app.add_option("path", *paths,
+                 "NIfTI files, videos, pictures, COCO JSON, data set folders (nnU-Net, Decathlon, COCO, Pascal VOC), "
+                 "folders of NIfTI files or videos")
       ->required();
-  return [paths](const Context&) {
-    const InfoReport report = run_info(*paths);
+  auto quick = std::make_shared<bool>(false);
+  app.add_flag("--quick", *quick, "Count the frames of videos by their packets instead of decoding every one");
+  return [paths, quick](const Context& context) {
+    const InfoReport report = run_info(*paths, {.quick = *quick, .threads = context.threads});
     Outcome outcome{.json = to_json(report), .text = "", .exit_code = report.failures.empty() ? kExitOk : kExitPartial};
     for (const auto& f : report.files) outcome.text += file_text(f);
+    for (const auto& v : report.videos) outcome.text += video_text(v);
+    for (const auto& p : report.pictures) outcome.text += picture_text(p);
+    for (const auto& s : report.detection_sets) outcome.text += detection_set_text(s);
     for (const auto& f : report.folders) outcome.text += folder_text(f);
     for (const auto& f : report.failures) outcome.text += f.id + ": " + f.code + " " + f.message + "\n";
     return outcome;
@@ -72,7 +83,7 @@ RunCommand add(CLI::App& app) {
 }  // namespace
 
 Command info_command() {
-  return {"info", "Shows what the headers of volumes and data sets say: size, spacing, orientation, type, problems.",
+  return {"info", "Shows what volumes, data sets and videos hold: size, spacing or timestamps, orientation, type, problems.",
           "voxshard info data/imagesTr/phantom_000_0000.nii.gz data --json", add};
 }
 

@@ -9,6 +9,10 @@ packages=(
   libgdcm-tools                # ITK's CMake package names GDCM's tools
   libdnnl-dev                  # oneDNN: convolution and matrix products
   libopencv-dev zlib1g-dev     # PNG; the check of .nii.gz
+  libtiff-dev libexif-dev      # headers of pictures
+  libpugixml-dev               # Pascal VOC
+  pkg-config libavformat-dev libavcodec-dev libavutil-dev libswscale-dev  # video
+  ffmpeg                       # the tests hold ffprobe and ffmpeg beside the video reader
   libcli11-dev                 # the command line
   nlohmann-json3-dev libtomlplusplus-dev
   libgtest-dev libgmock-dev

@@ -15,8 +15,13 @@ namespace voxshard {
 
 struct ModelArgs {
   std::string model = "unet3d";
-  std::int64_t base_filters = 32, channels = 1, classes = 3, cores = 0, replicas = 1;
+  std::optional<std::int64_t> base_filters, channels, classes;  // empty: what the reference model has
+  std::int64_t cores = 0, replicas = 1;
+  std::int64_t slice_cores = 0;  // of the slice that --device names; the system of a TPUConfig where --cores is not given
   int depth = 4;
+  std::string backbone = "resnet50", variant = "detection";
+  std::int64_t pyramid_filters = 256;
+  double norm_momentum = 0.997;
   std::string norm = "batch", activation = "relu", up = "deconvolution", loss = "dice_ce", precision = "bf16";
   std::string norm_scope = "all", partition;  // empty: not cut
   std::string recompute = "none";
@@ -28,8 +33,8 @@ struct ModelArgs {
 /// `fixed_data`: the channels and classes come from a data set, not from options.
 void add_model_options(CLI::App& app, ModelArgs& args, bool fixed_data);
 /// `batch`: samples of a step, which the replicas of a TPUConfig must share evenly.
-/// Errors: kConfig for a partition of the wrong rank, entries below 1, or a product that is not --cores; for a TPUConfig
-/// that breaks a condition, or that is given beside --partition or other --replicas.
+/// Errors: kConfig for a partition of the wrong rank, entries below 1, or a product that is not --cores; for an option of
+/// another model; for a TPUConfig that breaks a condition, or that is given beside --partition or other --replicas.
 ModelSpec model_spec(const ModelArgs& args, std::int64_t batch);
 std::int64_t core_budget_bytes(const ModelArgs& args);
 

@@ -87,7 +87,7 @@ std::string report_text(const PlanReport& r, bool all) {
 RunCommand add(CLI::App& app) {
   auto o = std::make_shared<Options>();
   add_model_options(app, o->model, false);
-  add_plan_options(app, o->plan);
+  add_plan_options(app, o->plan, o->model);
   o->plan.device = "tpu-v3";
   app.add_option("--size", o->size, "Spatial size, D x H x W (or H x W)")->capture_default_str();
   app.add_option(kBatchNames, o->batch, "Samples of a step over all replicas")->capture_default_str();
@@ -98,7 +98,7 @@ RunCommand add(CLI::App& app) {
     const ModelSpec spec = model_spec(o->model, o->batch);
     o->model.cores = cores;
     PlanOptions options = plan_options(o->plan, o->model, spec, context, false);
-    options.extents = extents_from_text(o->size, spec.unet.spatial_axes, o->batch);
+    options.extents = extents_from_text(o->size, spec.spatial_axes(), o->batch);
     const PlanReport report = run_plan(options, *context.progress);
     return Outcome{.json = to_json(report, o->explain), .text = report_text(report, o->explain)};
   };

@@ -12,7 +12,8 @@ struct PlanArgs {
   std::string device, host_memory, prefer = "fastest";  // device empty: this machine once it was measured, else tpu-v3
 };
 
-void add_plan_options(CLI::App& app, PlanArgs& args);
+/// `model` learns the cores of the slice that --device names.
+void add_plan_options(CLI::App& app, PlanArgs& args, ModelArgs& model);
 /// The plan that the options ask for; its extents are still to be set. `exactly`: --cores is met, not just not exceeded.
 PlanOptions plan_options(const PlanArgs& args, const ModelArgs& model, const ModelSpec& spec, const Context& context, bool exactly);
 

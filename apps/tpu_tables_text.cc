@@ -20,13 +20,8 @@ std::string gib(std::int64_t bytes) { return fixed_text(static_cast<double>(byte
 std::string tpu_tables_text(const TpuTables& tables) {
   std::vector<std::vector<std::string>> rows = {{"row", "published s", "emulated s", "residual", "left out", "cores s",
                                                  "feed s", "bound by", "core GiB", "fits"}};
-  for (const auto& [published, emulated] : tables.rows) {
+  for (const auto& [published, e] : tables.rows) {
     rows.push_back({published.name, fixed_text(published.seconds)});
-    if (!emulated) {
-      rows.back().push_back("-");
-      continue;
-    }
-    const EmulatedStep& e = *emulated;
     rows.back().insert(rows.back().end(),
                        {fixed_text(e.price.step_s), percent(e.residual()), percent(e.leave_one_out_residual()),
                         fixed_text(e.price.device_s), fixed_text(e.price.feed_s), e.bound_by,

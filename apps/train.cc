@@ -1,11 +1,13 @@
-// voxshard train: a prepared work folder to a run folder with checkpoints.
+// voxshard train: prepared volumes, or pictures with boxes, to a run folder with checkpoints.
 #include <CLI/CLI.hpp>
 
 #include "apps/command.h"
+#include "apps/image_args.h"
 #include "apps/plan_args.h"
 #include "apps/progress.h"
 #include "apps/text_table.h"
 #include "apps/trace_args.h"
+#include "apps/video_args.h"
 #include "pipelines/run_train.h"
 
 namespace voxshard {
@@ -15,12 +17,15 @@ struct Options {
   ModelArgs model;
   PlanArgs plan;
   TraceArgs trace;
+  ImageArgs images;
+  VideoArgs video;
   TrainOptions train;
-  std::string crop = "64x64x64", optimizer = "adam", schedule = "polynomial", flip;
+  std::string crop, optimizer = "adam", schedule = "polynomial", flip;
+  std::optional<std::int64_t> pad_multiple;
 };
 
 void add_training_options(CLI::App& app, Options& o) {
-  const std::string training = "Training", samples = "Samples";
+  const std::string training = "Training", samples = "Samples", volumes = "Samples of volumes";
   TrainOptions& t = o.train;
   app.add_option("--steps", t.steps, "Steps in all")->capture_default_str()->group(training);
   app.add_option(kBatchNames, t.batch, "Samples of a step over all replicas")->capture_default_str()->group(training);
@@ -28,43 +33,80 @@ void add_training_options(CLI::App& app, Options& o) {
   app.add_option("--learning-rate", t.optimizer.learning_rate, "Rate before the schedule")->capture_default_str()->group(training);
   app.add_option("--momentum", t.optimizer.momentum, "Of sgd")->capture_default_str()->group(training);
   app.add_flag("--nesterov", t.optimizer.nesterov, "Nesterov momentum")->group(training);
-  app.add_option("--schedule", o.schedule, "polynomial: (1 - step / steps)^0.9; exponential: decay rate^(step / decay steps); or constant")
-      ->check(CLI::IsMember({"polynomial", "exponential", "constant"}))->capture_default_str()->group(training);
+  app.add_option("--schedule", o.schedule, "polynomial: (1 - step / steps)^0.9; exponential: decay rate^(step / decay steps); steps; or constant")
+      ->check(CLI::IsMember({"polynomial", "exponential", "steps", "constant"}))->capture_default_str()->group(training);
   app.add_option("--lr-decay-rate", t.optimizer.decay_rate, "Of the exponential schedule")->check(CLI::PositiveNumber)->capture_default_str()->group(training);
   app.add_option("--lr-decay-steps", t.optimizer.decay_steps, "Of the exponential schedule")->check(CLI::PositiveNumber)->capture_default_str()->group(training);
-  app.add_option("--warmup-steps", t.optimizer.warmup_steps, "Linear from 0")->capture_default_str()->group(training);
+  app.add_option("--lr-steps", t.optimizer.decay_at, "Of the schedule in steps: from each of these on times --lr-step-factor; default: 2/3 and 8/9 of --steps")
+      ->delimiter(',')->allow_extra_args(false)->check(CLI::NonNegativeNumber)->group(training);
+  app.add_option("--lr-step-factor", t.optimizer.step_factor, "Of the schedule in steps")->check(CLI::PositiveNumber)->capture_default_str()->group(training);
+  app.add_option("--warmup-steps", t.optimizer.warmup_steps, "Linear from --warmup-rate")->capture_default_str()->group(training);
+  app.add_option("--warmup-rate", t.optimizer.warmup_rate, "Learning rate that the warm-up begins with")->check(CLI::NonNegativeNumber)->capture_default_str()->group(training);
   app.add_option("--weight-decay", t.optimizer.weight_decay, "On kernels; decoupled for adam")->capture_default_str()->group(training);
   app.add_option("--clip-norm", t.optimizer.clip_norm, "Clip the gradient to this global norm; 0: do not")->capture_default_str()->group(training);
-  app.add_option("--fold", t.fold, "Which of 5 folds validates, or all: train on everything")->capture_default_str()->group(training);
-  app.add_option("--validate-every", t.validate_every, "Steps between validations on whole volumes; 0: at the end")->capture_default_str()->group(training);
+  app.add_option("--fold", t.fold, "Which of 5 folds of volumes validates, or all: no validation (of volumes: train on everything)")->capture_default_str()->group(training);
+  app.add_option("--validate-every", t.validate_every, "Steps between validations on whole volumes or pictures; 0: at the end")->capture_default_str()->group(training);
   app.add_option("--checkpoint-every", t.checkpoint_every, "Steps between checkpoints")->capture_default_str()->group(training);
   app.add_flag("--resume", t.resume, "Go on from the last checkpoint, to the same bits")->group(training);
   app.add_flag("--restart", t.restart, "Throw an earlier run in the folder away")->group(training);
-  app.add_option("--crop", o.crop, "D x H x W of the crops, or whole: whole volumes, padded to a few sizes")->capture_default_str()->group(samples);
-  app.add_option("--foreground", t.sampling.foreground, "Share of crops centred on a voxel of a random class")
+  app.add_option("--crop", o.crop, "D x H x W of the crops (of pictures H x W), or whole, padded to a few sizes; default: 64x64x64, pictures whole")
+      ->group(samples);
+  app.add_option("--foreground", t.sampling.foreground, "Share of crops that hold a voxel of a random class, or a random object")
       ->check(CLI::Range(0.0, 1.0))->capture_default_str()->group(samples);
-  app.add_option("--intensity-scale", t.sampling.intensity_scale, "Standard deviation of a random factor")->capture_default_str()->group(samples);
-  app.add_option("--noise", t.sampling.noise, "Standard deviation of added noise, in normalised units")->capture_default_str()->group(samples);
-  app.add_option("--flip", o.flip, "Axes to mirror at random, like DHW; not where left and right are different classes")->group(samples);
-  app.add_option("--pad-multiple", t.sampling.pad_multiple, "Whole volumes are padded to a multiple of this")->capture_default_str()->group(samples);
+  app.add_option("--intensity-scale", t.sampling.intensity_scale, "Standard deviation of a random factor")->capture_default_str()->group(volumes);
+  app.add_option("--noise", t.sampling.noise, "Standard deviation of added noise, in normalised units")->capture_default_str()->group(volumes);
+  app.add_option("--flip", o.flip, "Axes to mirror at random, like DHW; not where left and right are different classes")->group(volumes);
+  app.add_option("--pad-multiple", o.pad_multiple, "What is whole is padded to a multiple of this; default: 8, of pictures 32")
+      ->group(samples);
   app.add_option("--seed", t.sampling.seed, "Seed of weights, samples and augmentation")->capture_default_str()->group(samples);
+}
+
+ScheduleKind schedule_from_name(const std::string& name) {
+  if (name == "polynomial") return ScheduleKind::kPolynomial;
+  if (name == "exponential") return ScheduleKind::kExponential;
+  return name == "steps" ? ScheduleKind::kSteps : ScheduleKind::kConstant;
+}
+
+/// Crops and padding, of volumes or of pictures.
+void apply_sample_options(const Options& o, TrainOptions& t) {
+  const bool pictures = t.spec.detects();
+  const int axes = pictures ? 2 : 3;
+  const std::string crop = !o.crop.empty() ? o.crop : pictures ? "whole" : "64x64x64";
+  Dims& size = pictures ? t.images.crop : t.sampling.crop;
+  if (crop != "whole") {
+    const Shape extents = extents_from_text(crop, axes, 1);
+    for (int a = 1; a <= axes; ++a) size.push_back(extents[a]);
+  }
+  if (o.pad_multiple) (pictures ? t.images.pad_multiple : t.sampling.pad_multiple) = *o.pad_multiple;
+  t.images.foreground = t.sampling.foreground;
+  t.images.augmentation = image_augmentation(o.images);
+  t.held_out = o.images.held_out;
+  for (char axis : o.flip) {
+    const auto at = std::string("DHW").find(axis);
+    if (at == std::string::npos) throw Error(ErrorKind::kUsage, "[usage] --flip is \"" + o.flip + "\"; expected letters of DHW");
+    t.sampling.flip[at] = true;
+  }
 }
 
 std::string report_text(const TrainReport& r, const std::string& run) {
   std::string text = std::to_string(r.steps) + " steps on " + std::to_string(r.train_cases) + " cases in " + duration_text(r.seconds) +
                      ", last loss " + fixed_text(r.loss, 4);
-  if (r.mean_dice >= 0) text += ", validation Dice " + fixed_text(r.mean_dice) + " (best " + fixed_text(r.best_dice) + ")";
+  if (r.validation.score >= 0)
+    text += ", validation " + r.metric + " " + fixed_text(r.validation.score) + " (best " + fixed_text(r.best_score) + ")";
   return text + "; run folder " + run + (r.interrupted ? "; interrupted, go on with --resume\n" : "\n");
 }
 
 RunCommand add(CLI::App& app) {
   auto o = std::make_shared<Options>();
   o->train.optimizer.schedule = ScheduleKind::kPolynomial;
-  app.add_option("work", o->train.work, "Folder that voxshard prepare wrote")->required();
+  app.add_option("work", o->train.work, "Folder that voxshard prepare wrote; of RetinaNet a COCO JSON, a MOT text, or a folder with COCO, VOC or MOT files")
+      ->required();
   app.add_option("-o,--output", o->train.run, "Run folder to write")->required();
   add_model_options(app, o->model, true);
-  add_plan_options(app, o->plan);
+  add_plan_options(app, o->plan, o->model);
   add_training_options(app, *o);
+  add_image_options(app, o->images);
+  add_frame_options(app, o->video);
   add_trace_options(app, o->trace);
   return [o](const Context& context) {
     TrainOptions& t = o->train;
@@ -78,19 +120,12 @@ RunCommand add(CLI::App& app) {
     t.threads = context.threads;
     t.trace = trace_options(o->trace, o->plan.device);
     t.optimizer.kind = o->optimizer == "adam" ? OptimizerKind::kAdam : OptimizerKind::kSgd;
-    t.optimizer.schedule = o->schedule == "polynomial"    ? ScheduleKind::kPolynomial
-                           : o->schedule == "exponential" ? ScheduleKind::kExponential
-                                                          : ScheduleKind::kConstant;
+    t.optimizer.schedule = schedule_from_name(o->schedule);
+    if (t.optimizer.schedule == ScheduleKind::kSteps && t.optimizer.decay_at.empty())
+      t.optimizer.decay_at = {t.steps * 2 / 3, t.steps * 8 / 9};  // as 15,000 and 20,000 of the original's 22,500
     t.iterations_per_loop = tpu_config(o->model.tpu, t.batch).iterations_per_loop;
-    if (o->crop != "whole") {
-      const Shape extents = extents_from_text(o->crop, 3, 1);
-      t.sampling.crop = {extents[1], extents[2], extents[3]};
-    }
-    for (char axis : o->flip) {
-      const auto at = std::string("DHW").find(axis);
-      if (at == std::string::npos) throw Error(ErrorKind::kUsage, "[usage] --flip is \"" + o->flip + "\"; expected letters of DHW");
-      t.sampling.flip[at] = true;
-    }
+    apply_sample_options(*o, t);
+    t.frames = frame_selection(o->video);
     const TrainReport report = run_train(t, *context.progress);
     return Outcome{.json = report.to_json(), .text = report_text(report, t.run.string()), .interrupted = report.interrupted};
   };
@@ -99,7 +134,7 @@ RunCommand add(CLI::App& app) {
 }  // namespace
 
 Command train_command() {
-  return {"train", "Trains a model on prepared volumes, cut over a set of emulated cores.",
+  return {"train", "Trains a model on prepared volumes or on pictures with boxes, cut over a set of emulated cores.",
           "voxshard train work -o model --partition 1x2x2x2x1 --base-filters 8 --steps 400", add};
 }
 

@@ -30,13 +30,13 @@ std::string report_text(const EquivalenceReport& r) {
 RunCommand add(CLI::App& app) {
   auto o = std::make_shared<Options>();
   add_model_options(app, o->model, false);
-  add_plan_options(app, o->plan);
+  add_plan_options(app, o->plan, o->model);
   app.add_option("--size", o->size, "Spatial size, D x H x W (or H x W)")->capture_default_str();
   app.add_option(kBatchNames, o->batch, "Samples")->capture_default_str();
   app.add_option("--seed", o->seed, "Seed of weights and inputs")->capture_default_str();
   return [o](const Context& context) {
     VerifyOptions options{.spec = model_spec(o->model, o->batch), .seed = o->seed, .threads = context.threads};
-    options.extents = extents_from_text(o->size, options.spec.unet.spatial_axes, o->batch);
+    options.extents = extents_from_text(o->size, options.spec.spatial_axes(), o->batch);
     options.spec = planned_spec(o->plan, o->model, options.spec, options.extents, context);
     const EquivalenceReport report = run_verify(options);
     return Outcome{.json = to_json(report), .text = report_text(report), .exit_code = report.equal() ? kExitOk : kExitMismatch};

@@ -5,7 +5,7 @@
 
 #include <cerrno>
 #include <cstring>
-#include <fstream>
+#include <utility>
 
 #include "libcore/base/error.h"
 
@@ -44,21 +44,28 @@ void commit_file(const fs::path& temporary, const fs::path& path) {
   sync(path.has_parent_path() ? path.parent_path() : fs::path("."), O_RDONLY | O_DIRECTORY);
 }
 
+AtomicFile::AtomicFile(fs::path path) : path_(std::move(path)), temporary_(temporary_path(path_)) {
+  out_.open(temporary_, std::ios::binary | std::ios::trunc);
+  if (!out_) fail(path_, std::strerror(errno));
+}
+
+AtomicFile::~AtomicFile() {
+  if (temporary_.empty()) return;
+  std::error_code ignored;
+  fs::remove(temporary_, ignored);
+}
+
+void AtomicFile::commit() {
+  out_.flush();
+  if (!out_) fail(path_, std::strerror(errno));
+  out_.close();
+  commit_file(std::exchange(temporary_, {}), path_);
+}
+
 void write_file_atomically(const fs::path& path, const std::function<void(std::ostream&)>& body) {
-  const fs::path temporary = temporary_path(path);
-  std::ofstream out(temporary, std::ios::binary | std::ios::trunc);
-  if (!out) fail(path, std::strerror(errno));
-  try {
-    body(out);
-    out.flush();
-    if (!out) fail(path, std::strerror(errno));
-    out.close();
-  } catch (...) {
-    std::error_code ignored;
-    fs::remove(temporary, ignored);
-    throw;
-  }
-  commit_file(temporary, path);
+  AtomicFile file(path);
+  body(file.stream());
+  file.commit();
 }
 
 void write_text_atomically(const fs::path& path, std::string_view text) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <ostream>
 #include <string_view>
@@ -15,6 +16,27 @@ namespace voxshard {
 std::filesystem::path temporary_path(const std::filesystem::path& path);
 /// Syncs `temporary` and renames it onto `path`. Errors: kOutput; the temporary file is then removed.
 void commit_file(const std::filesystem::path& temporary, const std::filesystem::path& path);
+
+/// A file that is written piece by piece, in memory that does not grow; without commit() nothing is left behind.
+///   AtomicFile out("found.json");
+///   out.stream() << "[";
+///   out.commit();
+class AtomicFile {
+ public:
+  /// Errors: kOutput names the path and the reason.
+  explicit AtomicFile(std::filesystem::path path);
+  ~AtomicFile();
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+
+  std::ostream& stream() { return out_; }
+  /// Errors: kOutput, also for what failed while writing.
+  void commit();
+
+ private:
+  std::filesystem::path path_, temporary_;
+  std::ofstream out_;
+};
 
 /// Calls `body` with a binary stream and commits what it wrote. Errors: kOutput names the path and the reason.
 void write_file_atomically(const std::filesystem::path& path, const std::function<void(std::ostream&)>& body);

@@ -27,17 +27,25 @@ std::string read_text(const fs::path& path, ErrorKind kind, const char* tag) {
   return text.str();
 }
 
-json parse_json(const fs::path& path, ErrorKind kind, const char* tag) {
-  const std::string text = read_text(path, kind, tag);
+/// What nlohmann says after the place.
+std::string reason_of(const json::exception& e) {
+  const std::string what = e.what();
+  const auto reason = what.rfind(": ");
+  return reason == std::string::npos ? what : what.substr(reason + 2);
+}
+
+json parse_json(const fs::path& path, ErrorKind kind, const char* tag, const JsonReading& reading = {}) {
+  std::string text = read_text(path, kind, tag);
+  if (reading.mend) reading.mend(text);
   try {
-    return json::parse(text);
+    return json::parse(text, reading.keep);
   } catch (const json::parse_error& e) {
     const auto at = std::min(text.size(), e.byte > 0 ? e.byte - 1 : 0);
     const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n');
-    const std::string what = e.what();
-    const auto reason = what.rfind(": ");
-    throw Error(kind, std::string(tag) + path.string() + ":" + std::to_string(line) +
-                          ": is not valid JSON: " + (reason == std::string::npos ? what : what.substr(reason + 2)));
+    throw Error(kind, std::string(tag) + path.string() + ":" + std::to_string(line) + ": is not valid JSON: " +
+                          reason_of(e));
+  } catch (const json::exception& e) {  // a number that no double holds
+    throw Error(kind, std::string(tag) + path.string() + ": is not valid JSON: " + reason_of(e));
   }
 }
 
@@ -98,6 +106,8 @@ std::string config_line(const fs::path& path, const std::string& word) {
   return {};
 }
 
-json read_json(const fs::path& path) { return parse_json(path, ErrorKind::kInput, "[input] "); }
+json read_json(const fs::path& path, const JsonReading& reading) {
+  return parse_json(path, ErrorKind::kInput, "[input] ", reading);
+}
 
 }  // namespace voxshard

@@ -6,7 +6,9 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <nlohmann/json.hpp>
+#include <string>
 
 namespace voxshard {
 
@@ -17,7 +19,13 @@ nlohmann::json read_config(const std::filesystem::path& path);
 /// The first line of a text file with `word` in it, for messages; empty when there is none.
 std::string config_line(const std::filesystem::path& path, const std::string& word);
 
+/// What to do with a JSON file that others wrote.
+struct JsonReading {
+  std::function<void(std::string&)> mend;  // changes the text before it is parsed; lines must stay
+  nlohmann::json::parser_callback_t keep;  // as nlohmann::json::parse: false drops a value
+};
+
 /// Reads a JSON file that is data, not configuration. Errors: kInput with file and line.
-nlohmann::json read_json(const std::filesystem::path& path);
+nlohmann::json read_json(const std::filesystem::path& path, const JsonReading& reading = {});
 
 }  // namespace voxshard

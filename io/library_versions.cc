@@ -7,6 +7,10 @@
 
 #include "io/machine.h"
 
+extern "C" {
+#include <libavutil/avutil.h>
+}
+
 namespace voxshard {
 
 std::vector<std::pair<std::string, std::string>> io_library_versions() {
@@ -14,6 +18,7 @@ std::vector<std::pair<std::string, std::string>> io_library_versions() {
   return {{"ITK", itk::Version::GetITKVersion()},
           {"OpenCV", CV_VERSION},
           {"zlib", zlibVersion()},
+          {"FFmpeg", av_version_info()},
           {"nlohmann-json", dotted(NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR, NLOHMANN_JSON_VERSION_PATCH)},
           {"toml++", dotted(TOML_LIB_MAJOR, TOML_LIB_MINOR, TOML_LIB_PATCH)}};
 }

@@ -2,7 +2,7 @@
 // then a legend. Volumes are turned to LPS first, so that rows of an axial slice run to the back and columns to the
 // patient's left. All three tiles of a case have the same millimetres per pixel.
 //
-//   write_png("overlay.png", overlay_sheet(cases, {.label_names = names}));
+//   write_rgb("overlay.png", overlay_sheet(cases, {.label_names = names}));
 #include "io/overlay.h"
 
 #include <algorithm>
@@ -10,6 +10,7 @@
 #include <map>
 #include <opencv2/imgproc.hpp>
 
+#include "io/opencv_threads.h"
 #include "io/resample.h"
 
 namespace voxshard {
@@ -240,7 +241,7 @@ std::array<std::uint8_t, 3> class_colour(int label) {
 }
 
 Tensor overlay_sheet(const std::vector<OverlayCase>& cases, const OverlayOptions& o) {
-  cv::setNumThreads(1);  // our threads are the runtime's
+  opencv_on_this_thread();
   if (cases.empty()) throw Error(ErrorKind::kConfig, "[overlay] no case to draw");
   const int per_row = std::clamp(o.cases_per_row, 1, static_cast<int>(cases.size()));
   const int rows = (static_cast<int>(cases.size()) + per_row - 1) / per_row;

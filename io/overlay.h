@@ -3,7 +3,7 @@
 // caption.
 //
 //   Tensor sheet = overlay_sheet({{.image = &ct, .reference = &organs, .prediction = &mine, .caption = "case 03"}},
-//   {}); write_png("overlay.png", sheet);
+//   {}); write_rgb("overlay.png", sheet);
 #pragma once
 
 #include <array>

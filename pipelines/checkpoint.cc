@@ -18,7 +18,7 @@ void save_checkpoint(const std::filesystem::path& path, const CheckpointState& s
   for (const auto& [name, tensor] : optimizer) tensors.push_back({kOptimizer + name, tensor.view()});
   const nlohmann::ordered_json about = {{"format", "voxshard 1"},
                                         {"step", state.step},
-                                        {"best_dice", state.best_dice},
+                                        {"best_score", state.best_score},
                                         {"model", state.model},
                                         {"prepare", state.prepare},
                                         {"training", state.training}};
@@ -39,7 +39,7 @@ Checkpoint load_checkpoint(const std::filesystem::path& path) {
                         .prepare = json.at("prepare"),
                         .training = json.at("training"),
                         .step = json.at("step"),
-                        .best_dice = json.at("best_dice")};
+                        .best_score = json.at("best_score")};
   } catch (const nlohmann::json::exception& e) {
     throw Error(ErrorKind::kCheckpoint, "[checkpoint] " + path.string() + ": its description is broken: " + e.what());
   }

@@ -16,7 +16,7 @@ struct CheckpointState {
   nlohmann::json prepare;    // PreparePlan
   nlohmann::json training;   // what decides the trajectory: optimizer, sampling, steps, seed, cases
   std::int64_t step = 0;     // steps done
-  double best_dice = -1;     // of the validation so far; -1: none
+  double best_score = -1;    // of the validations so far; -1: none
 };
 
 /// `optimizer` may be empty (best checkpoints are for prediction). Errors: kOutput.

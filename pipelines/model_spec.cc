@@ -1,117 +1,38 @@
 #include "pipelines/model_spec.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "libcore/ops/op_table.h"
-#include "pipelines/tpu_config_model.h"
 
 namespace voxshard {
-namespace {
 
-template <class Value>
-struct Named {
-  const char* name;
-  Value value;
-};
-
-constexpr std::array kLosses = {Named<LossKind>{"cross_entropy", LossKind::kCrossEntropy},
-                                Named<LossKind>{"adaptive_dice32", LossKind::kAdaptiveDice32},
-                                Named<LossKind>{"dice_ce", LossKind::kDiceCE}};
-constexpr std::array kNorms = {Named<NormKind>{"batch", NormKind::kBatch}, Named<NormKind>{"instance", NormKind::kInstance},
-                               Named<NormKind>{"none", NormKind::kNone}};
-constexpr std::array kPrecisions = {Named<DType>{"bf16", DType::kBF16}, Named<DType>{"f32", DType::kF32}};
-
-template <class Table, class Value>
-const char* name_of(const Table& table, Value value) {
-  for (const auto& row : table)
-    if (row.value == value) return row.name;
-  return "?";
-}
-
-template <class Table>
-auto value_of(const Table& table, std::string_view name, const char* what) {
-  std::string names;
-  for (const auto& row : table) {
-    if (name == row.name) return row.value;
-    names += std::string(names.empty() ? "" : ", ") + row.name;
-  }
-  throw Error(ErrorKind::kConfig, std::string("[config] ") + what + " \"" + std::string(name) + "\" is not known; expected " + names);
-}
-
-}  // namespace
-
-const char* loss_name(LossKind loss) { return name_of(kLosses, loss); }
-LossKind loss_from_name(std::string_view name) { return value_of(kLosses, name, "the loss"); }
-const char* norm_name(NormKind norm) { return name_of(kNorms, norm); }
-NormKind norm_from_name(std::string_view name) { return value_of(kNorms, name, "the norm"); }
-DType precision_from_name(std::string_view name) { return value_of(kPrecisions, name, "the precision"); }
-
-nlohmann::ordered_json to_json(const ModelSpec& spec) {
-  return {{"model", spec.unet.spatial_axes == 3 ? "unet3d" : "unet2d"},
-          {"base_filters", spec.unet.base_filters},
-          {"depth", spec.unet.depth},
-          {"channels", spec.unet.channels},
-          {"classes", spec.unet.classes},
-          {"norm", norm_name(spec.unet.norm)},
-          {"slope", spec.unet.slope},
-          {"deconvolution", spec.unet.deconvolution},
-          {"loss", loss_name(spec.loss)},
-          {"precision", dtype_name(spec.precision)},
-          {"partition", to_string(spec.partition)},
-          {"replicas", spec.replicas},
-          {"norm_scope", spec.norm_over_replica ? "replica" : "all"},
-          {"recompute", recompute_name(spec.recompute)},
-          {"thinnest_slab", spec.cut.thinnest_slab},
-          {"inputs", to_json(spec.cut.inputs)}};
-}
-
-ModelSpec model_spec_from_json(const nlohmann::json& json) {
-  const std::string broken = "[checkpoint] its description of the model is broken: ";
-  try {
-    ModelSpec spec;
-    const auto model = json.at("model").get<std::string>();
-    if (model != "unet3d" && model != "unet2d") throw Error(ErrorKind::kCheckpoint, broken + "the model \"" + model + "\" is not known");
-    spec.unet.spatial_axes = model == "unet2d" ? 2 : 3;
-    spec.unet.base_filters = json.at("base_filters");
-    spec.unet.depth = json.at("depth");
-    spec.unet.channels = json.at("channels");
-    spec.unet.classes = json.at("classes");
-    spec.unet.norm = norm_from_name(json.at("norm").get<std::string>());
-    spec.unet.slope = json.at("slope");
-    spec.unet.deconvolution = json.at("deconvolution");
-    spec.loss = loss_from_name(json.at("loss").get<std::string>());
-    spec.precision = precision_from_name(json.at("precision").get<std::string>());
-    spec.partition = partition_from_text(json.at("partition").get<std::string>(), spec.unet.spatial_axes + 2);
-    spec.replicas = json.at("replicas");
-    spec.norm_over_replica = json.at("norm_scope") == "replica";
-    spec.recompute = recompute_from_name(json.value("recompute", "none"));
-    spec.cut.thinnest_slab = json.value("thinnest_slab", std::int64_t{0});
-    spec.cut.inputs = inputs_from_json(json.value("inputs", nlohmann::json::object()));
-    return spec;
-  } catch (const nlohmann::json::exception& e) {
-    throw Error(ErrorKind::kCheckpoint, broken + e.what());
-  } catch (const Error& e) {  // a name or a partition
-    throw Error(ErrorKind::kCheckpoint, e.kind() == ErrorKind::kCheckpoint ? e.what() : broken + e.what());
-  }
-}
-
-std::string architecture_text(const ModelSpec& spec) {
-  auto json = to_json(spec);
-  for (const char* key : {"loss", "precision", "partition", "replicas", "norm_scope", "recompute", "thinnest_slab", "inputs"}) json.erase(key);
-  return json.dump();
+ModelSpec retinanet_spec(const RetinaNetConfig& config) {
+  ModelSpec spec{.kind = ModelKind::kRetinaNet, .retinanet = config, .partition = {1, 1, 1, 1}};
+  spec.cut.inputs = placed_targets({.kind = InputPlacement::Kind::kWhereDivisible});
+  return spec;
 }
 
 Graph build_graph(const ModelSpec& spec, const Shape& extents, Phase phase, DType dtype) {
-  SegmentationOptions options{.batch = extents[0],
-                              .dtype = dtype,
-                              .loss = spec.loss,
-                              .training = phase == Phase::kTrain,
-                              .norm_replicas = spec.norm_over_replica && phase == Phase::kTrain ? spec.replicas : 1};
-  for (int a = 1; a < extents.rank(); ++a) options.size.push_back(extents[a]);
-  return build_unet(spec.unet, options, op_table());
+  const bool training = phase == Phase::kTrain;
+  const std::int64_t norm_replicas = spec.norm_over_replica && training ? spec.replicas : 1;
+  Dims size;
+  for (int a = 1; a < extents.rank(); ++a) size.push_back(extents[a]);
+  if (spec.detects())
+    return build_retinanet(
+        spec.retinanet,
+        {.batch = extents[0], .size = size, .dtype = dtype, .training = training, .norm_replicas = norm_replicas}, op_table());
+  return build_unet(spec.unet,
+                    {.batch = extents[0],
+                     .size = size,
+                     .dtype = dtype,
+                     .loss = spec.loss,
+                     .training = training,
+                     .norm_replicas = norm_replicas},
+                    op_table());
 }
 
 SessionOptions session_options(const ModelSpec& spec, const BudgetOptions& budget) {
@@ -136,6 +57,10 @@ Dims partition_from_text(std::string_view text, int rank) {
     cores *= parts;
   }
   return partition;
+}
+
+int partition_rank(std::string_view text) {
+  return 1 + static_cast<int>(std::count_if(text.begin(), text.end(), [](char c) { return c == 'x' || c == ','; }));
 }
 
 Shape extents_from_text(std::string_view size, int spatial_axes, std::int64_t batch) {
@@ -164,15 +89,18 @@ Shape extents_from_text(std::string_view size, int spatial_axes, std::int64_t ba
 }
 
 std::int64_t bytes_from_text(std::string_view text) {
-  constexpr std::array kUnits = {Named<double>{"", 1.0},          Named<double>{"B", 1.0},
-                                 Named<double>{"KiB", 0x1p10},    Named<double>{"MiB", 0x1p20},
-                                 Named<double>{"GiB", 0x1p30},    Named<double>{"TiB", 0x1p40}};
+  struct Unit {
+    const char* name;
+    double bytes;
+  };
+  constexpr std::array kUnits = {Unit{"", 1.0},       Unit{"B", 1.0},      Unit{"KiB", 0x1p10},
+                                 Unit{"MiB", 0x1p20}, Unit{"GiB", 0x1p30}, Unit{"TiB", 0x1p40}};
   double value = 0;
   const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   const std::string_view unit(stop, static_cast<std::size_t>(text.data() + text.size() - stop));
   if (error == std::errc() && std::isfinite(value))
-    for (const auto& row : kUnits)
-      if (unit == row.name && value * row.value >= 1 && value * row.value < 0x1p63) return static_cast<std::int64_t>(value * row.value);
+    for (const Unit& row : kUnits)
+      if (unit == row.name && value * row.bytes >= 1 && value * row.bytes < 0x1p63) return static_cast<std::int64_t>(value * row.bytes);
   throw Error(ErrorKind::kConfig, "[config] the memory \"" + std::string(text) + "\" should be a number with a unit, like 1500MiB or 2GiB");
 }
 

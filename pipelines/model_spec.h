@@ -2,6 +2,7 @@
 // a session. Stored as JSON in run.json and in each checkpoint.
 //
 //   ModelSpec spec{.unet = {.base_filters = 8}, .partition = {1, 2, 2, 2, 1}};
+//   ModelSpec detector = retinanet_spec({.backbone = Backbone::kResNet18, .classes = 4});
 //   Session session(session_options(spec, {}), pool);
 #pragma once
 
@@ -10,14 +11,19 @@
 #include <string_view>
 
 #include "libcore/graph/recompute.h"
+#include "libcore/models/retinanet.h"
 #include "libcore/models/unet.h"
 #include "libcore/train/session.h"
 
 namespace voxshard {
 
+enum class ModelKind { kUNet, kRetinaNet };
+
 struct ModelSpec {
+  ModelKind kind = ModelKind::kUNet;
   UNetConfig unet;                    // 3 spatial axes: unet3d, 2: unet2d
-  LossKind loss = LossKind::kDiceCE;
+  RetinaNetConfig retinanet;          // what counts when `kind` says so; norm and loss are then its own
+  LossKind loss = LossKind::kDiceCE;  // of a U-Net
   DType precision = DType::kBF16;     // of activations and products; sums and weights are f32 or wider
   Dims partition = {1, 1, 1, 1, 1};   // cores per tensor axis
   std::int64_t replicas = 1;          // data-parallel copies of the partition
@@ -26,13 +32,25 @@ struct ModelSpec {
   PartitionOptions cut;               // coarser grid for thin slabs; inputs not cut like the mesh
 
   Mesh mesh() const { return {replicas, partition}; }
+  int spatial_axes() const { return kind == ModelKind::kRetinaNet ? 2 : unet.spatial_axes; }
+  bool detects() const { return kind == ModelKind::kRetinaNet; }
+  std::int64_t channels() const { return detects() ? retinanet.channels : unet.channels; }
+  /// "unet3d", "unet2d", "retinanet".
+  const char* model_name() const;
 };
+
+/// A detector on one core, its targets placed as the original places them (InputPlacement::Kind::kWhereDivisible).
+ModelSpec retinanet_spec(const RetinaNetConfig& config);
 
 const char* loss_name(LossKind loss);            // "cross_entropy", "adaptive_dice32", "dice_ce"
 LossKind loss_from_name(std::string_view name);  // Errors: kConfig lists the names
 const char* norm_name(NormKind norm);            // "batch", "instance", "none"
 NormKind norm_from_name(std::string_view name);
 DType precision_from_name(std::string_view name);  // "bf16", "f32"
+const char* backbone_name(Backbone backbone);      // "resnet18", "resnet50"
+Backbone backbone_from_name(std::string_view name);
+const char* variant_name(RetinaNetVariant variant);  // "detection", "legacy"
+RetinaNetVariant variant_from_name(std::string_view name);
 
 nlohmann::ordered_json to_json(const ModelSpec& spec);
 /// Errors: kCheckpoint names what is missing or wrong.
@@ -53,6 +71,8 @@ SessionOptions session_options(const ModelSpec& spec, const BudgetOptions& budge
 
 /// parse_partition for at most 4096 cores in all. Errors: kConfig.
 Dims partition_from_text(std::string_view text, int rank);
+/// How many entries a partition as text has: for one whose model is not known yet.
+int partition_rank(std::string_view text);
 
 /// "128x96x128" -> {1, 128, 96, 128} with `batch`. Errors: kConfig for anything else than `spatial_axes` positive numbers
 /// of at most 2^40 voxels in all.

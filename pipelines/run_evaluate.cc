@@ -8,8 +8,8 @@
 #include <set>
 
 #include "io/dataset.h"
+#include "io/image.h"
 #include "io/overlay.h"
-#include "io/png.h"
 #include "libcore/base/parallel.h"
 #include "libcore/metrics/dice.h"
 #include "pipelines/label_files.h"
@@ -131,7 +131,7 @@ void write_picture(const EvaluateOptions& options, const std::vector<Pair>& pair
   OverlayOptions look;
   look.label_names = names;
   if (options.png.has_parent_path()) make_output_folder(options.png.parent_path());
-  write_png(options.png, overlay_sheet(shown, look));
+  write_rgb(options.png, overlay_sheet(shown, look));
 }
 
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }  // JSON has no NaN

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
+#include "pipelines/detection_dataset.h"
 #include "pipelines/label_files.h"
 #include "pipelines/source_case.h"
 
@@ -49,6 +50,12 @@ void widen(std::array<T, 3>& low, std::array<T, 3>& high, const std::array<T, 3>
   }
 }
 
+Json videos_json(const std::vector<VideoInfo>& videos) {
+  Json json = Json::array();
+  for (const auto& video : videos) json.push_back(to_json(video));
+  return json;
+}
+
 Json folder_json(const FolderInfo& folder) {
   Json json = {{"path", folder.path.string()}, {"images", folder.images.size()}};
   if (folder.dataset) {
@@ -83,11 +90,18 @@ Json folder_json(const FolderInfo& folder) {
   json["unreadable"] = unreadable;
   json["files"] = Json::array();
   for (const auto& image : folder.images) json["files"].push_back(file_json(image));
+  json["videos"] = videos_json(folder.videos);
   return json;
 }
 
-FolderInfo read_folder(const fs::path& path, std::vector<CaseFailure>& failures) {
-  FolderInfo folder{.path = path, .dataset = std::nullopt, .images = {}};
+bool holds_volumes(const fs::path& folder) {
+  std::error_code error;
+  return std::any_of(fs::directory_iterator(folder, error), {}, [](const auto& entry) { return volume_id(entry.path()).has_value(); });
+}
+
+/// `failures` gets the files that cannot be used.
+FolderInfo read_folder(const fs::path& path, const VideoInfoOptions& options, std::vector<CaseFailure>& failures) {
+  FolderInfo folder{.path = path, .dataset = std::nullopt, .images = {}, .videos = {}};
   std::vector<fs::path> images;
   std::error_code error;
   if (fs::exists(path / "dataset.json") || fs::is_empty(path, error)) {
@@ -96,7 +110,12 @@ FolderInfo read_folder(const fs::path& path, std::vector<CaseFailure>& failures)
       for (const auto& c : *cases) images.insert(images.end(), c.images.begin(), c.images.end());
     for (const auto& p : folder.dataset->problems) failures.push_back({p.id, "E_MISSING", p.reason});
   } else {
-    for (const auto& [id, file] : volume_files(path)) images.push_back(file);
+    const auto videos = video_files(path);
+    if (videos.empty() || holds_volumes(path))
+      for (const auto& [id, file] : volume_files(path)) images.push_back(file);
+    for (const auto& video : videos)
+      in_case_boundary(video.filename().string(), failures,
+                       [&] { folder.videos.push_back(read_video_info(video, options)); });
   }
   for (const auto& image : images) {
     const std::string id = volume_id(image).value_or(image.filename().string());
@@ -105,14 +124,32 @@ FolderInfo read_folder(const fs::path& path, std::vector<CaseFailure>& failures)
   return folder;
 }
 
+/// Describes the annotations of pictures at a path; false when there are none.
+bool add_detection_sets(const fs::path& path, InfoReport& report) {
+  std::error_code error;
+  if (fs::exists(path / "dataset.json", error)) return false;
+  const auto annotations = detection_annotations(path);
+  for (const auto& file : annotations) {
+    report.detection_sets.push_back(read_detection_info(file));
+    const auto& left_out = report.detection_sets.back().failures;
+    report.failures.insert(report.failures.end(), left_out.begin(), left_out.end());
+  }
+  return !annotations.empty();
+}
+
 }  // namespace
 
-InfoReport run_info(const std::vector<fs::path>& paths) {
+InfoReport run_info(const std::vector<fs::path>& paths, const VideoInfoOptions& options) {
   InfoReport report;
   for (const auto& path : paths) {
     std::error_code error;
+    if (add_detection_sets(path, report) && (!fs::is_directory(path, error) || video_files(path).empty())) continue;
     if (fs::is_directory(path, error))
-      report.folders.push_back(read_folder(path, report.failures));
+      report.folders.push_back(read_folder(path, options, report.failures));
+    else if (is_image_name(path))
+      report.pictures.push_back({path, read_image_header(path)});
+    else if (is_video_name(path))
+      report.videos.push_back(read_video_info(path, options));
     else
       report.files.push_back({path, read_volume_info(path)});
   }
@@ -120,9 +157,12 @@ InfoReport run_info(const std::vector<fs::path>& paths) {
 }
 
 Json to_json(const InfoReport& report) {
-  Json json = {{"files", Json::array()}, {"folders", Json::array()}};
+  Json json = {{"files", Json::array()}, {"videos", videos_json(report.videos)}, {"folders", Json::array()}};
   for (const auto& f : report.files) json["files"].push_back(file_json(f));
   for (const auto& f : report.folders) json["folders"].push_back(folder_json(f));
+  json["pictures"] = json["detection_sets"] = Json::array();
+  for (const auto& picture : report.pictures) json["pictures"].push_back(to_json(picture));
+  for (const auto& set : report.detection_sets) json["detection_sets"].push_back(to_json(set));
   json["failed"] = report.failures.size();
   json["failures"] = to_json(report.failures);
   return json;

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "libcore/ops/op_table.h"
+#include "pipelines/original_feed.h"
 
 namespace voxshard {
 namespace {
@@ -27,12 +28,7 @@ PlanProblem problem_of(const PlanOptions& o, const Graph& graph) {
                       .optimizer_share = o.optimizer_share,
                       .tiled = !in_process};
   if (o.core_budget_bytes == 0 && !in_process) problem.core_bytes = o.device.spec.usable_bytes();
-  if (!host) {  // the records of the original: the image and one-hot labels as f32
-    double voxels = 1;
-    for (auto extent : o.extents) voxels *= static_cast<double>(extent);
-    const double bytes = 4.0 * static_cast<double>(o.spec.unet.channels + o.spec.unet.classes) * voxels;
-    problem.feed = {.record_bytes = bytes, .transfer_bytes = bytes};
-  }
+  if (!host) problem.feed = original_feed(o.spec, o.extents);
   return problem;
 }
 

@@ -7,8 +7,7 @@
 
 #include "io/volume.h"
 #include "libcore/kernels/conv.h"
-#include "libcore/train/initialise.h"
-#include "pipelines/checkpoint.h"
+#include "pipelines/predict_detections.h"
 #include "pipelines/predict_volume.h"
 #include "pipelines/prepare_image.h"
 #include "pipelines/sample_source.h"
@@ -42,39 +41,16 @@ std::vector<fs::path> find_images(const fs::path& input) {
   return images;
 }
 
-fs::path find_checkpoint(const PredictOptions& options) {
-  if (options.run.extension() == ".safetensors") return options.run;
-  const fs::path folder = options.run / "checkpoints";
-  const fs::path best = folder / "best.safetensors", last = folder / "last.safetensors";
-  if (options.checkpoint == "best") return best;
-  if (options.checkpoint == "last") return last;
-  if (options.checkpoint != "auto")
-    throw Error(ErrorKind::kUsage, "[predict] --checkpoint is \"" + options.checkpoint + "\"; expected best, last or auto");
-  return fs::exists(best) ? best : last;
-}
-
 class Predictor {
  public:
-  Predictor(const PredictOptions& options, Progress& progress) : o_(options), progress_(progress), pool_(options.threads) {
-    const fs::path path = find_checkpoint(options);
-    Checkpoint checkpoint = load_checkpoint(path);
+  Predictor(const PredictOptions& options, TrainedRun run, Progress& progress)
+      : o_(options), progress_(progress), pool_(options.threads), spec_(run.spec) {
     try {
-      spec_ = model_spec_from_json(checkpoint.state.model);
-      plan_ = plan_from_json(checkpoint.state.prepare);
+      plan_ = plan_from_json(run.preparation);
     } catch (const Error& e) {
-      throw Error(ErrorKind::kCheckpoint, path.string() + ": " + e.what());
+      throw Error(ErrorKind::kCheckpoint, run.file.string() + ": " + e.what());
     }
-    if (options.partition) {
-      spec_.partition = *options.partition;
-      spec_.cut.inputs.clear();
-    }
-    if (options.precision) spec_.precision = *options.precision;
-    spec_.replicas = 1;
-    session_ = std::make_unique<Session>(session_options(spec_, {.core_bytes = options.core_budget_bytes}), pool_);
-    require_parameters_of(build_graph(spec_, {1, 16, 16, 16}, Phase::kTrain, spec_.precision), checkpoint.parameters);
-    session_->parameters() = std::move(checkpoint.parameters);
-    if (spec_.precision == DType::kBF16 && !cpu_has_native_bf16())
-      progress_.log("this processor does not multiply bf16: values are stored as bf16 and multiplied in f32");
+    session_ = prediction_session(run, {.core_bytes = options.core_budget_bytes}, pool_);
   }
 
   PredictReport run(const std::vector<fs::path>& images) {
@@ -151,26 +127,42 @@ class Predictor {
   std::set<std::string> seen_;  // case ids
 };
 
-}  // namespace
-
-PredictReport run_predict(const PredictOptions& options, Progress& progress) {
+PredictReport predict_volumes(const PredictOptions& options, TrainedRun run, Progress& progress) {
+  const VideoPrediction& video = options.video;
+  if (!options.draw.empty() || options.postprocess != "auto" || video.frames || !video.coco.empty() || !video.mot.empty())
+    throw Error(ErrorKind::kUsage, std::string("[predict] --draw, --postprocess and the options about videos are for detectors, but the run is a ") +
+                                       run.spec.model_name() + "; leave them out");
   const auto images = find_images(options.input);
   const fs::path folder = fs::is_directory(options.input) ? options.input : fs::absolute(options.input).parent_path();
   if (fs::weakly_canonical(options.output) == fs::weakly_canonical(folder))
     throw Error(ErrorKind::kUsage, "[predict] the output folder " + options.output.string() +
                                        " is that of the images, which predictions could overwrite; choose another with -o");
-  return Predictor(options, progress).run(images);
+  return Predictor(options, std::move(run), progress).run(images);
+}
+
+}  // namespace
+
+PredictReport run_predict(const PredictOptions& options, Progress& progress) {
+  TrainedRun run = load_trained_run(
+      {.run = options.run, .checkpoint = options.checkpoint, .partition = options.partition, .precision = options.precision});
+  if (run.spec.precision == DType::kBF16 && !cpu_has_native_bf16())
+    progress.log("this processor does not multiply bf16: values are stored as bf16 and multiplied in f32");
+  return run.spec.detects() ? predict_detections(options, std::move(run), progress)
+                            : predict_volumes(options, std::move(run), progress);
 }
 
 nlohmann::ordered_json to_json(const PredictReport& report) {
   nlohmann::ordered_json cases = nlohmann::ordered_json::array();
   for (const PredictedCase& c : report.cases) cases.push_back({{"id", c.id}, {"file", c.file.string()}, {"seconds", c.seconds}});
-  return {{"cases", cases},
-          {"failed", report.failures.size()},
-          {"failures", to_json(report.failures)},
-          {"bytes_per_core", report.bytes_per_core},
-          {"host_bytes", report.host_bytes},
-          {"interrupted", report.interrupted}};
+  nlohmann::ordered_json json = {{"cases", cases},
+                                 {"failed", report.failures.size()},
+                                 {"failures", to_json(report.failures)},
+                                 {"bytes_per_core", report.bytes_per_core},
+                                 {"host_bytes", report.host_bytes},
+                                 {"interrupted", report.interrupted}};
+  if (report.detections >= 0) json["detections"] = report.detections;
+  if (report.video) json["video"] = to_json(*report.video);
+  return json;
 }
 
 }  // namespace voxshard

@@ -7,12 +7,12 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "libcore/device/step_price.h"
+#include "libcore/train/optimizer.h"
 #include "pipelines/model_spec.h"
 #include "pipelines/report.h"
 
@@ -21,19 +21,17 @@ namespace voxshard {
 /// One published step. A row is an entry of the table in run_tpu_tables.cc and nothing else.
 struct PublishedStep {
   std::string name;  // "unet3d-128-v3-8"; device files name rows that they were fitted to
-  std::string model;
+  ModelSpec spec;
   Shape extents;  // N and the spatial axes
-  std::int64_t replicas = 1;
-  Dims partition;      // of one replica
+  OptimizerKind optimizer = OptimizerKind::kAdam;
   std::string device;  // a slice: "tpu-v3-8"
   double seconds = 0;
-  Feed feed;  // of all samples of the step
   std::string source;
-  Graph (*graph)(const PublishedStep&) = nullptr;  // null: the model is not built yet
 };
 std::span<const PublishedStep> published_steps();
 
 struct EmulatedStep {
+  Recompute recompute = Recompute::kNone;  // the least with which the step fits, as XLA rematerialises what does not
   StepPrice price;
   double published_seconds = 0;
   double leave_one_out_seconds = 0;  // with the fitted constants chosen without this row
@@ -48,7 +46,7 @@ struct EmulatedStep {
 
 struct TpuTableRow {
   PublishedStep published;
-  std::optional<EmulatedStep> emulated;  // empty: the model is not built yet
+  EmulatedStep emulated;
 };
 
 struct FittedConstant {

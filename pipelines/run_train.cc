@@ -7,14 +7,11 @@
 #include <nlohmann/json.hpp>
 
 #include "io/csv.h"
-#include "io/dataset.h"
 #include "libcore/kernels/conv.h"
 #include "libcore/ops/op_table.h"
 #include "libcore/train/initialise.h"
 #include "libcore/train/trainer.h"
 #include "pipelines/checkpoint.h"
-#include "pipelines/predict_volume.h"
-#include "pipelines/validation.h"
 
 namespace voxshard {
 namespace {
@@ -26,78 +23,52 @@ std::string schedule_text(const OptimizerOptions& o) {
   if (o.schedule == ScheduleKind::kConstant) return "constant";
   if (o.schedule == ScheduleKind::kPolynomial) return "polynomial";
   char text[64];
+  if (o.schedule == ScheduleKind::kSteps) {
+    std::snprintf(text, sizeof text, "times %.9g at", o.step_factor);
+    std::string steps = text;
+    for (std::int64_t step : o.decay_at) steps += " " + std::to_string(step);
+    return steps;
+  }
   std::snprintf(text, sizeof text, "%.9g^(step / %lld)", o.decay_rate, static_cast<long long>(o.decay_steps));
   return text;
 }
 
 /// What decides the trajectory; a resumed run must agree on all of it.
-Json training_json(const TrainOptions& o, const std::vector<std::string>& cases) {
-  return {{"steps", o.steps},
-          {"batch", o.batch},
-          {"fold", o.fold},
-          {"cases", cases},
-          {"optimizer", o.optimizer.kind == OptimizerKind::kAdam ? "adam" : "sgd"},
-          {"learning_rate", o.optimizer.learning_rate},
-          {"momentum", o.optimizer.momentum},
-          {"nesterov", o.optimizer.nesterov},
-          {"weight_decay", o.optimizer.weight_decay},
-          {"clip_norm", o.optimizer.clip_norm},
-          {"schedule", schedule_text(o.optimizer)},
-          {"warmup_steps", o.optimizer.warmup_steps},
-          {"seed", o.sampling.seed},
-          {"crop", o.sampling.crop.empty() ? "whole" : to_string(o.sampling.crop)},
-          {"foreground", o.sampling.foreground},
-          {"intensity_scale", o.sampling.intensity_scale},
-          {"noise", o.sampling.noise},
-          {"flip", o.sampling.flip},
-          {"pad_multiple", o.sampling.pad_multiple}};
-}
-
-/// The folds of the data set; none when all cases are trained on.
-std::vector<Split> folds_of(const PreparedDataset& dataset, const TrainOptions& options) {
-  if (options.fold == "all" || dataset.cases.size() < 2) return {};
-  std::vector<std::string> ids;
-  for (const PreparedCase& item : dataset.cases) ids.push_back(item.id);
-  return make_splits(ids, static_cast<int>(std::min<std::size_t>(5, ids.size())));
-}
-
-Split choose_split(const PreparedDataset& dataset, const std::vector<Split>& folds, const std::string& fold) {
-  for (std::size_t f = 0; f < folds.size(); ++f)
-    if (fold == std::to_string(f)) return folds[f];
-  if (!folds.empty())
-    throw Error(ErrorKind::kConfig, "[train] --fold is \"" + fold + "\"; expected 0 to " + std::to_string(folds.size() - 1) + " or all");
-  Split all;
-  for (const PreparedCase& item : dataset.cases) all.train.push_back(item.id);
-  return all;
-}
-
-std::vector<std::size_t> indices(const PreparedDataset& dataset, const std::vector<std::string>& ids) {
-  std::vector<std::size_t> found;
-  for (std::size_t i = 0; i < dataset.cases.size(); ++i)
-    if (std::find(ids.begin(), ids.end(), dataset.cases[i].id) != ids.end()) found.push_back(i);
-  return found;
+Json training_json(const TrainOptions& o, const TrainingTask& task) {
+  Json json = {{"steps", o.steps},
+               {"batch", o.batch},
+               {"optimizer", o.optimizer.kind == OptimizerKind::kAdam ? "adam" : "sgd"},
+               {"learning_rate", o.optimizer.learning_rate},
+               {"momentum", o.optimizer.momentum},
+               {"nesterov", o.optimizer.nesterov},
+               {"weight_decay", o.optimizer.weight_decay},
+               {"clip_norm", o.optimizer.clip_norm},
+               {"schedule", schedule_text(o.optimizer)},
+               {"warmup_steps", o.optimizer.warmup_steps}};
+  if (o.optimizer.warmup_rate > 0) json["warmup_rate"] = o.optimizer.warmup_rate;
+  json.update(task.sampling());
+  return json;
 }
 
 /// One run: what it holds while it goes.
 class Run {
  public:
-  Run(const TrainOptions& options, PreparedDataset dataset, Progress& progress)
-      : o_(options), progress_(progress), dataset_(std::move(dataset)), folds_(folds_of(dataset_, options)),
-        split_(choose_split(dataset_, folds_, options.fold)), pool_(options.threads) {
-    source_ = std::make_unique<SampleSource>(dataset_, indices(dataset_, split_.train), options.sampling);
-    extents_ = source_->largest_extents(o_.batch);
+  Run(const TrainOptions& options, std::unique_ptr<TrainingTask> task, Progress& progress)
+      : o_(options), progress_(progress), task_(std::move(task)), pool_(options.threads) {
+    extents_ = task_->largest_extents(o_.batch);
     if (o_.choose_plan) o_.spec = o_.choose_plan(o_.spec, extents_);
     const Graph graph = build_graph(o_.spec, extents_, Phase::kTrain, o_.spec.precision);
     const std::int64_t optimizer_bytes = Optimizer::state_bytes(o_.optimizer, graph);
     session_ = std::make_unique<Session>(
         session_options(o_.spec, {.core_bytes = o_.core_budget_bytes, .host_bytes = o_.host_budget_bytes, .optimizer_bytes = optimizer_bytes}), pool_);
     const Executable& plan = session_->plan(extents_, Phase::kTrain);
-    for (std::size_t index : indices(dataset_, split_.val))  // a validation over the budget is refused now, not after hours
-      session_->plan(prediction_extents(dataset_.cases[index].shape, o_.spec.unet.depth), Phase::kPredict);
+    for (const Shape& extents : task_->validation_extents(o_.spec))  // over the budget is refused now, not after hours
+      session_->plan(extents, Phase::kPredict);
     memory_ = memory_json(plan, o_.threads, optimizer_bytes);
     report_.parameters = count_parameters(graph);
-    report_.train_cases = static_cast<std::int64_t>(split_.train.size());
-    report_.validation_cases = static_cast<std::int64_t>(split_.val.size());
+    report_.train_cases = task_->training_cases();
+    report_.validation_cases = task_->validation_cases();
+    report_.metric = task_->metric();
     progress_.log("planned: " + bytes_text(widest_core(plan, optimizer_bytes).second) + " per core, " +
                   bytes_text(plan.host_bytes(o_.threads, optimizer_bytes)) + " in this process; " +
                   std::to_string(report_.parameters) + " parameters");
@@ -105,7 +76,7 @@ class Run {
       progress_.log("this processor does not multiply bf16: values are stored as bf16 and multiplied in f32");
     session_->parameters() = initialise(graph, o_.sampling.seed);
     trainer_ = std::make_unique<Trainer>(*session_, o_.optimizer, graph, o_.steps);
-    state_ = {.model = to_json(o_.spec), .prepare = to_json(dataset_.plan), .training = training_json(o_, split_.train)};
+    state_ = {.model = to_json(o_.spec), .prepare = task_->preparation(), .training = training_json(o_, *task_)};
   }
 
   TrainReport go() {
@@ -116,7 +87,7 @@ class Run {
     if (o_.resume) load();
     describe();
     CsvWriter csv = CsvWriter::resume(o_.run / "results.csv",
-                                      {"step", "loss", "gradient_norm", "learning_rate", "seconds", "validation_dice"},
+                                      {"step", "loss", "gradient_norm", "learning_rate", "seconds", "validation_" + report_.metric},
                                       trainer_->steps_done());
     std::int64_t looked_at = trainer_->steps_done();
     auto loop_start = Clock::now();
@@ -128,10 +99,10 @@ class Run {
       const bool last = done == o_.steps;
       const double loop_seconds = std::chrono::duration<double>(Clock::now() - loop_start).count();
       const bool look = last || o_.iterations_per_loop.ends(done - looked_at, loop_seconds);
-      const bool validated = look && !split_.val.empty() && (last || is_due(looked_at, done, o_.validate_every));
+      const bool validated = look && report_.validation_cases > 0 && (last || is_due(looked_at, done, o_.validate_every));
       if (validated) validate();
       csv.write({done, result.loss, result.gradient_norm, result.learning_rate, seconds,
-                 validated ? report_.mean_dice : std::numeric_limits<double>::quiet_NaN()});
+                 validated ? report_.validation.score : std::numeric_limits<double>::quiet_NaN()});
       if (!look) continue;
       if (last || is_due(looked_at, done, o_.checkpoint_every)) save();
       progress_.update("train", done, o_.steps, text_of(result));
@@ -142,7 +113,7 @@ class Run {
     trace_->write();
     if (report_.interrupted) save();
     report_.steps = trainer_->steps_done();
-    report_.best_dice = state_.best_dice;
+    report_.best_score = state_.best_score;
     report_.seconds = std::chrono::duration<double>(Clock::now() - start).count();
     write_json(o_.run / "run.json", {{"command", "train"},
                                      {"version", VOXSHARD_VERSION},
@@ -164,23 +135,20 @@ class Run {
   }
 
   void describe() const {
-    write_json(o_.run / "plans.json", {{"prepare", to_json(dataset_.plan)}});
-    if (!folds_.empty()) write_splits(o_.run / "splits_final.json", folds_);
+    write_json(o_.run / "plans.json", {{"prepare", task_->preparation()}});
+    task_->describe(o_.run);
   }
 
   StepResult one_step() {
     const std::int64_t step = trainer_->steps_done();
-    const auto batch = source_->batch(step, o_.batch);
-    source_->prefetch(source_->batch(step + 1, o_.batch));
-    const Shape extents = source_->extents(batch);
+    const Shape extents = task_->load(step, o_.batch, pool_);
     if (trace_->recorder() != nullptr) {
       CoreSet& cores = session_->cores(extents, Phase::kTrain);
       cores.set_trace(trace_->recorder());
       trace_->begin_step(cores.executable().program);
     }
-    const StepResult result = trainer_->step(extents, [&](const std::string& input, const TensorView& box) {
-      source_->fill(batch, input, box);
-    });
+    const StepResult result =
+        trainer_->step(extents, [&](const std::string& input, const TensorView& box) { task_->fill(input, box); });
     trace_->end_step();
     report_.loss = result.loss;
     return result;
@@ -188,20 +156,16 @@ class Run {
 
   std::string text_of(const StepResult& result) const {
     char text[96];
-    if (report_.mean_dice >= 0) std::snprintf(text, sizeof text, "loss %.4f  validation Dice %.4f", result.loss, report_.mean_dice);
+    const double score = report_.validation.score;
+    if (score >= 0) std::snprintf(text, sizeof text, "loss %.4f  validation %s %.4f", result.loss, task_->metric(), score);
     else std::snprintf(text, sizeof text, "loss %.4f", result.loss);
     return text;
   }
 
   void validate() {
-    report_.validation_dice = validation_dice(*session_, dataset_, indices(dataset_, split_.val), o_.spec.unet.depth, progress_);
-    double sum = 0;
-    int counted = 0;
-    for (double dice : report_.validation_dice)
-      if (std::isfinite(dice)) sum += dice, ++counted;
-    report_.mean_dice = counted > 0 ? sum / counted : 0;
-    if (report_.mean_dice <= state_.best_dice) return;
-    state_.best_dice = report_.mean_dice;
+    report_.validation = task_->validate(*session_, o_.spec, progress_);
+    if (report_.validation.score <= state_.best_score) return;
+    state_.best_score = report_.validation.score;
     state_.step = trainer_->steps_done();
     save_checkpoint(o_.run / "checkpoints" / "best.safetensors", state_, session_->parameters(), {});
   }
@@ -233,17 +197,14 @@ class Run {
     }
     session_->parameters() = std::move(checkpoint.parameters);
     trainer_->set_steps_done(checkpoint.state.step);
-    state_.best_dice = checkpoint.state.best_dice;
+    state_.best_score = checkpoint.state.best_score;
     progress_.log("resumed at step " + std::to_string(checkpoint.state.step));
   }
 
   TrainOptions o_;
   Progress& progress_;
-  PreparedDataset dataset_;
-  std::vector<Split> folds_;
-  Split split_;
+  std::unique_ptr<TrainingTask> task_;
   WorkerPool pool_;
-  std::unique_ptr<SampleSource> source_;
   Shape extents_;  // the largest of any step
   std::optional<TraceFile> trace_;
   std::unique_ptr<Session> session_;
@@ -257,37 +218,44 @@ void check(const TrainOptions& o) {
   auto require = [](bool ok, const std::string& text) {
     if (!ok) throw Error(ErrorKind::kConfig, "[train] " + text);
   };
-  require(o.spec.unet.spatial_axes == 3, "only unet3d trains on volumes");
   require(o.steps >= 1 && o.batch >= 1 && o.checkpoint_every >= 1, "--steps, --batch and --checkpoint-every must be at least 1");
   require(o.batch % o.spec.replicas == 0, "the batch " + std::to_string(o.batch) + " must be divisible by the " +
                                               std::to_string(o.spec.replicas) + " replicas");
-  require(o.sampling.pad_multiple >= 1, "--pad-multiple must be at least 1");
+  require(o.sampling.pad_multiple >= 1 && o.images.pad_multiple >= 1, "--pad-multiple must be at least 1");
+}
+
+std::unique_ptr<TrainingTask> task_of(const TrainOptions& o) {
+  if (!o.spec.detects() && o.frames)
+    throw Error(ErrorKind::kUsage, "[train] --range, --stride and --fps choose frames of videos; a " +
+                                       std::string(o.spec.model_name()) + " trains on volumes");
+  if (!o.spec.detects()) return volume_task({.work = o.work, .fold = o.fold, .sampling = o.sampling});
+  HeldOutImages held_out = o.held_out;
+  if (o.fold == "all") held_out.validate = false;
+  return detection_task(
+      {.data = o.work, .held_out = held_out, .sampling = o.images, .seed = o.sampling.seed, .frames = o.frames}, o.spec.retinanet);
 }
 
 }  // namespace
 
 TrainReport run_train(const TrainOptions& options, Progress& progress) {
   TrainOptions o = options;
-  PreparedDataset dataset = read_prepared(o.work);
-  o.spec.unet.classes = dataset.plan.classes();
-  o.spec.unet.channels = static_cast<std::int64_t>(dataset.plan.channels.size());
-  if (o.spec.unet.channels != 1)
-    throw Error(ErrorKind::kConfig, "[train] the data set has " + std::to_string(o.spec.unet.channels) + " channels; one (CT) is supported");
   check(o);
+  std::unique_ptr<TrainingTask> task = task_of(o);
+  task->complete(o.spec);
   const auto last = o.run / "checkpoints" / "last.safetensors";
   if (std::filesystem::exists(last) && !o.resume && !o.restart)
     throw Error(ErrorKind::kUsage, "[train] " + o.run.string() + " already holds a run; go on with --resume, or throw it away with --restart");
-  return Run(o, std::move(dataset), progress).go();
+  return Run(o, std::move(task), progress).go();
 }
 
 nlohmann::ordered_json TrainReport::to_json() const {
-  Json dice = Json::array();
-  for (double d : validation_dice) dice.push_back(std::isfinite(d) ? Json(d) : Json(nullptr));
+  Json by_class = Json::array();
+  for (double score : validation.by_class) by_class.push_back(std::isfinite(score) ? Json(score) : Json(nullptr));
   return {{"steps", steps},           {"parameters", parameters},
           {"loss", loss},             {"train_cases", train_cases},
-          {"validation_cases", validation_cases}, {"validation_dice", dice},
-          {"mean_dice", mean_dice >= 0 ? Json(mean_dice) : Json(nullptr)},
-          {"best_dice", best_dice >= 0 ? Json(best_dice) : Json(nullptr)},
+          {"validation_cases", validation_cases}, {"validation_" + metric, by_class},
+          {"mean_" + metric, validation.score >= 0 ? Json(validation.score) : Json(nullptr)},
+          {"best_" + metric, best_score >= 0 ? Json(best_score) : Json(nullptr)},
           {"interrupted", interrupted}, {"seconds", seconds}};
 }
 

@@ -1,5 +1,5 @@
-// `voxshard train`: a work folder to a run folder. Whole volumes or crops, validation with a best checkpoint, checkpoints
-// from which a killed run goes on to the same bits.
+// `voxshard train`: prepared volumes, or pictures with boxes, to a run folder. Whole or in crops, validation with a best
+// checkpoint, checkpoints from which a killed run goes on to the same bits.
 //
 //   RUN/ run.json  plans.json  results.csv  splits_final.json  checkpoints/{last,best}.safetensors + .json
 #pragma once
@@ -7,22 +7,24 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "libcore/train/optimizer.h"
-#include "pipelines/model_spec.h"
-#include "pipelines/report.h"
-#include "pipelines/sample_source.h"
+#include "pipelines/detection_task.h"
 #include "pipelines/tpu_config_loop.h"
 #include "pipelines/trace_json.h"
+#include "pipelines/volume_task.h"
 
 namespace voxshard {
 
 struct TrainOptions {
-  std::filesystem::path work, run;
-  ModelSpec spec;              // channels and classes are taken from the work folder
+  std::filesystem::path work, run;  // work: prepared volumes; for a detector a data set of pictures
+  ModelSpec spec;              // channels and classes are taken from the data
   OptimizerOptions optimizer;
-  SamplingOptions sampling;
+  SamplingOptions sampling;    // of volumes; the seed is also that of weights and of pictures
+  ImageSampling images;        // of pictures
+  HeldOutImages held_out;      // which pictures validate; with fold "all" none
+  std::optional<FrameSelection> frames;  // of pictures that are frames of videos
   std::int64_t steps = 1000;
   std::int64_t batch = 1;
-  std::string fold = "0";      // of 5 (fewer with few cases), or "all": no validation
+  std::string fold = "0";      // of volumes: of 5 (fewer with few cases), or "all": no validation
   std::int64_t validate_every = 0;    // steps; 0: at the end only
   std::int64_t checkpoint_every = 100;
   IterationsPerLoop iterations_per_loop;  // between two looks: progress, validation, checkpoint; what is due waits for one
@@ -40,8 +42,9 @@ struct TrainReport {
   std::int64_t steps = 0, parameters = 0;
   double loss = 0;                 // of the last step
   std::int64_t train_cases = 0, validation_cases = 0;
-  std::vector<double> validation_dice;  // by class but the background, of the last validation
-  double mean_dice = -1, best_dice = -1;
+  std::string metric;              // "dice", "ap50"
+  Validation validation;           // the last one
+  double best_score = -1;
   double seconds = 0;
   bool interrupted = false;
   nlohmann::ordered_json to_json() const;

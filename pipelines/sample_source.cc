@@ -1,22 +1,12 @@
 #include "pipelines/sample_source.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "libcore/base/rng.h"
+#include "pipelines/epoch_order.h"
 
 namespace voxshard {
 namespace {
-
-/// A random order of `count` items: position `at` of epoch `epoch` (Fisher-Yates).
-std::size_t shuffled(std::uint64_t seed, std::int64_t epoch, std::size_t count, std::size_t at) {
-  std::vector<std::size_t> order(count);
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  const RngKey key{seed + static_cast<std::uint64_t>(epoch) * 0x9e3779b97f4a7c15ULL, rng_stream("shuffle")};
-  for (std::size_t i = count - 1; i > 0; --i)
-    std::swap(order[i], order[static_cast<std::size_t>(rng_below(key, i, static_cast<std::int64_t>(i) + 1))]);
-  return order[at];
-}
 
 /// The draws of one sample, in named places so that a new one does not move the others.
 enum Draw : std::uint64_t { kForeground, kClass, kVoxel, kPlaceD, kPlaceH, kPlaceW, kFlipD, kFlipH, kFlipW, kScale, kDraws = 16 };
@@ -58,11 +48,10 @@ Shape SampleSource::largest_extents(std::int64_t batch_size) const {
 }
 
 Sample SampleSource::sample(std::int64_t index) const {
-  const auto count = static_cast<std::int64_t>(volumes_.size());
   const RngKey key{options_.seed, rng_stream("sample")};
   const std::uint64_t base = static_cast<std::uint64_t>(index) * kDraws;
   Sample s{.number = static_cast<std::uint64_t>(index)};
-  s.item = shuffled(options_.seed, index / count, volumes_.size(), static_cast<std::size_t>(index % count));
+  s.item = item_of(options_.seed, index, volumes_.size());
   const Volumes& v = volumes_[s.item];
   const Shape shape = v.image.shape();
   s.scale = 1 + options_.intensity_scale * std::clamp(rng_normal({options_.seed, rng_stream("scale")}, base + kScale), -3.0, 3.0);

@@ -1,5 +1,7 @@
 #include "pipelines/tpu_config_model.h"
 
+#include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 
 namespace voxshard {
@@ -7,8 +9,13 @@ namespace {
 
 using Kind = InputPlacement::Kind;
 
-constexpr const char* kReplicatedName = "replicated";
-constexpr const char* kFirstCoreName = "first core";
+struct NamedKind {
+  const char* name;
+  Kind kind;
+};
+
+constexpr std::array kPlacementNames = {NamedKind{"replicated", Kind::kReplicated}, NamedKind{"first core", Kind::kFirstCore},
+                                        NamedKind{"where divisible", Kind::kWhereDivisible}};
 
 Shape without_channels(const Shape& image) {
   Shape shape;
@@ -57,6 +64,16 @@ void apply_without_dims(const TpuConfig& config, const SystemCores& system, Mode
   spec.replicas = system.cores / cut;
 }
 
+/// The placements of a detector's targets, which the config knows as one tensor.
+std::vector<PlacedInput> target_placements(const InputPlacement& labels, const Dims& partition) {
+  if (labels.kind != Kind::kCut) return placed_targets(labels);
+  if (labels.grid != partition)
+    throw Error(ErrorKind::kConfig, "[tpu_config] input_partition_dims cuts the labels " + to_string(labels.grid) +
+                                        " and the image " + to_string(partition) +
+                                        "; a detector's labels are cut as its image or, with None, not at all");
+  return placed_targets({.kind = Kind::kWhereDivisible});
+}
+
 }  // namespace
 
 bool decides_mesh(const TpuConfig& config) {
@@ -75,22 +92,28 @@ void apply(const TpuConfig& config, const SystemCores& system, const Shape& imag
   const InputPlacement features = with_channels(resolved.features.at("image"), rank, "image");
   const InputPlacement labels = with_channels(resolved.labels.at("labels"), rank, "labels");
   spec.replicas = resolved.replicas;
-  spec.cut.inputs.clear();
+  spec.cut.inputs = spec.detects() ? placed_targets({.kind = Kind::kWhereDivisible}) : std::vector<PlacedInput>{};
   spec.partition = Dims::filled(rank, 1);
   if (resolved.cores_per_replica == 1) return;  // whole on the one core, whatever the config calls it
   spec.partition = features.kind == Kind::kCut ? features.grid
                    : labels.kind == Kind::kCut ? labels.grid
                                                : in_a_row(resolved.cores_per_replica, rank);
-  for (const auto& [name, placement] : {std::pair{"image", features}, {"labels", labels}})
+  const auto place = [&](const char* name, const InputPlacement& placement) {
     if (placement.kind != Kind::kCut || placement.grid != spec.partition) spec.cut.inputs.push_back({name, placement});
+  };
+  if (spec.detects())
+    spec.cut.inputs = target_placements(labels, spec.partition);
+  else
+    place("labels", labels);
+  place("image", features);
 }
 
 nlohmann::ordered_json to_json(const std::vector<PlacedInput>& inputs) {
   nlohmann::ordered_json json = nlohmann::ordered_json::object();
-  for (const auto& [name, placement] : inputs)
-    json[name] = placement.kind == Kind::kReplicated  ? kReplicatedName
-                 : placement.kind == Kind::kFirstCore ? kFirstCoreName
-                                                      : to_string(placement.grid);
+  for (const auto& [name, placement] : inputs) {
+    const auto known = std::ranges::find(kPlacementNames, placement.kind, &NamedKind::kind);
+    json[name] = known == kPlacementNames.end() ? to_string(placement.grid) : known->name;
+  }
   return json;
 }
 
@@ -99,10 +122,9 @@ std::vector<PlacedInput> inputs_from_json(const nlohmann::json& json) {
   for (const auto& [name, value] : json.items()) {
     const std::string text = value.is_string() ? value.get<std::string>() : "";
     InputPlacement& placement = inputs.emplace_back(PlacedInput{name, {}}).placement;
-    if (text == kReplicatedName)
-      placement.kind = Kind::kReplicated;
-    else if (text == kFirstCoreName)
-      placement.kind = Kind::kFirstCore;
+    const auto known = std::ranges::find(kPlacementNames, text, &NamedKind::name);
+    if (known != kPlacementNames.end())
+      placement.kind = known->kind;
     else
       placement.grid = parse_partition(text, static_cast<int>(std::count(text.begin(), text.end(), 'x')) + 1);
   }

@@ -15,12 +15,14 @@ bool decides_mesh(const TpuConfig& config);
 
 /// Sets `spec.partition`, `spec.replicas` and `spec.cut.inputs`. The tensors are the feature "image" and the label
 /// "labels"; dims for the labels may have the channel axis or, as index labels do, lack it. A config without
-/// input_partition_dims keeps the partition of `spec`.
+/// input_partition_dims keeps the partition of `spec`. A detector's "labels" are the targets of all its levels: None puts them
+/// whole on every core, the dims of the image cut the levels that they divide.
 ///   image  (N, spatial axes, C) what one replica reads
-/// Errors: those of check and resolve; kConfig for a cut channel axis, for cores per replica that nothing cuts.
+/// Errors: those of check and resolve; kConfig for a cut channel axis, for cores per replica that nothing cuts, for a
+/// detector's labels cut otherwise than its image.
 void apply(const TpuConfig& config, const SystemCores& system, const Shape& image, ModelSpec& spec);
 
-/// {"labels": "replicated" | "first core" | "1x2x2x1x1"} for the inputs that are not cut like the mesh, and back.
+/// {"labels": "replicated" | "first core" | "where divisible" | "1x2x2x1x1"} for the inputs that are not cut like the mesh, and back.
 nlohmann::ordered_json to_json(const std::vector<PlacedInput>& inputs);
 /// Errors: kConfig.
 std::vector<PlacedInput> inputs_from_json(const nlohmann::json& json);

@@ -22,21 +22,21 @@ void to_scores(std::span<double> logits, bool softmax) {
   for (double& x : logits) x /= total;
 }
 
-bool better(const Candidate& a, const Candidate& b) {
+bool better(const BoxCandidate& a, const BoxCandidate& b) {
   return std::tuple(-a.score, a.anchor, a.class_id) < std::tuple(-b.score, b.anchor, b.class_id);
 }
 
 /// The best `count`, best first.
-void keep_best(std::vector<Candidate>& candidates, std::int64_t count) {
+void keep_best(std::vector<BoxCandidate>& candidates, std::int64_t count) {
   const auto kept = std::min(candidates.size(), static_cast<std::size_t>(std::max<std::int64_t>(0, count)));
   std::partial_sort(candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(kept), candidates.end(), better);
   candidates.resize(kept);
 }
 
 /// Of candidates of one class, best first, those that no better one overlaps.
-std::vector<Detection> suppress(const std::vector<Candidate>& sorted, const PostprocessOptions& options) {
+std::vector<Detection> suppress(const std::vector<BoxCandidate>& sorted, const PostprocessOptions& options) {
   std::vector<Detection> kept;
-  for (const Candidate& c : sorted) {
+  for (const BoxCandidate& c : sorted) {
     if (static_cast<std::int64_t>(kept.size()) == options.most_detections) break;
     const bool covered = std::any_of(kept.begin(), kept.end(), [&](const Detection& d) { return iou(d.box, c.box) > options.iou_threshold; });
     if (!covered) kept.push_back({c.class_id, c.score, c.box});
@@ -47,7 +47,7 @@ std::vector<Detection> suppress(const std::vector<Candidate>& sorted, const Post
 }  // namespace
 
 void append_candidates(const TensorView& logits, const TensorView& boxes, std::int64_t sample, const AnchorLevel& level,
-                       const Dims& size, const PostprocessOptions& options, std::vector<Candidate>& candidates) {
+                       const Dims& size, const PostprocessOptions& options, std::vector<BoxCandidate>& candidates) {
   const std::int64_t anchors = level.per_cell(), classes = logits.extent().back() / anchors;
   std::vector<double> scores(static_cast<std::size_t>(classes));
   for_each_row(sample_of(logits.box, sample), [&](const Dims& at) {
@@ -64,14 +64,16 @@ void append_candidates(const TensorView& logits, const TensorView& boxes, std::i
         const PixelBox box = clipped(decode(code, level.box(at[1], at[2], a)), static_cast<double>(size[0]), static_cast<double>(size[1]));
         if (box.area() > 0) candidates.push_back({level.number(at[1], at[2], a), c, score, box});
       }
+      if (!options.per_class && static_cast<std::int64_t>(candidates.size()) >= 2 * options.most_candidates + classes)
+        keep_best(candidates, options.most_candidates);
     }
   });
 }
 
-std::vector<Detection> detect(std::vector<Candidate> candidates, const PostprocessOptions& options) {
+std::vector<Detection> detect(std::vector<BoxCandidate> candidates, const PostprocessOptions& options) {
   if (!options.per_class) keep_best(candidates, options.most_candidates);
-  std::map<std::int64_t, std::vector<Candidate>> by_class;
-  for (Candidate& c : candidates) by_class[c.class_id].push_back(c);
+  std::map<std::int64_t, std::vector<BoxCandidate>> by_class;
+  for (BoxCandidate& c : candidates) by_class[c.class_id].push_back(c);
   std::vector<Detection> found;
   for (auto& [class_id, of_class] : by_class) {
     keep_best(of_class, options.per_class ? options.most_candidates : static_cast<std::int64_t>(of_class.size()));

@@ -1,6 +1,6 @@
 // From what the heads say to detections: scores and boxes of the likely anchors, then non-maximum suppression class by class.
 //
-//   std::vector<Candidate> all;
+//   std::vector<BoxCandidate> all;
 //   for each level (or a core's part of it):  append_candidates(logits, boxes, sample, level, size, options, all);
 //   std::vector<Detection> found = detect(std::move(all), options);      // best first
 //
@@ -23,7 +23,7 @@ struct PostprocessOptions {
   std::int64_t most_detections = 100;
 };
 
-struct Candidate {
+struct BoxCandidate {
   std::int64_t anchor = 0;  // its number, see anchors.h
   std::int64_t class_id = 0;
   double score = 0;
@@ -37,15 +37,16 @@ struct Detection {
   friend bool operator==(const Detection&, const Detection&) = default;
 };
 
-/// Appends the candidates above the score threshold of the cells in `logits.box`, so that each core can do its own.
+/// Appends the candidates above the score threshold of the cells in `logits.box`, so that each core can do its own. Where they
+/// are counted over all classes, those that cannot be among the likeliest any more are dropped on the way.
 ///   logits  (N, h, w, anchors * classes)     boxes  (N, h, w, 4 anchors), any box of the level that covers that of the logits
 ///   size    (H, W) of the image, to which boxes are cut; one that lies outside is no candidate
 void append_candidates(const TensorView& logits, const TensorView& boxes, std::int64_t sample, const AnchorLevel& level,
-                       const Dims& size, const PostprocessOptions& options, std::vector<Candidate>& candidates);
+                       const Dims& size, const PostprocessOptions& options, std::vector<BoxCandidate>& candidates);
 
 /// The detections of an image, best first. Equal scores: the lower class, then the lower anchor.
 /// Cost: per class, candidates x detections IoU.
-std::vector<Detection> detect(std::vector<Candidate> candidates, const PostprocessOptions& options);
+std::vector<Detection> detect(std::vector<BoxCandidate> candidates, const PostprocessOptions& options);
 
 /// (b), models/official/detection: sigmoid, class 0 is the background, 5000 candidates per class, score .05, IoU .5, 100 found.
 PostprocessOptions detection_postprocess();

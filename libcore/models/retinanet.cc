@@ -11,7 +11,7 @@ namespace {
 constexpr int kHeadConvolutions = 4;
 constexpr double kHeadDeviation = 0.01;
 constexpr double kFirstScore = 0.01;
-constexpr double kMomentum = 0.997, kEpsilon = 1e-4;  // of all batch norms
+constexpr double kEpsilon = 1e-4;  // of all batch norms
 constexpr double kAlpha = 0.25, kGamma = 1.5, kDelta = 0.1, kBoxWeight = 50;
 
 void check(const RetinaNetConfig& config, const DetectionOptions& options) {
@@ -20,7 +20,9 @@ void check(const RetinaNetConfig& config, const DetectionOptions& options) {
   };
   require(config.filters >= 1 && config.pyramid_filters >= 1, "filters must be positive");
   require(config.channels >= 1, "at least 1 image channel is needed");
-  const std::int64_t least = config.variant == RetinaNetVariant::kDetection ? 2 : 1;
+  require(config.norm_momentum >= 0 && config.norm_momentum < 1,
+          "the momentum of the running statistics must be at least 0 and below 1, got " + std::to_string(config.norm_momentum));
+  const std::int64_t least = first_class(config) + 1;
   require(config.classes >= least, "at least " + std::to_string(least) + " classes are needed" +
                                        (least == 2 ? " (background included)" : "") + ", got " + std::to_string(config.classes));
   require(options.size.rank() == 2, "the size " + to_string(options.size) + " should have 2 axes, H and W");
@@ -99,6 +101,8 @@ AnchorOptions anchor_options(const RetinaNetConfig& config) {
   return options;
 }
 
+std::int64_t first_class(const RetinaNetConfig& config) { return config.variant == RetinaNetVariant::kDetection ? 1 : 0; }
+
 PostprocessOptions postprocess_options(const RetinaNetConfig& config) {
   return config.variant == RetinaNetVariant::kLegacy ? legacy_evaluation_postprocess() : detection_postprocess();
 }
@@ -107,7 +111,7 @@ Graph build_retinanet(const RetinaNetConfig& config, const DetectionOptions& opt
   check(config, options);
   Graph graph;
   Builder b(graph, ops);
-  const NormOptions norm{.replicas = options.norm_replicas, .momentum = kMomentum, .epsilon = kEpsilon};
+  const NormOptions norm{.replicas = options.norm_replicas, .momentum = config.norm_momentum, .epsilon = kEpsilon};
   Layers layers(b, {.dtype = options.dtype, .training = options.training, .norm = norm});
   const ValueId image = b.input("image", {options.dtype, {options.batch, options.size[0], options.size[1], config.channels}});
   const std::vector<ValueId> groups = resnet(layers, {.backbone = config.backbone, .filters = config.filters}, image);
@@ -133,16 +137,10 @@ Graph build_retinanet(const RetinaNetConfig& config, const DetectionOptions& opt
   return graph;
 }
 
-std::vector<PlacedInput> replicated_targets(const Dims& size, const Dims& partition) {
+std::vector<PlacedInput> placed_targets(const InputPlacement& placement) {
   std::vector<PlacedInput> placed;
-  if (element_count(partition) == 1) return placed;
-  for (const AnchorLevel& level : anchor_levels(size, {})) {
-    bool divides = true;
-    for (auto parts : partition) divides = divides && level.height % parts == 0 && level.width % parts == 0;
-    if (divides) continue;
-    for (const char* name : {"class_targets/", "box_targets/"})
-      placed.push_back({name + std::to_string(level.level), {.kind = InputPlacement::Kind::kReplicated}});
-  }
+  for (const char* name : {"box_targets/", "class_targets/"})
+    for (int level = kFirstLevel; level <= kLastLevel; ++level) placed.push_back({name + std::to_string(level), placement});
   return placed;
 }
 

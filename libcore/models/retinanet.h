@@ -29,6 +29,7 @@ struct RetinaNetConfig {
   std::int64_t classes = 91;          // of COCO and the background; the legacy variant has 90
   std::int64_t filters = 64;          // of the stem
   std::int64_t pyramid_filters = 256;
+  double norm_momentum = 0.997;       // of the running statistics; a run of a few hundred steps wants less
   friend bool operator==(const RetinaNetConfig&, const RetinaNetConfig&) = default;
 };
 
@@ -47,12 +48,14 @@ struct DetectionOptions {
 Graph build_retinanet(const RetinaNetConfig& config, const DetectionOptions& options, const OpTable& ops);
 
 AnchorOptions anchor_options(const RetinaNetConfig& config);
+/// The id of the first kind of object: 1 where class 0 is the background, else 0.
+std::int64_t first_class(const RetinaNetConfig& config);
 /// How detections are found while training is evaluated.
 PostprocessOptions postprocess_options(const RetinaNetConfig& config);
 
-/// Targets as the original cuts them: a level whose height and width every entry of `partition` divides is cut, the others are
-/// replicated. (Without a placement the engine cuts a level's targets as it cuts the level, whatever its size.)
-///   size (H, W)     partition (N, H, W, C)     returns the targets that are replicated
-std::vector<PlacedInput> replicated_targets(const Dims& size, const Dims& partition);
+/// All targets placed alike. The original's rule is kWhereDivisible: a level whose height and width every entry of the partition
+/// divides is cut, the others are whole on every core. (Without a placement the engine cuts a level's targets as it cuts the
+/// level, whatever its size.)
+std::vector<PlacedInput> placed_targets(const InputPlacement& placement);
 
 }  // namespace voxshard

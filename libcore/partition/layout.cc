@@ -28,6 +28,15 @@ void merge_thin(std::vector<Interval>& parts, std::int64_t thinnest) {
   }
 }
 
+/// Whether each entry of `grid` divides each spatial extent, as the original asks of a level's targets.
+///   example: 24 x 24 over 1x4x2x1 yes, 6 x 6 no
+bool divides(const Dims& grid, const Shape& shape) {
+  for (auto parts : grid)
+    for (int a = 1; a + 1 < shape.rank(); ++a)
+      if (shape[a] % parts != 0) return false;
+  return true;
+}
+
 }  // namespace
 
 const InputPlacement* PartitionOptions::placement_of(const std::string& input) const {
@@ -57,15 +66,17 @@ Layout LayoutTable::of_input(const Shape& shape, const InputPlacement& placement
     throw Error(ErrorKind::kConfig, "[partition] the partition " + to_string(grid) + " of an input is over " +
                                         std::to_string(element_count(grid)) + " cores, but a replica has " +
                                         std::to_string(mesh_.cores_per_replica()) + "; make them equal");
+  const bool cut = placement.kind == InputPlacement::Kind::kCut ||
+                   (placement.kind == InputPlacement::Kind::kWhereDivisible && divides(grid, shape));
   for (int a = 0; a + 1 < shape.rank(); ++a) {
     layout.axes.push_back(cut_anew(shape, a, grid));
-    if (placement.kind == InputPlacement::Kind::kCut) continue;
+    if (cut) continue;
     auto& parts = layout.axes.back();
     const std::size_t stride = static_cast<std::size_t>(grid[a]);  // the parts of one replica (of all, but along N)
     for (std::size_t first = 0; first < parts.size(); first += stride) {
       const Interval all{parts[first].first, parts[first + stride - 1].second};
       for (std::size_t p = 0; p < stride; ++p)
-        parts[first + p] = placement.kind == InputPlacement::Kind::kReplicated || p == 0 ? all : Interval{all.second, all.second};
+        parts[first + p] = placement.kind != InputPlacement::Kind::kFirstCore || p == 0 ? all : Interval{all.second, all.second};
     }
   }
   return layout;

@@ -26,9 +26,10 @@ struct InputPlacement {
     kCut,        // over `grid`
     kReplicated, // whole on every core
     kFirstCore,  // whole on logical core 0, nothing on the others
+    kWhereDivisible,  // kCut where every part count of the grid divides every spatial extent, else kReplicated
   };
   Kind kind = Kind::kCut;
-  Dims grid;  // kCut: parts per axis, as many as a replica has cores; empty: those of the mesh
+  Dims grid;  // parts per axis, as many as a replica has cores; empty: those of the mesh
   friend bool operator==(const InputPlacement&, const InputPlacement&) = default;
 };
 

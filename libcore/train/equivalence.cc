@@ -1,5 +1,6 @@
 #include "libcore/train/equivalence.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "libcore/base/rng.h"
@@ -28,6 +29,19 @@ double rms(const TensorView& dense) {
     sum += v * v;
   }
   return std::sqrt(sum / static_cast<double>(std::max<std::int64_t>(1, dense.count())));
+}
+
+/// The largest rms of any channel. By Cauchy and Schwarz no sum over positions of products of two channels is, in magnitudes,
+/// more than their number times both of these; an rms over all channels would miss the few that most of a gradient is in.
+double widest_rms(const TensorView& dense) {
+  const std::int64_t channels = dense.rank() > 0 ? dense.extent().back() : 1;
+  std::vector<double> squares(static_cast<std::size_t>(channels));
+  for (std::int64_t i = 0; i < dense.count(); ++i) {
+    const double v = load(dense, i);
+    squares[static_cast<std::size_t>(i % channels)] += v * v;
+  }
+  const double rows = static_cast<double>(std::max<std::int64_t>(1, dense.count() / std::max<std::int64_t>(1, channels)));
+  return squares.empty() ? 0 : std::sqrt(*std::max_element(squares.begin(), squares.end()) / rows);
 }
 
 double rms_difference(const Tensor& a, const Tensor& b) {
@@ -134,7 +148,7 @@ class LayerCheck {
     const OpDef& def = op_table().at(node(id).op);
     if (def.driver < 0) return 0;
     std::vector<double> sizes;
-    for (ValueId input : node(id).inputs) sizes.push_back(rms(uncut_.gather(input).view()));
+    for (ValueId input : node(id).inputs) sizes.push_back(widest_rms(uncut_.gather(input).view()));
     const Shape driver = cut_.executable().program.graph.input_types(id)[static_cast<std::size_t>(def.driver)].shape;
     const double length = static_cast<double>(element_count(driver) / driver.back());
     const double addend = def.addend != nullptr ? def.addend(sizes) : sizes[static_cast<std::size_t>(def.driver)];

@@ -34,8 +34,13 @@ double learning_rate_at(const OptimizerOptions& options, std::int64_t step, std:
     rate *= std::pow(std::max(0.0, 1.0 - static_cast<double>(step) / static_cast<double>(total)), options.power);
   if (options.schedule == ScheduleKind::kExponential)
     rate *= std::pow(options.decay_rate, static_cast<double>(step) / static_cast<double>(options.decay_steps));
-  if (step < options.warmup_steps) rate *= static_cast<double>(step + 1) / static_cast<double>(options.warmup_steps);
-  return rate;
+  if (options.schedule == ScheduleKind::kSteps)
+    for (std::int64_t at : options.decay_at)
+      if (step >= at) rate *= options.step_factor;
+  if (step >= options.warmup_steps) return rate;
+  const std::int64_t counted = options.warmup_rate > 0 ? step : step + 1;
+  const double share = static_cast<double>(counted) / static_cast<double>(options.warmup_steps);
+  return options.warmup_rate * (1 - share) + rate * share;
 }
 
 Optimizer::Optimizer(OptimizerOptions options, const Graph& graph) : options_(options) {

@@ -9,7 +9,7 @@
 namespace voxshard {
 
 enum class OptimizerKind { kSgd, kAdam };
-enum class ScheduleKind { kConstant, kPolynomial, kExponential };
+enum class ScheduleKind { kConstant, kPolynomial, kExponential, kSteps };
 
 struct OptimizerOptions {
   OptimizerKind kind = OptimizerKind::kAdam;
@@ -25,7 +25,10 @@ struct OptimizerOptions {
   double power = 0.9;          // polynomial: (1 - step / total)^power
   double decay_rate = 0.5;        // exponential: rate^(step / decay_steps), without stairs (as unet_model.py of tensorflow/tpu)
   std::int64_t decay_steps = 100000;
-  std::int64_t warmup_steps = 0;  // linear from 0
+  std::vector<std::int64_t> decay_at = {};  // steps: the rate is multiplied by `step_factor` from each of these on
+  double step_factor = 0.1;
+  std::int64_t warmup_steps = 0;  // linear from `warmup_rate`; from 0 the first step counts as one, for it would do nothing
+  double warmup_rate = 0;
 };
 
 /// The rate of step `step` (from 0) out of `total`.

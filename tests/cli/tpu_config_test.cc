@@ -78,6 +78,13 @@ TEST(TpuConfigCli, ReplicasAreCoresOverCoresPerReplica) {
   expect_config_error(verify(flags + "--cores 100000"), "--cores is 100000; expected at most 4096");
 }
 
+TEST(TpuConfigCli, ASliceIsTheSystemUnlessCoresAreGiven) {
+  const std::string flags = "--input_partition_dims '[1, 4, 1, 1, 1]' --train_batch_size 2 --device tpu-v3-8 ";
+  expect_same(verify(flags), verify("--partition 1x4x1x1x1 --replicas 2 --batch 2"));
+  expect_same(verify(flags + "--cores 4"), verify("--partition 1x4x1x1x1 --batch 2"));
+  expect_config_error(verify(flags + "--num_shards 1"), "set num_shards to 2");
+}
+
 TEST(TpuConfigCli, TheCommandLineWinsOverTheConfig) {
   const std::string text = "train_batch_size = 2\ninput_partition_dims = [1, 2, 1, 1, 1]\nnum_shards = 2\n";
   expect_same(verify_config("c.toml", text, "--batch 4 --num-shards 4"),

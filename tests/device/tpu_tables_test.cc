@@ -20,7 +20,7 @@ const TpuTables& tables() {
   return result;
 }
 
-const EmulatedStep& emulated(std::size_t row) { return tables().rows.at(row).emulated.value(); }
+const EmulatedStep& emulated(std::size_t row) { return tables().rows.at(row).emulated; }
 
 TEST(TpuTables, UnetRowsAreWithinAQuarterAlsoWhenLeftOutOfTheFit) {
   ASSERT_EQ(tables().rows.at(0).published.name, "unet3d-128-v3-8");
@@ -55,26 +55,37 @@ TEST(TpuTables, OneConstantIsFittedAndItIsTheMeanOfWhatTheRowsImply) {
   EXPECT_NEAR(emulated(1).leave_one_out_seconds, 3.428, 1e-6);
 }
 
-TEST(TpuTables, RowsOfModelsThatAreNotBuiltHaveNoEmulatedTime) {
-  const auto json = to_json(tables());
-  int open = 0;
-  for (const auto& row : json.at("rows")) {
-    EXPECT_GT(row.at("published_seconds").get<double>(), 0);
-    ASSERT_TRUE(row.contains("emulated_seconds"));
-    if (row.at("emulated_seconds").is_null())
-      ++open;
-    else
-      EXPECT_TRUE(row.contains("residual") && row.contains("leave_one_out_residual") && row.contains("fits"));
+TEST(TpuTables, RetinaNetRowsAreTheDocumentedOnesAndFitTheirCores) {
+  ASSERT_EQ(tables().rows.at(2).published.name, "retinanet-1280-v3-8");
+  ASSERT_EQ(tables().rows.at(3).published.name, "retinanet-2560-v3-64");
+  EXPECT_DOUBLE_EQ(tables().rows[2].published.seconds, 0.910);
+  EXPECT_DOUBLE_EQ(tables().rows[3].published.seconds, 0.822);
+  for (std::size_t row : {2u, 3u}) {
+    EXPECT_NE(emulated(row).bound_by, "feed") << "JPEG files and pixels of two bytes do not hold the cores up";
+    EXPECT_TRUE(emulated(row).fits()) << row << ": " << emulated(row).core_bytes;
+    // 97.0 G multiply-adds at 640^2 (the model zoo of the original), three times for a training step, cannot be done faster
+    // than at the peak of 61.6 TFLOP/s.
+    const double images_per_core = row == 2 ? 8 : 1, area = row == 2 ? 4 : 16;
+    EXPECT_GT(emulated(row).price.busy.matrix_s, images_per_core * area * 3 * 2 * 97.0e9 / 61.6e12);
+    EXPECT_EQ(emulated(row).leave_one_out_seconds, emulated(row).price.step_s) << "nothing was fitted to it";
   }
-  EXPECT_LE(open, 2);
+}
+
+TEST(TpuTables, EveryRowHasItsResidualsInJson) {
+  const auto json = to_json(tables());
   EXPECT_EQ(json.at("rows").size(), 4u);
+  for (const auto& row : json.at("rows")) {
+    EXPECT_GT(row.at("emulated_seconds"), 0) << row;
+    EXPECT_NEAR(row.at("residual"), row.at("emulated_seconds").get<double>() / row.at("published_seconds").get<double>() - 1, 1e-12);
+    EXPECT_TRUE(row.contains("leave_one_out_residual") && row.contains("fits"));
+  }
   EXPECT_EQ(json.at("fitted_constants").size(), 1u);
-  EXPECT_FALSE(json.at("unexplained").empty());
+  EXPECT_GE(json.at("unexplained").size(), 6u) << "a line per row and one per pair of a model";
 }
 
 TEST(TpuTables, EachRowNamesASliceOfItsCores) {
   for (const PublishedStep& row : published_steps())
-    EXPECT_EQ(device_from_name(row.device).cores, row.replicas * element_count(row.partition)) << row.name;
+    EXPECT_EQ(device_from_name(row.device).cores, row.spec.mesh().cores()) << row.name;
 }
 
 TEST(TpuTables, BothUnetConfigurationsFitTheirCores) {

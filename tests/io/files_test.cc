@@ -7,7 +7,6 @@
 #include "io/config_file.h"
 #include "io/csv.h"
 #include "io/overlay.h"
-#include "io/png.h"
 #include "io/summary.h"
 #include "tests/io/test_files.h"
 
@@ -145,18 +144,6 @@ TEST(Summary, TextIsPythonsToTheByte) {
   EXPECT_THAT(summary_text(cases), testing::StartsWith(want));
   EXPECT_THAT(summary_text(cases),
               testing::EndsWith("            \"reference_file\": \"r/b.nii.gz\"\n        }\n    ]\n}"));
-}
-
-TEST(Png, PixelsComeBackAndBytesAreReproducible) {
-  ScratchFolder dir;
-  Tensor rgb(DType::kU8, {5, 7, 3});
-  for (std::int64_t i = 0; i < rgb.count(); ++i) rgb.as<std::uint8_t>()[i] = static_cast<std::uint8_t>(i * 2);
-  write_png(dir.path() / "a.png", rgb);
-  write_png(dir.path() / "b.png", rgb);
-  EXPECT_EQ(read_bytes(dir.path() / "a.png"), read_bytes(dir.path() / "b.png"));
-  EXPECT_TRUE(compare(read_png(dir.path() / "a.png").view(), rgb.view()).bit_equal);
-  expect_error(ErrorKind::kInput, "picture", [&] { read_png(dir.path() / "none.png"); });
-  expect_error(ErrorKind::kOutput, "cannot write", [&] { write_png(dir.path() / "no" / "a.png", rgb); });
 }
 
 TEST(Overlay, ClassColoursAreDistinct) {

@@ -8,7 +8,7 @@
 namespace voxshard {
 namespace {
 
-Candidate at(std::int64_t anchor, std::int64_t class_id, double score, double x, double width = 10) {
+BoxCandidate at(std::int64_t anchor, std::int64_t class_id, double score, double x, double width = 10) {
   return {anchor, class_id, score, {0, x, 10, x + width}};
 }
 
@@ -22,7 +22,7 @@ using Scores = std::vector<double>;
 
 TEST(Nms, ABoxThatOverlapsABetterOneOfItsClassByMoreIsDropped) {
   // [0, 10) and [2, 12): IoU 8 / 12 = 0.67; [0, 10) and [4, 14): 6 / 14 = 0.43.
-  const std::vector<Candidate> all = {at(0, 1, 0.6, 4), at(1, 1, 0.9, 0), at(2, 1, 0.8, 2), at(3, 2, 0.7, 1)};
+  const std::vector<BoxCandidate> all = {at(0, 1, 0.6, 4), at(1, 1, 0.9, 0), at(2, 1, 0.8, 2), at(3, 2, 0.7, 1)};
   EXPECT_EQ(scores_of(detect(all, {})), (Scores{0.9, 0.7, 0.6}));
   EXPECT_EQ(scores_of(detect(all, {.iou_threshold = 0.4})), (Scores{0.9, 0.7}));
   EXPECT_EQ(scores_of(detect(all, {.iou_threshold = 0.7})), (Scores{0.9, 0.8, 0.7, 0.6}));
@@ -38,7 +38,7 @@ TEST(Nms, ADroppedBoxDropsNoOther) {
 }
 
 TEST(Nms, TheBestOfAllClassesAreFound) {
-  std::vector<Candidate> all;
+  std::vector<BoxCandidate> all;
   for (int i = 0; i < 8; ++i) all.push_back(at(i, i % 3, 0.1 * (i + 1), 20 * i));
   const auto found = detect(all, {.most_detections = 3});
   EXPECT_EQ(scores_of(found), (Scores{0.8, 0.7000000000000001, 0.6000000000000001}));
@@ -53,7 +53,7 @@ TEST(Nms, EqualScoresGoByClassThenAnchor) {
 }
 
 TEST(Nms, CandidatesAreCountedPerClassOrOverAll) {
-  const std::vector<Candidate> all = {at(0, 1, 0.9, 0), at(1, 1, 0.8, 20), at(2, 2, 0.7, 40), at(3, 2, 0.6, 60)};
+  const std::vector<BoxCandidate> all = {at(0, 1, 0.9, 0), at(1, 1, 0.8, 20), at(2, 2, 0.7, 40), at(3, 2, 0.6, 60)};
   EXPECT_EQ(scores_of(detect(all, {.per_class = true, .most_candidates = 1})), (Scores{0.9, 0.7}));
   EXPECT_EQ(scores_of(detect(all, {.per_class = false, .most_candidates = 2})), (Scores{0.9, 0.8}));
 }
@@ -69,8 +69,8 @@ struct Level {
     boxes.as<float>()[4] = 0.5F;                // half an anchor lower
     boxes.as<float>()[7] = std::log(0.5F);      // half as wide
   }
-  std::vector<Candidate> candidates(const PostprocessOptions& options, const Dims& size = {8, 16}) const {
-    std::vector<Candidate> all;
+  std::vector<BoxCandidate> candidates(const PostprocessOptions& options, const Dims& size = {8, 16}) const {
+    std::vector<BoxCandidate> all;
     append_candidates(logits.view(), boxes.view(), 0, anchors, size, options, all);
     return all;
   }
@@ -112,7 +112,7 @@ TEST(Candidates, SoftmaxSharesOneAmongTheClassesOfAnAnchor) {
 
 TEST(Candidates, PartsOfALevelGiveWhatTheWholeGives) {
   const Level level;
-  std::vector<Candidate> parts;
+  std::vector<BoxCandidate> parts;
   for (std::int64_t x : {1, 0}) {
     Box cell = Box::whole(level.logits.shape());
     cell.set(2, x, x + 1);
@@ -136,6 +136,21 @@ TEST(Postprocess, TheVariantsAreThoseOfTheOriginal) {
   EXPECT_EQ(exported.score_threshold, 0.05);
   EXPECT_EQ(exported.iou_threshold, 0.3);
   for (const auto& options : {b, evaluation, exported}) EXPECT_EQ(options.most_detections, 100);
+}
+
+TEST(Nms, WhatIsDroppedWhileCandidatesAreFoundWouldNotHaveBeenLookedAt) {
+  const auto levels = anchor_levels({64, 64}, {});
+  Tensor logits(DType::kF32, {1, 8, 8, 18}), boxes(DType::kF32, {1, 8, 8, 36});
+  for (std::int64_t i = 0; i < logits.count(); ++i) logits.as<float>()[i] = static_cast<float>((i * 37) % 1151) / 200.0F - 3;
+  PostprocessOptions options = legacy_evaluation_postprocess();
+  std::vector<BoxCandidate> all;
+  append_candidates(logits.view(), boxes.view(), 0, levels[0], {64, 64}, options, all);
+  ASSERT_EQ(all.size(), 8u * 8 * 18) << "fewer than are counted: nothing is dropped";
+  options.most_candidates = 20;
+  std::vector<BoxCandidate> bounded;
+  append_candidates(logits.view(), boxes.view(), 0, levels[0], {64, 64}, options, bounded);
+  EXPECT_LT(bounded.size(), 2u * 20 + 2);
+  EXPECT_EQ(detect(bounded, options), detect(all, options));
 }
 
 }  // namespace

@@ -60,6 +60,12 @@ TEST(RetinaNetEquivalence, HoldsForBottlenecks) {
   expect_equal(options_of({.classes = 3, .filters = 4, .pyramid_filters = 8}, {1, 96, 130}, "1x2x2x1", DType::kF32));
 }
 
+TEST(RetinaNetEquivalence, HoldsForManyClassesWhoseGradientsLieInAFewChannels) {
+  RetinaNetConfig config = kNarrow;
+  config.classes = 91;
+  expect_equal(options_of(config, {1, 160, 192}, "1x4x2x1", DType::kF32));
+}
+
 TEST(RetinaNetEquivalence, HoldsForReplicasWithTheirOwnNormAndLoss) {
   auto options = options_of(kNarrow, {4, 64, 48}, "1x2x1x1", DType::kF32);
   options.mesh.replicas = 2;
@@ -71,8 +77,8 @@ TEST(RetinaNetEquivalence, HoldsForReplicasWithTheirOwnNormAndLoss) {
 
 TEST(RetinaNetEquivalence, HoldsForTargetsThatAreReplicatedByTheRuleOfTheOriginal) {
   auto options = options_of(kNarrow, {1, 160, 192}, "1x4x2x1", DType::kF32);
-  options.cut.inputs = replicated_targets({160, 192}, options.mesh.partition);
-  ASSERT_EQ(options.cut.inputs.size(), 2 * 4u);  // of 20x24, 10x12, 5x6, 3x3 and 2x2 cells only the first is cut
+  // Of 20x24, 10x12, 5x6, 3x3 and 2x2 cells only the first is cut.
+  options.cut.inputs = placed_targets({.kind = InputPlacement::Kind::kWhereDivisible});
   expect_equal(options);
 }
 

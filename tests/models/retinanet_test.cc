@@ -3,11 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "libcore/graph/builder.h"
 #include "libcore/models/unet.h"
 #include "libcore/ops/op_table.h"
+#include "libcore/partition/program.h"
 #include "libcore/train/initialise.h"
 
 namespace voxshard {
@@ -159,15 +161,27 @@ TEST(RetinaNet, ImpossibleSettingsAreRefused) {
   expect_refused({.variant = RetinaNetVariant::kLegacy, .classes = 0}, {.size = {64, 64}}, "at least 1 classes");
 }
 
-TEST(ReplicatedTargets, AreThoseOfLevelsThatSomeEntryDoesNotDivide) {
-  // 1536 pixels over 1x4x2x1: levels of 192, 96, 48, 24 and 12 cells are all cut; at 640 the last, of 5, is not.
-  EXPECT_TRUE(replicated_targets({1536, 1536}, {1, 4, 2, 1}).empty());
-  const auto placed = replicated_targets({640, 640}, {1, 4, 2, 1});
-  ASSERT_EQ(placed.size(), 4u);
-  EXPECT_EQ(placed[0].name, "class_targets/6");
-  EXPECT_EQ(placed[3].name, "box_targets/7");
-  EXPECT_EQ(placed[0].placement.kind, InputPlacement::Kind::kReplicated);
-  EXPECT_TRUE(replicated_targets({100, 100}, {1, 1, 1, 1}).empty()) << "on one core nothing is cut";
+TEST(PlacedTargets, AreWholeOnEveryCoreWhereSomeEntryDoesNotDivideTheLevel) {
+  const PartitionOptions cut{.inputs = placed_targets({.kind = InputPlacement::Kind::kWhereDivisible})};
+  const auto cut_levels = [&](const Dims& size, const Dims& partition_dims) {
+    const Program program = partition(training_graph(kNarrow, size), op_table(), {.partition = partition_dims}, cut);
+    std::string levels;
+    for (const AnchorLevel& level : anchor_levels(size, {})) {
+      const std::string name = std::to_string(level.level);
+      for (const char* kind : {"class_targets/", "box_targets/"}) {
+        const ValueId id = program.graph.find(kind + name);
+        const Box whole = Box::whole(program.graph.node(id).type.shape);
+        const auto& own = program.plan(id).own;
+        if (std::none_of(own.begin(), own.end(), [&](const Box& box) { return box == whole; })) levels += kind[0] + name;
+        else EXPECT_EQ(std::count(own.begin(), own.end(), whole), static_cast<std::int64_t>(own.size())) << kind << name;
+      }
+    }
+    return levels;
+  };
+  // 1536 pixels over 1x4x2x1: levels of 192, 96, 48, 24 and 12 cells are all cut; at 640 those of 10 and 5 are not.
+  EXPECT_EQ(cut_levels({1536, 1536}, {1, 4, 2, 1}), "c3b3c4b4c5b5c6b6c7b7");
+  EXPECT_EQ(cut_levels({640, 640}, {1, 4, 2, 1}), "c3b3c4b4c5b5");
+  EXPECT_EQ(cut_levels({100, 100}, {1, 4, 2, 1}), "c5b5");  // 13, 7, 4, 2 and 1 cells
 }
 
 }  // namespace

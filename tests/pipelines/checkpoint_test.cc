@@ -19,7 +19,7 @@ Checkpoint example() {
              .prepare = {{"mean_hu", 0.1}},
              .training = {{"seed", 7}},
              .step = 12,
-             .best_dice = 0.625};
+             .best_score = 0.625};
   c.parameters.emplace("conv/kernel", numbers({3, 3, 1, 2}, -1.5F));
   c.parameters.emplace("conv/bias", numbers({2}, 0.0F));
   c.optimizer.emplace("m/conv/kernel", numbers({3, 3, 1, 2}, 1e-30F));
@@ -35,7 +35,7 @@ TEST(Checkpoint, ComesBackToTheByte) {
   save(scene.path("a.safetensors"), example());
   const Checkpoint back = load_checkpoint(scene.path("a.safetensors"));
   EXPECT_EQ(back.state.step, 12);
-  EXPECT_EQ(back.state.best_dice, 0.625);
+  EXPECT_EQ(back.state.best_score, 0.625);
   EXPECT_EQ(back.state.training, example().state.training);
   EXPECT_EQ(back.parameters.size(), 2u);
   EXPECT_EQ(back.optimizer.count("m/conv/kernel"), 1u);
@@ -63,7 +63,7 @@ TEST(Checkpoint, DamagedFilesAreRefused) {
   Scene::truncate(scene.path("cut.safetensors"));
   expect_error(ErrorKind::kCheckpoint, "cut.safetensors", [&] { load_checkpoint(scene.path("cut.safetensors")); });
   for (const std::string about : {"{", "[]", R"({"model": {}})",
-                                  R"({"model": {}, "prepare": {}, "training": {}, "step": "x", "best_dice": 0})"}) {
+                                  R"({"model": {}, "prepare": {}, "training": {}, "step": "x", "best_score": 0})"}) {
     save_safetensors(scene.path("bad.safetensors"), std::vector<NamedTensor>{}, {{"voxshard", about}});
     expect_error(ErrorKind::kCheckpoint, "description is broken",
                  [&] { load_checkpoint(scene.path("bad.safetensors")); });

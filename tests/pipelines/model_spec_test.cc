@@ -22,11 +22,26 @@ ModelSpec unusual() {
   return spec;
 }
 
+ModelSpec detector() {
+  ModelSpec spec = retinanet_spec({.backbone = Backbone::kResNet18,
+                                   .variant = RetinaNetVariant::kLegacy,
+                                   .channels = 1,
+                                   .classes = 7,
+                                   .filters = 8,
+                                   .pyramid_filters = 16,
+                                   .norm_momentum = 0.9});
+  spec.partition = {1, 4, 2, 1};
+  return spec;
+}
+
 TEST(ModelSpec, ComesBackFromJson) {
   ModelSpec flat;
   flat.unet.spatial_axes = 2, flat.partition = {1, 2, 2, 1}, flat.unet.norm = NormKind::kNone;
-  for (const ModelSpec& spec : {ModelSpec{}, unusual(), flat}) {
+  for (const ModelSpec& spec : {ModelSpec{}, unusual(), flat, detector(), retinanet_spec({})}) {
     const ModelSpec back = model_spec_from_json(to_json(spec));
+    EXPECT_EQ(back.kind, spec.kind);
+    EXPECT_EQ(back.retinanet, spec.retinanet);
+    EXPECT_EQ(back.cut.inputs, spec.cut.inputs);
     EXPECT_EQ(back.unet, spec.unet);
     EXPECT_EQ(back.partition, spec.partition);
     EXPECT_EQ(to_json(back), to_json(spec));
@@ -46,6 +61,25 @@ TEST(ModelSpec, WhateverIsBrokenInACheckpointIsACheckpointError) {
     json.erase(key);
     expect_error(ErrorKind::kCheckpoint, key, [&] { model_spec_from_json(json); });
   }
+  for (const auto& [key, value] : std::vector<std::pair<std::string, nlohmann::json>>{
+           {"backbone", "vgg"}, {"variant", 3}, {"pyramid_filters", "many"}, {"partition", "1x2x2x1x1"}}) {
+    nlohmann::json json = to_json(detector());
+    json[key] = value;
+    expect_error(ErrorKind::kCheckpoint, "", [&] { model_spec_from_json(json); });
+  }
+}
+
+TEST(ModelSpec, EachKindBuildsItsOwnGraphForBothPhases) {
+  ModelSpec spec = detector();
+  for (Phase phase : {Phase::kTrain, Phase::kPredict}) {
+    const Graph graph = build_graph(spec, {2, 40, 56}, phase, DType::kF32);
+    EXPECT_EQ(graph.node(graph.find("image")).type.shape, (Shape{2, 40, 56, 1}));
+    EXPECT_EQ(graph.outputs.contains("class_logits/7"), true);
+    EXPECT_EQ(graph.outputs.contains("loss"), phase == Phase::kTrain);
+  }
+  EXPECT_STREQ(spec.model_name(), "retinanet");
+  EXPECT_EQ(spec.spatial_axes(), 2);
+  EXPECT_TRUE(build_graph(unusual(), {2, 8, 8, 8}, Phase::kPredict, DType::kF32).outputs.contains("logits"));
 }
 
 TEST(ModelSpec, TheArchitectureIsWhatDecidesTheTensors) {
@@ -54,6 +88,11 @@ TEST(ModelSpec, TheArchitectureIsWhatDecidesTheTensors) {
   EXPECT_EQ(architecture_text(cut), architecture_text(unusual()));
   cut.unet.base_filters = 8;
   EXPECT_NE(architecture_text(cut), architecture_text(unusual()));
+  ModelSpec whole = detector();
+  whole.partition = {1, 1, 1, 1}, whole.cut = {}, whole.retinanet.norm_momentum = 0.5;
+  EXPECT_EQ(architecture_text(whole), architecture_text(detector()));
+  whole.retinanet.backbone = Backbone::kResNet50;
+  EXPECT_NE(architecture_text(whole), architecture_text(detector()));
 }
 
 TEST(ModelSpec, NamesAreThoseThatItPrints) {

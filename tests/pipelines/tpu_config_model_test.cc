@@ -51,6 +51,24 @@ TEST(TpuConfigModel, AnUncutImageLeavesTheCoresToTheLabelsOrInARow) {
   EXPECT_EQ(spec.cut.placement_of("labels")->kind, Kind::kReplicated);
 }
 
+TEST(TpuConfigModel, ADetectorsLabelsAreAllItsTargets) {
+  const auto placed = [](const std::string& text) {
+    ModelSpec spec = retinanet_spec({});
+    apply(tpu_config_from_json(dims(text, 8)), {.cores = 16}, {1, 64, 64, 3}, spec);
+    EXPECT_EQ(spec.partition, (Dims{1, 4, 2, 1}));
+    EXPECT_EQ(spec.replicas, 2);
+    EXPECT_EQ(spec.cut.inputs.size(), 10u) << "classes and boxes of five levels";
+    return spec.cut.placement_of("box_targets/7")->kind;
+  };
+  EXPECT_EQ(placed("[[1, 4, 2, 1], None]"), Kind::kReplicated);
+  EXPECT_EQ(placed("[[1, 4, 2, 1], [1, 4, 2, 1]]"), Kind::kWhereDivisible);
+  EXPECT_EQ(placed("[[1, 4, 2, 1], [1, 1, 1, 1]]"), Kind::kFirstCore);
+  ModelSpec spec = retinanet_spec({});
+  expect_error(ErrorKind::kConfig, "cut as its image", [&] {
+    apply(tpu_config_from_json(dims("[[1, 4, 2, 1], [1, 2, 4, 1]]", 8)), {.cores = 8}, {1, 64, 64, 3}, spec);
+  });
+}
+
 TEST(TpuConfigModel, OneCorePerReplicaIsNotCut) {
   const ModelSpec spec = applied(dims("[[1], None]", 1), 2);
   EXPECT_EQ(spec.partition, Dims::filled(5, 1));

@@ -15,7 +15,7 @@ TEST(RunTrain, LeavesTheRunFolder) {
   const TrainReport report = run_train(o, scene.progress);
   EXPECT_EQ(report.steps, 5);
   EXPECT_EQ(report.validation_cases, 1);
-  EXPECT_EQ(report.validation_dice.size(), 4u);
+  EXPECT_EQ(report.validation.by_class.size(), 4u);
   for (const char* name : {"run.json", "plans.json", "splits_final.json", "results.csv", "checkpoints/last.safetensors",
                            "checkpoints/last.json", "checkpoints/best.safetensors"})
     EXPECT_TRUE(std::filesystem::exists(o.run / name)) << name;

@@ -151,6 +151,20 @@ TEST(Schedule, PolynomialFallsToZero) {
   EXPECT_EQ(learning_rate_at(options, 150, 100), 0) << "never negative or NaN behind the end";
 }
 
+TEST(Schedule, StepsMultiplyFromEachOnAsTheReferenceRetinaNetDoes) {
+  const OptimizerOptions options{.learning_rate = 0.08,
+                                 .schedule = ScheduleKind::kSteps,
+                                 .decay_at = {15000, 20000},
+                                 .warmup_steps = 500,
+                                 .warmup_rate = 0.0067};
+  EXPECT_DOUBLE_EQ(learning_rate_at(options, 0, 22500), 0.0067);
+  EXPECT_DOUBLE_EQ(learning_rate_at(options, 250, 22500), (0.0067 + 0.08) / 2);
+  EXPECT_DOUBLE_EQ(learning_rate_at(options, 500, 22500), 0.08);
+  EXPECT_DOUBLE_EQ(learning_rate_at(options, 14999, 22500), 0.08);
+  EXPECT_DOUBLE_EQ(learning_rate_at(options, 15000, 22500), 0.008);
+  EXPECT_DOUBLE_EQ(learning_rate_at(options, 20000, 22500), 0.0008);
+}
+
 TEST(Schedule, WarmUpIsLinearAndEndsAtTheSchedule) {
   const OptimizerOptions options{.learning_rate = 0.1, .warmup_steps = 4};
   EXPECT_DOUBLE_EQ(learning_rate_at(options, 0, 100), 0.025);

@@ -134,7 +134,7 @@ std::vector<std::string> thread_complaints(const SourceFile& file) {
 
 std::vector<std::string> heavy_header_complaints(const SourceFile& file) {
   if (!file.path.ends_with(".h")) return {};
-  return pattern_complaints(file, R"rx(#\s*include\s*<(itk|opencv2|CLI/|oneapi/|dnnl|toml\+\+))rx",
+  return pattern_complaints(file, R"rx(#\s*include\s*<(itk|opencv2|CLI/|oneapi/|dnnl|toml\+\+|libav|libsw))rx",
                             "heavy libraries stay out of headers");
 }
 

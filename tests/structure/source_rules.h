@@ -23,7 +23,7 @@ std::vector<std::string> printing_complaints(const SourceFile& file);     // onl
 std::vector<std::string> file_access_complaints(const SourceFile& file);  // only io opens files
 std::vector<std::string> thread_complaints(const SourceFile& file);       // only libcore/base and runtime start threads
 std::vector<std::string> heavy_header_complaints(
-    const SourceFile& file);                                          // ITK, OpenCV, CLI11, oneDNN stay out of headers
+    const SourceFile& file);                                          // ITK, OpenCV, FFmpeg, CLI11, oneDNN stay out
 std::vector<std::string> opening_complaints(const SourceFile& file);  // a header opens with a comment and #pragma once
 
 }  // namespace voxshard

@@ -64,6 +64,7 @@ TEST(Structure, OnlyBaseAndRuntimeStartThreads) {
 TEST(Structure, HeavyLibrariesStayOutOfHeaders) {
   EXPECT_EQ(heavy_header_complaints({"io/a.h", "#include <itkImage.h>\n"}).size(), 1u);
   EXPECT_EQ(heavy_header_complaints({"apps/a.h", "#include <CLI/CLI.hpp>\n"}).size(), 1u);
+  EXPECT_EQ(heavy_header_complaints({"io/a.h", "#include <libavutil/frame.h>\n"}).size(), 1u);
   EXPECT_EQ(heavy_header_complaints({"io/a.cc", "#include <itkImage.h>\n"}).size(), 0u);
   expect_clean(heavy_header_complaints);
 }

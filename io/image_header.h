@@ -1,0 +1,45 @@
+// What a picture's file says before it is decoded: format, upright size, depth, and whether its end is there. OpenCV
+// decodes a JPEG that was cut off into a half-grey picture without a word; this notices.
+//
+//   ImageHeader h = read_image_header("cells_00.jpg");     // h.width is that of the upright picture
+//
+// EXIF is read by libexif, TIFF by libtiff. Other sources: PNG (ISO/IEC 15948), JPEG (ITU-T T.81, annex B).
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace voxshard {
+
+enum class ImageFormat : std::uint8_t { kPng, kJpeg, kTiff };
+const char* format_name(ImageFormat format);
+
+struct ImageHeader {
+  ImageFormat format = ImageFormat::kPng;
+  std::int64_t width = 0, height = 0;  // pixels, upright: after the EXIF orientation
+  int orientation = 1;                 // EXIF 1 to 8, already in width and height
+  int channels = 1;                    // alpha included; 3 for a palette
+  int bits = 8;                        // per channel
+  std::int64_t file_bytes = 0;
+};
+
+/// Errors: kInput naming `path`: missing, empty, not PNG, JPEG or TIFF, cut off, more than 2 GiB, pixels that are not
+/// of 8 or 16 bits without sign.   Cost: reads the whole file.
+ImageHeader read_image_header(const std::filesystem::path& path);
+
+/// The same from the bytes of a file; a TIFF is opened at `path`.
+ImageHeader parse_image_header(std::string_view bytes, const std::filesystem::path& path);
+
+/// The bytes of a file. Errors: kInput as above.
+std::string read_image_bytes(const std::filesystem::path& path);
+
+/// kInput: "[input] PATH: what; action".
+[[noreturn]] void throw_image_error(const std::filesystem::path& path, const std::string& what,
+                                    const std::string& action);
+
+/// Whether a name ends as pictures do: .png, .jpg, .jpeg, .tif, .tiff, in any case.
+bool is_image_name(const std::filesystem::path& path);
+
+}  // namespace voxshard

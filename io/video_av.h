@@ -1,0 +1,43 @@
+// FFmpeg's objects as owners that free themselves, and its error codes as text. FFmpeg's own headers are included in
+// io/video_*.cc only; these forward declarations are all that headers see.
+//
+//   AvPacketPtr packet = make_packet();
+//   if (const int code = av_read_frame(format.get(), packet.get()); code < 0) note(av_error_text(code));
+#pragma once
+
+#include <memory>
+#include <string>
+
+struct AVCodecContext;
+struct AVFormatContext;
+struct AVFrame;
+struct AVPacket;
+struct SwsContext;
+
+namespace voxshard {
+
+struct AvFree {
+  void operator()(AVCodecContext* p) const;
+  void operator()(AVFormatContext* p) const;  // one that avformat_open_input opened
+  void operator()(AVFrame* p) const;
+  void operator()(AVPacket* p) const;
+  void operator()(SwsContext* p) const;
+};
+
+using AvCodecPtr = std::unique_ptr<AVCodecContext, AvFree>;
+using AvFormatPtr = std::unique_ptr<AVFormatContext, AvFree>;
+using AvFramePtr = std::unique_ptr<AVFrame, AvFree>;
+using AvPacketPtr = std::unique_ptr<AVPacket, AvFree>;
+using SwsPtr = std::unique_ptr<SwsContext, AvFree>;
+
+/// Empty. Errors: std::bad_alloc.
+AvFramePtr make_frame();
+AvPacketPtr make_packet();
+
+/// "Invalid data found when processing input"
+std::string av_error_text(int code);
+
+/// FFmpeg prints to standard error on its own; from the first call on it says nothing in this process.
+void silence_av();
+
+}  // namespace voxshard

@@ -1,0 +1,75 @@
+// Which detection found which true box, by COCO's rules, in one image and one class: best score first, each takes the
+// free true box that it overlaps most; crowds and boxes outside of the area range neither help nor harm.
+//
+//   MatchedBoxes m = match_boxes(truths, detections, {"all", 0, 1e10}, {{0.5, 0.75}});
+//   m.outcome(1, 0)      // at IoU 0.75 the best detection is kFound, kFalse or kIgnored
+//
+// Called by average_precision.cc. Source of the rules: cocodataset/cocoapi, PythonAPI/pycocotools/cocoeval.py, and
+// common/maskApi.c (bbIou) for the IoU.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace voxshard {
+
+/// A box as COCO writes it: its left and top edge, width and height, in pixels. Kept in this form because the IoU of
+/// corners differs in the last digit, which decides at a threshold.
+struct CocoBox {
+  double x = 0, y = 0, width = 0, height = 0;
+  double area() const { return width * height; }
+  friend bool operator==(const CocoBox&, const CocoBox&) = default;
+};
+
+/// An object that is there.
+struct TrueBox {
+  std::int64_t image = 0;     // index of the image, ascending with its id
+  std::int64_t category = 0;  // index of the class
+  CocoBox box;
+  double area = 0;      // px^2 of the object (of its mask when it has one), which decides on small, medium, large
+  bool crowd = false;   // many objects in one box: any number of detections may lie in it, none counts
+  bool ignore = false;  // one object that is not asked for (VOC's "difficult")
+};
+
+/// An object that was found.
+struct ScoredBox {
+  std::int64_t image = 0, category = 0;
+  CocoBox box;
+  double score = 0;  // finite
+};
+
+struct AreaRange {
+  const char* name;
+  double low, high;  // px^2, both included
+};
+
+/// Intersection over union; for a crowd, the part of the detection that lies in it. 0 where they do not overlap.
+double coco_iou(const CocoBox& detection, const CocoBox& truth, bool crowd);
+
+enum class MatchOutcome : std::uint8_t { kFalse, kFound, kIgnored };
+
+struct MatchedBoxes {
+  std::vector<double> scores;          // best first
+  std::vector<MatchOutcome> outcomes;  // threshold by threshold, per detection
+  std::int64_t counted = 0;            // true boxes that can be found: neither crowds nor ignored nor of another area
+
+  MatchOutcome outcome(std::size_t threshold, std::size_t detection) const {
+    return outcomes[threshold * scores.size() + detection];
+  }
+};
+
+/// The IoU of each detection (rows) with each true box (columns), so that it is computed once for all area ranges.
+std::vector<double> iou_table(std::span<const TrueBox* const> truths, std::span<const ScoredBox* const> detections);
+
+/// Matches the boxes of one image and class.
+///   truths      in the order of their file
+///   detections  best score first
+///   ious        iou_table of the two
+///   thresholds  a detection needs at least this IoU
+/// Cost: thresholds x detections x truths.
+MatchedBoxes match_boxes(std::span<const TrueBox* const> truths, std::span<const ScoredBox* const> detections,
+                         std::span<const double> ious, const AreaRange& range, std::span<const double> thresholds);
+
+}  // namespace voxshard

@@ -1,0 +1,45 @@
+// What is done to a picture before the network sees it, in training and in prediction alike; a part of each checkpoint.
+//
+//   Tensor pixels = normalised(read_rgb("cells.png", {.dtype = DType::kF32}), preparation);    // (H, W, 3) f32
+//   place_image(pixels, 0, box);          // a core's box of (N, H, W, 3), zeros beyond the picture
+//
+// Source of the numbers and of padding at the bottom and right after normalising: tensorflow/tpu,
+// models/official/detection/utils/input_utils.py.
+#pragma once
+
+#include <array>
+#include <nlohmann/json_fwd.hpp>
+
+#include "io/detection_annotations.h"
+#include "libcore/models/box_coding.h"
+#include "libcore/tensor/tensor.h"
+
+namespace voxshard {
+
+struct ImagePreparation {
+  std::vector<DetectionClass> classes;
+  std::array<double, 3> mean = {0.485, 0.456, 0.406};  // of ImageNet, red first; 1 is the brightest
+  std::array<double, 3> deviation = {0.229, 0.224, 0.225};
+  std::int64_t pad_multiple = 32;  // whole pictures: extents are rounded up to it, so that plans are reused
+};
+
+nlohmann::ordered_json to_json(const ImagePreparation& preparation);
+/// Errors: kCheckpoint names what is missing or wrong.
+ImagePreparation image_preparation_from_json(const nlohmann::json& json);
+
+/// (value - mean) / deviation, channel by channel.
+///   rgb  (H, W, 3) f32, 0 to 1
+Tensor normalised(Tensor rgb, const ImagePreparation& preparation);
+
+/// The same box between its corners, and by corner and size.
+PixelBox pixel_box(const CocoBox& box);
+CocoBox coco_box(const PixelBox& box);
+
+/// (H, W) rounded up to a multiple.
+Dims padded_size(const Dims& size, std::int64_t multiple);
+
+/// Writes what `box` (N, H, W, C) holds of sample `sample`; zeros where the picture ends.
+///   pixels  (h, w, C), at the top left of the sample
+void place_image(const Tensor& pixels, std::int64_t sample, const TensorView& box);
+
+}  // namespace voxshard

@@ -1,0 +1,24 @@
+// The objects in one picture, whole, by a session in its prediction phase.
+//
+//   std::vector<Detection> found = predict_image(session, normalised(rgb, preparation), {.config = config});
+#pragma once
+
+#include "libcore/models/retinanet.h"
+#include "libcore/train/session.h"
+
+namespace voxshard {
+
+struct ImagePrediction {
+  RetinaNetConfig config;
+  PostprocessOptions postprocess;
+  std::int64_t pad_multiple = 32;
+};
+
+/// The extents that a picture of (H, W) is predicted at: rounded up to a multiple, batch 1.
+Shape image_extents(const Dims& size, std::int64_t multiple);
+
+/// Best first; boxes in pixels of the picture, cut to it.
+///   pixels  (H, W, 3) f32, normalised
+std::vector<Detection> predict_image(Session& session, const Tensor& pixels, const ImagePrediction& options);
+
+}  // namespace voxshard

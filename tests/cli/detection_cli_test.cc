@@ -1,0 +1,70 @@
+// `demo --task detection` and `evaluate` on detections, as a user runs them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/cli/run_voxshard.h"
+
+namespace voxshard {
+namespace {
+
+using testing::HasSubstr;
+
+/// The annotations as results that found everything.
+std::string perfect_results(const std::string& annotations) {
+  const auto truth = nlohmann::json::parse(file_text(annotations));
+  auto list = nlohmann::json::array();
+  for (const auto& a : truth["annotations"])
+    list.push_back(
+        {{"image_id", a["image_id"]}, {"category_id", a["category_id"]}, {"bbox", a["bbox"]}, {"score", 0.5}});
+  return list.dump();
+}
+
+TEST(DetectionCli, TheDemoSetScoresOneAgainstItself) {
+  Folder folder("detection");
+  const auto demo = run_voxshard("demo " + (folder / "set") + " --task detection --cases 3 --test 2 --json");
+  ASSERT_EQ(demo.exit_code, 0) << demo.err;
+  EXPECT_EQ(demo.json().at("test_cases"), 2);
+  const std::string truth = folder / "set/annotations/instances_val.json";
+  folder.write("found.json", perfect_results(truth));
+  const std::string arguments = "evaluate " + (folder / "found.json") + " " + truth;
+  const auto r = run_voxshard(arguments + " -o " + (folder / "out/summary.json") + " --curves " +
+                              (folder / "out/curves.csv") + " --json");
+  ASSERT_EQ(r.exit_code, 0) << r.err;
+  EXPECT_NEAR(r.json().at("AP").get<double>(), 1, 1e-6);
+  EXPECT_EQ(nlohmann::json::parse(file_text(folder / "out/summary.json")), r.json());
+  EXPECT_THAT(file_text(folder / "out/curves.csv"), HasSubstr("class,iou,recall,precision"));
+  const auto text = run_voxshard(arguments);
+  EXPECT_THAT(text.out, HasSubstr("AP50"));
+  EXPECT_THAT(text.out, HasSubstr("1.000"));
+  EXPECT_THAT(text.out, HasSubstr("kidney"));
+}
+
+TEST(DetectionCli, EntriesLeftOutMakeAPartialResult) {
+  Folder folder("detection_partial");
+  folder.write("truth.json", R"({"images": [{"id": 1}], "categories": [{"id": 1, "name": "cell"}], "annotations": [
+      {"image_id": 1, "category_id": 1, "bbox": [0, 0, 10, 10]},
+      {"image_id": 2, "category_id": 1, "bbox": [0, 0, 1, 1]}]})");
+  folder.write("found.json", R"([{"image_id": 1, "category_id": 1, "bbox": [0, 0, 10, 10], "score": 1}])");
+  const auto r = run_voxshard("evaluate " + (folder / "found.json") + " " + (folder / "truth.json") + " --json");
+  EXPECT_EQ(r.exit_code, 8) << r.err;
+  EXPECT_EQ(r.json().at("failures").at(0).at("case"), "annotations[1]");
+  EXPECT_NEAR(r.json().at("AP").get<double>(), 1, 1e-6);
+  EXPECT_THAT(r.err, HasSubstr("annotations[1]: E_IMAGE"));
+}
+
+TEST(DetectionCli, BadFilesAndOptionsHaveTheirExitCodes) {
+  Folder folder("detection_bad");
+  folder.write("found.json", "[]");
+  folder.write("broken.json", "{\"images\": [");
+  const std::string found = folder / "found.json", broken = folder / "broken.json";
+  EXPECT_EQ(run_voxshard("evaluate " + found + " " + (folder / "none.json")).exit_code, 3);
+  const auto r = run_voxshard("evaluate " + found + " " + broken + " --json");
+  EXPECT_EQ(r.exit_code, 3);
+  EXPECT_THAT(r.json().at("error").at("message").get<std::string>(), HasSubstr("broken.json:1: is not valid JSON"));
+  EXPECT_EQ(run_voxshard("evaluate " + found + " " + broken + " --png a.png").exit_code, 2);
+  EXPECT_EQ(run_voxshard("evaluate " + (folder / "labels") + " " + broken + " --curves a.csv").exit_code, 2);
+  EXPECT_EQ(run_voxshard("demo " + (folder / "x") + " --task poetry").exit_code, 2);
+}
+
+}  // namespace
+}  // namespace voxshard
