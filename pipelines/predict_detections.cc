@@ -4,6 +4,7 @@
 #include <chrono>
 #include <set>
 
+#include "io/coco.h"
 #include "io/draw_boxes.h"
 #include "io/mot_sequence.h"
 #include "io/picture.h"
@@ -193,11 +194,7 @@ class Detector {
   }
 
   Json result_of(const Picture& picture, const Detection& d) const {
-    const CocoBox box = coco_box(d.box);
-    Json result = {{"image_id", picture.id},
-                   {"category_id", class_of(d).id},
-                   {"bbox", {box.x, box.y, box.width, box.height}},
-                   {"score", d.score}};
+    Json result = coco_result({.box = coco_box(d.box), .score = d.score}, picture.id, class_of(d).id);
     if (pictures_.numbered) result["file_name"] = picture.file.filename().string();
     return result;
   }

@@ -65,8 +65,8 @@ struct OpDef {
   /// Floating-point operations and bytes for an iteration box.
   Work (*work)(const OpContext& op, const Box& iteration) = nullptr;
   std::unique_ptr<Kernel> (*kernel)(const OpContext& op, KernelSet set) = nullptr;
-  /// Contractions: the typical size of one addend, from the root mean square of each input; scales the tolerance within
-  /// which a cut sum may differ from the whole one. Null: that of the driver.
+  /// Contractions: the typical size of one addend, from the size of each input (root mean square of its widest
+  /// channel); scales the tolerance within which a cut sum may differ from the whole one. Null: that of the driver.
   double (*addend)(std::span<const double> rms) = nullptr;
 };
 
