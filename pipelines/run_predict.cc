@@ -83,13 +83,10 @@ class Predictor {
       } catch (const Error&) {
       }
     }
-    for (const Shape& extents : sizes) {
-      const Executable& executable = session_->plan(extents, Phase::kPredict);
-      report_.bytes_per_core = std::max(report_.bytes_per_core, widest_core(executable, 0).second);
-      report_.host_bytes = std::max(report_.host_bytes, executable.host_bytes(o_.threads, 0));
-    }
-    progress_.log("planned: " + bytes_text(report_.bytes_per_core) + " per core, " + bytes_text(report_.host_bytes) +
-                  " in this process for the largest of " + std::to_string(images.size()) + " images");
+    const PlannedBytes planned =
+        plan_predictions(*session_, sizes, o_.threads, std::to_string(images.size()) + " images", progress_);
+    report_.bytes_per_core = planned.core;
+    report_.host_bytes = planned.host;
   }
 
   void one(const fs::path& path) {

@@ -62,4 +62,17 @@ std::unique_ptr<Session> prediction_session(TrainedRun& run, const BudgetOptions
   return session;
 }
 
+PlannedBytes plan_predictions(Session& session, const std::set<Shape>& sizes, int threads, const std::string& inputs,
+                              Progress& progress) {
+  PlannedBytes planned;
+  for (const Shape& extents : sizes) {
+    const Executable& executable = session.plan(extents, Phase::kPredict);
+    planned.core = std::max(planned.core, widest_core(executable, 0).second);
+    planned.host = std::max(planned.host, executable.host_bytes(threads, 0));
+  }
+  progress.log("planned: " + bytes_text(planned.core) + " per core, " + bytes_text(planned.host) +
+               " in this process for the largest of " + inputs);
+  return planned;
+}
+
 }  // namespace voxshard

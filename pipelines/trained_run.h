@@ -8,8 +8,10 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 
 #include "pipelines/model_spec.h"
+#include "pipelines/report.h"
 
 namespace voxshard {
 
@@ -33,5 +35,17 @@ TrainedRun load_trained_run(const TrainedRunOptions& options);
 
 /// A session with the run's parameters, which are moved out of it.
 std::unique_ptr<Session> prediction_session(TrainedRun& run, const BudgetOptions& budget, WorkerPool& pool);
+
+struct PlannedBytes {
+  std::int64_t core = 0;  // of the widest core
+  std::int64_t host = 0;  // of all cores and workers of this process
+};
+
+/// Plans a prediction at every size and logs the largest, so that one over the budget is refused before the first file.
+///   sizes   N and the spatial axes
+///   inputs  what the sizes are of, for the log: "12 images"
+/// Errors: kBudget.
+PlannedBytes plan_predictions(Session& session, const std::set<Shape>& sizes, int threads, const std::string& inputs,
+                              Progress& progress);
 
 }  // namespace voxshard
