@@ -19,7 +19,7 @@ struct TraceArgs {
 };
 
 void add_trace_options(CLI::App& app, TraceArgs& args);
-/// `device`: the name given to --device; "host" adds no emulated clock. Errors: kConfig for an unknown device.
+/// `device`: the name given to --device; none and "host" add no emulated clock. Errors: kConfig for an unknown device.
 TraceOptions trace_options(const TraceArgs& args, const std::string& device);
 
 }  // namespace voxshard

@@ -1,4 +1,6 @@
 // train, predict, evaluate, verify, bench and explain as scripts see them: one JSON document each, one config for all.
+#include <set>
+
 #include "tests/cli/trained_cli.h"
 
 namespace voxshard {
@@ -91,6 +93,23 @@ TEST_F(TrainedCli, ResumeAndRestartOfARun) {
   expect_refusal(
       "train " + work() + " -o " + (folder / "run") + kTraining + "--base-filters 8 --depth 3 --precision f32 --resume",
       10, "checkpoint", "base_filters");
+}
+
+TEST_F(TrainedCli, AProfileHasTheEmulatedClockOnlyOfANamedTpu) {
+  Folder folder("profile");
+  const std::string step = "bench step --steps 1 --size 8x8x8" + std::string(kModel);
+  const std::string train = "train " + work() + " -o " + (folder / "run") + kModel + kTraining;
+  const std::vector<std::pair<std::string, std::set<int>>> commands = {
+      {step, {1}}, {step + " --device tpu-v3", {1, 2}}, {train, {1}}};
+  for (const auto& [words, clocks] : commands) {
+    const CommandResult r = run_voxshard(words + " --trace " + (folder / "profile.json"));
+    ASSERT_EQ(r.exit_code, 0) << words << "\n" << r.err;
+    std::set<int> found;
+    const auto profile = nlohmann::json::parse(file_text(folder / "profile.json"));
+    for (const auto& event : profile.at("traceEvents"))
+      if (event.at("ph") == "X") found.insert(event.at("pid").get<int>());
+    EXPECT_EQ(found, clocks) << words;
+  }
 }
 
 }  // namespace
