@@ -74,7 +74,7 @@ RunCommand add(CLI::App& app) {
     BenchOptions options{.spec = model_spec(o->model, o->batch), .steps = o->steps, .warmup = o->warmup, .threads = context.threads,
                          .core_budget_bytes = core_budget_bytes(o->model)};
     options.extents = extents_from_text(o->size, options.spec.spatial_axes(), o->batch);
-    options.spec = planned_spec(o->plan, o->model, options.spec, options.extents, context);
+    options.spec = planned_spec(o->plan, o->model, options.spec, options.extents, kBenchOptimizer, context);
     options.host_budget_bytes = host_budget_bytes(o->plan);
     options.trace = trace_options(o->trace, o->plan.device);
     options.host = measured_host(*context.progress);

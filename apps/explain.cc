@@ -25,7 +25,7 @@ RunCommand add(CLI::App& app) {
   return [o](const Context& context) {
     ModelSpec spec = model_spec(o->model, o->batch);
     const Shape extents = extents_from_text(o->size, spec.spatial_axes(), o->batch);
-    spec = planned_spec(o->plan, o->model, spec, extents, context);
+    spec = planned_spec(o->plan, o->model, spec, extents, {}, context);
     const std::string text = run_explain(spec, extents, o->stage);
     return Outcome{.json = {{"stage", o->stage}, {"text", text}}, .text = text};
   };

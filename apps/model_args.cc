@@ -104,7 +104,7 @@ void apply_tpu_config(const ModelArgs& a, std::int64_t batch, ModelSpec& spec) {
   if (a.cores > kMostCores)
     throw Error(ErrorKind::kConfig, "[config] --cores is " + std::to_string(a.cores) + "; expected at most " + std::to_string(kMostCores));
   const auto counted = [](std::int64_t number) { return std::min(std::max<std::int64_t>(number, 1), kMostCores); };  // check() refuses the rest
-  const std::int64_t per_replica = counted(config.num_cores_per_replica.value_or(element_count(spec.partition)));
+  const std::int64_t per_replica = counted(config.num_cores_per_replica.value_or(element_count(spec.cut.mesh.partition)));
   const std::int64_t told = a.cores != 0 ? a.cores : a.slice_cores;
   const SystemCores system{.cores = told != 0 ? told : per_replica * counted(config.num_shards.value_or(a.replicas))};
   if (config.input_partition_dims && !a.partition.empty())
@@ -112,11 +112,11 @@ void apply_tpu_config(const ModelArgs& a, std::int64_t batch, ModelSpec& spec) {
                                         " and input_partition_dims both say how samples are cut; give one of them");
   const Shape image = Dims::filled(spec.spatial_axes() + 2, 1);  // of its extents only their number matters here
   apply(config, system, image, spec);
-  if (a.replicas != 1 && a.replicas != spec.replicas)
+  if (a.replicas != 1 && a.replicas != spec.cut.mesh.replicas)
     throw Error(ErrorKind::kConfig, "[tpu_config] --replicas is " + std::to_string(a.replicas) + ", but " +
                                         std::to_string(system.cores) + " cores in replicas of " +
-                                        std::to_string(spec.mesh().cores_per_replica()) + " make " +
-                                        std::to_string(spec.replicas) + "; leave --replicas out");
+                                        std::to_string(spec.cut.mesh.cores_per_replica()) + " make " +
+                                        std::to_string(spec.cut.mesh.replicas) + "; leave --replicas out");
 }
 
 }  // namespace
@@ -126,17 +126,17 @@ ModelSpec model_spec(const ModelArgs& a, std::int64_t batch) {
   ModelSpec spec = a.model == "retinanet" ? retinanet_of(a) : unet_of(a);
   spec.precision = precision_from_name(a.precision);
   const int rank = spec.spatial_axes() + 2;
-  spec.partition = a.partition.empty() || a.partition == "auto" ? Dims::filled(rank, 1) : partition_from_text(a.partition, rank);
+  spec.cut.mesh.partition = a.partition.empty() || a.partition == "auto" ? Dims::filled(rank, 1) : partition_from_text(a.partition, rank);
   if (a.replicas < 1 || a.replicas > 4096) throw Error(ErrorKind::kConfig, "[config] --replicas must be 1 to 4096, got " + std::to_string(a.replicas));
-  spec.replicas = a.replicas;
+  spec.cut.mesh.replicas = a.replicas;
   spec.norm_over_replica = a.norm_scope == "replica";
-  spec.recompute = recompute_from_name(a.recompute);
+  spec.cut.recompute = recompute_from_name(a.recompute);
   spec.cut.thinnest_slab = a.thinnest_slab;
   apply_tpu_config(a, batch, spec);
-  const std::int64_t cores = spec.mesh().cores();
+  const std::int64_t cores = spec.cut.mesh.cores();
   if (a.partition != "auto" && a.cores != 0 && a.cores != cores)
-    throw Error(ErrorKind::kConfig, "[partition] the product of partition " + to_string(spec.partition) + " and " +
-                                        std::to_string(spec.replicas) + " replicas is " + std::to_string(cores) +
+    throw Error(ErrorKind::kConfig, "[partition] the product of partition " + to_string(spec.cut.mesh.partition) + " and " +
+                                        std::to_string(spec.cut.mesh.replicas) + " replicas is " + std::to_string(cores) +
                                         ", but --cores says " + std::to_string(a.cores) + "; make them equal");
   return spec;
 }

@@ -58,8 +58,8 @@ std::string candidate_table(const PlanReport& r, bool all) {
                                                  "messages", "hops", "thinnest", "idle", "verdict"}};
   for (std::size_t i : order) {
     const Candidate& c = r.candidates[i];
-    std::vector<std::string> row = {to_string(c.mesh.partition), std::to_string(c.mesh.replicas), std::to_string(c.mesh.cores()),
-                                    recompute_name(c.recompute), std::to_string(c.cut.thinnest_slab)};
+    std::vector<std::string> row = {to_string(c.cut.mesh.partition), std::to_string(c.cut.mesh.replicas), std::to_string(c.cut.mesh.cores()),
+                                    recompute_name(c.cut.recompute), std::to_string(c.cut.thinnest_slab)};
     if (c.verdict == Verdict::kNotNeeded) {
       row.insert(row.end(), {"", "", "", "", "", "", "", ""});
     } else {
@@ -76,9 +76,9 @@ std::string candidate_table(const PlanReport& r, bool all) {
 std::string report_text(const PlanReport& r, bool all) {
   const Candidate& c = r.chosen();
   const char* clock = r.emulated ? " emulated" : "";
-  return "--partition " + to_string(c.mesh.partition) + " --replicas " + std::to_string(c.mesh.replicas) + " --recompute " +
-         recompute_name(c.recompute) + " --thinnest-slab " + std::to_string(c.cut.thinnest_slab) + "\n" +
-         fixed_text(c.step_s) + clock + " s a step on " + std::to_string(c.mesh.cores()) + " cores of " + r.device +
+  return "--partition " + to_string(c.cut.mesh.partition) + " --replicas " + std::to_string(c.cut.mesh.replicas) + " --recompute " +
+         recompute_name(c.cut.recompute) + " --thinnest-slab " + std::to_string(c.cut.thinnest_slab) + "\n" +
+         fixed_text(c.step_s) + clock + " s a step on " + std::to_string(c.cut.mesh.cores()) + " cores of " + r.device +
          " (cores " + fixed_text(c.device_s) + " s, hosts " + fixed_text(c.feed_s) + " s); every core holds all weights\n\n" +
          memory_table(r) + "\n" + candidate_table(r, all) + std::to_string(r.candidates.size()) + " candidates in " +
          fixed_text(r.planning_s, 2) + " s" + (all ? "" : "; --explain shows all") + "\n";

@@ -37,15 +37,16 @@ std::int64_t host_budget_bytes(const PlanArgs& a) { return a.host_memory.empty()
 bool is_auto(const ModelArgs& model) { return model.partition == "auto"; }
 
 ModelSpec planned_spec(const PlanArgs& args, const ModelArgs& model, const ModelSpec& spec, const Shape& extents,
-                       const Context& context) {
+                       const OptimizerOptions& optimizer, const Context& context) {
   if (!is_auto(model)) return spec;
   PlanOptions options = plan_options(args, model, spec, context, true);
   options.extents = extents;
+  options.optimizer = optimizer;
   options.for_run = true;
   const PlanReport report = run_plan(options, *context.progress);
   const Candidate& c = report.chosen();
-  context.progress->log("planned partition " + to_string(c.mesh.partition) + ", " + std::to_string(c.mesh.replicas) +
-                        " replicas, recompute " + recompute_name(c.recompute) + ", thinnest slab " +
+  context.progress->log("planned partition " + to_string(c.cut.mesh.partition) + ", " + std::to_string(c.cut.mesh.replicas) +
+                        " replicas, recompute " + recompute_name(c.cut.recompute) + ", thinnest slab " +
                         std::to_string(c.cut.thinnest_slab) + ": " + bytes_text(c.core_bytes) + " per core, " +
                         bytes_text(c.all_bytes) + " in all");
   return with_plan(spec, c);

@@ -22,8 +22,9 @@ std::int64_t host_budget_bytes(const PlanArgs& args);
 
 /// True for --partition auto.
 bool is_auto(const ModelArgs& model);
-/// `spec` as it is, or with --partition auto planned for `extents`; what was chosen goes to the log.
+/// `spec` as it is, or with --partition auto planned for `extents` and the optimizer that will run; what was chosen goes to
+/// the log.
 ModelSpec planned_spec(const PlanArgs& args, const ModelArgs& model, const ModelSpec& spec, const Shape& extents,
-                       const Context& context);
+                       const OptimizerOptions& optimizer, const Context& context);
 
 }  // namespace voxshard

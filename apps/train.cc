@@ -115,7 +115,7 @@ RunCommand add(CLI::App& app) {
     t.host_budget_bytes = host_budget_bytes(o->plan);
     if (is_auto(o->model))
       t.choose_plan = [o, &context](const ModelSpec& spec, const Shape& extents) {
-        return planned_spec(o->plan, o->model, spec, extents, context);
+        return planned_spec(o->plan, o->model, spec, extents, o->train.optimizer, context);
       };
     t.threads = context.threads;
     t.trace = trace_options(o->trace, o->plan.device);

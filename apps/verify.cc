@@ -37,7 +37,7 @@ RunCommand add(CLI::App& app) {
   return [o](const Context& context) {
     VerifyOptions options{.spec = model_spec(o->model, o->batch), .seed = o->seed, .threads = context.threads};
     options.extents = extents_from_text(o->size, options.spec.spatial_axes(), o->batch);
-    options.spec = planned_spec(o->plan, o->model, options.spec, options.extents, context);
+    options.spec = planned_spec(o->plan, o->model, options.spec, options.extents, {}, context);
     const EquivalenceReport report = run_verify(options);
     return Outcome{.json = to_json(report), .text = report_text(report), .exit_code = report.equal() ? kExitOk : kExitMismatch};
   };

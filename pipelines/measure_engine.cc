@@ -34,8 +34,8 @@ struct SmallSet {
   InProcessTransport transport;
   CoreSet cores;
 
-  SmallSet(Graph graph, const Mesh& mesh, WorkerPool& pool)
-      : executable(compile(std::move(graph), op_table(), mesh, KernelSet::kFast, {})),
+  SmallSet(const Graph& graph, const Mesh& mesh, WorkerPool& pool)
+      : executable(compile(graph, op_table(), {.mesh = mesh}, KernelSet::kFast, {})),
         cores(executable, op_table(), parameters, pool, transport) {
     for (ValueId id = 0; id < executable.program.graph.size(); ++id)
       if (executable.program.graph.node(id).role == Role::kInput) cores.feed(id, [](const TensorView& box) { fill_zero(box); });
@@ -51,15 +51,15 @@ double task_seconds(WorkerPool& pool, double barrier_s) {
   ValueId x = b.input("x", {DType::kF32, {1, kCores, 1, 1, 1}});
   for (int i = 0; i < kOps; ++i) x = b.op("leaky_relu", {x}, {.slope = 0}, "y" + std::to_string(i));
   graph.outputs["y"] = x;
-  SmallSet set(std::move(graph), {.partition = {1, kCores, 1, 1, 1}}, pool);
+  SmallSet set(graph, {.partition = {1, kCores, 1, 1, 1}}, pool);
   const double seconds = quartile_seconds(40, [&] { set.cores.run(); });
   // The prologue and the packing, both empty, wake the workers too. The workers hand out tasks in turn.
   return std::max(1e-8, (seconds - 3 * barrier_s) / (kCores * kOps) * pool.workers());
 }
 
 /// Seconds of the only join of a graph.
-double join_seconds(Graph graph, std::int64_t cores, WorkerPool& pool) {
-  SmallSet set(std::move(graph), {.partition = {1, cores, 1, 1, 1}}, pool);
+double join_seconds(const Graph& graph, std::int64_t cores, WorkerPool& pool) {
+  SmallSet set(graph, {.partition = {1, cores, 1, 1, 1}}, pool);
   set.cores.run();
   const auto& instructions = set.executable.program.instructions;
   for (std::size_t i = 0; i < instructions.size(); ++i)
@@ -78,7 +78,7 @@ double f32_join_rate(WorkerPool& pool, double barrier_s) {
   const Window window{{1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, {0, 0, 0}};
   graph.outputs["w"] = b.op("conv_weight_grad", {from, to}, {.window = window}, "w");
   const double elements = 256.0 * 256.0 * kJoinCores;  // of one worker
-  return elements / std::max(1e-7, join_seconds(std::move(graph), kJoinCores, pool) - barrier_s);
+  return elements / std::max(1e-7, join_seconds(graph, kJoinCores, pool) - barrier_s);
 }
 
 /// Statistics: one task.
@@ -88,7 +88,7 @@ double f64_join_rate(WorkerPool& pool, double barrier_s) {
   Builder b(graph, op_table());
   const ValueId x = b.input("x", {DType::kF32, {1, kJoinCores, 2, 2, kChannels}});
   graph.outputs["sums"] = b.op("moment_sums", {x}, {.count = 4 * kJoinCores}, "sums");
-  return 2.0 * kChannels * kJoinCores / std::max(1e-7, join_seconds(std::move(graph), kJoinCores, pool) - barrier_s);
+  return 2.0 * kChannels * kJoinCores / std::max(1e-7, join_seconds(graph, kJoinCores, pool) - barrier_s);
 }
 
 double feed_rate(WorkerPool& pool, double barrier_s) {
@@ -97,7 +97,7 @@ double feed_rate(WorkerPool& pool, double barrier_s) {
   Builder b(graph, op_table());
   const ValueId x = b.input("x", {DType::kF32, {1, 16 * cores, 64, 64, 1}});
   graph.outputs["y"] = b.op("leaky_relu", {x}, {.slope = 0}, "y");
-  SmallSet set(std::move(graph), {.partition = {1, cores, 1, 1, 1}}, pool);
+  SmallSet set(graph, {.partition = {1, cores, 1, 1, 1}}, pool);
   const Tensor sample(DType::kF32, {1, 16 * cores, 64, 64, 1});
   const double seconds = quartile_seconds(20, [&] { set.cores.feed(x, [&](const TensorView& box) { copy(sample.view(), box); }); });
   return static_cast<double>(sample.bytes()) / std::max(1e-7, seconds - barrier_s) / pool.workers();

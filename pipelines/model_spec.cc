@@ -11,14 +11,14 @@
 namespace voxshard {
 
 ModelSpec retinanet_spec(const RetinaNetConfig& config) {
-  ModelSpec spec{.kind = ModelKind::kRetinaNet, .retinanet = config, .partition = {1, 1, 1, 1}};
-  spec.cut.inputs = placed_targets({.kind = InputPlacement::Kind::kWhereDivisible});
-  return spec;
+  return {.kind = ModelKind::kRetinaNet,
+          .retinanet = config,
+          .cut = {.mesh = {.partition = {1, 1, 1, 1}}, .inputs = placed_targets({.kind = InputPlacement::Kind::kWhereDivisible})}};
 }
 
 Graph build_graph(const ModelSpec& spec, const Shape& extents, Phase phase, DType dtype) {
   const bool training = phase == Phase::kTrain;
-  const std::int64_t norm_replicas = spec.norm_over_replica && training ? spec.replicas : 1;
+  const std::int64_t norm_replicas = spec.norm_over_replica && training ? spec.cut.mesh.replicas : 1;
   Dims size;
   for (int a = 1; a < extents.rank(); ++a) size.push_back(extents[a]);
   if (spec.detects())
@@ -37,10 +37,7 @@ Graph build_graph(const ModelSpec& spec, const Shape& extents, Phase phase, DTyp
 
 SessionOptions session_options(const ModelSpec& spec, const BudgetOptions& budget) {
   return {.factory =
-              [spec](const Shape& extents, Phase phase) {
-                return with_recomputation(build_graph(spec, extents, phase, spec.precision), op_table(), spec.recompute);
-              },
-          .mesh = spec.mesh(),
+              [spec](const Shape& extents, Phase phase) { return build_graph(spec, extents, phase, spec.precision); },
           .cut = spec.cut,
           .core_budget_bytes = budget.core_bytes,
           .host_budget_bytes = budget.host_bytes,

@@ -1,7 +1,7 @@
 // Which model is trained, at which precision, cut how: what a checkpoint must agree on, and what the engine needs to build
 // a session. Stored as JSON in run.json and in each checkpoint.
 //
-//   ModelSpec spec{.unet = {.base_filters = 8}, .partition = {1, 2, 2, 2, 1}};
+//   ModelSpec spec{.unet = {.base_filters = 8}, .cut = {.mesh = {.partition = {1, 2, 2, 2, 1}}}};
 //   ModelSpec detector = retinanet_spec({.backbone = Backbone::kResNet18, .classes = 4});
 //   Session session(session_options(spec, {}), pool);
 #pragma once
@@ -25,13 +25,9 @@ struct ModelSpec {
   RetinaNetConfig retinanet;          // what counts when `kind` says so; norm and loss are then its own
   LossKind loss = LossKind::kDiceCE;  // of a U-Net
   DType precision = DType::kBF16;     // of activations and products; sums and weights are f32 or wider
-  Dims partition = {1, 1, 1, 1, 1};   // cores per tensor axis
-  std::int64_t replicas = 1;          // data-parallel copies of the partition
   bool norm_over_replica = false;     // batch norm per replica instead of over the whole batch
-  Recompute recompute = Recompute::kNone;  // what the backward pass makes again instead of keeping it
-  PartitionOptions cut;               // coarser grid for thin slabs; inputs not cut like the mesh
+  Cut cut = {.mesh = {.partition = {1, 1, 1, 1, 1}}};
 
-  Mesh mesh() const { return {replicas, partition}; }
   int spatial_axes() const { return kind == ModelKind::kRetinaNet ? 2 : unet.spatial_axes; }
   bool detects() const { return kind == ModelKind::kRetinaNet; }
   std::int64_t channels() const { return detects() ? retinanet.channels : unet.channels; }

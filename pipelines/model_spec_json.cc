@@ -105,10 +105,10 @@ Json to_json(const ModelSpec& spec) {
   Json json = {{"model", spec.model_name()}};
   json.update(spec.detects() ? to_json(spec.retinanet) : to_json(spec.unet, spec.loss));
   json.update({{"precision", dtype_name(spec.precision)},
-               {"partition", to_string(spec.partition)},
-               {"replicas", spec.replicas},
+               {"partition", to_string(spec.cut.mesh.partition)},
+               {"replicas", spec.cut.mesh.replicas},
                {"norm_scope", spec.norm_over_replica ? "replica" : "all"},
-               {"recompute", recompute_name(spec.recompute)},
+               {"recompute", recompute_name(spec.cut.recompute)},
                {"thinnest_slab", spec.cut.thinnest_slab},
                {"inputs", to_json(spec.cut.inputs)}});
   return json;
@@ -128,10 +128,10 @@ ModelSpec model_spec_from_json(const nlohmann::json& json) {
     else
       read_unet(json, spec);
     spec.precision = precision_from_name(json.at("precision").get<std::string>());
-    spec.partition = partition_from_text(json.at("partition").get<std::string>(), spec.spatial_axes() + 2);
-    spec.replicas = json.at("replicas");
+    spec.cut.mesh.partition = partition_from_text(json.at("partition").get<std::string>(), spec.spatial_axes() + 2);
+    spec.cut.mesh.replicas = json.at("replicas");
     spec.norm_over_replica = json.at("norm_scope") == "replica";
-    spec.recompute = recompute_from_name(json.value("recompute", "none"));
+    spec.cut.recompute = recompute_from_name(json.value("recompute", "none"));
     spec.cut.thinnest_slab = json.value("thinnest_slab", std::int64_t{0});
     spec.cut.inputs = inputs_from_json(json.value("inputs", nlohmann::json::object()));
     return spec;

@@ -17,8 +17,8 @@ std::vector<Detection> predict_image(Session& session, const Tensor& pixels, con
   cores.feed(program.graph.find("image"), [&](const TensorView& box) { place_image(pixels, 0, box); });
   cores.run();
   const auto levels = anchor_levels({extents[1], extents[2]}, anchor_options(options.config));
-  std::vector<std::vector<BoxCandidate>> by_core(static_cast<std::size_t>(program.mesh.cores()));
-  session.pool().run(program.mesh.cores(), [&](std::int64_t core, int) {
+  std::vector<std::vector<BoxCandidate>> by_core(static_cast<std::size_t>(program.mesh().cores()));
+  session.pool().run(program.mesh().cores(), [&](std::int64_t core, int) {
     const auto c = static_cast<std::size_t>(core);
     for (const AnchorLevel& level : levels) {
       const std::string name = std::to_string(level.level);

@@ -52,7 +52,7 @@ Tensor predict_volume(Session& session, const Tensor& image, float air, int dept
   cores.run();
   Tensor labels(DType::kI32, image.shape());
   const ValueId logits = graph.outputs.at("logits");
-  session.pool().run(cores.executable().program.mesh.cores(), [&](std::int64_t core, int) {
+  session.pool().run(cores.executable().program.mesh().cores(), [&](std::int64_t core, int) {
     const TensorView part = cores.owned(logits, static_cast<std::size_t>(core));
     if (!part.box.empty()) argmax(part, labels);
   });

@@ -55,7 +55,6 @@ double predicted_seconds(const Program& program, const DeviceSpec& host, int thr
 /// A session with random weights and a feed of random data.
 struct Bench {
   WorkerPool pool;
-  OptimizerOptions optimizer{.kind = OptimizerKind::kSgd, .learning_rate = 1e-3};
   Session session;
   BenchReport report;
 
@@ -64,7 +63,7 @@ struct Bench {
         session(session_options(o.spec, {.core_bytes = o.core_budget_bytes,
                                          .host_bytes = o.host_budget_bytes,
                                          .optimizer_bytes = Optimizer::state_bytes(
-                                             optimizer, build_graph(o.spec, o.extents, Phase::kTrain, o.spec.precision))}),
+                                             kBenchOptimizer, build_graph(o.spec, o.extents, Phase::kTrain, o.spec.precision))}),
                 pool) {
     const Executable& executable = session.plan(o.extents, Phase::kTrain);
     report.resident_before_bytes = resident_bytes();
@@ -103,7 +102,7 @@ BenchReport run_bench_step(const BenchOptions& options, Progress& progress) {
   if (options.host) report.predicted_seconds = predicted_seconds(program, *options.host, options.threads);
   TraceFile trace(options.trace, options.threads);
   trace.price(program, op_table());
-  Trainer trainer(bench.session, bench.optimizer, program.graph, 0);
+  Trainer trainer(bench.session, kBenchOptimizer, program.graph, 0);
   CoreSet& cores = bench.session.cores(options.extents, Phase::kTrain);
   cores.set_trace(trace.recorder());
   const int all = options.warmup + options.steps;

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "libcore/train/optimizer.h"
 #include "pipelines/model_spec.h"
 #include "pipelines/report.h"
 #include "pipelines/trace_json.h"
@@ -20,6 +21,9 @@ struct BenchOptions {
   std::optional<DeviceSpec> host;      // this machine as measured; then the step's time is predicted too
   TraceOptions trace;                  // of the first timed steps
 };
+
+/// What a step is updated by.
+inline const OptimizerOptions kBenchOptimizer = {.kind = OptimizerKind::kSgd, .learning_rate = 1e-3};
 
 struct TimedInstruction {
   std::string layer, op;

@@ -21,11 +21,12 @@ PlanProblem problem_of(const PlanOptions& o, const Graph& graph) {
   const bool host = o.device.spec.measured_host;
   const bool in_process = host || o.host_budget_bytes > 0 || (o.for_run && o.core_budget_bytes > 0);
   PlanProblem problem{.graph = graph,
+                      .cut = o.spec.cut,
                       .cores = o.cores > 0 ? o.cores : o.device.cores.value_or(std::min(kUsualCores, most_cores(o.device.spec))),
                       .exactly = o.exactly,
                       .core_bytes = o.core_budget_bytes,
                       .all_cores_bytes = o.host_budget_bytes,
-                      .optimizer_share = o.optimizer_share,
+                      .optimizer_slots = Optimizer::slots(o.optimizer),
                       .tiled = !in_process};
   if (o.core_budget_bytes == 0 && !in_process) problem.core_bytes = o.device.spec.usable_bytes();
   if (!host) problem.feed = original_feed(o.spec, o.extents);
@@ -33,9 +34,9 @@ PlanProblem problem_of(const PlanOptions& o, const Graph& graph) {
 }
 
 std::string grid_text(const Candidate& c) {
-  std::string text = to_string(c.mesh.partition);
-  if (c.mesh.replicas > 1) text += " x " + std::to_string(c.mesh.replicas) + " replicas";
-  if (c.recompute != Recompute::kNone) text += ", recomputing " + std::string(recompute_name(c.recompute));
+  std::string text = to_string(c.cut.mesh.partition);
+  if (c.cut.mesh.replicas > 1) text += " x " + std::to_string(c.cut.mesh.replicas) + " replicas";
+  if (c.cut.recompute != Recompute::kNone) text += ", recomputing " + std::string(recompute_name(c.cut.recompute));
   if (c.cut.thinnest_slab > 0) text += ", slabs of at least " + std::to_string(c.cut.thinnest_slab);
   return text;
 }
@@ -60,7 +61,7 @@ std::string grid_text(const Candidate& c) {
     const auto more = price_candidates(wider, op_table(), o.device.spec, pool);
     if (const auto best = choose(more, Preference::kFewestCores))
       throw Error(ErrorKind::kBudget, text + "\nThis fits: " + grid_text(more[*best]) + " (" +
-                                          std::to_string(more[*best].mesh.cores()) + " cores)");
+                                          std::to_string(more[*best].cut.mesh.cores()) + " cores)");
   }
   const std::int64_t needed = problem.all_cores_bytes > 0 ? c.all_bytes : c.core_bytes;
   throw Error(ErrorKind::kBudget, text + "\nThis would fit: " + bytes_text(needed) +
@@ -72,9 +73,8 @@ std::string grid_text(const Candidate& c) {
 void confirm_on_host(const PlanOptions& o, const PlanProblem& problem, PlanReport& report) {
   const std::size_t index = *report.best;
   Candidate& c = report.candidates[index];
-  const Graph graph = with_recomputation(problem.graph, op_table(), c.recompute);
-  const Executable executable = compile(graph, op_table(), c.mesh, KernelSet::kFast, {}, c.cut);
-  const auto optimizer = static_cast<std::int64_t>(o.optimizer_share * static_cast<double>(executable.memory.parameter_bytes));
+  const Executable executable = compile(problem.graph, op_table(), c.cut, KernelSet::kFast, {});
+  const std::int64_t optimizer = problem.optimizer_slots * executable.memory.trained_bytes;
   c.core_bytes = widest_core(executable, optimizer).second;
   c.all_bytes = executable.host_bytes(o.threads, optimizer);
   report.reordered_bytes = executable.kernels.total_packed_bytes();
@@ -92,20 +92,19 @@ void confirm_on_host(const PlanOptions& o, const PlanProblem& problem, PlanRepor
 
 void describe(const PlanOptions& o, const PlanProblem& problem, PlanReport& report) {
   const Candidate& c = report.chosen();
-  const Graph graph = with_recomputation(problem.graph, op_table(), c.recompute);
-  const Program program = partition(graph, op_table(), c.mesh, c.cut);
+  const Program program = partition(with_recomputation(problem.graph, op_table(), c.cut.recompute), op_table(), c.cut);
   const MemoryPlan memory = plan_memory(program, op_table(), {.tiled = problem.tiled});
   report.memory = memory_report(program, memory, widest_core(memory));
   report.largest = largest_allocations(program, memory, report.memory.core, 8);
-  report.optimizer_bytes = static_cast<std::int64_t>(o.optimizer_share * static_cast<double>(memory.parameter_bytes));
+  report.optimizer_bytes = problem.optimizer_slots * memory.trained_bytes;
   report.price = price_step(program, op_table(), o.device.spec, problem.feed);
 }
 
 nlohmann::ordered_json to_json(const Candidate& c) {
-  nlohmann::ordered_json json = {{"partition", to_string(c.mesh.partition)},
-                                 {"replicas", c.mesh.replicas},
-                                 {"cores", c.mesh.cores()},
-                                 {"recompute", recompute_name(c.recompute)},
+  nlohmann::ordered_json json = {{"partition", to_string(c.cut.mesh.partition)},
+                                 {"replicas", c.cut.mesh.replicas},
+                                 {"cores", c.cut.mesh.cores()},
+                                 {"recompute", recompute_name(c.cut.recompute)},
                                  {"thinnest_slab", c.cut.thinnest_slab},
                                  {"fits", c.fits()},
                                  {"reason", reason_text(c)}};
@@ -193,10 +192,7 @@ PlanReport run_plan(const PlanOptions& o, Progress& progress) {
 }
 
 ModelSpec with_plan(ModelSpec spec, const Candidate& candidate) {
-  spec.partition = candidate.mesh.partition;
-  spec.replicas = candidate.mesh.replicas;
-  spec.recompute = candidate.recompute;
-  spec.cut.thinnest_slab = candidate.cut.thinnest_slab;
+  spec.cut = candidate.cut;
   return spec;
 }
 

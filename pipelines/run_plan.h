@@ -7,6 +7,7 @@
 
 #include "libcore/memory/report.h"
 #include "libcore/planner/planner.h"
+#include "libcore/train/optimizer.h"
 #include "pipelines/device_files.h"
 #include "pipelines/model_spec.h"
 #include "pipelines/report.h"
@@ -23,7 +24,7 @@ struct PlanOptions {
   std::int64_t core_budget_bytes = 0;   // 0: what the device has; on the host no limit
   std::int64_t host_budget_bytes = 0;   // of all cores together in this process; 0: no limit. Host bytes.
   Preference preference = Preference::kFastest;
-  double optimizer_share = 2;           // see PlanProblem
+  OptimizerOptions optimizer;           // its state counts on every core
   int threads = 1;
 };
 

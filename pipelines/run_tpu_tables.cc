@@ -17,7 +17,7 @@ using Json = nlohmann::ordered_json;
 
 /// The reference U-Net of the published configurations: base 32, batch norm per replica, adaptive Dice, bf16.
 ModelSpec unet3d(std::int64_t replicas, const Dims& partition) {
-  ModelSpec spec{.loss = LossKind::kAdaptiveDice32, .partition = partition, .replicas = replicas, .norm_over_replica = true};
+  ModelSpec spec{.loss = LossKind::kAdaptiveDice32, .norm_over_replica = true, .cut = {.mesh = {replicas, partition}}};
   spec.unet = {.base_filters = 32, .depth = 4, .channels = 1, .classes = 3, .norm = NormKind::kBatch};
   return spec;
 }
@@ -25,7 +25,7 @@ ModelSpec unet3d(std::int64_t replicas, const Dims& partition) {
 /// The reference RetinaNet: ResNet-50, 91 classes, batch norm per replica, bf16.
 ModelSpec retinanet(std::int64_t replicas, const Dims& partition) {
   ModelSpec spec = retinanet_spec({});
-  spec.partition = partition, spec.replicas = replicas, spec.norm_over_replica = true;
+  spec.cut.mesh = {replicas, partition}, spec.norm_over_replica = true;
   return spec;
 }
 
@@ -51,7 +51,7 @@ std::string bound_by(const StepPrice& price) {
 }
 
 Placement placement_of(const PublishedStep& row) {
-  return {.replicas = row.spec.replicas, .cores_per_replica = row.spec.mesh().cores_per_replica()};
+  return {.replicas = row.spec.cut.mesh.replicas, .cores_per_replica = row.spec.cut.mesh.cores_per_replica()};
 }
 
 /// The rate at which the busiest host of a row would unpack, if unpacking took the published time.
@@ -84,7 +84,9 @@ EmulatedStep emulate(const PublishedStep& row, Recompute recompute) {
   const DeviceSpec device = device_from_name(row.device).spec;
   const Feed feed = original_feed(row.spec, row.extents);
   const Graph graph = build_graph(row.spec, row.extents, Phase::kTrain, row.spec.precision);
-  const Program program = partition(with_recomputation(graph, op_table(), recompute), op_table(), row.spec.mesh(), row.spec.cut);
+  Cut cut = row.spec.cut;
+  cut.recompute = recompute;
+  const Program program = partition(with_recomputation(graph, op_table(), recompute), op_table(), cut);
   EmulatedStep step{.recompute = recompute,
                     .price = price_step(program, op_table(), device, feed),
                     .published_seconds = row.seconds};
@@ -120,7 +122,7 @@ void note_fitted_constants(TpuTables& tables, const DeviceSpec& device) {
 }
 
 double voxels(const PublishedStep& row) { return static_cast<double>(element_count(row.extents)); }
-double cores(const PublishedStep& row) { return static_cast<double>(row.spec.mesh().cores()); }
+double cores(const PublishedStep& row) { return static_cast<double>(row.spec.cut.mesh.cores()); }
 
 /// How much of the speed of row `a`'s cores is left on row `b`'s, from their seconds.
 double efficiency(const PublishedStep& a, double a_seconds, const PublishedStep& b, double b_seconds) {
@@ -233,8 +235,8 @@ Json to_json(const TpuTables& tables) {
                 {"model", published.spec.model_name()},
                 {"extents", to_string(published.extents)},
                 {"device", published.device},
-                {"replicas", published.spec.replicas},
-                {"partition", to_string(published.spec.partition)},
+                {"replicas", published.spec.cut.mesh.replicas},
+                {"partition", to_string(published.spec.cut.mesh.partition)},
                 {"published_seconds", published.seconds},
                 {"emulated_seconds", e.price.step_s},
                 {"recompute", recompute_name(e.recompute)},

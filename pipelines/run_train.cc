@@ -219,8 +219,8 @@ void check(const TrainOptions& o) {
     if (!ok) throw Error(ErrorKind::kConfig, "[train] " + text);
   };
   require(o.steps >= 1 && o.batch >= 1 && o.checkpoint_every >= 1, "--steps, --batch and --checkpoint-every must be at least 1");
-  require(o.batch % o.spec.replicas == 0, "the batch " + std::to_string(o.batch) + " must be divisible by the " +
-                                              std::to_string(o.spec.replicas) + " replicas");
+  require(o.batch % o.spec.cut.mesh.replicas == 0, "the batch " + std::to_string(o.batch) + " must be divisible by the " +
+                                              std::to_string(o.spec.cut.mesh.replicas) + " replicas");
   require(o.sampling.pad_multiple >= 1 && o.images.pad_multiple >= 1, "--pad-multiple must be at least 1");
 }
 

@@ -9,9 +9,7 @@ EquivalenceReport run_verify(const VerifyOptions& options) {
   const ModelSpec& spec = options.spec;
   return check_equivalence({.factory = [&](DType dtype) { return build_graph(spec, options.extents, Phase::kTrain, dtype); },
                             .dtype = spec.precision,
-                            .mesh = spec.mesh(),
                             .cut = spec.cut,
-                            .recompute = spec.recompute,
                             .seed = options.seed,
                             .transport = options.transport},
                            pool);

@@ -55,13 +55,13 @@ Dims in_a_row(std::int64_t cores, int rank) {
 }
 
 void apply_without_dims(const TpuConfig& config, const SystemCores& system, ModelSpec& spec) {
-  const std::int64_t cut = element_count(spec.partition), wanted = config.cores_per_replica();
+  const std::int64_t cut = element_count(spec.cut.mesh.partition), wanted = config.cores_per_replica();
   if (config.num_cores_per_replica && cut != wanted)
     throw Error(ErrorKind::kConfig, "[tpu_config] num_cores_per_replica is " + std::to_string(wanted) +
                                         ", but the samples are cut over " + std::to_string(cut) +
                                         "; say how with input_partition_dims (or --partition), for example [[1, " +
                                         std::to_string(wanted) + ", 1, 1, 1], None]");
-  spec.replicas = system.cores / cut;
+  spec.cut.mesh.replicas = system.cores / cut;
 }
 
 /// The placements of a detector's targets, which the config knows as one tensor.
@@ -84,25 +84,25 @@ void apply(const TpuConfig& config, const SystemCores& system, const Shape& imag
   const int rank = image.rank();
   TpuConfig whole = config;
   if (!config.input_partition_dims) {
-    if (!config.num_cores_per_replica) whole.num_cores_per_replica = element_count(spec.partition);
+    if (!config.num_cores_per_replica) whole.num_cores_per_replica = element_count(spec.cut.mesh.partition);
     check(whole, system);
     return apply_without_dims(whole, system, spec);
   }
   const ResolvedInputs resolved = resolve(config, system, {{"image", image}}, {{"labels", label_shape(config, image)}});
   const InputPlacement features = with_channels(resolved.features.at("image"), rank, "image");
   const InputPlacement labels = with_channels(resolved.labels.at("labels"), rank, "labels");
-  spec.replicas = resolved.replicas;
+  spec.cut.mesh.replicas = resolved.replicas;
   spec.cut.inputs = spec.detects() ? placed_targets({.kind = Kind::kWhereDivisible}) : std::vector<PlacedInput>{};
-  spec.partition = Dims::filled(rank, 1);
+  spec.cut.mesh.partition = Dims::filled(rank, 1);
   if (resolved.cores_per_replica == 1) return;  // whole on the one core, whatever the config calls it
-  spec.partition = features.kind == Kind::kCut ? features.grid
+  spec.cut.mesh.partition = features.kind == Kind::kCut ? features.grid
                    : labels.kind == Kind::kCut ? labels.grid
                                                : in_a_row(resolved.cores_per_replica, rank);
   const auto place = [&](const char* name, const InputPlacement& placement) {
-    if (placement.kind != Kind::kCut || placement.grid != spec.partition) spec.cut.inputs.push_back({name, placement});
+    if (placement.kind != Kind::kCut || placement.grid != spec.cut.mesh.partition) spec.cut.inputs.push_back({name, placement});
   };
   if (spec.detects())
-    spec.cut.inputs = target_placements(labels, spec.partition);
+    spec.cut.inputs = target_placements(labels, spec.cut.mesh.partition);
   else
     place("labels", labels);
   place("image", features);

@@ -85,7 +85,7 @@ void put_wall(EventStream& stream, const TraceRecorder& recorder) {
 /// Which cores take part in instruction `index`.
 std::vector<bool> cores_at_work(const Program& program, std::size_t index) {
   const Instruction& instruction = program.instructions[index];
-  std::vector<bool> works(static_cast<std::size_t>(program.mesh.cores()), false);
+  std::vector<bool> works(static_cast<std::size_t>(program.mesh().cores()), false);
   const Box whole = Box::whole(program.graph.node(instruction.value).type.shape);
   switch (instruction.kind) {
     case InstructionKind::kCompute:
@@ -180,8 +180,8 @@ void TraceFile::price(const Program& program, const OpTable& ops) {
   const Feed feed = record_feed(program);
   auto emulated = std::make_unique<Emulated>();
   emulated->price = price_step(program, ops, *options_.device, feed);
-  emulated->cores = program.mesh.cores();
-  const Placement placement{.replicas = program.mesh.replicas, .cores_per_replica = program.mesh.cores_per_replica()};
+  emulated->cores = program.mesh().cores();
+  const Placement placement{.replicas = program.mesh().replicas, .cores_per_replica = program.mesh().cores_per_replica()};
   emulated->feeding_hosts = host_load(Torus(*options_.device, placement), placement, feed).feeding_hosts;
   TraceRecorder names({.workers = 1, .most_steps = 1, .most_events = 0});
   names.begin_step(program);

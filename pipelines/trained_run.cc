@@ -44,11 +44,10 @@ TrainedRun load_trained_run(const TrainedRunOptions& options) {
                                           std::to_string(options.partition->rank()) +
                                           " entries, but the run's model, " + run.spec.model_name() + ", takes " +
                                           std::to_string(rank));
-    run.spec.partition = *options.partition;
-    run.spec.cut.inputs.clear();
+    run.spec.cut = run.spec.cut.over({.partition = *options.partition});
   }
   if (options.precision) run.spec.precision = *options.precision;
-  run.spec.replicas = 1;
+  run.spec.cut.mesh.replicas = 1;
   require_parameters_of(build_graph(run.spec, small_extents(run.spec), Phase::kTrain, run.spec.precision),
                         checkpoint.parameters);
   run.preparation = std::move(checkpoint.state.prepare);

@@ -63,7 +63,7 @@ class OpPricer {
 class Walk {
  public:
   Walk(const Program& program, const OpTable& ops, const HostRates& rates)
-      : program_(program), ops_(ops), rates_(rates), schedule_(rates, static_cast<std::size_t>(program.mesh.cores())) {
+      : program_(program), ops_(ops), rates_(rates), schedule_(rates, static_cast<std::size_t>(program.mesh().cores())) {
     step_.instructions.resize(program.instructions.size());
   }
 

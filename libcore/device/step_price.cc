@@ -130,7 +130,7 @@ double Price::seconds() const { return std::max({matrix_s, vector_s, memory_s, l
 
 StepPrice price_step(const Program& program, const OpTable& ops, const DeviceSpec& device, const Feed& feed) {
   if (device.measured_host) return price_host_step(program, ops, *device.rates, feed);
-  const Placement placement{.replicas = program.mesh.replicas, .cores_per_replica = program.mesh.cores_per_replica()};
+  const Placement placement{.replicas = program.mesh().replicas, .cores_per_replica = program.mesh().cores_per_replica()};
   const Torus torus(device, placement);
   Walk walk(program, ops, device, torus);
   StepPrice step;

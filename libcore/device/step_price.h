@@ -48,7 +48,7 @@ struct Feed {
   double transfer_bytes = 0;  // of all samples of a step, as they cross to the cores
 };
 
-/// Errors: kConfig when the device has no slice of program.mesh.cores() cores.
+/// Errors: kConfig when the device has no slice of program.mesh().cores() cores.
 StepPrice price_step(const Program& program, const OpTable& ops, const DeviceSpec& device, const Feed& feed);
 
 }  // namespace voxshard

@@ -130,13 +130,15 @@ std::int64_t MemoryPlan::all_arena_bytes() const {
 
 MemoryPlan plan_memory(const Program& program, const OpTable& ops, const MemoryOptions& options) {
   MemoryPlan plan{.tiled = options.tiled};
-  plan.arenas.resize(static_cast<std::size_t>(program.mesh.cores()));
+  plan.arenas.resize(static_cast<std::size_t>(program.mesh().cores()));
   const auto lives = lifetimes(program, options);
   for (ValueId id = 0; id < program.graph.size(); ++id) {
     const Node& node = program.graph.node(id);
     const ValuePlan& value = program.plan(id);
     if (node.role == Role::kParameter || node.role == Role::kState) {
-      plan.parameter_bytes += plan.tiled ? bytes_of(Box::whole(node.type.shape), node.type.dtype, true) : node.type.bytes();
+      const std::int64_t bytes = plan.tiled ? bytes_of(Box::whole(node.type.shape), node.type.dtype, true) : node.type.bytes();
+      plan.parameter_bytes += bytes;
+      if (node.role == Role::kParameter) plan.trained_bytes += bytes;
       continue;
     }
     const Lifetime& life = lives[static_cast<std::size_t>(id)];

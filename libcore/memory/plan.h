@@ -38,6 +38,7 @@ struct MemoryPlan {
   std::vector<Pool> arenas;  // per core
   Pool process;              // replicated results: converted weights, weight gradients, statistics
   std::int64_t parameter_bytes = 0;  // parameters and states, held once per process
+  std::int64_t trained_bytes = 0;    // of them parameters: an optimizer keeps tensors of their sizes
   bool tiled = false;
 
   std::int64_t widest_arena_bytes() const;

@@ -39,11 +39,6 @@ bool divides(const Dims& grid, const Shape& shape) {
 
 }  // namespace
 
-const InputPlacement* PartitionOptions::placement_of(const std::string& input) const {
-  const auto placed = std::find_if(inputs.begin(), inputs.end(), [&](const PlacedInput& p) { return p.name == input; });
-  return placed == inputs.end() ? nullptr : &placed->placement;
-}
-
 Box Layout::box(const Mesh& mesh, std::int64_t core, const Shape& shape) const {
   if (replicated) return Box::whole(shape);
   Box box = Box::whole(shape);
@@ -108,7 +103,7 @@ Layout LayoutTable::carried(const OpDef& def, const OpContext& op, const Layout&
       begin = move(begin);
       end = move(end);
     }
-    if (a > 0) merge_thin(layout.axes[static_cast<std::size_t>(a)], options_.thinnest_slab);
+    if (a > 0) merge_thin(layout.axes[static_cast<std::size_t>(a)], cut_.thinnest_slab);
   }
   return layout;
 }
@@ -136,7 +131,7 @@ Layout LayoutTable::of_contraction(const OpDef& def, const OpContext& op, const 
 }
 
 bool LayoutTable::is_placed(const Node& node) const {
-  return node.role == Role::kInput && options_.placement_of(node.name) != nullptr;
+  return node.role == Role::kInput && cut_.placement_of(node.name) != nullptr;
 }
 
 Layout LayoutTable::of(const Graph& graph, ValueId id, const std::vector<Layout>& earlier) {
@@ -145,7 +140,7 @@ Layout LayoutTable::of(const Graph& graph, ValueId id, const std::vector<Layout>
   if (node.role == Role::kParameter || node.role == Role::kState) return {};
   const Dims key = leading(shape);
   if (node.role == Role::kInput) {
-    if (const InputPlacement* placement = options_.placement_of(node.name)) return of_input(shape, *placement);
+    if (const InputPlacement* placement = cut_.placement_of(node.name)) return of_input(shape, *placement);
     auto known = by_extents_.find(key);
     if (known == by_extents_.end()) known = by_extents_.emplace(key, of_input(shape, {})).first;
     return known->second;

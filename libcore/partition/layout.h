@@ -5,7 +5,7 @@
 #include <map>
 
 #include "libcore/graph/op_def.h"
-#include "libcore/partition/mesh.h"
+#include "libcore/partition/cut.h"
 
 namespace voxshard {
 
@@ -19,51 +19,16 @@ struct Layout {
   Mesh over(const Mesh& mesh) const { return grid.empty() ? mesh : Mesh{mesh.replicas, grid}; }
 };
 
-/// How an input lies on the cores of a replica when the host feeds it. What other cores need of it follows by exchange.
-///   example: images cut 1x4x1x1x1, labels on the first core: the host feeds one label map, cores 1 to 3 get their slabs
-struct InputPlacement {
-  enum class Kind : std::uint8_t {
-    kCut,        // over `grid`
-    kReplicated, // whole on every core
-    kFirstCore,  // whole on logical core 0, nothing on the others
-    kWhereDivisible,  // kCut where every part count of the grid divides every spatial extent, else kReplicated
-  };
-  Kind kind = Kind::kCut;
-  Dims grid;  // parts per axis, as many as a replica has cores; empty: those of the mesh
-  friend bool operator==(const InputPlacement&, const InputPlacement&) = default;
-};
-
-struct PlacedInput {
-  std::string name;
-  InputPlacement placement;
-  friend bool operator==(const PlacedInput&, const PlacedInput&) = default;
-};
-
-/// How a program is cut beyond its mesh.
-struct PartitionOptions {
-  /// Where strides leave parts of fewer planes than this along a cut axis, neighbours are merged two by two onto the first
-  /// of them until they have as many: a coarser grid for the deep levels, whose other cores then wait. 0: never.
-  ///   example: 256 planes over 16 cores, three poolings: 2 planes a core; with 4 here 8 cores hold 4 planes each
-  std::int64_t thinnest_slab = 0;
-  /// Inputs that are not cut like the mesh. Names that the graph lacks are no error.
-  std::vector<PlacedInput> inputs;
-
-  /// Null for an input that is cut like the mesh.
-  const InputPlacement* placement_of(const std::string& input) const;
-  friend bool operator==(const PartitionOptions&, const PartitionOptions&) = default;
-};
-
 /// Chooses the layout of each value in graph order.
 ///
-/// Inputs are cut greedy-ceil, or placed as the options say; a placed one gives its layout to results only where no other
+/// Inputs are cut greedy-ceil, or placed as the cut says; a placed one gives its layout to results only where no other
 /// cut value is read. A result takes the layout that tensors of its leading extents already have (so both sides
 /// of a skip connection agree), else the cut of its first cut input carried over by the op's boundary rule; an axis whose
 /// extent changes without such a rule (concat along it, slice) is cut greedy-ceil again. A contraction that leaves no cut
-/// axis gives a replicated result. Carried cuts are made coarser as the options say.
+/// axis gives a replicated result. Carried cuts are made coarser as the cut says.
 class LayoutTable {
  public:
-  LayoutTable(const Mesh& mesh, const OpTable& ops, const PartitionOptions& options)
-      : mesh_(mesh), ops_(ops), options_(options) {}
+  LayoutTable(const OpTable& ops, const Cut& cut) : ops_(ops), cut_(cut), mesh_(cut.mesh) {}
   Layout of(const Graph& graph, ValueId id, const std::vector<Layout>& earlier);
 
  private:
@@ -73,9 +38,9 @@ class LayoutTable {
   Layout of_contraction(const OpDef& def, const OpContext& op, const Layout& driver);
   Layout carried(const OpDef& def, const OpContext& op, const Layout& from, const Shape& from_shape);
 
-  const Mesh& mesh_;
   const OpTable& ops_;
-  PartitionOptions options_;
+  const Cut& cut_;
+  const Mesh& mesh_;
   std::map<Dims, Layout> by_extents_;  // key: all extents but the channels
 };
 

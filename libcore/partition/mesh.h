@@ -26,6 +26,7 @@ struct Mesh {
   std::int64_t parts(int axis) const { return axis == 0 ? replicas * partition[0] : partition[axis]; }
   /// The part that `core` holds along each axis.
   Dims part_of(std::int64_t core) const;
+  friend bool operator==(const Mesh&, const Mesh&) = default;
 };
 
 /// "1x2x2x2x1", "1,2,2,2,1" or "[1, 2, 2, 2, 1]" -> dims.

@@ -44,7 +44,7 @@ void add_compute(Program& program, const OpTable& ops, ValueId id) {
     const Work work = work_of(def, op, box);
     most = {std::max(most.flops, work.flops), std::max(most.bytes, work.bytes)};
   }
-  const std::int64_t wish = wished_blocks(most, program.mesh.cores(), compute.partial);
+  const std::int64_t wish = wished_blocks(most, program.mesh().cores(), compute.partial);
   for (const Box& box : boxes) compute.blocks.push_back(split_blocks(box, wish));
   program.instructions.push_back(std::move(compute));
   if (contracts_cut) program.instructions.push_back({.kind = InstructionKind::kJoin, .value = id});
@@ -96,7 +96,7 @@ void add_margins(Program& program, ValueId id) {
   const bool outside = std::any_of(plan.held.begin(), plan.held.end(),
                                    [&](const Box& held) { return !Box::whole(shape).contains(held); });
   if (outside) program.instructions.push_back({.kind = InstructionKind::kFillMargin, .value = id});
-  auto copies = exchange_copies(plan, program.mesh, shape);
+  auto copies = exchange_copies(plan, program.mesh(), shape);
   if (!copies.empty())
     program.instructions.push_back({.kind = InstructionKind::kExchange, .value = id, .copies = std::move(copies)});
 }
@@ -152,7 +152,7 @@ std::vector<Box> split_blocks(const Box& box, std::int64_t count) {
 std::vector<Box> iteration_boxes(const Program& program, const OpTable& ops, ValueId id) {
   const Node& node = program.graph.node(id);
   const OpDef& def = ops.at(node.op);
-  const auto cores = static_cast<std::size_t>(program.mesh.cores());
+  const auto cores = static_cast<std::size_t>(program.mesh().cores());
   const ValueId over = def.driver >= 0 ? node.inputs[static_cast<std::size_t>(def.driver)] : id;
   const Shape& shape = program.graph.node(over).type.shape;
   std::vector<Box> boxes(cores, Box::none(shape.rank()));
@@ -169,9 +169,10 @@ std::vector<Box> iteration_boxes(const Program& program, const OpTable& ops, Val
   return boxes;
 }
 
-Program partition(Graph graph, const OpTable& ops, const Mesh& mesh, const PartitionOptions& options) {
-  Program program{.graph = std::move(graph), .mesh = mesh};
-  LayoutTable layouts(mesh, ops, options);
+Program partition(Graph graph, const OpTable& ops, const Cut& cut) {
+  Program program{.graph = std::move(graph), .cut = cut};
+  const Mesh& mesh = cut.mesh;
+  LayoutTable layouts(ops, cut);
   std::vector<Layout> earlier;
   for (ValueId id = 0; id < program.graph.size(); ++id) {
     const Shape& shape = program.graph.node(id).type.shape;

@@ -41,18 +41,19 @@ struct ValuePlan {
 
 struct Program {
   Graph graph;
-  Mesh mesh;
+  Cut cut;
   std::vector<ValuePlan> values;
   std::vector<Instruction> instructions;
   /// The first instructions read parameters only and are independent; weights are reordered when they have run.
   std::size_t prologue = 0;
 
+  const Mesh& mesh() const { return cut.mesh; }
   const ValuePlan& plan(ValueId id) const { return values[static_cast<std::size_t>(id)]; }
   bool replicated(ValueId id) const { return plan(id).layout.replicated; }
 };
 
-/// Cuts a graph over a mesh. Errors: kConfig where the mesh does not fit the inputs.
-Program partition(Graph graph, const OpTable& ops, const Mesh& mesh, const PartitionOptions& options = {});
+/// Cuts a graph, which recomputes as the cut says (with_recomputation). Errors: kConfig where the mesh does not fit the inputs.
+Program partition(Graph graph, const OpTable& ops, const Cut& cut);
 
 /// Every broken invariant, one line each: owned boxes tile their tensor, held boxes hold what readers need, exchanges
 /// copy each margin voxel exactly once from its owner, values are computed before use.

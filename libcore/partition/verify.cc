@@ -173,8 +173,8 @@ std::string instruction_text(const Program& program, const Instruction& instruct
 
 std::string to_text(const Program& program) {
   std::ostringstream out;
-  out << "mesh replicas=" << program.mesh.replicas << " partition=" << to_string(program.mesh.partition)
-      << " cores=" << program.mesh.cores() << "\n";
+  out << "mesh replicas=" << program.mesh().replicas << " partition=" << to_string(program.mesh().partition)
+      << " cores=" << program.mesh().cores() << "\n";
   for (ValueId id = 0; id < program.graph.size(); ++id) {
     const Node& node = program.graph.node(id);
     if (node.role == Role::kInput)

@@ -46,8 +46,10 @@ void find_thin_layers(const Program& program, Candidate& candidate) {
 }
 
 /// True when `cut` merges parts of some layer. Layouts alone tell; the program need not be made.
-bool merges_parts(const Graph& graph, const OpTable& ops, const Mesh& mesh, const PartitionOptions& cut) {
-  LayoutTable plain_table(mesh, ops, {}), merged_table(mesh, ops, cut);
+bool merges_parts(const Graph& graph, const OpTable& ops, const Cut& cut) {
+  Cut plain_cut = cut;
+  plain_cut.thinnest_slab = 0;
+  LayoutTable plain_table(ops, plain_cut), merged_table(ops, cut);
   std::vector<Layout> plain, merged;
   for (ValueId id = 0; id < graph.size(); ++id) {
     plain.push_back(plain_table.of(graph, id, plain));
@@ -59,13 +61,12 @@ bool merges_parts(const Graph& graph, const OpTable& ops, const Mesh& mesh, cons
 
 /// Bytes that are held once per process and counted on every core.
 std::int64_t shared_bytes(const PlanProblem& problem, const MemoryPlan& memory) {
-  return memory.process.bytes + memory.parameter_bytes +
-         static_cast<std::int64_t>(problem.optimizer_share * static_cast<double>(memory.parameter_bytes));
+  return memory.process.bytes + memory.parameter_bytes + problem.optimizer_slots * memory.trained_bytes;
 }
 
 /// Verdict, bytes and seconds of a candidate; `graph` recomputes as it says.
 void price(const PlanProblem& problem, const OpTable& ops, const DeviceSpec& device, const Graph& graph, Candidate& c) {
-  const Program program = partition(graph, ops, c.mesh, c.cut);
+  const Program program = partition(graph, ops, c.cut);
   find_thin_layers(program, c);
   const MemoryPlan memory = plan_memory(program, ops, {.tiled = problem.tiled});
   const std::size_t widest = widest_core(memory);
@@ -96,12 +97,14 @@ class Pricing {
   /// All candidates of one mesh and slab width: with more recomputation only while less does not fit. None when the slab
   /// width merges nothing, for that is the plan without it.
   std::vector<Candidate> run(const Mesh& mesh, std::int64_t thinnest_slab) const {
-    const PartitionOptions cut{.thinnest_slab = thinnest_slab};
-    if (thinnest_slab > 0 && !merges_parts(problem_.graph, ops_, mesh, cut)) return {};
+    Cut cut = problem_.cut.over(mesh);
+    cut.thinnest_slab = thinnest_slab;
+    if (thinnest_slab > 0 && !merges_parts(problem_.graph, ops_, cut)) return {};
     std::vector<Candidate> candidates;
     bool fits = false;
     for (std::size_t r = 0; r < graphs_.size(); ++r) {
-      Candidate candidate{.mesh = mesh, .recompute = problem_.recompute[r], .cut = cut};
+      cut.recompute = problem_.recompute[r];
+      Candidate candidate{.cut = cut};
       if (!fits) {
         price(problem_, ops_, device_, graphs_[r], candidate);
         fits = candidate.fits();
@@ -169,7 +172,7 @@ std::vector<Candidate> price_candidates(const PlanProblem& problem, const OpTabl
 }
 
 void price_candidate(const PlanProblem& problem, const OpTable& ops, const DeviceSpec& device, Candidate& candidate) {
-  price(problem, ops, device, with_recomputation(problem.graph, ops, candidate.recompute), candidate);
+  price(problem, ops, device, with_recomputation(problem.graph, ops, candidate.cut.recompute), candidate);
 }
 
 std::optional<std::size_t> choose(const std::vector<Candidate>& candidates, Preference preference) {
@@ -179,22 +182,22 @@ std::optional<std::size_t> choose(const std::vector<Candidate>& candidates, Pref
   for (const Candidate& c : candidates) {
     if (!c.fits()) continue;
     const bool first = fewest == 0;
-    const bool fewer = c.mesh.cores() < fewest, equal = c.mesh.cores() == fewest;
+    const bool fewer = c.cut.mesh.cores() < fewest, equal = c.cut.mesh.cores() == fewest;
     if (first || (preference == Preference::kFewestCores ? fewer || (equal && c.step_s < fastest) : c.step_s < fastest))
       fastest = c.step_s;
-    if (first || fewer) fewest = c.mesh.cores();
+    if (first || fewer) fewest = c.cut.mesh.cores();
   }
   std::optional<std::size_t> best;
   auto rank = [&](const Candidate& c) {
     // The same number of parts on an outer axis leaves longer rows: larger begins of the partition come first.
     std::vector<std::int64_t> inner;
-    for (auto parts : c.mesh.partition) inner.push_back(-parts);
-    return std::tuple(c.mesh.cores(), c.recompute, c.messages, inner, c.step_s);
+    for (auto parts : c.cut.mesh.partition) inner.push_back(-parts);
+    return std::tuple(c.cut.mesh.cores(), c.cut.recompute, c.messages, inner, c.step_s);
   };
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     const Candidate& c = candidates[i];
     if (!c.fits() || c.step_s > fastest * kTie) continue;
-    if (preference == Preference::kFewestCores && c.mesh.cores() != fewest) continue;
+    if (preference == Preference::kFewestCores && c.cut.mesh.cores() != fewest) continue;
     if (!best || rank(c) < rank(candidates[*best])) best = i;
   }
   return best;

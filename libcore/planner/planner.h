@@ -19,11 +19,12 @@ namespace voxshard {
 struct PlanProblem {
   /// The training graph without recomputation. Its inputs have N samples: the batch of a step over all replicas.
   Graph graph;
+  Cut cut;                              // what each candidate keeps of it: how inputs are placed
   std::int64_t cores = 1;               // at most
   bool exactly = false;                 // only grids of that many cores
   std::int64_t core_bytes = 0;          // budget of one core; 0: no limit
   std::int64_t all_cores_bytes = 0;     // budget of all cores of this process together; 0: no limit
-  double optimizer_share = 2;           // optimizer state over parameters, in bytes: Adam 2, momentum 1
+  std::int64_t optimizer_slots = 2;     // tensors that the optimizer keeps per parameter: Adam 2, momentum 1
   std::int64_t worker_bytes = 0;        // scratch of the workers, once per process; counted in all_cores_bytes
   bool tiled = true;                    // bytes of a TPU
   std::vector<Recompute> recompute = {Recompute::kNone, Recompute::kNorms, Recompute::kUpsampling, Recompute::kLevels};
@@ -38,9 +39,7 @@ enum class Verdict : std::uint8_t {
 };
 
 struct Candidate {
-  Mesh mesh;
-  Recompute recompute = Recompute::kNone;
-  PartitionOptions cut;
+  Cut cut;
 
   Verdict verdict = Verdict::kNotNeeded;
   std::int64_t core_bytes = 0;  // of the widest core: arena, parameters, optimizer state, replicated results

@@ -23,10 +23,10 @@ std::int64_t Executable::host_bytes(int workers, std::int64_t optimizer_bytes) c
          optimizer_bytes + workers * kernels.workspace_bytes;
 }
 
-Executable compile(Graph graph, const OpTable& ops, const Mesh& mesh, KernelSet set, const MemoryOptions& options,
-                   const PartitionOptions& cut) {
-  require_sound(verify(graph, ops), "graph");
-  Executable executable{.program = partition(std::move(graph), ops, mesh, cut)};
+Executable compile(const Graph& graph, const OpTable& ops, const Cut& cut, KernelSet set, const MemoryOptions& options) {
+  Graph recomputing = with_recomputation(graph, ops, cut.recompute);
+  require_sound(verify(recomputing, ops), "graph");
+  Executable executable{.program = partition(std::move(recomputing), ops, cut)};
   require_sound(verify(executable.program, ops), "program");
   executable.memory = plan_memory(executable.program, ops, options);
   require_sound(verify(executable.memory), "memory");

@@ -19,8 +19,8 @@ struct Executable {
   std::int64_t host_bytes(int workers, std::int64_t optimizer_bytes) const;
 };
 
-/// Partitions, verifies, binds and plans. Errors: kConfig from the partition; kInternal when a stage breaks an invariant.
-Executable compile(Graph graph, const OpTable& ops, const Mesh& mesh, KernelSet set, const MemoryOptions& options,
-                   const PartitionOptions& cut = {});
+/// Recomputes and partitions as `cut` says, verifies, plans and binds. `graph` is without recomputation. Errors: kConfig from
+/// the partition; kInternal when a stage breaks an invariant.
+Executable compile(const Graph& graph, const OpTable& ops, const Cut& cut, KernelSet set, const MemoryOptions& options);
 
 }  // namespace voxshard

@@ -241,10 +241,9 @@ EquivalenceReport check_equivalence(const EquivalenceOptions& options, WorkerPoo
   InProcessTransport in_process;
   Transport& transport = options.transport != nullptr ? *options.transport : in_process;
   const Graph plain = options.factory(options.dtype);
-  const Graph graph = with_recomputation(plain, op_table(), options.recompute);
-  const Mesh whole{.replicas = 1, .partition = Dims::filled(options.mesh.partition.rank(), 1)};
-  Parameters parameters = random_parameters(graph, options.seed);
-  const auto inputs = random_inputs(graph, options.dtype, options.seed);
+  const Cut whole{.mesh = {.partition = Dims::filled(options.cut.mesh.partition.rank(), 1)}};
+  Parameters parameters = random_parameters(plain, options.seed);
+  const auto inputs = random_inputs(plain, options.dtype, options.seed);
 
   auto outcome_of = [&](const Executable& plan, Transport& through) {
     CoreSet cores(plan, op_table(), parameters, pool, through);
@@ -254,17 +253,18 @@ EquivalenceReport check_equivalence(const EquivalenceOptions& options, WorkerPoo
   };
   const Outcome uncut_outcome = outcome_of(compile(plain, op_table(), whole, options.kernels, {}), in_process);
   {
-    const Executable uncut_plan = compile(graph, op_table(), whole, options.kernels, {.keep_all = true});
+    Cut recomputing = whole;
+    recomputing.recompute = options.cut.recompute;
+    const Executable uncut_plan = compile(plain, op_table(), recomputing, options.kernels, {.keep_all = true});
     CoreSet uncut(uncut_plan, op_table(), parameters, pool, in_process);
     feed(uncut, inputs);
     uncut.run();
-    const Executable cut_plan = compile(graph, op_table(), options.mesh, options.kernels, {.keep_all = true}, options.cut);
+    const Executable cut_plan = compile(plain, op_table(), options.cut, options.kernels, {.keep_all = true});
     CoreSet cut(cut_plan, op_table(), parameters, pool, transport);
     feed(cut, inputs);
     LayerCheck(uncut, cut, report).run();
   }
-  const Outcome cut_outcome =
-      outcome_of(compile(graph, op_table(), options.mesh, options.kernels, {}, options.cut), transport);
+  const Outcome cut_outcome = outcome_of(compile(plain, op_table(), options.cut, options.kernels, {}), transport);
   const DType higher = options.dtype == DType::kBF16 ? DType::kF32 : DType::kF64;
   const Outcome higher_outcome =
       outcome_of(compile(options.factory(higher), op_table(), whole, options.kernels, {}), in_process);

@@ -16,9 +16,7 @@ struct EquivalenceOptions {
   /// The training graph for activations of a type.
   std::function<Graph(DType dtype)> factory;
   DType dtype = DType::kF32;
-  Mesh mesh;
-  PartitionOptions cut;
-  Recompute recompute = Recompute::kNone;  // of the cut model; the uncut one keeps everything
+  Cut cut;  // what it recomputes counts for the cut model; the uncut one keeps everything
   KernelSet kernels = KernelSet::kFast;
   std::uint64_t seed = 0;
   Transport* transport = nullptr;  // null: in process

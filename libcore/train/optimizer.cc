@@ -49,10 +49,12 @@ Optimizer::Optimizer(OptimizerOptions options, const Graph& graph) : options_(op
       for (const auto& slot : slot_names(options)) state_.emplace(slot + "/" + node.name, Tensor(DType::kF32, node.type.shape));
 }
 
+std::int64_t Optimizer::slots(const OptimizerOptions& options) { return static_cast<std::int64_t>(slot_names(options).size()); }
+
 std::int64_t Optimizer::state_bytes(const OptimizerOptions& options, const Graph& graph) {
   std::int64_t bytes = 0;
   for (const Node& node : graph.nodes())
-    if (node.role == Role::kParameter) bytes += static_cast<std::int64_t>(slot_names(options).size()) * node.type.bytes();
+    if (node.role == Role::kParameter) bytes += slots(options) * node.type.bytes();
   return bytes;
 }
 

@@ -41,7 +41,8 @@ class Optimizer {
  public:
   Optimizer(OptimizerOptions options, const Graph& graph);
 
-  /// Bytes of the state for the parameters of `graph`, for plans.
+  /// How many tensors of its size are kept for each parameter, and their bytes for the parameters of `graph`: for plans.
+  static std::int64_t slots(const OptimizerOptions& options);
   static std::int64_t state_bytes(const OptimizerOptions& options, const Graph& graph);
   /// The global norm of `gradients` (f64, fixed order).
   static double global_norm(WorkerPool& pool, const Gradients& gradients);

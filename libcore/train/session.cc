@@ -13,7 +13,7 @@ std::string over_budget_text(const Session& session, const Executable& executabl
   const SessionOptions& options = session.options();
   const auto [core, bytes] = widest_core(executable, options.optimizer_bytes);
   std::string text = "[memory] the plan needs " + bytes_text(bytes) + " per core (" + std::to_string(bytes) +
-                     " bytes, core " + std::to_string(core) + " of partition " + to_string(options.mesh.partition) +
+                     " bytes, core " + std::to_string(core) + " of partition " + to_string(options.cut.mesh.partition) +
                      " on " + to_string(extents) + "), the budget is " + bytes_text(options.core_budget_bytes) +
                      "; nothing was allocated. Largest allocations of that core:";
   for (const Allocation& a : largest_allocations(executable.program, executable.memory, core, 5))
@@ -47,7 +47,7 @@ const Executable& Session::plan(const Shape& extents, Phase phase) {
   auto& slot = executables_[{phase, extents}];
   if (slot == nullptr) {
     auto made = std::make_unique<Executable>(
-        compile(options_.factory(extents, phase), op_table(), options_.mesh, options_.kernels, {}, options_.cut));
+        compile(options_.factory(extents, phase), op_table(), options_.cut, options_.kernels, {}));
     if (options_.core_budget_bytes > 0 && widest_core(*made, options_.optimizer_bytes).second > options_.core_budget_bytes)
       throw Error(ErrorKind::kBudget, over_budget_text(*this, *made, extents, phase));
     const std::int64_t host_bytes = made->host_bytes(pool_.workers(), options_.optimizer_bytes);
@@ -84,9 +84,7 @@ std::pair<std::size_t, std::int64_t> widest_core(const Executable& executable, s
 
 std::optional<Dims> partition_that_fits(const SessionOptions& options, const Shape& extents, Phase phase,
                                         std::int64_t budget_bytes) {
-  Mesh mesh = options.mesh;
-  PartitionOptions cut = options.cut;
-  cut.inputs.clear();  // they are placed on the cores of the mesh at hand; another mesh cuts all inputs
+  Mesh mesh = options.cut.mesh;
   while (mesh.cores() * 2 <= kMostCores) {
     int widest = -1;
     for (int axis = 1; axis < extents.rank(); ++axis)
@@ -95,7 +93,7 @@ std::optional<Dims> partition_that_fits(const SessionOptions& options, const Sha
         widest = axis;
     if (widest < 0) return std::nullopt;
     mesh.partition[widest] *= 2;
-    const Executable executable = compile(options.factory(extents, phase), op_table(), mesh, options.kernels, {}, cut);
+    const Executable executable = compile(options.factory(extents, phase), op_table(), options.cut.over(mesh), options.kernels, {});
     if (widest_core(executable, options.optimizer_bytes).second <= budget_bytes) return mesh.partition;
   }
   return std::nullopt;

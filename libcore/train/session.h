@@ -14,10 +14,9 @@ namespace voxshard {
 enum class Phase { kTrain, kPredict };
 
 struct SessionOptions {
-  /// The global graph for input extents (N and the spatial axes).
+  /// The global graph for input extents (N and the spatial axes), without recomputation.
   std::function<Graph(const Shape& extents, Phase phase)> factory;
-  Mesh mesh;
-  PartitionOptions cut;
+  Cut cut;
   KernelSet kernels = KernelSet::kFast;
   std::int64_t core_budget_bytes = 0;  // per core; 0: no limit
   std::int64_t host_budget_bytes = 0;  // all cores and workers of this process together; 0: no limit

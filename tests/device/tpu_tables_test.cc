@@ -85,7 +85,7 @@ TEST(TpuTables, EveryRowHasItsResidualsInJson) {
 
 TEST(TpuTables, EachRowNamesASliceOfItsCores) {
   for (const PublishedStep& row : published_steps())
-    EXPECT_EQ(device_from_name(row.device).cores, row.spec.mesh().cores()) << row.name;
+    EXPECT_EQ(device_from_name(row.device).cores, row.spec.cut.mesh.cores()) << row.name;
 }
 
 TEST(TpuTables, BothUnetConfigurationsFitTheirCores) {

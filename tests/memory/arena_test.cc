@@ -19,14 +19,14 @@ void PrintTo(const Grid& g, std::ostream* out) {
   *out << to_string(g.extents) << " over " << g.replicas << " replicas of " << g.partition;
 }
 
-struct Cut {
+struct Choice {
   Recompute recompute;
   std::int64_t thinnest_slab;
 };
 
-void PrintTo(const Cut& c, std::ostream* out) { *out << recompute_name(c.recompute) << " slabs of " << c.thinnest_slab; }
+void PrintTo(const Choice& c, std::ostream* out) { *out << recompute_name(c.recompute) << " slabs of " << c.thinnest_slab; }
 
-class Arenas : public testing::TestWithParam<std::tuple<Grid, DType, Cut>> {};
+class Arenas : public testing::TestWithParam<std::tuple<Grid, DType, Choice>> {};
 
 TEST_P(Arenas, AreUsedToTheLastPlannedByte) {
   const auto& [grid, dtype, how] = GetParam();
@@ -36,7 +36,7 @@ TEST_P(Arenas, AreUsedToTheLastPlannedByte) {
                    .dtype = dtype,
                    .config = {.spatial_axes = grid.extents.rank() - 1, .base_filters = 4, .depth = 3},
                    .recompute = how.recompute,
-                   .cut = {.thinnest_slab = how.thinnest_slab}});
+                   .thinnest_slab = how.thinnest_slab});
   CoreSet& cores = scene.session.cores(grid.extents, Phase::kTrain);
   feed_all(cores, scene.feed());
   cores.run();
@@ -60,8 +60,8 @@ INSTANTIATE_TEST_SUITE_P(
                                      Grid{{4, 8, 8, 8}, "1x2x1x1x1", 2}, Grid{{3, 6, 5, 7}, "2x1x1x3x1"},
                                      Grid{{2, 21, 18}, "1x2x3x1"}, Grid{{4, 16, 16}, "2x2x2x1"}),
                      testing::Values(DType::kF32, DType::kBF16),
-                     testing::Values(Cut{Recompute::kNone, 0}, Cut{Recompute::kNone, 4}, Cut{Recompute::kNorms, 0},
-                                     Cut{Recompute::kUpsampling, 2}, Cut{Recompute::kLevels, 0})));
+                     testing::Values(Choice{Recompute::kNone, 0}, Choice{Recompute::kNone, 4}, Choice{Recompute::kNorms, 0},
+                                     Choice{Recompute::kUpsampling, 2}, Choice{Recompute::kLevels, 0})));
 
 TEST(Arenas, RecomputingMoreNeedsLess) {
   std::int64_t before = 0;

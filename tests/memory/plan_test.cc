@@ -16,7 +16,7 @@ bool any_has(const std::vector<std::string>& lines, const std::string& piece) {
 }
 
 Program program_of(const SceneOptions& options, bool training = true) {
-  return partition(scene_graph(options, options.extents, training), op_table(), scene_mesh(options));
+  return scene_program(options, training);
 }
 
 MemoryPlan two_buffers(Buffer a, Buffer b) {

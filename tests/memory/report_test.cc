@@ -20,7 +20,7 @@ Program chain(std::int64_t parts, bool training = true) {
   const ValueId loss = b.op("sum_all", {b.op("leaky_relu", {c}, {.slope = 0.5}, "relu")}, {}, "loss");
   graph.outputs["loss"] = loss;
   if (training) differentiate(b, loss);
-  return partition(graph, op_table(), {.partition = {1, parts, 1, 1}});
+  return partition(graph, op_table(), {.mesh = {.partition = {1, parts, 1, 1}}});
 }
 
 MemoryReport report_of(const Program& program, bool tiled, std::size_t core = 0) {
@@ -79,7 +79,7 @@ TEST(MemoryReport, TheWidestCoreHasTheWidestArena) {
 }
 
 Program program_of(const SceneOptions& o) {
-  return partition(scene_graph(o, o.extents, true), op_table(), scene_mesh(o), o.cut);
+  return scene_program(o);
 }
 
 TEST(MemoryReport, ThePartsAddUpToTheArena) {
@@ -90,7 +90,7 @@ TEST(MemoryReport, ThePartsAddUpToTheArena) {
                                             .partition = partition,
                                             .dtype = DType::kBF16,
                                             .recompute = recompute,
-                                            .cut = {.thinnest_slab = 4}});
+                                            .thinnest_slab = 4});
         const MemoryPlan plan = plan_memory(program, op_table(), {.tiled = tiled});
         for (std::size_t core = 0; core < plan.arenas.size(); ++core) {
           const MemoryReport r = memory_report(program, plan, core);

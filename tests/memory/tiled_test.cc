@@ -16,7 +16,7 @@ std::int64_t bytes_of(const TensorType& type, bool tiled) {
   Builder b(graph, op_table());
   const ValueId x = b.input("x", type);
   graph.outputs["y"] = b.op("scale", {x}, {.number = 2}, "y");
-  const Program program = partition(graph, op_table(), {.partition = Dims::filled(type.shape.rank(), 1)});
+  const Program program = partition(graph, op_table(), {.mesh = {.partition = Dims::filled(type.shape.rank(), 1)}});
   return plan_memory(program, op_table(), {.tiled = tiled}).arenas[0].find(x)->bytes;
 }
 
@@ -42,7 +42,7 @@ Program convolution(std::int64_t parts) {
   const ValueId x = b.input("image", {DType::kF32, {1, 8, 8, 2}});
   const ValueId w = b.parameter("w", {DType::kF32, {3, 3, 2, 2}});
   graph.outputs["y"] = b.op("conv", {x, w}, {.window = {{3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}}}, "y");
-  return partition(graph, op_table(), {.partition = {1, parts, 1, 1}});
+  return partition(graph, op_table(), {.mesh = {.partition = {1, parts, 1, 1}}});
 }
 
 TEST(TiledBytes, WhatLiesOutsideTheTensorIsNotStored) {
@@ -65,7 +65,7 @@ class Tiled : public testing::TestWithParam<std::string> {
  protected:
   Program program() const {
     const SceneOptions options{.extents = {2, 12, 9, 16}, .partition = GetParam(), .dtype = DType::kBF16};
-    return partition(scene_graph(options, options.extents, true), op_table(), scene_mesh(options));
+    return scene_program(options);
   }
 };
 
@@ -93,7 +93,7 @@ TEST_P(Tiled, ACoreAddsItsBlocksUpInOnePartialResult) {
       ++partials;
       EXPECT_EQ(arena.find(buffer.value, 0), &buffer) << "the only one of " << program.graph.node(buffer.value).name;
     }
-  EXPECT_EQ(partials > 0, program.mesh.cores() > 1);
+  EXPECT_EQ(partials > 0, program.mesh().cores() > 1);
 }
 
 TEST_P(Tiled, ParametersArePaddedToo) {

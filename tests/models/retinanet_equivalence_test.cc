@@ -15,7 +15,7 @@ EquivalenceOptions options_of(const RetinaNetConfig& config, const Shape& extent
     return build_retinanet(config, {.batch = extents[0], .size = {extents[1], extents[2]}, .dtype = type}, op_table());
   };
   options.dtype = dtype;
-  options.mesh = {.partition = parse_partition(partition, 4)};
+  options.cut.mesh = {.partition = parse_partition(partition, 4)};
   options.seed = 3;
   return options;
 }
@@ -68,7 +68,7 @@ TEST(RetinaNetEquivalence, HoldsForManyClassesWhoseGradientsLieInAFewChannels) {
 
 TEST(RetinaNetEquivalence, HoldsForReplicasWithTheirOwnNormAndLoss) {
   auto options = options_of(kNarrow, {4, 64, 48}, "1x2x1x1", DType::kF32);
-  options.mesh.replicas = 2;
+  options.cut.mesh.replicas = 2;
   options.factory = [](DType type) {
     return build_retinanet(kNarrow, {.batch = 4, .size = {64, 48}, .dtype = type, .norm_replicas = 2}, op_table());
   };
@@ -84,7 +84,7 @@ TEST(RetinaNetEquivalence, HoldsForTargetsThatAreReplicatedByTheRuleOfTheOrigina
 
 TEST(RetinaNetEquivalence, HoldsForRecomputation) {
   auto options = options_of(kNarrow, {1, 96, 64}, "1x2x2x1", DType::kBF16);
-  options.recompute = Recompute::kLevels;
+  options.cut.recompute = Recompute::kLevels;
   expect_equal(options);
 }
 

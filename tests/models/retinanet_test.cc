@@ -162,9 +162,10 @@ TEST(RetinaNet, ImpossibleSettingsAreRefused) {
 }
 
 TEST(PlacedTargets, AreWholeOnEveryCoreWhereSomeEntryDoesNotDivideTheLevel) {
-  const PartitionOptions cut{.inputs = placed_targets({.kind = InputPlacement::Kind::kWhereDivisible})};
   const auto cut_levels = [&](const Dims& size, const Dims& partition_dims) {
-    const Program program = partition(training_graph(kNarrow, size), op_table(), {.partition = partition_dims}, cut);
+    const Program program = partition(training_graph(kNarrow, size), op_table(),
+                                      {.mesh = {.partition = partition_dims},
+                                       .inputs = placed_targets({.kind = InputPlacement::Kind::kWhereDivisible})});
     std::string levels;
     for (const AnchorLevel& level : anchor_levels(size, {})) {
       const std::string name = std::to_string(level.level);

@@ -66,7 +66,7 @@ void expect_margins_hold_the_tensor(const Program& program, ValueId id) {
     const TensorView view = dense_view(expected.data(), DType::kF64, inside.box);
     fill(view, signature);
     if (!inside.box.empty()) {
-      EXPECT_TRUE(compare(view, inside).bit_equal) << "core " << c << " of " << to_string(program.mesh.partition);
+      EXPECT_TRUE(compare(view, inside).bit_equal) << "core " << c << " of " << to_string(program.mesh().partition);
     }
   }
 }
@@ -122,7 +122,7 @@ TEST(Exchange, SamplesNeverMoveBetweenReplicas) {
   const Instruction* exchange = exchange_of(program, 0);
   ASSERT_NE(exchange, nullptr);
   for (const Copy& piece : exchange->copies)
-    EXPECT_EQ(piece.from / program.mesh.cores_per_replica(), piece.to / program.mesh.cores_per_replica());
+    EXPECT_EQ(piece.from / program.mesh().cores_per_replica(), piece.to / program.mesh().cores_per_replica());
 }
 
 TEST(Exchange, AValueWithMarginsOutsideTheImageIsFilledBeforeItIsRead) {

@@ -46,8 +46,7 @@ TEST(Layout, TilesEveryValueWithoutOverlapForManyShapesAndMeshes) {
     const std::int64_t replicas = 1 + below(2);
     SCOPED_TRACE("seed " + std::to_string(kSeed) + " case " + std::to_string(i) + ": " + to_string(image) + " over " +
                  std::to_string(replicas) + " replicas of " + to_string(parts));
-    const Program program = partition(mixed_graph(image), op_table(), {.replicas = replicas, .partition = parts},
-                                      {.thinnest_slab = below(4)});
+    const Program program = partition(mixed_graph(image), op_table(), {.mesh = {.replicas = replicas, .partition = parts}, .thinnest_slab = below(4)});
     EXPECT_EQ(joined(verify(program, op_table())), "");
     for (ValueId id = 0; id < program.graph.size(); ++id) {
       if (program.replicated(id)) continue;
@@ -91,7 +90,7 @@ TEST(Layout, BothSidesOfASkipConnectionAgree) {
 TEST(Layout, ThinSlabsAreMergedOntoTheFirstOfTheirNeighbours) {
   const Graph graph = mixed_graph({1, 32, 8, 2});  // strided: 16 x 4, pooled: 8 x 2
   const Program fine = cut(graph, {1, 8, 1, 1});
-  const Program coarse = partition(graph, op_table(), {.replicas = 1, .partition = {1, 8, 1, 1}}, {.thinnest_slab = 2});
+  const Program coarse = partition(graph, op_table(), {.mesh = {.partition = {1, 8, 1, 1}}, .thinnest_slab = 2});
   EXPECT_EQ(joined(verify(coarse, op_table())), "");
   const auto planes = [](const Program& program, const char* name) {
     std::vector<std::int64_t> extents;
@@ -108,7 +107,7 @@ TEST(Layout, ThinSlabsAreMergedOntoTheFirstOfTheirNeighbours) {
 
 TEST(Layout, AMergeEndsWhenOnePartIsLeft) {
   const Program coarse =
-      partition(mixed_graph({1, 9, 8, 2}), op_table(), {.replicas = 1, .partition = {1, 3, 2, 1}}, {.thinnest_slab = 100});
+      partition(mixed_graph({1, 9, 8, 2}), op_table(), {.mesh = {.partition = {1, 3, 2, 1}}, .thinnest_slab = 100});
   EXPECT_EQ(joined(verify(coarse, op_table())), "");
   EXPECT_EQ(coarse.plan(coarse.graph.find("pooled")).own[0], (Box{{0, 0, 0, 0}, {1, 3, 2, 2}}));
   for (std::size_t core = 1; core < 6; ++core) EXPECT_TRUE(coarse.plan(coarse.graph.find("pooled")).own[core].empty());

@@ -43,7 +43,7 @@ inline Graph conv_graph(const Shape& image, std::int64_t kernel, std::int64_t st
 }
 
 inline Program cut(const Graph& graph, const Dims& partition_dims, std::int64_t replicas = 1) {
-  return partition(graph, op_table(), {.replicas = replicas, .partition = partition_dims});
+  return partition(graph, op_table(), {.mesh = {.replicas = replicas, .partition = partition_dims}});
 }
 
 inline bool any_has(const std::vector<std::string>& lines, const std::string& piece) {

@@ -45,7 +45,7 @@ Graph image_and_labels(const Shape& image) {
 }
 
 Program placed(const Shape& image, const Mesh& mesh, const std::vector<PlacedInput>& inputs) {
-  return partition(image_and_labels(image), op_table(), mesh, {.inputs = inputs});
+  return partition(image_and_labels(image), op_table(), {.mesh = mesh, .inputs = inputs});
 }
 
 /// Copies into the margins of a value, by receiving core.

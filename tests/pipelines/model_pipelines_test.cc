@@ -13,7 +13,7 @@ namespace {
 ModelSpec small_spec(DType precision = DType::kF32) {
   ModelSpec spec;
   spec.unet = {.base_filters = 4, .depth = 3};
-  spec.precision = precision, spec.partition = {1, 2, 1, 2, 1};
+  spec.precision = precision, spec.cut.mesh.partition = {1, 2, 1, 2, 1};
   return spec;
 }
 
@@ -43,7 +43,7 @@ struct FaultyTransport : InProcessTransport {
 TEST(RunVerify, AFaultOfTheTransportNamesTheFirstWrongLayerAndExitsWithNine) {
   FaultyTransport transport;
   ModelSpec spec = small_spec();
-  spec.partition = {1, 2, 1, 1, 1};
+  spec.cut.mesh.partition = {1, 2, 1, 1, 1};
   const auto report = run_verify({.spec = spec, .extents = {1, 12, 8, 16}, .transport = &transport});
   EXPECT_FALSE(report.equal());
   const auto json = to_json(report);

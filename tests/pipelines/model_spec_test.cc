@@ -18,7 +18,7 @@ ModelSpec unusual() {
                .slope = 0.01,
                .deconvolution = false};
   spec.loss = LossKind::kAdaptiveDice32, spec.precision = DType::kF32;
-  spec.partition = {1, 3, 1, 2, 1}, spec.replicas = 2, spec.norm_over_replica = true;
+  spec.cut.mesh.partition = {1, 3, 1, 2, 1}, spec.cut.mesh.replicas = 2, spec.norm_over_replica = true;
   return spec;
 }
 
@@ -30,20 +30,20 @@ ModelSpec detector() {
                                    .filters = 8,
                                    .pyramid_filters = 16,
                                    .norm_momentum = 0.9});
-  spec.partition = {1, 4, 2, 1};
+  spec.cut.mesh.partition = {1, 4, 2, 1};
   return spec;
 }
 
 TEST(ModelSpec, ComesBackFromJson) {
   ModelSpec flat;
-  flat.unet.spatial_axes = 2, flat.partition = {1, 2, 2, 1}, flat.unet.norm = NormKind::kNone;
+  flat.unet.spatial_axes = 2, flat.cut.mesh.partition = {1, 2, 2, 1}, flat.unet.norm = NormKind::kNone;
   for (const ModelSpec& spec : {ModelSpec{}, unusual(), flat, detector(), retinanet_spec({})}) {
     const ModelSpec back = model_spec_from_json(to_json(spec));
     EXPECT_EQ(back.kind, spec.kind);
     EXPECT_EQ(back.retinanet, spec.retinanet);
     EXPECT_EQ(back.cut.inputs, spec.cut.inputs);
     EXPECT_EQ(back.unet, spec.unet);
-    EXPECT_EQ(back.partition, spec.partition);
+    EXPECT_EQ(back.cut.mesh.partition, spec.cut.mesh.partition);
     EXPECT_EQ(to_json(back), to_json(spec));
   }
 }
@@ -84,12 +84,12 @@ TEST(ModelSpec, EachKindBuildsItsOwnGraphForBothPhases) {
 
 TEST(ModelSpec, TheArchitectureIsWhatDecidesTheTensors) {
   ModelSpec cut = unusual();
-  cut.partition = {1, 1, 1, 1, 1}, cut.replicas = 1, cut.precision = DType::kBF16;
+  cut.cut.mesh = {.partition = {1, 1, 1, 1, 1}}, cut.precision = DType::kBF16;
   EXPECT_EQ(architecture_text(cut), architecture_text(unusual()));
   cut.unet.base_filters = 8;
   EXPECT_NE(architecture_text(cut), architecture_text(unusual()));
   ModelSpec whole = detector();
-  whole.partition = {1, 1, 1, 1}, whole.cut = {}, whole.retinanet.norm_momentum = 0.5;
+  whole.cut = {.mesh = {.partition = {1, 1, 1, 1}}}, whole.retinanet.norm_momentum = 0.5;
   EXPECT_EQ(architecture_text(whole), architecture_text(detector()));
   whole.retinanet.backbone = Backbone::kResNet50;
   EXPECT_NE(architecture_text(whole), architecture_text(detector()));

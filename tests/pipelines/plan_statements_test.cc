@@ -25,33 +25,33 @@ PlanReport planned(const Shape& extents, std::int64_t cores, std::int64_t core_b
 /// Bytes of the widest core without recomputation.
 std::int64_t core_bytes(const Shape& extents, const Mesh& mesh) {
   const Graph graph = build_graph({}, extents, Phase::kTrain, DType::kBF16);
-  const Program program = partition(graph, op_table(), mesh);
+  const Program program = partition(graph, op_table(), {.mesh = mesh});
   const MemoryPlan plan = plan_memory(program, op_table(), {.tiled = true});
   return plan.widest_arena_bytes() + plan.process.bytes + 3 * plan.parameter_bytes;
 }
 
 TEST(Statements, A256CubeDoesNotFitOneCore) {
   const Candidate plain = planned({1, 256, 256, 256}, 1).candidates.front();
-  ASSERT_EQ(plain.recompute, Recompute::kNone);
+  ASSERT_EQ(plain.cut.recompute, Recompute::kNone);
   EXPECT_EQ(plain.verdict, Verdict::kOver);
   EXPECT_GT(static_cast<double>(plain.core_bytes), 16 * kGiB) << "not even if nothing were reserved";
 }
 
 TEST(Statements, WithOurRecomputationA256CubeFitsOneCore) {
   const PlanReport r = planned({1, 256, 256, 256}, 1);
-  EXPECT_NE(r.chosen().recompute, Recompute::kNone);
+  EXPECT_NE(r.chosen().cut.recompute, Recompute::kNone);
   EXPECT_TRUE(r.chosen().fits());
   EXPECT_NEAR(static_cast<double>(r.core_budget_bytes), 15.48 * kGiB, 0.01 * kGiB);
 }
 
 TEST(Statements, A256CubeFitsOver16CoresHoweverTheyAreCut) {
   const PlanReport r = planned({1, 256, 256, 256}, 16);
-  EXPECT_EQ(r.chosen().recompute, Recompute::kNone);
+  EXPECT_EQ(r.chosen().cut.recompute, Recompute::kNone);
   int plain = 0;
   for (const Candidate& c : r.candidates) {
-    if (c.recompute != Recompute::kNone || c.cut.thinnest_slab > 0) continue;
+    if (c.cut.recompute != Recompute::kNone || c.cut.thinnest_slab > 0) continue;
     ++plain;
-    EXPECT_TRUE(c.fits()) << to_string(c.mesh.partition) << ": " << reason_text(c);
+    EXPECT_TRUE(c.fits()) << to_string(c.cut.mesh.partition) << ": " << reason_text(c);
   }
   EXPECT_EQ(plain, 15) << "2^i x 2^j x 2^k with i + j + k = 4";
 }

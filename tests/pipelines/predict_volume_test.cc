@@ -20,7 +20,7 @@ Tensor noise(Shape shape) {
 Tensor labels_of(const Tensor& image, Dims partition, DType precision) {
   ModelSpec spec;
   spec.unet = {.base_filters = 4, .depth = 3};
-  spec.precision = precision, spec.partition = partition;
+  spec.precision = precision, spec.cut.mesh.partition = partition;
   WorkerPool pool(2);
   Session session(session_options(spec, {}), pool);
   session.parameters() = initialise(build_graph(spec, {1, 16, 16, 16}, Phase::kTrain, precision), 5);

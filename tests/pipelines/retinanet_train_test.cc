@@ -19,7 +19,7 @@ std::vector<double> losses_of(const std::filesystem::path& run) {
 TEST(TrainRetinaNet, LowersTheLossAndLeavesTheRunFolder) {
   PicturesScene scene("detector_loss");
   TrainOptions o = scene.options("run");
-  o.steps = 25, o.optimizer.learning_rate = 3e-3, o.spec.partition = {1, 2, 2, 1};
+  o.steps = 25, o.optimizer.learning_rate = 3e-3, o.spec.cut.mesh.partition = {1, 2, 2, 1};
   const TrainReport report = run_train(o, scene.progress);
   const std::vector<double> losses = losses_of(o.run);
   ASSERT_EQ(losses.size(), 25u);
@@ -61,7 +61,7 @@ TEST(TrainRetinaNet, ThePartitionChangesNothingBeyondRounding) {
   for (const char* name : {"whole", "cut"}) {
     TrainOptions o = scene.options(name);
     o.steps = 2, o.optimizer = {.kind = OptimizerKind::kSgd, .learning_rate = 1e-3};
-    if (name == std::string("cut")) o.spec.partition = {1, 4, 2, 1};
+    if (name == std::string("cut")) o.spec.cut.mesh.partition = {1, 4, 2, 1};
     run_train(o, scene.progress);
   }
   const Checkpoint whole = load_checkpoint(scene.path("whole") / "checkpoints/last.safetensors");

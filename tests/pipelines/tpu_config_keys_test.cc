@@ -136,13 +136,13 @@ TEST(ExampleConfigs, CutAsThePublishedOnesDo) {
         Published{"v3-128_256x256x256_ce", {1, 16, 1, 1, 1}, 8},
         Published{"v3-128_256x256x256_dice", {1, 16, 1, 1, 1}, 8}}) {
     const ModelSpec spec = spec_of(folder / (std::string(slice) + ".toml"));
-    EXPECT_EQ(spec.partition, partition) << slice;
-    EXPECT_EQ(spec.replicas, replicas) << slice;
+    EXPECT_EQ(spec.cut.mesh.partition, partition) << slice;
+    EXPECT_EQ(spec.cut.mesh.replicas, replicas) << slice;
     EXPECT_TRUE(spec.cut.inputs.empty()) << slice << ": labels are cut with the image";
   }
   EXPECT_EQ(spec_of(folder / "v3-8_128x128x128_dice.toml").replicas, 8);
   const ModelSpec nested = spec_of(folder / "labels_by_name.json");
-  EXPECT_EQ(nested.partition, (Dims{1, 2, 2, 1, 1}));
+  EXPECT_EQ(nested.cut.mesh.partition, (Dims{1, 2, 2, 1, 1}));
   EXPECT_EQ(nested.cut.placement_of("labels")->kind, InputPlacement::Kind::kFirstCore);
 }
 

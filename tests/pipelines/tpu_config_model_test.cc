@@ -23,8 +23,8 @@ json dims(const std::string& text, int cores) {
 
 TEST(TpuConfigModel, TheImagesDimsAreThePartition) {
   const ModelSpec spec = applied(dims("[[1, 4, 1, 1, 1], [1, 4, 1, 1]]", 4), 8);
-  EXPECT_EQ(spec.partition, (Dims{1, 4, 1, 1, 1}));
-  EXPECT_EQ(spec.replicas, 2);
+  EXPECT_EQ(spec.cut.mesh.partition, (Dims{1, 4, 1, 1, 1}));
+  EXPECT_EQ(spec.cut.mesh.replicas, 2);
   EXPECT_TRUE(spec.cut.inputs.empty()) << "labels are cut like the image";
   EXPECT_EQ(applied(dims("[{image: [1, 1, 2, 2, 1]}, {labels: [1, 1, 2, 2, 1]}]", 4), 4).partition,
             (Dims{1, 1, 2, 2, 1}));
@@ -42,11 +42,11 @@ TEST(TpuConfigModel, LabelsLieAsWritten) {
 
 TEST(TpuConfigModel, AnUncutImageLeavesTheCoresToTheLabelsOrInARow) {
   ModelSpec spec = applied(dims("[{image: None}, [1, 1, 4, 1]]", 4), 4);
-  EXPECT_EQ(spec.partition, (Dims{1, 1, 4, 1, 1}));
+  EXPECT_EQ(spec.cut.mesh.partition, (Dims{1, 1, 4, 1, 1}));
   EXPECT_EQ(spec.cut.placement_of("image")->kind, Kind::kReplicated);
   EXPECT_EQ(spec.cut.placement_of("labels"), nullptr);
   spec = applied(dims("[[1, 1, 1, 1, 1], None]", 4), 4);
-  EXPECT_EQ(spec.partition, (Dims{1, 4, 1, 1, 1}));
+  EXPECT_EQ(spec.cut.mesh.partition, (Dims{1, 4, 1, 1, 1}));
   EXPECT_EQ(spec.cut.placement_of("image")->kind, Kind::kFirstCore);
   EXPECT_EQ(spec.cut.placement_of("labels")->kind, Kind::kReplicated);
 }
@@ -55,8 +55,8 @@ TEST(TpuConfigModel, ADetectorsLabelsAreAllItsTargets) {
   const auto placed = [](const std::string& text) {
     ModelSpec spec = retinanet_spec({});
     apply(tpu_config_from_json(dims(text, 8)), {.cores = 16}, {1, 64, 64, 3}, spec);
-    EXPECT_EQ(spec.partition, (Dims{1, 4, 2, 1}));
-    EXPECT_EQ(spec.replicas, 2);
+    EXPECT_EQ(spec.cut.mesh.partition, (Dims{1, 4, 2, 1}));
+    EXPECT_EQ(spec.cut.mesh.replicas, 2);
     EXPECT_EQ(spec.cut.inputs.size(), 10u) << "classes and boxes of five levels";
     return spec.cut.placement_of("box_targets/7")->kind;
   };
@@ -71,8 +71,8 @@ TEST(TpuConfigModel, ADetectorsLabelsAreAllItsTargets) {
 
 TEST(TpuConfigModel, OneCorePerReplicaIsNotCut) {
   const ModelSpec spec = applied(dims("[[1], None]", 1), 2);
-  EXPECT_EQ(spec.partition, Dims::filled(5, 1));
-  EXPECT_EQ(spec.replicas, 2);
+  EXPECT_EQ(spec.cut.mesh.partition, Dims::filled(5, 1));
+  EXPECT_EQ(spec.cut.mesh.replicas, 2);
   EXPECT_TRUE(spec.cut.inputs.empty());
 }
 

@@ -54,7 +54,7 @@ TEST(RunTrain, OneAndTwoThreadsGiveTheSameBytes) {
   for (const DType precision : {DType::kF32, DType::kBF16}) {
     for (const int threads : {1, 2}) {
       TrainOptions o = scene.options(std::to_string(threads));
-      o.spec.precision = precision, o.spec.partition = {1, 2, 2, 1, 1}, o.threads = threads, o.restart = true;
+      o.spec.precision = precision, o.spec.cut.mesh.partition = {1, 2, 2, 1, 1}, o.threads = threads, o.restart = true;
       run_train(o, scene.progress);
     }
     EXPECT_TRUE(scene.last_bytes("1") == scene.last_bytes("2")) << dtype_name(precision);
@@ -67,7 +67,7 @@ TEST(RunTrain, ThePartitionChangesNothingBeyondRounding) {
     TrainOptions o = scene.options(name);
     o.steps = 3;
     o.optimizer = {.kind = OptimizerKind::kSgd, .learning_rate = 0.01};
-    if (name == std::string("cut")) o.spec.partition = {1, 2, 3, 2, 1};
+    if (name == std::string("cut")) o.spec.cut.mesh.partition = {1, 2, 3, 2, 1};
     run_train(o, scene.progress);
   }
   const Checkpoint whole = load_checkpoint(scene.last("whole")), cut = load_checkpoint(scene.last("cut"));
@@ -119,7 +119,7 @@ TEST(RunTrain, AnExistingRunIsOnlyReplacedWhenAsked) {
 TEST(RunTrain, WholeVolumesArePaddedAndTrained) {
   TrainingScene scene("train_whole", 3);
   TrainOptions o = scene.options("run");
-  o.sampling.crop = {}, o.sampling.pad_multiple = 4, o.spec.partition = {1, 2, 1, 2, 1};
+  o.sampling.crop = {}, o.sampling.pad_multiple = 4, o.spec.cut.mesh.partition = {1, 2, 1, 2, 1};
   const TrainReport report = run_train(o, scene.progress);
   EXPECT_EQ(report.steps, 5);
   EXPECT_TRUE(std::isfinite(report.loss));
@@ -129,13 +129,13 @@ TEST(RunTrain, TwoReplicasShareABatchOfTwo) {
   TrainingScene scene("train_replicas");
   for (const bool norm_over_replica : {false, true}) {
     TrainOptions o = scene.options(norm_over_replica ? "replica" : "all");
-    o.batch = 2, o.spec.replicas = 2, o.spec.partition = {1, 1, 2, 1, 1}, o.fold = "0";
+    o.batch = 2, o.spec.cut.mesh.replicas = 2, o.spec.cut.mesh.partition = {1, 1, 2, 1, 1}, o.fold = "0";
     o.spec.norm_over_replica = norm_over_replica;
     EXPECT_EQ(run_train(o, scene.progress).steps, 5);
   }
   EXPECT_TRUE(scene.last_bytes("all") != scene.last_bytes("replica"));
   TrainOptions odd = scene.options("odd");
-  odd.batch = 3, odd.spec.replicas = 2;
+  odd.batch = 3, odd.spec.cut.mesh.replicas = 2;
   expect_error(ErrorKind::kConfig, "divisible", [&] { run_train(odd, scene.progress); });
 }
 

@@ -19,8 +19,7 @@ struct Made {
 };
 
 Candidate candidate(const Made& made) {
-  return {.mesh = {.replicas = made.replicas, .partition = made.partition},
-          .recompute = made.recompute,
+  return {.cut = {.mesh = {.replicas = made.replicas, .partition = made.partition}, .recompute = made.recompute},
           .verdict = made.verdict,
           .over_bytes = made.over_bytes,
           .step_s = made.step_s,
@@ -37,7 +36,7 @@ void expect_first(const std::vector<Made>& made, Preference preference = Prefere
     const auto best = choose(candidates, preference);
     ASSERT_TRUE(best.has_value());
     EXPECT_EQ(order[*best], 0u) << "candidate " << *best << " of this order is "
-                                << to_string(candidates[*best].mesh.partition);
+                                << to_string(candidates[*best].cut.mesh.partition);
   } while (std::next_permutation(order.begin(), order.end()));
 }
 

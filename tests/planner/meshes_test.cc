@@ -90,7 +90,7 @@ TEST(LegalMeshes, EachCutsTheModelSoundlyAlsoWithUnevenSizes) {
   EXPECT_EQ(meshes.size(), 27u);  // 17 of one replica (no axis has 8 planes), 10 of two
   for (const Mesh& mesh : meshes)
     for (const std::int64_t thinnest_slab : {0, 4}) {
-      const Program program = partition(graph, op_table(), mesh, {.thinnest_slab = thinnest_slab});
+      const Program program = partition(graph, op_table(), {.mesh = mesh, .thinnest_slab = thinnest_slab});
       EXPECT_THAT(verify(program, op_table()), testing::IsEmpty()) << texts({mesh}).front();
     }
 }

@@ -49,7 +49,7 @@ inline std::vector<Candidate> priced_all(PlanProblem problem, const DeviceSpec& 
 inline std::string text_of(const Candidate& c) {
   std::ostringstream out;
   out.precision(17);
-  out << c.mesh.replicas << " x " << to_string(c.mesh.partition) << " " << recompute_name(c.recompute) << " slabs of "
+  out << c.cut.mesh.replicas << " x " << to_string(c.cut.mesh.partition) << " " << recompute_name(c.cut.recompute) << " slabs of "
       << c.cut.thinnest_slab << " verdict " << static_cast<int>(c.verdict) << " bytes " << c.core_bytes << " "
       << c.all_bytes << " over " << c.over_bytes << " seconds " << c.step_s << " " << c.device_s << " " << c.feed_s
       << " moved " << c.halo_bytes << " " << c.all_reduce_bytes << " " << c.messages << " " << c.hops << " thinnest "

@@ -30,7 +30,7 @@ std::vector<Found> search(const PlanProblem& problem, const DeviceSpec& device) 
           for (Recompute recompute : kRecomputeChoices)
             for (const std::int64_t thinnest_slab : {0, 4}) {
               const Graph graph = with_recomputation(problem.graph, op_table(), recompute);
-              const Program program = partition(graph, op_table(), mesh, {.thinnest_slab = thinnest_slab});
+              const Program program = partition(graph, op_table(), {.mesh = mesh, .thinnest_slab = thinnest_slab});
               const MemoryPlan memory = plan_memory(program, op_table(), {.tiled = problem.tiled});
               const std::int64_t shared = memory.process.bytes + 3 * memory.parameter_bytes;  // Adam's two moments
               all.push_back({.cores = mesh.cores(),
@@ -109,7 +109,7 @@ TEST_P(ChosenBySearch, NothingThatFitsHasFewerCoresOrIsFasterOnAsMany) {
     const auto best = choose(candidates, Preference::kFewestCores);
     ASSERT_EQ(best.has_value(), std::isfinite(fastest)) << budget;
     if (!best) continue;
-    EXPECT_EQ(candidates[*best].mesh.cores(), fewest) << budget;
+    EXPECT_EQ(candidates[*best].cut.mesh.cores(), fewest) << budget;
     EXPECT_LE(candidates[*best].step_s, fastest * 1.001) << budget;
   }
 }
@@ -135,13 +135,13 @@ TEST_P(ChosenBySearch, MoreRecomputationIsPricedOnlyWhenLessDoesNotFit) {
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     const Candidate& c = candidates[i];
     ++count[c.verdict];
-    if (c.recompute == Recompute::kNone) {
+    if (c.cut.recompute == Recompute::kNone) {
       EXPECT_NE(c.verdict, Verdict::kNotNeeded) << text_of(c);
       continue;
     }
     const Candidate& less = candidates[i - 1];
-    EXPECT_EQ(static_cast<int>(less.recompute) + 1, static_cast<int>(c.recompute));
-    EXPECT_EQ(to_string(less.mesh.partition), to_string(c.mesh.partition));
+    EXPECT_EQ(static_cast<int>(less.cut.recompute) + 1, static_cast<int>(c.cut.recompute));
+    EXPECT_EQ(to_string(less.cut.mesh.partition), to_string(c.cut.mesh.partition));
     EXPECT_EQ(c.verdict == Verdict::kNotNeeded, less.verdict != Verdict::kOver) << text_of(c);
     EXPECT_EQ(c.step_s == 0, c.verdict == Verdict::kNotNeeded) << text_of(c);
   }
@@ -187,15 +187,14 @@ TEST(PriceCandidates, WhatIsOverSaysByHowMuchAndWhatFillsTheCore) {
 
 TEST(PriceCandidates, TheBytesOfAHostAreThoseOfTheCompiledPlan) {
   PlanProblem problem = scene_problem({2, 16, 8, 8}, 4, {.base_filters = 4, .depth = 3});
-  problem.exactly = true, problem.tiled = false, problem.worker_bytes = 1000, problem.optimizer_share = 1.5;
+  problem.exactly = true, problem.tiled = false, problem.worker_bytes = 1000, problem.optimizer_slots = 3;
   std::set<std::string> kinds;
   for (const Candidate& c : priced_all(problem, quick_device())) {
-    const Graph graph = with_recomputation(problem.graph, op_table(), c.recompute);
-    const Executable e = compile(graph, op_table(), c.mesh, KernelSet::kReference, {}, c.cut);
-    const std::int64_t shared = e.memory.process.bytes + e.memory.parameter_bytes + e.memory.parameter_bytes * 3 / 2;
+    const Executable e = compile(problem.graph, op_table(), c.cut, KernelSet::kReference, {});
+    const std::int64_t shared = e.memory.process.bytes + e.memory.parameter_bytes + 3 * e.memory.trained_bytes;
     EXPECT_EQ(c.core_bytes, e.memory.widest_arena_bytes() + shared) << text_of(c);
     EXPECT_EQ(c.all_bytes, e.memory.all_arena_bytes() + shared + 1000) << text_of(c);
-    kinds.insert(std::to_string(c.mesh.replicas) + recompute_name(c.recompute) + std::to_string(c.cut.thinnest_slab));
+    kinds.insert(std::to_string(c.cut.mesh.replicas) + recompute_name(c.cut.recompute) + std::to_string(c.cut.thinnest_slab));
   }
   EXPECT_EQ(kinds.size(), 16u) << "1 or 2 replicas, four recomputations, merged or not";
 }
@@ -211,11 +210,11 @@ TEST(PriceCandidates, DoNotDependOnTheNumberOfWorkers) {
 TEST(PriceCandidates, WhenTheHostsAreSlowestOneCoreIsEnough) {
   PlanProblem problem = scene_problem({1, 16, 16, 16}, 8);
   const auto by_cores = priced(problem, quick_device());
-  EXPECT_GT(by_cores[*choose(by_cores, Preference::kFastest)].mesh.cores(), 1);
+  EXPECT_GT(by_cores[*choose(by_cores, Preference::kFastest)].cut.mesh.cores(), 1);
   problem.feed = {.record_bytes = 1e9, .transfer_bytes = 1e9};  // 10 s of the toy's host; 8 cores hang on one
   const auto by_host = priced(problem, quick_device());
   const Candidate& best = by_host[*choose(by_host, Preference::kFastest)];
-  EXPECT_EQ(best.mesh.cores(), 1);
+  EXPECT_EQ(best.cut.mesh.cores(), 1);
   EXPECT_EQ(best.step_s, best.feed_s);
   EXPECT_LT(best.device_s, best.feed_s);
 }

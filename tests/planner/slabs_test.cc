@@ -18,7 +18,7 @@ std::vector<Candidate> deep_candidates(std::vector<std::int64_t> thinnest_slabs 
 
 Candidate find(const std::vector<Candidate>& all, const Dims& partition, std::int64_t thinnest_slab) {
   for (const Candidate& c : all)
-    if (c.mesh.partition == partition && c.cut.thinnest_slab == thinnest_slab) return c;
+    if (c.cut.mesh.partition == partition && c.cut.thinnest_slab == thinnest_slab) return c;
   ADD_FAILURE() << "no candidate of " << to_string(partition) << " with slabs of " << thinnest_slab;
   return {};
 }
@@ -27,7 +27,7 @@ TEST(Slabs, AMergedGridIsACandidateExactlyWhereSomeLevelIsThinner) {
   const Dims extents{1, 64, 16, 16};
   const auto all = deep_candidates();
   std::map<std::string, std::int64_t> merged;
-  for (const Candidate& c : all) merged[to_string(c.mesh.partition)] += c.cut.thinnest_slab == 4 ? 1 : 0;
+  for (const Candidate& c : all) merged[to_string(c.cut.mesh.partition)] += c.cut.thinnest_slab == 4 ? 1 : 0;
   EXPECT_EQ(merged.size(), 20u);
   int thick = 0;
   for (const auto& [partition, count] : merged) {

@@ -37,20 +37,25 @@ struct SceneOptions {
   std::int64_t optimizer_bytes = 0;
   KernelSet kernels = KernelSet::kFast;
   Recompute recompute = Recompute::kNone;
-  PartitionOptions cut;
+  std::int64_t thinnest_slab = 0;
 };
 
 inline Graph scene_graph(const SceneOptions& o, const Shape& extents, bool training) {
   Dims size;
   for (int a = 1; a < extents.rank(); ++a) size.push_back(extents[a]);
-  const Graph graph =
-      build_unet(o.config, {.batch = extents[0], .size = size, .dtype = o.dtype, .loss = o.loss, .training = training},
-                 op_table());
-  return with_recomputation(graph, op_table(), o.recompute);
+  return build_unet(o.config, {.batch = extents[0], .size = size, .dtype = o.dtype, .loss = o.loss, .training = training},
+                    op_table());
 }
 
-inline Mesh scene_mesh(const SceneOptions& o) {
-  return {.replicas = o.replicas, .partition = parse_partition(o.partition, o.extents.rank() + 1)};
+inline Cut scene_cut(const SceneOptions& o) {
+  return {.mesh = {.replicas = o.replicas, .partition = parse_partition(o.partition, o.extents.rank() + 1)},
+          .thinnest_slab = o.thinnest_slab,
+          .recompute = o.recompute};
+}
+
+/// The graph as the cut recomputes, over its mesh.
+inline Program scene_program(const SceneOptions& o, bool training = true) {
+  return partition(with_recomputation(scene_graph(o, o.extents, training), op_table(), o.recompute), op_table(), scene_cut(o));
 }
 
 class UNetScene {
@@ -60,8 +65,7 @@ class UNetScene {
         extents(o.extents),
         pool(o.workers),
         session({.factory = [o](const Shape& e, Phase phase) { return scene_graph(o, e, phase == Phase::kTrain); },
-                 .mesh = scene_mesh(o),
-                 .cut = o.cut,
+                 .cut = scene_cut(o),
                  .kernels = o.kernels,
                  .core_budget_bytes = o.budget_bytes,
                  .optimizer_bytes = o.optimizer_bytes},

@@ -20,7 +20,7 @@ EquivalenceOptions unet_options(const UNetConfig& config, Shape extents, const s
     return build_unet(config, {.batch = extents[0], .size = size, .dtype = type, .loss = loss}, op_table());
   };
   options.dtype = dtype;
-  options.mesh = {.replicas = 1, .partition = parse_partition(partition, extents.rank() + 1)};
+  options.cut.mesh = {.partition = parse_partition(partition, extents.rank() + 1)};
   options.seed = 3;
   return options;
 }
@@ -65,7 +65,7 @@ TEST_P(EveryRecomputation, EqualsTheModelThatKeepsEverything) {
   for (const Case& c : {Case{{1, 32, 8, 8}, "1x16x1x1x1"}, Case{{1, 16, 8, 16}, "1x4x2x1x1"}, Case{{2, 13, 11, 17}, "2x3x1x2x1"}}) {
     SCOPED_TRACE(to_string(c.extents) + " over " + c.partition);
     auto options = unet_options({.base_filters = 4}, c.extents, c.partition, DType::kBF16);
-    std::tie(options.recompute, options.cut.thinnest_slab) = GetParam();
+    std::tie(options.cut.recompute, options.cut.thinnest_slab) = GetParam();
     expect_equal(options);
   }
 }
@@ -77,7 +77,7 @@ TEST(Equivalence, HoldsForRecomputationWithoutNormAndWithUpsampling) {
   for (Recompute recompute : {Recompute::kNorms, Recompute::kLevels}) {
     auto options = unet_options({.base_filters = 4, .norm = NormKind::kNone, .deconvolution = false}, {1, 12, 12, 16},
                                 "1x2x2x1x1", DType::kF32);
-    options.recompute = recompute;
+    options.cut.recompute = recompute;
     expect_equal(options);
   }
 }
@@ -98,7 +98,7 @@ TEST(Equivalence, HoldsForImages) {
 
 TEST(Equivalence, HoldsForReplicasWithTheirOwnNorm) {
   auto options = unet_options({.base_filters = 4}, {4, 8, 8, 16}, "1x2x1x1x1", DType::kF32);
-  options.mesh.replicas = 2;
+  options.cut.mesh.replicas = 2;
   options.factory = [](DType type) {
     return build_unet({.base_filters = 4},
                       {.batch = 4, .size = {8, 8, 16}, .dtype = type, .training = true, .norm_replicas = 2}, op_table());
