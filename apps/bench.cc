@@ -6,9 +6,9 @@
 #include "apps/text_table.h"
 #include "apps/tpu_tables_text.h"
 #include "apps/trace_args.h"
-#include "pipelines/bench_video.h"
-#include "pipelines/device_files.h"
-#include "pipelines/run_bench.h"
+#include "pipelines/commands/bench_video.h"
+#include "pipelines/commands/run_bench.h"
+#include "pipelines/profile/device_files.h"
 
 namespace voxshard {
 namespace {

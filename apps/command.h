@@ -12,7 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "pipelines/report.h"
+#include "pipelines/runs/report.h"
 
 namespace CLI {
 class App;

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "libcore/base/error.h"
-#include "pipelines/tpu_config_keys.h"
+#include "pipelines/tpu/tpu_config_keys.h"
 
 namespace voxshard {
 namespace {

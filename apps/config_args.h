@@ -17,7 +17,7 @@ class App;
 namespace voxshard {
 
 /// The words for `subcommand`, an App below `root`, leaving out options that are in `command_line`.
-/// The original's names of TPUConfig and its section tpu_config have been dealt with before (pipelines/tpu_config_keys.h).
+/// The original's names of TPUConfig and its section tpu_config have been dealt with before (pipelines/tpu/tpu_config_keys.h).
 /// Errors: kConfig for a key that no subcommand knows (names the nearest one), a key in a section that its subcommand does not know, or a value
 /// that is no number, text, boolean or list of them.
 std::vector<std::string> config_words(const nlohmann::json& config, const CLI::App& root, const std::string& subcommand,

@@ -3,7 +3,7 @@
 
 #include "apps/command.h"
 #include "apps/progress.h"
-#include "pipelines/run_demo.h"
+#include "pipelines/commands/run_demo.h"
 
 namespace voxshard {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "pipelines/detection_info.h"
+#include "pipelines/tasks/detection/detection_info.h"
 
 namespace voxshard {
 

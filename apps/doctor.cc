@@ -5,8 +5,8 @@
 #include "apps/command.h"
 #include "apps/progress.h"
 #include "apps/text_table.h"
-#include "pipelines/device_files.h"
-#include "pipelines/run_doctor.h"
+#include "pipelines/commands/run_doctor.h"
+#include "pipelines/profile/device_files.h"
 
 namespace voxshard {
 namespace {

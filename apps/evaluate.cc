@@ -5,8 +5,8 @@
 #include "apps/exit_code.h"
 #include "apps/text_table.h"
 #include "apps/video_args.h"
-#include "pipelines/run_evaluate.h"
-#include "pipelines/run_evaluate_detection.h"
+#include "pipelines/commands/run_evaluate.h"
+#include "pipelines/commands/run_evaluate_detection.h"
 
 namespace voxshard {
 namespace {

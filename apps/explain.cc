@@ -3,7 +3,7 @@
 
 #include "apps/command.h"
 #include "apps/plan_args.h"
-#include "pipelines/run_explain.h"
+#include "pipelines/commands/run_explain.h"
 
 namespace voxshard {
 namespace {

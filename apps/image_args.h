@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "pipelines/detection_task.h"
+#include "pipelines/tasks/detection/detection_task.h"
 
 namespace CLI {
 class App;

@@ -6,7 +6,7 @@
 #include "apps/exit_code.h"
 #include "apps/text_table.h"
 #include "apps/video_text.h"
-#include "pipelines/run_info.h"
+#include "pipelines/commands/run_info.h"
 
 namespace voxshard {
 namespace {

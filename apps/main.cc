@@ -11,8 +11,8 @@
 #include "apps/progress.h"
 #include "io/config_file.h"
 #include "libcore/base/parallel.h"
-#include "pipelines/tpu_config_keys.h"
-#include "pipelines/tpu_config_line.h"
+#include "pipelines/tpu/tpu_config_keys.h"
+#include "pipelines/tpu/tpu_config_line.h"
 
 // One line per subcommand, in the order of a user's work.
 #define VOXSHARD_COMMANDS(X) \

@@ -2,7 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "pipelines/tpu_config_model.h"
+#include "pipelines/tpu/tpu_config_model.h"
 
 namespace voxshard {
 

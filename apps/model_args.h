@@ -5,7 +5,7 @@
 #include <string>
 
 #include "apps/tpu_args.h"
-#include "pipelines/model_spec.h"
+#include "pipelines/runs/model_spec.h"
 
 namespace CLI {
 class App;

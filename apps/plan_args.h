@@ -4,7 +4,7 @@
 
 #include "apps/command.h"
 #include "apps/model_args.h"
-#include "pipelines/run_plan.h"
+#include "pipelines/commands/run_plan.h"
 
 namespace voxshard {
 

@@ -4,7 +4,7 @@
 #include "apps/command.h"
 #include "apps/exit_code.h"
 #include "apps/video_args.h"
-#include "pipelines/run_predict.h"
+#include "pipelines/commands/run_predict.h"
 
 namespace voxshard {
 namespace {

@@ -5,7 +5,7 @@
 #include "apps/exit_code.h"
 #include "apps/progress.h"
 #include "apps/text_table.h"
-#include "pipelines/run_prepare.h"
+#include "pipelines/commands/run_prepare.h"
 
 namespace voxshard {
 namespace {

@@ -9,7 +9,7 @@
 #include <mutex>
 #include <string>
 
-#include "pipelines/report.h"
+#include "pipelines/runs/report.h"
 
 namespace voxshard {
 

@@ -7,7 +7,7 @@
 
 #include <string>
 
-#include "pipelines/tpu_config.h"
+#include "pipelines/tpu/tpu_config.h"
 
 namespace CLI {
 class App;

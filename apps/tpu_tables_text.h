@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "pipelines/run_tpu_tables.h"
+#include "pipelines/commands/run_tpu_tables.h"
 
 namespace voxshard {
 

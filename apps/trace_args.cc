@@ -2,7 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "pipelines/device_files.h"
+#include "pipelines/profile/device_files.h"
 
 namespace voxshard {
 

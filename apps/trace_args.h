@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "pipelines/trace_json.h"
+#include "pipelines/profile/trace_json.h"
 
 namespace CLI {
 class App;

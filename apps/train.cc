@@ -8,7 +8,7 @@
 #include "apps/text_table.h"
 #include "apps/trace_args.h"
 #include "apps/video_args.h"
-#include "pipelines/run_train.h"
+#include "pipelines/commands/run_train.h"
 
 namespace voxshard {
 namespace {

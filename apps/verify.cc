@@ -4,7 +4,7 @@
 #include "apps/command.h"
 #include "apps/exit_code.h"
 #include "apps/plan_args.h"
-#include "pipelines/run_verify.h"
+#include "pipelines/commands/run_verify.h"
 
 namespace voxshard {
 namespace {

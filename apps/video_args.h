@@ -10,7 +10,7 @@
 #include <string>
 
 #include "io/video_select.h"
-#include "pipelines/predict_video.h"
+#include "pipelines/tasks/detection/predict_video.h"
 
 namespace CLI {
 class App;

@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "pipelines/video_info.h"
+#include "pipelines/tasks/detection/video_info.h"
 
 namespace voxshard {
 

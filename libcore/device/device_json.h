@@ -4,7 +4,7 @@
 //   "unpack_rate": {"value": 334, "unit": "MB/s", "kind": "fitted", "mechanism": "…", "fitted_to": ["row"]}
 //
 // with one fixed unit per key. Or it has "measured_host": true and is what `voxshard doctor` wrote (host_rates.h).
-// Opens no file: pipelines/device_files.h does.
+// Opens no file: pipelines/profile/device_files.h does.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

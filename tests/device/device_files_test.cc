@@ -1,5 +1,5 @@
 // Names of devices: built in, of the user, this machine.
-#include "pipelines/device_files.h"
+#include "pipelines/profile/device_files.h"
 
 #include <cstdlib>
 

@@ -1,10 +1,10 @@
 // The published rows: the emulation is within the goal, its one fitted constant is what the rows give, and the table
 // says what it does not explain.
-#include "pipelines/run_tpu_tables.h"
+#include "pipelines/commands/run_tpu_tables.h"
 
 #include <cmath>
 
-#include "pipelines/device_files.h"
+#include "pipelines/profile/device_files.h"
 #include "tests/device/device_scene.h"
 
 namespace voxshard {

@@ -14,7 +14,7 @@
 
 #include "io/dataset.h"
 #include "io/volume.h"
-#include "pipelines/report.h"
+#include "pipelines/runs/report.h"
 
 namespace voxshard {
 

@@ -8,9 +8,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "pipelines/run_demo.h"
-#include "pipelines/run_prepare.h"
-#include "pipelines/run_train.h"
+#include "pipelines/commands/run_demo.h"
+#include "pipelines/commands/run_prepare.h"
+#include "pipelines/commands/run_train.h"
 #include "tests/pipelines/pipeline_scene.h"
 
 namespace voxshard {

@@ -1,0 +1,190 @@
+#include "pipelines/commands/run_bench.h"
+
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+#include "io/process_memory.h"
+#include "libcore/base/rng.h"
+#include "libcore/device/host_price.h"
+#include "libcore/kernels/conv.h"
+#include "libcore/ops/op_table.h"
+#include "libcore/train/initialise.h"
+#include "libcore/train/trainer.h"
+
+namespace voxshard {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values.empty() ? 0 : values[values.size() / 2];
+}
+
+/// The flops of one compute instruction over all cores.
+double flops_of(const Program& program, const Instruction& instruction) {
+  const Node& node = program.graph.node(instruction.value);
+  const OpDef& def = op_table().at(node.op);
+  const auto types = program.graph.input_types(instruction.value);
+  double flops = 0;
+  for (const auto& blocks : instruction.blocks)
+    for (const Box& block : blocks) flops += work_of(def, {node.attrs, types, node.type}, block).flops;
+  return flops;
+}
+
+bool is_convolution(const std::string& op) { return op.starts_with("conv") && op != "convert"; }
+
+/// What a step's samples are as they reach the cores.
+Feed feed_of(const Program& program) {
+  Feed feed;
+  for (const Node& node : program.graph.nodes())
+    if (node.role == Role::kInput) feed.transfer_bytes += static_cast<double>(node.type.bytes());
+  return feed;
+}
+
+/// The measured host, with as many workers as this run has.
+double predicted_seconds(const Program& program, const DeviceSpec& host, int threads) {
+  HostRates rates = *host.rates;
+  rates.threads = std::min(threads, hardware_workers());
+  return price_host_step(program, op_table(), rates, feed_of(program)).step_s;
+}
+
+/// A session with random weights and a feed of random data.
+struct Bench {
+  WorkerPool pool;
+  Session session;
+  BenchReport report;
+
+  explicit Bench(const BenchOptions& o)
+      : pool(o.threads),
+        session(session_options(o.spec, {.core_bytes = o.core_budget_bytes,
+                                         .host_bytes = o.host_budget_bytes,
+                                         .optimizer_bytes = Optimizer::state_bytes(
+                                             kBenchOptimizer, build_graph(o.spec, o.extents, Phase::kTrain, o.spec.precision))}),
+                pool) {
+    const Executable& executable = session.plan(o.extents, Phase::kTrain);
+    report.resident_before_bytes = resident_bytes();
+    report.planned_bytes = executable.host_bytes(o.threads, session.options().optimizer_bytes);
+    report.native_bf16 = cpu_has_native_bf16();
+    report.model = to_json(o.spec);
+    session.parameters() = initialise(executable.program.graph, 1);
+    for (const Instruction& instruction : executable.program.instructions) {
+      const Node& node = executable.program.graph.node(instruction.value);
+      const bool compute = instruction.kind == InstructionKind::kCompute;
+      const char* name = instruction.kind == InstructionKind::kJoin         ? "all_reduce"
+                         : instruction.kind == InstructionKind::kExchange   ? "exchange"
+                         : instruction.kind == InstructionKind::kFillMargin ? "fill_margin"
+                                                                            : node.op.c_str();
+      report.instructions.push_back({node.name, name, 0, compute ? flops_of(executable.program, instruction) : 0});
+    }
+  }
+
+  static void feed(const std::string& input, const TensorView& box) {
+    Tensor values(box.dtype, box.extent());
+    TensorView view = values.view();
+    view.box = box.box;
+    for (std::int64_t i = 0; i < values.count(); ++i)
+      store(view, i, is_float(box.dtype) ? 2 * rng_uniform({0, rng_stream(input)}, static_cast<std::uint64_t>(i)) - 1
+                                         : static_cast<double>(i / 97 % 2));
+    copy(view, box);
+  }
+};
+
+}  // namespace
+
+BenchReport run_bench_step(const BenchOptions& options, Progress& progress) {
+  Bench bench(options);
+  BenchReport& report = bench.report;
+  const Program& program = bench.session.plan(options.extents, Phase::kTrain).program;
+  if (options.host) report.predicted_seconds = predicted_seconds(program, *options.host, options.threads);
+  TraceFile trace(options.trace, options.threads);
+  trace.price(program, op_table());
+  Trainer trainer(bench.session, kBenchOptimizer, program.graph, 0);
+  CoreSet& cores = bench.session.cores(options.extents, Phase::kTrain);
+  cores.set_trace(trace.recorder());
+  const int all = options.warmup + options.steps;
+  std::vector<double> before = cores.seconds_by_instruction();
+  progress.update("bench step", 0, all, "");
+  for (int step = 0; step < all; ++step) {
+    if (step >= options.warmup) trace.begin_step(program);
+    const auto start = Clock::now();
+    report.loss = trainer.step(options.extents, Bench::feed).loss;
+    if (step >= options.warmup) report.step_seconds.push_back(seconds_since(start));
+    else before = cores.seconds_by_instruction();
+    trace.end_step();
+    progress.update("bench step", step + 1, all, "");
+  }
+  const auto after = cores.seconds_by_instruction();
+  for (std::size_t i = 0; i < after.size(); ++i) {
+    report.instructions[i].worker_seconds = (after[i] - before[i]) / options.steps;
+    if (is_convolution(report.instructions[i].op)) report.step_flops += report.instructions[i].flops;
+  }
+  report.peak_resident_bytes = peak_resident_bytes();
+  trace.write();
+  return report;
+}
+
+BenchReport run_bench_kernels(const BenchOptions& options, Progress& progress) {
+  Bench bench(options);
+  BenchReport& report = bench.report;
+  CoreSet& cores = bench.session.cores(options.extents, Phase::kTrain);
+  feed_all(cores, Bench::feed);
+  cores.run();
+  std::vector<TimedInstruction> kept;
+  std::vector<std::size_t> index;
+  for (std::size_t i = 0; i < report.instructions.size(); ++i) {
+    if (!is_convolution(report.instructions[i].op)) continue;
+    index.push_back(i);
+    kept.push_back(report.instructions[i]);
+    report.step_flops += kept.back().flops;
+  }
+  report.step_seconds.assign(static_cast<std::size_t>(options.steps), 0.0);
+  for (std::size_t k = 0; k < index.size(); ++k) {
+    std::vector<double> times;
+    for (int step = 0; step < options.steps; ++step) {
+      const auto start = Clock::now();
+      cores.run_instruction(index[k]);
+      times.push_back(seconds_since(start));
+      report.step_seconds[static_cast<std::size_t>(step)] += times.back();
+    }
+    kept[k].worker_seconds = median(times);
+    progress.update("bench kernels", static_cast<std::int64_t>(k) + 1, static_cast<std::int64_t>(index.size()), kept[k].layer);
+  }
+  report.instructions = std::move(kept);
+  report.peak_resident_bytes = peak_resident_bytes();
+  return report;
+}
+
+nlohmann::ordered_json to_json(const BenchReport& report) {
+  using Json = nlohmann::ordered_json;
+  std::map<std::string, double> by_op;
+  Json by_instruction = Json::array();
+  for (const TimedInstruction& t : report.instructions) {
+    by_op[t.op] += t.worker_seconds;
+    by_instruction.push_back({{"layer", t.layer},
+                              {"op", t.op},
+                              {"worker_seconds", t.worker_seconds},
+                              {"gflops_per_second", t.worker_seconds > 0 ? t.flops / t.worker_seconds * 1e-9 : 0.0}});
+  }
+  const double middle = median(report.step_seconds);
+  const Json predicted = report.predicted_seconds ? Json(*report.predicted_seconds) : Json(nullptr);
+  return {{"step_seconds",
+           {{"median", middle},
+            {"min", *std::min_element(report.step_seconds.begin(), report.step_seconds.end())},
+            {"max", *std::max_element(report.step_seconds.begin(), report.step_seconds.end())}}},
+          {"predicted_seconds", predicted},
+          {"gflops_per_second", middle > 0 ? report.step_flops / middle * 1e-9 : 0.0},
+          {"native_bf16", report.native_bf16},
+          {"loss", report.loss},
+          {"model", report.model},
+          {"planned_bytes", report.planned_bytes},
+          {"resident_before_bytes", report.resident_before_bytes},
+          {"peak_resident_bytes", report.peak_resident_bytes},
+          {"by_op", by_op},
+          {"by_instruction", by_instruction}};
+}
+
+}  // namespace voxshard

@@ -1,0 +1,42 @@
+#include "pipelines/commands/run_demo_detection.h"
+
+#include <atomic>
+
+#include "io/coco.h"
+#include "io/image.h"
+#include "libcore/base/parallel.h"
+#include "pipelines/phantoms/detection_phantom.h"
+
+namespace voxshard {
+
+DemoReport run_demo_detection(const DemoOptions& options, int magnify, Progress& progress) {
+  const int train = options.cases.value_or(120), val = options.test_cases.value_or(30), total = train + val;
+  for (const char* part : {"annotations", "train", "val"}) make_output_folder(options.folder / part);
+  std::vector<DetectionImage> images(static_cast<std::size_t>(total));
+  std::atomic<int> done{0};
+  std::atomic<std::int64_t> pixels{0};
+  WorkerPool pool(options.threads);
+  pool.run(total, [&](std::int64_t i, int) {
+    const auto phantom =
+        make_detection_phantom({.seed = options.seed, .index = static_cast<int>(i), .magnify = magnify});
+    DetectionImage& image = images[static_cast<std::size_t>(i)];
+    image = {.file = demo_id(static_cast<int>(i)) + ".png",
+             .id = i + 1,
+             .width = phantom.pixels.shape()[1],
+             .height = phantom.pixels.shape()[0],
+             .boxes = phantom.boxes};
+    write_rgb(options.folder / (i < train ? "train" : "val") / image.file, phantom.pixels);
+    pixels += image.width * image.height;
+    progress.update("pictures", ++done, total, image.file.string());
+  });
+  for (const bool is_val : {false, true}) {
+    const auto first = images.begin() + (is_val ? train : 0), past = is_val ? images.end() : images.begin() + train;
+    if (first == past) continue;
+    write_coco(
+        options.folder / "annotations" / (is_val ? "instances_val.json" : "instances_train.json"),
+        {.source = options.folder, .classes = detection_phantom_classes(), .images = {first, past}, .notes = {}});
+  }
+  return {.folder = options.folder, .task = options.task, .cases = train, .test_cases = val, .voxels = pixels};
+}
+
+}  // namespace voxshard

@@ -1,0 +1,45 @@
+// `voxshard doctor`: can this machine run voxshard, and what does it do per second? Writes the device `host`, by which
+// `--device host` prices plans and steps in wall time.
+//
+//   DoctorReport r = run_doctor({.output = host_device_path(), .threads = 2}, progress);
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "libcore/device/host_rates.h"
+#include "pipelines/runs/report.h"
+
+namespace voxshard {
+
+struct DoctorOptions {
+  std::filesystem::path output;  // host.json
+  int threads = 1;
+  bool quick = false;            // a quarter of the time, coarser
+  double call_seconds = 8e-4;    // see MeasureOptions; a test takes less
+  double most_flops = 2e9;
+};
+
+/// One thing that was looked at.
+struct DoctorCheck {
+  enum class State { kOk, kWarning, kFailed };
+  std::string name;
+  State state = State::kOk;
+  std::string text;  // what is there, and what to do when that is not well
+};
+
+struct DoctorReport {
+  std::vector<DoctorCheck> checks;
+  std::vector<std::pair<std::string, std::string>> libraries;
+  HostRates rates;
+  std::filesystem::path output;
+  double seconds = 0;
+};
+
+/// Checks, measures, writes. Errors: kConfig when this machine cannot run voxshard (names each failed check; nothing is
+/// measured), kOutput.
+DoctorReport run_doctor(const DoctorOptions& options, Progress& progress);
+
+/// {"checks", "libraries", "output", "seconds", "host"}; host is the document that was written.
+nlohmann::ordered_json to_json(const DoctorReport& report);
+
+}  // namespace voxshard

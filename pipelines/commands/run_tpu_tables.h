@@ -1,0 +1,68 @@
+// `voxshard bench tpu-tables`: the step times that Cloud TPU's documentation published beside what the emulation says,
+// with what the emulation was fitted to. Honest only because the table says both: how far each row is off, and how far
+// it is off when the fitted constants are chosen without it.
+//
+//   TpuTables tables = run_tpu_tables(progress);
+//   tables.rows[0].residual()      // emulated / published - 1
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "libcore/device/step_price.h"
+#include "libcore/train/optimizer.h"
+#include "pipelines/runs/model_spec.h"
+#include "pipelines/runs/report.h"
+
+namespace voxshard {
+
+/// One published step. A row is an entry of the table in run_tpu_tables.cc and nothing else.
+struct PublishedStep {
+  std::string name;  // "unet3d-128-v3-8"; device files name rows that they were fitted to
+  ModelSpec spec;
+  Shape extents;  // N and the spatial axes
+  OptimizerKind optimizer = OptimizerKind::kAdam;
+  std::string device;  // a slice: "tpu-v3-8"
+  double seconds = 0;
+  std::string source;
+};
+std::span<const PublishedStep> published_steps();
+
+struct EmulatedStep {
+  Recompute recompute = Recompute::kNone;  // the least with which the step fits, as XLA rematerialises what does not
+  StepPrice price;
+  double published_seconds = 0;
+  double leave_one_out_seconds = 0;  // with the fitted constants chosen without this row
+  std::string bound_by;              // feed, matrix, vector, memory, links or overhead
+  std::int64_t core_bytes = 0;       // of the fullest core, in the device's tiles, optimizer included
+  std::int64_t usable_bytes = 0;
+
+  bool fits() const { return core_bytes <= usable_bytes; }
+  double residual() const { return price.step_s / published_seconds - 1; }
+  double leave_one_out_residual() const { return leave_one_out_seconds / published_seconds - 1; }
+};
+
+struct TpuTableRow {
+  PublishedStep published;
+  EmulatedStep emulated;
+};
+
+struct FittedConstant {
+  std::string device;
+  Figure figure;
+  double refitted = 0;  // what the rows give now, in the figure's unit; the file should say the same
+};
+
+struct TpuTables {
+  std::vector<TpuTableRow> rows;
+  std::vector<FittedConstant> fitted_constants;
+  std::vector<std::string> unexplained;  // sentences
+};
+
+TpuTables run_tpu_tables(Progress& progress);
+
+nlohmann::ordered_json to_json(const TpuTables& tables);
+
+}  // namespace voxshard

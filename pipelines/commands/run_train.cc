@@ -1,0 +1,262 @@
+#include "pipelines/commands/run_train.h"
+
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "io/csv.h"
+#include "libcore/kernels/conv.h"
+#include "libcore/ops/op_table.h"
+#include "libcore/train/initialise.h"
+#include "libcore/train/trainer.h"
+#include "pipelines/runs/checkpoint.h"
+
+namespace voxshard {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Clock = std::chrono::steady_clock;
+
+std::string schedule_text(const OptimizerOptions& o) {
+  if (o.schedule == ScheduleKind::kConstant) return "constant";
+  if (o.schedule == ScheduleKind::kPolynomial) return "polynomial";
+  char text[64];
+  if (o.schedule == ScheduleKind::kSteps) {
+    std::snprintf(text, sizeof text, "times %.9g at", o.step_factor);
+    std::string steps = text;
+    for (std::int64_t step : o.decay_at) steps += " " + std::to_string(step);
+    return steps;
+  }
+  std::snprintf(text, sizeof text, "%.9g^(step / %lld)", o.decay_rate, static_cast<long long>(o.decay_steps));
+  return text;
+}
+
+/// What decides the trajectory; a resumed run must agree on all of it.
+Json training_json(const TrainOptions& o, const TrainingTask& task) {
+  Json json = {{"steps", o.steps},
+               {"batch", o.batch},
+               {"optimizer", o.optimizer.kind == OptimizerKind::kAdam ? "adam" : "sgd"},
+               {"learning_rate", o.optimizer.learning_rate},
+               {"momentum", o.optimizer.momentum},
+               {"nesterov", o.optimizer.nesterov},
+               {"weight_decay", o.optimizer.weight_decay},
+               {"clip_norm", o.optimizer.clip_norm},
+               {"schedule", schedule_text(o.optimizer)},
+               {"warmup_steps", o.optimizer.warmup_steps}};
+  if (o.optimizer.warmup_rate > 0) json["warmup_rate"] = o.optimizer.warmup_rate;
+  json.update(task.sampling());
+  return json;
+}
+
+/// One run: what it holds while it goes.
+class Run {
+ public:
+  Run(const TrainOptions& options, std::unique_ptr<TrainingTask> task, Progress& progress)
+      : o_(options), progress_(progress), task_(std::move(task)), pool_(options.threads) {
+    extents_ = task_->largest_extents(o_.batch);
+    if (o_.choose_plan) o_.spec = o_.choose_plan(o_.spec, extents_);
+    const Graph graph = build_graph(o_.spec, extents_, Phase::kTrain, o_.spec.precision);
+    const std::int64_t optimizer_bytes = Optimizer::state_bytes(o_.optimizer, graph);
+    session_ = std::make_unique<Session>(
+        session_options(o_.spec, {.core_bytes = o_.core_budget_bytes, .host_bytes = o_.host_budget_bytes, .optimizer_bytes = optimizer_bytes}), pool_);
+    const Executable& plan = session_->plan(extents_, Phase::kTrain);
+    for (const Shape& extents : task_->validation_extents(o_.spec))  // over the budget is refused now, not after hours
+      session_->plan(extents, Phase::kPredict);
+    memory_ = memory_json(plan, o_.threads, optimizer_bytes);
+    report_.parameters = count_parameters(graph);
+    report_.train_cases = task_->training_cases();
+    report_.validation_cases = task_->validation_cases();
+    report_.metric = task_->metric();
+    progress_.log("planned: " + bytes_text(widest_core(plan, optimizer_bytes).second) + " per core, " +
+                  bytes_text(plan.host_bytes(o_.threads, optimizer_bytes)) + " in this process; " +
+                  std::to_string(report_.parameters) + " parameters");
+    if (o_.spec.precision == DType::kBF16 && !cpu_has_native_bf16())
+      progress_.log("this processor does not multiply bf16: values are stored as bf16 and multiplied in f32");
+    session_->parameters() = initialise(graph, o_.sampling.seed);
+    trainer_ = std::make_unique<Trainer>(*session_, o_.optimizer, graph, o_.steps);
+    state_ = {.model = to_json(o_.spec), .prepare = task_->preparation(), .training = training_json(o_, *task_)};
+  }
+
+  TrainReport go() {
+    const auto start = Clock::now();
+    open_folder();
+    trace_.emplace(o_.trace, o_.threads);
+    trace_->price(session_->plan(extents_, Phase::kTrain).program, op_table());
+    if (o_.resume) load();
+    describe();
+    CsvWriter csv = CsvWriter::resume(o_.run / "results.csv",
+                                      {"step", "loss", "gradient_norm", "learning_rate", "seconds", "validation_" + report_.metric},
+                                      trainer_->steps_done());
+    std::int64_t looked_at = trainer_->steps_done();
+    auto loop_start = Clock::now();
+    while (trainer_->steps_done() < o_.steps && !progress_.stop_requested()) {
+      const auto step_start = Clock::now();
+      const StepResult result = one_step();
+      const std::int64_t done = trainer_->steps_done();
+      const double seconds = std::chrono::duration<double>(Clock::now() - step_start).count();
+      const bool last = done == o_.steps;
+      const double loop_seconds = std::chrono::duration<double>(Clock::now() - loop_start).count();
+      const bool look = last || o_.iterations_per_loop.ends(done - looked_at, loop_seconds);
+      const bool validated = look && report_.validation_cases > 0 && (last || is_due(looked_at, done, o_.validate_every));
+      if (validated) validate();
+      csv.write({done, result.loss, result.gradient_norm, result.learning_rate, seconds,
+                 validated ? report_.validation.score : std::numeric_limits<double>::quiet_NaN()});
+      if (!look) continue;
+      if (last || is_due(looked_at, done, o_.checkpoint_every)) save();
+      progress_.update("train", done, o_.steps, text_of(result));
+      looked_at = done;
+      loop_start = Clock::now();
+    }
+    report_.interrupted = trainer_->steps_done() < o_.steps;
+    trace_->write();
+    if (report_.interrupted) save();
+    report_.steps = trainer_->steps_done();
+    report_.best_score = state_.best_score;
+    report_.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    write_json(o_.run / "run.json", {{"command", "train"},
+                                     {"version", VOXSHARD_VERSION},
+                                     {"model", to_json(o_.spec)},
+                                     {"training", state_.training},
+                                     {"memory", memory_},
+                                     {"report", report_.to_json()}});
+    return report_;
+  }
+
+ private:
+  /// Only a run that can start may throw an earlier one away.
+  void open_folder() {
+    make_output_folder(o_.run / "checkpoints");
+    if (o_.restart)
+      for (const char* name : {"last.safetensors", "last.json", "best.safetensors", "best.json"})
+        std::filesystem::remove(o_.run / "checkpoints" / name);
+    if (!o_.resume) std::filesystem::remove(o_.run / "results.csv");
+  }
+
+  void describe() const {
+    write_json(o_.run / "plans.json", {{"prepare", task_->preparation()}});
+    task_->describe(o_.run);
+  }
+
+  StepResult one_step() {
+    const std::int64_t step = trainer_->steps_done();
+    const Shape extents = task_->load(step, o_.batch, pool_);
+    if (trace_->recorder() != nullptr) {
+      CoreSet& cores = session_->cores(extents, Phase::kTrain);
+      cores.set_trace(trace_->recorder());
+      trace_->begin_step(cores.executable().program);
+    }
+    const StepResult result =
+        trainer_->step(extents, [&](const std::string& input, const TensorView& box) { task_->fill(input, box); });
+    trace_->end_step();
+    report_.loss = result.loss;
+    return result;
+  }
+
+  std::string text_of(const StepResult& result) const {
+    char text[96];
+    const double score = report_.validation.score;
+    if (score >= 0) std::snprintf(text, sizeof text, "loss %.4f  validation %s %.4f", result.loss, task_->metric(), score);
+    else std::snprintf(text, sizeof text, "loss %.4f", result.loss);
+    return text;
+  }
+
+  void validate() {
+    report_.validation = task_->validate(*session_, o_.spec, progress_);
+    if (report_.validation.score <= state_.best_score) return;
+    state_.best_score = report_.validation.score;
+    state_.step = trainer_->steps_done();
+    save_checkpoint(o_.run / "checkpoints" / "best.safetensors", state_, session_->parameters(), {});
+  }
+
+  void save() {
+    state_.step = trainer_->steps_done();
+    save_checkpoint(o_.run / "checkpoints" / "last.safetensors", state_, session_->parameters(), trainer_->optimizer().state());
+  }
+
+  void load() {
+    const auto path = o_.run / "checkpoints" / "last.safetensors";
+    if (!std::filesystem::exists(path)) {
+      progress_.log("no checkpoint yet in " + o_.run.string() + ": starting from step 0");
+      return;
+    }
+    Checkpoint checkpoint = load_checkpoint(path);
+    const Json mine = {{"model", state_.model}, {"prepare", state_.prepare}, {"training", state_.training}};
+    const Json theirs = {{"model", checkpoint.state.model}, {"prepare", checkpoint.state.prepare}, {"training", checkpoint.state.training}};
+    for (const auto& change : nlohmann::json::diff(nlohmann::json(theirs), nlohmann::json(mine)))
+      throw Error(ErrorKind::kCheckpoint, "[checkpoint] " + path.string() + " is of another run: " +
+                                              change.at("path").get<std::string>() +
+                                              " differs; give the options of that run, or --restart");
+    require_parameters_of(build_graph(o_.spec, extents_, Phase::kTrain, o_.spec.precision), checkpoint.parameters);
+    for (auto& [name, tensor] : trainer_->optimizer().state()) {
+      const auto it = checkpoint.optimizer.find(name);
+      if (it == checkpoint.optimizer.end() || it->second.shape() != tensor.shape())
+        throw Error(ErrorKind::kCheckpoint, "[checkpoint] " + path.string() + ": the optimizer's " + name + " is missing");
+      tensor = std::move(it->second);
+    }
+    session_->parameters() = std::move(checkpoint.parameters);
+    trainer_->set_steps_done(checkpoint.state.step);
+    state_.best_score = checkpoint.state.best_score;
+    progress_.log("resumed at step " + std::to_string(checkpoint.state.step));
+  }
+
+  TrainOptions o_;
+  Progress& progress_;
+  std::unique_ptr<TrainingTask> task_;
+  WorkerPool pool_;
+  Shape extents_;  // the largest of any step
+  std::optional<TraceFile> trace_;
+  std::unique_ptr<Session> session_;
+  std::unique_ptr<Trainer> trainer_;
+  CheckpointState state_;
+  TrainReport report_;
+  Json memory_;
+};
+
+void check(const TrainOptions& o) {
+  auto require = [](bool ok, const std::string& text) {
+    if (!ok) throw Error(ErrorKind::kConfig, "[train] " + text);
+  };
+  require(o.steps >= 1 && o.batch >= 1 && o.checkpoint_every >= 1, "--steps, --batch and --checkpoint-every must be at least 1");
+  require(o.batch % o.spec.cut.mesh.replicas == 0, "the batch " + std::to_string(o.batch) + " must be divisible by the " +
+                                              std::to_string(o.spec.cut.mesh.replicas) + " replicas");
+  require(o.sampling.pad_multiple >= 1 && o.images.pad_multiple >= 1, "--pad-multiple must be at least 1");
+}
+
+std::unique_ptr<TrainingTask> task_of(const TrainOptions& o) {
+  if (!o.spec.detects() && o.frames)
+    throw Error(ErrorKind::kUsage, "[train] --range, --stride and --fps choose frames of videos; a " +
+                                       std::string(o.spec.model_name()) + " trains on volumes");
+  if (!o.spec.detects()) return volume_task({.work = o.work, .fold = o.fold, .sampling = o.sampling});
+  HeldOutImages held_out = o.held_out;
+  if (o.fold == "all") held_out.validate = false;
+  return detection_task(
+      {.data = o.work, .held_out = held_out, .sampling = o.images, .seed = o.sampling.seed, .frames = o.frames}, o.spec.retinanet);
+}
+
+}  // namespace
+
+TrainReport run_train(const TrainOptions& options, Progress& progress) {
+  TrainOptions o = options;
+  check(o);
+  std::unique_ptr<TrainingTask> task = task_of(o);
+  task->complete(o.spec);
+  const auto last = o.run / "checkpoints" / "last.safetensors";
+  if (std::filesystem::exists(last) && !o.resume && !o.restart)
+    throw Error(ErrorKind::kUsage, "[train] " + o.run.string() + " already holds a run; go on with --resume, or throw it away with --restart");
+  return Run(o, std::move(task), progress).go();
+}
+
+nlohmann::ordered_json TrainReport::to_json() const {
+  Json by_class = Json::array();
+  for (double score : validation.by_class) by_class.push_back(std::isfinite(score) ? Json(score) : Json(nullptr));
+  return {{"steps", steps},           {"parameters", parameters},
+          {"loss", loss},             {"train_cases", train_cases},
+          {"validation_cases", validation_cases}, {"validation_" + metric, by_class},
+          {"mean_" + metric, validation.score >= 0 ? Json(validation.score) : Json(nullptr)},
+          {"best_" + metric, best_score >= 0 ? Json(best_score) : Json(nullptr)},
+          {"interrupted", interrupted}, {"seconds", seconds}};
+}
+
+}  // namespace voxshard

@@ -1,0 +1,53 @@
+#include "pipelines/runs/checkpoint.h"
+
+#include "io/safetensors.h"
+#include "pipelines/runs/report.h"
+
+namespace voxshard {
+namespace {
+
+constexpr const char* kModel = "model/";
+constexpr const char* kOptimizer = "optimizer/";
+
+}  // namespace
+
+void save_checkpoint(const std::filesystem::path& path, const CheckpointState& state, const Parameters& parameters,
+                     const Parameters& optimizer) {
+  std::vector<NamedView> tensors;
+  for (const auto& [name, tensor] : parameters) tensors.push_back({kModel + name, tensor.view()});
+  for (const auto& [name, tensor] : optimizer) tensors.push_back({kOptimizer + name, tensor.view()});
+  const nlohmann::ordered_json about = {{"format", "voxshard 1"},
+                                        {"step", state.step},
+                                        {"best_score", state.best_score},
+                                        {"model", state.model},
+                                        {"prepare", state.prepare},
+                                        {"training", state.training}};
+  save_safetensors(path, tensors, {{"voxshard", about.dump()}});
+  auto beside = path;
+  write_json(beside.replace_extension(".json"), about);
+}
+
+Checkpoint load_checkpoint(const std::filesystem::path& path) {
+  SafetensorsFile file = load_safetensors(path);
+  const auto about = file.metadata.find("voxshard");
+  if (about == file.metadata.end())
+    throw Error(ErrorKind::kCheckpoint, "[checkpoint] " + path.string() + " was not written by voxshard train");
+  Checkpoint checkpoint;
+  try {
+    const auto json = nlohmann::json::parse(about->second);
+    checkpoint.state = {.model = json.at("model"),
+                        .prepare = json.at("prepare"),
+                        .training = json.at("training"),
+                        .step = json.at("step"),
+                        .best_score = json.at("best_score")};
+  } catch (const nlohmann::json::exception& e) {
+    throw Error(ErrorKind::kCheckpoint, "[checkpoint] " + path.string() + ": its description is broken: " + e.what());
+  }
+  for (NamedTensor& t : file.tensors) {
+    if (t.name.starts_with(kModel)) checkpoint.parameters.emplace(t.name.substr(std::string(kModel).size()), std::move(t.tensor));
+    else if (t.name.starts_with(kOptimizer)) checkpoint.optimizer.emplace(t.name.substr(std::string(kOptimizer).size()), std::move(t.tensor));
+  }
+  return checkpoint;
+}
+
+}  // namespace voxshard

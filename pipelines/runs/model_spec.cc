@@ -1,0 +1,115 @@
+#include "pipelines/runs/model_spec.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "libcore/ops/op_table.h"
+
+namespace voxshard {
+
+ModelSpec retinanet_spec(const RetinaNetConfig& config) {
+  return {.kind = ModelKind::kRetinaNet,
+          .retinanet = config,
+          .cut = {.mesh = {.partition = {1, 1, 1, 1}}, .inputs = placed_targets({.kind = InputPlacement::Kind::kWhereDivisible})}};
+}
+
+Graph build_graph(const ModelSpec& spec, const Shape& extents, Phase phase, DType dtype) {
+  const bool training = phase == Phase::kTrain;
+  const std::int64_t norm_replicas = spec.norm_over_replica && training ? spec.cut.mesh.replicas : 1;
+  Dims size;
+  for (int a = 1; a < extents.rank(); ++a) size.push_back(extents[a]);
+  if (spec.detects())
+    return build_retinanet(
+        spec.retinanet,
+        {.batch = extents[0], .size = size, .dtype = dtype, .training = training, .norm_replicas = norm_replicas}, op_table());
+  return build_unet(spec.unet,
+                    {.batch = extents[0],
+                     .size = size,
+                     .dtype = dtype,
+                     .loss = spec.loss,
+                     .training = training,
+                     .norm_replicas = norm_replicas},
+                    op_table());
+}
+
+SessionOptions session_options(const ModelSpec& spec, const BudgetOptions& budget) {
+  return {.factory =
+              [spec](const Shape& extents, Phase phase) { return build_graph(spec, extents, phase, spec.precision); },
+          .cut = spec.cut,
+          .core_budget_bytes = budget.core_bytes,
+          .host_budget_bytes = budget.host_bytes,
+          .optimizer_bytes = budget.optimizer_bytes};
+}
+
+Dims partition_from_text(std::string_view text, int rank) {
+  constexpr std::int64_t kMostCores = 4096;  // a whole TPU v4 pod; far more than one machine emulates in useful time
+  const Dims partition = parse_partition(text, rank);
+  std::int64_t cores = 1;
+  for (auto parts : partition) {
+    if (parts > kMostCores / cores)
+      throw Error(ErrorKind::kConfig, "[partition] \"" + std::string(text) + "\" asks for more than " + std::to_string(kMostCores) + " cores");
+    cores *= parts;
+  }
+  return partition;
+}
+
+int partition_rank(std::string_view text) {
+  return 1 + static_cast<int>(std::count_if(text.begin(), text.end(), [](char c) { return c == 'x' || c == ','; }));
+}
+
+Shape extents_from_text(std::string_view size, int spatial_axes, std::int64_t batch) {
+  constexpr std::int64_t kMostVoxels = std::int64_t{1} << 40;  // products with channels and bytes stay far from overflow
+  Shape extents{batch};
+  std::int64_t voxels = std::max<std::int64_t>(1, batch);
+  std::size_t begin = 0;
+  while (begin <= size.size()) {
+    const std::size_t end = std::min(size.find('x', begin), size.size());
+    std::int64_t value = 0;
+    const auto [stop, error] = std::from_chars(size.data() + begin, size.data() + end, value);
+    if (error != std::errc() || stop != size.data() + end || value < 1 || extents.rank() > spatial_axes)
+      throw Error(ErrorKind::kConfig, "[config] the size \"" + std::string(size) + "\" should be " +
+                                          std::to_string(spatial_axes) + " positive whole numbers like " +
+                                          (spatial_axes == 3 ? "128x128x128 (D H W)" : "512x512 (H W)"));
+    if (value > kMostVoxels / voxels)
+      throw Error(ErrorKind::kConfig, "[config] the size \"" + std::string(size) + "\" is more than 2^40 voxels in all");
+    voxels *= value;
+    extents.push_back(value);
+    begin = end + 1;
+  }
+  if (extents.rank() != spatial_axes + 1)
+    throw Error(ErrorKind::kConfig, "[config] the size \"" + std::string(size) + "\" should have " +
+                                        std::to_string(spatial_axes) + " numbers");
+  return extents;
+}
+
+std::int64_t bytes_from_text(std::string_view text) {
+  struct Unit {
+    const char* name;
+    double bytes;
+  };
+  constexpr std::array kUnits = {Unit{"", 1.0},       Unit{"B", 1.0},      Unit{"KiB", 0x1p10},
+                                 Unit{"MiB", 0x1p20}, Unit{"GiB", 0x1p30}, Unit{"TiB", 0x1p40}};
+  double value = 0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const std::string_view unit(stop, static_cast<std::size_t>(text.data() + text.size() - stop));
+  if (error == std::errc() && std::isfinite(value))
+    for (const Unit& row : kUnits)
+      if (unit == row.name && value * row.bytes >= 1 && value * row.bytes < 0x1p63) return static_cast<std::int64_t>(value * row.bytes);
+  throw Error(ErrorKind::kConfig, "[config] the memory \"" + std::string(text) + "\" should be a number with a unit, like 1500MiB or 2GiB");
+}
+
+nlohmann::ordered_json memory_json(const Executable& executable, int workers, std::int64_t optimizer_bytes) {
+  nlohmann::ordered_json cores = nlohmann::ordered_json::array();
+  for (std::size_t c = 0; c < executable.memory.arenas.size(); ++c) cores.push_back(executable.core_bytes(c, optimizer_bytes));
+  return {{"bytes_per_core", cores},
+          {"arenas_bytes", executable.memory.all_arena_bytes()},
+          {"process_bytes", executable.memory.process.bytes + executable.memory.parameter_bytes +
+                                executable.kernels.total_packed_bytes() + optimizer_bytes},
+          {"workspace_bytes", workers * executable.kernels.workspace_bytes},
+          {"host_bytes", executable.host_bytes(workers, optimizer_bytes)}};
+}
+
+}  // namespace voxshard

@@ -1,0 +1,51 @@
+// A trained model ready to predict: what a run folder or a checkpoint file holds, and the session for it.
+//
+//   TrainedRun run = load_trained_run({.run = "model"});
+//   std::unique_ptr<Session> session = prediction_session(run, {}, pool);
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+
+#include "pipelines/runs/model_spec.h"
+#include "pipelines/runs/report.h"
+
+namespace voxshard {
+
+struct TrainedRunOptions {
+  std::filesystem::path run;        // a run folder, or a checkpoint file
+  std::string checkpoint = "auto";  // "best", "last" or auto: best when there is one
+  std::optional<Dims> partition;    // other than that of the training
+  std::optional<DType> precision;
+};
+
+struct TrainedRun {
+  std::filesystem::path file;  // the checkpoint
+  ModelSpec spec;              // for prediction: one replica
+  nlohmann::json preparation;  // as the training task wrote it
+  Parameters parameters;
+};
+
+/// Errors: kInput when it is missing; kCheckpoint when it is damaged or its parameters are not those of its model;
+/// kUsage for another checkpoint than those three; kConfig for a partition of the wrong rank.
+TrainedRun load_trained_run(const TrainedRunOptions& options);
+
+/// A session with the run's parameters, which are moved out of it.
+std::unique_ptr<Session> prediction_session(TrainedRun& run, const BudgetOptions& budget, WorkerPool& pool);
+
+struct PlannedBytes {
+  std::int64_t core = 0;  // of the widest core
+  std::int64_t host = 0;  // of all cores and workers of this process
+};
+
+/// Plans a prediction at every size and logs the largest, so that one over the budget is refused before the first file.
+///   sizes   N and the spatial axes
+///   inputs  what the sizes are of, for the log: "12 images"
+/// Errors: kBudget.
+PlannedBytes plan_predictions(Session& session, const std::set<Shape>& sizes, int threads, const std::string& inputs,
+                              Progress& progress);
+
+}  // namespace voxshard

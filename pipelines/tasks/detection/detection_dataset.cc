@@ -1,0 +1,275 @@
+#include "pipelines/tasks/detection/detection_dataset.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <iterator>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <system_error>
+
+#include "io/coco.h"
+#include "io/mot_sequence.h"
+#include "io/picture.h"
+#include "io/voc.h"
+#include "libcore/base/rng.h"
+#include "pipelines/tasks/detection/video_dataset.h"
+
+namespace voxshard {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void throw_input(const fs::path& path, const std::string& what, const std::string& action) {
+  throw Error(ErrorKind::kInput, "[data] " + path.string() + ": " + what + "; " + action);
+}
+
+/// Where the pictures of FILE.json may lie, the likeliest first.
+std::vector<fs::path> picture_roots(const fs::path& json) {
+  constexpr std::string_view kInstances = "instances_";
+  std::string stem = json.stem().string();
+  if (stem.starts_with(kInstances)) stem = stem.substr(kInstances.size());
+  const fs::path folder = fs::absolute(json).parent_path();
+  std::vector<fs::path> roots;
+  for (const fs::path& base : {folder, folder.parent_path()})
+    for (const fs::path& part :
+         {fs::path(), fs::path(stem), fs::path("images"), fs::path("JPEGImages"), "images" / fs::path(stem)})
+      roots.push_back(base / part);
+  return roots;
+}
+
+/// Gives each image a path that exists; one without a picture becomes a note.
+void find_pictures(DetectionDataset& set) {
+  const auto roots = picture_roots(set.source);
+  std::size_t likely = 0;  // the root of the image before
+  const auto exists = [](const fs::path& path) {
+    std::error_code error;
+    return fs::is_regular_file(picture_address(path).file, error);
+  };
+  std::erase_if(set.images, [&](DetectionImage& image) {
+    std::size_t root = likely;
+    if (!exists(roots[root] / image.file))
+      root = static_cast<std::size_t>(
+          std::find_if(roots.begin(), roots.end(), [&](const auto& r) { return exists(r / image.file); }) -
+          roots.begin());
+    if (root == roots.size()) {
+      set.notes.push_back({"image " + std::to_string(image.id), "E_MISSING",
+                           "its picture \"" + image.file.string() + "\" is not there; looked beside " +
+                               set.source.filename().string() + ", in images, JPEGImages and the folder above"});
+      return true;
+    }
+    likely = root;
+    image.file = roots[root] / image.file;
+    return false;
+  });
+}
+
+/// Takes the size from the picture and clips the boxes to it. False when the picture cannot be used.
+bool check_picture(DetectionImage& image, const PictureReader& pictures, std::vector<EntryNote>& notes) {
+  const std::string name = image.file.filename().string();
+  PictureSize h;
+  try {
+    h = pictures.size(image.file);
+  } catch (const Error& e) {
+    std::error_code error;
+    notes.push_back({name, fs::exists(picture_address(image.file).file, error) ? "E_READ" : "E_MISSING", e.what()});
+    return false;
+  }
+  const auto size_text = [](std::int64_t w, std::int64_t h) { return std::to_string(w) + " x " + std::to_string(h); };
+  if (image.width > 0 && image.height > 0 && (image.width != h.width || image.height != h.height))
+    notes.push_back({name, "W_SIZE",
+                     "has " + size_text(h.width, h.height) + " pixels when upright, its entry says " +
+                         size_text(image.width, image.height) +
+                         "; the boxes are taken as those of the upright picture"});
+  image.width = h.width, image.height = h.height;
+  std::vector<DetectionBox> inside;
+  for (std::size_t i = 0; i < image.boxes.size(); ++i) {
+    const std::string entry = name + " box " + std::to_string(i);
+    const auto box = clipped_to_image(image.boxes[i], image.width, image.height);
+    if (!box) {
+      notes.push_back({entry, "E_BOX", "has no area inside of the picture; it is left out"});
+      continue;
+    }
+    if (box->box != image.boxes[i].box)
+      notes.push_back({entry, "W_CLIPPED", "reaches beyond the picture; it is cut to it"});
+    inside.push_back(*box);
+  }
+  image.boxes = std::move(inside);
+  return true;
+}
+
+DetectionDataset complete(DetectionDataset set, DetectionUse use) {
+  if (use == DetectionUse::kTraining) {
+    if (!is_voc_folder(set.source) && !is_mot_sequence(set.source)) find_pictures(set);
+    const PictureReader pictures;
+    std::erase_if(set.images, [&](DetectionImage& image) { return !check_picture(image, pictures, set.notes); });
+  }
+  if (set.images.empty())
+    throw Error(ErrorKind::kNoCase,
+                "[data] " + set.source.string() + ": no image can be used" +
+                    (set.notes.empty() ? "" : "; the first: " + set.notes[0].entry + " " + set.notes[0].message));
+  return set;
+}
+
+/// The COCO files of a folder, by name.
+std::vector<fs::path> coco_files(const fs::path& folder) {
+  std::set<fs::path> files;
+  for (const fs::path& place : {folder, folder / "annotations"}) {
+    std::error_code error;
+    for (auto it = fs::directory_iterator(place, error); !error && it != fs::directory_iterator();
+         it.increment(error)) {
+      const std::string name = it->path().filename().string();
+      const bool known = name == "annotations.json" || name == "_annotations.coco.json" ||
+                         name.starts_with("instances") || name.starts_with("coco");
+      if (known && name.ends_with(".json")) files.insert(it->path());
+    }
+  }
+  return {files.begin(), files.end()};
+}
+
+/// The only file whose name holds `word`; empty when there is none or there are several.
+fs::path only_file(const std::vector<fs::path>& files, const std::string& word) {
+  fs::path found;
+  for (const auto& file : files) {
+    if (file.filename().string().find(word) == std::string::npos) continue;
+    if (!found.empty()) return {};
+    found = file;
+  }
+  return found;
+}
+
+bool is_folder(const fs::path& path) {
+  std::error_code error;
+  if (!fs::exists(path, error)) throw_input(path, "does not exist", "check the path");
+  return fs::is_directory(path, error);
+}
+
+/// The one that a path stands for.
+fs::path only_annotations(const fs::path& path) {
+  if (!is_folder(path)) return path;
+  const auto found = detection_annotations(path);
+  if (found.size() == 1) return found[0];
+  if (found.empty())
+    throw_input(path, "holds no annotations",
+                "expected annotations.json, instances*.json or coco*.json, Annotations/*.xml with JPEGImages, or gt/gt.txt");
+  std::string names;
+  for (const auto& file : found) names += " " + file.lexically_relative(path).string();
+  throw_input(path, "holds several annotation files:" + names, "give one of them");
+}
+
+DetectionDataset read_annotations(const fs::path& path, DetectionUse use) {
+  const bool folder = is_folder(path);
+  if (folder ? !is_voc_folder(path) : is_mot_sequence(path)) return complete(read_mot_sequence(path), use);
+  return complete(folder ? read_voc(path) : read_coco(path), use);
+}
+
+std::string class_names(const DetectionDataset& set) {
+  std::string names;
+  for (const auto& c : set.classes) names += (names.empty() ? "" : ", ") + std::to_string(c.id) + " " + c.name;
+  return names;
+}
+
+DetectionSets with_equal_classes(DetectionSets sets) {
+  if (class_names(sets.train) != class_names(sets.val))
+    throw Error(ErrorKind::kConfig, "[data] " + sets.val.source.string() + " has the classes " + class_names(sets.val) +
+                                        "; expected those of " + sets.train.source.string() + ": " +
+                                        class_names(sets.train));
+  return sets;
+}
+
+/// Moves the images that `is_val` picks.
+DetectionSets split_by(DetectionDataset set, const std::function<bool(const DetectionImage&)>& is_val) {
+  DetectionSets sets;
+  sets.val = {.source = set.source, .classes = set.classes, .images = {}, .notes = {}};
+  const auto first_val =
+      std::stable_partition(set.images.begin(), set.images.end(), [&](const auto& image) { return !is_val(image); });
+  sets.val.images.assign(std::make_move_iterator(first_val), std::make_move_iterator(set.images.end()));
+  set.images.erase(first_val, set.images.end());
+  sets.train = std::move(set);
+  return sets;
+}
+
+/// By the lists that VOC keeps; empty sets when it has none.
+std::optional<DetectionSets> split_by_voc_lists(const DetectionDataset& set) {
+  const auto train = read_voc_set(set.source, "train"), val = read_voc_set(set.source, "val");
+  if (train.empty() || val.empty()) return std::nullopt;
+  const auto listed_in = [](const std::vector<std::string>& names) {
+    return [listed = std::set<std::string>(names.begin(), names.end())](const DetectionImage& image) {
+      return listed.contains(image.file.stem().string());
+    };
+  };
+  DetectionDataset listed = set;
+  std::erase_if(listed.images, [in_train = listed_in(train), in_val = listed_in(val)](const auto& image) {
+    return !in_train(image) && !in_val(image);
+  });
+  DetectionSets sets = split_by(std::move(listed), listed_in(val));
+  if (sets.train.images.empty() || sets.val.images.empty()) return std::nullopt;
+  return sets;
+}
+
+}  // namespace
+
+std::vector<fs::path> detection_annotations(const fs::path& path) {
+  std::error_code error;
+  if (!fs::is_directory(path, error)) return path.extension() == ".json" ? std::vector{path} : std::vector<fs::path>();
+  auto files = coco_files(path);
+  if (files.empty() && (is_voc_folder(path) || is_mot_sequence(path))) files.push_back(path);
+  return files;
+}
+
+DetectionDataset read_detection_dataset(const fs::path& path, DetectionUse use) {
+  return read_annotations(only_annotations(path), use);
+}
+
+DetectionSets split_detection_dataset(DetectionDataset dataset, double val_fraction, std::uint64_t seed) {
+  if (!(val_fraction >= 0 && val_fraction < 1))
+    throw Error(ErrorKind::kConfig, "[data] the share of validation images must be at least 0 and below 1");
+  const auto count = dataset.images.size();
+  auto val = static_cast<std::size_t>(std::llround(val_fraction * static_cast<double>(count)));
+  if (val_fraction > 0 && count > 1) val = std::clamp<std::size_t>(val, 1, count - 1);
+  const auto lot = [&](const DetectionImage& image) {
+    return rng_bits({.seed = seed, .stream = rng_stream("detection_split")}, static_cast<std::uint64_t>(image.id));
+  };
+  std::vector<std::uint64_t> lots;
+  for (const auto& image : dataset.images) lots.push_back(lot(image));
+  std::sort(lots.begin(), lots.end());
+  return split_by(std::move(dataset), [&](const auto& image) { return val > 0 && lot(image) <= lots[val - 1]; });
+}
+
+DetectionSets read_detection_sets(const DetectionSetsOptions& o) {
+  const bool folder = is_folder(o.data);
+  const auto files = folder ? coco_files(o.data) : std::vector<fs::path>();
+  const fs::path own_train = only_file(files, "train"), own_val = only_file(files, "val");
+  const fs::path train = own_train.empty() ? only_annotations(o.data) : own_train;
+  const fs::path val = o.val.empty() && !own_train.empty() ? own_val : o.val;
+  DetectionDataset set = read_annotations(train, DetectionUse::kTraining);
+  if (o.frames) keep_frames(set, *o.frames);
+  if (!val.empty()) return with_equal_classes({std::move(set), read_detection_dataset(val)});
+  if (is_voc_folder(set.source))
+    if (auto sets = split_by_voc_lists(set)) return std::move(*sets);
+  return has_video_frames(set) ? split_by_time(std::move(set), o.val_fraction)
+                               : split_detection_dataset(std::move(set), o.val_fraction, o.seed);
+}
+
+std::vector<TrueBox> true_boxes(const DetectionDataset& dataset) {
+  std::vector<TrueBox> boxes;
+  for (std::size_t i = 0; i < dataset.images.size(); ++i)
+    for (const auto& b : dataset.images[i].boxes)
+      boxes.push_back({.image = static_cast<std::int64_t>(i),
+                       .category = static_cast<std::int64_t>(b.class_index),
+                       .box = b.box,
+                       .area = b.area,
+                       .crowd = b.crowd,
+                       .ignore = b.ignore});
+  return boxes;
+}
+
+std::vector<CaseFailure> note_failures(const std::vector<EntryNote>& notes, bool all) {
+  std::vector<CaseFailure> failures;
+  for (const auto& note : notes)
+    if (all || note.code.starts_with("E")) failures.push_back({note.entry, note.code, note.message});
+  return failures;
+}
+
+}  // namespace voxshard

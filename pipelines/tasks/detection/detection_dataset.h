@@ -1,0 +1,67 @@
+// Pictures and boxes that detectors learn from and are scored on: COCO JSON or Pascal VOC, found, checked and split.
+//
+//   DetectionSets sets = read_detection_sets({.data = "bccd/coco_train.json", .val = "bccd/coco_val.json"});
+//   DetectionDataset truth = read_detection_dataset("bccd/coco_test.json", DetectionUse::kScoring);
+//   Tensor pixels = read_rgb(sets.train.images[0].file);
+//
+// Called by train, predict, evaluate and info. The types are in io/detection_annotations.h.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+#include "io/detection_annotations.h"
+#include "io/video_select.h"
+#include "pipelines/runs/report.h"
+
+namespace voxshard {
+
+enum class DetectionUse : std::uint8_t {
+  kTraining,  // every picture is there and its header is whole; boxes are clipped to it, those without area left out
+  kScoring,   // boxes stay as written, as pycocotools takes them; pictures are not looked for
+};
+
+/// Reads
+///   FILE.json    COCO instances; pictures beside it, or in images/, JPEGImages/, the folder above, or a folder
+///                named after the file (instances_train2017.json: train2017/)
+///   FOLDER       with one of annotations.json, _annotations.coco.json, instances*.json, coco*.json (also in
+///                FOLDER/annotations), or with Annotations/*.xml and JPEGImages (Pascal VOC), or with gt/gt.txt (MOT)
+///   FILE.txt     MOT; its frames as read_mot_sequence finds them
+/// A picture may be a frame of a video (io/picture.h, io/coco_frames.h).
+/// Errors: kInput for a missing path, a file that is not such JSON, or a folder with none or several of these; kNoCase
+/// when no image is usable. Entries that cannot be used are in `notes`.   Cost: a header of each picture for kTraining.
+DetectionDataset read_detection_dataset(const std::filesystem::path& path, DetectionUse use = DetectionUse::kTraining);
+
+/// The annotations at a path: the file itself, the COCO files of a folder, or the folder itself when it is Pascal VOC;
+/// empty for anything else.
+std::vector<std::filesystem::path> detection_annotations(const std::filesystem::path& path);
+
+struct DetectionSets {
+  DetectionDataset train, val;  // with equal classes
+};
+
+struct DetectionSetsOptions {
+  std::filesystem::path data;
+  std::filesystem::path val;  // empty: FOLDER's own *val*.json beside *train*.json, else a part of `data`
+  double val_fraction = 0.2;  // of `data`, when nothing names the validation images; 0: none
+  std::uint64_t seed = 0;
+  std::optional<FrameSelection> frames;  // of `data`, whose pictures are then frames of videos
+};
+
+/// Errors: as read_detection_dataset; kConfig when the two have other classes, or a fraction outside of [0, 1).
+DetectionSets read_detection_sets(const DetectionSetsOptions& options);
+
+/// A share of the images for validation, at least one when the fraction is above 0 and there are two; the rest trains.
+/// The same seed gives the same images, whatever their order in the file was. Notes stay with `train`. (Frames of videos
+/// are split by time instead, see pipelines/tasks/detection/video_dataset.h.)
+DetectionSets split_detection_dataset(DetectionDataset dataset, double val_fraction, std::uint64_t seed);
+
+/// The boxes as average_precision takes them; `image` is an index into dataset.images.
+std::vector<TrueBox> true_boxes(const DetectionDataset& dataset);
+
+/// Notes as the failures of a run: for quarantine.csv and --json. Only entries that were left out, unless `all`.
+std::vector<CaseFailure> note_failures(const std::vector<EntryNote>& notes, bool all = false);
+
+}  // namespace voxshard

@@ -1,0 +1,54 @@
+#include "pipelines/tasks/detection/detection_info.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "pipelines/tasks/detection/detection_dataset.h"
+
+namespace voxshard {
+
+using Json = nlohmann::ordered_json;
+
+DetectionSetInfo read_detection_info(const std::filesystem::path& annotations) {
+  const DetectionDataset set = read_detection_dataset(annotations);
+  DetectionSetInfo info{.path = annotations, .images = static_cast<std::int64_t>(set.images.size())};
+  for (const auto& c : set.classes) info.classes.push_back({.name = c.name, .id = c.id});
+  info.smallest = {set.images[0].width, set.images[0].height};
+  for (const auto& image : set.images) {
+    info.smallest = {std::min(info.smallest[0], image.width), std::min(info.smallest[1], image.height)};
+    info.largest = {std::max(info.largest[0], image.width), std::max(info.largest[1], image.height)};
+    for (const auto& b : image.boxes) {
+      ++info.boxes;
+      ++info.classes[b.class_index].boxes;
+      info.crowds += b.crowd;
+      info.ignored += b.ignore;
+    }
+  }
+  info.failures = note_failures(set.notes);
+  info.mended = static_cast<std::int64_t>(set.notes.size() - info.failures.size());
+  return info;
+}
+
+Json to_json(const PictureInfo& info) {
+  const ImageHeader& h = info.header;
+  return {{"path", info.path.string()},   {"format", format_name(h.format)}, {"width", h.width},
+          {"height", h.height},           {"channels", h.channels},          {"bits", h.bits},
+          {"orientation", h.orientation}, {"file_bytes", h.file_bytes}};
+}
+
+Json to_json(const DetectionSetInfo& info) {
+  Json json = {{"path", info.path.string()},
+               {"images", info.images},
+               {"boxes", info.boxes},
+               {"crowds", info.crowds},
+               {"ignored", info.ignored}};
+  json["classes"] = Json::array();
+  for (const auto& c : info.classes) json["classes"].push_back({{"id", c.id}, {"name", c.name}, {"boxes", c.boxes}});
+  json["width"] = {{"min", info.smallest[0]}, {"max", info.largest[0]}};
+  json["height"] = {{"min", info.smallest[1]}, {"max", info.largest[1]}};
+  json["mended"] = info.mended;
+  json["left_out"] = info.failures.size();
+  return json;
+}
+
+}  // namespace voxshard

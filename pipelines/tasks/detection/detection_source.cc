@@ -1,0 +1,146 @@
+#include "pipelines/tasks/detection/detection_source.h"
+
+#include <algorithm>
+
+#include "libcore/base/rng.h"
+#include "pipelines/tasks/epoch_order.h"
+
+namespace voxshard {
+namespace {
+
+/// Of an object that a crop cuts, at least this share of its area must be left for it to be learnt.
+constexpr double kLeastVisible = 0.25;
+
+/// The draws of one sample, in named places so that a new one does not move the others.
+enum Draw : std::uint64_t { kPlaceY, kPlaceX, kForeground, kObject, kDraws = 8 };
+
+/// A part of a picture.
+struct Part {
+  std::array<std::int64_t, 2> begin{};  // y x
+  Dims size;                            // H W
+};
+
+/// Where to cut a picture that is larger than what is asked for; at random, or so that an object's centre is inside.
+Part choose_part(const AugmentedImage& image, const Dims& canvas, double foreground, const RngKey& key,
+                 std::uint64_t draw) {
+  const Shape& shape = image.pixels.shape();
+  Part part;
+  const CocoBox* object = nullptr;
+  if (!image.boxes.empty() && rng_uniform(key, draw + kForeground) < foreground)
+    object = &image
+                  .boxes[static_cast<std::size_t>(
+                      rng_below(key, draw + kObject, static_cast<std::int64_t>(image.boxes.size())))]
+                  .box;
+  for (int a = 0; a < 2; ++a) {
+    part.size.push_back(std::min(canvas[a], shape[a]));
+    const std::int64_t room = shape[a] - part.size[a];
+    std::int64_t low = 0, high = room;
+    if (object != nullptr) {
+      const double middle = a == 0 ? object->y + object->height / 2 : object->x + object->width / 2;
+      low = std::clamp<std::int64_t>(static_cast<std::int64_t>(middle) - part.size[a] + 1, 0, room);
+      high = std::clamp<std::int64_t>(static_cast<std::int64_t>(middle), low, room);
+    }
+    part.begin[static_cast<std::size_t>(a)] = low + rng_below(key, draw + (a == 0 ? kPlaceY : kPlaceX), high - low + 1);
+  }
+  return part;
+}
+
+Tensor cut(const Tensor& pixels, const Part& part) {
+  if (Dims{pixels.shape()[0], pixels.shape()[1]} == part.size) return pixels;
+  Tensor made(DType::kF32, {part.size[0], part.size[1], 3});
+  copy(pixels.view().sub({{part.begin[0], part.begin[1], 0}, made.shape()}),
+       dense_view(made.data(), DType::kF32, {{part.begin[0], part.begin[1], 0}, made.shape()}));
+  return made;
+}
+
+}  // namespace
+
+DetectionSource::DetectionSource(std::vector<DetectionImage> images, ImagePreparation preparation,
+                                 const ImageSampling& sampling, const RetinaNetConfig& config, std::uint64_t seed)
+    : images_(std::move(images)),
+      preparation_(std::move(preparation)),
+      sampling_(sampling),
+      config_(config),
+      seed_(seed) {
+  if (images_.empty())
+    throw Error(ErrorKind::kNoCase,
+                "[train] no picture is left to train on; give more, hold fewer out, or use --fold all");
+  for (DetectionImage& image : images_)
+    std::erase_if(image.boxes, [](const DetectionBox& box) { return box.crowd || box.ignore; });
+}
+
+std::size_t DetectionSource::image_of(std::int64_t sample) const { return item_of(seed_, sample, images_.size()); }
+
+Dims DetectionSource::canvas(std::size_t image) const {
+  if (!sampling_.crop.empty()) return sampling_.crop;
+  return padded_size({images_[image].height, images_[image].width}, sampling_.pad_multiple);
+}
+
+Shape DetectionSource::largest_extents(std::int64_t batch) const {
+  Dims largest = canvas(0);
+  for (std::size_t i = 1; i < images_.size(); ++i) {
+    const Dims size = canvas(i);
+    if (batch == 1 && element_count(size) > element_count(largest)) largest = size;
+    for (int a = 0; batch > 1 && a < 2; ++a) largest[a] = std::max(largest[a], size[a]);
+  }
+  return {batch, largest[0], largest[1]};
+}
+
+DetectionSource::Sample DetectionSource::load_one(std::int64_t sample, const Dims& canvas) const {
+  const std::size_t index = image_of(sample);
+  const DetectionImage& image = images_[index];
+  const auto count = static_cast<std::int64_t>(images_.size());
+  const AugmentedImage changed =
+      augment_image({reader_.read(image.file, {.dtype = DType::kF32}), image.boxes}, sampling_.augmentation,
+                    {.seed = seed_, .image = index, .epoch = static_cast<std::uint64_t>(sample / count)});
+  const Part part = choose_part(changed, canvas, sampling_.foreground, {seed_, rng_stream("crop")},
+                                static_cast<std::uint64_t>(sample) * kDraws);
+  Sample made{.pixels = normalised(cut(changed.pixels, part), preparation_)};
+  for (DetectionBox box : changed.boxes) {
+    const double area = box.box.area();
+    box.box.y -= static_cast<double>(part.begin[0]);
+    box.box.x -= static_cast<double>(part.begin[1]);
+    const auto visible = clipped_to_image(box, part.size[1], part.size[0]);
+    if (visible && visible->box.area() >= kLeastVisible * area)
+      made.objects.push_back(
+          {pixel_box(visible->box), first_class(config_) + static_cast<std::int64_t>(box.class_index)});
+  }
+  return made;
+}
+
+Shape DetectionSource::load(std::int64_t step, std::int64_t batch, WorkerPool& pool) {
+  Dims extents{0, 0};
+  for (std::int64_t i = 0; i < batch; ++i) {
+    const Dims size = canvas(image_of(step * batch + i));
+    for (int a = 0; a < 2; ++a) extents[a] = std::max(extents[a], size[a]);
+  }
+  const std::vector<AnchorLevel> levels = anchor_levels(extents, anchor_options(config_));
+  samples_.assign(static_cast<std::size_t>(batch), {});
+  pool.run(batch, [&](std::int64_t i, int) {
+    const std::int64_t number = step * batch + i;
+    Sample& sample = samples_[static_cast<std::size_t>(i)];
+    sample = load_one(number, canvas(image_of(number)));
+    sample.targets = detection_targets(levels, sample.objects);
+  });
+  return {batch, extents[0], extents[1]};
+}
+
+void DetectionSource::fill(const std::string& input, const TensorView& box) const {
+  for (std::int64_t n = box.box.begin[0]; n < box.box.end(0); ++n) {
+    const Sample& sample = samples_[static_cast<std::size_t>(n)];
+    if (input == "image") {
+      place_image(sample.pixels, n, box);
+      continue;
+    }
+    const std::size_t slash = input.find('/');
+    const LevelTargets& level =
+        sample.targets.levels[static_cast<std::size_t>(std::stoi(input.substr(slash + 1)) - kFirstLevel)];
+    const Tensor& values = input.starts_with("class_targets") ? level.classes : level.boxes;
+    Box whole = Box::whole(values.shape()), one = box.box;
+    whole.begin[0] = n;
+    one.set(0, n, n + 1);
+    copy(dense_view(values.data(), values.dtype(), whole).sub(one), box.sub(one));
+  }
+}
+
+}  // namespace voxshard

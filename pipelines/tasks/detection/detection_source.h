@@ -1,0 +1,60 @@
+// What a training step of a detector sees: which pictures, how changed, which part, and what each anchor should say. A
+// pure function of the seed and the step, so that a resumed run goes on with the same samples; each core fills only its
+// own box.
+//
+//   DetectionSource source(set.images, preparation, {.crop = {256, 256}}, config, 1);
+//   Shape extents = source.load(step, 4, pool);                               // (4, 256, 256)
+//   trainer.step(extents, [&](auto& input, auto& box) { source.fill(input, box); });
+#pragma once
+
+#include "io/picture.h"
+#include "libcore/base/parallel.h"
+#include "libcore/models/matching.h"
+#include "libcore/models/retinanet.h"
+#include "pipelines/tasks/detection/augment_image.h"
+#include "pipelines/tasks/detection/image_preparation.h"
+
+namespace voxshard {
+
+struct ImageSampling {
+  Dims crop;                       // H W; empty: whole pictures
+  double foreground = 0.7;         // share of crops that hold the centre of a random object
+  std::int64_t pad_multiple = 32;  // whole pictures: extents are rounded up to it
+  ImageAugmentation augmentation;
+};
+
+class DetectionSource {
+ public:
+  /// Errors: kNoCase when there is no picture.
+  DetectionSource(std::vector<DetectionImage> images, ImagePreparation preparation, const ImageSampling& sampling,
+                  const RetinaNetConfig& config, std::uint64_t seed);
+
+  /// N and the extents of the largest batch there can be.
+  Shape largest_extents(std::int64_t batch) const;
+  /// Reads and prepares the samples of a step, one task each, and returns their extents: the widest of the batch, the
+  /// others are padded. Each epoch goes through all pictures in a new order. Errors: kInput names a picture that cannot
+  /// be read.
+  Shape load(std::int64_t step, std::int64_t batch, WorkerPool& pool);
+  /// Fills `box` of "image", "class_targets/L" or "box_targets/L" of what was loaded. Threads: any number at once.
+  void fill(const std::string& input, const TensorView& box) const;
+
+ private:
+  struct Sample {
+    Tensor pixels;  // (h, w, 3) f32, normalised
+    std::vector<ObjectBox> objects;
+    ImageTargets targets;
+  };
+  std::size_t image_of(std::int64_t sample) const;
+  Dims canvas(std::size_t image) const;
+  Sample load_one(std::int64_t sample, const Dims& canvas) const;
+
+  std::vector<DetectionImage> images_;
+  ImagePreparation preparation_;
+  ImageSampling sampling_;
+  RetinaNetConfig config_;
+  std::uint64_t seed_;
+  PictureReader reader_;
+  std::vector<Sample> samples_;  // of the step that was loaded last
+};
+
+}  // namespace voxshard

@@ -1,0 +1,127 @@
+#include "pipelines/tasks/detection/detection_task.h"
+
+#include <limits>
+
+#include "io/dataset.h"
+#include "io/picture.h"
+#include "libcore/metrics/average_precision.h"
+#include "pipelines/tasks/detection/detection_dataset.h"
+#include "pipelines/tasks/detection/predict_image.h"
+
+namespace voxshard {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kAp50 = 1;  // in a CocoSummary
+
+DetectionSets read_sets(const DetectionTaskOptions& o) {
+  const double fraction = o.held_out.validate ? o.held_out.fraction : 0;
+  DetectionSets sets =
+      read_detection_sets({.data = o.data, .val = o.held_out.file, .val_fraction = fraction, .frames = o.frames});
+  if (!o.held_out.validate) sets.val.images.clear();
+  return sets;
+}
+
+std::vector<std::string> names_of(const DetectionDataset& dataset) {
+  std::vector<std::string> names;
+  for (const DetectionImage& image : dataset.images) names.push_back(image.file.filename().string());
+  return names;
+}
+
+ImagePreparation preparation_of(const DetectionSets& sets, const DetectionTaskOptions& o) {
+  return {.classes = sets.train.classes, .pad_multiple = o.sampling.pad_multiple};
+}
+
+class DetectionTask : public TrainingTask {
+ public:
+  DetectionTask(const DetectionTaskOptions& options, const RetinaNetConfig& config)
+      : o_(options), sets_(read_sets(options)), preparation_(preparation_of(sets_, options)),
+        source_(sets_.train.images, preparation_, options.sampling, config, options.seed) {}
+
+  const char* metric() const override { return "ap50"; }
+
+  void complete(ModelSpec& spec) const override {
+    spec.retinanet.channels = 3;
+    spec.retinanet.classes = first_class(spec.retinanet) + static_cast<std::int64_t>(sets_.train.classes.size());
+  }
+
+  std::int64_t training_cases() const override { return static_cast<std::int64_t>(sets_.train.images.size()); }
+  std::int64_t validation_cases() const override { return static_cast<std::int64_t>(sets_.val.images.size()); }
+  Json preparation() const override { return to_json(preparation_); }
+
+  Json sampling() const override {
+    const ImageSampling& s = o_.sampling;
+    return {{"cases", names_of(sets_.train)},
+            {"boxes", sets_.train.boxes()},
+            {"seed", o_.seed},
+            {"crop", s.crop.empty() ? "whole" : to_string(s.crop)},
+            {"foreground", s.foreground},
+            {"mirror", s.augmentation.mirror},
+            {"scale", s.augmentation.scale},
+            {"brightness", s.augmentation.brightness},
+            {"contrast", s.augmentation.contrast},
+            {"saturation", s.augmentation.saturation},
+            {"pad_multiple", s.pad_multiple}};
+  }
+
+  void describe(const std::filesystem::path& run) const override {
+    write_splits(run / "splits_final.json", {{.train = names_of(sets_.train), .val = names_of(sets_.val)}});
+    std::vector<EntryNote> notes = sets_.train.notes;
+    notes.insert(notes.end(), sets_.val.notes.begin(), sets_.val.notes.end());
+    write_quarantine(run, note_failures(notes));
+  }
+
+  Shape largest_extents(std::int64_t batch) const override { return source_.largest_extents(batch); }
+
+  std::vector<Shape> validation_extents(const ModelSpec&) const override {
+    std::vector<Shape> extents;
+    for (const DetectionImage& image : sets_.val.images)
+      extents.push_back(image_extents({image.height, image.width}, preparation_.pad_multiple));
+    return extents;
+  }
+
+  Shape load(std::int64_t step, std::int64_t batch, WorkerPool& pool) override { return source_.load(step, batch, pool); }
+  void fill(const std::string& input, const TensorView& box) const override { source_.fill(input, box); }
+
+  Validation validate(Session& session, const ModelSpec& spec, Progress& progress) const override {
+    const auto images = static_cast<std::int64_t>(sets_.val.images.size());
+    const ImagePrediction prediction{spec.retinanet, postprocess_options(spec.retinanet), preparation_.pad_multiple};
+    std::vector<ScoredBox> found;
+    for (std::int64_t i = 0; i < images; ++i) {
+      const DetectionImage& image = sets_.val.images[static_cast<std::size_t>(i)];
+      const Tensor pixels = normalised(reader_.read(image.file, {.dtype = DType::kF32}), preparation_);
+      for (const Detection& d : predict_image(session, pixels, prediction))
+        found.push_back({.image = i,
+                         .category = d.class_id - first_class(spec.retinanet),
+                         .box = coco_box(d.box),
+                         .score = d.score});
+      progress.update("validate", i + 1, images, image.file.filename().string());
+    }
+    session.release();
+    const auto categories = static_cast<std::int64_t>(preparation_.classes.size());
+    const AveragePrecision scores =
+        average_precision(true_boxes(sets_.val), found, {.images = images, .categories = categories});
+    Validation validation{.score = std::max(0.0, scores.summary()[kAp50])};
+    for (std::size_t c = 0; c < preparation_.classes.size(); ++c) {
+      const double ap50 = scores.summary_of(c)[kAp50];
+      validation.by_class.push_back(ap50 >= 0 ? ap50 : std::numeric_limits<double>::quiet_NaN());
+    }
+    return validation;
+  }
+
+ private:
+  DetectionTaskOptions o_;
+  DetectionSets sets_;
+  ImagePreparation preparation_;
+  DetectionSource source_;
+  PictureReader reader_;  // of validation
+};
+
+}  // namespace
+
+std::unique_ptr<TrainingTask> detection_task(const DetectionTaskOptions& options, const RetinaNetConfig& config) {
+  return std::make_unique<DetectionTask>(options, config);
+}
+
+}  // namespace voxshard

@@ -1,0 +1,35 @@
+// Detection of objects in pictures as a training task: pictures or crops of a COCO or VOC data set, validated by COCO's AP50 on
+// whole pictures that are held out.
+//
+//   auto task = detection_task({.data = "coco/train.json", .held_out = {.file = "coco/val.json"}}, config);
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "io/video_select.h"
+#include "pipelines/tasks/detection/detection_source.h"
+#include "pipelines/tasks/training_task.h"
+
+namespace voxshard {
+
+/// Which pictures validate: those of a file, else those of the folder's own *val*.json, else a share of all.
+struct HeldOutImages {
+  std::filesystem::path file;
+  double fraction = 0.2;  // 0: none
+  bool validate = true;   // false: nothing does; what a *val*.json names is then not trained on either
+};
+
+struct DetectionTaskOptions {
+  std::filesystem::path data;  // a COCO JSON, or a folder (pipelines/tasks/detection/detection_dataset.h)
+  HeldOutImages held_out;
+  ImageSampling sampling;
+  std::uint64_t seed = 0;
+  std::optional<FrameSelection> frames;  // of `data` that are frames of videos
+};
+
+/// Of `config` the variant matters: it decides anchors and which class is the first. Errors: those of
+/// read_detection_sets; kNoCase.
+std::unique_ptr<TrainingTask> detection_task(const DetectionTaskOptions& options, const RetinaNetConfig& config);
+
+}  // namespace voxshard

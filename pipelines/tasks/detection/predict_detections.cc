@@ -1,0 +1,236 @@
+#include "pipelines/tasks/detection/predict_detections.h"
+
+#include <algorithm>
+#include <chrono>
+#include <set>
+
+#include "io/coco.h"
+#include "io/draw_boxes.h"
+#include "io/mot_sequence.h"
+#include "io/picture.h"
+#include "io/video_stream.h"
+#include "pipelines/tasks/detection/detection_dataset.h"
+#include "pipelines/tasks/detection/image_preparation.h"
+#include "pipelines/tasks/detection/predict_image.h"
+#include "pipelines/tasks/detection/video_dataset.h"
+
+namespace voxshard {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr double kDrawnScore = 0.3;  // less likely boxes are in the JSON only
+
+struct Picture {
+  fs::path file;
+  std::int64_t id = 0;
+};
+
+struct Pictures {
+  std::vector<Picture> list;
+  std::vector<CaseFailure> failures;  // entries of a data set that cannot be used
+  bool numbered = false;              // ids are ours, not those of a file
+};
+
+/// Annotations, whose pictures are meant; not a picture or a folder of pictures.
+bool is_data_set(const fs::path& input) { return input.extension() == ".json" || is_mot_sequence(input); }
+
+Pictures find_pictures(const fs::path& input, const std::optional<FrameSelection>& frames) {
+  Pictures found;
+  if (!fs::exists(input))
+    throw Error(ErrorKind::kInput, "[predict] " + input.string() + " does not exist; give a picture, a folder of pictures, a video, a COCO JSON or a MOT text");
+  if (is_video_name(input)) {
+    found.list.push_back({frame_path(input, 0), 0});  // whose size is that of all
+    return found;
+  }
+  if (is_data_set(input)) {
+    DetectionDataset dataset = read_detection_dataset(input);
+    if (frames) keep_frames(dataset, *frames);
+    for (const DetectionImage& image : dataset.images) found.list.push_back({image.file, image.id});
+    found.failures = note_failures(dataset.notes);
+    return found;
+  }
+  std::vector<fs::path> files;
+  if (!fs::is_directory(input)) files.push_back(input);
+  else
+    for (const auto& entry : fs::directory_iterator(input))
+      if (is_image_name(entry.path()) && !entry.path().filename().string().starts_with(".")) files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  if (files.empty()) throw Error(ErrorKind::kNoCase, "[predict] " + input.string() + " holds no PNG, JPEG or TIFF picture");
+  found.numbered = true;
+  for (const fs::path& file : files) found.list.push_back({file, static_cast<std::int64_t>(found.list.size()) + 1});
+  return found;
+}
+
+PostprocessOptions postprocess_of(const std::string& name, const RetinaNetConfig& config) {
+  PostprocessOptions options = postprocess_options(config);
+  if (name == "detection") options = detection_postprocess();
+  else if (name == "legacy") options = legacy_evaluation_postprocess();
+  else if (name == "legacy_export") options = legacy_export_postprocess();
+  else if (name != "auto")
+    throw Error(ErrorKind::kUsage, "[predict] --postprocess is \"" + name + "\"; expected auto, detection, legacy or legacy_export");
+  options.background = first_class(config) == 1;  // a question of the model, not of the way its boxes are chosen
+  return options;
+}
+
+void check_outputs(const PredictOptions& o) {
+  const auto same = [](const fs::path& a, const fs::path& b) { return fs::weakly_canonical(a) == fs::weakly_canonical(b); };
+  if (o.output.extension() != ".json")
+    throw Error(ErrorKind::kUsage, "[predict] the detections of a RetinaNet run go to a JSON file, got -o " + o.output.string());
+  if (is_video_name(o.input)) return;  // predict_video looks at its own
+  if (!o.video.coco.empty() || !o.video.mot.empty())
+    throw Error(ErrorKind::kUsage, "[predict] --coco and --mot are for a video; -o is the file of COCO results for " + o.input.string());
+  if (o.video.frames && !is_data_set(o.input))
+    throw Error(ErrorKind::kUsage, "[predict] --range, --stride and --fps choose frames of videos; got " + o.input.string());
+  if (same(o.output, o.input))
+    throw Error(ErrorKind::kUsage, "[predict] -o " + o.output.string() + " is the input, which would be overwritten; choose another");
+  const fs::path folder = fs::is_directory(o.input) ? o.input : fs::absolute(o.input).parent_path();
+  if (!o.draw.empty() && same(o.draw, folder))
+    throw Error(ErrorKind::kUsage, "[predict] --draw " + o.draw.string() + " is the folder of the pictures, which could be overwritten; choose another");
+}
+
+class Detector {
+ public:
+  Detector(const PredictOptions& options, TrainedRun run, Progress& progress)
+      : o_(options), progress_(progress), pool_(options.threads), pictures_(find_pictures(options.input, options.video.frames)) {
+    try {
+      preparation_ = image_preparation_from_json(run.preparation);
+    } catch (const Error& e) {
+      throw Error(ErrorKind::kCheckpoint, run.file.string() + ": " + e.what());
+    }
+    if (first_class(run.spec.retinanet) + static_cast<std::int64_t>(preparation_.classes.size()) != run.spec.retinanet.classes)
+      throw Error(ErrorKind::kCheckpoint, run.file.string() + ": names " + std::to_string(preparation_.classes.size()) +
+                                              " classes of objects, which are not those of its model");
+    prediction_ = {run.spec.retinanet, postprocess_of(options.postprocess, run.spec.retinanet), preparation_.pad_multiple};
+    session_ = prediction_session(run, {.core_bytes = options.core_budget_bytes}, pool_);
+    report_.detections = 0;
+    report_.failures = pictures_.failures;
+  }
+
+  PredictReport run() {
+    plan_all();
+    make_output_folder(folder_of(o_.output));
+    if (is_video_name(o_.input)) return video();
+    if (!o_.draw.empty()) make_output_folder(o_.draw);
+    for (const Picture& picture : pictures_.list) {
+      if (progress_.stop_requested()) {
+        report_.interrupted = true;
+        break;
+      }
+      one(picture);
+      progress_.update("predict", static_cast<std::int64_t>(report_.cases.size() + report_.failures.size()),
+                       static_cast<std::int64_t>(pictures_.list.size() + pictures_.failures.size()), picture.file.filename().string());
+    }
+    if (report_.cases.empty() && !report_.interrupted)
+      throw Error(ErrorKind::kNoCase, "[predict] none of " + std::to_string(report_.failures.size()) +
+                                          " pictures could be predicted; the first: " + report_.failures.front().message);
+    write_json(o_.output, results_);
+    const fs::path folder = folder_of(o_.output);
+    if (!report_.failures.empty() || fs::exists(folder / "quarantine.csv")) write_quarantine(folder, report_.failures);
+    return report_;
+  }
+
+ private:
+  PredictReport video() {
+    const auto found_in = [&](const Tensor& rgb) {
+      std::vector<ScoredBox> boxes;
+      for (const Detection& d : predict_image(*session_, normalised(unit_range(rgb), preparation_), prediction_))
+        boxes.push_back({.category = d.class_id - first_class(prediction_.config), .box = coco_box(d.box), .score = d.score});
+      return boxes;
+    };
+    report_.video = predict_video({.video = o_.input,
+                                   .json = o_.output,
+                                   .drawn = o_.draw,
+                                   .prediction = o_.video,
+                                   .drawn_score = kDrawnScore,
+                                   .threads = o_.threads},
+                                  preparation_.classes, found_in, progress_);
+    report_.detections = report_.video->detections;
+    report_.interrupted = report_.video->interrupted;
+    return report_;
+  }
+
+  static fs::path folder_of(const fs::path& file) { return fs::absolute(file).parent_path(); }
+
+  /// Plans every size there is from the headers. An unreadable picture is left to its turn.
+  void plan_all() {
+    std::set<Shape> sizes;
+    for (const Picture& picture : pictures_.list) {
+      try {
+        const PictureSize size = reader_.size(picture.file);
+        sizes.insert(image_extents({size.height, size.width}, prediction_.pad_multiple));
+      } catch (const Error&) {
+      }
+    }
+    const PlannedBytes planned =
+        plan_predictions(*session_, sizes, o_.threads, std::to_string(pictures_.list.size()) + " pictures", progress_);
+    report_.bytes_per_core = planned.core;
+    report_.host_bytes = planned.host;
+  }
+
+  void one(const Picture& picture) {
+    const auto start = std::chrono::steady_clock::now();
+    const std::string name = picture.file.filename().string();
+    try {
+      const Tensor pixels = normalised(reader_.read(picture.file, {.dtype = DType::kF32}), preparation_);
+      const std::vector<Detection> found = predict_image(*session_, pixels, prediction_);
+      for (const Detection& d : found) results_.push_back(result_of(picture, d));
+      if (!o_.draw.empty()) draw(picture, found);
+      report_.detections += static_cast<std::int64_t>(found.size());
+      report_.cases.push_back({name, o_.output, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()});
+    } catch (const Error& e) {
+      if (e.kind() != ErrorKind::kInput) throw;
+      report_.failures.push_back({name, failure_code(e), e.what()});
+      progress_.log("picture " + name + ": " + e.what() + " [quarantined]");
+    }
+  }
+
+  const DetectionClass& class_of(const Detection& d) const {
+    return preparation_.classes.at(static_cast<std::size_t>(d.class_id - first_class(prediction_.config)));
+  }
+
+  Json result_of(const Picture& picture, const Detection& d) const {
+    Json result = coco_result({.box = coco_box(d.box), .score = d.score}, picture.id, class_of(d).id);
+    if (pictures_.numbered) result["file_name"] = picture.file.filename().string();
+    return result;
+  }
+
+  void draw(const Picture& picture, const std::vector<Detection>& found) {
+    std::vector<DrawnBox> boxes;
+    for (const Detection& d : found) {
+      if (d.score < kDrawnScore) break;  // they come best first
+      char score[16];
+      std::snprintf(score, sizeof score, " %.2f", d.score);
+      const auto colour = static_cast<int>(d.class_id - first_class(prediction_.config)) + 1;  // 0 is black
+      boxes.push_back({.box = coco_box(d.box), .colour = colour, .caption = class_of(d).name + score});
+    }
+    std::reverse(boxes.begin(), boxes.end());  // the best is on top
+    const std::string stem = picture.file.stem().string();
+    const std::string name = drawn_.insert(stem).second ? stem : stem + "_" + std::to_string(picture.id);
+    Tensor rgb = reader_.read(picture.file);
+    draw_boxes(rgb, boxes);
+    write_rgb(o_.draw / (name + ".png"), rgb);
+  }
+
+  const PredictOptions& o_;
+  Progress& progress_;
+  WorkerPool pool_;
+  PictureReader reader_;
+  Pictures pictures_;
+  ImagePreparation preparation_;
+  ImagePrediction prediction_;
+  std::unique_ptr<Session> session_;
+  PredictReport report_;
+  Json results_ = Json::array();
+  std::set<std::string> drawn_;  // names without ending
+};
+
+}  // namespace
+
+PredictReport predict_detections(const PredictOptions& options, TrainedRun run, Progress& progress) {
+  check_outputs(options);
+  return Detector(options, std::move(run), progress).run();
+}
+
+}  // namespace voxshard

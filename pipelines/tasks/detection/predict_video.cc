@@ -1,0 +1,153 @@
+#include "pipelines/tasks/detection/predict_video.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+
+#include "io/draw_boxes.h"
+#include "io/video_reader.h"
+#include "io/video_writer.h"
+
+namespace voxshard {
+namespace {
+
+namespace fs = std::filesystem;
+
+void check_outputs(const VideoPredictOptions& o) {
+  std::set<fs::path> files = {fs::weakly_canonical(o.video)};
+  for (const fs::path& file : {o.json, o.prediction.coco, o.prediction.mot, o.drawn})
+    if (!file.empty() && !files.insert(fs::weakly_canonical(file)).second)
+      throw Error(ErrorKind::kUsage,
+                  "[predict] " + file.string() + " is the video, or named for two outputs; choose another");
+}
+
+/// Writes the frames that can be: of the size of the first, each shown later than the one before.
+class DrawnVideo {
+ public:
+  DrawnVideo(const fs::path& path, const VideoReader& video, int threads)
+      : size_{video.stream().height, video.stream().width, 3},
+        first_ticks_(std::min<std::int64_t>(0, video.index()[0].pts_ticks)),
+        writer_(path, {.width = video.stream().width,
+                       .height = video.stream().height,
+                       .time_base = video.index().time_base,
+                       .sample_aspect = video.stream().sample_aspect,
+                       .threads = threads}) {}
+
+  /// False for a frame that cannot be written.
+  bool write(const Tensor& rgb, std::int64_t pts_ticks) {
+    const std::int64_t ticks = pts_ticks - first_ticks_;  // times below 0 cannot be written
+    if (rgb.shape() != size_ || ticks <= last_ticks_) return false;
+    writer_.write(rgb, ticks);
+    last_ticks_ = ticks;
+    return true;
+  }
+  void close() {
+    if (last_ticks_ >= 0) writer_.close();
+  }
+
+ private:
+  Shape size_;
+  std::int64_t first_ticks_, last_ticks_ = -1;
+  VideoWriter writer_;
+};
+
+class VideoDetector {
+ public:
+  VideoDetector(const VideoPredictOptions& options, const std::vector<DetectionClass>& classes, Progress& progress)
+      : o_(options),
+        classes_(classes),
+        progress_(progress),
+        video_(options.video, {.threads = options.threads}),
+        tracker_(options.prediction.tracks) {}
+
+  VideoPredictReport run(const DetectInPicture& detect) {
+    const std::vector<std::int64_t> chosen =
+        select_frames(video_.index(), o_.prediction.frames.value_or(FrameSelection{}));
+    if (chosen.empty())
+      throw Error(ErrorKind::kNoCase, "[predict] " + o_.video.string() + ": no frame is chosen of its " +
+                                          std::to_string(video_.index().size()) + "; check --range");
+    FrameResultsWriter results({.json = o_.json, .coco = o_.prediction.coco, .mot = o_.prediction.mot},
+                               {o_.video, video_.index().time_base, video_.stream().width, video_.stream().height},
+                               classes_);
+    std::optional<DrawnVideo> drawn;
+    if (!o_.drawn.empty()) drawn.emplace(o_.drawn, video_, o_.threads);
+    for (const std::int64_t number : chosen) {
+      report_.interrupted = progress_.stop_requested();
+      if (report_.interrupted) break;
+      one(number, detect, results, drawn);
+      progress_.update("predict", report_.frames + report_.lost, static_cast<std::int64_t>(chosen.size()),
+                       "frame " + std::to_string(number));
+    }
+    if (report_.frames == 0 && !report_.interrupted)
+      throw Error(ErrorKind::kNoCase,
+                  "[predict] " + o_.video.string() + ": none of the frames that were chosen can be decoded");
+    report_.tracks = tracker_.tracks();
+    report_.notes = video_.notes();
+    results.close(report_.notes, !report_.interrupted);
+    if (drawn) drawn->close();
+    return report_;
+  }
+
+ private:
+  void one(std::int64_t number, const DetectInPicture& detect, FrameResultsWriter& results,
+           std::optional<DrawnVideo>& drawn) {
+    if (!video_.read(number, frame_)) {
+      ++report_.lost;
+      return;
+    }
+    FrameResult found{.number = number,
+                      .pts_ticks = frame_.pts_ticks,
+                      .seconds = video_.index().seconds(number),
+                      .boxes = detect(frame_.rgb),
+                      .tracks = {}};
+    found.tracks = tracker_.next(found.boxes);
+    results.write(found);
+    if (drawn) {
+      draw_boxes(frame_.rgb, drawn_boxes(found));
+      if (!drawn->write(frame_.rgb, found.pts_ticks)) ++report_.not_drawn;
+    }
+    report_.detections += static_cast<std::int64_t>(found.boxes.size());
+    ++report_.frames;
+  }
+
+  /// In the colour of the track, else of the class; the best on top.
+  std::vector<DrawnBox> drawn_boxes(const FrameResult& found) const {
+    std::vector<DrawnBox> boxes;
+    for (std::size_t i = found.boxes.size(); i-- > 0;) {
+      const ScoredBox& b = found.boxes[i];
+      if (b.score < o_.drawn_score) continue;
+      const bool tracked = found.tracks[i] > 0;
+      char score[16];
+      std::snprintf(score, sizeof score, " %.2f", b.score);
+      const std::string name = classes_.at(static_cast<std::size_t>(b.category)).name;
+      boxes.push_back({.box = b.box,
+                       .colour = static_cast<int>(tracked ? found.tracks[i] : b.category + 1),
+                       .caption = name + (tracked ? " #" + std::to_string(found.tracks[i]) : "") + score});
+    }
+    return boxes;
+  }
+
+  const VideoPredictOptions& o_;
+  const std::vector<DetectionClass>& classes_;
+  Progress& progress_;
+  VideoReader video_;
+  IouTracker tracker_;
+  VideoFrame frame_;
+  VideoPredictReport report_;
+};
+
+}  // namespace
+
+VideoPredictReport predict_video(const VideoPredictOptions& options, const std::vector<DetectionClass>& classes,
+                                 const DetectInPicture& detect, Progress& progress) {
+  check_outputs(options);
+  return VideoDetector(options, classes, progress).run(detect);
+}
+
+nlohmann::ordered_json to_json(const VideoPredictReport& r) {
+  return {{"frames", r.frames},       {"lost", r.lost},   {"detections", r.detections},  {"tracks", r.tracks},
+          {"not_drawn", r.not_drawn}, {"notes", r.notes}, {"interrupted", r.interrupted}};
+}
+
+}  // namespace voxshard

@@ -1,0 +1,59 @@
+// Detections in a video, one frame in memory at a time: read in place, detected, tracked, written, and on request drawn
+// into an annotated copy with the timestamps of the frames.
+//
+//   const DetectInPicture detect = [&](const Tensor& rgb) { return found_in(rgb); };
+//   VideoPredictReport r = predict_video({.video = "clip.mp4", .json = "found.json", .drawn = "seen.mp4"}, classes,
+//                                        detect, progress);
+//
+// What detects is a function, so that this knows no network. Called by predict_detections.cc.
+#pragma once
+
+#include <functional>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+
+#include "io/frame_results.h"
+#include "io/video_select.h"
+#include "libcore/metrics/iou_tracker.h"
+#include "libcore/tensor/tensor.h"
+#include "pipelines/runs/report.h"
+
+namespace voxshard {
+
+/// The objects in a picture, best first; `category` is an index into the classes, `image` is not read.
+///   rgb  (H, W, 3) u8, red first, upright
+using DetectInPicture = std::function<std::vector<ScoredBox>(const Tensor& rgb)>;
+
+/// What a user says about prediction on videos; an empty path is not written.
+struct VideoPrediction {
+  std::optional<FrameSelection> frames;  // none: all
+  std::filesystem::path coco, mot;       // beside the JSON, see io/frame_results.h
+  TrackOptions tracks;
+};
+
+struct VideoPredictOptions {
+  std::filesystem::path video;
+  std::filesystem::path json;   // empty: none
+  std::filesystem::path drawn;  // .mp4, .mov or .mkv; empty: none
+  VideoPrediction prediction;
+  double drawn_score = 0.3;  // less likely boxes are in the other files only
+  int threads = 1;           // of the decoder and of the encoder
+};
+
+struct VideoPredictReport {
+  std::int64_t frames = 0;  // that were detected in
+  std::int64_t lost = 0;    // asked for, but too damaged to decode
+  std::int64_t detections = 0, tracks = 0;
+  std::int64_t not_drawn = 0;  // frames of another size than the first, or shown no later than the frame before
+  std::vector<std::string> notes;
+  bool interrupted = false;  // the files hold the frames until then, and the JSON says so
+};
+
+/// Errors: kInput as VideoReader; kNoCase when no frame is chosen or none decodes; kUsage as select_frames, for an
+/// output that is the video itself or two that are one; kOutput. What `detect` throws ends it, and no file appears.
+VideoPredictReport predict_video(const VideoPredictOptions& options, const std::vector<DetectionClass>& classes,
+                                 const DetectInPicture& detect, Progress& progress);
+
+nlohmann::ordered_json to_json(const VideoPredictReport& report);
+
+}  // namespace voxshard

@@ -1,0 +1,53 @@
+// The folder that `voxshard prepare` writes and `voxshard train` reads:
+//
+//   WORK/plans.json  dataset.json  fingerprint.json  quarantine.csv  run.json
+//   WORK/images/CASE.nii (f32, plain)  labels/CASE.nii (u8 or i16)  foreground/CASE.safetensors  cases/CASE.json
+//
+//   PreparedDataset d = read_prepared("work");
+//   MappedVolume image = MappedVolume::open(d.cases[0].image);       // each core reads its own box
+//   ForegroundVoxels seeds = load_foreground(d.cases[0], d.plan.classes());
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "libcore/tensor/tensor.h"
+#include "pipelines/tasks/segmentation/prepare_plan.h"
+
+namespace voxshard {
+
+struct PreparedCase {
+  std::string id;
+  std::filesystem::path image, label, foreground;
+  Shape shape;                             // (D, H, W) of both volumes
+  std::vector<std::int64_t> class_voxels;  // by class, on the prepared grid
+};
+
+struct PreparedDataset {
+  std::string name;
+  std::filesystem::path folder;
+  PreparePlan plan;
+  std::vector<PreparedCase> cases;  // sorted by id
+};
+
+/// Errors: kInput when the folder was not written by `prepare` or a file of it is missing; kNoCase when it has no case.
+PreparedDataset read_prepared(const std::filesystem::path& folder);
+
+/// Up to kForegroundSamples voxels of each class but the background, spread evenly over all of its voxels in raster
+/// order.
+struct ForegroundVoxels {
+  std::vector<Tensor> by_class;  // [class]: (n, 3) i32, each row (z, y, x) on the prepared grid; empty when n = 0
+};
+inline constexpr std::int64_t kForegroundSamples = 10000;
+
+/// Errors: as load_safetensors.
+ForegroundVoxels load_foreground(const PreparedCase& item, int classes);
+
+/// The same id and seed give the same voxels.
+///   label  (D, H, W) i32 in [0, classes)
+ForegroundVoxels sample_foreground(const Tensor& label, int classes, const std::string& id, std::uint64_t seed);
+void save_foreground(const std::filesystem::path& path, const ForegroundVoxels& voxels);
+
+}  // namespace voxshard

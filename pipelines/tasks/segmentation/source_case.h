@@ -1,0 +1,47 @@
+// Reading one training case with every check that must hold before it may train: files, voxels, shape, geometry,
+// labels.
+//
+//   SourceCase c = read_source_case(dataset.training[0], classes);   // throws CaseError with a code for quarantine.csv
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "io/dataset.h"
+#include "io/volume.h"
+#include "pipelines/runs/report.h"
+
+namespace voxshard {
+
+struct SourceCase {
+  Volume image;  // f32 HU
+  Volume label;  // i32 in [0, classes)
+};
+
+/// What is wrong with one case; `code` as in CaseFailure.
+class CaseError : public Error {
+ public:
+  CaseError(std::string code, std::string text) : Error(ErrorKind::kInput, std::move(text)), code_(std::move(code)) {}
+  const std::string& code() const { return code_; }
+
+ private:
+  std::string code_;
+};
+
+/// Errors: CaseError; nothing else for bad input.
+SourceCase read_source_case(const Case& item, int classes);
+
+/// Image and label (or two labels) share their grid. Errors: CaseError E_SHAPE or E_GEOMETRY.
+void require_same_grid(const Geometry& image, const Geometry& label, const std::string& what);
+
+/// Runs `body`; an Error of kind kInput, kConfig or kNoCase becomes a CaseFailure of case `id`, others pass.
+/// Returns true when `body` came to its end.
+bool in_case_boundary(const std::string& id, std::vector<CaseFailure>& failures, const std::function<void()>& body);
+
+/// The data set of a folder. Errors: as read_dataset; kNoCase for an empty folder.
+Dataset read_any_dataset(const std::filesystem::path& folder);
+/// The same, for use in training. Errors: kConfig too, for more than one channel.
+Dataset read_source_dataset(const std::filesystem::path& folder);
+
+}  // namespace voxshard

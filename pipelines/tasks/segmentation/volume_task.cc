@@ -1,0 +1,128 @@
+#include "pipelines/tasks/segmentation/volume_task.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "io/dataset.h"
+#include "pipelines/tasks/segmentation/predict_volume.h"
+#include "pipelines/tasks/segmentation/validation.h"
+
+namespace voxshard {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// The folds of the data set; none when all cases are trained on.
+std::vector<Split> folds_of(const PreparedDataset& dataset, const std::string& fold) {
+  if (fold == "all" || dataset.cases.size() < 2) return {};
+  std::vector<std::string> ids;
+  for (const PreparedCase& item : dataset.cases) ids.push_back(item.id);
+  return make_splits(ids, static_cast<int>(std::min<std::size_t>(5, ids.size())));
+}
+
+Split choose_split(const PreparedDataset& dataset, const std::vector<Split>& folds, const std::string& fold) {
+  for (std::size_t f = 0; f < folds.size(); ++f)
+    if (fold == std::to_string(f)) return folds[f];
+  if (!folds.empty())
+    throw Error(ErrorKind::kConfig,
+                "[train] --fold is \"" + fold + "\"; expected 0 to " + std::to_string(folds.size() - 1) + " or all");
+  Split all;
+  for (const PreparedCase& item : dataset.cases) all.train.push_back(item.id);
+  return all;
+}
+
+std::vector<std::size_t> indices(const PreparedDataset& dataset, const std::vector<std::string>& ids) {
+  std::vector<std::size_t> found;
+  for (std::size_t i = 0; i < dataset.cases.size(); ++i)
+    if (std::find(ids.begin(), ids.end(), dataset.cases[i].id) != ids.end()) found.push_back(i);
+  return found;
+}
+
+class VolumeTask : public TrainingTask {
+ public:
+  explicit VolumeTask(const VolumeTaskOptions& options)
+      : o_(options),
+        dataset_(read_prepared(options.work)),
+        folds_(folds_of(dataset_, options.fold)),
+        split_(choose_split(dataset_, folds_, options.fold)),
+        source_(dataset_, indices(dataset_, split_.train), options.sampling) {}
+
+  const char* metric() const override { return "dice"; }
+
+  void complete(ModelSpec& spec) const override {
+    if (spec.detects() || spec.spatial_axes() != 3)
+      throw Error(ErrorKind::kConfig, std::string("[train] only unet3d trains on volumes, got ") + spec.model_name() +
+                                          "; for pictures use --model retinanet");
+    spec.unet.classes = dataset_.plan.classes();
+    spec.unet.channels = static_cast<std::int64_t>(dataset_.plan.channels.size());
+    if (spec.unet.channels != 1)
+      throw Error(ErrorKind::kConfig, "[train] the data set has " + std::to_string(spec.unet.channels) +
+                                          " channels; one (CT) is supported");
+  }
+
+  std::int64_t training_cases() const override { return static_cast<std::int64_t>(split_.train.size()); }
+  std::int64_t validation_cases() const override { return static_cast<std::int64_t>(split_.val.size()); }
+  Json preparation() const override { return to_json(dataset_.plan); }
+
+  Json sampling() const override {
+    const SamplingOptions& s = o_.sampling;
+    return {{"fold", o_.fold},
+            {"cases", split_.train},
+            {"seed", s.seed},
+            {"crop", s.crop.empty() ? "whole" : to_string(s.crop)},
+            {"foreground", s.foreground},
+            {"intensity_scale", s.intensity_scale},
+            {"noise", s.noise},
+            {"flip", s.flip},
+            {"pad_multiple", s.pad_multiple}};
+  }
+
+  void describe(const std::filesystem::path& run) const override {
+    if (!folds_.empty()) write_splits(run / "splits_final.json", folds_);
+  }
+
+  Shape largest_extents(std::int64_t batch) const override { return source_.largest_extents(batch); }
+
+  std::vector<Shape> validation_extents(const ModelSpec& spec) const override {
+    std::vector<Shape> extents;
+    for (std::size_t index : indices(dataset_, split_.val))
+      extents.push_back(prediction_extents(dataset_.cases[index].shape, spec.unet.depth));
+    return extents;
+  }
+
+  Shape load(std::int64_t step, std::int64_t batch, WorkerPool&) override {
+    batch_ = source_.batch(step, batch);
+    source_.prefetch(source_.batch(step + 1, batch));
+    return source_.extents(batch_);
+  }
+
+  void fill(const std::string& input, const TensorView& box) const override { source_.fill(batch_, input, box); }
+
+  Validation validate(Session& session, const ModelSpec& spec, Progress& progress) const override {
+    Validation validation{
+        .score = 0,
+        .by_class = validation_dice(session, dataset_, indices(dataset_, split_.val), spec.unet.depth, progress)};
+    double sum = 0;
+    int counted = 0;
+    for (double dice : validation.by_class)
+      if (std::isfinite(dice)) sum += dice, ++counted;
+    if (counted > 0) validation.score = sum / counted;
+    return validation;
+  }
+
+ private:
+  VolumeTaskOptions o_;
+  PreparedDataset dataset_;
+  std::vector<Split> folds_;
+  Split split_;
+  SampleSource source_;
+  std::vector<Sample> batch_;  // of the step that was loaded last
+};
+
+}  // namespace
+
+std::unique_ptr<TrainingTask> volume_task(const VolumeTaskOptions& options) {
+  return std::make_unique<VolumeTask>(options);
+}
+
+}  // namespace voxshard

@@ -1,0 +1,23 @@
+// Segmentation of prepared volumes as a training task: crops or whole volumes of a fold, validated by Dice on the whole
+// volumes that are held out.
+//
+//   auto task = volume_task({.work = "work", .fold = "0", .sampling = {.crop = {64, 64, 64}}});
+#pragma once
+
+#include <memory>
+
+#include "pipelines/tasks/segmentation/sample_source.h"
+#include "pipelines/tasks/training_task.h"
+
+namespace voxshard {
+
+struct VolumeTaskOptions {
+  std::filesystem::path work;  // a folder that `voxshard prepare` wrote
+  std::string fold = "0";      // of 5 (fewer with few cases), or "all": no validation
+  SamplingOptions sampling;
+};
+
+/// Errors: kInput, kNoCase; kConfig for a fold that there is not.
+std::unique_ptr<TrainingTask> volume_task(const VolumeTaskOptions& options);
+
+}  // namespace voxshard

@@ -1,0 +1,53 @@
+// What a run trains on: where its samples come from and how it is validated. The rest (steps, checkpoints, resume,
+// tables, profile) is run_train's and the same for every task.
+//
+//   std::unique_ptr<TrainingTask> task = volume_task({.work = "work"});          // Dice on prepared volumes
+//   task = detection_task({.data = "coco/train.json"}, config);                  // AP50 on pictures
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "pipelines/runs/model_spec.h"
+#include "pipelines/runs/report.h"
+
+namespace voxshard {
+
+struct Validation {
+  double score = -1;             // higher is better; -1: none yet
+  std::vector<double> by_class;  // of what is to be found; NaN where the samples have none
+};
+
+class TrainingTask {
+ public:
+  virtual ~TrainingTask() = default;
+
+  /// "dice", "ap50": part of names in tables and JSON.
+  virtual const char* metric() const = 0;
+  /// Sets what the data decide: channels and classes. Errors: kConfig for a model that cannot learn from them.
+  virtual void complete(ModelSpec& spec) const = 0;
+  virtual std::int64_t training_cases() const = 0;
+  virtual std::int64_t validation_cases() const = 0;
+  /// What `predict` repeats on new inputs; part of each checkpoint.
+  virtual nlohmann::ordered_json preparation() const = 0;
+  /// What decides the samples of a step; a resumed run must agree on all of it.
+  virtual nlohmann::ordered_json sampling() const = 0;
+  /// Writes which cases train and which validate.
+  virtual void describe(const std::filesystem::path& run) const = 0;
+
+  /// The extents (N and the spatial axes) of the largest step there can be: what a plan of the whole run must hold.
+  virtual Shape largest_extents(std::int64_t batch) const = 0;
+  /// All extents that validation predicts at.
+  virtual std::vector<Shape> validation_extents(const ModelSpec& spec) const = 0;
+
+  /// Makes the samples of a step ready and returns their extents. The same step gives the same samples.
+  virtual Shape load(std::int64_t step, std::int64_t batch, WorkerPool& pool) = 0;
+  /// Fills a core's box of an input of the step that was loaded last. Threads: from several at once.
+  virtual void fill(const std::string& input, const TensorView& box) const = 0;
+
+  /// How well the session's parameters do on the cases that are held out. The session's core set is given back.
+  virtual Validation validate(Session& session, const ModelSpec& spec, Progress& progress) const = 0;
+};
+
+}  // namespace voxshard

@@ -1,0 +1,248 @@
+#include "pipelines/tpu/tpu_config_keys.h"
+
+#include <algorithm>
+#include <array>
+
+#include "libcore/base/error.h"
+#include "pipelines/tpu/tpu_config_text.h"
+
+namespace voxshard {
+namespace {
+
+using nlohmann::json;
+
+/// A key that becomes one option with the same value, or one of two values for true and false.
+struct Renamed {
+  const char* key;
+  const char* option;
+  const char* if_true = nullptr;
+  const char* if_false = nullptr;
+};
+
+constexpr std::array kRenamed = {Renamed{"num_channels", "channels"},
+                                 Renamed{"num_classes", "classes"},
+                                 Renamed{"num_base_filters", "base-filters"},
+                                 Renamed{"deconvolution", "up", "deconvolution", "nearest"},
+                                 Renamed{"use_bfloat16", "precision", "bf16", "f32"},
+                                 Renamed{"init_learning_rate", "learning-rate"},
+                                 Renamed{"lr_decay_steps", "lr-decay-steps"},
+                                 Renamed{"lr_decay_rate", "lr-decay-rate"},
+                                 Renamed{"train_steps", "steps"},
+                                 Renamed{"train_input_partition_dims", "input_partition_dims"}};
+
+/// A key that decides nothing here, and why.
+struct Idle {
+  const char* key;
+  const char* reason;
+};
+
+constexpr const char* kNoRecords = "data comes from a prepared folder, not from TFRecord files";
+constexpr const char* kNoWorker = "validation runs inside train, see --validate-every";
+constexpr const char* kNoCloud = "cores are emulated on this machine";
+constexpr std::array kIdle = {
+    Idle{"dropout_rate", "the reference model never uses it"},
+    Idle{"num_segmentation_levels", "the reference model never uses it"},
+    Idle{"use_index_label_in_train", "labels are class indices always"},
+    Idle{"label_dtype", kNoRecords},
+    Idle{"compressed_input", kNoRecords},
+    Idle{"training_file_pattern", kNoRecords},
+    Idle{"eval_file_pattern", kNoRecords},
+    Idle{"model_dir", "the run folder is --output"},
+    Idle{"eval_item_count", kNoWorker},
+    Idle{"eval_steps", kNoWorker},
+    Idle{"num_steps_per_eval", kNoWorker},
+    Idle{"min_eval_interval", kNoWorker},
+    Idle{"eval_timeout", kNoWorker},
+    Idle{"eval_input_partition_dims", "volumes are evaluated with the partition of the training"},
+    Idle{"tpu", kNoCloud},
+    Idle{"use_tpu", kNoCloud},
+    Idle{"gcp_project", kNoCloud},
+    Idle{"tpu_zone", kNoCloud},
+    Idle{"eval_master", kNoCloud}};
+
+/// Keys with a rule of their own in Translation.
+constexpr std::array kOthers = {"num_cores", "input_image_size", "use_batch_norm", "instance_normalization",
+                                "optimizer", "data_format",      "train_epochs",   "train_item_count"};
+
+Error key_error(const std::string& key, const json& value, const std::string& expected) {
+  return Error(ErrorKind::kConfig, "[config] " + key + " is " + value.dump() + "; expected " + expected);
+}
+
+bool is_unset(const json& value) { return value.is_null() || (value.is_string() && value == "None"); }
+
+bool yes_or_no(const std::string& key, const json& value) {
+  if (!value.is_boolean()) throw key_error(key, value, "true or false");
+  return value.get<bool>();
+}
+
+class Translation {
+ public:
+  explicit Translation(const json& config) : in_(config), out_{.values = config, .notes = {}} {}
+
+  OptionValues run() {
+    take_section();
+    for (const Renamed& row : kRenamed)
+      if (const auto value = take(row.key))
+        put(row.option,
+            row.if_true == nullptr ? *value : json(yes_or_no(row.key, *value) ? row.if_true : row.if_false));
+    for (const Idle& row : kIdle)
+      if (take(row.key)) out_.notes.push_back(std::string("[config] ") + row.key + " has no effect: " + row.reason);
+    take_cores();
+    take_model();
+    take_steps();
+    if (has("lr-decay-steps") || has("lr-decay-rate")) put("schedule", "exponential");
+    write_dims_as_text(out_.values);
+    for (auto& section : out_.values)
+      if (section.is_object()) write_dims_as_text(section);
+    return std::move(out_);
+  }
+
+ private:
+  /// The keys of tpu_config, put over those of the top level.
+  void take_section() {
+    if (!in_.contains("tpu_config")) return;
+    const json section = in_["tpu_config"];
+    out_.values.erase("tpu_config");
+    if (section.is_null()) return;
+    if (!section.is_object()) throw key_error("tpu_config", section, "a section with keys and values");
+    std::vector<std::string> known = tpu_config_keys();
+    for (auto& key : reference_model_keys()) known.push_back(key);
+    for (const auto& [key, value] : section.items()) {
+      if (std::find(known.begin(), known.end(), key) == known.end())
+        throw Error(ErrorKind::kConfig, "[config] the key \"" + key + "\" of tpu_config is not known; did you mean " +
+                                            nearest_key(key, known) + "?");
+      out_.values[key] = value;
+    }
+    for (const auto& key : tpu_config_keys())
+      if (out_.values.contains(key) && is_unset(out_.values[key])) out_.values.erase(key);
+  }
+
+  /// The value of a key, which is then gone; nullopt when it is not there or unset.
+  std::optional<json> take(const std::string& key) {
+    const auto found = out_.values.find(key);
+    if (found == out_.values.end()) return std::nullopt;
+    const json value = *found;
+    out_.values.erase(found);
+    if (is_unset(value)) return std::nullopt;
+    return value;
+  }
+
+  static std::string with_underscores(std::string option) {
+    std::replace(option.begin(), option.end(), '-', '_');
+    return option;
+  }
+  bool has(const std::string& option) const {
+    return out_.values.contains(option) || out_.values.contains(with_underscores(option));
+  }
+  void put(const std::string& option, const json& value) {
+    if (!has(option)) out_.values[option] = value;
+  }
+
+  /// tpu_executor.py: where nothing is cut, each core is a replica.
+  void take_cores() {
+    const auto cores = take("num_cores");
+    if (!cores) return;
+    put("cores", *cores);
+    const auto& v = out_.values;
+    const bool cut = std::any_of(v.items().begin(), v.items().end(), [](const auto& item) {
+      return !is_unset(item.value()) &&
+             (item.key() == "partition" || item.key() == "replicas" || item.key() == "num_shards" ||
+              item.key() == "num_cores_per_replica" || item.key() == "input_partition_dims");
+    });
+    if (!cut) put("num_shards", *cores);
+  }
+
+  void take_model() {
+    if (const auto size = take("input_image_size")) {
+      const auto good = [](const json& extent) { return extent.is_number_integer() && extent > 0; };
+      if (!size->is_array() || size->empty() || !std::all_of(size->begin(), size->end(), good))
+        throw key_error("input_image_size", *size, "a list of extents like [128, 128, 128]");
+      std::string text;
+      for (const auto& extent : *size) text += (text.empty() ? "" : "x") + extent.dump();
+      put("size", text);
+      put("crop", text);
+    }
+    const auto batch = take("use_batch_norm"), instance = take("instance_normalization");
+    if (instance && yes_or_no("instance_normalization", *instance)) put("norm", "instance");
+    if (batch) put("norm", yes_or_no("use_batch_norm", *batch) ? "batch" : "none");
+    if (const auto format = take("data_format"); format && *format != "channels_last")
+      throw key_error("data_format", *format, "channels_last: axes are N D H W C");
+    if (out_.values.contains("optimizer") && out_.values["optimizer"] == "momentum") out_.values["optimizer"] = "sgd";
+  }
+
+  /// unet_main.py: an epoch is train_item_count // train_batch_size steps, and the rate decays once per epoch.
+  void take_steps() {
+    const auto items = take("train_item_count"), epochs = take("train_epochs");
+    if (!items || !epochs || has("steps")) return;
+    const json batch = out_.values.value("train_batch_size", json(8));  // the default of unet_config.py
+    for (const auto& [key, value] :
+         {std::pair{"train_item_count", *items}, {"train_epochs", *epochs}, {"train_batch_size", batch}})
+      if (!value.is_number_integer() || value < 1 || value > 1'000'000'000)
+        throw key_error(key, value, "a positive whole number");
+    const std::int64_t epoch = items->get<std::int64_t>() / batch.get<std::int64_t>();
+    if (epoch < 1) throw key_error("train_item_count", *items, "at least one batch of " + batch.dump());
+    put("steps", epochs->get<std::int64_t>() * epoch);
+    put("lr-decay-steps", epoch);
+  }
+
+  static void write_dims_as_text(json& section) {
+    const auto dims = section.find("input_partition_dims");
+    if (dims == section.end()) return;
+    if (is_unset(*dims))
+      section.erase(dims);
+    else if (dims->is_structured())
+      *dims = to_text(*dims, TextStyle::kPython);
+  }
+
+  const json& in_;
+  OptionValues out_;
+};
+
+std::size_t letters_to_change(const std::string& a, const std::string& b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t changed = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, changed});
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace
+
+const std::vector<std::string>& tpu_config_keys() {
+  static const std::vector<std::string> kKeys = {"num_cores_per_replica",
+                                                 "input_partition_dims",
+                                                 "iterations_per_loop",
+                                                 "per_host_input_for_training",
+                                                 "num_shards",
+                                                 "train_batch_size",
+                                                 "eval_batch_size",
+                                                 "predict_batch_size"};
+  return kKeys;
+}
+
+std::vector<std::string> reference_model_keys() {
+  std::vector<std::string> keys(kOthers.begin(), kOthers.end());
+  for (const Renamed& row : kRenamed) keys.push_back(row.key);
+  for (const Idle& row : kIdle) keys.push_back(row.key);
+  return keys;
+}
+
+std::string nearest_key(const std::string& key, const std::vector<std::string>& candidates) {
+  return *std::min_element(candidates.begin(), candidates.end(), [&](const std::string& a, const std::string& b) {
+    return letters_to_change(key, a) < letters_to_change(key, b);
+  });
+}
+
+OptionValues with_option_names(const json& config) {
+  if (!config.is_object()) return {.values = config, .notes = {}};
+  return Translation(config).run();
+}
+
+}  // namespace voxshard

@@ -1,0 +1,30 @@
+// From a TPUConfig to what the engine cuts: the dims of the image become the mesh's partition, cores / cores per
+// replica its replicas, and what the labels say beyond that a placement of the input.
+//
+//   ModelSpec spec{.unet = {.base_filters = 8}};
+//   apply(config, {.cores = 8}, {4, 64, 64, 64, 1}, spec);   // [[1, 4, 1, 1, 1], None] -> 2 replicas of 1x4x1x1x1
+#pragma once
+
+#include "pipelines/runs/model_spec.h"
+#include "pipelines/tpu/tpu_config.h"
+
+namespace voxshard {
+
+/// Whether the config says how samples are cut or how many replicas there are, so that apply() decides the mesh.
+bool decides_mesh(const TpuConfig& config);
+
+/// Sets `spec.cut.mesh.partition`, `spec.cut.mesh.replicas` and `spec.cut.inputs`. The tensors are the feature "image" and the label
+/// "labels"; dims for the labels may have the channel axis or, as index labels do, lack it. A config without
+/// input_partition_dims keeps the partition of `spec`. A detector's "labels" are the targets of all its levels: None puts them
+/// whole on every core, the dims of the image cut the levels that they divide.
+///   image  (N, spatial axes, C) what one replica reads
+/// Errors: those of check and resolve; kConfig for a cut channel axis, for cores per replica that nothing cuts, for a
+/// detector's labels cut otherwise than its image.
+void apply(const TpuConfig& config, const SystemCores& system, const Shape& image, ModelSpec& spec);
+
+/// {"labels": "replicated" | "first core" | "where divisible" | "1x2x2x1x1"} for the inputs that are not cut like the mesh, and back.
+nlohmann::ordered_json to_json(const std::vector<PlacedInput>& inputs);
+/// Errors: kConfig.
+std::vector<PlacedInput> inputs_from_json(const nlohmann::json& json);
+
+}  // namespace voxshard

@@ -1,0 +1,90 @@
+// verify, bench and explain as their callers see them: what the JSON has, and that a fault is found.
+#include <nlohmann/json.hpp>
+
+#include "apps/exit_code.h"
+#include "pipelines/commands/run_bench.h"
+#include "pipelines/commands/run_explain.h"
+#include "pipelines/commands/run_verify.h"
+#include "tests/pipelines/training_scene.h"
+
+namespace voxshard {
+namespace {
+
+ModelSpec small_spec(DType precision = DType::kF32) {
+  ModelSpec spec;
+  spec.unet = {.base_filters = 4, .depth = 3};
+  spec.precision = precision, spec.cut.mesh.partition = {1, 2, 1, 2, 1};
+  return spec;
+}
+
+std::vector<std::string> keys(const nlohmann::ordered_json& json) {
+  std::vector<std::string> names;
+  for (const auto& [key, value] : json.items()) names.push_back(key);
+  return names;
+}
+
+TEST(RunVerify, AnEqualModelHasNoFirstDifference) {
+  const auto json = to_json(run_verify({.spec = small_spec(), .extents = {1, 12, 8, 16}, .seed = 2, .threads = 2}));
+  EXPECT_THAT(keys(json), testing::ElementsAre("equal", "first_difference", "layers", "end_to_end", "tolerance"));
+  EXPECT_EQ(json["equal"], true);
+  EXPECT_TRUE(json["first_difference"].is_null());
+  EXPECT_GT(json["layers"]["compared"], 50);
+}
+
+/// Changes one value of the fifth copy.
+struct FaultyTransport : InProcessTransport {
+  void start(std::int64_t from, std::int64_t to, const TensorView& src, const TensorView& dst) override {
+    InProcessTransport::start(from, to, src, dst);
+    if (++started == 5) store(dst, 0, load(dst, 0) + 4);
+  }
+  std::atomic<int> started{0};
+};
+
+TEST(RunVerify, AFaultOfTheTransportNamesTheFirstWrongLayerAndExitsWithNine) {
+  FaultyTransport transport;
+  ModelSpec spec = small_spec();
+  spec.cut.mesh.partition = {1, 2, 1, 1, 1};
+  const auto report = run_verify({.spec = spec, .extents = {1, 12, 8, 16}, .transport = &transport});
+  EXPECT_FALSE(report.equal());
+  const auto json = to_json(report);
+  EXPECT_EQ(json["equal"], false);
+  EXPECT_THAT(json["first_difference"]["layer"].get<std::string>(), testing::StartsWith("encoder"));
+  EXPECT_GT(json["first_difference"]["difference"], json["first_difference"]["allowed"]);
+  EXPECT_EQ(exit_code(ErrorKind::kMismatch), 9);
+}
+
+TEST(RunBench, StepsAndKernelsSayWhereTheTimeGoes) {
+  NoProgress progress;
+  const BenchOptions options{.spec = small_spec(DType::kBF16), .extents = {1, 8, 8, 8}, .steps = 2, .threads = 2};
+  const auto step = to_json(run_bench_step(options, progress));
+  for (const char* key : {"step_seconds", "gflops_per_second", "by_op", "by_instruction", "peak_resident_bytes",
+                          "planned_bytes", "resident_before_bytes"})
+    EXPECT_TRUE(step.contains(key)) << key;
+  EXPECT_THAT(keys(step["step_seconds"]), testing::ElementsAre("median", "min", "max"));
+  EXPECT_GT(step["gflops_per_second"], 0);
+  EXPECT_TRUE(step["by_op"].contains("exchange"));
+  const auto kernels = to_json(run_bench_kernels(options, progress));
+  EXPECT_LT(kernels["by_instruction"].size(), step["by_instruction"].size());
+  for (const auto& row : kernels["by_instruction"])
+    EXPECT_THAT(row["op"].get<std::string>(), testing::StartsWith("conv"));
+}
+
+TEST(RunBench, IsRefusedOverTheBudget) {
+  NoProgress progress;
+  expect_error(ErrorKind::kBudget, "nothing was allocated", [&] {
+    run_bench_step({.spec = small_spec(), .extents = {1, 32, 32, 32}, .core_budget_bytes = 1 << 20}, progress);
+  });
+}
+
+TEST(RunExplain, EveryStageIsText) {
+  for (const char* stage : {"graph", "grad", "program", "memory"})
+    EXPECT_GT(run_explain(small_spec(), {1, 8, 8, 8}, stage).size(), 500u);
+  EXPECT_LT(run_explain(small_spec(), {1, 8, 8, 8}, "graph").size(),
+            run_explain(small_spec(), {1, 8, 8, 8}, "grad").size());
+  expect_error(ErrorKind::kConfig, "expected graph, grad, program, memory", [] {
+    run_explain(small_spec(), {1, 8, 8, 8}, "dream");
+  });
+}
+
+}  // namespace
+}  // namespace voxshard

@@ -1,0 +1,136 @@
+// Prediction: each label map lies where its image lies, a bad image costs only itself, and no input is ever
+// overwritten.
+#include "pipelines/commands/run_predict.h"
+
+#include <nlohmann/json.hpp>
+
+#include "pipelines/commands/run_evaluate.h"
+#include "pipelines/runs/checkpoint.h"
+#include "tests/pipelines/training_scene.h"
+
+namespace voxshard {
+namespace {
+
+/// A run of two steps, and the images of the demo in one folder without the _0000 of nnU-Net.
+struct PredictScene : TrainingScene {
+  explicit PredictScene(const std::string& name) : TrainingScene(name) {
+    TrainOptions o = options("run");
+    o.steps = 2;
+    run_train(o, progress);
+    std::filesystem::create_directories(path("in"));
+    for (const char* part : {"imagesTr", "imagesTs"})
+      for (const auto& entry : std::filesystem::directory_iterator(data() / part)) {
+        std::string name_in = entry.path().filename().string();
+        name_in.erase(name_in.find("_0000"), 5);
+        std::filesystem::copy_file(entry.path(), path("in") / name_in);
+      }
+  }
+  PredictOptions predict() const {
+    return {.run = path("run"), .input = path("in"), .output = path("out"), .threads = 2};
+  }
+};
+
+TEST(RunPredict, EveryLabelMapHasTheGeometryOfItsImage) {
+  PredictScene scene("predict_geometry");
+  const PredictReport report = run_predict(scene.predict(), scene.progress);
+  ASSERT_EQ(report.cases.size(), 3u);
+  std::set<std::string> orientations;
+  for (const PredictedCase& c : report.cases) {
+    const VolumeInfo in = read_volume_info(scene.path("in") / (c.id + ".nii.gz")), out = read_volume_info(c.file);
+    EXPECT_TRUE(same_geometry(in.geometry, out.geometry, 1e-5)) << c.id;
+    orientations.insert(in.orientation);
+    const Volume labels = read_label(c.file);
+    for (std::int64_t i = 0; i < labels.voxels.count(); ++i)
+      ASSERT_TRUE(labels.voxels.as<std::int32_t>()[i] >= 0 && labels.voxels.as<std::int32_t>()[i] < 5);
+  }
+  EXPECT_GT(orientations.size(), 1u) << "the demo should have several orientations";
+  EXPECT_GT(report.bytes_per_core, 0);
+
+  EvaluateOptions evaluate;
+  evaluate.predictions = scene.path("out"), evaluate.references = scene.data() / "labelsTr";
+  EXPECT_EQ(run_evaluate(evaluate, scene.progress).cases.size(), 2u);
+}
+
+TEST(RunPredict, APartitionPredictsTheSameLabels) {
+  PredictScene scene("predict_partition");
+  PredictOptions o = scene.predict();
+  run_predict(o, scene.progress);
+  o.output = scene.path("cut"), o.partition = Dims{1, 2, 1, 3, 1}, o.threads = 1;
+  for (const PredictedCase& c : run_predict(o, scene.progress).cases)
+    EXPECT_TRUE(Scene::bytes_of(c.file) == Scene::bytes_of(scene.path("out") / (c.id + ".nii.gz"))) << c.id;
+}
+
+TEST(RunPredict, ABrokenImageIsQuarantinedAndTheOthersArePredicted) {
+  PredictScene scene("predict_broken");
+  Scene::truncate(scene.path("in/phantom_001.nii.gz"));
+  write_volume(scene.path("in/a_nan.nii"), Scene::make_image(1), DiskType::kF32);
+  Scene::plant_nan(scene.path("in/a_nan.nii"), 17);
+  std::ofstream(scene.path("in/b_text.nii.gz")) << "no volume";
+  const PredictReport report = run_predict(scene.predict(), scene.progress);
+  EXPECT_EQ(report.cases.size(), 2u);
+  ASSERT_EQ(report.failures.size(), 3u);
+  EXPECT_EQ(report.failures[0].code, "E_NAN");
+  EXPECT_EQ(report.failures[2].id, "phantom_001");
+  EXPECT_THAT(Scene::bytes_of(scene.path("out/quarantine.csv")), testing::HasSubstr("phantom_001,E_READ"));
+  EXPECT_FALSE(std::filesystem::exists(scene.path("out/phantom_001.nii.gz")));
+  EXPECT_EQ(to_json(report)["failed"], 3);
+}
+
+TEST(RunPredict, ImagesOfTheSameNameDoNotOverwriteEachOther) {
+  PredictScene scene("predict_twice");
+  std::filesystem::copy_file(scene.path("in/phantom_001.nii.gz"), scene.path("in/phantom_000_0000.nii.gz"));
+  const PredictReport report = run_predict(scene.predict(), scene.progress);
+  EXPECT_EQ(report.cases.size(), 3u);
+  ASSERT_EQ(report.failures.size(), 1u);
+  EXPECT_EQ(report.failures[0].id, "phantom_000");
+  EXPECT_EQ(report.failures[0].code, "E_DUPLICATE");
+}
+
+TEST(RunPredict, TheFolderOfTheImagesIsNoOutput) {
+  PredictScene scene("predict_inplace");
+  PredictOptions o = scene.predict();
+  const std::string before = Scene::bytes_of(scene.path("in/phantom_000.nii.gz"));
+  o.output = scene.path("in/../in");
+  expect_error(ErrorKind::kUsage, "overwrite", [&] { run_predict(o, scene.progress); });
+  o.input = scene.path("in/phantom_000.nii.gz");
+  expect_error(ErrorKind::kUsage, "overwrite", [&] { run_predict(o, scene.progress); });
+  EXPECT_TRUE(Scene::bytes_of(scene.path("in/phantom_000.nii.gz")) == before);
+}
+
+TEST(RunPredict, NothingToPredictIsAnError) {
+  PredictScene scene("predict_none");
+  PredictOptions o = scene.predict();
+  o.input = scene.path("empty");
+  expect_error(ErrorKind::kInput, "does not exist", [&] { run_predict(o, scene.progress); });
+  std::filesystem::create_directories(o.input);
+  expect_error(ErrorKind::kNoCase, "no .nii", [&] { run_predict(o, scene.progress); });
+  std::ofstream(scene.path("empty/x.nii.gz")) << "no volume";
+  expect_error(ErrorKind::kNoCase, "x.nii.gz", [&] { run_predict(o, scene.progress); });
+}
+
+TEST(RunPredict, ATinyBudgetIsRefusedBeforeAnyOutputExists) {
+  PredictScene scene("predict_budget");
+  PredictOptions o = scene.predict();
+  o.core_budget_bytes = 1 << 20;
+  expect_error(ErrorKind::kBudget, "nothing was allocated", [&] { run_predict(o, scene.progress); });
+  EXPECT_FALSE(std::filesystem::exists(o.output));
+}
+
+TEST(RunPredict, ACheckpointOfAnotherModelIsRefused) {
+  PredictScene scene("predict_other");
+  Checkpoint checkpoint = load_checkpoint(scene.last("run"));
+  checkpoint.state.model["base_filters"] = 8;
+  save_checkpoint(scene.path("other.safetensors"), checkpoint.state, checkpoint.parameters, {});
+  PredictOptions o = scene.predict();
+  o.run = scene.path("other.safetensors");
+  expect_error(ErrorKind::kCheckpoint, "another model", [&] { run_predict(o, scene.progress); });
+  checkpoint.state.model["base_filters"] = 4, checkpoint.state.prepare = nlohmann::json::object();
+  save_checkpoint(o.run, checkpoint.state, checkpoint.parameters, {});
+  expect_error(ErrorKind::kCheckpoint, "other.safetensors", [&] { run_predict(o, scene.progress); });
+  o = scene.predict(), o.checkpoint = "worst";
+  expect_error(ErrorKind::kUsage, "expected best, last or auto", [&] { run_predict(o, scene.progress); });
+  EXPECT_FALSE(std::filesystem::exists(o.output));
+}
+
+}  // namespace
+}  // namespace voxshard

@@ -1,0 +1,192 @@
+// Training: the same bytes however it is interrupted or how many threads work, and no run is lost by a mistake.
+#include <nlohmann/json.hpp>
+
+#include "io/config_file.h"
+#include "pipelines/runs/checkpoint.h"
+#include "tests/pipelines/training_scene.h"
+
+namespace voxshard {
+namespace {
+
+TEST(RunTrain, LeavesTheRunFolder) {
+  TrainingScene scene("train_folder");
+  TrainOptions o = scene.options("run");
+  o.fold = "0", o.validate_every = 2, o.sampling.crop = {16, 16, 24};
+  const TrainReport report = run_train(o, scene.progress);
+  EXPECT_EQ(report.steps, 5);
+  EXPECT_EQ(report.validation_cases, 1);
+  EXPECT_EQ(report.validation.by_class.size(), 4u);
+  for (const char* name : {"run.json", "plans.json", "splits_final.json", "results.csv", "checkpoints/last.safetensors",
+                           "checkpoints/last.json", "checkpoints/best.safetensors"})
+    EXPECT_TRUE(std::filesystem::exists(o.run / name)) << name;
+  const std::string rows = Scene::bytes_of(o.run / "results.csv");
+  EXPECT_EQ(std::count(rows.begin(), rows.end(), '\n'), 6);
+  EXPECT_EQ(read_json(o.run / "run.json").at("report").at("steps"), 5);
+}
+
+TEST(RunTrain, StoppedAndResumedGivesTheBytesOfAnUndisturbedRun) {
+  TrainingScene scene("train_resume");
+  for (const bool die : {false, true}) {  // asked to stop, or killed between two checkpoints
+    const std::string name = die ? "killed" : "stopped";
+    TrainOptions o = scene.options("whole_" + name);
+    o.steps = 7, o.checkpoint_every = 2, o.fold = "0", o.validate_every = 3;
+    run_train(o, scene.progress);
+    o.run = scene.path(name);
+    StoppingProgress stopping(5, die);
+    if (die) {
+      EXPECT_THROW(run_train(o, stopping), std::runtime_error);
+    } else {
+      EXPECT_TRUE(run_train(o, stopping).interrupted);
+    }
+    EXPECT_EQ(load_checkpoint(scene.last(name)).state.step, die ? 4 : 5);
+    o.resume = true;
+    EXPECT_FALSE(run_train(o, scene.progress).interrupted);
+    EXPECT_TRUE(scene.last_bytes(name) == scene.last_bytes("whole_" + name));
+    EXPECT_TRUE(Scene::bytes_of(o.run / "checkpoints/best.safetensors") ==
+                Scene::bytes_of(scene.path("whole_" + name) / "checkpoints/best.safetensors"));
+    const std::string rows = Scene::bytes_of(o.run / "results.csv");
+    EXPECT_EQ(std::count(rows.begin(), rows.end(), '\n'), 8);
+  }
+}
+
+TEST(RunTrain, OneAndTwoThreadsGiveTheSameBytes) {
+  TrainingScene scene("train_threads");
+  for (const DType precision : {DType::kF32, DType::kBF16}) {
+    for (const int threads : {1, 2}) {
+      TrainOptions o = scene.options(std::to_string(threads));
+      o.spec.precision = precision, o.spec.cut.mesh.partition = {1, 2, 2, 1, 1}, o.threads = threads, o.restart = true;
+      run_train(o, scene.progress);
+    }
+    EXPECT_TRUE(scene.last_bytes("1") == scene.last_bytes("2")) << dtype_name(precision);
+  }
+}
+
+TEST(RunTrain, ThePartitionChangesNothingBeyondRounding) {
+  TrainingScene scene("train_partition");
+  for (const char* name : {"whole", "cut"}) {
+    TrainOptions o = scene.options(name);
+    o.steps = 3;
+    o.optimizer = {.kind = OptimizerKind::kSgd, .learning_rate = 0.01};
+    if (name == std::string("cut")) o.spec.cut.mesh.partition = {1, 2, 3, 2, 1};
+    run_train(o, scene.progress);
+  }
+  const Checkpoint whole = load_checkpoint(scene.last("whole")), cut = load_checkpoint(scene.last("cut"));
+  for (const auto& [name, tensor] : whole.parameters) {
+    const Difference d = compare(tensor.view(), cut.parameters.at(name).view());
+    EXPECT_LE(d.max_abs, 1e-4 * std::max(1.0, d.max_magnitude)) << name;
+  }
+}
+
+TEST(RunTrain, ResumingWithOtherOptionsNamesWhatDiffers) {
+  TrainingScene scene("train_other");
+  TrainOptions o = scene.options("run");
+  run_train(o, scene.progress);
+  o.resume = true;
+  const std::string before = scene.last_bytes("run");
+  const auto expect_refused = [&](const std::string& key, const std::function<void(TrainOptions&)>& change) {
+    TrainOptions other = o;
+    change(other);
+    expect_error(ErrorKind::kCheckpoint, key, [&] { run_train(other, scene.progress); });
+  };
+  expect_refused("/training/learning_rate", [](auto& t) { t.optimizer.learning_rate = 0.5; });
+  expect_refused("/training/seed", [](auto& t) { t.sampling.seed = 9; });
+  expect_refused("/training/steps", [](auto& t) { t.steps = 50; });
+  expect_refused("/training/crop", [](auto& t) { t.sampling.crop = {16, 16, 8}; });
+  expect_refused("/model/base_filters", [](auto& t) { t.spec.unet.base_filters = 8; });
+  EXPECT_TRUE(scene.last_bytes("run") == before);
+}
+
+TEST(RunTrain, AnExistingRunIsOnlyReplacedWhenAsked) {
+  TrainingScene scene("train_exists");
+  TrainOptions o = scene.options("run");
+  run_train(o, scene.progress);
+  const std::string before = scene.last_bytes("run");
+  expect_error(ErrorKind::kUsage, "--resume", [&] { run_train(o, scene.progress); });
+  o.restart = true;
+  TrainOptions impossible = o;
+  impossible.core_budget_bytes = 1 << 20;
+  expect_error(ErrorKind::kBudget, "nothing was allocated", [&] { run_train(impossible, scene.progress); });
+  impossible = o;
+  impossible.fold = "7";
+  expect_error(ErrorKind::kConfig, "--fold", [&] { run_train(impossible, scene.progress); });
+  EXPECT_TRUE(scene.last_bytes("run") == before) << "a run that cannot start must not throw the earlier one away";
+  EXPECT_TRUE(std::filesystem::exists(o.run / "results.csv"));
+  o.sampling.seed = 1;
+  run_train(o, scene.progress);
+  EXPECT_TRUE(scene.last_bytes("run") != before);
+}
+
+TEST(RunTrain, WholeVolumesArePaddedAndTrained) {
+  TrainingScene scene("train_whole", 3);
+  TrainOptions o = scene.options("run");
+  o.sampling.crop = {}, o.sampling.pad_multiple = 4, o.spec.cut.mesh.partition = {1, 2, 1, 2, 1};
+  const TrainReport report = run_train(o, scene.progress);
+  EXPECT_EQ(report.steps, 5);
+  EXPECT_TRUE(std::isfinite(report.loss));
+}
+
+TEST(RunTrain, TwoReplicasShareABatchOfTwo) {
+  TrainingScene scene("train_replicas");
+  for (const bool norm_over_replica : {false, true}) {
+    TrainOptions o = scene.options(norm_over_replica ? "replica" : "all");
+    o.batch = 2, o.spec.cut.mesh.replicas = 2, o.spec.cut.mesh.partition = {1, 1, 2, 1, 1}, o.fold = "0";
+    o.spec.norm_over_replica = norm_over_replica;
+    EXPECT_EQ(run_train(o, scene.progress).steps, 5);
+  }
+  EXPECT_TRUE(scene.last_bytes("all") != scene.last_bytes("replica"));
+  TrainOptions odd = scene.options("odd");
+  odd.batch = 3, odd.spec.cut.mesh.replicas = 2;
+  expect_error(ErrorKind::kConfig, "divisible", [&] { run_train(odd, scene.progress); });
+}
+
+TEST(RunTrain, TheBudgetHoldsForValidationAndIsCheckedBeforeTheFirstStep) {
+  TrainingScene scene("train_budget");
+  TrainOptions o = scene.options("run");
+  o.fold = "0", o.sampling.crop = {8, 8, 8};
+  run_train(o, scene.progress);
+  const auto memory = read_json(o.run / "run.json").at("memory").at("bytes_per_core").at(0);
+  o.run = scene.path("tight"),
+  o.core_budget_bytes = memory.get<std::int64_t>();  // the crop fits, the whole volumes do not
+  RecordingProgress progress;
+  expect_error(ErrorKind::kBudget, "nothing was allocated", [&] { run_train(o, progress); });
+  EXPECT_EQ(progress.updates, 0);
+  o.fold = "all";
+  EXPECT_EQ(run_train(o, progress).steps, 5) << "without validation the crop alone counts";
+}
+
+TEST(RunTrain, TheBudgetHoldsForEveryWholeVolume) {
+  Scene scene("train_volumes");  // case 1 is larger than case 0
+  scene.write_dataset(2);
+  write_volume(scene.image(1), Scene::make_image(1, {24, 20, 16}), DiskType::kI16);
+  write_volume(scene.label(1), Scene::make_label({24, 20, 16}), DiskType::kU8);
+  run_prepare({.dataset = scene.data(), .work = scene.work(), .spacing = "keep"}, scene.progress);
+  TrainOptions o{.work = scene.work(), .run = scene.path("small"), .steps = 6, .fold = "all"};
+  o.spec.unet = {.base_filters = 4, .depth = 3}, o.spec.precision = DType::kF32;
+  o.sampling.crop = {8, 10, 12};
+  run_train(o, scene.progress);
+  o.core_budget_bytes = 2 * read_json(o.run / "run.json").at("memory").at("bytes_per_core").at(0).get<std::int64_t>();
+  o.run = scene.path("whole"), o.sampling.crop = {}, o.sampling.pad_multiple = 4;
+  RecordingProgress progress;
+  expect_error(ErrorKind::kBudget, "16x20x24", [&] { run_train(o, progress); });
+  EXPECT_EQ(progress.updates, 0);
+}
+
+TEST(RunTrain, ADivergedRunNamesStepAndLayerAndKeepsTheCheckpoint) {
+  TrainingScene scene("train_diverged");
+  TrainOptions o = scene.options("run");
+  o.optimizer = {.kind = OptimizerKind::kSgd, .learning_rate = 1e35};
+  expect_error(ErrorKind::kDiverged, "first at layer", [&] { run_train(o, scene.progress); });
+}
+
+TEST(RunTrain, WhatIsMissingOrUnwritableIsNamed) {
+  TrainingScene scene("train_missing");
+  TrainOptions o = scene.options("run");
+  o.work = scene.path("nowhere");
+  expect_error(ErrorKind::kInput, "voxshard prepare", [&] { run_train(o, scene.progress); });
+  o = scene.options("run");
+  o.run = "/proc/voxshard";
+  expect_error(ErrorKind::kOutput, "/proc/voxshard", [&] { run_train(o, scene.progress); });
+}
+
+}  // namespace
+}  // namespace voxshard

@@ -1,0 +1,120 @@
+// Changes of training pictures: boxes follow the pixels, and the same key gives the same picture.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "pipelines/tasks/detection/augment_image.h"
+
+namespace voxshard {
+namespace {
+
+/// Dark, with a bright rectangle where its only box is.
+AugmentedImage scene(std::int64_t height, std::int64_t width, const CocoBox& box) {
+  AugmentedImage image{Tensor(DType::kF32, {height, width, 3}), {{.class_index = 1, .box = box, .area = box.area()}}};
+  for (std::int64_t y = 0; y < height; ++y)
+    for (std::int64_t x = 0; x < width; ++x) {
+      const auto px = static_cast<double>(x), py = static_cast<double>(y);
+      const bool inside = px >= box.x && px < box.x + box.width && py >= box.y && py < box.y + box.height;
+      float* pixel = image.pixels.as<float>() + 3 * (y * width + x);
+      pixel[0] = inside ? 0.9f : 0.2f, pixel[1] = inside ? 0.7f : 0.2f, pixel[2] = inside ? 0.5f : 0.2f;
+    }
+  return image;
+}
+
+/// The box of the pixels that are brighter than `level`.
+CocoBox bright_box(const Tensor& pixels, float level) {
+  const std::int64_t height = pixels.shape()[0], width = pixels.shape()[1];
+  std::int64_t x0 = width, y0 = height, x1 = 0, y1 = 0;
+  for (std::int64_t y = 0; y < height; ++y)
+    for (std::int64_t x = 0; x < width; ++x)
+      if (pixels.as<float>()[3 * (y * width + x)] > level)
+        x0 = std::min(x0, x), y0 = std::min(y0, y), x1 = std::max(x1, x + 1), y1 = std::max(y1, y + 1);
+  return {static_cast<double>(x0), static_cast<double>(y0), static_cast<double>(x1 - x0), static_cast<double>(y1 - y0)};
+}
+
+TEST(AugmentImage, BoxesFollowTheMirror) {
+  for (const std::int64_t width : {30, 31}) {
+    const auto image = scene(20, width, {3, 4, 10, 6});
+    const auto once = augment_image(image, {.mirror = 1}, {});
+    EXPECT_EQ(once.boxes[0].box, (CocoBox{static_cast<double>(width) - 13, 4, 10, 6}));
+    EXPECT_EQ(bright_box(once.pixels, 0.5f), once.boxes[0].box);
+    const auto twice = augment_image(once, {.mirror = 1}, {});
+    EXPECT_TRUE(compare(twice.pixels.view(), image.pixels.view()).bit_equal);
+    EXPECT_EQ(twice.boxes[0].box, image.boxes[0].box);
+  }
+}
+
+TEST(AugmentImage, BoxesFollowTheScale) {
+  const auto image = scene(40, 60, {10, 8, 20, 16});
+  const auto large = augment_image(image, {.mirror = 0, .scale = {2, 2}}, {});
+  EXPECT_EQ(large.pixels.shape(), (Shape{80, 120, 3}));
+  EXPECT_EQ(large.boxes[0].box, (CocoBox{20, 16, 40, 32}));
+  EXPECT_EQ(large.boxes[0].area, 4 * 320);
+  EXPECT_EQ(bright_box(large.pixels, 0.55f), large.boxes[0].box);
+  const auto odd = augment_image(image, {.mirror = 0, .scale = {0.77, 0.77}}, {});  // 30.8 and 46.2 are rounded
+  EXPECT_EQ(odd.pixels.shape(), (Shape{31, 46, 3}));
+  EXPECT_DOUBLE_EQ(odd.boxes[0].box.y, 8 * 31.0 / 40);
+  EXPECT_DOUBLE_EQ(odd.boxes[0].box.width, 20 * 46.0 / 60);
+}
+
+TEST(AugmentImage, TheDefaultKeepsTheSizeAndTheColours) {
+  const auto image = scene(9, 7, {1, 1, 3, 3});
+  const auto same = augment_image(image, {.mirror = 0}, {.seed = 5, .image = 6, .epoch = 7});
+  EXPECT_TRUE(compare(same.pixels.view(), image.pixels.view()).bit_equal);
+}
+
+TEST(AugmentImage, TheKeyAloneDecides) {
+  const ImageAugmentation all{.scale = {0.8, 1.25}, .brightness = 0.2, .contrast = 0.2, .saturation = 0.3};
+  const auto image = scene(40, 60, {10, 8, 20, 16});
+  const AugmentationKey key{.seed = 1, .image = 2, .epoch = 3};
+  const auto a = augment_image(image, all, key), b = augment_image(image, all, key);
+  EXPECT_TRUE(compare(a.pixels.view(), b.pixels.view()).bit_equal);
+  for (const AugmentationKey& other :
+       {AugmentationKey{2, 2, 3}, AugmentationKey{1, 3, 3}, AugmentationKey{1, 2, 4}, AugmentationKey{1, 3, 2}}) {
+    const auto c = augment_image(image, all, other);
+    EXPECT_FALSE(c.pixels.shape() == a.pixels.shape() && compare(c.pixels.view(), a.pixels.view()).bit_equal);
+  }
+}
+
+TEST(AugmentImage, DrawsFillTheirRange) {
+  const auto image = scene(100, 100, {10, 10, 20, 20});
+  int mirrored = 0;
+  std::int64_t smallest = 1000, largest = 0;
+  for (std::uint64_t epoch = 0; epoch < 200; ++epoch) {
+    const auto a = augment_image(image, {.scale = {0.5, 2}}, {.epoch = epoch});
+    mirrored += a.boxes[0].box.x > 0.3 * static_cast<double>(a.pixels.shape()[1]);
+    smallest = std::min(smallest, a.pixels.shape()[0]), largest = std::max(largest, a.pixels.shape()[0]);
+  }
+  EXPECT_GT(mirrored, 70);
+  EXPECT_LT(mirrored, 130);
+  EXPECT_LT(smallest, 55);
+  EXPECT_GE(smallest, 50);
+  EXPECT_GT(largest, 185);
+  EXPECT_LE(largest, 200);
+}
+
+TEST(AugmentImage, ColoursStayInTheirRange) {
+  const ImageAugmentation strong{.brightness = 0.9, .contrast = 0.9, .saturation = 0.9};
+  bool changed = false;
+  const auto image = scene(8, 8, {2, 2, 4, 4});
+  for (std::uint64_t epoch = 0; epoch < 20; ++epoch) {
+    const auto a = augment_image(image, strong, {.epoch = epoch});
+    for (std::int64_t i = 0; i < a.pixels.count(); ++i) {
+      EXPECT_GE(a.pixels.as<float>()[i], 0.0f);
+      EXPECT_LE(a.pixels.as<float>()[i], 1.0f);
+    }
+    changed |= !compare(a.pixels.view(), image.pixels.view()).bit_equal;
+  }
+  EXPECT_TRUE(changed);
+}
+
+TEST(AugmentImage, SaturationKeepsGreyAsItIs) {
+  AugmentedImage grey{Tensor(DType::kF32, {4, 4, 3}), {}};
+  for (std::int64_t i = 0; i < 16; ++i)
+    for (int c = 0; c < 3; ++c) grey.pixels.as<float>()[3 * i + c] = static_cast<float>(i) / 16;
+  const auto a = augment_image(grey, {.mirror = 0, .saturation = 0.9}, {.epoch = 1});
+  EXPECT_LT(compare(a.pixels.view(), grey.pixels.view()).max_abs, 1e-6);
+}
+
+}  // namespace
+}  // namespace voxshard

@@ -1,0 +1,174 @@
+// What a detector's step sees: pictures at the top left of their extents, boxes following every change, targets that
+// say what the anchors should, and the same however it is cut over cores.
+#include "pipelines/tasks/detection/detection_source.h"
+
+#include "pipelines/tasks/detection/detection_dataset.h"
+#include "tests/pipelines/tasks/detection/pictures_scene.h"
+
+namespace voxshard {
+namespace {
+
+const RetinaNetConfig kConfig{.backbone = Backbone::kResNet18, .classes = 3, .filters = 4, .pyramid_filters = 8};
+
+struct Pictures : PicturesScene {
+  using PicturesScene::PicturesScene;
+  DetectionSource source(const ImageSampling& sampling, std::uint64_t seed = 1,
+                         const RetinaNetConfig& config = kConfig) const {
+    const DetectionDataset set = read_detection_dataset(annotations());
+    return {set.images, {.classes = set.classes, .pad_multiple = sampling.pad_multiple}, sampling, config, seed};
+  }
+};
+
+ImageSampling plain() {
+  ImageSampling sampling;
+  sampling.augmentation.mirror = 0;
+  return sampling;
+}
+
+Tensor filled(const DetectionSource& source, const std::string& input, const Shape& shape) {
+  Tensor whole(input.starts_with("class") ? DType::kI32 : DType::kF32, shape);
+  std::fill_n(whole.as<float>(), whole.count(), 77.0F);  // what is not written shows
+  source.fill(input, whole.view());
+  return whole;
+}
+
+bool same(const Tensor& a, const Tensor& b) { return compare(a.view(), b.view()).bit_equal; }
+
+TEST(DetectionSource, IsAPureFunctionOfSeedAndStep) {
+  const Pictures scene("pictures_pure");
+  WorkerPool one(1), two(2);
+  ImageSampling sampling{.crop = {32, 32}};
+  sampling.augmentation = {.scale = {0.7, 1.4}, .brightness = 0.2, .contrast = 0.2, .saturation = 0.2};
+  DetectionSource a = scene.source(sampling), b = scene.source(sampling), c = scene.source(sampling, 2);
+  for (std::int64_t step = 0; step < 4; ++step) a.load(step, 2, two);  // what came before does not matter
+  a.load(9, 2, two), b.load(9, 2, one), c.load(9, 2, two);
+  for (const auto& [input, shape] : {std::pair{"image", Shape{2, 32, 32, 3}},
+                                     {"class_targets/3", Shape{2, 4, 4, 9}},
+                                     {"box_targets/4", Shape{2, 2, 2, 36}}})
+    EXPECT_TRUE(same(filled(a, input, shape), filled(b, input, shape))) << input;
+  EXPECT_FALSE(same(filled(a, "image", {2, 32, 32, 3}), filled(c, "image", {2, 32, 32, 3})));
+}
+
+TEST(DetectionSource, WholePicturesLieAtTheTopLeftOfAMultipleAndAreNormalised) {
+  const Pictures scene("pictures_whole");
+  WorkerPool pool(2);
+  DetectionSource source = scene.source(plain());
+  EXPECT_EQ(source.largest_extents(1), (Shape{1, 64, 96})) << "40 x 96 padded to 64 x 96 is larger than 64 x 64";
+  EXPECT_EQ(source.largest_extents(2), (Shape{2, 64, 96}));
+  int tall = 0;
+  for (std::int64_t step = 0; step < 7; ++step) {
+    const Shape extents = source.load(step, 1, pool);
+    const Tensor image = filled(source, "image", {1, extents[1], extents[2], 3});
+    const bool upright = extents == Shape{1, 64, 64};
+    tall += upright ? 1 : 0;
+    const std::int64_t height = upright ? 64 : 40, width = upright ? 48 : 96;
+    const auto at = [&](std::int64_t y, std::int64_t x, std::int64_t c) {
+      return image.as<float>()[(y * extents[2] + x) * 3 + c];
+    };
+    // The corner beyond both boxes is 90 of 255 in every channel.
+    EXPECT_NEAR(at(height - 1, width - 1, 0), (90.0 / 255 - 0.485) / 0.229, 1e-5);
+    EXPECT_NEAR(at(height - 1, width - 1, 2), (90.0 / 255 - 0.406) / 0.225, 1e-5);
+    ASSERT_TRUE(width < extents[2] || height < extents[1]);
+    EXPECT_EQ(width < extents[2] ? at(0, width, 0) : at(height, 0, 0), 0) << "beyond the picture";
+  }
+  EXPECT_EQ(tall, 6) << "each epoch has every picture once";
+}
+
+TEST(DetectionSource, TargetsAreTheClassesBehindTheBackgroundAndDecodeToTheBoxes) {
+  const Pictures scene("pictures_targets");
+  WorkerPool pool(1);
+  for (const RetinaNetVariant variant : {RetinaNetVariant::kDetection, RetinaNetVariant::kLegacy}) {
+    RetinaNetConfig config = kConfig;
+    config.variant = variant;
+    DetectionSource source = scene.source(plain(), 1, config);
+    const Shape extents = source.load(0, 1, pool);
+    std::set<std::int32_t> classes;
+    std::set<std::int64_t> sides;
+    for (const AnchorLevel& level : anchor_levels({extents[1], extents[2]}, anchor_options(config))) {
+      const std::string name = std::to_string(level.level);
+      const Tensor ids = filled(source, "class_targets/" + name, {1, level.height, level.width, 9});
+      const Tensor codes = filled(source, "box_targets/" + name, {1, level.height, level.width, 36});
+      for (std::int64_t i = 0; i < ids.count(); ++i) {
+        if (ids.as<std::int32_t>()[i] < 0) continue;
+        classes.insert(ids.as<std::int32_t>()[i]);
+        const float* code = codes.as<float>() + 4 * i;
+        const std::int64_t cell = i / 9;
+        const PixelBox box =
+            decode({code[0], code[1], code[2], code[3]}, level.box(cell / level.width, cell % level.width, i % 9));
+        sides.insert(std::llround(box.width()));
+        EXPECT_NEAR(box.height(), box.width(), 1e-3) << "the objects are squares";
+      }
+    }
+    EXPECT_EQ(classes, (variant == RetinaNetVariant::kDetection ? std::set{1, 2} : std::set{0, 1}));
+    EXPECT_EQ(sides, (std::set<std::int64_t>{12, 16}));
+  }
+}
+
+TEST(DetectionSource, TheBoxesOfTheCoresMakeTheWhole) {
+  const Pictures scene("pictures_boxes");
+  WorkerPool pool(2);
+  DetectionSource source = scene.source(plain());
+  const Shape extents = source.load(3, 3, pool);
+  const std::int64_t h = extents[1], w = extents[2];
+  for (const auto& [input, shape] : {std::pair<std::string, Shape>{"image", {3, h, w, 3}},
+                                     {"class_targets/3", {3, h / 8, w / 8, 9}},
+                                     {"box_targets/5", {3, h / 32, w / 32, 36}}}) {
+    const Tensor whole = filled(source, input, shape);
+    for (int axis = 0; axis < 3; ++axis) {
+      Tensor parts(whole.dtype(), shape);
+      const std::int64_t cut = ceil_div(shape[axis], 2);
+      for (const auto& [begin, end] : {std::pair{std::int64_t{0}, cut}, std::pair{cut, shape[axis]}}) {
+        Box box = Box::whole(shape);
+        box.set(axis, begin, end);
+        if (!box.empty()) source.fill(input, parts.view().sub(box));
+      }
+      EXPECT_TRUE(same(whole, parts)) << input << " axis " << axis;
+    }
+  }
+}
+
+TEST(DetectionSource, ACropAroundAnObjectHoldsItsCentre) {
+  const Pictures scene("pictures_crop");
+  WorkerPool pool(2);
+  ImageSampling sampling = plain();
+  sampling.crop = {32, 32}, sampling.foreground = 1;
+  DetectionSource source = scene.source(sampling);
+  for (std::int64_t step = 0; step < 10; ++step) {
+    EXPECT_EQ(source.load(step, 2, pool), (Shape{2, 32, 32}));
+    const Tensor image = filled(source, "image", {2, 32, 32, 3});
+    for (std::int64_t n = 0; n < 2; ++n) {
+      double brightest = -10;
+      for (std::int64_t i = 0; i < 32 * 32; ++i)
+        for (std::int64_t c : {0, 2})
+          brightest = std::max<double>(brightest, image.as<float>()[(n * 1024 + i) * 3 + c]);
+      EXPECT_GT(brightest, 2.1) << "250 of 255 in red or blue is in view";
+    }
+  }
+}
+
+TEST(DetectionSource, ObjectsThatACropLeavesLittleOfAreNotLearnt) {
+  const Pictures scene("pictures_slivers");
+  WorkerPool pool(2);
+  ImageSampling sampling = plain();
+  sampling.crop = {8, 8}, sampling.foreground = 0;
+  DetectionSource source = scene.source(sampling);
+  int learnt = 0, empty = 0;
+  for (std::int64_t step = 0; step < 30; ++step) {
+    source.load(step, 2, pool);
+    const Tensor ids = filled(source, "class_targets/3", {2, 1, 1, 9});
+    for (std::int64_t n = 0; n < 2; ++n) {
+      const auto* one = ids.as<std::int32_t>() + 9 * n;
+      (std::any_of(one, one + 9, [](auto id) { return id >= 0; }) ? learnt : empty) += 1;
+    }
+  }
+  // About one crop in ten shows 36 of 12 x 12 or all 64 that can be seen of 16 x 16; four in ten show something.
+  EXPECT_GT(empty, 45);
+  EXPECT_GT(learnt, 0);
+}
+
+TEST(DetectionSource, NoPictureIsAnError) {
+  expect_error(ErrorKind::kNoCase, "--fold all", [] { DetectionSource({}, {}, {}, kConfig, 0); });
+}
+
+}  // namespace
+}  // namespace voxshard

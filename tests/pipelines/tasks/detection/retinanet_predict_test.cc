@@ -1,0 +1,100 @@
+// Detection in new pictures: COCO results in the pixels of the file, the same however the picture is cut, a bad picture
+// costs itself only, and no input is ever overwritten.
+#include "io/config_file.h"
+#include "pipelines/commands/run_predict.h"
+#include "pipelines/tasks/detection/predict_image.h"
+#include "tests/pipelines/tasks/detection/pictures_scene.h"
+
+namespace voxshard {
+namespace {
+
+/// A run of a few steps on the pictures of the scene.
+struct DetectorScene : PicturesScene {
+  explicit DetectorScene(const std::string& name) : PicturesScene(name) {
+    TrainOptions o = options("run");
+    o.steps = 12, o.fold = "all", o.optimizer.learning_rate = 3e-3;
+    run_train(o, progress);
+  }
+  PredictOptions predict(const std::string& name = "found.json") const {
+    return {.run = path("run"), .input = annotations(), .output = path(name), .threads = 2, .postprocess = "legacy"};
+  }
+};
+
+TEST(PredictDetections, AreCocoResultsInsideOfThePicturesOfTheFile) {
+  DetectorScene scene("detect_valid");
+  PredictOptions o = scene.predict();
+  o.draw = scene.path("drawn");
+  const PredictReport report = run_predict(o, scene.progress);
+  EXPECT_EQ(report.cases.size(), 7u);
+  const auto results = read_json(o.output);
+  ASSERT_TRUE(results.is_array());
+  EXPECT_EQ(static_cast<std::int64_t>(results.size()), report.detections);
+  ASSERT_GT(results.size(), 7u) << "without a least score there are always detections";
+  for (const auto& r : results) {
+    const auto id = r.at("image_id").get<std::int64_t>(), category = r.at("category_id").get<std::int64_t>();
+    EXPECT_TRUE(category == 7 || category == 40) << "the ids of the data set, not of the network";
+    const double height = id == 106 ? 40 : 64, width = id == 106 ? 96 : 48;
+    const auto b = r.at("bbox").get<std::vector<double>>();
+    ASSERT_EQ(b.size(), 4u);
+    EXPECT_TRUE(b[0] >= 0 && b[1] >= 0 && b[2] > 0 && b[3] > 0 && b[0] + b[2] <= width && b[1] + b[3] <= height) << r;
+    EXPECT_TRUE(r.at("score") > 0 && r.at("score") <= 1);
+    EXPECT_FALSE(r.contains("file_name"));
+  }
+  EXPECT_EQ(read_rgb(o.draw / "p6.png").shape(), (Shape{40, 96, 3}));
+}
+
+TEST(PredictDetections, APartitionFindsTheSame) {
+  DetectorScene scene("detect_cut");
+  PredictOptions whole = scene.predict(), cut = scene.predict("cut.json");
+  whole.precision = cut.precision = DType::kF32;
+  cut.partition = Dims{1, 2, 3, 1}, cut.threads = 1;
+  run_predict(whole, scene.progress), run_predict(cut, scene.progress);
+  EXPECT_TRUE(Scene::bytes_of(whole.output) == Scene::bytes_of(cut.output));
+}
+
+TEST(PredictDetections, PicturesOfAFolderAreNumberedByName) {
+  DetectorScene scene("detect_folder");
+  PredictOptions o = scene.predict();
+  o.input = scene.data() / "images";
+  std::ofstream(o.input / "notes.txt") << "not a picture";
+  std::ofstream(o.input / "a_broken.png") << "no picture";
+  const PredictReport report = run_predict(o, scene.progress);
+  EXPECT_EQ(report.cases.size(), 7u);
+  ASSERT_EQ(report.failures.size(), 1u);
+  EXPECT_EQ(report.failures[0].id, "a_broken.png");
+  EXPECT_THAT(Scene::bytes_of(scene.path("quarantine.csv")), testing::HasSubstr("a_broken.png"));
+  for (const auto& r : read_json(o.output)) {
+    const std::string name = r.at("file_name");
+    EXPECT_EQ(r.at("image_id"), name[1] - '0' + 2) << name;
+  }
+}
+
+TEST(PredictDetections, OutputsNeverReplaceInputs) {
+  DetectorScene scene("detect_inplace");
+  PredictOptions o = scene.predict();
+  o.output = o.input;
+  expect_error(ErrorKind::kUsage, "would be overwritten", [&] { run_predict(o, scene.progress); });
+  o = scene.predict(), o.input = o.draw = scene.data() / "images";
+  expect_error(ErrorKind::kUsage, "folder of the pictures", [&] { run_predict(o, scene.progress); });
+  o = scene.predict(), o.output = scene.path("folder");
+  expect_error(ErrorKind::kUsage, "JSON file", [&] { run_predict(o, scene.progress); });
+  o = scene.predict(), o.postprocess = "best";
+  expect_error(ErrorKind::kUsage, "legacy_export", [&] { run_predict(o, scene.progress); });
+}
+
+TEST(PredictDetections, WhatDoesNotFitTheRunIsRefusedBeforeAnyOutput) {
+  DetectorScene scene("detect_refused");
+  PredictOptions o = scene.predict("new/found.json");
+  o.partition = Dims{1, 2, 2, 1, 1};
+  expect_error(ErrorKind::kConfig, "takes 4", [&] { run_predict(o, scene.progress); });
+  o = scene.predict("new/found.json"), o.core_budget_bytes = 1 << 18;
+  expect_error(ErrorKind::kBudget, "nothing was allocated", [&] { run_predict(o, scene.progress); });
+  o = scene.predict("new/found.json"), o.input = scene.path("empty");
+  expect_error(ErrorKind::kInput, "does not exist", [&] { run_predict(o, scene.progress); });
+  std::filesystem::create_directories(o.input);
+  expect_error(ErrorKind::kNoCase, "no PNG", [&] { run_predict(o, scene.progress); });
+  EXPECT_FALSE(std::filesystem::exists(scene.path("new")));
+}
+
+}  // namespace
+}  // namespace voxshard

@@ -1,0 +1,113 @@
+// Training a detector: the loss falls, an interrupted run goes on to the same bytes, the cut changes nothing beyond
+// rounding.
+#include "io/config_file.h"
+#include "pipelines/runs/checkpoint.h"
+#include "tests/pipelines/tasks/detection/pictures_scene.h"
+
+namespace voxshard {
+namespace {
+
+std::vector<double> losses_of(const std::filesystem::path& run) {
+  std::istringstream rows(Scene::bytes_of(run / "results.csv"));
+  std::vector<double> losses;
+  std::string row;
+  std::getline(rows, row);
+  while (std::getline(rows, row)) losses.push_back(std::stod(row.substr(row.find(',') + 1)));
+  return losses;
+}
+
+TEST(TrainRetinaNet, LowersTheLossAndLeavesTheRunFolder) {
+  PicturesScene scene("detector_loss");
+  TrainOptions o = scene.options("run");
+  o.steps = 25, o.optimizer.learning_rate = 3e-3, o.spec.cut.mesh.partition = {1, 2, 2, 1};
+  const TrainReport report = run_train(o, scene.progress);
+  const std::vector<double> losses = losses_of(o.run);
+  ASSERT_EQ(losses.size(), 25u);
+  EXPECT_LT(losses.back(), 0.7 * losses.front());
+  EXPECT_EQ(report.metric, "ap50");
+  EXPECT_EQ(report.train_cases + report.validation_cases, 7);
+  EXPECT_EQ(report.validation.by_class.size(), 2u);
+  EXPECT_GE(report.validation.score, 0);
+  for (const char* key : {"mean_ap50", "best_ap50", "validation_ap50"})
+    EXPECT_TRUE(report.to_json().contains(key)) << key;
+  for (const char* name :
+       {"run.json", "plans.json", "splits_final.json", "quarantine.csv", "checkpoints/best.safetensors"})
+    EXPECT_TRUE(std::filesystem::exists(o.run / name)) << name;
+  const auto model = read_json(o.run / "run.json").at("model");
+  EXPECT_EQ(model.at("model"), "retinanet");
+  EXPECT_EQ(model.at("classes"), 3) << "two kinds of objects and the background";
+}
+
+TEST(TrainRetinaNet, StoppedAndResumedGivesTheBytesOfAnUndisturbedRun) {
+  PicturesScene scene("detector_resume");
+  TrainOptions o = scene.options("whole");
+  o.steps = 6, o.checkpoint_every = 2, o.validate_every = 3;
+  o.images.crop = {40, 40}, o.images.augmentation = {.scale = {0.8, 1.25}, .brightness = 0.1};
+  run_train(o, scene.progress);
+  o.run = scene.path("killed");
+  StoppingProgress stopping(5, true);
+  EXPECT_THROW(run_train(o, stopping), std::runtime_error);
+  EXPECT_EQ(load_checkpoint(o.run / "checkpoints/last.safetensors").state.step, 4);
+  o.resume = true, o.threads = 1;
+  run_train(o, scene.progress);
+  EXPECT_TRUE(scene.last_bytes("killed") == scene.last_bytes("whole"));
+  EXPECT_EQ(losses_of(o.run), losses_of(scene.path("whole")));
+  o.images.augmentation.mirror = 0;
+  expect_error(ErrorKind::kCheckpoint, "/training/mirror", [&] { run_train(o, scene.progress); });
+}
+
+TEST(TrainRetinaNet, ThePartitionChangesNothingBeyondRounding) {
+  PicturesScene scene("detector_cut");
+  for (const char* name : {"whole", "cut"}) {
+    TrainOptions o = scene.options(name);
+    o.steps = 2, o.optimizer = {.kind = OptimizerKind::kSgd, .learning_rate = 1e-3};
+    if (name == std::string("cut")) o.spec.cut.mesh.partition = {1, 4, 2, 1};
+    run_train(o, scene.progress);
+  }
+  const Checkpoint whole = load_checkpoint(scene.path("whole") / "checkpoints/last.safetensors");
+  const Checkpoint cut = load_checkpoint(scene.path("cut") / "checkpoints/last.safetensors");
+  for (const auto& [name, tensor] : whole.parameters) {
+    const Difference d = compare(tensor.view(), cut.parameters.at(name).view());
+    EXPECT_LE(d.max_abs, 1e-4 * std::max(1.0, d.max_magnitude)) << name;
+  }
+}
+
+TEST(TrainRetinaNet, WhatIsHeldOutIsNotTrainedOn) {
+  PicturesScene scene("detector_split");
+  TrainOptions o = scene.options("run");
+  o.steps = 1;
+  run_train(o, scene.progress);
+  const auto split = read_json(o.run / "splits_final.json").at(0);
+  std::set<std::string> all = split.at("train").get<std::set<std::string>>();
+  EXPECT_EQ(all.size(), split.at("train").size());
+  for (const auto& name : split.at("val")) EXPECT_TRUE(all.insert(name.get<std::string>()).second) << name;
+  EXPECT_EQ(all.size(), 7u);
+  o.held_out.file = scene.annotations();
+  o.run = scene.path("named");
+  EXPECT_EQ(run_train(o, scene.progress).validation_cases, 7) << "a file names them";
+  o.run = scene.path("all"), o.fold = "all";
+  EXPECT_EQ(run_train(o, scene.progress).validation_cases, 0);
+}
+
+TEST(TrainRetinaNet, ABrokenPictureCostsItselfAndTheBudgetIsHard) {
+  PicturesScene scene("detector_broken");
+  Scene::truncate(scene.picture(2));
+  TrainOptions o = scene.options("run");
+  o.steps = 1;
+  const TrainReport report = run_train(o, scene.progress);
+  EXPECT_EQ(report.train_cases + report.validation_cases, 6);
+  EXPECT_THAT(Scene::bytes_of(o.run / "quarantine.csv"), testing::HasSubstr("p2.png"));
+  o.run = scene.path("tight"), o.core_budget_bytes = 1 << 19;
+  expect_error(ErrorKind::kBudget, "nothing was allocated", [&] { run_train(o, scene.progress); });
+  EXPECT_FALSE(std::filesystem::exists(o.run));
+}
+
+TEST(TrainRetinaNet, AUNetDoesNotTrainOnPictures) {
+  PicturesScene scene("detector_unet");
+  TrainOptions o = scene.options("run");
+  o.spec = ModelSpec{};
+  expect_error(ErrorKind::kInput, "voxshard prepare", [&] { run_train(o, scene.progress); });
+}
+
+}  // namespace
+}  // namespace voxshard

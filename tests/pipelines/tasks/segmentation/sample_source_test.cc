@@ -1,0 +1,162 @@
+// Which crop a step sees: a pure function of seed and step, inside the volume, and the same however it is cut over
+// cores.
+#include "pipelines/tasks/segmentation/sample_source.h"
+
+#include <set>
+
+#include "tests/pipelines/training_scene.h"
+
+namespace voxshard {
+namespace {
+
+/// Three cases of D x H x W = 8 x 10 x 12, prepared on their own grid.
+struct Volumes : Scene {
+  explicit Volumes(const std::string& name) : Scene(name) {
+    write_dataset(3);
+    run_prepare({.dataset = data(), .work = work(), .spacing = "keep"}, progress);
+    dataset = read_prepared(work());
+  }
+  SampleSource source(SamplingOptions options) const { return {dataset, {0, 1, 2}, options}; }
+  PreparedDataset dataset;
+};
+
+SamplingOptions plain(Dims crop) { return {.crop = crop, .intensity_scale = 0, .noise = 0}; }
+
+Tensor filled(const SampleSource& source, const std::vector<Sample>& batch, const std::string& input) {
+  Shape shape = source.extents(batch);
+  shape.push_back(1);
+  Tensor whole(input == "image" ? DType::kF32 : DType::kI32, shape);
+  source.fill(batch, input, whole.view());
+  return whole;
+}
+
+void expect_same(const Tensor& a, const Tensor& b) {
+  ASSERT_EQ(a.shape(), b.shape());
+  EXPECT_TRUE(compare(a.view(), b.view()).bit_equal);
+}
+
+TEST(SampleSource, IsAPureFunctionOfSeedAndStep) {
+  const Volumes volumes("source_pure");
+  const SamplingOptions options{.seed = 4, .crop = {4, 6, 5}, .flip = {true, true, true}};
+  const SampleSource a = volumes.source(options), b = volumes.source(options);
+  for (int step = 0; step < 4; ++step) a.batch(step, 2);  // what came before does not matter
+  expect_same(filled(a, a.batch(7, 2), "image"), filled(b, b.batch(7, 2), "image"));
+  SamplingOptions other = options;
+  other.seed = 5;
+  const SampleSource c = volumes.source(other);
+  EXPECT_FALSE(compare(filled(a, a.batch(7, 2), "image").view(), filled(c, c.batch(7, 2), "image").view()).bit_equal);
+}
+
+TEST(SampleSource, EachEpochHasEveryCaseOnceInANewOrder) {
+  const Volumes volumes("source_epoch");
+  const SampleSource source = volumes.source(plain({4, 4, 4}));
+  std::set<std::vector<std::size_t>> orders;
+  for (int epoch = 0; epoch < 12; ++epoch) {
+    std::vector<std::size_t> order;
+    for (int i = 0; i < 3; ++i) order.push_back(source.batch(3 * epoch + i, 1)[0].item);
+    EXPECT_EQ(std::set<std::size_t>(order.begin(), order.end()).size(), 3u);
+    orders.insert(order);
+  }
+  EXPECT_GT(orders.size(), 2u);
+}
+
+TEST(SampleSource, CropsLieInsideTheVolume) {
+  const Volumes volumes("source_inside");
+  const SampleSource source = volumes.source(plain({4, 10, 5}));
+  for (int step = 0; step < 60; ++step)
+    for (const Sample& s : source.batch(step, 2))
+      EXPECT_TRUE(Box::whole({8, 10, 12}).contains({{s.begin[0], s.begin[1], s.begin[2]}, s.size}));
+}
+
+TEST(SampleSource, SmallVolumesArePaddedWithAirAndIgnoredLabels) {
+  const Volumes volumes("source_pad");
+  const SampleSource source = volumes.source(plain({16, 11, 12}));
+  const auto batch = source.batch(0, 1);
+  const Tensor image = filled(source, batch, "image"), labels = filled(source, batch, "labels");
+  const Box inside =
+      intersect({{-batch[0].begin[0], -batch[0].begin[1], -batch[0].begin[2]}, {8, 10, 12}}, Box::whole({16, 11, 12}));
+  EXPECT_EQ(inside.count(), 8 * 10 * 12);
+  for (std::int64_t i = 0; i < image.count(); ++i) {
+    const Box voxel{{i / (11 * 12), i / 12 % 11, i % 12}, {1, 1, 1}};
+    EXPECT_EQ(labels.as<std::int32_t>()[i] < 0, !inside.contains(voxel)) << to_string(voxel);
+    if (!inside.contains(voxel)) {
+      EXPECT_EQ(image.as<float>()[i], air_value(volumes.dataset.plan));
+    }
+  }
+}
+
+TEST(SampleSource, WholeVolumesAreCentredInAMultiple) {
+  const Volumes volumes("source_whole");
+  SamplingOptions options = plain({});
+  options.pad_multiple = 16;
+  const SampleSource source = volumes.source(options);
+  const auto batch = source.batch(0, 1);
+  EXPECT_EQ(source.extents(batch), (Shape{1, 16, 16, 16}));
+  EXPECT_EQ(batch[0].begin, (std::array<std::int64_t, 3>{-4, -3, -2}));
+}
+
+TEST(SampleSource, TheBoxesOfTheCoresMakeTheWhole) {
+  const Volumes volumes("source_boxes");
+  const SampleSource source = volumes.source({.crop = {7, 11, 6}, .flip = {true, true, true}});
+  for (int step = 0; step < 8; ++step) {
+    const auto batch = source.batch(step, 2);
+    for (const char* input : {"image", "labels"}) {
+      const Tensor whole = filled(source, batch, input);
+      for (int axis = 0; axis < 4; ++axis) {
+        Tensor parts(whole.dtype(), whole.shape());
+        const std::int64_t cut = ceil_div(whole.shape()[axis], 2);
+        for (const auto& [begin, end] : {std::pair{std::int64_t{0}, cut}, std::pair{cut, whole.shape()[axis]}}) {
+          Box box = Box::whole(whole.shape());
+          box.set(axis, begin, end);
+          source.fill(batch, input, parts.view().sub(box));
+        }
+        expect_same(whole, parts);
+      }
+    }
+  }
+}
+
+TEST(SampleSource, AMirroredCropIsTheCropBackwards) {
+  const Volumes volumes("source_mirror");
+  SamplingOptions options = plain({5, 6, 7});
+  const SampleSource straight = volumes.source(options);
+  options.flip = {true, true, true};
+  const SampleSource flipped = volumes.source(options);
+  int mirrored = 0;
+  for (int step = 0; step < 16; ++step) {
+    const auto batch = flipped.batch(step, 1);
+    const Tensor a = filled(straight, straight.batch(step, 1), "image"), b = filled(flipped, batch, "image");
+    for (std::int64_t i = 0; i < a.count(); ++i) {
+      std::array<std::int64_t, 3> at = {i / 42, i / 7 % 6, i % 7};
+      for (std::size_t axis = 0; axis < 3; ++axis)
+        if (batch[0].mirrored[axis]) at[axis] = options.crop[static_cast<int>(axis)] - 1 - at[axis];
+      ASSERT_EQ(a.as<float>()[i], b.as<float>()[(at[0] * 6 + at[1]) * 7 + at[2]]);
+    }
+    mirrored += batch[0].mirrored[0] + batch[0].mirrored[1] + batch[0].mirrored[2];
+  }
+  EXPECT_GT(mirrored, 8);
+  EXPECT_LT(mirrored, 40);
+}
+
+TEST(SampleSource, AShareOfTheCropsIsCentredOnARandomClass) {
+  const Volumes volumes("source_foreground");
+  for (const double foreground : {0.0, 0.5, 1.0}) {
+    SamplingOptions options = plain({1, 1, 1});
+    options.foreground = foreground;
+    const SampleSource source = volumes.source(options);
+    std::array<int, 3> seen{};
+    for (int step = 0; step < 600; ++step)
+      ++seen[static_cast<std::size_t>(filled(source, source.batch(step, 1), "labels").as<std::int32_t>()[0])];
+    // By chance alone class 1 is 1/3 of the voxels, class 2 is 1/6; chosen classes come equally often.
+    EXPECT_NEAR(seen[1] / 600.0, foreground / 2 + (1 - foreground) / 3, 0.08);
+    EXPECT_NEAR(seen[2] / 600.0, foreground / 2 + (1 - foreground) / 6, 0.08);
+  }
+}
+
+TEST(SampleSource, NoCaseIsAnError) {
+  const Volumes volumes("source_none");
+  expect_error(ErrorKind::kNoCase, "--fold all", [&] { SampleSource(volumes.dataset, {}, {}); });
+}
+
+}  // namespace
+}  // namespace voxshard

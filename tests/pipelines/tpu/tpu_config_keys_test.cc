@@ -1,0 +1,150 @@
+// The keys of the reference models' config files as options, and the example configs in data/configs.
+#include "pipelines/tpu/tpu_config_keys.h"
+
+#include "io/config_file.h"
+#include "pipelines/tpu/tpu_config_model.h"
+#include "tests/pipelines/training_scene.h"
+
+namespace voxshard {
+namespace {
+
+using nlohmann::json;
+
+json options(const std::string& text) { return with_option_names(json::parse(text)).values; }
+
+TEST(ReferenceKeys, BecomeOptions) {
+  EXPECT_EQ(options(R"({"num_base_filters": 16, "use_batch_norm": false, "deconvolution": false, "use_bfloat16": true,
+                        "init_learning_rate": 0.0001, "num_channels": 1, "num_classes": 3, "depth": 4,
+                        "train_steps": 10, "loss": "cross_entropy", "optimizer": "momentum", "momentum": 0.8})"),
+            json::parse(R"({"base-filters": 16, "norm": "none", "up": "nearest", "precision": "bf16",
+                            "learning-rate": 0.0001, "channels": 1, "classes": 3, "depth": 4,
+                            "steps": 10, "loss": "cross_entropy", "optimizer": "sgd", "momentum": 0.8})"));
+  EXPECT_EQ(options(R"({"instance_normalization": true, "use_batch_norm": true})"),
+            json::parse(R"({"norm": "instance"})"));
+  EXPECT_EQ(options(R"({"instance_normalization": false, "use_batch_norm": true})"),
+            json::parse(R"({"norm": "batch"})"));
+  EXPECT_EQ(options(R"({"input_image_size": [128, 96, 64]})"),
+            json::parse(R"({"size": "128x96x64", "crop": "128x96x64"})"));
+  EXPECT_EQ(options(R"({"data_format": "channels_last", "eval_timeout": null, "train_steps": null})"), json::object());
+}
+
+TEST(ReferenceKeys, WhereNothingIsCutEachCoreIsAReplica) {
+  EXPECT_EQ(options(R"({"num_cores": 8})"), json::parse(R"({"cores": 8, "num_shards": 8})"));
+  EXPECT_EQ(options(R"({"num_cores": 8, "input_partition_dims": "None"})"),
+            json::parse(R"({"cores": 8, "num_shards": 8})"));
+  EXPECT_EQ(options(R"({"num_cores": 8, "input_partition_dims": "[1, 4, 1, 1, 1]"})"),
+            json::parse(R"({"cores": 8, "input_partition_dims": "[1, 4, 1, 1, 1]"})"));
+  EXPECT_EQ(options(R"({"num_cores": 8, "partition": "1x8x1x1x1"})"),
+            json::parse(R"({"cores": 8, "partition": "1x8x1x1x1"})"));
+}
+
+TEST(ReferenceKeys, TheRateDecaysAsTheirsDoes) {
+  EXPECT_EQ(options(R"({"lr_decay_steps": 31, "lr_decay_rate": 0.5})"),
+            json::parse(R"({"lr-decay-steps": 31, "lr-decay-rate": 0.5, "schedule": "exponential"})"));
+  OptimizerOptions rate{
+      .learning_rate = 1e-4, .schedule = ScheduleKind::kExponential, .decay_rate = 0.5, .decay_steps = 31};
+  EXPECT_DOUBLE_EQ(learning_rate_at(rate, 0, 310), 1e-4);
+  EXPECT_DOUBLE_EQ(learning_rate_at(rate, 31, 310), 0.5e-4);
+  EXPECT_DOUBLE_EQ(learning_rate_at(rate, 310, 310), 1e-4 / 1024) << "halved ten times";
+  EXPECT_LT(learning_rate_at(rate, 30, 310), learning_rate_at(rate, 29, 310)) << "without stairs";
+}
+
+TEST(ReferenceKeys, EpochsAndItemsGiveTheSteps) {
+  EXPECT_EQ(options(R"({"train_item_count": 1000, "train_epochs": 10, "train_batch_size": 32})"),
+            json::parse(R"({"train_batch_size": 32, "steps": 310, "lr-decay-steps": 31, "schedule": "exponential"})"));
+  EXPECT_EQ(options(R"({"train_item_count": 1000, "train_epochs": 10, "train_steps": 7})"),
+            json::parse(R"({"steps": 7})"));
+  for (const char* text : {R"({"train_item_count": 3, "train_epochs": 1, "train_batch_size": 4})",
+                           R"({"train_item_count": "many", "train_epochs": 1})"})
+    expect_error(ErrorKind::kConfig, "train_item_count is", [&] { options(text); });
+}
+
+TEST(ReferenceKeys, KeysThatDecideNothingAreNoted) {
+  const auto translated = with_option_names(json::parse(
+      R"({"dropout_rate": 0.5, "num_segmentation_levels": 2, "use_index_label_in_train": true, "label_dtype": "float32",
+                      "tpu_config": {"tpu": "my-tpu"}})"));
+  EXPECT_EQ(translated.values, json::object());
+  ASSERT_EQ(translated.notes.size(), 5u);
+  EXPECT_EQ(translated.notes[0], "[config] dropout_rate has no effect: the reference model never uses it");
+}
+
+TEST(ReferenceKeys, ValuesThatMeanNothingHereAreRefused) {
+  for (const auto& [text, piece] : std::vector<std::pair<std::string, std::string>>{
+           {R"({"use_batch_norm": "yes"})", "use_batch_norm is \"yes\"; expected true or false"},
+           {R"({"data_format": "channels_first"})", "expected channels_last"},
+           {R"({"input_image_size": [128, 0, 128]})", "expected a list of extents"},
+           {R"({"input_image_size": 128})", "expected a list of extents"},
+           {R"({"tpu_config": 3})", "expected a section"}})
+    expect_error(ErrorKind::kConfig, piece, [&, text = text] { options(text); });
+}
+
+TEST(TpuConfigSection, IsPutOverTheTopLevel) {
+  EXPECT_EQ(options(R"({"train_batch_size": 4, "seed": 3, "tpu_config": {"train_batch_size": 8, "num_cores": 8,
+                        "input_partition_dims": [[1, 8, 1, 1, 1], null], "num_cores_per_replica": 8}})"),
+            json::parse(R"({"train_batch_size": 8, "seed": 3, "cores": 8, "num_cores_per_replica": 8,
+                            "input_partition_dims": "[[1, 8, 1, 1, 1], None]"})"));
+  EXPECT_EQ(options(R"({"tpu_config": {}})"), json::object());
+  EXPECT_EQ(options(R"({"tpu_config": {"num_shards": null, "input_partition_dims": "None"}})"), json::object());
+}
+
+TEST(TpuConfigSection, RefusesAnotherKeyAndNamesTheNearest) {
+  expect_error(ErrorKind::kConfig, "\"num_shard\" of tpu_config is not known; did you mean num_shards?",
+               [] { options(R"({"tpu_config": {"num_shard": 2}})"); });
+  expect_error(ErrorKind::kConfig, "did you mean input_partition_dims?",
+               [] { options(R"({"tpu_config": {"input_partitions_dims": [1]}})"); });
+}
+
+TEST(TpuConfigSection, DimsBecomeTextInSectionsToo) {
+  EXPECT_EQ(options(R"({"train": {"input_partition_dims": [[1, 4, 1, 1, 1], null]}})"),
+            json::parse(R"({"train": {"input_partition_dims": "[[1, 4, 1, 1, 1], None]"}})"));
+  EXPECT_EQ(options(R"({"input_partition_dims": [1, 8, 1, 1, 1]})"),
+            json::parse(R"({"input_partition_dims": "[1, 8, 1, 1, 1]"})"));
+}
+
+TEST(NearestKey, HasTheFewestChangedLetters) {
+  EXPECT_EQ(nearest_key("num_cores_per_replicas", tpu_config_keys()), "num_cores_per_replica");
+  EXPECT_EQ(nearest_key("batch", {"bath", "patch", "latch"}), "bath");
+  EXPECT_EQ(nearest_key("", {"abc", "de"}), "de");
+}
+
+/// What a file in data/configs says to the engine on the slice that its name gives.
+ModelSpec spec_of(const std::filesystem::path& file) {
+  const json values = with_option_names(read_config(file)).values;
+  json config = json::object();
+  for (const auto& key : tpu_config_keys())
+    if (values.contains(key)) config[key] = values[key];
+  ModelSpec spec;
+  const TpuConfig tpu = tpu_config_from_json(config);
+  const SystemCores system{.cores = values.at("cores")};
+  if (decides_mesh(tpu))
+    apply(tpu, system, {1, 8, 8, 8, 1}, spec);
+  else
+    check(tpu, system);
+  return spec;
+}
+
+TEST(ExampleConfigs, CutAsThePublishedOnesDo) {
+  const std::filesystem::path folder = std::filesystem::path(VOXSHARD_SOURCE_DIR) / "data/configs";
+  struct Published {
+    const char* slice;
+    Dims partition;
+    std::int64_t replicas;
+  };
+  for (const auto& [slice, partition, replicas] :
+       {Published{"v3-8_128x128x128_ce", {1, 8, 1, 1, 1}, 1}, Published{"v3-32_256x256x256_ce", {1, 16, 1, 1, 1}, 2},
+        Published{"v3-32_256x256x256_dice", {1, 16, 1, 1, 1}, 2},
+        Published{"v3-128_256x256x256_ce", {1, 16, 1, 1, 1}, 8},
+        Published{"v3-128_256x256x256_dice", {1, 16, 1, 1, 1}, 8}}) {
+    const ModelSpec spec = spec_of(folder / (std::string(slice) + ".toml"));
+    EXPECT_EQ(spec.cut.mesh.partition, partition) << slice;
+    EXPECT_EQ(spec.cut.mesh.replicas, replicas) << slice;
+    EXPECT_TRUE(spec.cut.inputs.empty()) << slice << ": labels are cut with the image";
+  }
+  EXPECT_EQ(spec_of(folder / "v3-8_128x128x128_dice.toml").replicas, 8);
+  const ModelSpec nested = spec_of(folder / "labels_by_name.json");
+  EXPECT_EQ(nested.cut.mesh.partition, (Dims{1, 2, 2, 1, 1}));
+  EXPECT_EQ(nested.cut.placement_of("labels")->kind, InputPlacement::Kind::kFirstCore);
+}
+
+}  // namespace
+}  // namespace voxshard

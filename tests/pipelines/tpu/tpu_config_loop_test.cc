@@ -1,0 +1,84 @@
+// iterations_per_loop in a training run: when the host looks, what waits for a look, and what does not depend on it.
+#include "pipelines/tpu/tpu_config_loop.h"
+
+#include "tests/pipelines/training_scene.h"
+
+namespace voxshard {
+namespace {
+
+/// The steps at which the host looked.
+struct Looks : RecordingProgress {
+  void update(std::string_view stage, std::int64_t done, std::int64_t, std::string_view) override {
+    if (stage == "train") steps.push_back(done);
+  }
+  std::vector<std::int64_t> steps;
+};
+
+TEST(IterationsPerLoop, EndsAfterItsStepsOrItsTime) {
+  const IterationsPerLoop steps = iterations_per_loop_from_text("3"), time = iterations_per_loop_from_text("2m");
+  EXPECT_FALSE(steps.ends(2, 1e9));
+  EXPECT_TRUE(steps.ends(3, 0));
+  EXPECT_FALSE(time.ends(1'000'000, 119.9));
+  EXPECT_TRUE(time.ends(1, 120));
+  EXPECT_TRUE(IterationsPerLoop{}.ends(1, 0)) << "every step, unless told";
+}
+
+TEST(IterationsPerLoop, ComesBackFromText) {
+  for (const char* text : {"1", "40", "3600s"}) EXPECT_EQ(to_text(iterations_per_loop_from_text(text)), text);
+  EXPECT_EQ(to_text(iterations_per_loop_from_text("2h")), "7200s");
+}
+
+TEST(IsDue, WhereAMultipleLiesBetween) {
+  EXPECT_TRUE(is_due(0, 5, 5));
+  EXPECT_TRUE(is_due(4, 6, 5));
+  EXPECT_TRUE(is_due(4, 17, 5));
+  EXPECT_FALSE(is_due(5, 9, 5));
+  EXPECT_FALSE(is_due(0, 100, 0));
+}
+
+TEST(TrainLoop, LooksAtTheEndOfEachLoopAndTheLastOneIsCutOff) {
+  TrainingScene scene("loop");
+  const std::vector<std::pair<std::string, std::vector<std::int64_t>>> expected = {
+      {"1", {1, 2, 3, 4, 5}}, {"2", {2, 4, 5}}, {"40", {5}}, {"1h", {5}}};
+  std::string bytes;
+  for (const auto& [text, steps] : expected) {
+    TrainOptions o = scene.options("run" + text);
+    o.iterations_per_loop = iterations_per_loop_from_text(text);
+    Looks looks;
+    EXPECT_EQ(run_train(o, looks).steps, 5);
+    EXPECT_EQ(looks.steps, steps) << text;
+    if (bytes.empty()) bytes = scene.last_bytes("run" + text);
+    EXPECT_EQ(scene.last_bytes("run" + text), bytes) << "the loop changes no weight";
+    const std::string results = Scene::bytes_of(scene.path("run" + text) / "results.csv");
+    EXPECT_EQ(std::count(results.begin(), results.end(), '\n'), 6) << "a row per step all the same";
+  }
+}
+
+TEST(TrainLoop, WhatIsDueInsideALoopWaitsForItsEnd) {
+  TrainingScene scene("due", 3);
+  TrainOptions o = scene.options("run");
+  o.fold = "0", o.steps = 6, o.validate_every = 2, o.iterations_per_loop.steps = 3;
+  run_train(o, scene.progress);
+  std::istringstream rows(Scene::bytes_of(scene.path("run") / "results.csv"));
+  std::string row, validated;
+  std::getline(rows, row);
+  for (int step = 1; std::getline(rows, row); ++step)
+    if (!row.ends_with(",") && !row.ends_with("nan")) validated += std::to_string(step) + " ";
+  EXPECT_EQ(validated, "3 6 ");
+}
+
+/// Dies at the end of the given step, as a kill does, if the host looks there.
+TEST(TrainLoop, ACheckpointDueInsideALoopIsWrittenAtItsEnd) {
+  TrainingScene scene("checkpoint");
+  TrainOptions o = scene.options("run");
+  o.steps = 8, o.checkpoint_every = 2, o.iterations_per_loop.steps = 3;
+  StoppingProgress killed(6, true);
+  EXPECT_THROW(run_train(o, killed), std::runtime_error);
+  o.resume = true;
+  Looks looks;
+  run_train(o, looks);
+  EXPECT_EQ(looks.steps, (std::vector<std::int64_t>{8})) << "goes on from step 6";
+}
+
+}  // namespace
+}  // namespace voxshard
