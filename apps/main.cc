@@ -9,7 +9,7 @@
 #include "apps/config_args.h"
 #include "apps/exit_code.h"
 #include "apps/progress.h"
-#include "io/config_file.h"
+#include "io/files/config_file.h"
 #include "libcore/base/parallel.h"
 #include "pipelines/tpu/tpu_config_keys.h"
 #include "pipelines/tpu/tpu_config_line.h"

@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-#include "io/video_select.h"
+#include "io/video/select.h"
 #include "pipelines/tasks/detection/predict_video.h"
 
 namespace CLI {

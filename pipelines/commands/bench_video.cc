@@ -3,8 +3,8 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
-#include "io/process_memory.h"
-#include "io/video_reader.h"
+#include "io/system/process_memory.h"
+#include "io/video/video_reader.h"
 
 namespace voxshard {
 

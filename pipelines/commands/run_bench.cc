@@ -4,7 +4,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
-#include "io/process_memory.h"
+#include "io/system/process_memory.h"
 #include "libcore/base/rng.h"
 #include "libcore/device/host_price.h"
 #include "libcore/kernels/conv.h"

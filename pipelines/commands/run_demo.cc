@@ -4,7 +4,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
-#include "io/dataset.h"
+#include "io/datasets/dataset.h"
 #include "libcore/base/parallel.h"
 #include "pipelines/commands/run_demo_detection.h"
 #include "pipelines/phantoms/phantom.h"

@@ -2,8 +2,8 @@
 
 #include <atomic>
 
-#include "io/coco.h"
-#include "io/image.h"
+#include "io/boxes/coco.h"
+#include "io/image/image.h"
 #include "libcore/base/parallel.h"
 #include "pipelines/phantoms/detection_phantom.h"
 

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
-#include "io/machine.h"
+#include "io/system/machine.h"
 #include "libcore/base/parallel.h"
 #include "libcore/kernels/conv.h"
 #include "libcore/kernels/fast/library_version.h"

@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "io/dataset.h"
-#include "io/image.h"
-#include "io/overlay.h"
+#include "io/datasets/dataset.h"
+#include "io/image/image.h"
+#include "io/image/overlay.h"
 #include "libcore/base/parallel.h"
 #include "libcore/metrics/dice.h"
 #include "pipelines/tasks/segmentation/label_files.h"

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "io/summary.h"
+#include "io/datasets/summary.h"
 #include "pipelines/runs/report.h"
 #include "pipelines/tasks/segmentation/threshold_baseline.h"
 

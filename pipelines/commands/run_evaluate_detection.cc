@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "io/atomic_file.h"
-#include "io/coco.h"
-#include "io/csv.h"
+#include "io/files/atomic_file.h"
+#include "io/boxes/coco.h"
+#include "io/files/csv.h"
 #include "pipelines/tasks/detection/detection_dataset.h"
 #include "pipelines/tasks/detection/video_dataset.h"
 

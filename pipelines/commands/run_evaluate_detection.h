@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "io/video_select.h"
+#include "io/video/select.h"
 #include "libcore/metrics/average_precision.h"
 #include "pipelines/runs/report.h"
 

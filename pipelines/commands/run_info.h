@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "io/dataset.h"
-#include "io/volume.h"
+#include "io/datasets/dataset.h"
+#include "io/volume/volume.h"
 #include "pipelines/runs/report.h"
 #include "pipelines/tasks/detection/detection_info.h"
 #include "pipelines/tasks/detection/video_info.h"

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "io/volume.h"
+#include "io/volume/volume.h"
 #include "libcore/kernels/conv.h"
 #include "pipelines/tasks/detection/predict_detections.h"
 #include "pipelines/tasks/segmentation/predict_volume.h"

@@ -24,7 +24,7 @@ struct PredictOptions {
   std::int64_t core_budget_bytes = 0;
   std::filesystem::path draw;        // of a detector: a folder for PNGs with boxes; empty: none
   std::string postprocess = "auto";  // of a detector: "detection", "legacy", "legacy_export", or as its variant is evaluated
-  VideoPrediction video;             // of a detector on a video, whose `output` is io/frame_results.h's JSON and `draw` a video
+  VideoPrediction video;             // of a detector on a video, whose `output` is io/boxes/frame_results.h's JSON and `draw` a video
 };
 
 struct PredictedCase {

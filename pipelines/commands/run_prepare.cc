@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "io/config_file.h"
-#include "io/resample.h"
+#include "io/files/config_file.h"
+#include "io/volume/resample.h"
 #include "libcore/base/parallel.h"
 #include "pipelines/tasks/segmentation/fingerprint.h"
 #include "pipelines/tasks/segmentation/prepare_image.h"

@@ -6,7 +6,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "io/csv.h"
+#include "io/files/csv.h"
 #include "libcore/kernels/conv.h"
 #include "libcore/ops/op_table.h"
 #include "libcore/train/initialise.h"

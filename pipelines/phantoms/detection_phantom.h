@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "io/detection_annotations.h"
+#include "io/boxes/detection_annotations.h"
 #include "libcore/tensor/tensor.h"
 
 namespace voxshard {

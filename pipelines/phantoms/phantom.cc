@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "io/resample.h"
+#include "io/volume/resample.h"
 #include "pipelines/phantoms/phantom_shapes.h"
 
 namespace voxshard {

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "io/volume.h"
+#include "io/volume/volume.h"
 
 namespace voxshard {
 

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
-#include "io/config_file.h"
+#include "io/files/config_file.h"
 #include "libcore/base/error.h"
 #include "libcore/device/builtin_devices.h"
 #include "libcore/device/device_json.h"

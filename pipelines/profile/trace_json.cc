@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "io/atomic_file.h"
+#include "io/files/atomic_file.h"
 #include "libcore/device/feed_price.h"
 #include "libcore/device/torus.h"
 

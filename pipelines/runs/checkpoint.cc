@@ -1,6 +1,6 @@
 #include "pipelines/runs/checkpoint.h"
 
-#include "io/safetensors.h"
+#include "io/files/safetensors.h"
 #include "pipelines/runs/report.h"
 
 namespace voxshard {

@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
-#include "io/atomic_file.h"
-#include "io/csv.h"
+#include "io/files/atomic_file.h"
+#include "io/files/csv.h"
 
 namespace voxshard {
 

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "io/dataset.h"
-#include "io/volume.h"
+#include "io/datasets/dataset.h"
+#include "io/volume/volume.h"
 #include "pipelines/runs/report.h"
 
 namespace voxshard {

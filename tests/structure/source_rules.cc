@@ -29,7 +29,7 @@ bool starts_with_any(const std::string& text, const std::vector<std::string>& st
   return std::any_of(starts.begin(), starts.end(), [&](const auto& s) { return text.starts_with(s); });
 }
 
-/// io/summary.h and the metrics share their counts, so io may also see libcore/metrics.
+/// io/datasets/summary.h and the metrics share their counts, so io may also see libcore/metrics.
 bool may_include(const std::string& from, const std::string& to) {
   if (from == to) return true;
   if (from == "apps") return to == "pipelines" || to == "io" || to.starts_with("libcore/");

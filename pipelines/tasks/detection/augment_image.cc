@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "io/image_resize.h"
+#include "io/image/image_resize.h"
 #include "libcore/base/rng.h"
 
 namespace voxshard {

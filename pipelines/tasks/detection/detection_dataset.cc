@@ -9,10 +9,10 @@
 #include <string_view>
 #include <system_error>
 
-#include "io/coco.h"
-#include "io/mot_sequence.h"
-#include "io/picture.h"
-#include "io/voc.h"
+#include "io/boxes/coco.h"
+#include "io/boxes/mot_sequence.h"
+#include "io/boxes/voc.h"
+#include "io/image/picture.h"
 #include "libcore/base/rng.h"
 #include "pipelines/tasks/detection/video_dataset.h"
 

@@ -12,8 +12,8 @@
 #include <optional>
 #include <vector>
 
-#include "io/detection_annotations.h"
-#include "io/video_select.h"
+#include "io/boxes/detection_annotations.h"
+#include "io/video/select.h"
 #include "pipelines/runs/report.h"
 
 namespace voxshard {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "io/image_header.h"
+#include "io/image/image_header.h"
 #include "pipelines/runs/report.h"
 
 namespace voxshard {

@@ -7,7 +7,7 @@
 //   trainer.step(extents, [&](auto& input, auto& box) { source.fill(input, box); });
 #pragma once
 
-#include "io/picture.h"
+#include "io/image/picture.h"
 #include "libcore/base/parallel.h"
 #include "libcore/models/matching.h"
 #include "libcore/models/retinanet.h"

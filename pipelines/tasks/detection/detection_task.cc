@@ -2,8 +2,8 @@
 
 #include <limits>
 
-#include "io/dataset.h"
-#include "io/picture.h"
+#include "io/datasets/dataset.h"
+#include "io/image/picture.h"
 #include "libcore/metrics/average_precision.h"
 #include "pipelines/tasks/detection/detection_dataset.h"
 #include "pipelines/tasks/detection/predict_image.h"

@@ -7,7 +7,7 @@
 #include <memory>
 #include <optional>
 
-#include "io/video_select.h"
+#include "io/video/select.h"
 #include "pipelines/tasks/detection/detection_source.h"
 #include "pipelines/tasks/training_task.h"
 

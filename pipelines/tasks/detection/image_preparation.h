@@ -10,7 +10,7 @@
 #include <array>
 #include <nlohmann/json_fwd.hpp>
 
-#include "io/detection_annotations.h"
+#include "io/boxes/detection_annotations.h"
 #include "libcore/models/box_coding.h"
 #include "libcore/tensor/tensor.h"
 

@@ -4,11 +4,11 @@
 #include <chrono>
 #include <set>
 
-#include "io/coco.h"
-#include "io/draw_boxes.h"
-#include "io/mot_sequence.h"
-#include "io/picture.h"
-#include "io/video_stream.h"
+#include "io/boxes/coco.h"
+#include "io/image/draw_boxes.h"
+#include "io/boxes/mot_sequence.h"
+#include "io/image/picture.h"
+#include "io/video/stream.h"
 #include "pipelines/tasks/detection/detection_dataset.h"
 #include "pipelines/tasks/detection/image_preparation.h"
 #include "pipelines/tasks/detection/predict_image.h"

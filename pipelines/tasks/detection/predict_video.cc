@@ -5,9 +5,9 @@
 #include <optional>
 #include <set>
 
-#include "io/draw_boxes.h"
-#include "io/video_reader.h"
-#include "io/video_writer.h"
+#include "io/image/draw_boxes.h"
+#include "io/video/video_reader.h"
+#include "io/video/video_writer.h"
 
 namespace voxshard {
 namespace {

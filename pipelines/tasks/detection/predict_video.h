@@ -12,8 +12,8 @@
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 
-#include "io/frame_results.h"
-#include "io/video_select.h"
+#include "io/boxes/frame_results.h"
+#include "io/video/select.h"
 #include "libcore/metrics/iou_tracker.h"
 #include "libcore/tensor/tensor.h"
 #include "pipelines/runs/report.h"
@@ -27,7 +27,7 @@ using DetectInPicture = std::function<std::vector<ScoredBox>(const Tensor& rgb)>
 /// What a user says about prediction on videos; an empty path is not written.
 struct VideoPrediction {
   std::optional<FrameSelection> frames;  // none: all
-  std::filesystem::path coco, mot;       // beside the JSON, see io/frame_results.h
+  std::filesystem::path coco, mot;       // beside the JSON, see io/boxes/frame_results.h
   TrackOptions tracks;
 };
 

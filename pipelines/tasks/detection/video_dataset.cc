@@ -5,8 +5,8 @@
 #include <iterator>
 #include <map>
 
-#include "io/picture.h"
-#include "io/video_reader.h"
+#include "io/image/picture.h"
+#include "io/video/video_reader.h"
 
 namespace voxshard {
 namespace {

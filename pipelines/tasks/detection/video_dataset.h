@@ -6,7 +6,7 @@
 //   validates
 #pragma once
 
-#include "io/video_select.h"
+#include "io/video/select.h"
 #include "pipelines/tasks/detection/detection_dataset.h"
 
 namespace voxshard {

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
-#include "io/video_reader.h"
+#include "io/video/video_reader.h"
 #include "libcore/base/error.h"
 
 namespace voxshard {

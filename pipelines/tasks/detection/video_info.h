@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "io/video_index.h"
-#include "io/video_stream.h"
+#include "io/video/stream.h"
+#include "io/video/video_index.h"
 
 namespace voxshard {
 

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "io/volume.h"
+#include "io/volume/volume.h"
 #include "pipelines/tasks/segmentation/prepare_plan.h"
 
 namespace voxshard {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "io/resample.h"
+#include "io/volume/resample.h"
 
 namespace voxshard {
 namespace {

@@ -6,7 +6,7 @@
 //   Volume out = restore_label(labels, ct.geometry);        // on the grid of the input file
 #pragma once
 
-#include "io/volume.h"
+#include "io/volume/volume.h"
 #include "pipelines/tasks/segmentation/prepare_plan.h"
 
 namespace voxshard {

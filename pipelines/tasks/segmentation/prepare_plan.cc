@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "io/config_file.h"
+#include "io/files/config_file.h"
 #include "libcore/base/error.h"
 #include "libcore/base/rng.h"
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "io/config_file.h"
-#include "io/safetensors.h"
+#include "io/files/config_file.h"
+#include "io/files/safetensors.h"
 #include "libcore/base/rng.h"
 
 namespace voxshard {

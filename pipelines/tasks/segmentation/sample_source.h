@@ -9,7 +9,7 @@
 #include <array>
 #include <span>
 
-#include "io/mapped_volume.h"
+#include "io/volume/mapped_volume.h"
 #include "pipelines/tasks/segmentation/prepared_dataset.h"
 
 namespace voxshard {

@@ -1,6 +1,6 @@
 #include "pipelines/tasks/segmentation/validation.h"
 
-#include "io/mapped_volume.h"
+#include "io/volume/mapped_volume.h"
 #include "libcore/metrics/dice.h"
 #include "pipelines/tasks/segmentation/predict_volume.h"
 #include "pipelines/tasks/segmentation/sample_source.h"

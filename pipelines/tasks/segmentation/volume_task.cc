@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "io/dataset.h"
+#include "io/datasets/dataset.h"
 #include "pipelines/tasks/segmentation/predict_volume.h"
 #include "pipelines/tasks/segmentation/validation.h"
 

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "io/config_file.h"
+#include "io/files/config_file.h"
 #include "pipelines/commands/run_info.h"
 #include "tests/pipelines/pipeline_scene.h"
 

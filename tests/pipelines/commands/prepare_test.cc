@@ -6,8 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "io/config_file.h"
-#include "io/mapped_volume.h"
+#include "io/files/config_file.h"
+#include "io/volume/mapped_volume.h"
 #include "pipelines/tasks/segmentation/prepared_dataset.h"
 #include "tests/pipelines/pipeline_scene.h"
 

@@ -1,7 +1,7 @@
 // Training: the same bytes however it is interrupted or how many threads work, and no run is lost by a mistake.
 #include <nlohmann/json.hpp>
 
-#include "io/config_file.h"
+#include "io/files/config_file.h"
 #include "pipelines/runs/checkpoint.h"
 #include "tests/pipelines/training_scene.h"
 

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <set>
 
-#include "io/resample.h"
+#include "io/volume/resample.h"
 #include "libcore/metrics/dice.h"
 #include "pipelines/commands/run_demo.h"
 #include "pipelines/tasks/segmentation/threshold_baseline.h"

@@ -1,7 +1,7 @@
 // Checkpoints come back to the byte, and files that are damaged or of other tools are refused.
 #include "pipelines/runs/checkpoint.h"
 
-#include "io/safetensors.h"
+#include "io/files/safetensors.h"
 #include "tests/pipelines/training_scene.h"
 
 namespace voxshard {

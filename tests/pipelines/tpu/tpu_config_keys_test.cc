@@ -1,7 +1,7 @@
 // The keys of the reference models' config files as options, and the example configs in data/configs.
 #include "pipelines/tpu/tpu_config_keys.h"
 
-#include "io/config_file.h"
+#include "io/files/config_file.h"
 #include "pipelines/tpu/tpu_config_model.h"
 #include "tests/pipelines/training_scene.h"
 

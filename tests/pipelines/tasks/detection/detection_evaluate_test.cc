@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "io/config_file.h"
+#include "io/files/config_file.h"
 #include "pipelines/commands/run_evaluate_detection.h"
 #include "tests/pipelines/tasks/detection/detection_scene.h"
 

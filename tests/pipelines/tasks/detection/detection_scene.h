@@ -5,8 +5,8 @@
 //   scene.write("set.json");
 #pragma once
 
-#include "io/coco.h"
-#include "io/image.h"
+#include "io/boxes/coco.h"
+#include "io/image/image.h"
 #include "tests/pipelines/pipeline_scene.h"
 
 namespace voxshard {

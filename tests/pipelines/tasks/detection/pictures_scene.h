@@ -7,7 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "io/image.h"
+#include "io/image/image.h"
 #include "tests/pipelines/training_scene.h"
 
 namespace voxshard {

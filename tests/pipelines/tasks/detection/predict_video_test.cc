@@ -4,11 +4,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include "io/coco.h"
-#include "io/mot.h"
-#include "io/video_reader.h"
-#include "io/video_writer.h"
-#include "tests/io/video_scene.h"
+#include "io/boxes/coco.h"
+#include "io/boxes/mot.h"
+#include "io/video/video_reader.h"
+#include "io/video/video_writer.h"
+#include "tests/io/video/video_scene.h"
 #include "tests/pipelines/pipeline_scene.h"
 
 namespace voxshard {

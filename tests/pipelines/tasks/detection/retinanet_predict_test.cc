@@ -1,6 +1,6 @@
 // Detection in new pictures: COCO results in the pixels of the file, the same however the picture is cut, a bad picture
 // costs itself only, and no input is ever overwritten.
-#include "io/config_file.h"
+#include "io/files/config_file.h"
 #include "pipelines/commands/run_predict.h"
 #include "pipelines/tasks/detection/predict_image.h"
 #include "tests/pipelines/tasks/detection/pictures_scene.h"

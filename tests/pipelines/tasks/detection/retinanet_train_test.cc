@@ -1,6 +1,6 @@
 // Training a detector: the loss falls, an interrupted run goes on to the same bytes, the cut changes nothing beyond
 // rounding.
-#include "io/config_file.h"
+#include "io/files/config_file.h"
 #include "pipelines/runs/checkpoint.h"
 #include "tests/pipelines/tasks/detection/pictures_scene.h"
 

@@ -1,7 +1,7 @@
 #include "pipelines/tasks/detection/video_dataset.h"
 
-#include "io/picture.h"
-#include "tests/io/video_scene.h"
+#include "io/image/picture.h"
+#include "tests/io/video/video_scene.h"
 
 namespace voxshard {
 namespace {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "io/resample.h"
+#include "io/volume/resample.h"
 #include "pipelines/phantoms/phantom.h"
 #include "tests/pipelines/pipeline_scene.h"
 

@@ -1,0 +1,170 @@
+#include "io/boxes/coco.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "io/boxes/coco_frames.h"
+#include "io/boxes/coco_json.h"
+#include "io/files/atomic_file.h"
+#include "libcore/base/error.h"
+
+namespace voxshard {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using Json = nlohmann::ordered_json;
+
+/// The index of what has an id.
+using Indices = std::map<std::int64_t, std::size_t>;
+
+template <class Item>
+Indices indices_by_id(const std::vector<Item>& items) {
+  Indices indices;
+  for (std::size_t i = 0; i < items.size(); ++i) indices[items[i].id] = i;
+  return indices;
+}
+
+const json& list_of(const json& file, const char* name, const fs::path& path) {
+  static const json kEmpty = json::array();
+  const bool there = file.is_object() && file.contains(name);
+  if (there ? file[name].is_array() : file.is_object() && name == std::string("annotations"))
+    return there ? file[name] : kEmpty;
+  throw Error(ErrorKind::kInput, "[input] " + path.string() + ": has no list \"" + name +
+                                     "\"; expected COCO annotations of instances: an object with \"images\", "
+                                     "\"annotations\" and \"categories\"");
+}
+
+template <class Body>
+void each_entry(const json& list, const std::string& name, std::vector<EntryNote>& notes, Body body) {
+  for (std::size_t i = 0; i < list.size(); ++i)
+    in_entry(name + "[" + std::to_string(i) + "]", notes, [&] { body(list[i]); });
+}
+
+void require_new(std::set<std::int64_t>& ids, std::int64_t id) {
+  if (!ids.insert(id).second)
+    throw EntryProblem("has the id " + std::to_string(id) + " of an earlier entry", "E_DUPLICATE");
+}
+
+std::size_t index_of(const Indices& indices, std::int64_t id, const char* what, const char* code) {
+  const auto found = indices.find(id);
+  if (found == indices.end())
+    throw EntryProblem(std::string("names the ") + what + " " + std::to_string(id) + ", which is not listed", code);
+  return found->second;
+}
+
+std::int64_t side(const json& entry, const char* field) {
+  if (!has(entry, field)) return 0;
+  const std::int64_t pixels = whole_number(entry, field);
+  if (pixels < 1 || pixels > (std::int64_t{1} << 31))
+    throw EntryProblem(std::string("has \"") + field + "\": " + std::to_string(pixels) + "; expected pixels");
+  return pixels;
+}
+
+CocoBox box_of(const json& entry) {
+  const auto [x, y, width, height] = four_numbers(entry, "bbox");
+  if (width < 0 || height < 0)
+    throw EntryProblem("has a \"bbox\" of negative size; expected x, y, width, height", "E_BOX");
+  return {.x = x, .y = y, .width = width, .height = height};
+}
+
+template <class Item>
+void sort_by_id(std::vector<Item>& items) {
+  std::stable_sort(items.begin(), items.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
+}
+
+double rounded(double value, double per_unit) { return std::round(value * per_unit) / per_unit; }
+
+Json box_json(const CocoBox& box) {
+  Json numbers = Json::array();
+  for (const double v : {box.x, box.y, box.width, box.height}) numbers.push_back(rounded(v, 100));
+  return numbers;
+}
+
+}  // namespace
+
+DetectionDataset read_coco(const fs::path& path) {
+  const json file = read_coco_json(path);
+  const json &images = list_of(file, "images", path), &categories = list_of(file, "categories", path);
+  const json& annotations = list_of(file, "annotations", path);
+  DetectionDataset set{.source = path, .classes = {}, .images = {}, .notes = {}};
+  std::set<std::int64_t> ids;
+  each_entry(categories, "categories", set.notes, [&](const json& entry) {
+    DetectionClass c{.name = text_field(entry, "name"), .id = whole_number(entry, "id")};
+    require_new(ids, c.id);
+    set.classes.push_back(std::move(c));
+  });
+  ids.clear();
+  const auto videos = coco_video_names(file);
+  each_entry(images, "images", set.notes, [&](const json& entry) {
+    DetectionImage image{.file = coco_picture_name(entry, videos),
+                         .id = whole_number(entry, "id"),
+                         .width = side(entry, "width"),
+                         .height = side(entry, "height"),
+                         .boxes = {}};
+    require_new(ids, image.id);
+    set.images.push_back(std::move(image));
+  });
+  sort_by_id(set.classes);
+  sort_by_id(set.images);
+  const Indices class_of = indices_by_id(set.classes), image_of = indices_by_id(set.images);
+  ids.clear();
+  each_entry(annotations, "annotations", set.notes, [&](const json& entry) {
+    DetectionBox b{.box = box_of(entry)};
+    b.crowd = flag(entry, "iscrowd");
+    b.area = has(entry, "area") ? real_number(entry, "area") : b.box.area();
+    b.class_index = index_of(class_of, whole_number(entry, "category_id"), "category", "E_CLASS");
+    const std::size_t image = index_of(image_of, whole_number(entry, "image_id"), "image", "E_IMAGE");
+    if (has(entry, "id")) require_new(ids, whole_number(entry, "id"));
+    set.images[image].boxes.push_back(b);
+  });
+  return set;
+}
+
+CocoResults read_coco_results(const fs::path& path, const DetectionDataset& truth) {
+  const json file = read_coco_json(path);
+  if (!file.is_array())
+    throw Error(ErrorKind::kInput, "[input] " + path.string() +
+                                       ": is no list; expected COCO results: [{\"image_id\", \"category_id\", "
+                                       "\"bbox\": [x, y, width, height], \"score\"}, ...]");
+  const Indices class_of = indices_by_id(truth.classes), image_of = indices_by_id(truth.images);
+  CocoResults results;
+  each_entry(file, "results", results.notes, [&](const json& entry) {
+    ScoredBox b{.box = box_of(entry), .score = real_number(entry, "score")};
+    b.image = static_cast<std::int64_t>(index_of(image_of, whole_number(entry, "image_id"), "image", "E_IMAGE"));
+    b.category =
+        static_cast<std::int64_t>(index_of(class_of, whole_number(entry, "category_id"), "category", "E_CLASS"));
+    results.boxes.push_back(b);
+  });
+  return results;
+}
+
+Json coco_result(const ScoredBox& box, std::int64_t image_id, std::int64_t category_id) {
+  return {{"image_id", image_id},
+          {"category_id", category_id},
+          {"bbox", box_json(box.box)},
+          {"score", rounded(box.score, 1e6)}};
+}
+
+void write_coco(const fs::path& path, const DetectionDataset& dataset) {
+  Json file = {{"images", Json::array()}, {"annotations", Json::array()}, {"categories", Json::array()}};
+  for (const auto& c : dataset.classes) file["categories"].push_back({{"id", c.id}, {"name", c.name}});
+  std::int64_t id = 0;
+  for (const auto& image : dataset.images) {
+    file["images"].push_back(
+        {{"id", image.id}, {"file_name", image.file.string()}, {"width", image.width}, {"height", image.height}});
+    for (const auto& b : image.boxes)
+      file["annotations"].push_back({{"id", ++id},
+                                     {"image_id", image.id},
+                                     {"category_id", dataset.classes.at(b.class_index).id},
+                                     {"bbox", box_json(b.box)},
+                                     {"area", rounded(b.area, 100)},
+                                     {"iscrowd", b.crowd ? 1 : 0}});
+  }
+  write_text_atomically(path, file.dump() + "\n");
+}
+
+}  // namespace voxshard

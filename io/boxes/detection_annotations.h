@@ -1,0 +1,87 @@
+// Pictures with boxes, whatever file they came from: what io/boxes/coco.h and io/boxes/voc.h read and what pipelines/
+// detection_dataset.h completes. An entry that cannot be used costs itself only and leaves a note.
+//
+//   for (const DetectionImage& image : set.images)                 // ascending ids
+//     for (const DetectionBox& b : image.boxes) set.classes[b.class_index].name;
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "libcore/metrics/average_precision_match.h"
+
+namespace voxshard {
+
+struct DetectionClass {
+  std::string name;
+  std::int64_t id = 0;  // COCO's category id; 1, 2, ... for VOC
+};
+
+struct DetectionBox {
+  std::size_t class_index = 0;  // into DetectionDataset::classes
+  CocoBox box;                  // pixels; edges are continuous: the first pixel is {0, 0, 1, 1}
+  double area = 0;              // px^2 of the object (of its mask when the file knows one)
+  bool crowd = false;           // many objects in one box: not for training
+  bool ignore = false;          // VOC's "difficult": neither for training nor counted
+};
+
+struct DetectionImage {
+  std::filesystem::path file;          // as in the annotations; a path that can be opened once the pictures were found
+  std::int64_t id = 0;                 // COCO's image id; 1, 2, ... by name for VOC
+  std::int64_t width = 0, height = 0;  // pixels of the upright picture; 0 when neither file nor picture was asked
+  std::vector<DetectionBox> boxes;     // in the order of the file
+};
+
+/// What is wrong with one entry. Codes that begin with E left it out: E_ENTRY (malformed), E_DUPLICATE, E_CLASS,
+/// E_IMAGE (of an image that is not listed), E_BOX (not finite, without area or outside of the picture), E_MISSING and
+/// E_READ (the picture). Those with W kept it: W_CLIPPED, W_SIZE (the picture has another size than its entry says).
+struct EntryNote {
+  std::string entry;  // "annotations[17]", "cells_03.png", "cells_03.xml object 2"
+  std::string code;
+  std::string message;
+};
+
+/// Thrown while one entry is read: what is wrong with it.
+class EntryProblem : public std::runtime_error {
+ public:
+  explicit EntryProblem(const std::string& message, std::string code = "E_ENTRY")
+      : std::runtime_error(message), code_(std::move(code)) {}
+  const std::string& code() const { return code_; }
+
+ private:
+  std::string code_;
+};
+
+/// Runs `body`; an EntryProblem becomes a note on `entry`.
+template <class Body>
+void in_entry(const std::string& entry, std::vector<EntryNote>& notes, Body body) {
+  try {
+    body();
+  } catch (const EntryProblem& problem) {
+    notes.push_back({entry, problem.code(), problem.what()});
+  }
+}
+
+struct DetectionDataset {
+  std::filesystem::path source;         // the file or folder
+  std::vector<DetectionClass> classes;  // ascending ids (COCO), by name (VOC)
+  std::vector<DetectionImage> images;   // ascending ids
+  std::vector<EntryNote> notes;
+
+  std::int64_t boxes() const {
+    std::int64_t count = 0;
+    for (const auto& image : images) count += static_cast<std::int64_t>(image.boxes.size());
+    return count;
+  }
+};
+
+/// Cuts a box to a picture of `width` x `height` and scales its area alike; nothing when no area is left (also of a box
+/// without area or with numbers that are not finite).
+std::optional<DetectionBox> clipped_to_image(const DetectionBox& box, std::int64_t width, std::int64_t height);
+
+}  // namespace voxshard

@@ -1,0 +1,152 @@
+#include "io/boxes/mot.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "io/files/atomic_file.h"
+#include "libcore/base/error.h"
+
+namespace voxshard {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uintmax_t kMostBytes = std::uintmax_t{256} << 20;  // about four million boxes
+constexpr std::size_t kMostNotes = 1000;                          // of a file that is something else
+constexpr std::size_t kLongestLine = 1024;
+constexpr double kMostSize = 1e9;
+constexpr std::size_t kFewestFields = 6, kResultFields = 10;
+
+bool is_separator(char c) { return c == ',' || c == ' ' || c == '\t'; }
+
+bool is_blank(std::string_view line) { return std::all_of(line.begin(), line.end(), is_separator); }
+
+/// The fields of a line; commas may stand with blanks around them.
+std::vector<std::string_view> fields_of(std::string_view line) {
+  std::vector<std::string_view> fields;
+  for (std::size_t at = 0; at < line.size();) {
+    while (at < line.size() && (line[at] == ' ' || line[at] == '\t')) ++at;
+    const std::size_t begin = at;
+    while (at < line.size() && !is_separator(line[at])) ++at;
+    if (at > begin || at < line.size()) fields.push_back(line.substr(begin, at - begin));
+    while (at < line.size() && (line[at] == ' ' || line[at] == '\t')) ++at;
+    if (at < line.size() && line[at] == ',') ++at;
+    if (fields.size() > kResultFields) break;
+  }
+  return fields;
+}
+
+/// A field quoted in a message: only what every terminal and every JSON reader takes.
+std::string quoted(std::string_view field) {
+  std::string text(field.substr(0, 40));
+  for (char& c : text)
+    if (c < ' ' || c > '~') c = '?';
+  return "\"" + text + "\"";
+}
+
+double number(std::string_view field, const char* name) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), value);
+  if (error != std::errc() || end != field.data() + field.size() || !(std::abs(value) <= kMostSize))
+    throw EntryProblem(std::string("has the ") + name + " " + quoted(field) + "; expected a number of at most 1e9");
+  return value;
+}
+
+std::int64_t whole(std::string_view field, const char* name) {
+  const double value = number(field, name);
+  if (value != std::floor(value))
+    throw EntryProblem(std::string("has the ") + name + " " + quoted(field) + "; expected a whole number");
+  return static_cast<std::int64_t>(value);
+}
+
+[[noreturn]] void fail(const fs::path& path, const std::string& what, const std::string& action) {
+  throw Error(ErrorKind::kInput, "[input] " + path.string() + ": " + what + "; " + action);
+}
+
+}  // namespace
+
+MotRow parse_mot_line(std::string_view line) {
+  if (line.size() > kLongestLine)
+    throw EntryProblem("has " + std::to_string(line.size()) + " characters; expected a box");
+  const auto fields = fields_of(line);
+  if (fields.size() < kFewestFields || fields.size() > kResultFields)
+    throw EntryProblem("has " + (fields.size() > kResultFields ? "more than 10" : std::to_string(fields.size())) +
+                       " fields; expected frame, track, left, top, width, height, then confidence, class, visibility");
+  MotRow row;
+  row.frame = whole(fields[0], "frame");
+  if (row.frame < 1) throw EntryProblem("has the frame " + std::to_string(row.frame) + "; frames are counted from 1");
+  row.track = std::max<std::int64_t>(-1, whole(fields[1], "track"));
+  row.box = {.x = number(fields[2], "left"),
+             .y = number(fields[3], "top"),
+             .width = number(fields[4], "width"),
+             .height = number(fields[5], "height")};
+  if (!(row.box.width > 0 && row.box.height > 0)) throw EntryProblem("has a box without area", "E_BOX");
+  if (fields.size() > 6) row.confidence = number(fields[6], "confidence");
+  if (fields.size() == kResultFields) return row;
+  if (fields.size() > 7) row.class_id = std::max<std::int64_t>(0, whole(fields[7], "class"));
+  if (fields.size() > 8) {
+    const double visibility = number(fields[8], "visibility");
+    if (visibility >= 0 && visibility <= 1) row.visibility = visibility;
+  }
+  return row;
+}
+
+MotFile read_mot(const fs::path& path) {
+  std::error_code error;
+  if (!fs::exists(path, error)) fail(path, "does not exist", "check the path");
+  if (!fs::is_regular_file(path, error)) fail(path, "is not a file", "give MOT's gt.txt or det.txt");
+  if (fs::file_size(path, error) > kMostBytes)
+    fail(path, "has more than 256 MiB", "expected MOT text, one box per line");
+  std::ifstream in(path, std::ios::binary);
+  if (!in) fail(path, "cannot be opened", "check its permissions");
+  MotFile file;
+  std::set<std::pair<std::int64_t, std::int64_t>> seen;  // frame, track
+  std::int64_t number = 0, unnoted = 0;
+  for (std::string line; std::getline(in, line);) {
+    ++number;
+    if (number == 1 && line.starts_with("\xEF\xBB\xBF")) line.erase(0, 3);
+    if (line.ends_with('\r')) line.pop_back();
+    if (is_blank(line)) continue;
+    in_entry("line " + std::to_string(number), file.notes, [&] {
+      MotRow row = parse_mot_line(line);
+      row.line = number;
+      if (row.track >= 0 && !seen.insert({row.frame, row.track}).second)
+        throw EntryProblem(
+            "has track " + std::to_string(row.track) + " in frame " + std::to_string(row.frame) + " for a second time",
+            "E_DUPLICATE");
+      file.rows.push_back(row);
+    });
+    if (file.notes.size() > kMostNotes) file.notes.pop_back(), ++unnoted;
+  }
+  if (unnoted > 0)
+    file.notes.push_back({std::to_string(unnoted) + " more lines", "E_ENTRY", "are wrong too and left out"});
+  if (file.rows.empty() && !file.notes.empty())
+    fail(path, "holds no box: " + file.notes[0].entry + " " + file.notes[0].message,
+         "expected MOT text, one box per line");
+  return file;
+}
+
+std::string mot_line(const MotRow& row) {
+  std::array<char, 256> text{};
+  const int length = std::snprintf(text.data(), text.size(), "%lld,%lld,%.2f,%.2f,%.2f,%.2f,%.6g,%lld,%.6g\n",
+                                   static_cast<long long>(row.frame), static_cast<long long>(row.track), row.box.x,
+                                   row.box.y, row.box.width, row.box.height, row.confidence,
+                                   static_cast<long long>(row.class_id > 0 ? row.class_id : -1), row.visibility);
+  ensure(length > 0 && static_cast<std::size_t>(length) < text.size(), "a line of MOT fits its buffer");
+  return {text.data(), static_cast<std::size_t>(length)};
+}
+
+void write_mot(const fs::path& path, const std::vector<MotRow>& rows) {
+  write_file_atomically(path, [&](std::ostream& out) {
+    for (const MotRow& row : rows) out << mot_line(row);
+  });
+}
+
+}  // namespace voxshard

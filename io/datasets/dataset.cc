@@ -1,0 +1,259 @@
+// Reading data set folders. nnU-Net v2 has channel_names and file_ending; v1 and the Decathlon have modality and labels
+// by number: there v1 keeps one file per channel ("liver_03_0000.nii.gz"), the Decathlon one file per case.
+//
+//   Dataset d = read_dataset("Task09_Spleen");
+#include "io/datasets/dataset.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <nlohmann/json.hpp>
+
+#include "io/files/atomic_file.h"
+#include "io/files/config_file.h"
+#include "libcore/base/error.h"
+
+namespace voxshard {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+[[noreturn]] void refuse(const fs::path& file, const std::string& what) {
+  throw Error(ErrorKind::kInput,
+              "[input] " + file.string() + ": " + what +
+                  "; expected nnU-Net (channel_names, labels, file_ending) or Decathlon (modality, labels, training)");
+}
+
+int number_of(const json& value, const fs::path& file) {
+  if (value.is_number_integer()) return value.get<int>();
+  const std::string text = value.is_string() ? value.get<std::string>() : "";
+  if (text.empty() || text.size() > 5 || text.find_first_not_of("0123456789") != std::string::npos)
+    refuse(file,
+           "has a label or channel number that is not a whole number (regions of several labels are not supported)");
+  return std::stoi(text);
+}
+
+/// Names by number 0, 1, 2 ... without gaps.
+std::vector<std::string> in_order(const std::map<int, std::string>& names, const fs::path& file,
+                                  const std::string& what) {
+  std::vector<std::string> list;
+  for (const auto& [number, name] : names) {
+    if (number != static_cast<int>(list.size())) refuse(file, what + " are not numbered 0, 1, 2 … without gaps");
+    list.push_back(name);
+  }
+  if (list.empty()) refuse(file, "has no " + what);
+  return list;
+}
+
+/// {"0": "CT"}: number to name.
+std::map<int, std::string> by_number(const json& object, const fs::path& file) {
+  std::map<int, std::string> names;
+  for (const auto& [key, value] : object.items()) {
+    if (!value.is_string()) refuse(file, "has a channel or label name that is not a text");
+    names[number_of(key, file)] = value.get<std::string>();
+  }
+  return names;
+}
+
+/// {"liver": 1}: name to number.
+std::map<int, std::string> by_name(const json& object, const fs::path& file) {
+  std::map<int, std::string> names;
+  for (const auto& [key, value] : object.items())
+    if (!names.emplace(number_of(value, file), key).second) refuse(file, "gives two labels the same number");
+  return names;
+}
+
+bool file_exists(const fs::path& path) {
+  std::error_code error;
+  return fs::is_regular_file(path, error);
+}
+
+std::string channel_suffix(std::size_t channel) {
+  const std::string digits = std::to_string(channel);
+  return "_" + std::string(digits.size() < 4 ? 4 - digits.size() : 0, '0') + digits;
+}
+
+std::set<std::string> file_names(const fs::path& folder) {
+  std::set<std::string> names;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with(".")) names.insert(name);  // "._x.nii.gz" is macOS' resource fork of x.nii.gz
+  }
+  return names;
+}
+
+/// The ids in a folder of channel files: "liver_03_0000.nii.gz" -> "liver_03".
+std::set<std::string> channel_ids(const fs::path& folder, const std::string& ending) {
+  std::set<std::string> ids;
+  for (const std::string& name : file_names(folder)) {
+    if (!name.ends_with(ending)) continue;
+    const std::string stem = name.substr(0, name.size() - ending.size());
+    if (stem.size() < 6 || stem[stem.size() - 5] != '_') continue;
+    if (stem.find_first_not_of("0123456789", stem.size() - 4) == std::string::npos)
+      ids.insert(stem.substr(0, stem.size() - 5));
+  }
+  return ids;
+}
+
+std::set<std::string> label_ids(const fs::path& folder, const std::string& ending) {
+  std::set<std::string> ids;
+  for (const std::string& name : file_names(folder))
+    if (name.ends_with(ending)) ids.insert(name.substr(0, name.size() - ending.size()));
+  return ids;
+}
+
+/// Takes a case into `cases` when all its files are there, else into the problems.
+void take(Dataset& d, std::vector<Case>& cases, Case one, bool needs_label) {
+  for (const auto& image : one.images)
+    if (!file_exists(image)) return d.problems.push_back({one.id, "image " + image.string() + " is missing"});
+  if (one.label && !file_exists(*one.label)) {
+    if (needs_label) return d.problems.push_back({one.id, "label " + one.label->string() + " is missing"});
+    one.label.reset();
+  }
+  if (needs_label && !one.label) return d.problems.push_back({one.id, "no label is given"});
+  cases.push_back(std::move(one));
+}
+
+Case channel_case(const Dataset& d, const std::string& id, const char* images, const char* labels) {
+  Case one{id, {}, d.folder / labels / (id + d.file_ending)};
+  for (std::size_t c = 0; c < d.channels.size(); ++c)
+    one.images.push_back(d.folder / images / (id + channel_suffix(c) + d.file_ending));
+  return one;
+}
+
+/// imagesTr, labelsTr, imagesTs, labelsTs with one file per channel.
+void read_channel_folders(Dataset& d) {
+  auto ids = channel_ids(d.folder / "imagesTr", d.file_ending);
+  for (const std::string& id : label_ids(d.folder / "labelsTr", d.file_ending)) ids.insert(id);
+  for (const std::string& id : ids) take(d, d.training, channel_case(d, id, "imagesTr", "labelsTr"), true);
+  for (const std::string& id : channel_ids(d.folder / "imagesTs", d.file_ending))
+    take(d, d.test, channel_case(d, id, "imagesTs", "labelsTs"), false);
+}
+
+/// nnU-Net's optional "dataset": {case: {"images": [...], "label": ...}}.
+void read_explicit_cases(Dataset& d, const json& cases) {
+  for (const auto& [id, value] : cases.items()) {
+    Case one{id, {}, {}};
+    for (const auto& image : value.at("images")) one.images.push_back(d.folder / image.get<std::string>());
+    if (value.contains("label")) one.label = d.folder / value.at("label").get<std::string>();
+    take(d, d.training, std::move(one), true);
+  }
+}
+
+std::string id_of(const fs::path& image, const std::string& ending) {
+  const std::string name = image.filename().string();
+  return name.ends_with(ending) ? name.substr(0, name.size() - ending.size()) : image.stem().string();
+}
+
+/// The Decathlon's lists: {"image": "./imagesTr/x.nii.gz", "label": ...} to train, plain names to test.
+void read_listed_cases(Dataset& d, const json& root) {
+  auto resolved = [&](const json& name) { return (d.folder / name.get<std::string>()).lexically_normal(); };
+  auto hidden = [](const fs::path& path) { return path.filename().string().starts_with("."); };
+  for (const auto& pair : root.value("training", json::array())) {
+    const fs::path image = resolved(pair.at("image"));
+    if (!hidden(image)) take(d, d.training, {id_of(image, d.file_ending), {image}, resolved(pair.at("label"))}, true);
+  }
+  for (const auto& value : root.value("test", json::array())) {
+    const fs::path image = resolved(value.is_object() ? value.at("image") : value);
+    if (!hidden(image))
+      take(d, d.test, {id_of(image, d.file_ending), {image}, d.folder / "labelsTs" / image.filename()}, false);
+  }
+}
+
+/// v1 lists "imagesTr/x.nii.gz" too, but that file is there as x_0000.nii.gz.
+bool has_channel_files(const Dataset& d) {
+  return !channel_ids(d.folder / "imagesTr", d.file_ending).empty() ||
+         !channel_ids(d.folder / "imagesTs", d.file_ending).empty();
+}
+
+bool listed_files_exist(const Dataset& d, const json& root) {
+  for (const auto& pair : root.value("training", json::array()))
+    if (file_exists(d.folder / pair.at("image").get<std::string>())) return true;
+  return false;
+}
+
+void read_cases(Dataset& d, const json& root, const fs::path& file) {
+  if (root.contains("channel_names")) {
+    d.kind = "nnU-Net v2";
+    if (!root.contains("file_ending")) refuse(file, "has no file_ending");
+    d.file_ending = root.at("file_ending").get<std::string>();
+    d.channels = in_order(by_number(root.at("channel_names"), file), file, "channels");
+    d.label_names = in_order(by_name(root.at("labels"), file), file, "labels");
+    if (root.contains("dataset")) {
+      read_explicit_cases(d, root.at("dataset"));
+      for (const std::string& id : channel_ids(d.folder / "imagesTs", d.file_ending))
+        take(d, d.test, channel_case(d, id, "imagesTs", "labelsTs"), false);
+    } else {
+      read_channel_folders(d);
+    }
+    return;
+  }
+  d.channels = in_order(by_number(root.at("modality"), file), file, "channels");
+  d.label_names = in_order(by_number(root.at("labels"), file), file, "labels");
+  if (has_channel_files(d) && !listed_files_exist(d, root)) {
+    d.kind = "nnU-Net v1";
+    read_channel_folders(d);
+  } else {
+    d.kind = "Decathlon";
+    read_listed_cases(d, root);
+  }
+}
+
+void sort_by_id(std::vector<Case>& cases) {
+  std::sort(cases.begin(), cases.end(), [](const Case& a, const Case& b) { return a.id < b.id; });
+}
+
+}  // namespace
+
+Dataset read_dataset(const fs::path& folder) {
+  const fs::path file = folder / "dataset.json";
+  if (!fs::is_directory(folder))
+    throw Error(ErrorKind::kInput,
+                "[input] " + folder.string() + ": is not a folder; give the folder that holds dataset.json");
+  if (!file_exists(file))
+    throw Error(ErrorKind::kInput,
+                "[input] " + folder.string() + ": has no dataset.json; give an nnU-Net or Decathlon data set folder");
+  const json root = read_json(file);
+  if (!root.is_object() || !root.contains("labels") || (!root.contains("channel_names") && !root.contains("modality")))
+    refuse(file, "is no description of a data set");
+  Dataset d;
+  d.folder = folder;
+  d.name = fs::absolute(folder / "x").parent_path().lexically_normal().filename().string();
+  try {
+    if (root.contains("name") && root.at("name").is_string()) d.name = root.at("name").get<std::string>();
+    read_cases(d, root, file);
+  } catch (const json::exception& e) {
+    refuse(file, std::string("has a key of the wrong form (") + e.what() + ")");
+  }
+  sort_by_id(d.training);
+  sort_by_id(d.test);
+  if (d.training.empty() && d.test.empty()) {
+    const std::string why = d.problems.empty() ? "no image with the ending " + d.file_ending + " was found"
+                                               : "the first of " + std::to_string(d.problems.size()) + ": case " +
+                                                     d.problems[0].id + ": " + d.problems[0].reason;
+    throw Error(ErrorKind::kNoCase,
+                "[input] " + folder.string() + ": holds no usable case (" + why + "); check imagesTr and labelsTr");
+  }
+  return d;
+}
+
+void write_dataset_json(const Dataset& d) {
+  nlohmann::ordered_json root;
+  for (std::size_t c = 0; c < d.channels.size(); ++c) root["channel_names"][std::to_string(c)] = d.channels[c];
+  for (std::size_t k = 0; k < d.label_names.size(); ++k) root["labels"][d.label_names[k]] = k;
+  root["numTraining"] = d.training.size();
+  root["file_ending"] = d.file_ending;
+  root["name"] = d.name;
+  write_text_atomically(d.folder / "dataset.json", root.dump(4) + "\n");
+}
+
+std::vector<std::string> case_ids(const std::vector<Case>& cases) {
+  std::vector<std::string> ids;
+  for (const Case& one : cases) ids.push_back(one.id);
+  return ids;
+}
+
+}  // namespace voxshard

@@ -1,0 +1,90 @@
+// The file is opened for each row: rows are rare (one per epoch or so), and nothing is held while a step runs. Only
+// whole rows with a newline are kept on resuming.
+//
+//   CsvWriter::create("results.csv", {"step", "loss"}).write({std::int64_t{1}, 0.5});
+#include "io/files/csv.h"
+
+#include <charconv>
+#include <cmath>
+#include <fstream>
+
+#include "io/files/atomic_file.h"
+#include "libcore/base/error.h"
+
+namespace voxshard {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string quoted(const std::string& text) {
+  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
+  std::string out = "\"";
+  for (char ch : text) out += ch == '"' ? std::string("\"\"") : std::string(1, ch);
+  return out + "\"";
+}
+
+std::string header_row(const std::vector<std::string>& columns) {
+  std::string row;
+  for (std::size_t i = 0; i < columns.size(); ++i) row += (i ? "," : "") + quoted(columns[i]);
+  return row + "\n";
+}
+
+/// The number before the first comma; false when there is none.
+bool first_number(const std::string& row, std::int64_t& value) {
+  const char* end = row.data() + row.size();
+  const auto [at, error] = std::from_chars(row.data(), end, value);
+  return error == std::errc() && (at == end || *at == ',');
+}
+
+}  // namespace
+
+std::string csv_text(const CsvField& field) {
+  if (const auto* text = std::get_if<std::string>(&field)) return quoted(*text);
+  if (const auto* whole = std::get_if<std::int64_t>(&field)) return std::to_string(*whole);
+  const double value = std::get<double>(field);
+  if (std::isnan(value)) return "nan";
+  char buffer[32];
+  const auto end = std::to_chars(buffer, buffer + sizeof buffer, value).ptr;
+  return std::string(buffer, end);
+}
+
+CsvWriter::CsvWriter(fs::path path, std::vector<std::string> columns)
+    : path_(std::move(path)), columns_(std::move(columns)) {}
+
+CsvWriter CsvWriter::create(const fs::path& path, std::vector<std::string> columns) {
+  write_text_atomically(path, header_row(columns));
+  return CsvWriter(path, std::move(columns));
+}
+
+CsvWriter CsvWriter::resume(const fs::path& path, std::vector<std::string> columns, std::int64_t last_step) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) return create(path, std::move(columns));
+  std::string kept = header_row(columns), row;
+  std::getline(in, row);
+  if (row + "\n" != kept)
+    throw Error(ErrorKind::kCheckpoint, "[resume] " + path.string() + ": has other columns (" + row +
+                                            "); it belongs to another run: choose a new output folder");
+  // A row without its newline was torn when the run was killed: getline reaches the end of the file on it.
+  while (std::getline(in, row) && !in.eof()) {
+    std::int64_t step = 0;
+    if (first_number(row, step) && step <= last_step) kept += row + "\n";
+  }
+  in.close();
+  write_text_atomically(path, kept);
+  return CsvWriter(path, std::move(columns));
+}
+
+void CsvWriter::write(const std::vector<CsvField>& row) {
+  ensure(row.size() == columns_.size(), "a CSV row has one field per column");
+  std::string line;
+  for (std::size_t i = 0; i < row.size(); ++i) line += (i ? "," : "") + csv_text(row[i]);
+  line += "\n";
+  std::ofstream out(path_, std::ios::binary | std::ios::app);
+  out.write(line.data(), static_cast<std::streamsize>(line.size()));
+  out.flush();
+  if (!out)
+    throw Error(ErrorKind::kOutput,
+                "[output] cannot write " + path_.string() + "; check that the folder exists and has space");
+}
+
+}  // namespace voxshard

@@ -1,0 +1,195 @@
+// Example of a file with one tensor of two floats: 8 bytes length (72), then
+// {"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}} padded with spaces, then 8 bytes of data.
+// A header comes from outside and is believed in nothing: lengths are checked before memory is taken.
+#include "io/files/safetensors.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <fstream>
+#include <set>
+
+#include <nlohmann/json.hpp>
+
+#include "io/files/atomic_file.h"
+
+namespace voxshard {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+static_assert(std::endian::native == std::endian::little, "the file form is little-endian");
+
+constexpr std::uint64_t kHeaderLimit = 100'000'000;  // the limit of the reference implementation
+
+struct TypeName {
+  DType type;
+  const char* name;
+};
+constexpr TypeName kTypeNames[] = {
+    {DType::kF32, "F32"}, {DType::kBF16, "BF16"}, {DType::kF64, "F64"}, {DType::kI32, "I32"}, {DType::kU8, "U8"}};
+
+const char* name_of(DType type) {
+  for (const TypeName& row : kTypeNames)
+    if (row.type == type) return row.name;
+  return "?";
+}
+
+[[noreturn]] void refuse(const fs::path& path, const std::string& what) {
+  throw Error(ErrorKind::kCheckpoint, "[checkpoint] " + path.string() + ": " + what +
+                                          "; the file is damaged or no safetensors file: use another checkpoint");
+}
+
+/// One entry of the header, checked on its own.
+struct Entry {
+  std::string name;
+  DType type = DType::kF32;
+  Shape shape;
+  std::uint64_t begin = 0, end = 0;
+};
+
+std::uint64_t whole_number(const json& value, const fs::path& path, const std::string& name) {
+  if (!value.is_number_unsigned())
+    refuse(path, "tensor \"" + name + "\" has a size or offset that is not a whole number");
+  return value.get<std::uint64_t>();
+}
+
+Entry read_entry(const std::string& name, const json& value, std::uint64_t data_bytes, const fs::path& path) {
+  Entry entry{.name = name, .shape = {}};
+  if (!value.is_object() || !value.contains("dtype") || !value.contains("shape") || !value.contains("data_offsets"))
+    refuse(path, "tensor \"" + name + "\" lacks dtype, shape or data_offsets");
+  const json &type = value["dtype"], &shape = value["shape"], &offsets = value["data_offsets"];
+  const auto row =
+      std::find_if(std::begin(kTypeNames), std::end(kTypeNames), [&](const TypeName& t) { return type == t.name; });
+  if (row == std::end(kTypeNames))
+    refuse(path, "tensor \"" + name + "\" has an element type other than F32, BF16, F64, I32, U8");
+  entry.type = row->type;
+  if (!shape.is_array() || shape.size() > kMaxRank)
+    refuse(path, "tensor \"" + name + "\" has a shape of more than 6 axes");
+  if (!offsets.is_array() || offsets.size() != 2) refuse(path, "tensor \"" + name + "\" has no two data_offsets");
+  // Counted in doubles first: 2^40 per axis over 6 axes would wrap around in 64 bits.
+  double estimate = static_cast<double>(dtype_bytes(entry.type));
+  for (const json& extent : shape) {
+    const std::uint64_t e = whole_number(extent, path, name);
+    if (e > (std::uint64_t{1} << 40)) refuse(path, "tensor \"" + name + "\" has an impossible extent");
+    entry.shape.push_back(static_cast<std::int64_t>(e));
+    estimate *= static_cast<double>(e);
+  }
+  if (estimate > static_cast<double>(data_bytes)) refuse(path, "tensor \"" + name + "\" is larger than the file");
+  std::uint64_t bytes = static_cast<std::uint64_t>(dtype_bytes(entry.type));
+  for (auto e : entry.shape) bytes *= static_cast<std::uint64_t>(e);
+  entry.begin = whole_number(offsets[0], path, name);
+  entry.end = whole_number(offsets[1], path, name);
+  if (entry.begin > entry.end || entry.end > data_bytes)
+    refuse(path, "tensor \"" + name + "\" lies outside the file's " + std::to_string(data_bytes) + " data bytes");
+  if (entry.end - entry.begin != bytes) refuse(path, "tensor \"" + name + "\" has offsets that do not match its shape");
+  return entry;
+}
+
+/// The header as text, after its length has been checked against the file.
+std::string read_header(std::ifstream& in, std::uint64_t file_bytes, const fs::path& path) {
+  std::uint64_t length = 0;
+  if (file_bytes < 8 || !in.read(reinterpret_cast<char*>(&length), 8)) refuse(path, "is shorter than 8 bytes");
+  if (length > file_bytes - 8 || length > kHeaderLimit)
+    refuse(path,
+           "promises a header of " + std::to_string(length) + " bytes, the file has " + std::to_string(file_bytes));
+  std::string text(static_cast<std::size_t>(length), '\0');
+  if (!in.read(text.data(), static_cast<std::streamsize>(length)))
+    refuse(path, "cannot be read to the end of its header");
+  return text;
+}
+
+std::map<std::string, std::string> read_metadata(const json& value, const fs::path& path) {
+  std::map<std::string, std::string> metadata;
+  if (!value.is_object()) refuse(path, "has __metadata__ that is not an object");
+  for (const auto& [key, text] : value.items()) {
+    if (!text.is_string()) refuse(path, "has __metadata__ \"" + key + "\" that is not a text");
+    metadata[key] = text.get<std::string>();
+  }
+  return metadata;
+}
+
+}  // namespace
+
+const Tensor* SafetensorsFile::find(const std::string& name) const {
+  for (const NamedTensor& t : tensors)
+    if (t.name == name) return &t.tensor;
+  return nullptr;
+}
+
+void save_safetensors(const fs::path& path, const std::vector<NamedView>& tensors,
+                      const std::map<std::string, std::string>& metadata) {
+  nlohmann::ordered_json header = nlohmann::ordered_json::object();
+  if (!metadata.empty()) header["__metadata__"] = metadata;
+  std::int64_t at = 0;
+  std::set<std::string> names{"__metadata__"};
+  for (const NamedView& t : tensors) {
+    ensure(names.insert(t.name).second, "tensors of a checkpoint have different names");
+    ensure(t.view.is_dense(), "tensors of a checkpoint are dense");
+    const std::int64_t bytes = element_count(t.view.extent()) * dtype_bytes(t.view.dtype);
+    auto& entry = header[t.name];
+    entry["dtype"] = name_of(t.view.dtype);
+    entry["shape"] = std::vector<std::int64_t>(t.view.extent().begin(), t.view.extent().end());
+    entry["data_offsets"] = {at, at + bytes};
+    at += bytes;
+  }
+  std::string text = header.dump(-1, ' ', false, json::error_handler_t::replace);
+  text.resize((text.size() + 7) / 8 * 8, ' ');
+  const std::uint64_t length = text.size();
+  write_file_atomically(path, [&](std::ostream& out) {
+    out.write(reinterpret_cast<const char*>(&length), 8);
+    out << text;
+    for (const NamedView& t : tensors)
+      out.write(reinterpret_cast<const char*>(t.view.data), element_count(t.view.extent()) * dtype_bytes(t.view.dtype));
+  });
+}
+
+void save_safetensors(const fs::path& path, const std::vector<NamedTensor>& tensors,
+                      const std::map<std::string, std::string>& metadata) {
+  std::vector<NamedView> views;
+  for (const NamedTensor& t : tensors) views.push_back({t.name, t.tensor.view()});
+  save_safetensors(path, views, metadata);
+}
+
+SafetensorsFile load_safetensors(const fs::path& path) {
+  std::error_code error;
+  const auto file_bytes = fs::file_size(path, error);
+  std::ifstream in(path, std::ios::binary);
+  if (error || !in)
+    throw Error(ErrorKind::kInput,
+                "[checkpoint] " + path.string() + ": cannot be opened; check the path and its permissions");
+  const std::string text = read_header(in, file_bytes, path);
+  const json header = json::parse(text, nullptr, false);
+  if (!header.is_object()) refuse(path, "has a header that is not a JSON object");
+  const std::uint64_t data_bytes = file_bytes - 8 - text.size();
+
+  SafetensorsFile file;
+  std::vector<Entry> entries;
+  for (const auto& [name, value] : header.items()) {
+    if (name == "__metadata__") {
+      file.metadata = read_metadata(value, path);
+    } else {
+      entries.push_back(read_entry(name, value, data_bytes, path));
+    }
+  }
+  std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+    return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
+  });
+  std::uint64_t at = 0;
+  for (const Entry& entry : entries) {
+    if (entry.begin != at) refuse(path, "tensor \"" + entry.name + "\" overlaps another or leaves a gap before it");
+    at = entry.end;
+  }
+  if (at != data_bytes)
+    refuse(path, "holds " + std::to_string(data_bytes) + " data bytes, its tensors " + std::to_string(at));
+  for (const Entry& entry : entries) {
+    Tensor tensor(entry.type, entry.shape);
+    if (!in.read(reinterpret_cast<char*>(tensor.data()), static_cast<std::streamsize>(entry.end - entry.begin)))
+      refuse(path, "ends inside tensor \"" + entry.name + "\"");
+    file.tensors.push_back({entry.name, std::move(tensor)});
+  }
+  return file;
+}
+
+}  // namespace voxshard

@@ -1,0 +1,70 @@
+#include "io/image/image.h"
+
+#include <opencv2/core.hpp>
+#include <opencv2/imgcodecs.hpp>
+#include <opencv2/imgproc.hpp>
+
+#include "io/files/atomic_file.h"
+#include "io/image/opencv_threads.h"
+
+namespace voxshard {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Upright, blue first, 8 or 16 bits; empty when it cannot be decoded.
+cv::Mat decoded(const std::string& bytes) {
+  const cv::Mat buffer(1, static_cast<int>(bytes.size()), CV_8U, const_cast<char*>(bytes.data()));
+  try {
+    return cv::imdecode(buffer, cv::IMREAD_COLOR | cv::IMREAD_ANYDEPTH);
+  } catch (const cv::Exception&) {
+    return {};
+  }
+}
+
+/// A tensor (H, W, 3) as a picture that shares its memory.
+cv::Mat shared_view(const Tensor& rgb) {
+  const int type = rgb.dtype() == DType::kF32 ? CV_32FC3 : CV_8UC3;
+  return {static_cast<int>(rgb.shape()[0]), static_cast<int>(rgb.shape()[1]), type, rgb.data()};
+}
+
+}  // namespace
+
+Tensor read_rgb(const fs::path& path, const ImageReadOptions& options) {
+  ensure(options.dtype == DType::kU8 || options.dtype == DType::kF32, "a picture is read as u8 or f32");
+  const std::string bytes = read_image_bytes(path);
+  const ImageHeader h = parse_image_header(bytes, path);
+  if (h.width > options.most_pixels / h.height)
+    throw_image_error(path,
+                      "has " + std::to_string(h.width) + " x " + std::to_string(h.height) + " pixels; at most " +
+                          std::to_string(options.most_pixels) + " are read",
+                      "cut it into smaller pictures");
+  opencv_on_this_thread();
+  cv::Mat bgr = decoded(bytes);
+  if (bgr.empty() || bgr.channels() != 3 || (bgr.depth() != CV_8U && bgr.depth() != CV_16U))
+    throw_image_error(path, std::string("is a damaged ") + format_name(h.format) + ", or one of an unusual kind",
+                      "copy it again from its source, or convert it");
+  if (bgr.rows != h.height || bgr.cols != h.width)
+    throw_image_error(path, "decodes to another size than its header says", "copy it again from its source");
+  Tensor rgb(options.dtype, {h.height, h.width, 3});
+  cv::Mat result = shared_view(rgb);
+  const bool wide = bgr.depth() == CV_16U, real = options.dtype == DType::kF32;
+  cv::cvtColor(bgr, bgr, cv::COLOR_BGR2RGB);
+  bgr.convertTo(result, result.type(), (real ? 1.0 : 255.0) / (wide ? 65535.0 : 255.0));
+  ensure(result.data == static_cast<void*>(rgb.data()), "a picture is decoded into its tensor");
+  return rgb;
+}
+
+void write_rgb(const fs::path& path, const Tensor& rgb) {
+  ensure(rgb.dtype() == DType::kU8 && rgb.shape().rank() == 3 && rgb.shape()[2] == 3, "a picture is (H, W, 3) u8");
+  if (!is_image_name(path))
+    throw Error(ErrorKind::kOutput, "[output] " + path.string() + ": expected a name that ends in .png, .jpg or .tif");
+  opencv_on_this_thread();
+  cv::Mat bgr;
+  cv::cvtColor(shared_view(rgb), bgr, cv::COLOR_RGB2BGR);
+  std::vector<unsigned char> bytes;
+  cv::imencode(path.extension().string(), bgr, bytes, {cv::IMWRITE_PNG_COMPRESSION, 6, cv::IMWRITE_JPEG_QUALITY, 95});
+  write_text_atomically(path, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+}
+
+}  // namespace voxshard

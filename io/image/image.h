@@ -1,0 +1,30 @@
+// Colour pictures as tensors: PNG, JPEG and TIFF of 8 or 16 bits, grey or colour, through OpenCV. Alpha is dropped,
+// grey becomes three equal channels, EXIF orientation is applied.
+//
+//   Tensor pixels = read_rgb("cells_00.jpg");                              // (H, W, 3) u8, red first
+//   Tensor light = read_rgb("slide.tif", {.dtype = DType::kF32});          // 0 to 1, all 16 bits kept
+//   write_rgb("boxes.png", pixels);
+#pragma once
+
+#include <filesystem>
+
+#include "io/image/image_header.h"
+#include "libcore/tensor/tensor.h"
+
+namespace voxshard {
+
+struct ImageReadOptions {
+  DType dtype = DType::kU8;                          // kU8, or kF32: the highest value of the file's type becomes 1
+  std::int64_t most_pixels = std::int64_t{1} << 28;  // a header that promises more is refused before decoding
+};
+
+/// The upright picture, (H, W, 3), red first. 16 bits become 8 by rounding v / 257.
+/// Errors: kInput as read_image_header, and for pixels that cannot be decoded or are too many.   Threads: any number at
+/// once.   Cost: the file, the decoded pixels and the result are held together.
+Tensor read_rgb(const std::filesystem::path& path, const ImageReadOptions& options = {});
+
+/// Writes (H, W, 3) u8, red first, atomically: PNG, JPEG (quality 95) or TIFF by the name's ending.
+/// Errors: kOutput, also for another ending.
+void write_rgb(const std::filesystem::path& path, const Tensor& rgb);
+
+}  // namespace voxshard

@@ -1,0 +1,59 @@
+// Packets of one video stream turned into decoded pictures (still in the stream's own pixel format), in the order they
+// are shown. Damage costs the frames it hits: it is counted, never thrown.
+//
+//   VideoDecoder decoder(input, 2);
+//   while (decoder.next(input, *frame)) use(shown_at(*frame));
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "io/video/av.h"
+#include "io/video/input.h"
+
+namespace voxshard {
+
+/// What went wrong so far; a part of the video that was decoded twice counts twice.
+struct DecodeDamage {
+  std::int64_t lost = 0;       // errors instead of a picture
+  std::int64_t concealed = 0;  // pictures that the decoder marked as damaged
+  std::string first_error;
+};
+
+class VideoDecoder {
+ public:
+  /// `threads` >= 1: how many the codec may start. Errors: kInput when FFmpeg has no decoder for the codec.
+  VideoDecoder(const VideoInput& input, int threads);
+
+  /// The next picture, fed from `input` as needed; false when there is no more. Memory: the codec's reference pictures
+  /// and one picture per thread.
+  bool next(VideoInput& input, AVFrame& frame);
+
+  enum class From { kStart, kKeyframe };
+  /// Forgets everything fed so far: call after `input` was moved. kKeyframe passes over packets before the next
+  /// keyframe.
+  void restart(From from);
+
+  const DecodeDamage& damage() const { return damage_; }
+
+ private:
+  void feed(VideoInput& input);
+  void count_error(int code);
+
+  AvCodecPtr context_;
+  AvPacketPtr packet_;
+  DecodeDamage damage_;
+  bool wait_for_key_ = false, draining_ = false;
+  int errors_in_a_row_ = 0;  // since something was fed or came out
+};
+
+/// The picture's timestamp in ticks: its own, else FFmpeg's best guess from decoding times, else nothing.
+std::optional<std::int64_t> shown_at(const AVFrame& frame);
+/// The same for a packet: nothing when the file does not say. Timestamps beyond 2^60 count as damage, not as times.
+std::optional<std::int64_t> shown_at(const AVPacket& packet);
+
+/// True when shown_at(frame) is what the file says and not worked out from neighbours.
+bool has_own_timestamp(const AVFrame& frame);
+
+}  // namespace voxshard

@@ -1,0 +1,147 @@
+#include "io/video/rgb.h"
+
+#include <array>
+#include <new>
+#include <opencv2/core.hpp>
+#include <optional>
+
+#include "io/video/yuv.h"
+#include "libcore/base/error.h"
+
+extern "C" {
+#include <libavutil/frame.h>
+#include <libavutil/opt.h>
+#include <libavutil/pixdesc.h>
+#include <libswscale/swscale.h>
+}
+
+namespace voxshard {
+namespace {
+
+/// Everything of a picture that the conversion depends on.
+struct PictureKind {
+  int width = 0, height = 0, format = AV_PIX_FMT_NONE, matrix = AVCOL_SPC_UNSPECIFIED, range = AVCOL_RANGE_UNSPECIFIED;
+  bool operator==(const PictureKind&) const = default;
+};
+
+PictureKind kind_of(const AVFrame& f) {
+  return {.width = f.width, .height = f.height, .format = f.format, .matrix = f.colorspace, .range = f.color_range};
+}
+
+Error unreadable(const PictureKind& kind) {
+  const char* name = av_get_pix_fmt_name(static_cast<AVPixelFormat>(kind.format));
+  return Error(ErrorKind::kInput, std::string("[video] pictures of pixel format ") + (name ? name : "unknown") + ", " +
+                                      std::to_string(kind.width) + " x " + std::to_string(kind.height) +
+                                      ", cannot be converted to RGB; convert the file with ffmpeg -pix_fmt yuv444p");
+}
+
+/// The picture for our own conversion if it is 8-bit YUV in planes whose chroma covers it without a rest.
+std::optional<YuvPicture> plain_yuv(const AVFrame& f) {
+  YuvPicture p{.width = f.width, .height = f.height};
+  bool full_range = f.color_range == AVCOL_RANGE_JPEG;
+  switch (f.format) {
+    case AV_PIX_FMT_YUVJ420P:
+    case AV_PIX_FMT_YUV420P:
+      p.halve_x = p.halve_y = true;
+      break;
+    case AV_PIX_FMT_YUVJ422P:
+    case AV_PIX_FMT_YUV422P:
+      p.halve_x = true;
+      break;
+    case AV_PIX_FMT_YUVJ444P:
+    case AV_PIX_FMT_YUV444P:
+      break;
+    default:
+      return std::nullopt;
+  }
+  if ((p.halve_x && p.width % 2) || (p.halve_y && p.height % 2)) return std::nullopt;
+  if (f.color_range == AVCOL_RANGE_UNSPECIFIED)
+    full_range = f.format == AV_PIX_FMT_YUVJ420P || f.format == AV_PIX_FMT_YUVJ422P || f.format == AV_PIX_FMT_YUVJ444P;
+  for (std::size_t i = 0; i < 3; ++i) p.planes[i] = f.data[i], p.strides[i] = f.linesize[i];
+  p.colours = yuv_colours(sws_getCoefficients(f.colorspace), full_range);
+  return p;
+}
+
+/// libswscale writes luma and chroma formats fastest as planes (vector code); what is RGB already, it only rearranges.
+AVPixelFormat target_of(const PictureKind& kind) {
+  const AVPixFmtDescriptor* from = av_pix_fmt_desc_get(static_cast<AVPixelFormat>(kind.format));
+  if (from == nullptr || (from->flags & AV_PIX_FMT_FLAG_HWACCEL)) throw unreadable(kind);
+  return from->flags & (AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL) ? AV_PIX_FMT_RGB24 : AV_PIX_FMT_GBRP;
+}
+
+/// The stream's matrix and range; what it leaves open stays as libswscale has it for the pixel format.
+void set_colours(SwsContext& context, const PictureKind& kind) {
+  int *from = nullptr, *to = nullptr;
+  int from_full = 0, to_full = 0, brightness = 0, contrast = 0, saturation = 0;
+  sws_getColorspaceDetails(&context, &from, &from_full, &to, &to_full, &brightness, &contrast, &saturation);
+  if (kind.range != AVCOL_RANGE_UNSPECIFIED) from_full = kind.range == AVCOL_RANGE_JPEG;
+  const int* matrix = sws_getCoefficients(kind.matrix);
+  sws_setColorspaceDetails(&context, matrix, from_full, matrix, to_full, brightness, contrast, saturation);
+}
+
+SwsPtr make_context(const PictureKind& kind, AVPixelFormat target, int threads) {
+  SwsPtr context(sws_alloc_context());
+  if (!context) throw std::bad_alloc();
+  const auto set = [&](const char* name, std::int64_t value) { av_opt_set_int(context.get(), name, value, 0); };
+  set("srcw", kind.width), set("srch", kind.height), set("src_format", kind.format);
+  set("dstw", kind.width), set("dsth", kind.height), set("dst_format", target);
+  set("sws_flags", SWS_BICUBIC | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INT);
+  set("threads", threads);
+  if (sws_init_context(context.get(), nullptr, nullptr) < 0) throw unreadable(kind);
+  set_colours(*context, kind);
+  return context;
+}
+
+AvFramePtr make_picture(const PictureKind& kind, AVPixelFormat format) {
+  AvFramePtr picture = make_frame();
+  picture->width = kind.width, picture->height = kind.height, picture->format = format;
+  if (av_frame_get_buffer(picture.get(), 0) < 0) throw std::bad_alloc();
+  return picture;
+}
+
+cv::Mat plane(const AVFrame& picture, int index, int type) {
+  return {picture.height, picture.width, type, picture.data[index], static_cast<std::size_t>(picture.linesize[index])};
+}
+
+}  // namespace
+
+struct RgbConverter::Impl {
+  int threads = 1;
+  PictureKind kind;
+  SwsPtr context;
+  AvFramePtr converted;
+};
+
+RgbConverter::RgbConverter(int threads) : impl_(std::make_unique<Impl>()) { impl_->threads = threads; }
+RgbConverter::~RgbConverter() = default;
+RgbConverter::RgbConverter(RgbConverter&&) noexcept = default;
+RgbConverter& RgbConverter::operator=(RgbConverter&&) noexcept = default;
+
+void RgbConverter::convert(const AVFrame& frame, Tensor& rgb) {
+  const PictureKind kind = kind_of(frame);
+  const Shape shape{kind.height, kind.width, 3};
+  if (rgb.empty() || rgb.dtype() != DType::kU8 || rgb.shape() != shape) rgb = Tensor(DType::kU8, shape);
+  if (const auto yuv = plain_yuv(frame)) {
+    yuv_to_rgb(*yuv, rgb.as<std::uint8_t>(), 3 * kind.width);
+    return;
+  }
+  if (!impl_->context || kind != impl_->kind) {
+    impl_->context.reset();
+    const AVPixelFormat target = target_of(kind);
+    impl_->converted = make_picture(kind, target);
+    impl_->context = make_context(kind, target, impl_->threads);
+    impl_->kind = kind;
+  }
+  const AVFrame& converted = *impl_->converted;
+  if (sws_scale_frame(impl_->context.get(), impl_->converted.get(), &frame) < 0) throw unreadable(kind);
+  cv::Mat out(kind.height, kind.width, CV_8UC3, rgb.data());
+  if (converted.format == AV_PIX_FMT_RGB24) {
+    plane(converted, 0, CV_8UC3).copyTo(out);
+    return;
+  }
+  const std::array<cv::Mat, 3> planes = {plane(converted, 2, CV_8UC1), plane(converted, 0, CV_8UC1),
+                                         plane(converted, 1, CV_8UC1)};  // stored green, blue, red
+  cv::merge(planes.data(), planes.size(), out);
+}
+
+}  // namespace voxshard

@@ -1,0 +1,69 @@
+#include "io/video/stream.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <string_view>
+
+extern "C" {
+#include <libavcodec/avcodec.h>
+#include <libavformat/avformat.h>
+#include <libavutil/pixdesc.h>
+}
+
+namespace voxshard {
+namespace {
+
+std::string name_or_unknown(const char* name) { return name == nullptr ? "unknown" : name; }
+
+VideoOrientation stored_orientation(const AVStream& stream) {
+  std::size_t bytes = 0;
+  const std::uint8_t* data = av_stream_get_side_data(&stream, AV_PKT_DATA_DISPLAYMATRIX, &bytes);
+  std::array<std::int32_t, 9> matrix{};
+  if (data == nullptr || bytes < sizeof matrix) return {};
+  std::copy_n(data, sizeof matrix, reinterpret_cast<std::uint8_t*>(matrix.data()));
+  return orientation_from_matrix(matrix);
+}
+
+}  // namespace
+
+VideoStream describe_stream(const VideoInput& input) {
+  const AVStream& stream = input.stream();
+  const AVCodecParameters& p = *stream.codecpar;
+  const auto format = static_cast<AVPixelFormat>(p.format);
+  VideoStream s{.stream_index = stream.index,
+                .container = input.format().iformat->name,
+                .codec = avcodec_get_name(p.codec_id),
+                .pixel_format = name_or_unknown(av_get_pix_fmt_name(format)),
+                .colour_matrix = name_or_unknown(av_color_space_name(p.color_space)),
+                .colour_range = name_or_unknown(av_color_range_name(p.color_range)),
+                .stored_width = p.width,
+                .stored_height = p.height,
+                .orientation = stored_orientation(stream),
+                .time_base = input.time_base(),
+                .header_frames = std::max<std::int64_t>(stream.nb_frames, 0)};
+  if (const AVPixFmtDescriptor* pixel = av_pix_fmt_desc_get(format)) s.bits = pixel->comp[0].depth;
+  s.width = s.orientation.transpose ? s.stored_height : s.stored_width;
+  s.height = s.orientation.transpose ? s.stored_width : s.stored_height;
+  const AVRational aspect = av_guess_sample_aspect_ratio(&input.format(), &input.stream(), nullptr);
+  if (aspect.num > 0 && aspect.den > 0)
+    s.sample_aspect = s.orientation.transpose ? reduced(aspect.den, aspect.num) : reduced(aspect.num, aspect.den);
+  const AVFormatContext& file = input.format();
+  if (stream.duration != AV_NOPTS_VALUE && stream.duration > 0)
+    s.header_duration_s = static_cast<double>(stream.duration) * s.time_base.value();
+  else if (file.nb_streams == 1 && file.duration > 0 && file.duration_estimation_method != AVFMT_DURATION_FROM_BITRATE)
+    s.header_duration_s = static_cast<double>(file.duration) / AV_TIME_BASE;
+  return s;
+}
+
+bool is_video_name(const std::filesystem::path& path) {
+  constexpr std::array kEndings = {".mp4", ".m4v",  ".mov", ".mkv",   ".webm", ".avi",  ".mpg", ".mpeg", ".mpe", ".ts",
+                                   ".mts", ".m2ts", ".wmv", ".asf",   ".flv",  ".ogv",  ".3gp", ".3g2",  ".mxf", ".y4m",
+                                   ".nut", ".ivf",  ".vob", ".mjpeg", ".mjpg", ".h264", ".264", ".h265", ".hevc"};
+  std::string ending = path.extension().string();
+  std::transform(ending.begin(), ending.end(), ending.begin(), [](unsigned char c) { return std::tolower(c); });
+  return !path.filename().string().starts_with(".") &&
+         std::find(kEndings.begin(), kEndings.end(), ending) != kEndings.end();
+}
+
+}  // namespace voxshard

@@ -1,0 +1,42 @@
+// A read-only memory map of a plain .nii, so that each core reads its own box of a cached volume and nothing else.
+// Only what our own cache writes: little-endian NIfTI-1, 3-D, no compression; u8, i16, i32 or f32; slope is applied.
+//
+//   MappedVolume map = MappedVolume::open("cache/liver_03.nii");
+//   map.read_box({{0, 16, 0}, {48, 16, 64}}, view);   // (D, H, W) coordinates
+#pragma once
+
+#include <filesystem>
+#include <memory>
+
+#include "io/volume/volume.h"
+
+namespace voxshard {
+
+class MappedVolume {
+ public:
+  /// Errors: kInput when the file is missing, compressed, truncated, or of another type.
+  static MappedVolume open(const std::filesystem::path& path);
+  ~MappedVolume();
+  MappedVolume(MappedVolume&&) noexcept;
+  MappedVolume& operator=(MappedVolume&&) noexcept;
+
+  const Geometry& geometry() const;
+  DiskType type() const;
+  /// f32 for kF32 or where a slope applies, else i32: what a whole read would give.
+  DType dtype() const;
+  Shape shape() const;  // (D, H, W)
+
+  /// Copies the voxels of `box` (inside the volume, (D, H, W) coordinates) to `dst`, converted to its type.
+  ///   dst  extents D x H x W of the box, or (1, D, H, W, 1); any strides; its own box.begin does not matter
+  /// Threads: any number at once. Cost: only the pages of the box are read.
+  void read_box(const Box& box, const TensorView& dst) const;
+  /// Asks the system to read the planes of `box` ahead; returns at once.
+  void will_need(const Box& box) const;
+
+ private:
+  struct Impl;
+  explicit MappedVolume(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace voxshard

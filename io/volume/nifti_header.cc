@@ -1,0 +1,293 @@
+// Reading and checking the 348 or 540 bytes of a NIfTI header, in both byte orders. Field offsets are those of nifti1.h
+// and nifti2.h; the geometry rules are in nifti_placement.cc.
+//
+//   read_nifti_header("ct.nii.gz").scalar_type()   // "int16"
+#include "io/volume/nifti_header.h"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <memory>
+
+namespace voxshard {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct TypeRow {
+  int code;
+  const char* name;
+  int bytes, components;
+};
+constexpr TypeRow kTypes[] = {
+    {2, "uint8", 1, 1},        {4, "int16", 2, 1},          {8, "int32", 4, 1},          {16, "float32", 4, 1},
+    {32, "complex64", 8, 2},   {64, "float64", 8, 1},       {128, "rgb24", 3, 3},        {256, "int8", 1, 1},
+    {512, "uint16", 2, 1},     {768, "uint32", 4, 1},       {1024, "int64", 8, 1},       {1280, "uint64", 8, 1},
+    {1536, "float128", 16, 1}, {1792, "complex128", 16, 2}, {2048, "complex256", 32, 2}, {2304, "rgba32", 4, 4},
+};
+
+const TypeRow* type_row(int code) {
+  for (const TypeRow& row : kTypes)
+    if (row.code == code) return &row;
+  return nullptr;
+}
+
+/// Reads numbers out of header bytes in the file's byte order.
+struct Fields {
+  const unsigned char* bytes;
+  bool swap;
+  template <class T>
+  T at(std::size_t offset) const {
+    unsigned char raw[sizeof(T)];
+    for (std::size_t i = 0; i < sizeof(T); ++i) raw[i] = bytes[offset + (swap ? sizeof(T) - 1 - i : i)];
+    T value;
+    std::memcpy(&value, raw, sizeof(T));
+    return value;
+  }
+};
+
+struct CloseGz {
+  void operator()(gzFile file) const { gzclose_r(file); }
+};
+using GzFile = std::unique_ptr<gzFile_s, CloseGz>;
+
+bool ends_with(const std::string& text, const std::string& end) {
+  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+/// The header and data file for a name, or the error that says why it is none.
+std::pair<fs::path, fs::path> files_of(const fs::path& path) {
+  const std::string name = path.string();
+  auto other = [&](const std::string& from, const std::string& to) {
+    return fs::path(name.substr(0, name.size() - from.size()) + to);
+  };
+  for (const std::string gz : {"", ".gz"}) {
+    if (ends_with(name, ".nii" + gz)) return {path, path};
+    if (ends_with(name, ".hdr" + gz)) return {path, other(".hdr" + gz, ".img" + gz)};
+    if (ends_with(name, ".img" + gz)) return {other(".img" + gz, ".hdr" + gz), path};
+  }
+  throw input_error(path, "is not named like a NIfTI volume",
+                    "expected .nii, .nii.gz, or a .hdr/.img pair; convert other formats to NIfTI first");
+}
+
+void require_file(const fs::path& path) {
+  std::error_code error;
+  if (!fs::exists(path, error)) throw input_error(path, "does not exist", "check the path");
+  if (!fs::is_regular_file(path, error)) throw input_error(path, "is not a file", "give a NIfTI file, not a folder");
+  if (fs::file_size(path, error) == 0) throw input_error(path, "is empty (0 bytes)", "copy or export the file again");
+  GzFile gz(gzopen(path.c_str(), "rb"));
+  if (!gz) throw input_error(path, "cannot be opened", "check its permissions");
+  if (!ends_with(path.string(), ".gz") && gzdirect(gz.get()) == 0)
+    throw input_error(path, "is compressed with gzip but its name does not end in .gz", "rename it to end in .gz");
+}
+
+Error damaged_gzip(const fs::path& path, gzFile file) {
+  int code = Z_OK;
+  const char* text = gzerror(file, &code);
+  if (code == Z_BUF_ERROR)
+    return input_error(path, "is truncated: its gzip stream ends too early", "copy or export the file again");
+  return input_error(path, std::string("has a damaged gzip stream (") + (text && *text ? text : "read error") + ")",
+                     "copy or export the file again");
+}
+
+void read_common(NiftiHeader& h, const Fields& f) {
+  const bool two = h.version == 2;
+  const auto count = two ? f.at<std::int64_t>(16) : f.at<std::int16_t>(40);
+  if (count < 1 || count > 7) return;  // refused by the caller: no dimensions
+  for (int i = 1; i <= count; ++i)
+    h.dimensions.push_back(two ? f.at<std::int64_t>(16 + 8 * i) : f.at<std::int16_t>(40 + 2 * i));
+  h.datatype = f.at<std::int16_t>(two ? 12 : 70);
+  for (int i = 0; i < 8; ++i)
+    h.pixdim[i] = two ? f.at<double>(104 + 8 * i) : static_cast<double>(f.at<float>(76 + 4 * i));
+  h.vox_offset = two ? static_cast<double>(f.at<std::int64_t>(168)) : static_cast<double>(f.at<float>(108));
+  h.slope = two ? f.at<double>(176) : static_cast<double>(f.at<float>(112));
+  h.intercept = two ? f.at<double>(184) : static_cast<double>(f.at<float>(116));
+  h.qform_code = two ? f.at<std::int32_t>(344) : f.at<std::int16_t>(252);
+  h.sform_code = two ? f.at<std::int32_t>(348) : f.at<std::int16_t>(254);
+  for (int i = 0; i < 3; ++i) {
+    h.quaternion[i] = two ? f.at<double>(352 + 8 * i) : static_cast<double>(f.at<float>(256 + 4 * i));
+    h.qoffset[i] = two ? f.at<double>(376 + 8 * i) : static_cast<double>(f.at<float>(268 + 4 * i));
+    for (int j = 0; j < 4; ++j)
+      h.sform[i][j] = two ? f.at<double>(400 + 32 * i + 8 * j) : static_cast<double>(f.at<float>(280 + 16 * i + 4 * j));
+  }
+  const int units = (two ? f.at<std::int32_t>(500) : f.at<std::uint8_t>(123)) & 7;
+  h.unit_mm = units == 1 ? 1000.0 : units == 3 ? 0.001 : 1.0;  // metre, micrometre; millimetre or unknown
+}
+
+NiftiHeader parse(const fs::path& path, const unsigned char* bytes, int length) {
+  const std::int32_t first = length >= 4 ? Fields{bytes, false}.at<std::int32_t>(0) : 0;
+  const std::int32_t swapped = length >= 4 ? Fields{bytes, true}.at<std::int32_t>(0) : 0;
+  const bool swap = swapped == 348 || swapped == 540;
+  const std::int32_t size = swap ? swapped : first;
+  if (size != 348 && size != 540)
+    throw input_error(path, "is not a NIfTI file (its header length is not 348 or 540)", "convert it to NIfTI first");
+  if (length < size)
+    throw input_error(path,
+                      "ends inside its header (" + std::to_string(length) + " of " + std::to_string(size) + " bytes)",
+                      "copy or export the file again");
+  NiftiHeader h;
+  h.version = size == 540 ? 2 : 1;
+  h.big_endian = swap == (std::endian::native == std::endian::little);
+  const std::string magic(reinterpret_cast<const char*>(bytes) + (size == 540 ? 4 : 344), 3);
+  const std::string digit = size == 540 ? "2" : "1";
+  if (magic != "n+" + digit && magic != "ni" + digit)
+    throw input_error(
+        path,
+        "is not a NIfTI file (no n+" + digit + " or ni" + digit + " mark; an ANALYZE 7.5 header has no orientation)",
+        "convert it to NIfTI first");
+  h.single_file = magic[1] == '+';
+  read_common(h, {bytes, swap});
+  if (h.dimensions.empty()) throw input_error(path, "has an impossible number of dimensions", "export the file again");
+  for (auto extent : h.dimensions)
+    if (extent < 1)
+      throw input_error(path, "has a dimension of " + std::to_string(extent) + " voxels", "export the file again");
+  return h;
+}
+
+}  // namespace
+
+Error input_error(const fs::path& path, const std::string& what, const std::string& action) {
+  return Error(ErrorKind::kInput, "[input] " + path.string() + ": " + what + "; " + action);
+}
+
+std::int64_t NiftiHeader::voxel_bytes() const {
+  double estimate = bytes_per_voxel();
+  for (auto extent : dimensions) estimate *= static_cast<double>(extent);
+  if (estimate > 0x1p62) return -1;
+  std::int64_t bytes = bytes_per_voxel();
+  for (auto extent : dimensions) bytes *= extent;
+  return bytes;
+}
+
+std::int64_t NiftiHeader::data_begin() const {
+  const double least = single_file ? (version == 2 ? 540 : 348) : 0;
+  return static_cast<std::int64_t>(std::isfinite(vox_offset) ? std::clamp(vox_offset, least, 0x1p62) : least);
+}
+
+std::string NiftiHeader::scalar_type() const {
+  const TypeRow* row = type_row(datatype);
+  return row ? row->name : "type " + std::to_string(datatype);
+}
+
+int NiftiHeader::components() const { return type_row(datatype) ? type_row(datatype)->components : 1; }
+int NiftiHeader::bytes_per_voxel() const { return type_row(datatype) ? type_row(datatype)->bytes : 0; }
+
+bool NiftiHeader::is_scaled() const {
+  return std::isfinite(slope) && slope != 0 && std::isfinite(intercept) && (slope != 1 || intercept != 0);
+}
+
+NiftiHeader read_nifti_header(const fs::path& path) {
+  const auto [header_file, data_file] = files_of(path);
+  require_file(path);
+  if (header_file != path) require_file(header_file);
+  GzFile gz(gzopen(header_file.c_str(), "rb"));
+  if (!gz) throw input_error(header_file, "cannot be opened", "check its permissions");
+  unsigned char bytes[540] = {};
+  const int length = gzread(gz.get(), bytes, sizeof bytes);
+  if (length < 0) throw damaged_gzip(header_file, gz.get());
+  NiftiHeader h = parse(header_file, bytes, length);
+  h.header_file = header_file;
+  h.data_file = h.single_file ? header_file : data_file;
+  if (!h.single_file && header_file == data_file)
+    throw input_error(path, "says that its voxels are in a separate .img file", "give the .hdr/.img pair");
+  if (h.single_file && path != header_file)
+    throw input_error(header_file, "says that it holds the voxels itself", "rename it to end in .nii");
+  return h;
+}
+
+std::string volume_problem(const NiftiHeader& h) {
+  if (h.version == 2)
+    return "is NIfTI-2, which this build does not read; convert it to NIfTI-1 (every volume below 32768 voxels an axis "
+           "fits)";
+  if (h.bytes_per_voxel() == 0) return "has the unknown scalar " + h.scalar_type() + "; export it as int16 or float32";
+  if (h.components() != 1)
+    return "holds " + h.scalar_type() +
+           " voxels (colour or complex), expected one number per voxel; export a scalar volume";
+  if (h.scalar_type() == "float128") return "holds 128-bit floats, expected at most 64 bits; export it as float32";
+  for (std::size_t i = 3; i < h.dimensions.size(); ++i)
+    if (h.dimensions[i] != 1)
+      return "has " + std::to_string(h.dimensions.size()) + " dimensions (" + std::to_string(h.dimensions[i]) +
+             " along the " + std::to_string(i + 1) + "th), expected a 3-D volume; split it into one file per volume";
+  return place(h).problem;
+}
+
+namespace {
+
+/// Finds NaN and infinity in a stream of bytes by the exponent: all ones. Chunks may end inside a number.
+class FiniteScan {
+ public:
+  explicit FiniteScan(const NiftiHeader& h)
+      : width_(h.bytes_per_voxel()),
+        swap_(h.big_endian == (std::endian::native == std::endian::little)),
+        skip_(h.data_begin()),
+        left_(h.voxel_bytes()) {}
+
+  void add(const unsigned char* bytes, std::int64_t count) {
+    const std::int64_t skipped = std::min(count, skip_);
+    skip_ -= skipped;
+    for (std::int64_t i = skipped; i < count && left_ > 0; ++i, --left_) {
+      number_[held_++] = bytes[i];
+      if (held_ == width_) look();
+    }
+  }
+  NonFinite found() const { return found_; }
+
+ private:
+  void look() {
+    held_ = 0;
+    const Fields f{number_, swap_};
+    const bool bad = width_ == 4 ? (f.at<std::uint32_t>(0) & 0x7f800000U) == 0x7f800000U
+                                 : (f.at<std::uint64_t>(0) & 0x7ff0000000000000U) == 0x7ff0000000000000U;
+    if (bad && found_.count++ == 0) found_.first = index_;
+    ++index_;
+  }
+
+  int width_, held_ = 0;
+  bool swap_;
+  std::int64_t skip_, left_, index_ = 0;
+  unsigned char number_[8] = {};
+  NonFinite found_;
+};
+
+}  // namespace
+
+NonFinite require_promised_bytes(const NiftiHeader& h, const fs::path& path, bool find_non_finite) {
+  if (h.data_file != path) require_file(h.data_file);
+  const std::int64_t voxels = h.voxel_bytes();
+  const std::int64_t promised = voxels < 0 ? std::int64_t{1} << 62 : voxels + h.data_begin();
+  auto too_short = [&](std::int64_t have) {
+    return input_error(path,
+                       "is truncated: it holds " + std::to_string(have) + " of the " + std::to_string(promised) +
+                           " bytes that its header promises",
+                       "copy or export the file again");
+  };
+  GzFile gz(gzopen(h.data_file.c_str(), "rb"));
+  if (!gz) throw input_error(h.data_file, "cannot be opened", "check its permissions");
+  const bool scan = find_non_finite && (h.scalar_type() == "float32" || h.scalar_type() == "float64");
+  if (gzdirect(gz.get()) != 0) {
+    const auto size = static_cast<std::int64_t>(fs::file_size(h.data_file));
+    if (size < promised) throw too_short(size);
+    if (!scan) return {};
+  }
+  gzbuffer(gz.get(), 1 << 18);
+  const auto buffer = std::make_unique<unsigned char[]>(1 << 18);
+  FiniteScan finite(h);
+  std::int64_t total = 0;
+  while (true) {
+    const int got = gzread(gz.get(), buffer.get(), 1 << 18);
+    if (got < 0) throw damaged_gzip(h.data_file, gz.get());
+    if (got == 0) break;
+    total += got;
+    if (scan) finite.add(buffer.get(), got);
+  }
+  int code = Z_OK;
+  gzerror(gz.get(), &code);
+  if (code != Z_OK) throw damaged_gzip(h.data_file, gz.get());  // the stream ended without its checksum
+  if (total < promised) throw too_short(total);
+  return finite.found();
+}
+
+}  // namespace voxshard

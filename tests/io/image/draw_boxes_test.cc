@@ -1,0 +1,87 @@
+#include "io/image/draw_boxes.h"
+
+#include <limits>
+
+#include "io/image/overlay.h"
+#include "tests/io/test_files.h"
+
+namespace voxshard {
+namespace {
+
+using Pixel = std::array<std::uint8_t, 3>;
+constexpr Pixel kBlack = {0, 0, 0};
+
+Pixel pixel(const Tensor& rgb, std::int64_t y, std::int64_t x) {
+  const auto* p = rgb.as<std::uint8_t>() + (y * rgb.shape()[1] + x) * 3;
+  return {p[0], p[1], p[2]};
+}
+
+std::int64_t coloured(const Tensor& rgb) {
+  std::int64_t count = 0;
+  for (std::int64_t y = 0; y < rgb.shape()[0]; ++y)
+    for (std::int64_t x = 0; x < rgb.shape()[1]; ++x) count += pixel(rgb, y, x) != kBlack;
+  return count;
+}
+
+Tensor black(std::int64_t height, std::int64_t width) { return Tensor(DType::kU8, {height, width, 3}); }
+
+void draw(Tensor& rgb, const DrawnBox& box) { draw_boxes(rgb, std::array{box}); }
+
+TEST(DrawBoxes, TheOutermostPixelsHaveTheColourAndTheInsideStays) {
+  Tensor rgb = black(40, 60);
+  draw(rgb, {.box = {.x = 10.4, .y = 5, .width = 20, .height = 8}, .colour = 3});
+  EXPECT_EQ(coloured(rgb), 2 * 20 + 2 * 8 - 4);
+  for (const auto& [y, x] : {std::pair{5, 10}, {5, 29}, {12, 10}, {12, 29}})
+    EXPECT_EQ(pixel(rgb, y, x), class_colour(3));
+  EXPECT_EQ(pixel(rgb, 6, 11), kBlack);
+  EXPECT_EQ(pixel(rgb, 5, 30), kBlack);
+}
+
+TEST(DrawBoxes, LaterBoxesLieOnTop) {
+  Tensor rgb = black(40, 60);
+  const CocoBox box{.x = 4, .y = 4, .width = 9, .height = 9};
+  draw_boxes(rgb, std::array{DrawnBox{.box = box, .colour = 1}, DrawnBox{.box = box, .colour = 2}});
+  EXPECT_EQ(pixel(rgb, 4, 4), class_colour(2));
+}
+
+TEST(DrawBoxes, ABoxThatReachesBeyondThePictureIsCut) {
+  Tensor rgb = black(40, 60);
+  draw(rgb, {.box = {.x = -1e9, .y = 10, .width = 2e9, .height = 5}, .colour = 1});
+  EXPECT_EQ(coloured(rgb), 2 * 60);  // its upper and lower line
+}
+
+TEST(DrawBoxes, WhatCannotBeSeenIsNotDrawn) {
+  Tensor rgb = black(40, 60);
+  const double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
+  for (const CocoBox& box : {CocoBox{60, 0, 5, 5}, CocoBox{0, 40, 5, 5}, CocoBox{-5, 0, 5, 5}, CocoBox{0, 0, 0, 5},
+                             CocoBox{nan, 0, 5, 5}, CocoBox{0, 0, inf, 5}})
+    draw(rgb, {.box = box, .caption = "hidden"});
+  EXPECT_EQ(coloured(rgb), 0);
+}
+
+TEST(DrawBoxes, TheCaptionStandsAboveOrWhereThereIsNoRoomInside) {
+  Tensor above = black(100, 200), inside = black(100, 200);
+  draw(above, {.box = {.x = 20, .y = 50, .width = 80, .height = 40}, .colour = 1, .caption = "cell"});
+  draw(inside, {.box = {.x = 20, .y = 0, .width = 80, .height = 40}, .colour = 1, .caption = "cell"});
+  EXPECT_NE(pixel(above, 48, 22), kBlack);
+  EXPECT_EQ(pixel(above, 55, 22), kBlack);
+  EXPECT_NE(pixel(inside, 3, 22), kBlack);
+}
+
+TEST(DrawBoxes, ACaptionInAnyEncodingIsDrawn) {
+  Tensor rgb = black(100, 200), marks = black(100, 200);
+  const CocoBox box{.x = 20, .y = 50, .width = 80, .height = 40};
+  draw(rgb, {.box = box, .caption = "\xC3\xA9\n"});
+  draw(marks, {.box = box, .caption = "???"});
+  EXPECT_TRUE(compare(rgb.view(), marks.view()).bit_equal);
+}
+
+TEST(DrawBoxes, LinesGrowWithThePicture) {
+  Tensor rgb = black(100, 2000);
+  draw(rgb, {.box = {.x = 100, .y = 30, .width = 500, .height = 40}});
+  EXPECT_NE(pixel(rgb, 32, 300), kBlack);  // four pixels around the edge
+  EXPECT_EQ(pixel(rgb, 50, 300), kBlack);
+}
+
+}  // namespace
+}  // namespace voxshard

@@ -1,0 +1,155 @@
+// Orientation and grids: exact permutes, corner-aligned resampling, and the way back for predictions.
+#include "io/volume/resample.h"
+
+#include <cmath>
+
+#include "tests/io/test_files.h"
+
+namespace voxshard {
+namespace {
+
+std::vector<std::string> all_codes() {
+  std::vector<std::string> codes;
+  std::string axes = "LPS";
+  std::sort(axes.begin(), axes.end());
+  do {
+    for (int flips = 0; flips < 8; ++flips) {
+      std::string code;
+      for (int a = 0; a < 3; ++a) {
+        const char ch = axes[static_cast<std::size_t>(a)];
+        code += (flips >> a) & 1 ? (ch == 'L' ? 'R' : ch == 'P' ? 'A' : 'I') : ch;
+      }
+      codes.push_back(code);
+    }
+  } while (std::next_permutation(axes.begin(), axes.end()));
+  return codes;
+}
+
+Volume sample(DType type, std::array<std::int64_t, 3> size = {5, 4, 3}) {
+  const double a = 0.2;
+  Geometry g{.size = size,
+             .origin = {-10, 20, 300},
+             .spacing = {0.8, 0.9, 2.5},
+             .direction = {std::cos(a), -std::sin(a), 0, std::sin(a), std::cos(a), 0, 0, 0, 1}};
+  Volume v{g, Tensor(type, g.shape())};
+  for (std::int64_t i = 0; i < v.voxels.count(); ++i) store(v.voxels.view(), i, static_cast<double>(i * 37 % 101));
+  return v;
+}
+
+double value_at(const Volume& v, std::array<std::int64_t, 3> i) {
+  return load(v.voxels.view(), (i[2] * v.geometry.size[1] + i[1]) * v.geometry.size[0] + i[0]);
+}
+
+TEST(Reorient, EveryVoxelStaysWhereItWasInTheWorldInAll48Orientations) {
+  const Volume v = sample(DType::kF32);
+  ASSERT_EQ(all_codes().size(), 48u);
+  for (const std::string& code : all_codes()) {
+    const Volume r = reorient(v, code);
+    EXPECT_EQ(orientation_code(r.geometry), code);
+    for (std::int64_t z = 0; z < 3; ++z)
+      for (std::int64_t y = 0; y < 4; ++y)
+        for (std::int64_t x = 0; x < 5; ++x) {
+          const auto index = r.geometry.index_of(v.geometry.world({double(x), double(y), double(z)}));
+          std::array<std::int64_t, 3> whole{};
+          for (int a = 0; a < 3; ++a) {
+            whole[a] = std::llround(index[a]);
+            ASSERT_NEAR(index[a], static_cast<double>(whole[a]), 1e-9) << code;
+          }
+          ASSERT_EQ(value_at(r, whole), value_at(v, {x, y, z})) << code;
+        }
+    const Volume back = reorient(r, orientation_code(v.geometry));
+    EXPECT_TRUE(same_geometry(back.geometry, v.geometry, 1e-9)) << code;
+    EXPECT_TRUE(compare(back.voxels.view(), v.voxels.view()).bit_equal) << code;
+  }
+}
+
+TEST(Reorient, AllOrientationsSurviveTheFile) {
+  ScratchFolder dir;
+  const Volume v = sample(DType::kI32);
+  for (const std::string& code : all_codes()) {
+    const Volume r = reorient(v, code);
+    write_volume(dir.path() / "a.nii", r, DiskType::kU8);
+    const Volume back = read_label(dir.path() / "a.nii");
+    EXPECT_TRUE(same_geometry(back.geometry, r.geometry, 1e-5)) << code;
+    EXPECT_TRUE(compare(back.voxels.view(), r.voxels.view()).bit_equal) << code;
+  }
+}
+
+TEST(Reorient, ACodeThatIsNoOrientationIsRefused) {
+  for (const char* code : {"", "LP", "LLS", "XYZ", "LPSA", "lps"})
+    expect_error(ErrorKind::kConfig, "no orientation", [&] { reorient(sample(DType::kI32), code); });
+}
+
+TEST(Respaced, SizeRoundsHalfToEvenAndTheCornersStay) {
+  Geometry g{.size = {5, 3, 1}, .origin = {0, 0, 0}, .spacing = {1, 1, 1}};
+  const Geometry r = respaced(g, {2, 2, 9});  // 2.5 -> 2, 1.5 -> 2, 0.11 -> 1
+  EXPECT_EQ(r.size, (std::array<std::int64_t, 3>{2, 2, 1}));
+  const auto low = r.world({-0.5, -0.5, -0.5}), high = r.world({1.5, 1.5, 0.5});
+  for (int a = 0; a < 3; ++a) {
+    EXPECT_NEAR(low[a], -0.5, 1e-12);
+    EXPECT_NEAR(high[a], static_cast<double>(g.size[a]) - 0.5, 1e-12);
+  }
+  expect_error(ErrorKind::kConfig, "above 0", [&] { respaced(g, {0, 1, 1}); });
+}
+
+TEST(Resample, HalvingALineGivesTheMiddleOfPairs) {
+  Volume v{{.size = {8, 1, 1}}, Tensor(DType::kF32, {1, 1, 8})};
+  for (int i = 0; i < 8; ++i) v.voxels.as<float>()[i] = static_cast<float>(10 * i);
+  const Volume half = resample_image(v, {2, 1, 1});
+  ASSERT_EQ(half.voxels.shape(), (Shape{1, 1, 4}));
+  for (int i = 0; i < 4; ++i) EXPECT_FLOAT_EQ(half.voxels.as<float>()[i], static_cast<float>(20 * i + 5));
+  const Volume twice = resample_image(v, {0.5, 1, 1});  // edge voxels are held: 0, 2.5, 7.5, 12.5 ...
+  EXPECT_FLOAT_EQ(twice.voxels.as<float>()[0], 0);
+  EXPECT_FLOAT_EQ(twice.voxels.as<float>()[1], 2.5);
+  EXPECT_FLOAT_EQ(twice.voxels.as<float>()[15], 70);
+}
+
+TEST(Resample, AConstantStaysConstantAndCubicStaysInRange) {
+  Volume v = sample(DType::kF32, {12, 10, 8});
+  const Volume cubic = resample_image(v, {0.5, 0.5, 1.7}, Interpolation::kCubic);
+  for (std::int64_t i = 0; i < cubic.voxels.count(); ++i) {
+    ASSERT_GE(cubic.voxels.as<float>()[i], 0);
+    ASSERT_LE(cubic.voxels.as<float>()[i], 100);
+  }
+  std::fill_n(v.voxels.as<float>(), v.voxels.count(), -1000.0f);
+  for (auto kind : {Interpolation::kNearest, Interpolation::kLinear, Interpolation::kCubic}) {
+    const Volume same = resample_image(v, {1.3, 0.4, 0.9}, kind);
+    for (std::int64_t i = 0; i < same.voxels.count(); ++i) ASSERT_NEAR(same.voxels.as<float>()[i], -1000, 1e-3);
+  }
+}
+
+TEST(Resample, AnIntegerUpsampledLabelComesBackExactly) {
+  const Volume v = sample(DType::kI32, {6, 5, 4});
+  const Volume fine = resample_label(v, {0.8 / 3, 0.9 / 3, 2.5 / 3});
+  EXPECT_EQ(fine.geometry.size, (std::array<std::int64_t, 3>{18, 15, 12}));
+  const Volume back = resample_label_to(fine, v.geometry);
+  EXPECT_TRUE(compare(back.voxels.view(), v.voxels.view()).bit_equal);
+  EXPECT_TRUE(same_geometry(back.geometry, v.geometry, 0));
+}
+
+TEST(Resample, OutsideTheSourceLabelsAreBackgroundAndImagesAir) {
+  const Volume label = sample(DType::kI32), image = sample(DType::kF32);
+  Geometry far = label.geometry;
+  far.origin[2] += 1000;
+  for (std::int64_t i = 0; i < label.voxels.count(); ++i) {
+    ASSERT_EQ(resample_label_to(label, far).voxels.as<std::int32_t>()[i], 0);
+    ASSERT_EQ(resample_image_to(image, far, Interpolation::kCubic).voxels.as<float>()[i], -1000);
+  }
+}
+
+TEST(Resample, ARealLabelSurvivesTheWayThereAndBack) {
+  const fs::path file = test_data() / "ct/spleen2/sub-spleen2_ct_seg-manual.nii.gz";
+  REQUIRE_TEST_DATA(file);
+  const Volume label = read_label(file);
+  const Volume work = resample_label(reorient(label, "LPS"), {1.5, 1.5, 5});
+  const Volume back = resample_label_to(work, label.geometry);
+  std::int64_t both = 0, sum = 0;
+  for (std::int64_t i = 0; i < label.voxels.count(); ++i) {
+    const bool a = label.voxels.as<std::int32_t>()[i] == 1, b = back.voxels.as<std::int32_t>()[i] == 1;
+    both += a && b, sum += a + b;
+  }
+  EXPECT_GT(2.0 * static_cast<double>(both) / static_cast<double>(sum), 0.96);
+}
+
+}  // namespace
+}  // namespace voxshard
