@@ -22,7 +22,7 @@ std::string memory_table(const PlanReport& r) {
   std::vector<std::vector<std::string>> rows = {{"memory of core " + std::to_string(m.core), "bytes"}};
   auto add = [&](const char* what, std::int64_t bytes) { rows.push_back({what, bytes_text(bytes)}); };
   add("parameters", m.parameter_bytes);
-  add("optimizer state", r.optimizer_bytes);
+  add("optimizer state", r.bytes.optimizer);
   add("gradients of parameters", m.gradient_bytes);
   add("activations kept for backward", m.kept_bytes);
   add("other activations and their gradients", m.transient_bytes);
@@ -30,11 +30,11 @@ std::string memory_table(const PlanReport& r) {
   add("partial sums", m.partial_bytes);
   add("gaps between buffers", m.gap_bytes);
   add("converted weights, statistics", m.replicated_bytes);
-  if (r.reordered_bytes > 0) add("reordered weights", r.reordered_bytes);
+  if (r.bytes.packed > 0) add("reordered weights", r.bytes.packed);
   add("in all", r.chosen().core_bytes);
   if (r.core_budget_bytes > 0) add("budget", r.core_budget_bytes);
-  if (r.workspace_bytes > 0) {
-    add("workspace of all workers", r.workspace_bytes);
+  if (r.bytes.workspaces > 0) {
+    add("workspace of all workers", r.bytes.workspaces);
     add("all cores together", r.chosen().all_bytes);
   }
   std::vector<std::vector<std::string>> largest = {{"largest allocations", "shape", "size", "unpadded", "expansion"}};

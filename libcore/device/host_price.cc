@@ -5,7 +5,7 @@
 #include <map>
 
 #include "libcore/device/host_schedule.h"
-#include "libcore/memory/plan.h"
+#include "libcore/schedule/schedule.h"
 
 namespace voxshard {
 namespace {
@@ -63,27 +63,20 @@ class OpPricer {
 class Walk {
  public:
   Walk(const Program& program, const OpTable& ops, const HostRates& rates)
-      : program_(program), ops_(ops), rates_(rates), schedule_(rates, static_cast<std::size_t>(program.mesh().cores())) {
+      : program_(program), ops_(ops), rates_(rates), plan_(schedule_of(program, ops)), schedule_(rates, static_cast<std::size_t>(program.mesh().cores())) {
     step_.instructions.resize(program.instructions.size());
   }
 
   StepPrice go(const Feed& feed) {
     prologue();
-    bool open = false;  // a segment that more instructions may join
-    for (std::size_t i = program_.prologue; i < program_.instructions.size(); ++i) {
-      const Instruction& instruction = program_.instructions[i];
-      if (is_barrier(instruction)) {
-        if (open) finish_segment();
-        open = false;
-        barrier(i);
+    for (const ScheduleStep& step : plan_.steps) {
+      if (step.barrier) {
+        barrier(step.instructions.front());
         continue;
       }
-      const bool in_place = instruction.partial && !needs_join(instruction);
-      if (open && in_place) finish_segment();
-      open = true;
-      add_stage(i);
+      for (std::size_t i : step.instructions) add_stage(i);
+      now_ = schedule_.run(now_, step_.instructions);
     }
-    if (open) finish_segment();
     update();
     for (const InstructionPrice& price : step_.instructions) add_busy(price.slowest);
     step_.device_s = now_;
@@ -93,12 +86,6 @@ class Walk {
   }
 
  private:
-  /// As CoreSet: what all cores do together.
-  bool is_barrier(const Instruction& instruction) const {
-    if (instruction.kind == InstructionKind::kJoin || instruction.kind == InstructionKind::kExchange) return true;
-    return instruction.kind == InstructionKind::kCompute && program_.replicated(instruction.value) && !instruction.partial;
-  }
-
   DType type_of(ValueId id) const { return program_.graph.node(id).type.dtype; }
 
   double rate(const char* work, DType type, double channels, double bytes) const {
@@ -181,8 +168,6 @@ class Walk {
     }
   }
 
-  void finish_segment() { now_ = schedule_.run(now_, step_.instructions); }
-
   void barrier(std::size_t index) {
     const Instruction& instruction = program_.instructions[index];
     const double begin = now_;
@@ -223,27 +208,15 @@ class Walk {
     return price;
   }
 
-  /// The partial results of each box of the result are added by tasks of kJoinTask elements; boxes one after another.
+  /// The partial results of each box of the result are added by tasks of so many elements; boxes one after another.
   InstructionPrice join(std::size_t index) {
-    constexpr double kJoinTask = 1 << 16;  // as lock_step.cc
-    const Instruction& compute = program_.instructions[index - 1];
-    const Node& node = program_.graph.node(compute.value);
+    const Node& node = program_.graph.node(program_.instructions[index].value);
     InstructionPrice price;
-    if (!needs_join(compute)) return price;
-    const auto types = program_.graph.input_types(compute.value);
-    const OpContext op{node.attrs, types, node.type};
-    std::vector<std::pair<Box, double>> sums;  // box, partial results
-    for (const auto& blocks : compute.blocks)
-      for (const Box& block : blocks) {
-        const Box box = result_box(ops_.at(node.op), op, block);
-        auto sum = std::find_if(sums.begin(), sums.end(), [&](const auto& s) { return s.first == box; });
-        if (sum == sums.end()) sum = sums.insert(sums.end(), {box, 0});
-        sum->second += 1;
-      }
     const double per_worker = rate("join", node.type.dtype, 0, 0);
-    for (const auto& [box, partials] : sums) {
-      const auto elements = static_cast<double>(box.count());
-      const double tasks = std::max(1.0, std::ceil(elements / kJoinTask));
+    for (const Sum& sum : plan_.sums[index]) {
+      const auto elements = static_cast<double>(sum.box.count());
+      const auto partials = static_cast<double>(sum.addends.size());
+      const double tasks = std::max(1.0, std::ceil(elements / static_cast<double>(kElementsPerSumTask)));
       price.slowest.link_s += elements * partials / per_worker / std::min<double>(tasks, rates_.threads);
       price.slowest.overhead_s += rates_.barrier_s;
       price.bytes += elements * (partials - 1) * static_cast<double>(dtype_bytes(node.type.dtype));
@@ -272,6 +245,7 @@ class Walk {
   const Program& program_;
   const OpTable& ops_;
   const HostRates& rates_;
+  const Schedule plan_;
   HostSchedule schedule_;
   StepPrice step_;
   double now_ = 0;

@@ -1,5 +1,5 @@
 // The predicted wall time of a step on this machine: measured rates (host_rates.h) put through the engine's own schedule
-// (libcore/runtime/lock_step.cc), in which all cores share the machine's workers.
+// (libcore/schedule), in which all cores share the machine's workers.
 //
 //   segment    every core walks its list of instructions; free workers take the next task of the lowest core that has one
 //   barrier    exchange, join and replicated computations: the workers wait for each other before and after

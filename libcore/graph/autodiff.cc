@@ -52,4 +52,12 @@ void differentiate(Builder& builder, ValueId loss) {
       graph.gradients[id] = d_value[static_cast<std::size_t>(id)];
 }
 
+Graph with_gradient(Graph graph, const OpTable& ops) {
+  const auto loss = graph.outputs.find("loss");
+  if (loss == graph.outputs.end() || !graph.backward_roots.empty()) return graph;
+  Builder builder(graph, ops);
+  differentiate(builder, loss->second);
+  return graph;
+}
+
 }  // namespace voxshard

@@ -104,28 +104,10 @@ void add_partials(const Program& program, const OpTable& ops, int index, const I
 
 }  // namespace
 
-bool needs_join(const Instruction& compute) {
-  std::size_t partials = 0;
-  for (const auto& blocks : compute.blocks) partials += blocks.size();
-  return partials > 1;
-}
-
 const Buffer* Pool::find(ValueId value, std::int64_t partial) const {
   for (const Buffer& buffer : buffers)
     if (buffer.value == value && buffer.partial == partial) return &buffer;
   return nullptr;
-}
-
-std::int64_t MemoryPlan::widest_arena_bytes() const {
-  std::int64_t widest = 0;
-  for (const Pool& arena : arenas) widest = std::max(widest, arena.bytes);
-  return widest;
-}
-
-std::int64_t MemoryPlan::all_arena_bytes() const {
-  std::int64_t total = 0;
-  for (const Pool& arena : arenas) total += arena.bytes;
-  return total;
 }
 
 MemoryPlan plan_memory(const Program& program, const OpTable& ops, const MemoryOptions& options) {

@@ -40,18 +40,12 @@ struct MemoryPlan {
   std::int64_t parameter_bytes = 0;  // parameters and states, held once per process
   std::int64_t trained_bytes = 0;    // of them parameters: an optimizer keeps tensors of their sizes
   bool tiled = false;
-
-  std::int64_t widest_arena_bytes() const;
-  std::int64_t all_arena_bytes() const;
 };
 
 struct MemoryOptions {
   bool keep_all = false;  // no reuse: every value can be looked at after the step
   bool tiled = false;     // bytes of a TPU (tiles.h) instead of this host's; asks no kernels
 };
-
-/// True when the partial results of `compute` need memory and a join; a single one is written in place.
-bool needs_join(const Instruction& compute);
 
 MemoryPlan plan_memory(const Program& program, const OpTable& ops, const MemoryOptions& options);
 

@@ -28,13 +28,6 @@ int widest_moment(const Pool& pool, int instructions) {
 
 }  // namespace
 
-std::size_t widest_core(const MemoryPlan& plan) {
-  std::size_t widest = 0;
-  for (std::size_t core = 1; core < plan.arenas.size(); ++core)
-    if (plan.arenas[core].bytes > plan.arenas[widest].bytes) widest = core;
-  return widest;
-}
-
 MemoryReport memory_report(const Program& program, const MemoryPlan& plan, std::size_t core) {
   const Pool& arena = plan.arenas[core];
   const auto instructions = static_cast<int>(program.instructions.size());

@@ -23,9 +23,6 @@ struct MemoryReport {
   std::int64_t replicated_bytes = 0;   // other replicated results: converted weights, statistics
 };
 
-/// The widest core of a plan.
-std::size_t widest_core(const MemoryPlan& plan);
-
 MemoryReport memory_report(const Program& program, const MemoryPlan& plan, std::size_t core);
 
 }  // namespace voxshard

@@ -2,7 +2,6 @@
 
 #include <cmath>
 
-#include "libcore/graph/autodiff.h"
 #include "libcore/models/fpn.h"
 
 namespace voxshard {
@@ -133,7 +132,6 @@ Graph build_retinanet(const RetinaNetConfig& config, const DetectionOptions& opt
   }
   if (!options.training) return graph;
   add_loss(b, levels, options);
-  differentiate(b, graph.outputs["loss"]);
   return graph;
 }
 

@@ -1,6 +1,5 @@
 #include "libcore/models/unet.h"
 
-#include "libcore/graph/autodiff.h"
 
 namespace voxshard {
 namespace {
@@ -74,7 +73,6 @@ Graph build_unet(const UNetConfig& config, const SegmentationOptions& options, c
                          .dtype = options.dtype};
   const ValueId sums = b.op("segmentation_sums", {logits, y}, attrs, "loss/sums");
   graph.outputs["loss"] = b.op("segmentation_loss", {sums, logits, y}, attrs, "loss");
-  differentiate(b, graph.outputs["loss"]);
   return graph;
 }
 

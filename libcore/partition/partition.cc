@@ -149,6 +149,12 @@ std::vector<Box> split_blocks(const Box& box, std::int64_t count) {
   return blocks;
 }
 
+bool needs_join(const Instruction& compute) {
+  std::size_t partials = 0;
+  for (const auto& blocks : compute.blocks) partials += blocks.size();
+  return partials > 1;
+}
+
 std::vector<Box> iteration_boxes(const Program& program, const OpTable& ops, ValueId id) {
   const Node& node = program.graph.node(id);
   const OpDef& def = ops.at(node.op);

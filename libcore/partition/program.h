@@ -63,6 +63,9 @@ std::vector<std::string> verify(const Program& program, const OpTable& ops);
 /// above per axis, bytes that are exchanged.
 std::string to_text(const Program& program);
 
+/// True when the partial results of `compute` need memory and a join; a single one is written in place.
+bool needs_join(const Instruction& compute);
+
 /// The iteration box of each core for node `id`: owned boxes of the result, or of the driver for a contraction (a box
 /// that several cores hold counts once).
 std::vector<Box> iteration_boxes(const Program& program, const OpTable& ops, ValueId id);

@@ -4,25 +4,12 @@
 #include <tuple>
 #include <vector>
 
-#include "libcore/memory/report.h"
+#include "libcore/planner/budget.h"
 
 namespace voxshard {
 namespace {
 
 constexpr std::int64_t kMostCoresPerReplica = 128;  // num_cores_per_replica of the original system
-
-/// The input that carries the sample: the one with most elements.
-ValueId image_of(const Graph& graph) {
-  ValueId image = kNoValue;
-  for (ValueId id = 0; id < graph.size(); ++id) {
-    const Node& node = graph.node(id);
-    if (node.role == Role::kInput &&
-        (image == kNoValue || element_count(node.type.shape) > element_count(graph.node(image).type.shape)))
-      image = id;
-  }
-  if (image == kNoValue) throw Error(ErrorKind::kConfig, "[plan] the model has no input that could be cut");
-  return image;
-}
 
 /// The layer that is cut thinnest, counted where it first appears, and how many cores hold nothing where most do.
 void find_thin_layers(const Program& program, Candidate& candidate) {
@@ -59,39 +46,27 @@ bool merges_parts(const Graph& graph, const OpTable& ops, const Cut& cut) {
   return false;
 }
 
-/// Bytes that are held once per process and counted on every core.
-std::int64_t shared_bytes(const PlanProblem& problem, const MemoryPlan& memory) {
-  return memory.process.bytes + memory.parameter_bytes + problem.optimizer_slots * memory.trained_bytes;
-}
-
-/// Verdict, bytes and seconds of a candidate; `graph` recomputes as it says.
-void price(const PlanProblem& problem, const OpTable& ops, const DeviceSpec& device, const Graph& graph, Candidate& c) {
-  const Program program = partition(graph, ops, c.cut);
-  find_thin_layers(program, c);
-  const MemoryPlan memory = plan_memory(program, ops, {.tiled = problem.tiled});
-  const std::size_t widest = widest_core(memory);
-  const std::int64_t shared = shared_bytes(problem, memory);
-  c.core_bytes = memory.arenas[widest].bytes + shared;
-  c.all_bytes = memory.all_arena_bytes() + shared + problem.worker_bytes;
-  if (problem.core_bytes > 0) c.over_bytes = std::max(c.over_bytes, c.core_bytes - problem.core_bytes);
-  if (problem.all_cores_bytes > 0) c.over_bytes = std::max(c.over_bytes, c.all_bytes - problem.all_cores_bytes);
-  c.verdict = c.over_bytes > 0 ? Verdict::kOver : Verdict::kFits;
-  if (c.over_bytes > 0) c.largest = largest_allocations(program, memory, widest, 5);
-  const StepPrice step = price_step(program, ops, device, problem.feed);
-  c.step_s = step.step_s;
-  c.device_s = step.device_s;
-  c.feed_s = step.feed_s;
-  c.halo_bytes = step.halo_bytes;
-  c.all_reduce_bytes = step.all_reduce_bytes;
-  c.messages = step.messages;
-  c.hops = step.widest_hops;
+/// Verdict, bytes and seconds of a candidate; `step` recomputes as it says.
+void price(const PlanProblem& problem, const OpTable& ops, const DeviceSpec& device, const Graph& step, Candidate& c) {
+  const Lowered lowered = lower_to_memory(step, ops, c.cut, problem.target());
+  find_thin_layers(lowered.program, c);
+  set_bytes(problem, lowered.bytes, c);
+  if (c.over_bytes > 0) c.largest = largest_allocations(lowered.program, lowered.memory, lowered.bytes.widest(), 5);
+  const StepPrice price = price_step(lowered.program, ops, device, problem.feed);
+  c.step_s = price.step_s;
+  c.device_s = price.device_s;
+  c.feed_s = price.feed_s;
+  c.halo_bytes = price.halo_bytes;
+  c.all_reduce_bytes = price.all_reduce_bytes;
+  c.messages = price.messages;
+  c.hops = price.widest_hops;
 }
 
 class Pricing {
  public:
   Pricing(const PlanProblem& problem, const OpTable& ops, const DeviceSpec& device)
-      : problem_(problem), ops_(ops), device_(device) {
-    for (Recompute recompute : problem.recompute) graphs_.push_back(with_recomputation(problem.graph, ops, recompute));
+      : problem_(problem), ops_(ops), device_(device), plain_(step_graph(problem.graph, ops, Recompute::kNone)) {
+    for (Recompute recompute : problem.recompute) graphs_.push_back(step_graph(problem.graph, ops, recompute));
   }
 
   /// All candidates of one mesh and slab width: with more recomputation only while less does not fit. None when the slab
@@ -99,7 +74,7 @@ class Pricing {
   std::vector<Candidate> run(const Mesh& mesh, std::int64_t thinnest_slab) const {
     Cut cut = problem_.cut.over(mesh);
     cut.thinnest_slab = thinnest_slab;
-    if (thinnest_slab > 0 && !merges_parts(problem_.graph, ops_, cut)) return {};
+    if (thinnest_slab > 0 && !merges_parts(plain_, ops_, cut)) return {};
     std::vector<Candidate> candidates;
     bool fits = false;
     for (std::size_t r = 0; r < graphs_.size(); ++r) {
@@ -118,10 +93,20 @@ class Pricing {
   const PlanProblem& problem_;
   const OpTable& ops_;
   const DeviceSpec& device_;
+  Graph plain_;  // without recomputation
   std::vector<Graph> graphs_;
 };
 
 }  // namespace
+
+void set_bytes(const PlanProblem& problem, const Footprint& bytes, Candidate& c) {
+  c.core_bytes = bytes.widest_core();
+  c.all_bytes = bytes.process();
+  c.over_bytes = 0;
+  if (problem.core_bytes > 0) c.over_bytes = std::max(c.over_bytes, c.core_bytes - problem.core_bytes);
+  if (problem.all_cores_bytes > 0) c.over_bytes = std::max(c.over_bytes, c.all_bytes - problem.all_cores_bytes);
+  c.verdict = c.over_bytes > 0 ? Verdict::kOver : Verdict::kFits;
+}
 
 std::vector<Mesh> legal_meshes(const Shape& image, std::int64_t cores, bool exactly) {
   const int spatial = image.rank() - 2;
@@ -172,7 +157,7 @@ std::vector<Candidate> price_candidates(const PlanProblem& problem, const OpTabl
 }
 
 void price_candidate(const PlanProblem& problem, const OpTable& ops, const DeviceSpec& device, Candidate& candidate) {
-  price(problem, ops, device, with_recomputation(problem.graph, ops, candidate.cut.recompute), candidate);
+  price(problem, ops, device, step_graph(problem.graph, ops, candidate.cut.recompute), candidate);
 }
 
 std::optional<std::size_t> choose(const std::vector<Candidate>& candidates, Preference preference) {

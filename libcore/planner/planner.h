@@ -11,13 +11,12 @@
 
 #include "libcore/base/parallel.h"
 #include "libcore/device/step_price.h"
-#include "libcore/graph/recompute.h"
-#include "libcore/memory/plan.h"
+#include "libcore/lower/lower.h"
 
 namespace voxshard {
 
 struct PlanProblem {
-  /// The training graph without recomputation. Its inputs have N samples: the batch of a step over all replicas.
+  /// The model's graph up to its loss. Its inputs have N samples: the batch of a step over all replicas.
   Graph graph;
   Cut cut;                              // what each candidate keeps of it: how inputs are placed
   std::int64_t cores = 1;               // at most
@@ -25,11 +24,13 @@ struct PlanProblem {
   std::int64_t core_bytes = 0;          // budget of one core; 0: no limit
   std::int64_t all_cores_bytes = 0;     // budget of all cores of this process together; 0: no limit
   std::int64_t optimizer_slots = 2;     // tensors that the optimizer keeps per parameter: Adam 2, momentum 1
-  std::int64_t worker_bytes = 0;        // scratch of the workers, once per process; counted in all_cores_bytes
+  int workers = 1;                      // threads that would run it here
   bool tiled = true;                    // bytes of a TPU
   std::vector<Recompute> recompute = {Recompute::kNone, Recompute::kNorms, Recompute::kUpsampling, Recompute::kLevels};
   std::vector<std::int64_t> thinnest_slabs = {0, 4};
   Feed feed;
+
+  Target target() const { return {.tiled = tiled, .optimizer_slots = optimizer_slots, .workers = workers}; }
 };
 
 enum class Verdict : std::uint8_t {
@@ -65,6 +66,9 @@ std::vector<Mesh> legal_meshes(const Shape& image, std::int64_t cores, bool exac
 /// Every candidate with its verdict, in the order of legal_meshes. Errors: kConfig when the graph cannot be cut at all.
 /// Cost: 10 to 60 ms per candidate and worker.   Threads: runs on `pool`.
 std::vector<Candidate> price_candidates(const PlanProblem& problem, const OpTable& ops, const DeviceSpec& device, WorkerPool& pool);
+
+/// Bytes and verdict of a candidate from what it takes: without kernels when it is priced, with them when it is confirmed.
+void set_bytes(const PlanProblem& problem, const Footprint& bytes, Candidate& candidate);
 
 /// Prices one that was not needed, when one that recomputes less turned out not to fit after all.
 void price_candidate(const PlanProblem& problem, const OpTable& ops, const DeviceSpec& device, Candidate& candidate);

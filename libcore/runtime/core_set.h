@@ -7,14 +7,13 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <functional>
 #include <map>
 #include <optional>
 #include <string>
 
 #include "libcore/base/parallel.h"
-#include "libcore/runtime/executable.h"
+#include "libcore/lower/lower.h"
 #include "libcore/runtime/trace.h"
 #include "libcore/runtime/transport.h"
 
@@ -84,24 +83,21 @@ class CoreSet {
     std::vector<Call> calls;
     std::vector<TensorView> zero;  // fill_margin
   };
-  struct Step {  // a segment, or one instruction that involves all cores
-    std::vector<std::vector<Stage>> segment;  // per core
-    std::optional<std::size_t> instruction;
-  };
+  using Segment = std::vector<std::vector<Stage>>;  // per core
 
   void pack_weights();
   void bind();
-  void add_step(std::size_t index);
+  Segment make_segment(const std::vector<std::size_t>& instructions);
+  void bind_join(std::size_t index);
   Stage make_stage(std::size_t index, std::size_t core);
   Call make_call(const Instruction& instruction, std::size_t core, std::size_t block);
   TensorView output_view(const Instruction& instruction, std::size_t core, std::size_t block, const TensorView& geometry);
-  void run_step(const Step& step);
-  void run_segment(const std::vector<std::vector<Stage>>& segment);
+  void run_barrier(std::size_t index);
+  void run_segment(const Segment& segment);
   void run_call(std::size_t instruction, std::int64_t core, const Call& call, int worker);
   void fill_margin(const Stage& stage, std::size_t core, int worker);
   void run_join(std::size_t index);
   void run_exchange(std::size_t index);
-  bool is_barrier(const Instruction& instruction) const;
   TraceRecorder* tracing() const { return trace_ != nullptr && trace_->active() ? trace_ : nullptr; }
 
   const Executable& executable_;
@@ -115,7 +111,7 @@ class CoreSet {
   Arena packed_;
   std::vector<Arena> workspaces_;  // per worker
   std::vector<std::byte*> packed_at_;  // per instruction
-  std::vector<Step> steps_;
+  std::vector<Segment> segments_;      // per step of the schedule; empty for a barrier
   std::vector<std::vector<Call>> joins_;  // per instruction: partial results (inputs) of each result (output)
   std::vector<std::vector<double>> seconds_;  // per worker, per instruction
 };

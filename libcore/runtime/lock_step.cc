@@ -52,15 +52,8 @@ void tree_sum_f32(const std::vector<TensorView>& partials, std::int64_t begin, s
 std::int64_t bytes_of(const TensorView& view) { return view.count() * dtype_bytes(view.dtype); }
 
 constexpr std::int64_t kJoinChunk = 1024;     // elements on the stack while a tree is added
-constexpr std::int64_t kJoinTask = 1 << 16;   // elements per task
 
 }  // namespace
-
-bool CoreSet::is_barrier(const Instruction& instruction) const {
-  if (instruction.kind == InstructionKind::kJoin || instruction.kind == InstructionKind::kExchange) return true;
-  return instruction.kind == InstructionKind::kCompute && executable_.program.replicated(instruction.value) &&
-         !instruction.partial;
-}
 
 TensorView CoreSet::output_view(const Instruction& instruction, std::size_t core, std::size_t block,
                                 const TensorView& geometry) {
@@ -105,40 +98,29 @@ void CoreSet::bind() {
     offset += bytes;
   }
   joins_.resize(program.instructions.size());
-  for (std::size_t i = 0; i < program.instructions.size(); ++i) add_step(i);
+  for (std::size_t i = 0; i < program.instructions.size(); ++i) bind_join(i);
+  for (const ScheduleStep& step : executable_.schedule.steps)
+    segments_.push_back(step.barrier ? Segment() : make_segment(step.instructions));
 }
 
-void CoreSet::add_step(std::size_t index) {
-  const Program& program = executable_.program;
-  const Instruction& instruction = program.instructions[index];
-  if (instruction.kind == InstructionKind::kJoin) {
-    // Contributions by the box they add to, in (core, block) order; boxes are equal or disjoint.
-    const Instruction& compute = program.instructions[index - 1];
-    std::vector<Call>& joins = joins_[index];
-    for (std::size_t core = 0; needs_join(compute) && core < compute.blocks.size(); ++core) {
-      for (std::size_t b = 0; b < compute.blocks[core].size(); ++b) {
-        const TensorView partial = make_call(compute, core, b).output;
-        auto join = std::find_if(joins.begin(), joins.end(), [&](const Call& c) { return c.output.box == partial.box; });
-        if (join == joins.end()) {
-          joins.push_back({{}, dense_view(nullptr, partial.dtype, partial.box)});
-          join = joins.end() - 1;
-        }
-        join->inputs.push_back(partial);
-      }
+void CoreSet::bind_join(std::size_t index) {
+  for (const Sum& sum : executable_.schedule.sums[index]) {
+    Call join;
+    for (const BlockId& addend : sum.addends)
+      join.inputs.push_back(make_call(executable_.program.instructions[index - 1], addend.core, addend.block).output);
+    join.output = dense_view(nullptr, join.inputs.front().dtype, sum.box);
+    joins_[index].push_back(std::move(join));
+  }
+}
+
+CoreSet::Segment CoreSet::make_segment(const std::vector<std::size_t>& instructions) {
+  Segment segment(arenas_.size());
+  for (std::size_t index : instructions)
+    for (std::size_t core = 0; core < arenas_.size(); ++core) {
+      Stage stage = make_stage(index, core);
+      if (!stage.calls.empty() || !stage.zero.empty()) segment[core].push_back(std::move(stage));
     }
-  }
-  if (is_barrier(instruction)) {  // a join of one partial has nothing to add but still lets the others see the result
-    steps_.push_back({.instruction = index});
-    return;
-  }
-  // A single partial result is written in place, often in the process pool: memory that other cores may still read as
-  // something else until they, too, have come this far.
-  const bool in_place = instruction.partial && !needs_join(instruction);
-  if (steps_.empty() || steps_.back().instruction || in_place) steps_.push_back({.segment = std::vector<std::vector<Stage>>(arenas_.size())});
-  for (std::size_t core = 0; core < arenas_.size(); ++core) {
-    Stage stage = make_stage(index, core);
-    if (!stage.calls.empty() || !stage.zero.empty()) steps_.back().segment[core].push_back(std::move(stage));
-  }
+  return segment;
 }
 
 void CoreSet::run() {
@@ -147,32 +129,31 @@ void CoreSet::run() {
     run_call(static_cast<std::size_t>(i), -1, make_call(executable_.program.instructions[static_cast<std::size_t>(i)], 0, 0), worker);
   });
   pack_weights();
-  for (const Step& step : steps_)
-    if (!step.instruction || *step.instruction >= prologue) run_step(step);
+  const auto& steps = executable_.schedule.steps;
+  for (std::size_t s = 0; s < steps.size(); ++s)
+    steps[s].barrier ? run_barrier(steps[s].instructions.front()) : run_segment(segments_[s]);
 }
 
 void CoreSet::run_instruction(std::size_t index) {
+  if (index < executable_.program.prologue) return run_barrier(index);
   if (index == executable_.program.prologue) pack_weights();
-  const Instruction& instruction = executable_.program.instructions[index];
-  if (is_barrier(instruction)) return run_step({.instruction = index});
-  std::vector<std::vector<Stage>> segment(arenas_.size());
-  for (std::size_t core = 0; core < arenas_.size(); ++core) segment[core].push_back(make_stage(index, core));
-  run_segment(segment);
+  for (const ScheduleStep& step : executable_.schedule.steps)
+    if (std::find(step.instructions.begin(), step.instructions.end(), index) != step.instructions.end())
+      return step.barrier ? run_barrier(index) : run_segment(make_segment({index}));
 }
 
-void CoreSet::run_step(const Step& step) {
-  if (!step.instruction) return run_segment(step.segment);
-  const Instruction& instruction = executable_.program.instructions[*step.instruction];
+void CoreSet::run_barrier(std::size_t index) {
+  const Instruction& instruction = executable_.program.instructions[index];
   const auto start = Clock::now();
   switch (instruction.kind) {
-    case InstructionKind::kJoin: run_join(*step.instruction); break;
-    case InstructionKind::kExchange: run_exchange(*step.instruction); break;
+    case InstructionKind::kJoin: run_join(index); break;
+    case InstructionKind::kExchange: run_exchange(index); break;
     case InstructionKind::kCompute:
-      pool_.run(1, [&](std::int64_t, int worker) { run_call(*step.instruction, -1, make_call(instruction, 0, 0), worker); });
+      pool_.run(1, [&](std::int64_t, int worker) { run_call(index, -1, make_call(instruction, 0, 0), worker); });
       return;  // run_call has its own clock
     case InstructionKind::kFillMargin: break;
   }
-  seconds_[0][*step.instruction] += std::chrono::duration<double>(Clock::now() - start).count();
+  seconds_[0][index] += std::chrono::duration<double>(Clock::now() - start).count();
 }
 
 void CoreSet::run_call(std::size_t instruction, std::int64_t core, const Call& call, int worker) {
@@ -195,7 +176,7 @@ void CoreSet::run_call(std::size_t instruction, std::int64_t core, const Call& c
   seconds_[w][instruction] += std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-void CoreSet::run_segment(const std::vector<std::vector<Stage>>& segment) {
+void CoreSet::run_segment(const Segment& segment) {
   struct Cursor {
     std::size_t stage = 0;
     std::size_t next = 0;     // next task of the stage to hand out
@@ -274,11 +255,11 @@ void CoreSet::run_join(std::size_t index) {
       if (view.box.contains(join.output.box)) results.push_back(view.sub(join.output.box));
     }
     const std::int64_t count = join.output.count();
-    pool_.run(ceil_div(count, kJoinTask), [&](std::int64_t task, int worker) {
-      const std::int64_t end = std::min(count, (task + 1) * kJoinTask);
-      const std::int64_t bytes = (end - task * kJoinTask) * dtype_bytes(join.output.dtype) * static_cast<std::int64_t>(join.inputs.size());
+    pool_.run(ceil_div(count, kElementsPerSumTask), [&](std::int64_t task, int worker) {
+      const std::int64_t end = std::min(count, (task + 1) * kElementsPerSumTask);
+      const std::int64_t bytes = (end - task * kElementsPerSumTask) * dtype_bytes(join.output.dtype) * static_cast<std::int64_t>(join.inputs.size());
       const TraceSpan span(tracing(), worker, TraceKind::kJoin, index, -1, bytes);
-      for (std::int64_t at = task * kJoinTask; at < end; at += kJoinChunk) {
+      for (std::int64_t at = task * kElementsPerSumTask; at < end; at += kJoinChunk) {
         const std::int64_t n = std::min(kJoinChunk, end - at);
         for (const TensorView& result : results) {
           if (result.dtype == DType::kF32) {

@@ -251,23 +251,23 @@ EquivalenceReport check_equivalence(const EquivalenceOptions& options, WorkerPoo
     cores.run();
     return outcome(cores);
   };
-  const Outcome uncut_outcome = outcome_of(compile(plain, op_table(), whole, options.kernels, {}), in_process);
+  const Outcome uncut_outcome = outcome_of(lower(plain, op_table(), whole, {.kernels = options.kernels}), in_process);
   {
     Cut recomputing = whole;
     recomputing.recompute = options.cut.recompute;
-    const Executable uncut_plan = compile(plain, op_table(), recomputing, options.kernels, {.keep_all = true});
+    const Executable uncut_plan = lower(plain, op_table(), recomputing, {.keep_all = true, .kernels = options.kernels});
     CoreSet uncut(uncut_plan, op_table(), parameters, pool, in_process);
     feed(uncut, inputs);
     uncut.run();
-    const Executable cut_plan = compile(plain, op_table(), options.cut, options.kernels, {.keep_all = true});
+    const Executable cut_plan = lower(plain, op_table(), options.cut, {.keep_all = true, .kernels = options.kernels});
     CoreSet cut(cut_plan, op_table(), parameters, pool, transport);
     feed(cut, inputs);
     LayerCheck(uncut, cut, report).run();
   }
-  const Outcome cut_outcome = outcome_of(compile(plain, op_table(), options.cut, options.kernels, {}), transport);
+  const Outcome cut_outcome = outcome_of(lower(plain, op_table(), options.cut, {.kernels = options.kernels}), transport);
   const DType higher = options.dtype == DType::kBF16 ? DType::kF32 : DType::kF64;
   const Outcome higher_outcome =
-      outcome_of(compile(options.factory(higher), op_table(), whole, options.kernels, {}), in_process);
+      outcome_of(lower(options.factory(higher), op_table(), whole, {.kernels = options.kernels}), in_process);
   compare_outcomes(uncut_outcome, cut_outcome, higher_outcome, options.dtype, parameters, report);
   return report;
 }

@@ -8,7 +8,7 @@
 #pragma once
 
 #include "libcore/graph/recompute.h"
-#include "libcore/train/session.h"
+#include "libcore/runtime/session.h"
 
 namespace voxshard {
 

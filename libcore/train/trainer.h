@@ -5,7 +5,7 @@
 #pragma once
 
 #include "libcore/train/optimizer.h"
-#include "libcore/train/session.h"
+#include "libcore/runtime/session.h"
 
 namespace voxshard {
 

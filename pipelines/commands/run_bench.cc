@@ -60,14 +60,13 @@ struct Bench {
 
   explicit Bench(const BenchOptions& o)
       : pool(o.threads),
-        session(session_options(o.spec, {.core_bytes = o.core_budget_bytes,
-                                         .host_bytes = o.host_budget_bytes,
-                                         .optimizer_bytes = Optimizer::state_bytes(
-                                             kBenchOptimizer, build_graph(o.spec, o.extents, Phase::kTrain, o.spec.precision))}),
+        session(op_table(),
+                lowering_of(o.spec, {.core_bytes = o.core_budget_bytes, .process_bytes = o.host_budget_bytes},
+                            {.optimizer_slots = Optimizer::slots(kBenchOptimizer), .workers = o.threads}),
                 pool) {
     const Executable& executable = session.plan(o.extents, Phase::kTrain);
     report.resident_before_bytes = resident_bytes();
-    report.planned_bytes = executable.host_bytes(o.threads, session.options().optimizer_bytes);
+    report.planned_bytes = executable.bytes.process();
     report.native_bf16 = cpu_has_native_bf16();
     report.model = to_json(o.spec);
     session.parameters() = initialise(executable.program.graph, 1);

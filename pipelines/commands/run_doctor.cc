@@ -8,7 +8,7 @@
 #include "libcore/base/parallel.h"
 #include "libcore/kernels/conv.h"
 #include "libcore/kernels/fast/library_version.h"
-#include "libcore/train/session.h"
+#include "libcore/runtime/session.h"
 #include "pipelines/profile/measure_host.h"
 
 namespace voxshard {

@@ -27,6 +27,7 @@ PlanProblem problem_of(const PlanOptions& o, const Graph& graph) {
                       .core_bytes = o.core_budget_bytes,
                       .all_cores_bytes = o.host_budget_bytes,
                       .optimizer_slots = Optimizer::slots(o.optimizer),
+                      .workers = o.threads,
                       .tiled = !in_process};
   if (o.core_budget_bytes == 0 && !in_process) problem.core_bytes = o.device.spec.usable_bytes();
   if (!host) problem.feed = original_feed(o.spec, o.extents);
@@ -51,9 +52,7 @@ std::string grid_text(const Candidate& c) {
   std::string text = "[plan] no grid of " + std::string(o.exactly ? "" : "up to ") + std::to_string(problem.cores) +
                      " cores fits " + limit + "; nearest is " + grid_text(c) + ", over by " + bytes_text(c.over_bytes) +
                      ". Its largest allocations:";
-  for (const Allocation& a : c.largest)
-    text += "\n  " + bytes_text(a.bytes) + "  " + a.layer + "  " + std::string(dtype_name(a.type.dtype)) + "[" +
-            to_string(a.box.extent) + "]  unpadded " + bytes_text(a.unpadded_bytes);
+  text += allocations_text(c.largest);
   if (const std::int64_t most = most_cores(o.device.spec); problem.all_cores_bytes == 0 && problem.cores < most) {
     PlanProblem wider = problem;
     wider.cores = most;
@@ -73,31 +72,24 @@ std::string grid_text(const Candidate& c) {
 void confirm_on_host(const PlanOptions& o, const PlanProblem& problem, PlanReport& report) {
   const std::size_t index = *report.best;
   Candidate& c = report.candidates[index];
-  const Executable executable = compile(problem.graph, op_table(), c.cut, KernelSet::kFast, {});
-  const std::int64_t optimizer = problem.optimizer_slots * executable.memory.trained_bytes;
-  c.core_bytes = widest_core(executable, optimizer).second;
-  c.all_bytes = executable.host_bytes(o.threads, optimizer);
-  report.reordered_bytes = executable.kernels.total_packed_bytes();
-  report.workspace_bytes = o.threads * executable.kernels.workspace_bytes;
-  c.over_bytes = 0;
-  if (problem.core_bytes > 0) c.over_bytes = std::max<std::int64_t>(c.over_bytes, c.core_bytes - problem.core_bytes);
-  if (problem.all_cores_bytes > 0) c.over_bytes = std::max(c.over_bytes, c.all_bytes - problem.all_cores_bytes);
-  if (c.over_bytes == 0) return;
-  c.verdict = Verdict::kOver;
-  c.largest = largest_allocations(executable.program, executable.memory, widest_core(executable.memory), 5);
+  const Executable executable = lower(problem.graph, op_table(), c.cut, problem.target());
+  report.bytes = executable.bytes;
+  set_bytes(problem, executable.bytes, c);
+  if (c.fits()) return;
+  c.largest = largest_allocations(executable.program, executable.memory, executable.bytes.widest(), 5);
   // The next candidate recomputes more on the same grid, or is the first of another, which is priced already.
   if (index + 1 < report.candidates.size() && report.candidates[index + 1].verdict == Verdict::kNotNeeded)
     price_candidate(problem, op_table(), o.device.spec, report.candidates[index + 1]);
 }
 
 void describe(const PlanOptions& o, const PlanProblem& problem, PlanReport& report) {
-  const Candidate& c = report.chosen();
-  const Program program = partition(with_recomputation(problem.graph, op_table(), c.cut.recompute), op_table(), c.cut);
-  const MemoryPlan memory = plan_memory(program, op_table(), {.tiled = problem.tiled});
-  report.memory = memory_report(program, memory, widest_core(memory));
-  report.largest = largest_allocations(program, memory, report.memory.core, 8);
-  report.optimizer_bytes = problem.optimizer_slots * memory.trained_bytes;
-  report.price = price_step(program, op_table(), o.device.spec, problem.feed);
+  const Cut& cut = report.chosen().cut;
+  const Lowered lowered =
+      lower_to_memory(step_graph(problem.graph, op_table(), cut.recompute), op_table(), cut, problem.target());
+  if (problem.tiled) report.bytes = lowered.bytes;
+  report.memory = memory_report(lowered.program, lowered.memory, lowered.bytes.widest());
+  report.largest = largest_allocations(lowered.program, lowered.memory, report.memory.core, 8);
+  report.price = price_step(lowered.program, op_table(), o.device.spec, problem.feed);
 }
 
 nlohmann::ordered_json to_json(const Candidate& c) {
@@ -137,7 +129,7 @@ nlohmann::ordered_json memory_json(const PlanReport& r) {
   return {{"core", m.core},
           {"budget_bytes", r.core_budget_bytes},
           {"parameters", m.parameter_bytes},
-          {"optimizer_state", r.optimizer_bytes},
+          {"optimizer_state", r.bytes.optimizer},
           {"gradients", m.gradient_bytes},
           {"kept_activations", m.kept_bytes},
           {"transient_activations", m.transient_bytes},
@@ -146,8 +138,8 @@ nlohmann::ordered_json memory_json(const PlanReport& r) {
           {"gaps", m.gap_bytes},
           {"arena", m.arena_bytes},
           {"replicated", m.replicated_bytes},
-          {"reordered_weights", r.reordered_bytes},
-          {"workspace", r.workspace_bytes},
+          {"reordered_weights", r.bytes.packed},
+          {"workspace", r.bytes.workspaces},
           {"widest_layer", m.widest_layer},
           {"largest", largest}};
 }

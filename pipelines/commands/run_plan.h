@@ -34,10 +34,8 @@ struct PlanReport {
   std::string device;
   bool emulated = true;                 // seconds are the device's, not this machine's
   std::int64_t core_budget_bytes = 0;   // 0: no limit
-  std::int64_t optimizer_bytes = 0;     // of the best
-  std::int64_t reordered_bytes = 0;     // weights as this machine's kernels want them; 0 in a TPU's bytes
-  std::int64_t workspace_bytes = 0;     // scratch of all workers, once per process; 0 in a TPU's bytes
-  MemoryReport memory;                  // of the best, its widest core
+  Footprint bytes;                      // of the best
+  MemoryReport memory;                  // of its widest core
   std::vector<Allocation> largest;      // of that core
   StepPrice price;                      // of the best
   double planning_s = 0;

@@ -84,7 +84,7 @@ class Predictor {
       }
     }
     const PlannedBytes planned =
-        plan_predictions(*session_, sizes, o_.threads, std::to_string(images.size()) + " images", progress_);
+        plan_predictions(*session_, sizes, std::to_string(images.size()) + " images", progress_);
     report_.bytes_per_core = planned.core;
     report_.host_bytes = planned.host;
   }

@@ -86,16 +86,15 @@ EmulatedStep emulate(const PublishedStep& row, Recompute recompute) {
   const Graph graph = build_graph(row.spec, row.extents, Phase::kTrain, row.spec.precision);
   Cut cut = row.spec.cut;
   cut.recompute = recompute;
-  const Program program = partition(with_recomputation(graph, op_table(), recompute), op_table(), cut);
+  const Lowered lowered = lower_to_memory(step_graph(graph, op_table(), recompute), op_table(), cut,
+                                          {.tiled = true, .optimizer_slots = Optimizer::slots({.kind = row.optimizer})});
   EmulatedStep step{.recompute = recompute,
-                    .price = price_step(program, op_table(), device, feed),
+                    .price = price_step(lowered.program, op_table(), device, feed),
                     .published_seconds = row.seconds};
   const auto load = host_load(Torus(device, placement_of(row)), placement_of(row), feed);
   step.leave_one_out_seconds = std::max(step.price.device_s, feed_seconds(refitted_without(device, row.name), load));
   step.bound_by = bound_by(step.price);
-  const MemoryPlan memory = plan_memory(program, op_table(), {.tiled = true});
-  step.core_bytes = memory.widest_arena_bytes() + memory.process.bytes + memory.parameter_bytes +
-                    Optimizer::state_bytes({.kind = row.optimizer}, program.graph);
+  step.core_bytes = lowered.bytes.widest_core();
   step.usable_bytes = device.usable_bytes();
   return step;
 }

@@ -58,19 +58,21 @@ class Run {
     extents_ = task_->largest_extents(o_.batch);
     if (o_.choose_plan) o_.spec = o_.choose_plan(o_.spec, extents_);
     const Graph graph = build_graph(o_.spec, extents_, Phase::kTrain, o_.spec.precision);
-    const std::int64_t optimizer_bytes = Optimizer::state_bytes(o_.optimizer, graph);
     session_ = std::make_unique<Session>(
-        session_options(o_.spec, {.core_bytes = o_.core_budget_bytes, .host_bytes = o_.host_budget_bytes, .optimizer_bytes = optimizer_bytes}), pool_);
+        op_table(),
+        lowering_of(o_.spec, {.core_bytes = o_.core_budget_bytes, .process_bytes = o_.host_budget_bytes},
+                    {.optimizer_slots = Optimizer::slots(o_.optimizer), .workers = o_.threads}),
+        pool_);
     const Executable& plan = session_->plan(extents_, Phase::kTrain);
     for (const Shape& extents : task_->validation_extents(o_.spec))  // over the budget is refused now, not after hours
       session_->plan(extents, Phase::kPredict);
-    memory_ = memory_json(plan, o_.threads, optimizer_bytes);
+    memory_ = memory_json(plan.bytes);
     report_.parameters = count_parameters(graph);
     report_.train_cases = task_->training_cases();
     report_.validation_cases = task_->validation_cases();
     report_.metric = task_->metric();
-    progress_.log("planned: " + bytes_text(widest_core(plan, optimizer_bytes).second) + " per core, " +
-                  bytes_text(plan.host_bytes(o_.threads, optimizer_bytes)) + " in this process; " +
+    progress_.log("planned: " + bytes_text(plan.bytes.widest_core()) + " per core, " +
+                  bytes_text(plan.bytes.process()) + " in this process; " +
                   std::to_string(report_.parameters) + " parameters");
     if (o_.spec.precision == DType::kBF16 && !cpu_has_native_bf16())
       progress_.log("this processor does not multiply bf16: values are stored as bf16 and multiplied in f32");

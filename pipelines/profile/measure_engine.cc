@@ -35,7 +35,7 @@ struct SmallSet {
   CoreSet cores;
 
   SmallSet(const Graph& graph, const Mesh& mesh, WorkerPool& pool)
-      : executable(compile(graph, op_table(), {.mesh = mesh}, KernelSet::kFast, {})),
+      : executable(lower(graph, op_table(), {.mesh = mesh}, {})),
         cores(executable, op_table(), parameters, pool, transport) {
     for (ValueId id = 0; id < executable.program.graph.size(); ++id)
       if (executable.program.graph.node(id).role == Role::kInput) cores.feed(id, [](const TensorView& box) { fill_zero(box); });

@@ -35,13 +35,10 @@ Graph build_graph(const ModelSpec& spec, const Shape& extents, Phase phase, DTyp
                     op_table());
 }
 
-SessionOptions session_options(const ModelSpec& spec, const BudgetOptions& budget) {
-  return {.factory =
-              [spec](const Shape& extents, Phase phase) { return build_graph(spec, extents, phase, spec.precision); },
-          .cut = spec.cut,
-          .core_budget_bytes = budget.core_bytes,
-          .host_budget_bytes = budget.host_bytes,
-          .optimizer_bytes = budget.optimizer_bytes};
+Session::Lower lowering_of(const ModelSpec& spec, const Budget& budget, const Target& target) {
+  return [=](const Shape& extents, Phase phase) {
+    return lower_within(budget, build_graph(spec, extents, phase, spec.precision), op_table(), spec.cut, target);
+  };
 }
 
 Dims partition_from_text(std::string_view text, int rank) {
@@ -101,15 +98,14 @@ std::int64_t bytes_from_text(std::string_view text) {
   throw Error(ErrorKind::kConfig, "[config] the memory \"" + std::string(text) + "\" should be a number with a unit, like 1500MiB or 2GiB");
 }
 
-nlohmann::ordered_json memory_json(const Executable& executable, int workers, std::int64_t optimizer_bytes) {
+nlohmann::ordered_json memory_json(const Footprint& bytes) {
   nlohmann::ordered_json cores = nlohmann::ordered_json::array();
-  for (std::size_t c = 0; c < executable.memory.arenas.size(); ++c) cores.push_back(executable.core_bytes(c, optimizer_bytes));
+  for (std::size_t c = 0; c < bytes.arenas.size(); ++c) cores.push_back(bytes.core(c));
   return {{"bytes_per_core", cores},
-          {"arenas_bytes", executable.memory.all_arena_bytes()},
-          {"process_bytes", executable.memory.process.bytes + executable.memory.parameter_bytes +
-                                executable.kernels.total_packed_bytes() + optimizer_bytes},
-          {"workspace_bytes", workers * executable.kernels.workspace_bytes},
-          {"host_bytes", executable.host_bytes(workers, optimizer_bytes)}};
+          {"arenas_bytes", bytes.all_arenas()},
+          {"process_bytes", bytes.shared()},
+          {"workspace_bytes", bytes.workspaces},
+          {"host_bytes", bytes.process()}};
 }
 
 }  // namespace voxshard

@@ -3,7 +3,7 @@
 //
 //   ModelSpec spec{.unet = {.base_filters = 8}, .cut = {.mesh = {.partition = {1, 2, 2, 2, 1}}}};
 //   ModelSpec detector = retinanet_spec({.backbone = Backbone::kResNet18, .classes = 4});
-//   Session session(session_options(spec, {}), pool);
+//   Session session(op_table(), lowering_of(spec, {}, {}), pool);
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -13,7 +13,8 @@
 #include "libcore/graph/recompute.h"
 #include "libcore/models/retinanet.h"
 #include "libcore/models/unet.h"
-#include "libcore/train/session.h"
+#include "libcore/planner/budget.h"
+#include "libcore/runtime/session.h"
 
 namespace voxshard {
 
@@ -55,15 +56,11 @@ ModelSpec model_spec_from_json(const nlohmann::json& json);
 /// The part of the spec that decides which tensors a checkpoint has, as text; equal texts fit each other.
 std::string architecture_text(const ModelSpec& spec);
 
-/// The training or prediction graph for `extents` (N and the spatial axes), without recomputation.
+/// The training graph up to its loss, or the prediction graph, for `extents` (N and the spatial axes).
 Graph build_graph(const ModelSpec& spec, const Shape& extents, Phase phase, DType dtype);
 
-struct BudgetOptions {
-  std::int64_t core_bytes = 0;       // 0: no limit
-  std::int64_t host_bytes = 0;       // of all cores together; 0: no limit
-  std::int64_t optimizer_bytes = 0;
-};
-SessionOptions session_options(const ModelSpec& spec, const BudgetOptions& budget);
+/// How a session lowers the model for the sizes that it meets. `target`: this host's, with the workers that will run it.
+Session::Lower lowering_of(const ModelSpec& spec, const Budget& budget, const Target& target);
 
 /// parse_partition for at most 4096 cores in all. Errors: kConfig.
 Dims partition_from_text(std::string_view text, int rank);
@@ -77,6 +74,6 @@ Shape extents_from_text(std::string_view size, int spatial_axes, std::int64_t ba
 std::int64_t bytes_from_text(std::string_view text);
 
 /// What a run takes: for reports and logs.
-nlohmann::ordered_json memory_json(const Executable& executable, int workers, std::int64_t optimizer_bytes);
+nlohmann::ordered_json memory_json(const Footprint& bytes);
 
 }  // namespace voxshard

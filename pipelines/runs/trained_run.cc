@@ -55,19 +55,18 @@ TrainedRun load_trained_run(const TrainedRunOptions& options) {
   return run;
 }
 
-std::unique_ptr<Session> prediction_session(TrainedRun& run, const BudgetOptions& budget, WorkerPool& pool) {
-  auto session = std::make_unique<Session>(session_options(run.spec, budget), pool);
+std::unique_ptr<Session> prediction_session(TrainedRun& run, const Budget& budget, WorkerPool& pool) {
+  auto session = std::make_unique<Session>(op_table(), lowering_of(run.spec, budget, {.workers = pool.workers()}), pool);
   session->parameters() = std::move(run.parameters);
   return session;
 }
 
-PlannedBytes plan_predictions(Session& session, const std::set<Shape>& sizes, int threads, const std::string& inputs,
-                              Progress& progress) {
+PlannedBytes plan_predictions(Session& session, const std::set<Shape>& sizes, const std::string& inputs, Progress& progress) {
   PlannedBytes planned;
   for (const Shape& extents : sizes) {
     const Executable& executable = session.plan(extents, Phase::kPredict);
-    planned.core = std::max(planned.core, widest_core(executable, 0).second);
-    planned.host = std::max(planned.host, executable.host_bytes(threads, 0));
+    planned.core = std::max(planned.core, executable.bytes.widest_core());
+    planned.host = std::max(planned.host, executable.bytes.process());
   }
   progress.log("planned: " + bytes_text(planned.core) + " per core, " + bytes_text(planned.host) +
                " in this process for the largest of " + inputs);

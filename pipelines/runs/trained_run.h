@@ -34,7 +34,7 @@ struct TrainedRun {
 TrainedRun load_trained_run(const TrainedRunOptions& options);
 
 /// A session with the run's parameters, which are moved out of it.
-std::unique_ptr<Session> prediction_session(TrainedRun& run, const BudgetOptions& budget, WorkerPool& pool);
+std::unique_ptr<Session> prediction_session(TrainedRun& run, const Budget& budget, WorkerPool& pool);
 
 struct PlannedBytes {
   std::int64_t core = 0;  // of the widest core
@@ -45,7 +45,6 @@ struct PlannedBytes {
 ///   sizes   N and the spatial axes
 ///   inputs  what the sizes are of, for the log: "12 images"
 /// Errors: kBudget.
-PlannedBytes plan_predictions(Session& session, const std::set<Shape>& sizes, int threads, const std::string& inputs,
-                              Progress& progress);
+PlannedBytes plan_predictions(Session& session, const std::set<Shape>& sizes, const std::string& inputs, Progress& progress);
 
 }  // namespace voxshard

@@ -123,7 +123,7 @@ TEST(HostPrice, FeedingTakesTheSameWorkers) {
 
 Program unet_program(const Dims& grid) {
   const UNetConfig config{.base_filters = 4, .depth = 3};
-  return partition(build_unet(config, {.size = {16, 16, 16}}, op_table()), op_table(), {.mesh = {.partition = grid}});
+  return partition(step_graph(build_unet(config, {.size = {16, 16, 16}}, op_table()), op_table(), Recompute::kNone), op_table(), {.mesh = {.partition = grid}});
 }
 
 TEST(HostPrice, TheClockRunsForwardThroughEveryInstruction) {

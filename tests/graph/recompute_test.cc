@@ -15,7 +15,8 @@ namespace voxshard {
 namespace {
 
 Graph unet(bool training = true) {
-  return build_unet({.base_filters = 4, .depth = 3}, {.batch = 1, .size = {8, 8, 16}, .training = training}, op_table());
+  const Graph graph = build_unet({.base_filters = 4, .depth = 3}, {.batch = 1, .size = {8, 8, 16}, .training = training}, op_table());
+  return with_gradient(graph, op_table());
 }
 
 std::set<std::string> made_again(const Graph& graph) {

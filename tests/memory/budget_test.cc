@@ -16,7 +16,7 @@ struct Refusal {
 
 std::int64_t needed_bytes(const SceneOptions& options) {
   UNetScene scene(options);
-  return widest_core(scene.session.plan(scene.extents, Phase::kTrain), options.optimizer_bytes).second;
+  return scene.session.plan(scene.extents, Phase::kTrain).bytes.widest_core();
 }
 
 Refusal refusal_of(SceneOptions options) {
@@ -33,7 +33,7 @@ Refusal refusal_of(SceneOptions options) {
 }
 
 TEST(Budget, ExactlyEnoughIsEnoughAndOneByteLessIsRefused) {
-  SceneOptions options{.extents = {1, 16, 16, 16}, .partition = "1x2x1x1x1", .optimizer_bytes = 1000};
+  SceneOptions options{.extents = {1, 16, 16, 16}, .partition = "1x2x1x1x1", .optimizer_slots = 2};
   options.budget_bytes = needed_bytes(options);
   EXPECT_NO_THROW(UNetScene(options).session.plan(options.extents, Phase::kTrain));
   --options.budget_bytes;
@@ -77,15 +77,17 @@ TEST(Budget, NoBudgetMeansNoLimit) {
 }
 
 TEST(Budget, WhatACoreNeedsIsItsArenaAndWhatTheProcessHolds) {
-  UNetScene scene({.partition = "1x2x1x2x1"});
+  UNetScene scene({.partition = "1x2x1x2x1", .workers = 3, .optimizer_slots = 2});
   const Executable& e = scene.session.plan(scene.extents, Phase::kTrain);
-  const std::int64_t shared = e.memory.process.bytes + e.memory.parameter_bytes + e.kernels.total_packed_bytes();
+  std::int64_t shared = e.memory.process.bytes + e.memory.parameter_bytes + e.kernels.total_packed_bytes();
   std::int64_t arenas = 0;
+  for (const Node& node : e.program.graph.nodes())
+    if (node.role == Role::kParameter) shared += 2 * node.type.bytes();
   for (std::size_t core = 0; core < 4; ++core) {
-    EXPECT_EQ(e.core_bytes(core, 77), e.memory.arenas[core].bytes + shared + 77);
+    EXPECT_EQ(e.bytes.core(core), e.memory.arenas[core].bytes + shared);
     arenas += e.memory.arenas[core].bytes;
   }
-  EXPECT_EQ(e.host_bytes(3, 77), arenas + shared + 77 + 3 * e.kernels.workspace_bytes);
+  EXPECT_EQ(e.bytes.process(), arenas + shared + 3 * e.kernels.workspace_bytes);
 }
 
 TEST(BytesText, UsesBinaryUnits) {

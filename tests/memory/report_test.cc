@@ -74,8 +74,9 @@ TEST(MemoryReport, InTilesMarginsAreThoseBetweenCores) {
 TEST(MemoryReport, TheWidestCoreHasTheWidestArena) {
   const Program program = chain(3);
   const MemoryPlan plan = plan_memory(program, op_table(), {.tiled = true});
-  EXPECT_EQ(widest_core(plan), 1u) << "the middle one has two neighbours";
-  EXPECT_EQ(plan.arenas[1].bytes, plan.widest_arena_bytes());
+  const Footprint bytes = footprint(plan, {});
+  EXPECT_EQ(bytes.widest(), 1u) << "the middle one has two neighbours";
+  EXPECT_EQ(bytes.widest_core(), plan.arenas[1].bytes + plan.process.bytes + plan.parameter_bytes);
 }
 
 Program program_of(const SceneOptions& o) {

@@ -8,6 +8,7 @@
 
 #include "libcore/graph/builder.h"
 #include "libcore/models/unet.h"
+#include "libcore/graph/autodiff.h"
 #include "libcore/ops/op_table.h"
 #include "libcore/partition/program.h"
 #include "libcore/train/initialise.h"
@@ -16,7 +17,7 @@ namespace voxshard {
 namespace {
 
 Graph training_graph(const RetinaNetConfig& config, const Dims& size, DType dtype = DType::kF32) {
-  return build_retinanet(config, {.size = size, .dtype = dtype}, op_table());
+  return with_gradient(build_retinanet(config, {.size = size, .dtype = dtype}, op_table()), op_table());
 }
 
 std::int64_t parameters_under(const Graph& graph, const std::string& path) {

@@ -55,7 +55,7 @@ class Scene {
       Values values = node.name == "gamma" ? Values::kPositive : Values::kNormal;
       parameters_.emplace(node.name, values_of({node.type, node.role, values, 3}, stream++));
     }
-    executable_ = compile(graph, op_table(), {.mesh = mesh}, KernelSet::kReference, {});
+    executable_ = lower(graph, op_table(), {.mesh = mesh}, {.kernels = KernelSet::kReference});
     cores_ = std::make_unique<CoreSet>(executable_, op_table(), parameters_, pool_, transport_);
   }
 

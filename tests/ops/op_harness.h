@@ -146,7 +146,7 @@ inline Tensor run_op(const OpCase& c, const Mesh& mesh, KernelSet set, WorkerPoo
     values.push_back(values_of(c.inputs[i], i));
     if (c.inputs[i].role == Role::kParameter) parameters.emplace("input" + std::to_string(i), values.back());
   }
-  const Executable executable = compile(made.graph, op_table(), {.mesh = mesh}, set, {.keep_all = true});
+  const Executable executable = lower(made.graph, op_table(), {.mesh = mesh}, {.keep_all = true, .kernels = set});
   InProcessTransport transport;
   CoreSet cores(executable, op_table(), parameters, pool, transport);
   for (std::size_t i = 0; i < c.inputs.size(); ++i)

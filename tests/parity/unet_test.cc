@@ -38,17 +38,14 @@ TEST_P(UNetAgainstPyTorch, LossGradientsAndTenStepsAgree) {
                         : expected.at("loss") == "dice_ce"     ? LossKind::kDiceCE
                                                                : LossKind::kAdaptiveDice32;
   WorkerPool pool(2);
-  Session session({.factory =
-                       [&](const Shape& e, Phase phase) {
-                         return build_unet(config,
-                                           {.batch = e[0],
-                                            .size = {e[1], e[2], e[3]},
-                                            .loss = loss,
-                                            .training = phase == Phase::kTrain},
-                                           op_table());
-                       },
-                   .mesh = {.partition = {1, 2, 1, 2, 1}}},
-                  pool);
+  Session session(
+      op_table(),
+      [&](const Shape& e, Phase phase) {
+        const Graph graph = build_unet(
+            config, {.batch = e[0], .size = {e[1], e[2], e[3]}, .loss = loss, .training = phase == Phase::kTrain}, op_table());
+        return lower(graph, op_table(), {.mesh = {.partition = {1, 2, 1, 2, 1}}}, {});
+      },
+      pool);
   const Graph& graph = session.plan(extents, Phase::kTrain).program.graph;
   session.parameters() = initialise(graph, seed);
   Trainer trainer(session,

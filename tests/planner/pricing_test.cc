@@ -5,7 +5,6 @@
 #include <set>
 
 #include "libcore/graph/builder.h"
-#include "libcore/runtime/executable.h"
 #include "tests/planner/planner_scene.h"
 
 namespace voxshard {
@@ -29,13 +28,15 @@ std::vector<Found> search(const PlanProblem& problem, const DeviceSpec& device) 
           if (mesh.cores() > problem.cores) continue;
           for (Recompute recompute : kRecomputeChoices)
             for (const std::int64_t thinnest_slab : {0, 4}) {
-              const Graph graph = with_recomputation(problem.graph, op_table(), recompute);
+              const Graph graph = step_graph(problem.graph, op_table(), recompute);
               const Program program = partition(graph, op_table(), {.mesh = mesh, .thinnest_slab = thinnest_slab});
               const MemoryPlan memory = plan_memory(program, op_table(), {.tiled = problem.tiled});
-              const std::int64_t shared = memory.process.bytes + 3 * memory.parameter_bytes;  // Adam's two moments
+              std::int64_t shared = memory.process.bytes + memory.parameter_bytes + 2 * memory.trained_bytes;  // Adam's moments
+              std::int64_t widest = 0, together = shared;
+              for (const Pool& arena : memory.arenas) widest = std::max(widest, arena.bytes), together += arena.bytes;
               all.push_back({.cores = mesh.cores(),
-                             .core_bytes = memory.widest_arena_bytes() + shared,
-                             .all_bytes = memory.all_arena_bytes() + shared,
+                             .core_bytes = widest + shared,
+                             .all_bytes = together,
                              .step_s = price_step(program, op_table(), device, problem.feed).step_s});
             }
         }
@@ -187,13 +188,12 @@ TEST(PriceCandidates, WhatIsOverSaysByHowMuchAndWhatFillsTheCore) {
 
 TEST(PriceCandidates, TheBytesOfAHostAreThoseOfTheCompiledPlan) {
   PlanProblem problem = scene_problem({2, 16, 8, 8}, 4, {.base_filters = 4, .depth = 3});
-  problem.exactly = true, problem.tiled = false, problem.worker_bytes = 1000, problem.optimizer_slots = 3;
+  problem.exactly = true, problem.tiled = false, problem.optimizer_slots = 3;
   std::set<std::string> kinds;
   for (const Candidate& c : priced_all(problem, quick_device())) {
-    const Executable e = compile(problem.graph, op_table(), c.cut, KernelSet::kReference, {});
-    const std::int64_t shared = e.memory.process.bytes + e.memory.parameter_bytes + 3 * e.memory.trained_bytes;
-    EXPECT_EQ(c.core_bytes, e.memory.widest_arena_bytes() + shared) << text_of(c);
-    EXPECT_EQ(c.all_bytes, e.memory.all_arena_bytes() + shared + 1000) << text_of(c);
+    const Executable e = lower(problem.graph, op_table(), c.cut, {.kernels = KernelSet::kReference, .optimizer_slots = 3});
+    EXPECT_EQ(c.core_bytes, e.bytes.widest_core() - e.bytes.packed) << text_of(c);
+    EXPECT_EQ(c.all_bytes, e.bytes.process() - e.bytes.packed - e.bytes.workspaces) << text_of(c);
     kinds.insert(std::to_string(c.cut.mesh.replicas) + recompute_name(c.cut.recompute) + std::to_string(c.cut.thinnest_slab));
   }
   EXPECT_EQ(kinds.size(), 16u) << "1 or 2 replicas, four recomputations, merged or not";

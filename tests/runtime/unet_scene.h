@@ -12,9 +12,9 @@
 #include <string>
 
 #include "libcore/base/rng.h"
-#include "libcore/graph/recompute.h"
 #include "libcore/models/unet.h"
 #include "libcore/ops/op_table.h"
+#include "libcore/planner/budget.h"
 #include "libcore/train/initialise.h"
 #include "libcore/train/trainer.h"
 
@@ -34,7 +34,7 @@ struct SceneOptions {
   int workers = 1;
   std::uint64_t seed = 3;
   std::int64_t budget_bytes = 0;
-  std::int64_t optimizer_bytes = 0;
+  std::int64_t optimizer_slots = 0;
   KernelSet kernels = KernelSet::kFast;
   Recompute recompute = Recompute::kNone;
   std::int64_t thinnest_slab = 0;
@@ -53,10 +53,16 @@ inline Cut scene_cut(const SceneOptions& o) {
           .recompute = o.recompute};
 }
 
-/// The graph as the cut recomputes, over its mesh.
-inline Program scene_program(const SceneOptions& o, bool training = true) {
-  return partition(with_recomputation(scene_graph(o, o.extents, training), op_table(), o.recompute), op_table(), scene_cut(o));
+inline Target scene_target(const SceneOptions& o) {
+  return {.kernels = o.kernels, .optimizer_slots = o.optimizer_slots, .workers = o.workers};
 }
+
+/// The step of a scene over its mesh, with its memory.
+inline Lowered scene_lowered(const SceneOptions& o, bool training = true) {
+  return lower_to_memory(step_graph(scene_graph(o, o.extents, training), op_table(), o.recompute), op_table(), scene_cut(o),
+                         scene_target(o));
+}
+inline Program scene_program(const SceneOptions& o, bool training = true) { return scene_lowered(o, training).program; }
 
 class UNetScene {
  public:
@@ -64,12 +70,13 @@ class UNetScene {
       : options(o),
         extents(o.extents),
         pool(o.workers),
-        session({.factory = [o](const Shape& e, Phase phase) { return scene_graph(o, e, phase == Phase::kTrain); },
-                 .cut = scene_cut(o),
-                 .kernels = o.kernels,
-                 .core_budget_bytes = o.budget_bytes,
-                 .optimizer_bytes = o.optimizer_bytes},
-                pool) {
+        session(
+            op_table(),
+            [o](const Shape& e, Phase phase) {
+              return lower_within({.core_bytes = o.budget_bytes}, scene_graph(o, e, phase == Phase::kTrain), op_table(),
+                                  scene_cut(o), scene_target(o));
+            },
+            pool) {
     const Graph graph = scene_graph(o, extents, true);
     session.parameters() = initialise(graph, o.seed);
     for (const Node& node : graph.nodes()) {

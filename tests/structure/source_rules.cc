@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 /// Inside libcore a folder may include itself and the folders before it.
 const std::vector<std::string> kLibcoreOrder = {"base",      "tensor",  "kernels", "graph",   "ops",
-                                                "partition", "memory",  "device",  "planner", "runtime",
+                                                "partition", "memory",  "schedule", "lower", "device",  "planner", "runtime",
                                                 "models",    "metrics", "train"};
 
 /// "libcore/graph" for libcore/graph/x.h, "io" for io/x.h.

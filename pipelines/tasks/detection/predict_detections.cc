@@ -164,7 +164,7 @@ class Detector {
       }
     }
     const PlannedBytes planned =
-        plan_predictions(*session_, sizes, o_.threads, std::to_string(pictures_.list.size()) + " pictures", progress_);
+        plan_predictions(*session_, sizes, std::to_string(pictures_.list.size()) + " pictures", progress_);
     report_.bytes_per_core = planned.core;
     report_.host_bytes = planned.host;
   }

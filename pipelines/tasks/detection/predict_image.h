@@ -4,7 +4,7 @@
 #pragma once
 
 #include "libcore/models/retinanet.h"
-#include "libcore/train/session.h"
+#include "libcore/runtime/session.h"
 
 namespace voxshard {
 

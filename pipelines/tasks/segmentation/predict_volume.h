@@ -1,7 +1,7 @@
 // The labels of one prepared volume, whole, by a session in its prediction phase.
 #pragma once
 
-#include "libcore/train/session.h"
+#include "libcore/runtime/session.h"
 
 namespace voxshard {
 

@@ -1,7 +1,7 @@
 // Dice of a model on whole prepared volumes, for validation while it trains.
 #pragma once
 
-#include "libcore/train/session.h"
+#include "libcore/runtime/session.h"
 #include "pipelines/runs/report.h"
 #include "pipelines/tasks/segmentation/prepared_dataset.h"
 

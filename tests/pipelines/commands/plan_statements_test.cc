@@ -25,9 +25,9 @@ PlanReport planned(const Shape& extents, std::int64_t cores, std::int64_t core_b
 /// Bytes of the widest core without recomputation.
 std::int64_t core_bytes(const Shape& extents, const Mesh& mesh) {
   const Graph graph = build_graph({}, extents, Phase::kTrain, DType::kBF16);
-  const Program program = partition(graph, op_table(), {.mesh = mesh});
-  const MemoryPlan plan = plan_memory(program, op_table(), {.tiled = true});
-  return plan.widest_arena_bytes() + plan.process.bytes + 3 * plan.parameter_bytes;
+  return lower_to_memory(step_graph(graph, op_table(), Recompute::kNone), op_table(), {.mesh = mesh},
+                         {.tiled = true, .optimizer_slots = 2})
+      .bytes.widest_core();
 }
 
 TEST(Statements, A256CubeDoesNotFitOneCore) {

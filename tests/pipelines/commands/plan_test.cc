@@ -56,10 +56,10 @@ TEST(RunPlan, TheChosenIsTheFastestThatFitsAndItsDetailsAgree) {
   EXPECT_EQ(r.device, "tpu-v3");
   EXPECT_EQ(r.core_budget_bytes, (std::int64_t{16} << 30) - (std::int64_t{528} << 20));
   EXPECT_DOUBLE_EQ(r.price.step_s, r.chosen().step_s);
-  EXPECT_GT(r.optimizer_bytes, 0);
-  EXPECT_LE(r.optimizer_bytes, 2 * r.memory.parameter_bytes) << "running statistics have no optimizer state";
+  EXPECT_GT(r.bytes.optimizer, 0);
+  EXPECT_LE(r.bytes.optimizer, 2 * r.memory.parameter_bytes) << "running statistics have no optimizer state";
   EXPECT_EQ(r.memory.arena_bytes + r.memory.parameter_bytes + r.memory.gradient_bytes + r.memory.replicated_bytes +
-                r.optimizer_bytes,
+                r.bytes.optimizer,
             r.chosen().core_bytes);
   ASSERT_EQ(r.largest.size(), 8u);
   EXPECT_GE(r.largest.front().bytes, r.largest.back().bytes);
@@ -194,11 +194,11 @@ TEST(RunPlan, TheHostBudgetIsOfAllCoresTogetherInThisMachinesBytes) {
   options.host_budget_bytes = std::int64_t{4} << 30;
   const PlanReport r = planned(options);
   const Graph graph = build_graph(options.spec, options.extents, Phase::kTrain, DType::kF32);
-  const Executable e = compile(graph, op_table(), r.chosen().cut, KernelSet::kFast, {});
-  EXPECT_EQ(r.chosen().all_bytes, e.host_bytes(2, r.optimizer_bytes));
-  EXPECT_EQ(r.chosen().core_bytes, widest_core(e, r.optimizer_bytes).second);
-  EXPECT_EQ(r.reordered_bytes, e.kernels.total_packed_bytes());
-  EXPECT_EQ(r.workspace_bytes, 2 * e.kernels.workspace_bytes);
+  const Executable e = lower(graph, op_table(), r.chosen().cut, {.optimizer_slots = 2, .workers = 2});
+  EXPECT_EQ(r.chosen().all_bytes, e.bytes.process());
+  EXPECT_EQ(r.chosen().core_bytes, e.bytes.widest_core());
+  EXPECT_EQ(r.bytes.packed, e.kernels.total_packed_bytes());
+  EXPECT_EQ(r.bytes.workspaces, 2 * e.kernels.workspace_bytes);
   options.host_budget_bytes = 1000;
   EXPECT_THAT(refusal(options), HasSubstr("fits 1000 bytes of all cores together"));
 }
@@ -206,9 +206,8 @@ TEST(RunPlan, TheHostBudgetIsOfAllCoresTogetherInThisMachinesBytes) {
 TEST(RunPlan, WhatTheKernelsAskForMayCallForMoreRecomputation) {
   PlanOptions options = small_options(1);
   const Graph graph = build_graph(options.spec, options.extents, Phase::kTrain, DType::kF32);
-  const Executable e = compile(graph, op_table(), options.spec.cut, KernelSet::kFast, {});
-  const std::int64_t optimizer = 2 * e.memory.trained_bytes, needed = e.host_bytes(2, optimizer);
-  const std::int64_t without_kernels = e.memory.arenas[0].bytes + e.memory.process.bytes + e.memory.parameter_bytes + optimizer;
+  const Executable e = lower(graph, op_table(), options.spec.cut, {.optimizer_slots = 2, .workers = 2});
+  const std::int64_t needed = e.bytes.process(), without_kernels = needed - e.bytes.packed - e.bytes.workspaces;
   ASSERT_LT(without_kernels, needed - 1) << "the kernels ask for scratch";
   options.host_budget_bytes = needed;
   EXPECT_EQ(planned(options).chosen().cut.recompute, Recompute::kNone);
@@ -228,9 +227,9 @@ TEST(RunPlan, OnThisMachineSecondsAreOfTheWallAndNothingIsPaddedOrLimited) {
   EXPECT_EQ(to_json(r, false)["clock"], "wall");
   EXPECT_EQ(r.core_budget_bytes, 0);
   EXPECT_GT(r.chosen().step_s, 0);
-  EXPECT_GT(r.workspace_bytes, 0);
+  EXPECT_GT(r.bytes.workspaces, 0);
   EXPECT_EQ(r.memory.arena_bytes + r.memory.parameter_bytes + r.memory.gradient_bytes + r.memory.replicated_bytes +
-                r.optimizer_bytes + r.reordered_bytes,
+                r.bytes.optimizer + r.bytes.packed,
             r.chosen().core_bytes);
 }
 
@@ -244,9 +243,9 @@ TEST(RunPlan, ADetectorRunsTheProgramThatWasPlanned) {
   const PlanReport r = planned(options);
   const ModelSpec spec = with_plan(options.spec, r.chosen());
   WorkerPool pool(2);
-  Session session(session_options(spec, {.optimizer_bytes = r.optimizer_bytes}), pool);
+  Session session(op_table(), lowering_of(spec, {}, {.optimizer_slots = 2, .workers = 2}), pool);
   const Executable& run = session.plan(options.extents, Phase::kTrain);
-  EXPECT_EQ(r.chosen().core_bytes, widest_core(run, r.optimizer_bytes).second);
+  EXPECT_EQ(r.chosen().core_bytes, run.bytes.widest_core());
   EXPECT_DOUBLE_EQ(r.price.step_s, price_step(run.program, op_table(), options.device.spec, {}).step_s);
   EXPECT_FALSE(run.program.cut.inputs.empty());
   EXPECT_EQ(run.program.cut, r.chosen().cut);
@@ -258,7 +257,7 @@ TEST(RunPlan, CountsTheStateOfTheOptimizerThatRuns) {
   const Graph graph = build_graph(options.spec, options.extents, Phase::kTrain, DType::kF32);
   for (const OptimizerOptions& optimizer : {OptimizerOptions{}, {.kind = OptimizerKind::kSgd}, {.kind = OptimizerKind::kSgd, .momentum = 0}}) {
     options.optimizer = optimizer;
-    EXPECT_EQ(planned(options).optimizer_bytes, Optimizer::state_bytes(optimizer, graph));
+    EXPECT_EQ(planned(options).bytes.optimizer, Optimizer::state_bytes(optimizer, graph));
   }
 }
 

@@ -3,6 +3,8 @@
 
 #include <set>
 
+#include "libcore/ops/op_table.h"
+
 #include "libcore/base/rng.h"
 #include "libcore/train/initialise.h"
 #include "tests/pipelines/training_scene.h"
@@ -22,7 +24,7 @@ Tensor labels_of(const Tensor& image, Dims partition, DType precision) {
   spec.unet = {.base_filters = 4, .depth = 3};
   spec.precision = precision, spec.cut.mesh.partition = partition;
   WorkerPool pool(2);
-  Session session(session_options(spec, {}), pool);
+  Session session(op_table(), lowering_of(spec, {}, {}), pool);
   session.parameters() = initialise(build_graph(spec, {1, 16, 16, 16}, Phase::kTrain, precision), 5);
   return predict_volume(session, image, -1, spec.unet.depth);
 }

@@ -1,0 +1,40 @@
+#include "libcore/lower/lower.h"
+
+#include "libcore/graph/autodiff.h"
+
+namespace voxshard {
+namespace {
+
+void require_sound(const std::vector<std::string>& broken, const char* stage) {
+  if (!broken.empty())
+    throw Error(ErrorKind::kInternal, std::string("[") + stage + "] " + std::to_string(broken.size()) +
+                                          " broken invariants, the first: " + broken.front());
+}
+
+}  // namespace
+
+Graph step_graph(const Graph& graph, const OpTable& ops, Recompute recompute) {
+  return with_recomputation(with_gradient(graph, ops), ops, recompute);
+}
+
+Lowered lower_to_memory(Graph step, const OpTable& ops, const Cut& cut, const Target& target) {
+  Lowered lowered{.program = partition(std::move(step), ops, cut)};
+  lowered.memory = plan_memory(lowered.program, ops, {.keep_all = target.keep_all, .tiled = target.tiled});
+  lowered.bytes = footprint(lowered.memory, {.optimizer_slots = target.optimizer_slots});
+  return lowered;
+}
+
+Executable lower(const Graph& graph, const OpTable& ops, const Cut& cut, const Target& target) {
+  Graph step = step_graph(graph, ops, cut.recompute);
+  require_sound(verify(step, ops), "graph");
+  Lowered lowered = lower_to_memory(std::move(step), ops, cut, target);
+  require_sound(verify(lowered.program, ops), "program");
+  require_sound(verify(lowered.memory), "memory");
+  HostKernels kernels = bind_kernels(lowered.program, ops, target.kernels);
+  const Footprint bytes =
+      footprint(lowered.memory, {.optimizer_slots = target.optimizer_slots, .workers = target.workers}, &kernels);
+  Schedule schedule = schedule_of(lowered.program, ops);
+  return {std::move(lowered.program), std::move(lowered.memory), std::move(kernels), std::move(schedule), bytes};
+}
+
+}  // namespace voxshard

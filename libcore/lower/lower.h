@@ -1,0 +1,50 @@
+// The one road from a model's graph to what runs or is priced. In stages, so that a planner pays for no more than it asks:
+//
+//   graph --step_graph--> with gradients, recomputing --lower_to_memory--> program, memory --lower--> checked, kernels bound
+//
+//   Executable e = lower(build_unet(...), op_table(), cut, {.workers = 2});      // a run
+//   Lowered l = lower_to_memory(step, op_table(), cut, {.tiled = true});         // a candidate, an emulated TPU
+//
+// Nothing is allocated: what it needs can be asked, and refused, before a CoreSet takes memory.
+#pragma once
+
+#include "libcore/memory/footprint.h"
+#include "libcore/schedule/schedule.h"
+
+namespace voxshard {
+
+/// For whom a graph is lowered.
+struct Target {
+  bool tiled = false;                // a TPU's bytes; its kernels are not ours
+  bool keep_all = false;             // no memory is reused: every value can be looked at after the step
+  KernelSet kernels = KernelSet::kFast;
+  std::int64_t optimizer_slots = 0;  // tensors that the optimizer keeps for each parameter
+  int workers = 1;                   // threads that run it here
+};
+
+/// The graph of a step: with the gradient of its output "loss", if it has one, and recomputing.
+Graph step_graph(const Graph& graph, const OpTable& ops, Recompute recompute);
+
+struct Lowered {
+  Program program;
+  MemoryPlan memory;
+  Footprint bytes;  // without those of kernels
+};
+
+/// `step`: the graph of a step, which recomputes as `cut` says. Not verified. Errors: kConfig from the partition.
+Lowered lower_to_memory(Graph step, const OpTable& ops, const Cut& cut, const Target& target);
+
+/// A program made ready for this host.
+struct Executable {
+  Program program;
+  MemoryPlan memory;
+  HostKernels kernels;
+  Schedule schedule;
+  Footprint bytes;
+};
+
+/// The whole road from a model's graph; each stage is verified. Errors: kConfig from the partition; kInternal when a stage
+/// breaks an invariant.
+Executable lower(const Graph& graph, const OpTable& ops, const Cut& cut, const Target& target);
+
+}  // namespace voxshard

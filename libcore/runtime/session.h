@@ -1,0 +1,44 @@
+// A model on a core set: executables by input size, made once and reused; the parameters; one core set alive at a time.
+//
+//   Session session([&](const Shape& extents, Phase phase) { return lower(build(extents, phase), ...); }, pool);
+//   CoreSet& cores = session.cores({1, 64, 64, 64}, Phase::kTrain);
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "libcore/runtime/core_set.h"
+
+namespace voxshard {
+
+enum class Phase { kTrain, kPredict };
+
+class Session {
+ public:
+  /// Lowers the model for input extents (N and the spatial axes), within its budget.
+  using Lower = std::function<Executable(const Shape& extents, Phase phase)>;
+
+  Session(const OpTable& ops, Lower lower, WorkerPool& pool) : ops_(ops), lower_(std::move(lower)), pool_(pool) {}
+
+  /// The plan for an input size; allocates nothing that the plan counts. Errors: those of lowering, kBudget among them.
+  const Executable& plan(const Shape& extents, Phase phase);
+  /// The core set for that size; the one before is released first.
+  CoreSet& cores(const Shape& extents, Phase phase);
+  void release() { cores_.reset(); }
+
+  Parameters& parameters() { return parameters_; }
+  WorkerPool& pool() { return pool_; }
+
+ private:
+  using Key = std::pair<Phase, Shape>;
+  const OpTable& ops_;
+  Lower lower_;
+  WorkerPool& pool_;
+  InProcessTransport transport_;
+  Parameters parameters_;
+  std::map<Key, std::unique_ptr<Executable>> executables_;
+  std::unique_ptr<CoreSet> cores_;
+  Key live_;
+};
+
+}  // namespace voxshard
