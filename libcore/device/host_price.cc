@@ -212,6 +212,7 @@ class Walk {
   InstructionPrice join(std::size_t index) {
     const Node& node = program_.graph.node(program_.instructions[index].value);
     InstructionPrice price;
+    if (!needs_join(program_.instructions[index - 1])) return price;
     const double per_worker = rate("join", node.type.dtype, 0, 0);
     for (const Sum& sum : plan_.sums[index]) {
       const auto elements = static_cast<double>(sum.box.count());

@@ -31,9 +31,12 @@ Executable lower(const Graph& graph, const OpTable& ops, const Cut& cut, const T
   require_sound(verify(lowered.program, ops), "program");
   require_sound(verify(lowered.memory), "memory");
   HostKernels kernels = bind_kernels(lowered.program, ops, target.kernels);
-  const Footprint bytes =
-      footprint(lowered.memory, {.optimizer_slots = target.optimizer_slots, .workers = target.workers}, &kernels);
   Schedule schedule = schedule_of(lowered.program, ops);
+  Footprint bytes = footprint(lowered.memory, {.optimizer_slots = target.optimizer_slots, .workers = target.workers}, &kernels);
+  bytes.messages = 2 * message_bytes(lowered.program, schedule, target.ranks);
+  const std::int64_t cores = cut.mesh.cores();
+  for (std::int64_t core = 0; core < cores; ++core)
+    if (!target.ranks.hosts(core, cores)) bytes.elsewhere += bytes.arenas[static_cast<std::size_t>(core)];
   return {std::move(lowered.program), std::move(lowered.memory), std::move(kernels), std::move(schedule), bytes};
 }
 

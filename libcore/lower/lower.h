@@ -9,7 +9,7 @@
 #pragma once
 
 #include "libcore/memory/footprint.h"
-#include "libcore/schedule/schedule.h"
+#include "libcore/schedule/ranks.h"
 
 namespace voxshard {
 
@@ -20,6 +20,7 @@ struct Target {
   KernelSet kernels = KernelSet::kFast;
   std::int64_t optimizer_slots = 0;  // tensors that the optimizer keeps for each parameter
   int workers = 1;                   // threads that run it here
+  Ranks ranks;                       // the cores that this process hosts
 };
 
 /// The graph of a step: with the gradient of its output "loss", if it has one, and recomputing.

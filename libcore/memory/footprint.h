@@ -19,12 +19,15 @@ struct Footprint {
   std::int64_t optimizer = 0;   // what the optimizer keeps
   std::int64_t packed = 0;      // weights as the kernels want them
 
-  std::int64_t workspaces = 0;  // of all workers; once per process, of no core
+  // Once per process, of no core.
+  std::int64_t workspaces = 0;  // of all workers
+  std::int64_t messages = 0;    // to and from other ranks
+  std::int64_t elsewhere = 0;   // of the arenas, those that other ranks hold
 
   std::int64_t shared() const { return results + parameters + optimizer + packed; }
   std::int64_t core(std::size_t core) const { return arenas[core] + shared(); }
   std::int64_t all_arenas() const;
-  std::int64_t process() const { return all_arenas() + shared() + workspaces; }
+  std::int64_t process() const { return all_arenas() - elsewhere + shared() + workspaces + messages; }
   /// The first of the cores that need most, and its bytes.
   std::size_t widest() const;
   std::int64_t widest_core() const { return core(widest()); }

@@ -1,134 +1,160 @@
 #include "libcore/runtime/core_set.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 
 #include "libcore/kernels/conv.h"
+#include "libcore/runtime/collectives.h"
 
 namespace voxshard {
+namespace {
 
-Arena::Arena(std::int64_t bytes) : bytes_(bytes) {
-  if (bytes == 0) return;
-  void* p = ::mmap(nullptr, static_cast<std::size_t>(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (p == MAP_FAILED)
-    throw Error(ErrorKind::kBudget, "[memory] the system refused " + std::to_string(bytes) + " bytes; free memory or use a finer partition");
-  ::madvise(p, static_cast<std::size_t>(bytes), MADV_HUGEPAGE);
-  data_ = static_cast<std::byte*>(p);
-}
+using Clock = std::chrono::steady_clock;
 
-Arena::~Arena() {
-  if (data_ != nullptr) ::munmap(data_, static_cast<std::size_t>(bytes_));
-}
+std::int64_t bytes_of(const TensorView& view) { return view.count() * dtype_bytes(view.dtype); }
 
-Arena::Arena(Arena&& other) noexcept
-    : data_(std::exchange(other.data_, nullptr)), bytes_(other.bytes_), high_water_(other.high_water_.load()) {}
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-std::byte* Arena::at(std::int64_t offset, std::int64_t bytes) const {
-  ensure(offset >= 0 && offset + bytes <= bytes_, "a buffer lies inside its arena");
-  std::int64_t seen = high_water_.load();
-  while (seen < offset + bytes && !high_water_.compare_exchange_weak(seen, offset + bytes)) {
-  }
-  return data_ + offset;
-}
+}  // namespace
 
 CoreSet::CoreSet(const Executable& executable, const OpTable& ops, Parameters& parameters, WorkerPool& pool,
                  Transport& transport)
-    : executable_(executable),
-      ops_(ops),
-      parameters_(parameters),
-      pool_(pool),
+    : pool_(pool),
       transport_(transport),
-      process_(executable.memory.process.bytes),
-      packed_(executable.kernels.total_packed_bytes()) {
-  for (const Pool& arena : executable.memory.arenas) arenas_.emplace_back(arena.bytes);
-  for (int w = 0; w < pool.workers(); ++w) workspaces_.emplace_back(executable.kernels.workspace_bytes);
-  const Program& program = executable_.program;
-  for (const Node& node : program.graph.nodes()) {
-    if (node.role != Role::kParameter && node.role != Role::kState) continue;
-    const auto it = parameters_.find(node.name);
-    ensure(it != parameters_.end() && it->second.shape() == node.type.shape && it->second.dtype() == node.type.dtype,
-           "every parameter of the graph is in the store with its type");
-  }
-  seconds_.assign(static_cast<std::size_t>(pool.workers()), std::vector<double>(program.instructions.size(), 0.0));
-  bind();
-}
-
-TensorView CoreSet::held(ValueId id, std::size_t core) const {
-  const Program& program = executable_.program;
-  const Node& node = program.graph.node(id);
-  if (node.role == Role::kParameter || node.role == Role::kState) return parameters_.at(node.name).view();
-  const bool replicated = program.replicated(id);
-  const Pool& pool = replicated ? executable_.memory.process : executable_.memory.arenas[core];
-  const Buffer* buffer = pool.find(id);
-  if (buffer == nullptr) return dense_view(nullptr, node.type.dtype, Box::none(node.type.shape.rank()));
-  const Arena& memory = replicated ? process_ : arenas_[core];
-  return dense_view(memory.at(buffer->offset, buffer->bytes), node.type.dtype, buffer->box);
-}
-
-TensorView CoreSet::replicated(ValueId id) const { return held(id, 0); }
-
-TensorView CoreSet::owned(ValueId id, std::size_t core) const {
-  const ValuePlan& plan = executable_.program.plan(id);
-  return held(id, core).sub(plan.own[plan.layout.replicated ? 0 : core]);
+      cores_(executable, ops, parameters, pool.workers(), transport.place()),
+      parameters_(parameters) {
+  seconds_.assign(static_cast<std::size_t>(pool.workers()), std::vector<double>(program().instructions.size(), 0.0));
+  for (const ScheduleStep& step : executable.schedule.steps)
+    segments_.push_back(step.barrier ? Segment() : make_segment(step.instructions));
 }
 
 void CoreSet::feed(ValueId id, const std::function<void(const TensorView&)>& fill) {
-  const auto cores = static_cast<std::int64_t>(executable_.program.plan(id).own.size());
-  pool_.run(cores, [&](std::int64_t core, int) {
-    const TensorView view = owned(id, static_cast<std::size_t>(core));
+  pool_.run(owners(id), [&](std::int64_t core, int) {
+    const TensorView view = owned(id, hosted(core));
     if (!view.box.empty()) fill(view);
   });
 }
 
 Tensor CoreSet::gather(ValueId id) const {
-  const Node& node = executable_.program.graph.node(id);
+  const Node& node = program().graph.node(id);
   Tensor whole(node.type.dtype, node.type.shape);
-  for (std::size_t core = 0; core < executable_.program.plan(id).own.size(); ++core) {
-    const TensorView part = owned(id, core);
+  for (std::int64_t core = 0; core < owners(id); ++core) {
+    const TensorView part = owned(id, hosted(core));
     if (!part.box.empty()) copy(part, whole.view().sub(part.box));
   }
   return whole;
 }
 
 void CoreSet::scatter(ValueId id, const TensorView& whole) {
-  for (std::size_t core = 0; core < executable_.program.plan(id).own.size(); ++core) {
-    const TensorView part = owned(id, core);
+  for (std::int64_t core = 0; core < owners(id); ++core) {
+    const TensorView part = owned(id, hosted(core));
     if (!part.box.empty()) copy(whole, part);
   }
 }
 
+Segment CoreSet::make_segment(const std::vector<std::size_t>& instructions) const {
+  Segment segment(static_cast<std::size_t>(cores_.end() - cores_.first()));
+  for (std::size_t index : instructions)
+    for (std::size_t core = 0; core < segment.size(); ++core) {
+      Stage stage = cores_.stage(index, hosted(static_cast<std::int64_t>(core)));
+      if (!stage.calls.empty() || !stage.zero.empty()) segment[core].push_back(std::move(stage));
+    }
+  return segment;
+}
+
 void CoreSet::pack_weights() {
-  const Program& program = executable_.program;
+  const HostKernels& kernels = executable().kernels;
   std::vector<std::size_t> packing;
-  for (std::size_t i = 0; i < program.instructions.size(); ++i)
-    if (executable_.kernels.packed_bytes[i] > 0) packing.push_back(i);
+  for (std::size_t i = 0; i < program().instructions.size(); ++i)
+    if (kernels.packed_bytes[i] > 0) packing.push_back(i);
   pool_.run(static_cast<std::int64_t>(packing.size()), [&](std::int64_t task, int worker) {
     const std::size_t i = packing[static_cast<std::size_t>(task)];
-    const TraceSpan span(tracing(), worker, TraceKind::kPack, i, -1, executable_.kernels.packed_bytes[i]);
+    const TraceSpan span(tracing(), worker, TraceKind::kPack, i, -1, kernels.packed_bytes[i]);
     std::vector<TensorView> inputs;
-    for (ValueId input : program.graph.node(program.instructions[i].value).inputs)
-      if (program.replicated(input)) inputs.push_back(replicated(input));
+    for (ValueId input : program().graph.node(program().instructions[i].value).inputs)
+      if (program().replicated(input)) inputs.push_back(replicated(input));
     pin_kernel_library_to_one_thread();
-    executable_.kernels.by_instruction[i]->pack(inputs, packed_at_[i]);
+    kernels.by_instruction[i]->pack(inputs, cores_.packed(i));
   });
 }
 
+void CoreSet::run() {
+  const std::size_t prologue = program().prologue;
+  pool_.run(static_cast<std::int64_t>(prologue), [&](std::int64_t i, int worker) {
+    const auto index = static_cast<std::size_t>(i);
+    run_call(index, -1, cores_.call(index, hosted(0), 0), worker);
+  });
+  pack_weights();
+  const auto& steps = executable().schedule.steps;
+  for (std::size_t s = 0; s < steps.size(); ++s)
+    steps[s].barrier ? run_barrier(steps[s].instructions.front()) : run_segment(segments_[s]);
+}
+
+void CoreSet::run_instruction(std::size_t index) {
+  if (index < program().prologue) return run_barrier(index);
+  if (index == program().prologue) pack_weights();
+  for (const ScheduleStep& step : executable().schedule.steps)
+    if (std::find(step.instructions.begin(), step.instructions.end(), index) != step.instructions.end())
+      return step.barrier ? run_barrier(index) : run_segment(make_segment({index}));
+}
+
+void CoreSet::run_barrier(std::size_t index) {
+  const auto start = Clock::now();
+  const Together together{cores_, pool_, transport_, tracing()};
+  switch (program().instructions[index].kind) {
+    case InstructionKind::kJoin: run_join(together, index); break;
+    case InstructionKind::kExchange: run_exchange(together, index); break;
+    case InstructionKind::kCompute:
+      pool_.run(1, [&](std::int64_t, int worker) { run_call(index, -1, cores_.call(index, hosted(0), 0), worker); });
+      return;  // run_call has its own clock
+    case InstructionKind::kFillMargin: break;
+  }
+  seconds_[0][index] += seconds_since(start);
+}
+
+void CoreSet::run_segment(const Segment& segment) {
+  voxshard::run_segment(pool_, segment, cores_.first(), [&](std::int64_t core, const Stage& stage, std::size_t task, int worker) {
+    if (task < stage.calls.size()) run_call(stage.instruction, core, stage.calls[task], worker);
+    if (task == 0 && !stage.zero.empty()) fill_margin(stage, core, worker);
+  });
+}
+
+void CoreSet::run_call(std::size_t instruction, std::int64_t core, const Call& call, int worker) {
+  pin_kernel_library_to_one_thread();
+  TraceRecorder* trace = tracing();
+  std::int64_t bytes = 0;
+  if (trace != nullptr) {
+    bytes = bytes_of(call.output);
+    for (const TensorView& input : call.inputs) bytes += bytes_of(input);
+  }
+  const TraceSpan span(trace, worker, TraceKind::kTask, instruction, core, bytes);
+  const auto start = Clock::now();
+  executable().kernels.by_instruction[instruction]->run({.inputs = call.inputs,
+                                                         .output = call.output,
+                                                         .packed = cores_.packed(instruction),
+                                                         .workspace = cores_.workspace(worker)});
+  seconds_[static_cast<std::size_t>(worker)][instruction] += seconds_since(start);
+}
+
+void CoreSet::fill_margin(const Stage& stage, std::int64_t core, int worker) {
+  std::int64_t bytes = 0;
+  for (const TensorView& view : stage.zero) bytes += bytes_of(view);
+  const TraceSpan span(tracing(), worker, TraceKind::kFillMargin, stage.instruction, core, bytes);
+  for (const TensorView& view : stage.zero) fill_zero(view);
+}
 
 void CoreSet::apply_effects() {
-  for (const auto& [state, value] : executable_.program.graph.effects) copy(replicated(value), replicated(state));
+  for (const auto& [state, value] : program().graph.effects) copy(replicated(value), parameters_.at(program().graph.node(state).name).view());
 }
 
 std::optional<ValueId> CoreSet::first_non_finite() {
-  const Program& program = executable_.program;
-  for (std::size_t i = 0; i < program.instructions.size(); ++i) {
+  for (std::size_t i = 0; i < program().instructions.size(); ++i) {
     run_instruction(i);
-    const Instruction& instruction = program.instructions[i];
+    const Instruction& instruction = program().instructions[i];
     const bool complete = (instruction.kind == InstructionKind::kCompute && !instruction.partial) ||
                           instruction.kind == InstructionKind::kJoin;
-    const Node& node = program.graph.node(instruction.value);
-    if (!complete || !is_float(node.type.dtype)) continue;
+    if (!complete || !is_float(program().graph.node(instruction.value).type.dtype)) continue;
     const Tensor whole = gather(instruction.value);
     for (std::int64_t k = 0; k < whole.count(); ++k)
       if (!std::isfinite(load(whole.view(), k))) return instruction.value;
@@ -137,7 +163,7 @@ std::optional<ValueId> CoreSet::first_non_finite() {
 }
 
 std::vector<double> CoreSet::seconds_by_instruction() const {
-  std::vector<double> total(executable_.program.instructions.size(), 0.0);
+  std::vector<double> total(program().instructions.size(), 0.0);
   for (const auto& worker : seconds_)
     for (std::size_t i = 0; i < total.size(); ++i) total[i] += worker[i];
   return total;

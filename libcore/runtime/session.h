@@ -18,7 +18,9 @@ class Session {
   /// Lowers the model for input extents (N and the spatial axes), within its budget.
   using Lower = std::function<Executable(const Shape& extents, Phase phase)>;
 
-  Session(const OpTable& ops, Lower lower, WorkerPool& pool) : ops_(ops), lower_(std::move(lower)), pool_(pool) {}
+  /// `transport`: to the other ranks of the run; null: all cores are in this process.
+  Session(const OpTable& ops, Lower lower, WorkerPool& pool, Transport* transport = nullptr)
+      : ops_(ops), lower_(std::move(lower)), pool_(pool), transport_(transport != nullptr ? *transport : in_process_) {}
 
   /// The plan for an input size; allocates nothing that the plan counts. Errors: those of lowering, kBudget among them.
   const Executable& plan(const Shape& extents, Phase phase);
@@ -34,7 +36,8 @@ class Session {
   const OpTable& ops_;
   Lower lower_;
   WorkerPool& pool_;
-  InProcessTransport transport_;
+  InProcessTransport in_process_;
+  Transport& transport_;
   Parameters parameters_;
   std::map<Key, std::unique_ptr<Executable>> executables_;
   std::unique_ptr<CoreSet> cores_;

@@ -14,7 +14,6 @@ bool is_barrier(const Program& program, const Instruction& instruction) {
 /// Boxes that partial results add to are equal or disjoint.
 std::vector<Sum> sums_of(const Program& program, const OpTable& ops, const Instruction& compute) {
   std::vector<Sum> sums;
-  if (!needs_join(compute)) return sums;
   const Node& node = program.graph.node(compute.value);
   const auto types = program.graph.input_types(compute.value);
   const OpContext op{node.attrs, types, node.type};

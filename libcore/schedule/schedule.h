@@ -32,7 +32,9 @@ struct Sum {
 
 struct Schedule {
   std::vector<ScheduleStep> steps;     // without the prologue
-  std::vector<std::vector<Sum>> sums;  // per instruction; of joins that have something to add
+  /// Per instruction; of joins. Where the compute before a join does not need it (needs_join), the one partial result is the
+  /// sum and lies where the sum belongs.
+  std::vector<std::vector<Sum>> sums;
 };
 
 Schedule schedule_of(const Program& program, const OpTable& ops);

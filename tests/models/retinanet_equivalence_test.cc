@@ -90,8 +90,8 @@ TEST(RetinaNetEquivalence, HoldsForRecomputation) {
 
 /// Damages one element of the n-th copy.
 struct DamagingTransport : InProcessTransport {
-  void start(std::int64_t from, std::int64_t to, const TensorView& src, const TensorView& dst) override {
-    InProcessTransport::start(from, to, src, dst);
+  void copy(std::int64_t from, std::int64_t to, const TensorView& src, const TensorView& dst) override {
+    InProcessTransport::copy(from, to, src, dst);
     if (started++ == 3) store(dst, 0, load(dst, 0) + 1);
   }
   std::atomic<int> started{0};

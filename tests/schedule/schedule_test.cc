@@ -79,7 +79,8 @@ TEST(Schedule, ASinglePartialResultWaitsForTheCoresBeforeIt) {
         EXPECT_EQ(at, 0u) << "a segment begins with it";
       }
     }
-  EXPECT_TRUE(schedule.sums.back().empty()) << "there is nothing to add";
+  ASSERT_EQ(schedule.sums.back().size(), 1u);
+  EXPECT_EQ(schedule.sums.back()[0].addends.size(), 1u) << "there is nothing to add";
 }
 
 }  // namespace

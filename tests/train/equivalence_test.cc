@@ -110,8 +110,8 @@ TEST(Equivalence, HoldsForReplicasWithTheirOwnNorm) {
 class DamagingTransport : public InProcessTransport {
  public:
   explicit DamagingTransport(int victim) : victim_(victim) {}
-  void start(std::int64_t from, std::int64_t to, const TensorView& src, const TensorView& dst) override {
-    InProcessTransport::start(from, to, src, dst);
+  void copy(std::int64_t from, std::int64_t to, const TensorView& src, const TensorView& dst) override {
+    InProcessTransport::copy(from, to, src, dst);
     if (started_++ == victim_) store(dst, 0, load(dst, 0) + 1);
   }
 
@@ -133,7 +133,7 @@ TEST(Equivalence, ADamagedExchangeIsNamedAtItsLayer) {
 
 /// Loses every copy: what the margins hold stays as it was.
 class LosingTransport : public InProcessTransport {
-  void start(std::int64_t, std::int64_t, const TensorView&, const TensorView&) override {}
+  void copy(std::int64_t, std::int64_t, const TensorView&, const TensorView&) override {}
 };
 
 TEST(Equivalence, ALostExchangeIsFound) {

@@ -33,8 +33,8 @@ TEST(RunVerify, AnEqualModelHasNoFirstDifference) {
 
 /// Changes one value of the fifth copy.
 struct FaultyTransport : InProcessTransport {
-  void start(std::int64_t from, std::int64_t to, const TensorView& src, const TensorView& dst) override {
-    InProcessTransport::start(from, to, src, dst);
+  void copy(std::int64_t from, std::int64_t to, const TensorView& src, const TensorView& dst) override {
+    InProcessTransport::copy(from, to, src, dst);
     if (++started == 5) store(dst, 0, load(dst, 0) + 4);
   }
   std::atomic<int> started{0};

@@ -1,0 +1,79 @@
+// The memory of the cores that this rank hosts, and the instructions of a program bound to its addresses.
+//
+//   Cores cores(executable, ops, parameters, workers, ranks);
+//   TensorView image = cores.held(image_id, 3);      // of core 3, with its margins
+//   Stage stage = cores.stage(17, 3);                // what core 3 does for instruction 17
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "libcore/lower/lower.h"
+#include "libcore/runtime/arena.h"
+#include "libcore/schedule/ranks.h"
+
+namespace voxshard {
+
+/// Parameters and states by name; outlives the core set, may be shared by several of one rank.
+using Parameters = std::map<std::string, Tensor>;
+
+/// One block of one compute instruction, views with addresses.
+struct Call {
+  std::vector<TensorView> inputs;
+  TensorView output;
+};
+
+/// What one core does for one instruction of a segment.
+struct Stage {
+  std::size_t instruction = 0;
+  std::vector<Call> calls;
+  std::vector<TensorView> zero;  // fill_margin
+};
+
+class Cores {
+ public:
+  /// Allocates. Errors: kInternal when a parameter is missing or has another type.
+  Cores(const Executable& executable, const OpTable& ops, Parameters& parameters, int workers, const Ranks& ranks);
+
+  std::int64_t count() const { return executable_.program.mesh().cores(); }
+  std::int64_t first() const { return ranks_.first(count()); }
+  std::int64_t end() const { return ranks_.end(count()); }
+  bool hosts(std::int64_t core) const { return ranks_.hosts(core, count()); }
+  const Ranks& ranks() const { return ranks_; }
+
+  /// A core's view of a value: all it holds, the box it owns. Of a replicated one the whole, whatever the core.
+  TensorView held(ValueId id, std::size_t core) const;
+  TensorView owned(ValueId id, std::size_t core) const;
+
+  /// Of a computation that each rank does once, `core` is any of this rank's.
+  Call call(std::size_t instruction, std::size_t core, std::size_t block) const;
+  Stage stage(std::size_t instruction, std::size_t core) const;
+  /// Where the reordered weights of an instruction lie; null when it wants none.
+  std::byte* packed(std::size_t instruction) const { return packed_at_[instruction]; }
+  std::byte* workspace(int worker) const;
+  /// Half of the message buffers: what is sent, what is received.
+  std::span<std::byte> outgoing() const { return messages(0); }
+  std::span<std::byte> incoming() const { return messages(1); }
+
+  const Executable& executable() const { return executable_; }
+  const Program& program() const { return executable_.program; }
+  std::int64_t high_water_bytes(std::size_t core) const { return arena(core).high_water_bytes(); }
+
+ private:
+  const Arena& arena(std::size_t core) const { return arenas_[core - static_cast<std::size_t>(first())]; }
+  TensorView output(const Instruction& instruction, std::size_t core, std::size_t block, const TensorView& geometry) const;
+  std::span<std::byte> messages(int half) const;
+
+  const Executable& executable_;
+  const OpTable& ops_;
+  Parameters& parameters_;
+  const Ranks ranks_;
+  std::vector<Arena> arenas_;  // of the cores from first() on
+  Arena process_, packed_, messages_;
+  std::vector<Arena> workspaces_;      // per worker
+  std::vector<std::byte*> packed_at_;  // per instruction
+};
+
+}  // namespace voxshard

@@ -1,0 +1,75 @@
+#include "libcore/runtime/worker_loop.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+
+namespace voxshard {
+namespace {
+
+struct Cursor {
+  std::size_t stage = 0;
+  std::size_t next = 0;     // next task of the stage to hand out
+  std::size_t running = 0;  // handed out and not yet ended
+};
+
+std::size_t tasks_of(const Stage& stage) { return std::max<std::size_t>(1, stage.calls.size()); }
+
+}  // namespace
+
+void run_segment(WorkerPool& pool, const Segment& segment, std::int64_t first_core,
+                 const std::function<void(std::int64_t core, const Stage& stage, std::size_t task, int worker)>& task) {
+  std::vector<Cursor> cursors(segment.size());
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::exception_ptr failure;
+  const auto fail = [&] {
+    const std::lock_guard lock(mutex);
+    if (!failure) failure = std::current_exception();
+  };
+  pool.run_on_all([&](int worker) {
+    std::unique_lock lock(mutex);
+    while (true) {
+      std::size_t core = segment.size();
+      bool unfinished = false;
+      for (std::size_t c = 0; c < segment.size(); ++c) {
+        const Cursor& cursor = cursors[c];
+        if (cursor.stage >= segment[c].size()) continue;
+        unfinished = true;
+        if (cursor.next < tasks_of(segment[c][cursor.stage])) {
+          core = c;
+          break;
+        }
+      }
+      if (!unfinished || failure) return;
+      if (core == segment.size()) {
+        changed.wait(lock);
+        continue;
+      }
+      Cursor& cursor = cursors[core];
+      const Stage& stage = segment[core][cursor.stage];
+      const std::size_t number = cursor.next++;
+      ++cursor.running;
+      lock.unlock();
+      try {
+        task(first_core + static_cast<std::int64_t>(core), stage, number, worker);
+      } catch (Error& error) {
+        error.add_context("core " + std::to_string(first_core + static_cast<std::int64_t>(core)));
+        fail();
+      } catch (...) {
+        fail();
+      }
+      lock.lock();
+      --cursor.running;
+      if (cursor.running == 0 && cursor.next >= tasks_of(stage)) {
+        ++cursor.stage;
+        cursor.next = 0;
+      }
+      changed.notify_all();
+    }
+  });
+  if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace voxshard
