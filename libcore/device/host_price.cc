@@ -126,9 +126,10 @@ class Walk {
     if (instruction.kind != InstructionKind::kCompute || instruction.partial) return 0;
     const Node& node = program_.graph.node(instruction.value);
     double bytes = 0;
-    if (node.attrs.window.rank() > 0 && ops_.at(node.op).driver < 0)
+    const Window* window = window_of(node.attrs);
+    if (window != nullptr && ops_.at(node.op).driver < 0)
       for (ValueId input : node.inputs)
-        if (program_.replicated(input) && program_.graph.node(input).type.shape.rank() == node.attrs.window.rank() + 2)
+        if (program_.replicated(input) && program_.graph.node(input).type.shape.rank() == window->rank() + 2)
           bytes += static_cast<double>(program_.graph.node(input).type.bytes());
     return bytes;
   }

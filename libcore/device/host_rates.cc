@@ -24,8 +24,9 @@ Place place_on(const std::vector<double>& points, double x) {
 
 RateWindow rate_window(const Attributes& attrs, const Work& work) {
   if (work.products.count <= 0) return {};
-  const std::int64_t taps = attrs.window.volume();
-  return {.taps = static_cast<int>(taps), .patch = taps > 1 && attrs.window.kernel == attrs.window.stride};
+  const Window* window = window_of(attrs);
+  const std::int64_t taps = window == nullptr ? 1 : window->volume();
+  return {.taps = static_cast<int>(taps), .patch = taps > 1 && window->kernel == window->stride};
 }
 
 double RateTable::at(const std::array<double, kMostAxes>& coordinates) const {

@@ -14,12 +14,12 @@ ValueId Builder::input(const std::string& name, TensorType type) {
   return graph_.append({.role = Role::kInput, .name = name, .type = type});
 }
 
-ValueId Builder::parameter(const std::string& name, TensorType type) {
-  return graph_.append({.role = Role::kParameter, .name = name, .type = type});
+ValueId Builder::parameter(const std::string& name, TensorType type, const ParameterInfo& info) {
+  return graph_.append({.role = Role::kParameter, .name = name, .type = type, .parameter = info});
 }
 
-ValueId Builder::state(const std::string& name, TensorType type) {
-  return graph_.append({.role = Role::kState, .name = name, .type = type});
+ValueId Builder::state(const std::string& name, TensorType type, const Initial& begins) {
+  return graph_.append({.role = Role::kState, .name = name, .type = type, .parameter = {.begins = begins}});
 }
 
 ValueId Builder::op(const std::string& op, std::vector<ValueId> inputs, Attributes attrs, const std::string& name) {
@@ -27,7 +27,10 @@ ValueId Builder::op(const std::string& op, std::vector<ValueId> inputs, Attribut
   for (ValueId id : inputs) types.push_back(type(id));
   TensorType result;
   try {
-    result = ops_.at(op).infer(attrs, types);
+    const OpDef& def = ops_.at(op);
+    if (std::holds_alternative<NoAttrs>(attrs)) attrs = def.attributes;
+    ensure(attrs.index() == def.attributes.index(), "an op is given the attributes of its family");
+    result = def.infer(attrs, types);
   } catch (Error& error) {
     error.add_context("[" + name + "] " + op);
     throw;
@@ -54,7 +57,9 @@ std::vector<std::string> verify(const Graph& graph, const OpTable& ops) {
     if (n.role != Role::kOp) continue;
     try {
       const auto types = graph.input_types(id);
-      const TensorType inferred = ops.at(n.op).infer(n.attrs, types);
+      const OpDef& def = ops.at(n.op);
+      if (n.attrs.index() != def.attributes.index()) broken.push_back(where + "has the attributes of another family");
+      const TensorType inferred = def.infer(n.attrs, types);
       if (inferred != n.type) broken.push_back(where + "has type " + to_string(n.type) + ", inferred " + to_string(inferred));
     } catch (const Error& error) {
       broken.push_back(where + error.what());

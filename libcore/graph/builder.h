@@ -1,7 +1,7 @@
 // Appends nodes to a graph: infers types, makes names unique, checks what users can get wrong.
 //
 //   Builder b(graph, ops);
-//   ValueId y = b.op("conv", {x, w}, {.window = same_window(...)}, "encoder0/conv0");
+//   ValueId y = b.op("conv", {x, w}, ConvAttrs{.window = same_window(...)}, "encoder0/conv0");
 #pragma once
 
 #include <string>
@@ -16,9 +16,9 @@ class Builder {
   Builder(Graph& graph, const OpTable& ops) : graph_(graph), ops_(ops) {}
 
   ValueId input(const std::string& name, TensorType type);
-  ValueId parameter(const std::string& name, TensorType type);
-  ValueId state(const std::string& name, TensorType type);
-  /// Errors: kConfig "[name] what is wrong" from the op's shape rule.
+  ValueId parameter(const std::string& name, TensorType type, const ParameterInfo& info = {});
+  ValueId state(const std::string& name, TensorType type, const Initial& begins = {});
+  /// `attrs` are those of the op's family; {}: its defaults. Errors: kConfig "[name] what is wrong" from the op's shape rule.
   ValueId op(const std::string& op, std::vector<ValueId> inputs, Attributes attrs, const std::string& name);
 
   const Graph& graph() const { return graph_; }

@@ -1,31 +1,42 @@
 #include "libcore/graph/graph.h"
 
+#include <charconv>
 #include <sstream>
 
 namespace voxshard {
 namespace {
 
-std::string attributes_text(const Attributes& a) {
-  const Attributes none;
-  std::ostringstream out;
-  if (a.window.rank() > 0) {
-    out << " kernel=" << to_string(a.window.kernel) << " stride=" << to_string(a.window.stride)
-        << " dilation=" << to_string(a.window.dilation) << " pad=" << to_string(a.window.pad_lo) << "/"
-        << to_string(a.window.pad_hi);
-  }
-  if (!a.factor.empty()) out << " factor=" << to_string(a.factor);
-  if (a.axis != none.axis) out << " axis=" << a.axis;
-  if (a.offset != none.offset) out << " offset=" << a.offset;
-  if (a.parts != none.parts) out << " parts=" << a.parts;
-  if (a.groups != none.groups) out << " groups=" << a.groups;
-  if (a.slope != none.slope) out << " slope=" << a.slope;
-  if (a.epsilon != none.epsilon) out << " epsilon=" << a.epsilon;
-  if (a.number != none.number) out << " number=" << a.number;
-  if (a.alpha != none.alpha) out << " alpha=" << a.alpha;
-  if (a.gamma != none.gamma) out << " gamma=" << a.gamma;
-  if (a.delta != none.delta) out << " delta=" << a.delta;
-  if (a.kind != none.kind) out << " kind=" << a.kind;
-  return out.str();
+std::string value_text(std::int64_t value) { return std::to_string(value); }
+std::string value_text(int value) { return std::to_string(value); }
+std::string value_text(DType value) { return dtype_name(value); }
+std::string value_text(LossKind value) { return kLossNames[static_cast<std::size_t>(value)]; }
+std::string value_text(const Dims& value) { return to_string(value); }
+std::string value_text(double value) {
+  char text[32];
+  return {text, std::to_chars(text, text + sizeof text, value).ptr};  // the shortest that reads back as the same number
+}
+
+/// " name=value" for what is not as a family's attributes begin.
+template <class Family>
+std::string attributes_text(const Family& attrs) {
+  std::vector<std::string> begin;
+  std::string text;
+  const Family defaults;
+  Family::each(defaults, [&]<class T>(const char*, const T& field) {
+    if constexpr (!std::is_same_v<T, Window>) begin.push_back(value_text(field));
+  });
+  std::size_t at = 0;
+  Family::each(attrs, [&]<class T>(const char* name, const T& field) {
+    if constexpr (std::is_same_v<T, Window>) {
+      if (field.rank() > 0)
+        text += " kernel=" + to_string(field.kernel) + " stride=" + to_string(field.stride) + " dilation=" +
+                to_string(field.dilation) + " pad=" + to_string(field.pad_lo) + "/" + to_string(field.pad_hi);
+    } else {
+      const std::string value = value_text(field);
+      if (value != begin[at++]) text += std::string(" ") + name + "=" + value;
+    }
+  });
+  return text;
 }
 
 const char* role_text(Role role) {
@@ -68,7 +79,7 @@ std::string to_text(const Graph& graph) {
     const Node& n = graph.node(id);
     out << "%" << id << " " << n.name << " = " << (n.role == Role::kOp ? n.op : role_text(n.role));
     for (std::size_t i = 0; i < n.inputs.size(); ++i) out << (i ? ", %" : " %") << n.inputs[i];
-    out << attributes_text(n.attrs) << " : " << to_string(n.type) << "\n";
+    out << std::visit([](const auto& attrs) { return attributes_text(attrs); }, n.attrs) << " : " << to_string(n.type) << "\n";
   }
   for (const auto& [name, id] : graph.outputs) out << "output " << name << " = %" << id << "\n";
   for (const auto& [parameter, gradient] : graph.gradients)

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "libcore/kernels/window.h"
-#include "libcore/tensor/dtype.h"
+#include "libcore/graph/attributes.h"
+#include "libcore/graph/initial.h"
 
 namespace voxshard {
 
@@ -29,27 +29,6 @@ struct TensorType {
 /// "bf16[1x48x40x56x8]".
 std::string to_string(const TensorType& type);
 
-/// What an op may be told besides its inputs; each op's file says which fields it reads.
-struct Attributes {
-  Window window;            // convolution, pooling
-  Shape shape;              // shape of the result where the inputs do not tell (gradients, slice)
-  Dims factor;              // up-sampling, per spatial axis
-  int axis = 0;             // concat, slice
-  std::int64_t offset = 0;  // slice: first index along axis; group_column: which column; conv_input_grad: first channel
-  std::int64_t parts = 1;   // conv: how many inputs lie side by side in its channels
-  std::int64_t groups = 1;  // norm and loss: groups of samples that share sums
-  std::int64_t batch = 1;   // norm and loss: global N
-  double slope = 1;         // activation below zero; 1 = none, 0 = ReLU
-  double epsilon = 0;
-  double number = 1;        // scale factor, momentum, weight of a part of the loss; of a parameter how it begins
-  double count = 1;         // elements a norm's group sums over
-  double alpha = 0, gamma = 0;  // focal loss
-  double delta = 0;         // Huber loss
-  int kind = 0;             // loss kind; of a parameter how it begins (models/layers.h)
-  DType dtype = DType::kF32;  // type of the result where it is a choice
-  friend bool operator==(const Attributes&, const Attributes&) = default;
-};
-
 enum class Role : std::uint8_t {
   kOp,         // computed
   kInput,      // fed by the host each step, cut over the cores
@@ -64,6 +43,7 @@ struct Node {
   std::vector<ValueId> inputs;
   Attributes attrs;
   TensorType type;
+  ParameterInfo parameter;  // of a parameter; a state has how it begins
 };
 
 class Graph {

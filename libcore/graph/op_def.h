@@ -50,6 +50,8 @@ struct GradientContext {
 struct OpDef {
   std::string name;
   int driver = -1;
+  /// The struct that it takes, with its defaults.
+  Attributes attributes = NoAttrs{};
   /// Result type; throws kConfig where the inputs do not fit.
   TensorType (*infer)(const Attributes& attrs, std::span<const TensorType> inputs) = nullptr;
   /// The box of `input` that is needed for `iteration` (a box of the result, or of the driver). May reach outside the

@@ -16,6 +16,7 @@
 namespace voxshard {
 
 enum class LossKind { kCrossEntropy, kAdaptiveDice32, kDiceCE };
+inline constexpr const char* kLossNames[] = {"cross_entropy", "adaptive_dice32", "dice_ce"};
 
 struct LossSpec {
   LossKind kind = LossKind::kCrossEntropy;

@@ -10,24 +10,21 @@ Window cubic(int rank, std::int64_t kernel, std::int64_t stride, std::int64_t di
 
 }  // namespace
 
-ValueId Layers::parameter(const std::string& name, const Shape& shape, const Initial& begins, bool shared) {
+ValueId Layers::parameter(const std::string& name, const Shape& shape, const ParameterInfo& info, bool shared) {
   const TensorType type{DType::kF32, shape};
   if (const ValueId known = b_.graph().find(name); shared && known != kNoValue) {
     ensure(b_.type(known) == type, ("layers that share the parameter " + name + " agree on its shape").c_str());
     return known;
   }
-  return b_.graph().append({.role = Role::kParameter,
-                            .name = name,
-                            .attrs = {.number = begins.number, .kind = static_cast<int>(begins.rule)},
-                            .type = type});
+  return b_.parameter(name, type, info);
 }
 
 ValueId Layers::weights(const std::string& name, const Shape& shape, const Initial& begins, bool shared) {
-  const ValueId kernel = parameter(name + "/kernel", shape, begins, shared);
+  const ValueId kernel = parameter(name + "/kernel", shape, {.begins = begins, .decays = true}, shared);
   if (options_.dtype == DType::kF32) return kernel;
   const ValueId known = b_.graph().find(name + "/kernel/convert");
   if (shared && known != kNoValue) return known;
-  return b_.op("convert", {kernel}, {.dtype = options_.dtype}, name + "/kernel/convert");
+  return b_.op("convert", {kernel}, ConvertAttrs{.dtype = options_.dtype}, name + "/kernel/convert");
 }
 
 ValueId Layers::conv(std::vector<ValueId> x, const ConvOptions& options) {
@@ -49,11 +46,11 @@ ValueId Layers::conv(std::vector<ValueId> x, const ConvOptions& options) {
   const std::string& owner = shared ? options.weights : options.name;
   const std::size_t parts = x.size();
   x.push_back(weights(owner, shape, options.kernel_begins, shared));
-  if (options.bias) x.push_back(parameter(owner + "/bias", {options.filters}, options.bias_begins, shared));
+  if (options.bias) x.push_back(parameter(owner + "/bias", {options.filters}, {options.bias_begins}, shared));
   const bool narrow = options.f32_result && options_.dtype == DType::kBF16;
-  const Attributes attrs{.window = window,
-                         .parts = static_cast<std::int64_t>(parts),
-                         .dtype = narrow ? DType::kF32 : options_.dtype};
+  const ConvAttrs attrs{.window = window,
+                        .parts = static_cast<std::int64_t>(parts),
+                        .dtype = narrow ? DType::kF32 : options_.dtype};
   return b_.op("conv", std::move(x), attrs, options.name);
 }
 
@@ -65,31 +62,31 @@ ValueId Layers::conv_transpose(ValueId x, const Shape& shape, const std::string&
   kernel.push_back(b_.type(x).shape.back());
   const ValueId w = weights(name, kernel);
   const ValueId bias = parameter(name + "/bias", {shape.back()});
-  return b_.op("conv_input_grad", {x, w, bias}, {.window = window, .shape = shape, .dtype = options_.dtype}, name);
+  return b_.op("conv_input_grad", {x, w, bias}, ConvInputGradAttrs{.window = window, .shape = shape, .dtype = options_.dtype}, name);
 }
 
 ValueId Layers::activation(ValueId x, const std::string& name) {
-  return b_.op("leaky_relu", {x}, {.slope = options_.slope}, name + "/activation");
+  return b_.op("leaky_relu", {x}, ActivationAttrs{.slope = options_.slope}, name + "/activation");
 }
 
 ValueId Layers::norm_activation(ValueId x, const std::string& name, const NormLayer& layer) {
   const NormOptions& norm = options_.norm;
   const double slope = layer.slope.value_or(options_.slope);
-  if (norm.kind == NormKind::kNone) return slope == 1 ? x : b_.op("leaky_relu", {x}, {.slope = slope}, name + "/activation");
+  if (norm.kind == NormKind::kNone) return slope == 1 ? x : b_.op("leaky_relu", {x}, ActivationAttrs{.slope = slope}, name + "/activation");
   const Shape shape = b_.type(x).shape;
   const std::int64_t batch = shape[0], channels = shape.back();
   const bool running = norm.kind == NormKind::kBatch && !options_.training;
-  Attributes attrs;
+  NormAttrs attrs;
   attrs.batch = batch;
   attrs.groups = norm.kind == NormKind::kInstance ? batch : running ? 1 : norm.replicas;
   attrs.count = static_cast<double>(element_count(shape) / channels / attrs.groups);
   attrs.epsilon = norm.epsilon;
   attrs.slope = slope;
   attrs.dtype = options_.dtype == DType::kF64 ? DType::kF64 : DType::kF32;
-  const ValueId gamma = parameter(name + "/norm/gamma", {channels}, layer.gamma_begins);
+  const ValueId gamma = parameter(name + "/norm/gamma", {channels}, {layer.gamma_begins});
   const ValueId beta = parameter(name + "/norm/beta", {channels});
   ValueId moments = kNoValue;
-  if (norm.kind == NormKind::kBatch) moments = b_.state(name + "/norm/moments", {DType::kF32, {channels, 2}});
+  if (norm.kind == NormKind::kBatch) moments = b_.state(name + "/norm/moments", {DType::kF32, {channels, 2}}, initial::UnitMoments{});
   ValueId stats;
   if (running) {
     stats = b_.op("running_stats", {moments}, attrs, name + "/norm/stats");
@@ -98,7 +95,7 @@ ValueId Layers::norm_activation(ValueId x, const std::string& name, const NormLa
     stats = b_.op("norm_stats", {sums}, attrs, name + "/norm/stats");
     if (moments != kNoValue) {
       const ValueId now = b_.op("group_moments", {sums}, attrs, name + "/norm/batch_moments");
-      const ValueId next = b_.op("lerp", {moments, now}, {.number = norm.momentum}, name + "/norm/next_moments");
+      const ValueId next = b_.op("lerp", {moments, now}, LerpAttrs{.momentum = norm.momentum}, name + "/norm/next_moments");
       b_.graph().effects.emplace_back(moments, next);
     }
   }
@@ -108,11 +105,11 @@ ValueId Layers::norm_activation(ValueId x, const std::string& name, const NormLa
 ValueId Layers::max_pool(ValueId x, const std::string& name, std::int64_t kernel, std::int64_t stride) {
   Window window = cubic(spatial(x), kernel, stride, 1);
   set_same_padding(window, b_.type(x).shape);
-  return b_.op("max_pool", {x}, {.window = window}, name);
+  return b_.op("max_pool", {x}, PoolAttrs{.window = window}, name);
 }
 
 ValueId Layers::upsample(ValueId x, const Shape& shape, const std::string& name) {
-  return b_.op("upsample_nearest", {x}, {.shape = shape, .factor = Dims::filled(spatial(x), 2)}, name);
+  return b_.op("upsample_nearest", {x}, ResizeAttrs{.factor = Dims::filled(spatial(x), 2), .shape = shape}, name);
 }
 
 }  // namespace voxshard

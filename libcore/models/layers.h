@@ -3,8 +3,6 @@
 //   Layers l(builder, {.dtype = DType::kBF16, .training = true});
 //   x = l.conv(x, {.name = "encoder0/conv0", .filters = 32, .kernel = 3});
 //   x = l.norm_activation(x, "encoder0/conv0");
-//
-// A parameter carries how it begins (train/initialise.h reads it), so that a model says it where the layer is made.
 #pragma once
 
 #include <optional>
@@ -30,18 +28,6 @@ struct LayerOptions {
   double slope = 0;           // activation below zero: 0 ReLU, 0.01 leaky ReLU
 };
 
-/// How a parameter begins; in its node, `kind` is the rule and `number` its number.
-struct Initial {
-  enum class Rule : int {
-    kByName,           // kernels Glorot uniform, biases and beta 0, gamma 1, running moments {0, 1}
-    kConstant,         // `number`
-    kNormal,           // normal of deviation `number`
-    kVarianceScaling,  // normal cut at two deviations, of variance `number` / (kernel volume * channels in)
-  };
-  Rule rule = Rule::kByName;
-  double number = 1;
-};
-
 enum class Padding {
   kSame,   // ceil(extent / stride) windows, what is missing shared out, the odd one high
   kFixed,  // (span - 1) / 2 low, the rest of span - 1 high, whatever the extent: the strided convolutions of ResNet
@@ -56,13 +42,13 @@ struct ConvOptions {
   bool f32_result = false;  // logits
   bool bias = true;
   Padding padding = Padding::kSame;
-  Initial kernel_begins = {}, bias_begins = {};
+  Initial kernel_begins = initial::GlorotUniform{}, bias_begins = initial::Constant{0};
   std::string weights = {};  // the parameters' name where several convolutions share them; empty: `name`
 };
 
 struct NormLayer {
   std::optional<double> slope = {};  // activation; empty: that of the options, 1: none
-  Initial gamma_begins = {};
+  Initial gamma_begins = initial::Constant{1};
 };
 
 class Layers {
@@ -86,9 +72,9 @@ class Layers {
 
  private:
   /// The parameter `name`; where it is shared, the one that another layer made.
-  ValueId parameter(const std::string& name, const Shape& shape, const Initial& begins = {}, bool shared = false);
-  /// A kernel in the type that is multiplied in.
-  ValueId weights(const std::string& name, const Shape& shape, const Initial& begins = {}, bool shared = false);
+  ValueId parameter(const std::string& name, const Shape& shape, const ParameterInfo& info = {}, bool shared = false);
+  /// A kernel, which decays, in the type that is multiplied in.
+  ValueId weights(const std::string& name, const Shape& shape, const Initial& begins = initial::GlorotUniform{}, bool shared = false);
   int spatial(ValueId x) const { return b_.type(x).shape.rank() - 2; }
 
   Builder& b_;

@@ -43,7 +43,7 @@ class ResNet {
                        .stride = stride,
                        .bias = false,
                        .padding = Padding::kFixed,
-                       .kernel_begins = {Initial::Rule::kVarianceScaling, 1}});
+                       .kernel_begins = initial::VarianceScaling{1}});
   }
 
   ValueId conv_norm_activation(ValueId x, const std::string& name, std::int64_t filters, std::int64_t kernel,
@@ -54,7 +54,7 @@ class ResNet {
   /// The last convolution of a block: it begins with gamma 0, so that the block begins as its shortcut.
   ValueId last(ValueId x, const std::string& name, std::int64_t filters, std::int64_t kernel) {
     return l_.norm_activation(conv(x, name, filters, kernel, 1), name,
-                              {.slope = kNoActivation, .gamma_begins = {Initial::Rule::kConstant, 0}});
+                              {.slope = kNoActivation, .gamma_begins = initial::Constant{0}});
   }
 
   ValueId join(ValueId y, ValueId x, const Block& block, std::int64_t filters) {

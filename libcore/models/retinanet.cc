@@ -44,7 +44,7 @@ ValueId apply_head(Layers& layers, const Head& head, ValueId x, std::int64_t fil
     const std::string shared = head.name + "/conv" + std::to_string(i), name = shared + "/" + level;
     x = layers.conv(x, {.name = name,
                         .filters = filters,
-                        .kernel_begins = {Initial::Rule::kNormal, kHeadDeviation},
+                        .kernel_begins = initial::Normal{kHeadDeviation},
                         .weights = shared});
     x = layers.norm_activation(x, name);
   }
@@ -52,8 +52,8 @@ ValueId apply_head(Layers& layers, const Head& head, ValueId x, std::int64_t fil
   return layers.conv(x, {.name = shared + "/" + level,
                          .filters = head.outputs,
                          .f32_result = true,
-                         .kernel_begins = {Initial::Rule::kNormal, head.deviation},
-                         .bias_begins = {Initial::Rule::kConstant, head.bias},
+                         .kernel_begins = initial::Normal{head.deviation},
+                         .bias_begins = initial::Constant{head.bias},
                          .weights = shared});
 }
 
@@ -72,13 +72,13 @@ LevelValues with_targets(Builder& b, ValueId logits, ValueId boxes, std::int64_t
 }
 
 void add_loss(Builder& b, const std::vector<LevelValues>& levels, const DetectionOptions& options) {
-  const Attributes attrs{.groups = options.norm_replicas,
-                         .batch = options.batch,
-                         .number = kBoxWeight,
-                         .alpha = kAlpha,
-                         .gamma = kGamma,
-                         .delta = kDelta,
-                         .dtype = options.dtype};
+  const DetectionAttrs attrs{.groups = options.norm_replicas,
+                             .batch = options.batch,
+                             .box_weight = kBoxWeight,
+                             .alpha = kAlpha,
+                             .gamma = kGamma,
+                             .delta = kDelta,
+                             .dtype = options.dtype};
   ValueId sums = kNoValue;
   std::vector<ValueId> inputs{kNoValue};
   for (const LevelValues& level : levels) {

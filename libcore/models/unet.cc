@@ -67,10 +67,7 @@ Graph build_unet(const UNetConfig& config, const SegmentationOptions& options, c
   graph.outputs["logits"] = logits;
   if (!options.training) return graph;
   const ValueId y = b.input("labels", {DType::kI32, labels});
-  const Attributes attrs{.groups = 1,
-                         .batch = options.batch,
-                         .kind = static_cast<int>(options.loss),
-                         .dtype = options.dtype};
+  const SegmentationAttrs attrs{.loss = options.loss, .batch = options.batch, .dtype = options.dtype};
   const ValueId sums = b.op("segmentation_sums", {logits, y}, attrs, "loss/sums");
   graph.outputs["loss"] = b.op("segmentation_loss", {sums, logits, y}, attrs, "loss");
   return graph;

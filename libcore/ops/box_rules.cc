@@ -28,14 +28,6 @@ Box windows_reading(const Window& window, const Box& in, std::int64_t channels) 
 
 Box clip(const Box& box, const Shape& shape) { return intersect(box, Box::whole(shape)); }
 
-Box groups_of(const Attributes& attrs, const Box& iteration, const Shape& sums) {
-  Box box = Box::whole(sums);
-  const std::int64_t first = iteration.begin[0] * attrs.groups / attrs.batch;
-  const std::int64_t last = (iteration.end(0) - 1) * attrs.groups / attrs.batch;
-  box.set(0, first, last + 1);
-  return box;
-}
-
 Shape lifted(const Shape& shape) {
   Shape out{shape[0]};
   for (int fill = shape.rank(); fill < 5; ++fill) out.push_back(1);

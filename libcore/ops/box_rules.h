@@ -6,6 +6,8 @@
 
 namespace voxshard {
 
+/// The window of an op of a family with one.
+inline const Window& window_of(const OpContext& op) { return *window_of(op.attrs); }
 /// What the windows `out` read: [b*s - lo, (e-1)*s - lo + span) per spatial axis, all `channels`; may lie outside.
 ///   example: kernel 3, pad 1, out [4:8] -> [3:9]
 Box window_reads(const Window& window, const Box& out, std::int64_t channels);
@@ -14,8 +16,13 @@ Box window_reads(const Window& window, const Box& out, std::int64_t channels);
 Box windows_reading(const Window& window, const Box& in, std::int64_t channels);
 /// `box` cut to the tensor.
 Box clip(const Box& box, const Shape& shape);
-/// The groups of samples [begin, end) of axis 0, with all of the other axes of `sums`.
-Box groups_of(const Attributes& attrs, const Box& iteration, const Shape& sums);
+/// The groups of the samples of an iteration box (`attrs` has `groups` over `batch`), with all of the other axes of `sums`.
+template <class Attrs>
+Box groups_of(const Attrs& attrs, const Box& iteration, const Shape& sums) {
+  Box box = Box::whole(sums);
+  box.set(0, iteration.begin[0] * attrs.groups / attrs.batch, (iteration.end(0) - 1) * attrs.groups / attrs.batch + 1);
+  return box;
+}
 /// A shape or view dims with the axes of `rank` lifted to 5: {N, H, W, C} -> {N, 1, H, W, C}.
 Shape lifted(const Shape& shape);
 

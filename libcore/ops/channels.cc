@@ -1,7 +1,7 @@
 // Concatenation along any axis and its gradient, the slice. A cut axis is no special case: each input is needed where the
 // result's box, moved by the input's offset, meets it.
 //
-//   concat {a, b, ...} axis        slice {x} axis, offset, shape
+//   concat {a, b, ...} axis        slice {x} axis, first, shape
 #include "libcore/graph/builder.h"
 #include "libcore/kernels/pointwise.h"
 #include "libcore/ops/box_rules.h"
@@ -17,23 +17,24 @@ Box moved(Box box, int axis, std::int64_t by) {
 }
 
 TensorType infer_concat(const Attributes& attrs, std::span<const TensorType> in) {
-  require(!in.empty() && attrs.axis >= 0 && attrs.axis < in[0].shape.rank(), "expected inputs and one of their axes");
+  const int axis = attrs_of<ConcatAttrs>(attrs).axis;
+  require(!in.empty() && axis >= 0 && axis < in[0].shape.rank(), "expected inputs and one of their axes");
   TensorType result = in[0];
   for (std::size_t i = 1; i < in.size(); ++i) {
     Shape expected = in[0].shape;
     require(in[i].shape.rank() == expected.rank() && in[i].dtype == in[0].dtype, "expected inputs of one rank and type");
-    expected[attrs.axis] = in[i].shape[attrs.axis];
+    expected[axis] = in[i].shape[axis];
     require_shape(in, i, expected);
-    result.shape[attrs.axis] += in[i].shape[attrs.axis];
+    result.shape[axis] += in[i].shape[axis];
   }
   return result;
 }
 
 TensorType infer_slice(const Attributes& attrs, std::span<const TensorType> in) {
-  require(in.size() == 1 && attrs.shape.rank() == in[0].shape.rank(), "expected one input and `shape` of its rank");
-  require(attrs.offset >= 0 && attrs.offset + attrs.shape[attrs.axis] <= in[0].shape[attrs.axis],
-          "the slice reaches beyond the input");
-  return {in[0].dtype, attrs.shape};
+  const auto& [axis, first, shape] = attrs_of<SliceAttrs>(attrs);
+  require(in.size() == 1 && shape.rank() == in[0].shape.rank(), "expected one input and `shape` of its rank");
+  require(first >= 0 && first + shape[axis] <= in[0].shape[axis], "the slice reaches beyond the input");
+  return {in[0].dtype, shape};
 }
 
 std::int64_t offset_of(std::span<const TensorType> inputs, int axis, int input) {
@@ -43,29 +44,33 @@ std::int64_t offset_of(std::span<const TensorType> inputs, int axis, int input) 
 }
 
 Box concat_needs(const OpContext& op, int input, const Box& it) {
-  return clip(moved(it, op.attrs.axis, -offset_of(op.inputs, op.attrs.axis, input)),
-              op.inputs[static_cast<std::size_t>(input)].shape);
+  const int axis = attrs_of<ConcatAttrs>(op.attrs).axis;
+  return clip(moved(it, axis, -offset_of(op.inputs, axis, input)), op.inputs[static_cast<std::size_t>(input)].shape);
 }
 
-Box slice_needs(const OpContext& op, int, const Box& it) { return moved(it, op.attrs.axis, op.attrs.offset); }
+Box slice_needs(const OpContext& op, int, const Box& it) {
+  const auto& slice = attrs_of<SliceAttrs>(op.attrs);
+  return moved(it, slice.axis, slice.first);
+}
 
 void differentiate_concat(GradientContext& g) {
-  const int axis = g.node.attrs.axis;
+  const int axis = attrs_of<ConcatAttrs>(g.node.attrs).axis;
   std::int64_t offset = 0;
   for (std::size_t i = 0; i < g.node.inputs.size(); ++i) {
     const Shape& shape = g.builder.type(g.node.inputs[i]).shape;
     if (g.wanted[i])
-      g.d_inputs[i] = g.builder.op("slice", {g.d_result}, {.shape = shape, .axis = axis, .offset = offset},
+      g.d_inputs[i] = g.builder.op("slice", {g.d_result}, SliceAttrs{.axis = axis, .first = offset, .shape = shape},
                                    "grad/" + g.node.name + "/" + std::to_string(i));
     offset += shape[axis];
   }
 }
 
 std::unique_ptr<Kernel> concat_kernel(const OpContext& op, KernelSet set) {
+  const int axis = attrs_of<ConcatAttrs>(op.attrs).axis;
   std::vector<std::int64_t> offsets;
-  for (int i = 0; i < static_cast<int>(op.inputs.size()); ++i) offsets.push_back(offset_of(op.inputs, op.attrs.axis, i));
+  for (int i = 0; i < static_cast<int>(op.inputs.size()); ++i) offsets.push_back(offset_of(op.inputs, axis, i));
   return bind_kernel(set, reference::convert, fast::convert,
-                     [offsets, axis = op.attrs.axis](auto* fn, const KernelCall& c) {
+                     [offsets, axis](auto* fn, const KernelCall& c) {
                        for (std::size_t i = 0; i < c.inputs.size(); ++i) {
                          TensorView source = c.inputs[i];
                          if (source.box.empty()) continue;
@@ -77,9 +82,9 @@ std::unique_ptr<Kernel> concat_kernel(const OpContext& op, KernelSet set) {
 
 std::unique_ptr<Kernel> slice_kernel(const OpContext& op, KernelSet set) {
   return bind_kernel(set, reference::convert, fast::convert,
-                     [axis = op.attrs.axis, offset = op.attrs.offset](auto* fn, const KernelCall& c) {
+                     [slice = attrs_of<SliceAttrs>(op.attrs)](auto* fn, const KernelCall& c) {
                        TensorView source = c.inputs[0];
-                       source.box = moved(source.box, axis, -offset);
+                       source.box = moved(source.box, slice.axis, -slice.first);
                        fn(source, c.output);
                      });
 }
@@ -88,11 +93,12 @@ std::unique_ptr<Kernel> slice_kernel(const OpContext& op, KernelSet set) {
 
 void add_channel_ops(OpTable& table) {
   table.add({.name = "concat",
+             .attributes = ConcatAttrs{},
              .infer = infer_concat,
              .needed = concat_needs,
              .differentiate = differentiate_concat,
              .kernel = concat_kernel});
-  table.add({.name = "slice", .infer = infer_slice, .needed = slice_needs, .kernel = slice_kernel});
+  table.add({.name = "slice", .attributes = SliceAttrs{}, .infer = infer_slice, .needed = slice_needs, .kernel = slice_kernel});
 }
 
 }  // namespace voxshard

@@ -2,11 +2,11 @@
 // used forward, and its gradients are conv and conv_weight_grad with the roles of x and y exchanged.
 //
 //   conv             {x..., w[, bias]} window, dtype, parts          -> y
-//   conv_input_grad  {d_y, w[, bias]}  window, shape, dtype, offset  -> d_x of `shape`
+//   conv_input_grad  {d_y, w[, bias]}  window, shape, dtype, first_channel -> d_x of `shape`
 //   conv_weight_grad {x, d_y}          window                        -> d_w (K..., Ci, Co), partial where d_y is cut
 //
 // A convolution of a concat reads its `parts` inputs side by side in the channels, so that the concat never exists; its
-// input gradient for one part computes the channels from `offset` on alone, its weight gradient is one per part.
+// input gradient for one part computes the channels from `first_channel` on alone, its weight gradient is one per part.
 #include "libcore/graph/builder.h"
 #include "libcore/kernels/conv.h"
 #include "libcore/ops/box_rules.h"
@@ -15,8 +15,7 @@
 namespace voxshard {
 namespace {
 
-void require_window(const Attributes& attrs, const TensorType& x) {
-  const Window& w = attrs.window;
+void require_window(const Window& w, const TensorType& x) {
   require(w.rank() >= 2 && w.rank() <= 3, "expected a window over 2 or 3 spatial axes, got " + std::to_string(w.rank()));
   require(x.shape.rank() == w.rank() + 2,
           "expected a tensor of rank " + std::to_string(w.rank() + 2) + ", got shape " + to_string(x.shape));
@@ -32,13 +31,14 @@ Shape weight_shape(const Window& window, std::int64_t in, std::int64_t out) {
   return shape;
 }
 
-std::size_t parts_of(const Attributes& attrs) { return static_cast<std::size_t>(attrs.parts); }
+std::size_t parts_of(const Attributes& attrs) { return static_cast<std::size_t>(attrs_of<ConvAttrs>(attrs).parts); }
 
-TensorType infer_conv(const Attributes& attrs, std::span<const TensorType> in) {
+TensorType infer_conv(const Attributes& given, std::span<const TensorType> in) {
+  const auto& attrs = attrs_of<ConvAttrs>(given);
   require(attrs.parts >= 1, "expected at least one x");
-  const std::size_t parts = parts_of(attrs);
+  const std::size_t parts = parts_of(given);
   require(in.size() == parts + 1 || in.size() == parts + 2, "expected x, weights and optionally a bias");
-  require_window(attrs, in[0]);
+  require_window(attrs.window, in[0]);
   std::int64_t channels = 0;
   for (std::size_t i = 0; i < parts; ++i) {
     Shape expected = in[0].shape;
@@ -55,13 +55,14 @@ TensorType infer_conv(const Attributes& attrs, std::span<const TensorType> in) {
   return {attrs.dtype, shape};
 }
 
-TensorType infer_input_grad(const Attributes& attrs, std::span<const TensorType> in) {
+TensorType infer_input_grad(const Attributes& given, std::span<const TensorType> in) {
+  const auto& attrs = attrs_of<ConvInputGradAttrs>(given);
   require(in.size() == 2 || in.size() == 3, "expected d_y, weights and optionally a bias");
-  require_window(attrs, in[0]);
+  require_window(attrs.window, in[0]);
   require(attrs.shape.rank() == in[0].shape.rank(), "expected `shape` of the result with the rank of d_y");
   const std::int64_t channels = in[1].shape.rank() >= 2 ? in[1].shape[in[1].shape.rank() - 2] : 0;
-  require(attrs.offset >= 0 && attrs.offset + attrs.shape.back() <= channels,
-          "channels " + std::to_string(attrs.offset) + " to " + std::to_string(attrs.offset + attrs.shape.back()) +
+  require(attrs.first_channel >= 0 && attrs.first_channel + attrs.shape.back() <= channels,
+          "channels " + std::to_string(attrs.first_channel) + " to " + std::to_string(attrs.first_channel + attrs.shape.back()) +
               " are not in weights of " + std::to_string(channels) + " input channels");
   require_shape(in, 1, weight_shape(attrs.window, channels, in[0].shape.back()));
   if (in.size() == 3) require_shape(in, 2, {attrs.shape.back()});
@@ -72,32 +73,33 @@ TensorType infer_input_grad(const Attributes& attrs, std::span<const TensorType>
 }
 
 TensorType infer_weight_grad(const Attributes& attrs, std::span<const TensorType> in) {
+  const Window& window = attrs_of<ConvWeightGradAttrs>(attrs).window;
   require(in.size() == 2, "expected x and d_y");
-  require_window(attrs, in[0]);
+  require_window(window, in[0]);
   return {in[0].dtype == DType::kF64 ? DType::kF64 : DType::kF32,
-          weight_shape(attrs.window, in[0].shape.back(), in[1].shape.back())};
+          weight_shape(window, in[0].shape.back(), in[1].shape.back())};
 }
 
 Box conv_needs(const OpContext& op, int input, const Box& it) {
   const Shape& shape = op.inputs[static_cast<std::size_t>(input)].shape;
-  return input >= op.attrs.parts ? Box::whole(shape) : window_reads(op.attrs.window, it, shape.back());
+  return input >= attrs_of<ConvAttrs>(op.attrs).parts ? Box::whole(shape) : window_reads(window_of(op), it, shape.back());
 }
 
 Box input_grad_needs(const OpContext& op, int input, const Box& it) {
   if (input > 0) return Box::whole(op.inputs[static_cast<std::size_t>(input)].shape);
-  return windows_reading(op.attrs.window, it, op.inputs[0].shape.back());
+  return windows_reading(window_of(op), it, op.inputs[0].shape.back());
 }
 
 Box weight_grad_needs(const OpContext& op, int input, const Box& it) {
-  return input == 1 ? it : window_reads(op.attrs.window, it, op.inputs[0].shape.back());
+  return input == 1 ? it : window_reads(window_of(op), it, op.inputs[0].shape.back());
 }
 
 std::int64_t strided_boundary(const OpContext& op, int axis, std::int64_t boundary) {
-  return ceil_div(boundary, op.attrs.window.stride[axis - 1]);
+  return ceil_div(boundary, window_of(op).stride[axis - 1]);
 }
 
 std::int64_t unstrided_boundary(const OpContext& op, int axis, std::int64_t boundary) {
-  return boundary * op.attrs.window.stride[axis - 1];
+  return boundary * window_of(op).stride[axis - 1];
 }
 
 double voxels(const Box& box) { return static_cast<double>(box.count() / std::max<std::int64_t>(1, box.extent.back())); }
@@ -109,7 +111,7 @@ Work products(double count, double rows, std::int64_t inner, std::int64_t column
 
 Work conv_work(const OpContext& op, const Box& it) {
   const Shape& weights = op.inputs[parts_of(op.attrs)].shape;
-  Work work = products(static_cast<double>(op.attrs.window.volume()), voxels(it), weights[weights.rank() - 2],
+  Work work = products(static_cast<double>(window_of(op).volume()), voxels(it), weights[weights.rank() - 2],
                        op.result.shape.back());
   work.bytes = static_cast<double>(it.count() * dtype_bytes(op.result.dtype));
   for (int i = 0; i < static_cast<int>(op.inputs.size()); ++i)
@@ -119,7 +121,7 @@ Work conv_work(const OpContext& op, const Box& it) {
 }
 
 Work input_grad_work(const OpContext& op, const Box& it) {
-  const double taps = static_cast<double>(op.attrs.window.volume()) / static_cast<double>(element_count(op.attrs.window.stride));
+  const double taps = static_cast<double>(window_of(op).volume()) / static_cast<double>(element_count(window_of(op).stride));
   Work work = products(taps, voxels(it), op.inputs[0].shape.back(), op.result.shape.back());
   work.bytes = static_cast<double>(input_grad_needs(op, 0, it).count() * dtype_bytes(op.inputs[0].dtype) +
                                    it.count() * dtype_bytes(op.result.dtype) + op.inputs[1].bytes());
@@ -129,7 +131,7 @@ Work input_grad_work(const OpContext& op, const Box& it) {
 Work weight_grad_work(const OpContext& op, const Box& it) {
   // Voxels are contracted: the rows of the product are the input's channels.
   const std::int64_t ci = op.inputs[0].shape.back(), co = op.inputs[1].shape.back();
-  Work work = products(static_cast<double>(op.attrs.window.volume()), static_cast<double>(ci),
+  Work work = products(static_cast<double>(window_of(op).volume()), static_cast<double>(ci),
                        static_cast<std::int64_t>(voxels(it)), co);
   work.bytes = static_cast<double>(weight_grad_needs(op, 0, it).count() * dtype_bytes(op.inputs[0].dtype) +
                                    it.count() * dtype_bytes(op.inputs[1].dtype) + op.result.bytes());
@@ -138,6 +140,7 @@ Work weight_grad_work(const OpContext& op, const Box& it) {
 
 void differentiate_conv(GradientContext& g) {
   const std::size_t parts = parts_of(g.node.attrs);
+  const Window& window = attrs_of<ConvAttrs>(g.node.attrs).window;
   const ValueId w = g.node.inputs[parts];
   const std::string name = "grad/" + g.node.name;
   auto numbered = [&](std::size_t part) { return parts > 1 ? std::to_string(part) : std::string(); };
@@ -145,16 +148,16 @@ void differentiate_conv(GradientContext& g) {
   if (g.wanted[parts]) {
     std::vector<ValueId> d_w;
     for (std::size_t i = 0; i < parts; ++i)
-      d_w.push_back(b.op("conv_weight_grad", {g.node.inputs[i], g.d_result}, {.window = g.node.attrs.window},
+      d_w.push_back(b.op("conv_weight_grad", {g.node.inputs[i], g.d_result}, ConvWeightGradAttrs{window},
                          name + "/weights" + numbered(i)));
     g.d_inputs[parts] = parts == 1 ? d_w[0]
-                                   : b.op("concat", d_w, {.axis = g.node.attrs.window.rank()}, name + "/weights");
+                                   : b.op("concat", d_w, ConcatAttrs{.axis = window.rank()}, name + "/weights");
   }
-  std::int64_t offset = 0;
+  std::int64_t first = 0;
   for (std::size_t i = 0; i < parts; ++i) {
     const TensorType& x = b.type(g.node.inputs[i]);
-    const Attributes attrs{.window = g.node.attrs.window, .shape = x.shape, .offset = offset, .dtype = x.dtype};
-    offset += x.shape.back();
+    const ConvInputGradAttrs attrs{.window = window, .shape = x.shape, .first_channel = first, .dtype = x.dtype};
+    first += x.shape.back();
     if (g.wanted[i]) g.d_inputs[i] = b.op("conv_input_grad", {g.d_result, w}, attrs, name + "/input" + numbered(i));
   }
   if (g.node.inputs.size() > parts + 1 && g.wanted[parts + 1])
@@ -163,14 +166,15 @@ void differentiate_conv(GradientContext& g) {
 
 void differentiate_input_grad(GradientContext& g) {
   const ValueId d_y = g.node.inputs[0], w = g.node.inputs[1];
+  const Window& window = attrs_of<ConvInputGradAttrs>(g.node.attrs).window;
   Builder& b = g.builder;
   require(b.type(w).shape[b.type(w).shape.rank() - 2] == g.node.type.shape.back(),
           "[" + g.node.name + "] an input gradient of some of the channels is not differentiated again");
   if (g.wanted[0])
-    g.d_inputs[0] = b.op("conv", {g.d_result, w}, {.window = g.node.attrs.window, .dtype = b.type(d_y).dtype},
+    g.d_inputs[0] = b.op("conv", {g.d_result, w}, ConvAttrs{.window = window, .dtype = b.type(d_y).dtype},
                          "grad/" + g.node.name + "/input");
   if (g.wanted[1])
-    g.d_inputs[1] = b.op("conv_weight_grad", {g.d_result, d_y}, {.window = g.node.attrs.window},
+    g.d_inputs[1] = b.op("conv_weight_grad", {g.d_result, d_y}, ConvWeightGradAttrs{window},
                          "grad/" + g.node.name + "/weights");
   if (g.node.inputs.size() > 2 && g.wanted[2])
     g.d_inputs[2] = b.op("channel_sum", {g.d_result}, {}, "grad/" + g.node.name + "/bias");
@@ -181,23 +185,24 @@ KernelSet set_for(const OpContext& op, KernelSet set) {
 }
 
 std::unique_ptr<Kernel> conv_kernel(const OpContext& op, KernelSet set) {
-  return make_conv_forward(set_for(op, set), op.attrs.window, op.inputs[parts_of(op.attrs)].shape, op.inputs[0].dtype,
+  return make_conv_forward(set_for(op, set), window_of(op), op.inputs[parts_of(op.attrs)].shape, op.inputs[0].dtype,
                            parts_of(op.attrs));
 }
 
 std::unique_ptr<Kernel> input_grad_kernel(const OpContext& op, KernelSet set) {
-  return make_conv_input_grad(set_for(op, set), op.attrs.window, op.inputs[1].shape, op.inputs[0].dtype,
-                              op.attrs.offset, op.result.shape.back());
+  return make_conv_input_grad(set_for(op, set), window_of(op), op.inputs[1].shape, op.inputs[0].dtype,
+                              attrs_of<ConvInputGradAttrs>(op.attrs).first_channel, op.result.shape.back());
 }
 
 std::unique_ptr<Kernel> weight_grad_kernel(const OpContext& op, KernelSet set) {
-  return make_conv_weight_grad(set_for(op, set), op.attrs.window, op.result.shape, op.inputs[0].dtype);
+  return make_conv_weight_grad(set_for(op, set), window_of(op), op.result.shape, op.inputs[0].dtype);
 }
 
 }  // namespace
 
 void add_conv_ops(OpTable& table) {
   table.add({.name = "conv",
+             .attributes = ConvAttrs{},
              .infer = infer_conv,
              .needed = conv_needs,
              .boundary = strided_boundary,
@@ -205,6 +210,7 @@ void add_conv_ops(OpTable& table) {
              .work = conv_work,
              .kernel = conv_kernel});
   table.add({.name = "conv_input_grad",
+             .attributes = ConvInputGradAttrs{},
              .infer = infer_input_grad,
              .needed = input_grad_needs,
              .boundary = unstrided_boundary,
@@ -213,6 +219,7 @@ void add_conv_ops(OpTable& table) {
              .kernel = input_grad_kernel});
   table.add({.name = "conv_weight_grad",
              .driver = 1,
+             .attributes = ConvWeightGradAttrs{},
              .infer = infer_weight_grad,
              .needed = weight_grad_needs,
              .work = weight_grad_work,

@@ -1,11 +1,11 @@
 // The losses of a detector in pieces, one level of the pyramid each but for the value; see libcore/kernels/detection_loss.h.
 //
 //   detection_sums {logits, class_targets, boxes, box_targets} -> (G, 3)      the sums of the levels are added (op add)
-//   detection_loss {sums, (logits, class_targets, boxes, box_targets) of each level} number -> (1)
+//   detection_loss {sums, (logits, class_targets, boxes, box_targets) of each level} box_weight -> (1)
 //   focal_grad {logits, class_targets, sums} dtype -> d_logits      huber_grad {boxes, box_targets, sums} dtype -> d_boxes
 //
-// All read groups, batch; detection_sums and focal_grad alpha and gamma; detection_sums and huber_grad delta; `number` is the
-// weight of the box loss. Classes per anchor are the logits' channels over those of the class targets.
+// All read groups, batch; detection_sums and focal_grad alpha and gamma; detection_sums and huber_grad delta.
+// Classes per anchor are the logits' channels over those of the class targets.
 #include "libcore/kernels/detection_loss.h"
 
 #include "libcore/graph/builder.h"
@@ -19,26 +19,27 @@ namespace {
 constexpr std::size_t kPerLevel = 4;
 constexpr std::int64_t kSums = 3;
 
-DetectionLossSpec spec_of(const Attributes& a, std::int64_t classes) {
+DetectionLossSpec spec_of(const Attributes& attrs, std::int64_t classes) {
+  const auto& a = attrs_of<DetectionAttrs>(attrs);
   return {.classes = classes,
           .groups = a.groups,
           .batch = a.batch,
           .alpha = a.alpha,
           .gamma = a.gamma,
           .delta = a.delta,
-          .box_weight = a.number};
+          .box_weight = a.box_weight};
 }
 
 std::int64_t classes_of(const TensorType& logits, const TensorType& class_targets) {
   return logits.shape.back() / class_targets.shape.back();
 }
 
-void require_batch(const Attributes& attrs, const TensorType& x) {
+void require_batch(const DetectionAttrs& attrs, const TensorType& x) {
   require(attrs.batch == x.shape[0] && attrs.groups >= 1 && attrs.batch % attrs.groups == 0,
           "the batch does not divide into groups");
 }
 
-void require_classes(const Attributes& attrs, const TensorType& logits, const TensorType& targets) {
+void require_classes(const DetectionAttrs& attrs, const TensorType& logits, const TensorType& targets) {
   const std::int64_t anchors = targets.shape.empty() ? 0 : targets.shape.back();
   require(anchors > 0 && logits.shape.back() % anchors == 0 && logits.shape.back() > 0,
           "expected logits of one number per anchor and class, got " + to_string(logits) + " for targets " + to_string(targets));
@@ -49,13 +50,13 @@ void require_classes(const Attributes& attrs, const TensorType& logits, const Te
   require_batch(attrs, logits);
 }
 
-void require_boxes(const Attributes& attrs, const TensorType& boxes, const TensorType& targets) {
+void require_boxes(const DetectionAttrs& attrs, const TensorType& boxes, const TensorType& targets) {
   require(targets.shape == boxes.shape && is_float(targets.dtype),
           "expected box targets of shape " + to_string(boxes.shape) + ", got " + to_string(targets));
   require_batch(attrs, boxes);
 }
 
-void require_level(const Attributes& attrs, std::span<const TensorType> level) {
+void require_level(const DetectionAttrs& attrs, std::span<const TensorType> level) {
   require_classes(attrs, level[0], level[1]);
   require_boxes(attrs, level[2], level[3]);
   Shape expected = level[1].shape;
@@ -63,32 +64,36 @@ void require_level(const Attributes& attrs, std::span<const TensorType> level) {
   require(level[2].shape == expected, "expected boxes of shape " + to_string(expected) + ", got " + to_string(level[2]));
 }
 
-void require_sums(const Attributes& attrs, const TensorType& sums) {
+void require_sums(const DetectionAttrs& attrs, const TensorType& sums) {
   require(sums.shape == Shape{attrs.groups, kSums}, "expected sums of shape " + to_string(Shape{attrs.groups, kSums}) + ", got " +
                                                         to_string(sums.shape));
 }
 
-TensorType infer_sums(const Attributes& attrs, std::span<const TensorType> in) {
+TensorType infer_sums(const Attributes& given, std::span<const TensorType> in) {
+  const auto& attrs = attrs_of<DetectionAttrs>(given);
   require(in.size() == kPerLevel, "expected logits, class targets, boxes and box targets");
   require_level(attrs, in);
   return {DType::kF64, {attrs.groups, kSums}};
 }
 
-TensorType infer_loss(const Attributes& attrs, std::span<const TensorType> in) {
+TensorType infer_loss(const Attributes& given, std::span<const TensorType> in) {
+  const auto& attrs = attrs_of<DetectionAttrs>(given);
   require(in.size() > 1 && in.size() % kPerLevel == 1, "expected sums and four tensors of each level");
   require_sums(attrs, in[0]);
   for (std::size_t i = 1; i < in.size(); i += kPerLevel) require_level(attrs, in.subspan(i, kPerLevel));
   return {DType::kF64, {1}};
 }
 
-TensorType infer_focal_grad(const Attributes& attrs, std::span<const TensorType> in) {
+TensorType infer_focal_grad(const Attributes& given, std::span<const TensorType> in) {
+  const auto& attrs = attrs_of<DetectionAttrs>(given);
   require(in.size() == 3, "expected logits, class targets and sums");
   require_classes(attrs, in[0], in[1]);
   require_sums(attrs, in[2]);
   return {attrs.dtype, in[0].shape};
 }
 
-TensorType infer_huber_grad(const Attributes& attrs, std::span<const TensorType> in) {
+TensorType infer_huber_grad(const Attributes& given, std::span<const TensorType> in) {
+  const auto& attrs = attrs_of<DetectionAttrs>(given);
   require(in.size() == 3, "expected boxes, box targets and sums");
   require_boxes(attrs, in[0], in[1]);
   require_sums(attrs, in[2]);
@@ -101,13 +106,13 @@ Box loss_needs(const OpContext& op, int input, const Box& it) {
 
 Box grad_needs(const OpContext& op, int input, const Box& it) {
   const Shape& shape = op.inputs[static_cast<std::size_t>(input)].shape;
-  if (input == 2) return groups_of(op.attrs, it, shape);
+  if (input == 2) return groups_of(attrs_of<DetectionAttrs>(op.attrs), it, shape);
   Box box = it;
   box.set(box.rank() - 1, 0, shape.back());
   return box;
 }
 
-Box adds_to_groups(const OpContext& op, const Box& it) { return groups_of(op.attrs, it, op.result.shape); }
+Box adds_to_groups(const OpContext& op, const Box& it) { return groups_of(attrs_of<DetectionAttrs>(op.attrs), it, op.result.shape); }
 
 void differentiate_loss(GradientContext& g) {
   Builder& b = g.builder;
@@ -165,6 +170,7 @@ std::unique_ptr<Kernel> huber_grad_kernel(const OpContext& op, KernelSet set) {
 void add_detection_ops(OpTable& table) {
   table.add({.name = "detection_sums",
              .driver = 0,
+             .attributes = DetectionAttrs{},
              .infer = infer_sums,
              .adds_to = adds_to_groups,
              .work = focal_work,
@@ -173,12 +179,13 @@ void add_detection_ops(OpTable& table) {
              .addend = [](std::span<const double> rms) { return 1000 * (1 + rms[0] + rms[2]); }});
   table.add({.name = "detection_loss",
              .driver = 0,
+             .attributes = DetectionAttrs{},
              .infer = infer_loss,
              .needed = loss_needs,
              .differentiate = differentiate_loss,
              .kernel = loss_kernel});
-  table.add({.name = "focal_grad", .infer = infer_focal_grad, .needed = grad_needs, .work = focal_work, .kernel = focal_grad_kernel});
-  table.add({.name = "huber_grad", .infer = infer_huber_grad, .needed = grad_needs, .kernel = huber_grad_kernel});
+  table.add({.name = "focal_grad", .attributes = DetectionAttrs{}, .infer = infer_focal_grad, .needed = grad_needs, .work = focal_work, .kernel = focal_grad_kernel});
+  table.add({.name = "huber_grad", .attributes = DetectionAttrs{}, .infer = infer_huber_grad, .needed = grad_needs, .kernel = huber_grad_kernel});
 }
 
 }  // namespace voxshard

@@ -1,6 +1,6 @@
 // Segmentation losses in pieces: sums over voxels (joined over cores), the value, the gradient; see libcore/kernels/loss.h.
 //
-//   segmentation_sums {logits, labels} kind -> (G, 3C + 2)     segmentation_loss {sums, logits, labels} dtype -> (1)
+//   segmentation_sums {logits, labels} loss -> (G, 3C + 2)     segmentation_loss {sums, logits, labels} dtype -> (1)
 //   segmentation_grad {logits, labels, sums} dtype -> d_logits (in `dtype`, the type that the backward pass multiplies in)
 #include "libcore/kernels/loss.h"
 
@@ -12,39 +12,41 @@
 namespace voxshard {
 namespace {
 
-LossSpec spec_of(const Attributes& a, std::int64_t classes) {
-  return {.kind = static_cast<LossKind>(a.kind), .classes = classes, .groups = a.groups, .batch = a.batch};
+LossSpec spec_of(const OpContext& op, std::size_t logits) {
+  const auto& a = attrs_of<SegmentationAttrs>(op.attrs);
+  return {.kind = a.loss, .classes = op.inputs[logits].shape.back(), .groups = a.groups, .batch = a.batch};
 }
 
-void require_pair(const Attributes& attrs, const TensorType& logits, const TensorType& labels) {
+/// The attributes, which fit logits and labels.
+const SegmentationAttrs& checked(const Attributes& given, const TensorType& logits, const TensorType& labels) {
+  const auto& attrs = attrs_of<SegmentationAttrs>(given);
   Shape expected = logits.shape;
   expected[expected.rank() - 1] = 1;
   require(labels.shape == expected && labels.dtype == DType::kI32,
           "expected index labels i32[" + to_string(expected) + "], got " + to_string(labels));
   require(attrs.batch == logits.shape[0] && attrs.batch % attrs.groups == 0, "the batch does not divide into groups");
+  return attrs;
 }
 
 TensorType infer_sums(const Attributes& attrs, std::span<const TensorType> in) {
   require(in.size() == 2, "expected logits and labels");
-  require_pair(attrs, in[0], in[1]);
-  return {DType::kF64, {attrs.groups, 3 * in[0].shape.back() + 2}};
+  return {DType::kF64, {checked(attrs, in[0], in[1]).groups, 3 * in[0].shape.back() + 2}};
 }
 
 TensorType infer_loss(const Attributes& attrs, std::span<const TensorType> in) {
   require(in.size() == 3, "expected sums, logits and labels");
-  require_pair(attrs, in[1], in[2]);
+  checked(attrs, in[1], in[2]);
   return {DType::kF64, {1}};
 }
 
 TensorType infer_grad(const Attributes& attrs, std::span<const TensorType> in) {
   require(in.size() == 3, "expected logits, labels and sums");
-  require_pair(attrs, in[0], in[1]);
-  return {attrs.dtype, in[0].shape};
+  return {checked(attrs, in[0], in[1]).dtype, in[0].shape};
 }
 
 Box voxel_needs(const OpContext& op, int input, const Box& it) {
   const Shape& shape = op.inputs[static_cast<std::size_t>(input)].shape;
-  if (input == 2) return groups_of(op.attrs, it, shape);
+  if (input == 2) return groups_of(attrs_of<SegmentationAttrs>(op.attrs), it, shape);
   Box box = it;
   box.set(box.rank() - 1, 0, shape.back());
   return box;
@@ -54,7 +56,7 @@ Box loss_needs(const OpContext& op, int input, const Box& it) {
   return input == 0 ? it : Box::none(op.inputs[static_cast<std::size_t>(input)].shape.rank());
 }
 
-Box adds_to_groups(const OpContext& op, const Box& it) { return groups_of(op.attrs, it, op.result.shape); }
+Box adds_to_groups(const OpContext& op, const Box& it) { return groups_of(attrs_of<SegmentationAttrs>(op.attrs), it, op.result.shape); }
 
 void differentiate_loss(GradientContext& g) {
   require(g.builder.graph().node(g.d_result).op == "one_like",
@@ -65,21 +67,21 @@ void differentiate_loss(GradientContext& g) {
 
 std::unique_ptr<Kernel> sums_kernel(const OpContext& op, KernelSet set) {
   return bind_kernel(set, reference::segmentation_sums, fast::segmentation_sums,
-                     [spec = spec_of(op.attrs, op.inputs[0].shape.back())](auto* fn, const KernelCall& c) {
+                     [spec = spec_of(op, 0)](auto* fn, const KernelCall& c) {
                        fn(c.inputs[0].lifted(), c.inputs[1].lifted(), c.output, spec);
                      });
 }
 
 std::unique_ptr<Kernel> loss_kernel(const OpContext& op, KernelSet set) {
   return bind_kernel(set, reference::segmentation_loss, fast::segmentation_loss,
-                     [spec = spec_of(op.attrs, op.inputs[1].shape.back())](auto* fn, const KernelCall& c) {
+                     [spec = spec_of(op, 1)](auto* fn, const KernelCall& c) {
                        fn(c.inputs[0], c.output, spec);
                      });
 }
 
 std::unique_ptr<Kernel> grad_kernel(const OpContext& op, KernelSet set) {
   return bind_kernel(set, reference::segmentation_grad, fast::segmentation_grad,
-                     [spec = spec_of(op.attrs, op.inputs[0].shape.back())](auto* fn, const KernelCall& c) {
+                     [spec = spec_of(op, 0)](auto* fn, const KernelCall& c) {
                        fn(c.inputs[0].lifted(), c.inputs[1].lifted(), c.inputs[2], c.output.lifted(), spec);
                      });
 }
@@ -89,6 +91,7 @@ std::unique_ptr<Kernel> grad_kernel(const OpContext& op, KernelSet set) {
 void add_loss_ops(OpTable& table) {
   table.add({.name = "segmentation_sums",
              .driver = 0,
+             .attributes = SegmentationAttrs{},
              .infer = infer_sums,
              .needed = voxel_needs,
              .adds_to = adds_to_groups,
@@ -96,11 +99,12 @@ void add_loss_ops(OpTable& table) {
              .addend = [](std::span<const double> rms) { return 1 + rms[0]; }});
   table.add({.name = "segmentation_loss",
              .driver = 0,
+             .attributes = SegmentationAttrs{},
              .infer = infer_loss,
              .needed = loss_needs,
              .differentiate = differentiate_loss,
              .kernel = loss_kernel});
-  table.add({.name = "segmentation_grad", .infer = infer_grad, .needed = voxel_needs, .kernel = grad_kernel});
+  table.add({.name = "segmentation_grad", .attributes = SegmentationAttrs{}, .infer = infer_grad, .needed = voxel_needs, .kernel = grad_kernel});
 }
 
 }  // namespace voxshard

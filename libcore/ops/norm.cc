@@ -3,7 +3,7 @@
 //
 //   moment_sums {x} -> sums            norm_stats {sums} -> stats      norm_apply {x, stats, gamma, beta} -> y
 //   norm_grad_sums {x, stats, gamma, beta, d_y} -> sums                norm_input_grad {..., d_y, sums} -> d_x
-//   group_column {sums} offset -> (C)  group_moments {sums} -> (C, 2) {mean, variance}, averaged over groups
+//   group_column {sums} column -> (C)  group_moments {sums} -> (C, 2) {mean, variance}, averaged over groups
 //   running_stats {moments} -> stats (1, C, 2)
 #include "libcore/kernels/norm.h"
 
@@ -17,27 +17,31 @@
 namespace voxshard {
 namespace {
 
-NormSpec spec_of(const Attributes& a) {
+NormSpec spec_of(const OpContext& op) {
+  const auto& a = attrs_of<NormAttrs>(op.attrs);
   return {.groups = a.groups, .batch = a.batch, .count = a.count, .epsilon = a.epsilon, .slope = a.slope};
 }
 
-TensorType infer_sums(const Attributes& attrs, std::span<const TensorType> in) {
+TensorType infer_sums(const Attributes& given, std::span<const TensorType> in) {
+  const auto& attrs = attrs_of<NormAttrs>(given);
   const std::int64_t batch = in[0].shape[0];
   require(attrs.batch == batch && attrs.groups >= 1 && batch % attrs.groups == 0,
           "a batch of " + std::to_string(batch) + " cannot be cut into " + std::to_string(attrs.groups) + " equal groups");
   return {DType::kF64, {attrs.groups, in[0].shape.back(), 2}};
 }
 
-TensorType infer_stats(const Attributes& attrs, std::span<const TensorType> in) { return {attrs.dtype, in[0].shape}; }
+TensorType infer_stats(const Attributes& attrs, std::span<const TensorType> in) {
+  return {attrs_of<NormAttrs>(attrs).dtype, in[0].shape};
+}
 
 TensorType infer_apply(const Attributes& attrs, std::span<const TensorType> in) {
   require(in.size() >= 4, "expected x, stats, gamma, beta");
-  const std::int64_t channels = in[0].shape.back();
-  require_shape(in, 1, {attrs.groups, channels, 2});
+  const std::int64_t channels = in[0].shape.back(), groups = attrs_of<NormAttrs>(attrs).groups;
+  require_shape(in, 1, {groups, channels, 2});
   require_shape(in, 2, {channels});
   require_shape(in, 3, {channels});
   if (in.size() > 4) require_shape(in, 4, in[0].shape);
-  if (in.size() > 5) require_shape(in, 5, {attrs.groups, channels, 2});
+  if (in.size() > 5) require_shape(in, 5, {groups, channels, 2});
   return in[0];
 }
 
@@ -51,17 +55,17 @@ TensorType infer_moments(const Attributes&, std::span<const TensorType> in) {
   return {DType::kF32, {in[0].shape[1], 2}};
 }
 TensorType infer_running(const Attributes& attrs, std::span<const TensorType> in) {
-  return {attrs.dtype, {1, in[0].shape[0], 2}};
+  return {attrs_of<NormAttrs>(attrs).dtype, {1, in[0].shape[0], 2}};
 }
 
 Box norm_needs(const OpContext& op, int input, const Box& it) {
   const Shape& shape = op.inputs[static_cast<std::size_t>(input)].shape;
   if (input == 0 || input == 4) return it;  // x, d_y
-  if (input == 1 || input == 5) return groups_of(op.attrs, it, shape);  // stats, sums
+  if (input == 1 || input == 5) return groups_of(attrs_of<NormAttrs>(op.attrs), it, shape);  // stats, sums
   return Box::whole(shape);
 }
 
-Box adds_to_groups(const OpContext& op, const Box& it) { return groups_of(op.attrs, it, op.result.shape); }
+Box adds_to_groups(const OpContext& op, const Box& it) { return groups_of(attrs_of<NormAttrs>(op.attrs), it, op.result.shape); }
 
 void differentiate_apply(GradientContext& g) {
   Builder& b = g.builder;
@@ -72,30 +76,30 @@ void differentiate_apply(GradientContext& g) {
   // The statistics are a function of x; norm_input_grad holds that part too, so nothing flows through input 1.
   if (g.wanted[0])
     g.d_inputs[0] = b.op("norm_input_grad", {in[0], in[1], in[2], in[3], g.d_result, sums}, attrs, name + "/input");
-  if (g.wanted[2]) g.d_inputs[2] = b.op("group_column", {sums}, {.offset = 1}, name + "/gamma");
-  if (g.wanted[3]) g.d_inputs[3] = b.op("group_column", {sums}, {.offset = 0}, name + "/beta");
+  if (g.wanted[2]) g.d_inputs[2] = b.op("group_column", {sums}, ColumnAttrs{.column = 1}, name + "/gamma");
+  if (g.wanted[3]) g.d_inputs[3] = b.op("group_column", {sums}, ColumnAttrs{.column = 0}, name + "/beta");
 }
 
 std::unique_ptr<Kernel> sums_kernel(const OpContext& op, KernelSet set) {
   return bind_kernel(set, reference::moment_sums, fast::moment_sums,
-                     [spec = spec_of(op.attrs)](auto* fn, const KernelCall& c) { fn(c.inputs[0].lifted(), c.output, spec); });
+                     [spec = spec_of(op)](auto* fn, const KernelCall& c) { fn(c.inputs[0].lifted(), c.output, spec); });
 }
 
 std::unique_ptr<Kernel> stats_kernel(const OpContext& op, KernelSet set) {
   return bind_kernel(set, reference::norm_stats, fast::norm_stats,
-                     [spec = spec_of(op.attrs)](auto* fn, const KernelCall& c) { fn(c.inputs[0], c.output, spec); });
+                     [spec = spec_of(op)](auto* fn, const KernelCall& c) { fn(c.inputs[0], c.output, spec); });
 }
 
 std::unique_ptr<Kernel> apply_kernel(const OpContext& op, KernelSet set) {
   return bind_kernel(set, reference::norm_apply, fast::norm_apply,
-                     [spec = spec_of(op.attrs)](auto* fn, const KernelCall& c) {
+                     [spec = spec_of(op)](auto* fn, const KernelCall& c) {
                        fn(c.inputs[0].lifted(), c.inputs[1], c.inputs[2], c.inputs[3], c.output.lifted(), spec);
                      });
 }
 
 std::unique_ptr<Kernel> grad_sums_kernel(const OpContext& op, KernelSet set) {
   return bind_kernel(set, reference::norm_grad_sums, fast::norm_grad_sums,
-                     [spec = spec_of(op.attrs)](auto* fn, const KernelCall& c) {
+                     [spec = spec_of(op)](auto* fn, const KernelCall& c) {
                        fn(c.inputs[0].lifted(), c.inputs[1], c.inputs[2], c.inputs[3], c.inputs[4].lifted(), c.output,
                           spec);
                      });
@@ -103,7 +107,7 @@ std::unique_ptr<Kernel> grad_sums_kernel(const OpContext& op, KernelSet set) {
 
 std::unique_ptr<Kernel> input_grad_kernel(const OpContext& op, KernelSet set) {
   return bind_kernel(set, reference::norm_input_grad, fast::norm_input_grad,
-                     [spec = spec_of(op.attrs)](auto* fn, const KernelCall& c) {
+                     [spec = spec_of(op)](auto* fn, const KernelCall& c) {
                        fn(c.inputs[0].lifted(), c.inputs[1], c.inputs[2], c.inputs[3], c.inputs[4].lifted(),
                           c.inputs[5], c.output.lifted(), spec);
                      });
@@ -112,7 +116,7 @@ std::unique_ptr<Kernel> input_grad_kernel(const OpContext& op, KernelSet set) {
 // The rest works on a few numbers per channel: one version serves both kernel sets.
 
 std::unique_ptr<Kernel> column_kernel(const OpContext& op, KernelSet) {
-  return std::make_unique<FunctionKernel>([column = op.attrs.offset](const KernelCall& c) {
+  return std::make_unique<FunctionKernel>([column = attrs_of<ColumnAttrs>(op.attrs).column](const KernelCall& c) {
     const TensorView& sums = c.inputs[0];
     for (std::int64_t channel = 0; channel < c.output.count(); ++channel) {
       double total = 0;
@@ -124,7 +128,7 @@ std::unique_ptr<Kernel> column_kernel(const OpContext& op, KernelSet) {
 }
 
 std::unique_ptr<Kernel> moments_kernel(const OpContext& op, KernelSet) {
-  return std::make_unique<FunctionKernel>([spec = spec_of(op.attrs)](const KernelCall& c) {
+  return std::make_unique<FunctionKernel>([spec = spec_of(op)](const KernelCall& c) {
     const TensorView& sums = c.inputs[0];
     for (std::int64_t channel = 0; channel < c.output.extent()[0]; ++channel) {
       double mean = 0, variance = 0;
@@ -141,7 +145,7 @@ std::unique_ptr<Kernel> moments_kernel(const OpContext& op, KernelSet) {
 }
 
 std::unique_ptr<Kernel> running_kernel(const OpContext& op, KernelSet) {
-  return std::make_unique<FunctionKernel>([epsilon = op.attrs.epsilon](const KernelCall& c) {
+  return std::make_unique<FunctionKernel>([epsilon = attrs_of<NormAttrs>(op.attrs).epsilon](const KernelCall& c) {
     for (std::int64_t channel = 0; channel < c.output.extent()[1]; ++channel) {
       store(c.output, channel * 2, load(c.inputs[0], channel * 2));
       store(c.output, channel * 2 + 1, 1 / std::sqrt(load(c.inputs[0], channel * 2 + 1) + epsilon));
@@ -152,30 +156,34 @@ std::unique_ptr<Kernel> running_kernel(const OpContext& op, KernelSet) {
 }  // namespace
 
 void add_norm_ops(OpTable& table) {
+  const NormAttrs norm;
   table.add({.name = "moment_sums",
              .driver = 0,
+             .attributes = norm,
              .infer = infer_sums,
              .needed = norm_needs,
              .adds_to = adds_to_groups,
              .kernel = sums_kernel,
              .addend = [](std::span<const double> rms) { return rms[0] + rms[0] * rms[0]; }});
-  table.add({.name = "norm_stats", .infer = infer_stats, .kernel = stats_kernel});
+  table.add({.name = "norm_stats", .attributes = norm, .infer = infer_stats, .kernel = stats_kernel});
   table.add({.name = "norm_apply",
+             .attributes = norm,
              .infer = infer_apply,
              .needed = norm_needs,
              .differentiate = differentiate_apply,
              .kernel = apply_kernel});
   table.add({.name = "norm_grad_sums",
              .driver = 0,
+             .attributes = norm,
              .infer = infer_grad_sums,
              .needed = norm_needs,
              .adds_to = adds_to_groups,
              .kernel = grad_sums_kernel,
              .addend = [](std::span<const double> rms) { return 2 * rms[4]; }});
-  table.add({.name = "norm_input_grad", .infer = infer_apply, .needed = norm_needs, .kernel = input_grad_kernel});
-  table.add({.name = "group_column", .driver = 0, .infer = infer_column, .kernel = column_kernel});
-  table.add({.name = "group_moments", .driver = 0, .infer = infer_moments, .kernel = moments_kernel});
-  table.add({.name = "running_stats", .infer = infer_running, .kernel = running_kernel});
+  table.add({.name = "norm_input_grad", .attributes = norm, .infer = infer_apply, .needed = norm_needs, .kernel = input_grad_kernel});
+  table.add({.name = "group_column", .driver = 0, .attributes = ColumnAttrs{}, .infer = infer_column, .kernel = column_kernel});
+  table.add({.name = "group_moments", .driver = 0, .attributes = norm, .infer = infer_moments, .kernel = moments_kernel});
+  table.add({.name = "running_stats", .attributes = norm, .infer = infer_running, .kernel = running_kernel});
 }
 
 }  // namespace voxshard

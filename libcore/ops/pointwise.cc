@@ -1,7 +1,7 @@
 // Ops that work element by element.
 //
-//   leaky_relu {x} slope    leaky_relu_grad {x, d_y} slope    add {a, b}    scale {x} number    convert {x} dtype
-//   one_like {x}: ones      broadcast_like {scalar, like}     lerp {old, new} number: number * old + (1 - number) * new
+//   leaky_relu {x} slope    leaky_relu_grad {x, d_y} slope    add {a, b}    scale {x} by    convert {x} dtype
+//   one_like {x}: ones      broadcast_like {scalar, like}     lerp {old, new} momentum m: m * old + (1 - m) * new
 #include "libcore/kernels/pointwise.h"
 
 #include "libcore/graph/builder.h"
@@ -19,7 +19,9 @@ TensorType infer_pair(const Attributes&, std::span<const TensorType> in) {
   require_shape(in, 1, in[0].shape);
   return in[0];
 }
-TensorType infer_convert(const Attributes& attrs, std::span<const TensorType> in) { return {attrs.dtype, in[0].shape}; }
+TensorType infer_convert(const Attributes& attrs, std::span<const TensorType> in) {
+  return {attrs_of<ConvertAttrs>(attrs).dtype, in[0].shape};
+}
 TensorType infer_broadcast(const Attributes&, std::span<const TensorType> in) {
   require_shape(in, 0, {1});
   return in[1];
@@ -35,14 +37,13 @@ Box needs_nothing(const OpContext& op, int input, const Box&) {
 }
 
 void differentiate_relu(GradientContext& g) {
-  g.d_inputs[0] = g.builder.op("leaky_relu_grad", {g.node.inputs[0], g.d_result}, {.slope = g.node.attrs.slope},
-                               "grad/" + g.node.name);
+  g.d_inputs[0] = g.builder.op("leaky_relu_grad", {g.node.inputs[0], g.d_result}, g.node.attrs, "grad/" + g.node.name);
 }
 
 void differentiate_add(GradientContext& g) { g.d_inputs[0] = g.d_inputs[1] = g.d_result; }
 
 void differentiate_scale(GradientContext& g) {
-  g.d_inputs[0] = g.builder.op("scale", {g.d_result}, {.number = g.node.attrs.number}, "grad/" + g.node.name);
+  g.d_inputs[0] = g.builder.op("scale", {g.d_result}, g.node.attrs, "grad/" + g.node.name);
 }
 
 void differentiate_convert(GradientContext& g) {
@@ -50,18 +51,18 @@ void differentiate_convert(GradientContext& g) {
   // A weight gradient is already f32 when the weight was converted to bf16 for the multiplication.
   g.d_inputs[0] = g.builder.type(g.d_result).dtype == wanted
                       ? g.d_result
-                      : g.builder.op("convert", {g.d_result}, {.dtype = wanted}, "grad/" + g.node.name);
+                      : g.builder.op("convert", {g.d_result}, ConvertAttrs{.dtype = wanted}, "grad/" + g.node.name);
 }
 
 std::unique_ptr<Kernel> relu_kernel(const OpContext& op, KernelSet set) {
-  return bind_kernel(set, reference::leaky_relu, fast::leaky_relu, [slope = op.attrs.slope](auto* fn, const KernelCall& c) {
+  return bind_kernel(set, reference::leaky_relu, fast::leaky_relu, [slope = attrs_of<ActivationAttrs>(op.attrs).slope](auto* fn, const KernelCall& c) {
     fn(c.inputs[0], c.output, slope);
   });
 }
 
 std::unique_ptr<Kernel> relu_grad_kernel(const OpContext& op, KernelSet set) {
   return bind_kernel(set, reference::leaky_relu_grad, fast::leaky_relu_grad,
-                     [slope = op.attrs.slope](auto* fn, const KernelCall& c) {
+                     [slope = attrs_of<ActivationAttrs>(op.attrs).slope](auto* fn, const KernelCall& c) {
                        fn(c.inputs[0], c.inputs[1], c.output, slope);
                      });
 }
@@ -72,7 +73,7 @@ std::unique_ptr<Kernel> add_kernel(const OpContext&, KernelSet set) {
 }
 
 std::unique_ptr<Kernel> scale_kernel(const OpContext& op, KernelSet set) {
-  return bind_kernel(set, reference::scale, fast::scale, [factor = op.attrs.number](auto* fn, const KernelCall& c) {
+  return bind_kernel(set, reference::scale, fast::scale, [factor = attrs_of<ScaleAttrs>(op.attrs).by](auto* fn, const KernelCall& c) {
     fn(c.inputs[0], c.output, factor);
   });
 }
@@ -93,7 +94,7 @@ std::unique_ptr<Kernel> broadcast_kernel(const OpContext&, KernelSet) {
 }
 
 std::unique_ptr<Kernel> lerp_kernel(const OpContext& op, KernelSet) {
-  return std::make_unique<FunctionKernel>([m = op.attrs.number](const KernelCall& c) {
+  return std::make_unique<FunctionKernel>([m = attrs_of<LerpAttrs>(op.attrs).momentum](const KernelCall& c) {
     for_each_row(c.output.box, [&](const Dims& at) {
       const std::int64_t a = offset_at(c.inputs[0], at), b = offset_at(c.inputs[1], at), to = offset_at(c.output, at);
       for (std::int64_t i = 0; i < row_count(c.output.box); ++i)
@@ -105,14 +106,15 @@ std::unique_ptr<Kernel> lerp_kernel(const OpContext& op, KernelSet) {
 }  // namespace
 
 void add_pointwise_ops(OpTable& table) {
-  table.add({.name = "leaky_relu", .infer = infer_same, .differentiate = differentiate_relu, .kernel = relu_kernel});
-  table.add({.name = "leaky_relu_grad", .infer = infer_pair, .kernel = relu_grad_kernel});
+  const ActivationAttrs activation;
+  table.add({.name = "leaky_relu", .attributes = activation, .infer = infer_same, .differentiate = differentiate_relu, .kernel = relu_kernel});
+  table.add({.name = "leaky_relu_grad", .attributes = activation, .infer = infer_pair, .kernel = relu_grad_kernel});
   table.add({.name = "add", .infer = infer_pair, .differentiate = differentiate_add, .kernel = add_kernel});
-  table.add({.name = "scale", .infer = infer_same, .differentiate = differentiate_scale, .kernel = scale_kernel});
-  table.add({.name = "convert", .infer = infer_convert, .differentiate = differentiate_convert, .kernel = convert_kernel});
+  table.add({.name = "scale", .attributes = ScaleAttrs{}, .infer = infer_same, .differentiate = differentiate_scale, .kernel = scale_kernel});
+  table.add({.name = "convert", .attributes = ConvertAttrs{}, .infer = infer_convert, .differentiate = differentiate_convert, .kernel = convert_kernel});
   table.add({.name = "one_like", .infer = infer_same, .needed = needs_nothing, .kernel = one_kernel});
   table.add({.name = "broadcast_like", .infer = infer_broadcast, .needed = broadcast_needs, .kernel = broadcast_kernel});
-  table.add({.name = "lerp", .infer = infer_pair, .kernel = lerp_kernel});
+  table.add({.name = "lerp", .attributes = LerpAttrs{}, .infer = infer_pair, .kernel = lerp_kernel});
 }
 
 }  // namespace voxshard

@@ -14,8 +14,10 @@
 namespace voxshard {
 namespace {
 
+const Dims& factor_of(const OpContext& op) { return attrs_of<ResizeAttrs>(op.attrs).factor; }
+
 TensorType infer_pool(const Attributes& attrs, std::span<const TensorType> in) {
-  const Window& w = attrs.window;
+  const Window& w = attrs_of<PoolAttrs>(attrs).window;
   require(in.size() == 1 && in[0].shape.rank() == w.rank() + 2, "expected one tensor with the window's spatial axes");
   Shape shape = in[0].shape;
   for (int a = 0; a < w.rank(); ++a) {
@@ -26,82 +28,83 @@ TensorType infer_pool(const Attributes& attrs, std::span<const TensorType> in) {
 }
 
 TensorType infer_argmax(const Attributes& attrs, std::span<const TensorType> in) {
-  require(attrs.window.volume() <= 256,
-          "expected a pooling window of at most 256 voxels, got " + std::to_string(attrs.window.volume()));
+  const std::int64_t voxels = attrs_of<PoolAttrs>(attrs).window.volume();
+  require(voxels <= 256, "expected a pooling window of at most 256 voxels, got " + std::to_string(voxels));
   return {DType::kU8, infer_pool(attrs, in).shape};
 }
 
 TensorType infer_max_pool_grad(const Attributes& attrs, std::span<const TensorType> in) {
   require(in.size() == 2, "expected argmax and d_y");
   require_shape(in, 0, in[1].shape);
-  return {in[1].dtype, attrs.shape};
+  return {in[1].dtype, attrs_of<PoolGradAttrs>(attrs).shape};
 }
 
+template <class Attrs>
 TensorType infer_shaped(const Attributes& attrs, std::span<const TensorType> in) {
-  require(in.size() == 1 && attrs.shape.rank() == in[0].shape.rank(), "expected one tensor and `shape` of its rank");
-  return {in[0].dtype, attrs.shape};
+  const Shape& shape = attrs_of<Attrs>(attrs).shape;
+  require(in.size() == 1 && shape.rank() == in[0].shape.rank(), "expected one tensor and `shape` of its rank");
+  return {in[0].dtype, shape};
 }
 
 TensorType infer_upsample(const Attributes& attrs, std::span<const TensorType> in) {
-  const TensorType type = infer_shaped(attrs, in);
-  for (int a = 0; a < attrs.factor.rank(); ++a)
-    require(ceil_div(attrs.shape[a + 1], attrs.factor[a]) == in[0].shape[a + 1],
-            "cannot up-sample " + to_string(in[0].shape) + " to " + to_string(attrs.shape));
+  const TensorType type = infer_shaped<ResizeAttrs>(attrs, in);
+  const Dims& factor = attrs_of<ResizeAttrs>(attrs).factor;
+  for (int a = 0; a < factor.rank(); ++a)
+    require(ceil_div(type.shape[a + 1], factor[a]) == in[0].shape[a + 1],
+            "cannot up-sample " + to_string(in[0].shape) + " to " + to_string(type.shape));
   return type;
 }
 
 Box pool_needs(const OpContext& op, int, const Box& it) {
-  return clip(window_reads(op.attrs.window, it, op.inputs[0].shape.back()), op.inputs[0].shape);
+  return clip(window_reads(window_of(op), it, op.inputs[0].shape.back()), op.inputs[0].shape);
 }
 
 Box pool_grad_needs(const OpContext& op, int input, const Box& it) {
   const Shape& shape = op.inputs[static_cast<std::size_t>(input)].shape;
-  return clip(windows_reading(op.attrs.window, it, shape.back()), shape);
+  return clip(windows_reading(window_of(op), it, shape.back()), shape);
 }
 
 Box upsample_needs(const OpContext& op, int, const Box& it) {
   Box box = it;
-  for (int a = 0; a < op.attrs.factor.rank(); ++a)
-    box.set(a + 1, floor_div(it.begin[a + 1], op.attrs.factor[a]), ceil_div(it.end(a + 1), op.attrs.factor[a]));
+  for (int a = 0; a < factor_of(op).rank(); ++a)
+    box.set(a + 1, floor_div(it.begin[a + 1], factor_of(op)[a]), ceil_div(it.end(a + 1), factor_of(op)[a]));
   return box;
 }
 
 Box upsample_grad_needs(const OpContext& op, int, const Box& it) {
   Box box = it;
-  for (int a = 0; a < op.attrs.factor.rank(); ++a)
-    box.set(a + 1, it.begin[a + 1] * op.attrs.factor[a], it.end(a + 1) * op.attrs.factor[a]);
+  for (int a = 0; a < factor_of(op).rank(); ++a)
+    box.set(a + 1, it.begin[a + 1] * factor_of(op)[a], it.end(a + 1) * factor_of(op)[a]);
   return clip(box, op.inputs[0].shape);
 }
 
 std::int64_t pool_boundary(const OpContext& op, int axis, std::int64_t boundary) {
-  return ceil_div(boundary, op.attrs.window.stride[axis - 1]);
+  return ceil_div(boundary, window_of(op).stride[axis - 1]);
 }
 
 std::int64_t upsample_boundary(const OpContext& op, int axis, std::int64_t boundary) {
-  return boundary * op.attrs.factor[axis - 1];
+  return boundary * factor_of(op)[axis - 1];
 }
 
 std::int64_t downsample_boundary(const OpContext& op, int axis, std::int64_t boundary) {
-  return ceil_div(boundary, op.attrs.factor[axis - 1]);
+  return ceil_div(boundary, factor_of(op)[axis - 1]);
 }
 
 void differentiate_max_pool(GradientContext& g) {
   const ValueId x = g.node.inputs[0];
-  const ValueId arg = g.builder.op("max_pool_argmax", {x}, {.window = g.node.attrs.window}, g.node.name + "/argmax");
-  g.d_inputs[0] = g.builder.op("max_pool_grad", {arg, g.d_result},
-                               {.window = g.node.attrs.window, .shape = g.builder.type(x).shape}, "grad/" + g.node.name);
+  const ValueId arg = g.builder.op("max_pool_argmax", {x}, g.node.attrs, g.node.name + "/argmax");
+  const PoolGradAttrs attrs{.window = *window_of(g.node.attrs), .shape = g.builder.type(x).shape};
+  g.d_inputs[0] = g.builder.op("max_pool_grad", {arg, g.d_result}, attrs, "grad/" + g.node.name);
 }
 
 void differentiate_avg_pool(GradientContext& g) {
-  g.d_inputs[0] = g.builder.op("avg_pool_grad", {g.d_result},
-                               {.window = g.node.attrs.window, .shape = g.builder.type(g.node.inputs[0]).shape},
-                               "grad/" + g.node.name);
+  const PoolGradAttrs attrs{.window = *window_of(g.node.attrs), .shape = g.builder.type(g.node.inputs[0]).shape};
+  g.d_inputs[0] = g.builder.op("avg_pool_grad", {g.d_result}, attrs, "grad/" + g.node.name);
 }
 
 void differentiate_upsample(GradientContext& g) {
-  g.d_inputs[0] = g.builder.op("upsample_nearest_grad", {g.d_result},
-                               {.shape = g.builder.type(g.node.inputs[0]).shape, .factor = g.node.attrs.factor},
-                               "grad/" + g.node.name);
+  const ResizeAttrs attrs{.factor = attrs_of<ResizeAttrs>(g.node.attrs).factor, .shape = g.builder.type(g.node.inputs[0]).shape};
+  g.d_inputs[0] = g.builder.op("upsample_nearest_grad", {g.d_result}, attrs, "grad/" + g.node.name);
 }
 
 Dims lifted_factor(const Dims& factor) {
@@ -115,16 +118,16 @@ using Clipped = void(const TensorView&, const TensorView&, const Window&, const 
 template <Clipped* kReference, Clipped* kFast>
 std::unique_ptr<Kernel> clipped_kernel(const OpContext& op, KernelSet set) {
   // `global` is the un-pooled tensor: the input of a pool, the result of its gradient.
-  const Shape& unpooled = op.attrs.shape.empty() ? op.inputs[0].shape : op.attrs.shape;
+  const Shape& unpooled = std::holds_alternative<PoolAttrs>(op.attrs) ? op.inputs[0].shape : op.result.shape;
   return bind_kernel(set, kReference, kFast,
-                     [window = op.attrs.window.lifted(), global = lifted(unpooled)](Clipped* fn, const KernelCall& c) {
+                     [window = window_of(op).lifted(), global = lifted(unpooled)](Clipped* fn, const KernelCall& c) {
                        fn(c.inputs[0].lifted(), c.output.lifted(), window, global);
                      });
 }
 
 std::unique_ptr<Kernel> max_pool_grad_kernel(const OpContext& op, KernelSet set) {
   return bind_kernel(set, reference::max_pool_grad, fast::max_pool_grad,
-                     [window = op.attrs.window.lifted()](auto* fn, const KernelCall& c) {
+                     [window = window_of(op).lifted()](auto* fn, const KernelCall& c) {
                        fn(c.inputs[0].lifted(), c.inputs[1].lifted(), c.output.lifted(), window);
                      });
 }
@@ -132,7 +135,7 @@ std::unique_ptr<Kernel> max_pool_grad_kernel(const OpContext& op, KernelSet set)
 using Scaled = void(const TensorView&, const TensorView&, const Dims&);
 template <Scaled* kReference, Scaled* kFast>
 std::unique_ptr<Kernel> scaled_kernel(const OpContext& op, KernelSet set) {
-  return bind_kernel(set, kReference, kFast, [factor = lifted_factor(op.attrs.factor)](Scaled* fn, const KernelCall& c) {
+  return bind_kernel(set, kReference, kFast, [factor = lifted_factor(factor_of(op))](Scaled* fn, const KernelCall& c) {
     fn(c.inputs[0].lifted(), c.output.lifted(), factor);
   });
 }
@@ -141,38 +144,45 @@ std::unique_ptr<Kernel> scaled_kernel(const OpContext& op, KernelSet set) {
 
 void add_pool_ops(OpTable& table) {
   table.add({.name = "max_pool",
+             .attributes = PoolAttrs{},
              .infer = infer_pool,
              .needed = pool_needs,
              .boundary = pool_boundary,
              .differentiate = differentiate_max_pool,
              .kernel = clipped_kernel<reference::max_pool, fast::max_pool>});
   table.add({.name = "max_pool_argmax",
+             .attributes = PoolAttrs{},
              .infer = infer_argmax,
              .needed = pool_needs,
              .boundary = pool_boundary,
              .kernel = clipped_kernel<reference::max_pool_argmax, fast::max_pool_argmax>});
   table.add({.name = "max_pool_grad",
+             .attributes = PoolGradAttrs{},
              .infer = infer_max_pool_grad,
              .needed = pool_grad_needs,
              .kernel = max_pool_grad_kernel});
   table.add({.name = "avg_pool",
+             .attributes = PoolAttrs{},
              .infer = infer_pool,
              .needed = pool_needs,
              .boundary = pool_boundary,
              .differentiate = differentiate_avg_pool,
              .kernel = clipped_kernel<reference::avg_pool, fast::avg_pool>});
   table.add({.name = "avg_pool_grad",
-             .infer = infer_shaped,
+             .attributes = PoolGradAttrs{},
+             .infer = infer_shaped<PoolGradAttrs>,
              .needed = pool_grad_needs,
              .kernel = clipped_kernel<reference::avg_pool_grad, fast::avg_pool_grad>});
   table.add({.name = "upsample_nearest",
+             .attributes = ResizeAttrs{},
              .infer = infer_upsample,
              .needed = upsample_needs,
              .boundary = upsample_boundary,
              .differentiate = differentiate_upsample,
              .kernel = scaled_kernel<reference::upsample_nearest, fast::upsample_nearest>});
   table.add({.name = "upsample_nearest_grad",
-             .infer = infer_shaped,
+             .attributes = ResizeAttrs{},
+             .infer = infer_shaped<ResizeAttrs>,
              .needed = upsample_grad_needs,
              .boundary = downsample_boundary,
              .kernel = scaled_kernel<reference::upsample_nearest_grad, fast::upsample_nearest_grad>});

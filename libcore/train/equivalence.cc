@@ -81,13 +81,14 @@ std::map<std::string, Tensor> random_inputs(const Graph& graph, DType dtype, std
   return inputs;
 }
 
-/// Initial parameters with biases, gamma and beta moved off their special values.
+/// Initial parameters; those that begin constant (biases, gamma, beta) are moved off their special values.
 Parameters random_parameters(const Graph& graph, std::uint64_t seed) {
   Parameters parameters = initialise(graph, seed);
-  for (auto& [name, tensor] : parameters) {
-    if (name.ends_with("/kernel") || name.ends_with("/moments")) continue;
+  for (const Node& node : graph.nodes()) {
+    if (node.role != Role::kParameter || !std::holds_alternative<initial::Constant>(node.parameter.begins)) continue;
+    Tensor& tensor = parameters.at(node.name);
     for (std::int64_t i = 0; i < tensor.count(); ++i)
-      tensor.as<float>()[i] += static_cast<float>(0.2 * rng_uniform({seed, rng_stream(name)}, static_cast<std::uint64_t>(i)) - 0.1);
+      tensor.as<float>()[i] += static_cast<float>(0.2 * rng_uniform({seed, rng_stream(node.name)}, static_cast<std::uint64_t>(i)) - 0.1);
   }
   return parameters;
 }

@@ -1,7 +1,6 @@
 #include "libcore/train/initialise.h"
 
 #include "libcore/base/rng.h"
-#include "libcore/models/layers.h"
 
 namespace voxshard {
 namespace {
@@ -21,38 +20,42 @@ double cut_normal(const RngKey& key, std::uint64_t index) {
   return value;
 }
 
-void fill_as_told(const Node& node, const RngKey& key, Tensor& tensor) {
-  const double number = node.attrs.number;
-  const auto rule = static_cast<Initial::Rule>(node.attrs.kind);
-  const std::int64_t inputs = tensor.count() / std::max<std::int64_t>(1, node.type.shape.back());
-  const double deviation = std::sqrt(number / static_cast<double>(std::max<std::int64_t>(1, inputs))) / kCutDeviation;
-  for (std::int64_t i = 0; i < tensor.count(); ++i) {
-    const auto index = static_cast<std::uint64_t>(i);
-    const double value = rule == Initial::Rule::kConstant ? number
-                         : rule == Initial::Rule::kNormal ? number * rng_normal(key, index)
-                                                          : deviation * cut_normal(key, index);
-    tensor.as<float>()[i] = static_cast<float>(value);
-  }
-}
+/// The tensor that begins, value by value.
+struct Fill {
+  const Shape& shape;  // kernels: (K..., in, out)
+  RngKey key;
+  Tensor& tensor;
 
-Tensor initial(const Node& node, std::uint64_t seed) {
-  Tensor tensor(DType::kF32, node.type.shape);
-  auto* values = tensor.as<float>();
-  if (static_cast<Initial::Rule>(node.attrs.kind) != Initial::Rule::kByName) {
-    fill_as_told(node, {seed, rng_stream(node.name)}, tensor);
-  } else if (node.name.ends_with("/kernel")) {
-    const int rank = node.type.shape.rank();
-    const std::int64_t in = node.type.shape[rank - 2], out = node.type.shape[rank - 1];
-    const double volume = static_cast<double>(tensor.count() / (in * out));
-    const double limit = std::sqrt(6.0 / (volume * static_cast<double>(in + out)));  // Glorot and Bengio 2010
-    const RngKey key{seed, rng_stream(node.name)};
+  void each(auto value) const {
     for (std::int64_t i = 0; i < tensor.count(); ++i)
-      values[i] = static_cast<float>((2 * rng_uniform(key, static_cast<std::uint64_t>(i)) - 1) * limit);
-  } else if (node.name.ends_with("/gamma")) {
-    for (std::int64_t i = 0; i < tensor.count(); ++i) values[i] = 1;
-  } else if (node.name.ends_with("/moments")) {
-    for (std::int64_t i = 1; i < tensor.count(); i += 2) values[i] = 1;
+      tensor.as<float>()[i] = static_cast<float>(value(static_cast<std::uint64_t>(i)));
   }
+
+  void operator()(const initial::Constant& begins) const {
+    each([&](std::uint64_t) { return begins.value; });
+  }
+  void operator()(const initial::GlorotUniform&) const {
+    const std::int64_t in = shape[shape.rank() - 2], out = shape.back();
+    const double volume = static_cast<double>(tensor.count() / (in * out));
+    const double limit = std::sqrt(6.0 / (volume * static_cast<double>(in + out)));
+    each([&](std::uint64_t i) { return (2 * rng_uniform(key, i) - 1) * limit; });
+  }
+  void operator()(const initial::Normal& begins) const {
+    each([&](std::uint64_t i) { return begins.deviation * rng_normal(key, i); });
+  }
+  void operator()(const initial::VarianceScaling& begins) const {
+    const std::int64_t inputs = tensor.count() / std::max<std::int64_t>(1, shape.back());
+    const double deviation = std::sqrt(begins.scale / static_cast<double>(std::max<std::int64_t>(1, inputs))) / kCutDeviation;
+    each([&](std::uint64_t i) { return deviation * cut_normal(key, i); });
+  }
+  void operator()(const initial::UnitMoments&) const {
+    each([&](std::uint64_t i) { return i % 2 == 0 ? 0.0 : 1.0; });
+  }
+};
+
+Tensor initial_of(const Node& node, std::uint64_t seed) {
+  Tensor tensor(DType::kF32, node.type.shape);
+  std::visit(Fill{node.type.shape, {seed, rng_stream(node.name)}, tensor}, node.parameter.begins);
   return tensor;
 }
 
@@ -63,7 +66,7 @@ bool is_held(const Node& node) { return node.role == Role::kParameter || node.ro
 Parameters initialise(const Graph& graph, std::uint64_t seed) {
   Parameters parameters;
   for (const Node& node : graph.nodes())
-    if (is_held(node)) parameters.emplace(node.name, initial(node, seed));
+    if (is_held(node)) parameters.emplace(node.name, initial_of(node, seed));
   return parameters;
 }
 

@@ -1,5 +1,4 @@
-// Initial parameters and states, as each layer says (Initial in models/layers.h); where it says nothing by name: kernels Glorot
-// uniform (as tf.layers does), biases 0, gamma 1, beta 0, running moments {0, 1}.
+// Initial parameters and states, as their nodes say (graph/initial.h).
 //
 //   Parameters parameters = initialise(graph, seed);   // a value depends on seed, name and index alone
 #pragma once

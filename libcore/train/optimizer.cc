@@ -44,9 +44,11 @@ double learning_rate_at(const OptimizerOptions& options, std::int64_t step, std:
 }
 
 Optimizer::Optimizer(OptimizerOptions options, const Graph& graph) : options_(options) {
-  for (const Node& node : graph.nodes())
-    if (node.role == Role::kParameter)
-      for (const auto& slot : slot_names(options)) state_.emplace(slot + "/" + node.name, Tensor(DType::kF32, node.type.shape));
+  for (const Node& node : graph.nodes()) {
+    if (node.role != Role::kParameter) continue;
+    if (node.parameter.decays) decays_.insert(node.name);
+    for (const auto& slot : slot_names(options)) state_.emplace(slot + "/" + node.name, Tensor(DType::kF32, node.type.shape));
+  }
 }
 
 std::int64_t Optimizer::slots(const OptimizerOptions& options) { return static_cast<std::int64_t>(slot_names(options).size()); }
@@ -90,7 +92,7 @@ void Optimizer::update(WorkerPool& pool, Parameters& parameters, const Gradients
     const std::string& name = *piece.name;
     const auto* g = gradients.at(name).as<float>();
     auto* w = parameters.at(name).as<float>();
-    const float decay = name.ends_with("/kernel") ? static_cast<float>(options_.weight_decay) : 0.0F;
+    const float decay = decays_.contains(name) ? static_cast<float>(options_.weight_decay) : 0.0F;
     if (options_.kind == OptimizerKind::kAdam) {
       auto* m = state_.at("m/" + name).as<float>();
       auto* v = state_.at("v/" + name).as<float>();

@@ -4,6 +4,8 @@
 //   opt.update(pool, parameters, gradients, step, total_steps);
 #pragma once
 
+#include <set>
+
 #include "libcore/runtime/core_set.h"
 
 namespace voxshard {
@@ -19,7 +21,7 @@ struct OptimizerOptions {
   double beta1 = 0.9;          // Adam (Kingma and Ba 2015)
   double beta2 = 0.999;
   double epsilon = 1e-8;
-  double weight_decay = 0;     // on kernels: added to the gradient (SGD), decoupled (Adam; Loshchilov and Hutter 2019)
+  double weight_decay = 0;     // on what decays: added to the gradient (SGD), decoupled (Adam; Loshchilov and Hutter 2019)
   double clip_norm = 0;        // global L2 norm of all gradients; 0: no clipping
   ScheduleKind schedule = ScheduleKind::kConstant;
   double power = 0.9;          // polynomial: (1 - step / total)^power
@@ -57,6 +59,7 @@ class Optimizer {
 
  private:
   OptimizerOptions options_;
+  std::set<std::string> decays_;  // the parameters that weight decay applies to
   Parameters state_;
 };
 

@@ -41,12 +41,12 @@ OpUse conv_use(const std::string& op, DType type, const Window& window, std::int
     wide.push_back(out);
     Box iteration = Box::whole(wide);
     for (int a = 1; a <= 3; ++a) iteration.set(a, kernel - stride, kernel - stride + spatial[a - 1]);
-    return {op, {.window = window, .shape = wide, .dtype = type}, {{type, d_y}, {type, weights}}, iteration};
+    return {op, ConvInputGradAttrs{.window = window, .shape = wide, .dtype = type}, {{type, d_y}, {type, weights}}, iteration};
   }
   x.push_back(in);
   y.push_back(out);
-  if (op == "conv") return {op, {.window = window, .dtype = type}, {{type, x}, {type, weights}}, {}};
-  return {op, {.window = window}, {{type, x}, {type, y}}, {}};
+  if (op == "conv") return {op, ConvAttrs{.window = window, .dtype = type}, {{type, x}, {type, weights}}, {}};
+  return {op, ConvWeightGradAttrs{window}, {{type, x}, {type, y}}, {}};
 }
 
 struct ConvGrid {
@@ -72,8 +72,8 @@ void add_convolutions(std::vector<HostSamples>& all, const ConvGrid& grid, const
 /// An op that is bound by memory, on a tensor of type `type` and shape `x`.
 using MemoryUse = OpUse (*)(DType type, const Shape& x);
 
-Attributes norm_attributes(const Shape& x) {
-  return {.slope = 0, .epsilon = 1e-3, .count = static_cast<double>(element_count(x) / x.back()), .dtype = DType::kF32};
+NormAttrs norm_attributes(const Shape& x) {
+  return {.count = static_cast<double>(element_count(x) / x.back()), .epsilon = 1e-3, .slope = 0};
 }
 
 std::vector<TensorType> norm_inputs(DType type, const Shape& x, std::size_t count) {
@@ -105,47 +105,47 @@ const std::vector<std::pair<const char*, MemoryUse>>& memory_uses() {
        [](DType t, const Shape& x) { return OpUse{"norm_grad_sums", norm_attributes(x), norm_inputs(t, x, 5), {}}; }},
       {"norm_input_grad",
        [](DType t, const Shape& x) { return OpUse{"norm_input_grad", norm_attributes(x), norm_inputs(t, x, 6), {}}; }},
-      {"leaky_relu", [](DType t, const Shape& x) { return OpUse{"leaky_relu", {.slope = 0}, {{t, x}}, {}}; }},
-      {"leaky_relu_grad", [](DType t, const Shape& x) { return OpUse{"leaky_relu_grad", {.slope = 0}, {{t, x}, {t, x}}, {}}; }},
+      {"leaky_relu", [](DType t, const Shape& x) { return OpUse{"leaky_relu", ActivationAttrs{.slope = 0}, {{t, x}}, {}}; }},
+      {"leaky_relu_grad", [](DType t, const Shape& x) { return OpUse{"leaky_relu_grad", ActivationAttrs{.slope = 0}, {{t, x}, {t, x}}, {}}; }},
       {"add", [](DType t, const Shape& x) { return OpUse{"add", {}, {{t, x}, {t, x}}, {}}; }},
       {"convert",
        [](DType t, const Shape& x) {
-         return OpUse{"convert", {.dtype = t == DType::kF32 ? DType::kF32 : DType::kBF16}, {{DType::kF32, x}}, {}};
+         return OpUse{"convert", ConvertAttrs{.dtype = t == DType::kF32 ? DType::kF32 : DType::kBF16}, {{DType::kF32, x}}, {}};
        }},
       {"channel_sum", [](DType t, const Shape& x) { return OpUse{"channel_sum", {}, {{t, x}}, {}}; }},
-      {"max_pool", [](DType t, const Shape& x) { return OpUse{"max_pool", {.window = cubic(2, 2)}, {{t, x}}, {}}; }},
-      {"max_pool_argmax", [](DType t, const Shape& x) { return OpUse{"max_pool_argmax", {.window = cubic(2, 2)}, {{t, x}}, {}}; }},
+      {"max_pool", [](DType t, const Shape& x) { return OpUse{"max_pool", PoolAttrs{cubic(2, 2)}, {{t, x}}, {}}; }},
+      {"max_pool_argmax", [](DType t, const Shape& x) { return OpUse{"max_pool_argmax", PoolAttrs{cubic(2, 2)}, {{t, x}}, {}}; }},
       {"max_pool_grad",
        [](DType t, const Shape& x) {
          const Shape y = scaled(x, -2);
-         return OpUse{"max_pool_grad", {.window = cubic(2, 2), .shape = scaled(y, 2)}, {{DType::kU8, y}, {t, y}}, {}};
+         return OpUse{"max_pool_grad", PoolGradAttrs{.window = cubic(2, 2), .shape = scaled(y, 2)}, {{DType::kU8, y}, {t, y}}, {}};
        }},
-      {"avg_pool", [](DType t, const Shape& x) { return OpUse{"avg_pool", {.window = cubic(2, 2)}, {{t, x}}, {}}; }},
+      {"avg_pool", [](DType t, const Shape& x) { return OpUse{"avg_pool", PoolAttrs{cubic(2, 2)}, {{t, x}}, {}}; }},
       {"avg_pool_grad",
        [](DType t, const Shape& x) {
          const Shape y = scaled(x, -2);
-         return OpUse{"avg_pool_grad", {.window = cubic(2, 2), .shape = scaled(y, 2)}, {{t, y}}, {}};
+         return OpUse{"avg_pool_grad", PoolGradAttrs{.window = cubic(2, 2), .shape = scaled(y, 2)}, {{t, y}}, {}};
        }},
       {"upsample_nearest",
        [](DType t, const Shape& x) {
-         return OpUse{"upsample_nearest", {.shape = scaled(x, 2), .factor = {2, 2, 2}}, {{t, x}}, {}};
+         return OpUse{"upsample_nearest", ResizeAttrs{.factor = {2, 2, 2}, .shape = scaled(x, 2)}, {{t, x}}, {}};
        }},
       {"upsample_nearest_grad",
        [](DType t, const Shape& x) {
-         return OpUse{"upsample_nearest_grad", {.shape = x, .factor = {2, 2, 2}}, {{t, scaled(x, 2)}}, {}};
+         return OpUse{"upsample_nearest_grad", ResizeAttrs{.factor = {2, 2, 2}, .shape = x}, {{t, scaled(x, 2)}}, {}};
        }},
       {"concat",
-       [](DType t, const Shape& x) { return OpUse{"concat", {.axis = 4}, {{t, x}, {t, x}}, {}}; }},
+       [](DType t, const Shape& x) { return OpUse{"concat", ConcatAttrs{.axis = 4}, {{t, x}, {t, x}}, {}}; }},
       {"slice",
        [](DType t, const Shape& x) {
          Shape wide = x;
          wide[4] *= 2;
-         return OpUse{"slice", {.shape = x, .axis = 4, .offset = x[4]}, {{t, wide}}, {}};
+         return OpUse{"slice", SliceAttrs{.axis = 4, .first = x[4], .shape = x}, {{t, wide}}, {}};
        }},
       {"segmentation_sums",
-       [](DType, const Shape& x) { return OpUse{"segmentation_sums", {.kind = 0}, loss_inputs(x, 2), {}}; }},
+       [](DType, const Shape& x) { return OpUse{"segmentation_sums", SegmentationAttrs{}, loss_inputs(x, 2), {}}; }},
       {"segmentation_grad",
-       [](DType t, const Shape& x) { return OpUse{"segmentation_grad", {.kind = 0, .dtype = t}, loss_inputs(x, 3), {}}; }},
+       [](DType t, const Shape& x) { return OpUse{"segmentation_grad", SegmentationAttrs{.dtype = t}, loss_inputs(x, 3), {}}; }},
   };
   return uses;
 }

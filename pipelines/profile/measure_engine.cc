@@ -49,7 +49,7 @@ double task_seconds(WorkerPool& pool, double barrier_s) {
   Graph graph;
   Builder b(graph, op_table());
   ValueId x = b.input("x", {DType::kF32, {1, kCores, 1, 1, 1}});
-  for (int i = 0; i < kOps; ++i) x = b.op("leaky_relu", {x}, {.slope = 0}, "y" + std::to_string(i));
+  for (int i = 0; i < kOps; ++i) x = b.op("leaky_relu", {x}, ActivationAttrs{.slope = 0}, "y" + std::to_string(i));
   graph.outputs["y"] = x;
   SmallSet set(graph, {.partition = {1, kCores, 1, 1, 1}}, pool);
   const double seconds = quartile_seconds(40, [&] { set.cores.run(); });
@@ -76,7 +76,7 @@ double f32_join_rate(WorkerPool& pool, double barrier_s) {
   Builder b(graph, op_table());
   const ValueId from = b.input("x", {DType::kF32, x}), to = b.input("y", {DType::kF32, y});
   const Window window{{1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, {0, 0, 0}};
-  graph.outputs["w"] = b.op("conv_weight_grad", {from, to}, {.window = window}, "w");
+  graph.outputs["w"] = b.op("conv_weight_grad", {from, to}, ConvWeightGradAttrs{window}, "w");
   const double elements = 256.0 * 256.0 * kJoinCores;  // of one worker
   return elements / std::max(1e-7, join_seconds(graph, kJoinCores, pool) - barrier_s);
 }
@@ -87,7 +87,7 @@ double f64_join_rate(WorkerPool& pool, double barrier_s) {
   Graph graph;
   Builder b(graph, op_table());
   const ValueId x = b.input("x", {DType::kF32, {1, kJoinCores, 2, 2, kChannels}});
-  graph.outputs["sums"] = b.op("moment_sums", {x}, {.count = 4 * kJoinCores}, "sums");
+  graph.outputs["sums"] = b.op("moment_sums", {x}, NormAttrs{.count = 4 * kJoinCores}, "sums");
   return 2.0 * kChannels * kJoinCores / std::max(1e-7, join_seconds(graph, kJoinCores, pool) - barrier_s);
 }
 
@@ -96,7 +96,7 @@ double feed_rate(WorkerPool& pool, double barrier_s) {
   Graph graph;
   Builder b(graph, op_table());
   const ValueId x = b.input("x", {DType::kF32, {1, 16 * cores, 64, 64, 1}});
-  graph.outputs["y"] = b.op("leaky_relu", {x}, {.slope = 0}, "y");
+  graph.outputs["y"] = b.op("leaky_relu", {x}, ActivationAttrs{.slope = 0}, "y");
   SmallSet set(graph, {.partition = {1, cores, 1, 1, 1}}, pool);
   const Tensor sample(DType::kF32, {1, 16 * cores, 64, 64, 1});
   const double seconds = quartile_seconds(20, [&] { set.cores.feed(x, [&](const TensorView& box) { copy(sample.view(), box); }); });

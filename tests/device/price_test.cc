@@ -113,7 +113,7 @@ TEST(ComputePrice, ReplicatedWorkCostsEveryCore) {
   Graph graph = conv_graph({8, 8, 8, 4}, 3);
   Builder b(graph, op_table());
   const ValueId w = graph.find("kernel");
-  b.op("scale", {w}, {.number = 2}, "twice");
+  b.op("scale", {w}, ScaleAttrs{.by = 2}, "twice");
   const Program one = cut(graph, {1, 1, 1, 1}), eight = cut(graph, {1, 1, 1, 1}, 8);
   const auto seconds = [&](const Program& p) {
     return price_of(price_step(p, op_table(), toy_device(), {}), p, InstructionKind::kCompute, "twice")
@@ -234,7 +234,7 @@ TEST(AllReducePrice, SumsOfOneReplicaStayInsideIt) {
   Graph graph;
   Builder b(graph, op_table());
   const ValueId x = b.input("x", {DType::kF32, {2, 8, 4, 3}});
-  b.op("moment_sums", {x}, {.groups = 2, .batch = 2}, "sums");  // one group per sample
+  b.op("moment_sums", {x}, NormAttrs{.groups = 2, .batch = 2}, "sums");  // one group per sample
   const Program program = cut(graph, {1, 2, 1, 1}, 2);          // replica 0 on one chip, replica 1 on the next
   const StepPrice step = price_step(program, op_table(), toy_device(), {});
   const InstructionPrice join = price_of(step, program, InstructionKind::kJoin, "sums");

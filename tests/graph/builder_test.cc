@@ -58,15 +58,15 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         WrongUse{"conv_channels", "expected input 1 of shape 3x3x3x4x7, got 3x3x3x5x7",
                  [](Scene& s) {
-                   return s.b.op("conv", {s.x, s.parameter({3, 3, 3, 5, 7})}, {.window = cube(3)}, "here");
+                   return s.b.op("conv", {s.x, s.parameter({3, 3, 3, 5, 7})}, ConvAttrs{.window = cube(3)}, "here");
                  }},
         WrongUse{
             "conv_bias", "expected input 2 of shape 7, got 8",
             [](Scene& s) {
-              return s.b.op("conv", {s.x, s.parameter({3, 3, 3, 4, 7}), s.parameter({8})}, {.window = cube(3)}, "here");
+              return s.b.op("conv", {s.x, s.parameter({3, 3, 3, 4, 7}), s.parameter({8})}, ConvAttrs{.window = cube(3)}, "here");
             }},
         WrongUse{"conv_inputs", "expected x, weights and optionally a bias",
-                 [](Scene& s) { return s.b.op("conv", {s.x}, {.window = cube(3)}, "here"); }},
+                 [](Scene& s) { return s.b.op("conv", {s.x}, ConvAttrs{.window = cube(3)}, "here"); }},
         WrongUse{"conv_window", "expected a window over 2 or 3 spatial axes, got 0",
                  [](Scene& s) {
                    return s.b.op("conv", {s.x, s.parameter({3, 3, 3, 4, 7})}, {}, "here");
@@ -74,47 +74,47 @@ INSTANTIATE_TEST_SUITE_P(
         WrongUse{
             "conv_rank", "expected a tensor of rank 5, got shape 2x8x6x4",
             [](Scene& s) {
-              return s.b.op("conv", {s.input({2, 8, 6, 4}), s.parameter({3, 3, 3, 4, 7})}, {.window = cube(3)}, "here");
+              return s.b.op("conv", {s.input({2, 8, 6, 4}), s.parameter({3, 3, 3, 4, 7})}, ConvAttrs{.window = cube(3)}, "here");
             }},
         WrongUse{"conv_stride", "must be positive",
                  [](Scene& s) {
-                   return s.b.op("conv", {s.x, s.parameter({3, 3, 3, 4, 7})}, {.window = cube(3, 0)}, "here");
+                   return s.b.op("conv", {s.x, s.parameter({3, 3, 3, 4, 7})}, ConvAttrs{.window = cube(3, 0)}, "here");
                  }},
         WrongUse{"transposed_shape", "a window over 2x99x12x10x3 does not give 2x8x6x5x4",
                  [](Scene& s) {
                    return s.b.op("conv_input_grad", {s.x, s.parameter({2, 2, 2, 3, 4})},
-                                 {.window = cube(2, 2), .shape = {2, 99, 12, 10, 3}}, "here");
+                                 ConvInputGradAttrs{.window = cube(2, 2), .shape = {2, 99, 12, 10, 3}}, "here");
                  }},
         WrongUse{"pool_padding", "a window may not lie wholly in the padding",
-                 [](Scene& s) { return s.b.op("max_pool", {s.x}, {.window = cube(2, 2, 2)}, "here"); }},
+                 [](Scene& s) { return s.b.op("max_pool", {s.x}, PoolAttrs{.window = cube(2, 2, 2)}, "here"); }},
         WrongUse{"argmax_window", "at most 256 voxels, got 343",
-                 [](Scene& s) { return s.b.op("max_pool_argmax", {s.x}, {.window = cube(7)}, "here"); }},
+                 [](Scene& s) { return s.b.op("max_pool_argmax", {s.x}, PoolAttrs{.window = cube(7)}, "here"); }},
         WrongUse{"upsample", "cannot up-sample 2x8x6x5x4 to 2x18x12x10x4",
                  [](Scene& s) {
-                   return s.b.op("upsample_nearest", {s.x}, {.shape = {2, 18, 12, 10, 4}, .factor = {2, 2, 2}}, "here");
+                   return s.b.op("upsample_nearest", {s.x}, ResizeAttrs{.factor = {2, 2, 2}, .shape = {2, 18, 12, 10, 4}}, "here");
                  }},
         WrongUse{"concat", "expected input 1 of shape 2x8x6x5x3, got 2x8x7x5x3",
                  [](Scene& s) {
-                   return s.b.op("concat", {s.x, s.input({2, 8, 7, 5, 3})}, {.axis = 4}, "here");
+                   return s.b.op("concat", {s.x, s.input({2, 8, 7, 5, 3})}, ConcatAttrs{.axis = 4}, "here");
                  }},
         WrongUse{"concat_dtype", "one rank and type",
                  [](Scene& s) {
-                   return s.b.op("concat", {s.x, s.input(kVolume.shape, DType::kBF16)}, {.axis = 4}, "here");
+                   return s.b.op("concat", {s.x, s.input(kVolume.shape, DType::kBF16)}, ConcatAttrs{.axis = 4}, "here");
                  }},
         WrongUse{"concat_axis", "one of their axes",
                  [](Scene& s) {
-                   return s.b.op("concat", {s.x, s.x}, {.axis = 5}, "here");
+                   return s.b.op("concat", {s.x, s.x}, ConcatAttrs{.axis = 5}, "here");
                  }},
         WrongUse{"slice", "reaches beyond the input",
                  [](Scene& s) {
-                   return s.b.op("slice", {s.x}, {.shape = {2, 8, 6, 5, 3}, .axis = 4, .offset = 2}, "here");
+                   return s.b.op("slice", {s.x}, SliceAttrs{.axis = 4, .first = 2, .shape = {2, 8, 6, 5, 3}}, "here");
                  }},
         WrongUse{"add", "expected input 1 of shape 2x8x6x5x4, got 2x8x6x5x1",
                  [](Scene& s) {
                    return s.b.op("add", {s.x, s.input({2, 8, 6, 5, 1})}, {}, "here");
                  }},
         WrongUse{"norm_groups", "a batch of 2 cannot be cut into 3 equal groups",
-                 [](Scene& s) { return s.b.op("moment_sums", {s.x}, {.groups = 3, .batch = 2}, "here"); }},
+                 [](Scene& s) { return s.b.op("moment_sums", {s.x}, NormAttrs{.groups = 3, .batch = 2}, "here"); }},
         WrongUse{"norm_gamma", "expected input 2 of shape 4, got 5",
                  [](Scene& s) {
                    return s.b.op("norm_apply", {s.x, s.parameter({1, 4, 2}), s.parameter({5}), s.parameter({4})}, {},
@@ -122,7 +122,7 @@ INSTANTIATE_TEST_SUITE_P(
                  }},
         WrongUse{"labels_dtype", "expected index labels i32[2x8x6x5x1], got f32[2x8x6x5x1]",
                  [](Scene& s) {
-                   return s.b.op("segmentation_sums", {s.x, s.input({2, 8, 6, 5, 1})}, {.batch = 2}, "here");
+                   return s.b.op("segmentation_sums", {s.x, s.input({2, 8, 6, 5, 1})}, SegmentationAttrs{.batch = 2}, "here");
                  }},
         WrongUse{"broadcast", "expected input 0 of shape 1, got 2",
                  [](Scene& s) {
@@ -151,9 +151,9 @@ TEST(Builder, InfersTheTypesOfTheResults) {
   Scene s;
   Window w = cube(3, 2);
   set_same_padding(w, kVolume.shape);
-  const ValueId y = s.b.op("conv", {s.x, s.parameter({3, 3, 3, 4, 7})}, {.window = w, .dtype = DType::kBF16}, "y");
+  const ValueId y = s.b.op("conv", {s.x, s.parameter({3, 3, 3, 4, 7})}, ConvAttrs{.window = w, .dtype = DType::kBF16}, "y");
   EXPECT_EQ(to_string(s.b.type(y)), "bf16[2x4x3x3x7]");
-  EXPECT_EQ(to_string(s.b.type(s.b.op("max_pool_argmax", {s.x}, {.window = cube(2, 2)}, "a"))), "u8[2x4x3x2x4]");
+  EXPECT_EQ(to_string(s.b.type(s.b.op("max_pool_argmax", {s.x}, PoolAttrs{.window = cube(2, 2)}, "a"))), "u8[2x4x3x2x4]");
   EXPECT_EQ(to_string(s.b.type(s.b.op("sum_all", {s.x}, {}, "s"))), "f64[1]");
 }
 

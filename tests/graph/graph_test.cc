@@ -70,8 +70,8 @@ Graph small_graph() {
   Builder b(g, op_table());
   const ValueId x = b.input("x", kImage);
   const ValueId w = b.parameter("w", {DType::kF32, {2, 2, 2, 3}});
-  const ValueId y = b.op("conv", {x, w}, {.window = kernel_of(2)}, "y");
-  const ValueId z = b.op("leaky_relu", {y}, {.slope = 0.5}, "z");
+  const ValueId y = b.op("conv", {x, w}, ConvAttrs{.window = kernel_of(2)}, "y");
+  const ValueId z = b.op("leaky_relu", {y}, ActivationAttrs{.slope = 0.5}, "z");
   g.outputs["loss"] = b.op("sum_all", {z}, {}, "sum");
   differentiate(b, g.outputs["loss"]);
   return g;
@@ -106,7 +106,7 @@ TEST(Autodiff, AddsGradientsThatMeet) {
   Builder b(g, op_table());
   const ValueId x = b.input("x", kImage), w = b.parameter("w", kImage);
   const ValueId y = b.op("add", {x, w}, {}, "y");
-  const ValueId left = b.op("scale", {y}, {.number = 2}, "left"), right = b.op("scale", {y}, {.number = 3}, "right");
+  const ValueId left = b.op("scale", {y}, ScaleAttrs{.by = 2}, "left"), right = b.op("scale", {y}, ScaleAttrs{.by = 3}, "right");
   const ValueId both = b.op("add", {left, right}, {}, "both");
   const ValueId loss = b.op("sum_all", {both}, {}, "sum");
   differentiate(b, loss);
@@ -161,7 +161,7 @@ TEST(Autodiff, ASegmentationLossMustBeTheFinalLoss) {
   const ValueId logits = b.parameter("logits", kImage), labels = b.input("labels", {DType::kI32, {1, 4, 4, 1}});
   const ValueId sums = b.op("segmentation_sums", {logits, labels}, {}, "sums");
   const ValueId loss =
-      b.op("scale", {b.op("segmentation_loss", {sums, logits, labels}, {}, "loss")}, {.number = 2}, "scaled");
+      b.op("scale", {b.op("segmentation_loss", {sums, logits, labels}, {}, "loss")}, ScaleAttrs{.by = 2}, "scaled");
   EXPECT_NE(refusal(g, b, loss).find("must be the final loss"), std::string::npos);
 }
 

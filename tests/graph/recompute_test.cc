@@ -114,11 +114,11 @@ TEST(Recompute, AFarReaderGetsItsOwnCopy) {
   const ValueId w = b.parameter("w", {DType::kF32, {1, 1, 1, 1}});
   const Window window{{1, 1}, {1, 1}, {1, 1}, {0, 0}, {0, 0}};
   // x0 is needed by the gradients of the first and, through the sum, of the last layer of a long chain.
-  const ValueId first = b.op("leaky_relu", {b.op("conv", {x, w}, {.window = window}, "conv")}, {}, "relu");
+  const ValueId first = b.op("leaky_relu", {b.op("conv", {x, w}, ConvAttrs{.window = window}, "conv")}, {}, "relu");
   ValueId y = first;
-  for (int i = 0; i < 30; ++i) y = b.op("scale", {y}, {.number = 2}, "scale" + std::to_string(i));
-  const ValueId last = b.op("conv", {first, w}, {.window = window}, "last");
-  const ValueId sum = b.op("sum_all", {b.op("add", {b.op("conv", {y, w}, {.window = window}, "end"), last}, {}, "sum")}, {}, "loss");
+  for (int i = 0; i < 30; ++i) y = b.op("scale", {y}, ScaleAttrs{.by = 2}, "scale" + std::to_string(i));
+  const ValueId last = b.op("conv", {first, w}, ConvAttrs{.window = window}, "last");
+  const ValueId sum = b.op("sum_all", {b.op("add", {b.op("conv", {y, w}, ConvAttrs{.window = window}, "end"), last}, {}, "sum")}, {}, "loss");
   graph.outputs["loss"] = sum;
   differentiate(b, sum);
   const Graph again = with_recomputation(graph, op_table(), Recompute::kNorms);

@@ -16,8 +16,8 @@ Program chain(std::int64_t parts, bool training = true) {
   Builder b(graph, op_table());
   const ValueId x = b.input("x", {DType::kF32, {1, 6, 6, 4}});
   const ValueId w = b.parameter("w", {DType::kF32, {3, 3, 4, 4}});
-  const ValueId c = b.op("conv", {x, w}, {.window = {{3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}}}, "c");
-  const ValueId loss = b.op("sum_all", {b.op("leaky_relu", {c}, {.slope = 0.5}, "relu")}, {}, "loss");
+  const ValueId c = b.op("conv", {x, w}, ConvAttrs{.window = {{3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}}}, "c");
+  const ValueId loss = b.op("sum_all", {b.op("leaky_relu", {c}, ActivationAttrs{.slope = 0.5}, "relu")}, {}, "loss");
   graph.outputs["loss"] = loss;
   if (training) differentiate(b, loss);
   return partition(graph, op_table(), {.mesh = {.partition = {1, parts, 1, 1}}});

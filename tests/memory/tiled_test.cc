@@ -15,7 +15,7 @@ std::int64_t bytes_of(const TensorType& type, bool tiled) {
   Graph graph;
   Builder b(graph, op_table());
   const ValueId x = b.input("x", type);
-  graph.outputs["y"] = b.op("scale", {x}, {.number = 2}, "y");
+  graph.outputs["y"] = b.op("scale", {x}, ScaleAttrs{.by = 2}, "y");
   const Program program = partition(graph, op_table(), {.mesh = {.partition = Dims::filled(type.shape.rank(), 1)}});
   return plan_memory(program, op_table(), {.tiled = tiled}).arenas[0].find(x)->bytes;
 }
@@ -41,7 +41,7 @@ Program convolution(std::int64_t parts) {
   Builder b(graph, op_table());
   const ValueId x = b.input("image", {DType::kF32, {1, 8, 8, 2}});
   const ValueId w = b.parameter("w", {DType::kF32, {3, 3, 2, 2}});
-  graph.outputs["y"] = b.op("conv", {x, w}, {.window = {{3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}}}, "y");
+  graph.outputs["y"] = b.op("conv", {x, w}, ConvAttrs{.window = {{3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}}}, "y");
   return partition(graph, op_table(), {.mesh = {.partition = {1, parts, 1, 1}}});
 }
 

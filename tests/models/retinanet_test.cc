@@ -92,27 +92,29 @@ TEST(RetinaNet, EveryParameterHasAGradientAndEveryNormItsRunningMoments) {
   EXPECT_EQ(norms, 1 + 4 * (1 + 2 * 2) + 5 + 2 * 4 * 5);
 }
 
+Window window_at(const Graph& graph, const std::string& name) { return *window_of(graph.node(graph.find(name)).attrs); }
+
 TEST(RetinaNet, StridedConvolutionsOfTheBackbonePadWhateverTheSize) {
   for (const Dims& size : {Dims{64, 64}, Dims{65, 63}}) {
     const Graph graph = training_graph(kNarrow, size);
-    const Window& stem = graph.node(graph.find("backbone/stem")).attrs.window;
+    const Window& stem = window_at(graph, "backbone/stem");
     EXPECT_EQ(stem.pad_lo, (Dims{3, 3}));
-    const Window& group = graph.node(graph.find("backbone/group3/block0/conv1")).attrs.window;
+    const Window& group = window_at(graph, "backbone/group3/block0/conv1");
     EXPECT_EQ(group.pad_lo, (Dims{1, 1}));
-    const Window& shortcut = graph.node(graph.find("backbone/group3/block0/shortcut")).attrs.window;
+    const Window& shortcut = window_at(graph, "backbone/group3/block0/shortcut");
     EXPECT_EQ(shortcut.kernel, (Dims{1, 1}));
     EXPECT_EQ(shortcut.stride, (Dims{2, 2}));
     EXPECT_EQ(shortcut.pad_lo, (Dims{0, 0}));
   }
   // The pyramid's are SAME: of an even extent nothing is padded low.
-  EXPECT_EQ(training_graph(kNarrow, {128, 128}).node(training_graph(kNarrow, {128, 128}).find("fpn/p6")).attrs.window.pad_lo, (Dims{0, 0}));
+  EXPECT_EQ(window_at(training_graph(kNarrow, {128, 128}), "fpn/p6").pad_lo, (Dims{0, 0}));
 }
 
 TEST(RetinaNet, TheStrideOfABottleneckIsInItsThreeByThree) {
   const Graph graph = training_graph({.classes = 2, .filters = 4, .pyramid_filters = 4}, {64, 64});
-  EXPECT_EQ(graph.node(graph.find("backbone/group3/block0/conv1")).attrs.window.stride, (Dims{1, 1}));
-  EXPECT_EQ(graph.node(graph.find("backbone/group3/block0/conv2")).attrs.window.stride, (Dims{2, 2}));
-  EXPECT_EQ(graph.node(graph.find("backbone/group2/block0/conv2")).attrs.window.stride, (Dims{1, 1}));
+  EXPECT_EQ(window_at(graph, "backbone/group3/block0/conv1").stride, (Dims{1, 1}));
+  EXPECT_EQ(window_at(graph, "backbone/group3/block0/conv2").stride, (Dims{2, 2}));
+  EXPECT_EQ(window_at(graph, "backbone/group2/block0/conv2").stride, (Dims{1, 1}));
 }
 
 double deviation(const Tensor& tensor) {

@@ -23,7 +23,7 @@ OpInput input_of(const Level& level, std::int64_t channels, Values values, DType
 }
 
 void add_level(std::vector<OpCase>& cases, const Level& level) {
-  const Attributes attrs{.groups = level.groups, .batch = level.cells[0], .number = 50, .alpha = 0.25, .gamma = 1.5, .delta = 1};
+  const DetectionAttrs attrs{.groups = level.groups, .batch = level.cells[0], .box_weight = 50, .alpha = 0.25, .gamma = 1.5, .delta = 1};
   const OpInput logits = input_of(level, kAnchors * kClasses, level.values), boxes = input_of(level, 4 * kAnchors, level.values);
   const OpInput targets = input_of(level, kAnchors, Values::kLabels, DType::kI32, kClasses + 1);  // kClasses: ignored
   const OpInput box_targets = input_of(level, 4 * kAnchors, Values::kIntegers);

@@ -32,7 +32,7 @@ ValueId loss_of(Builder& b, ValueId value, LossKind kind = LossKind::kCrossEntro
   Shape labels = shape;
   labels[labels.rank() - 1] = 1;
   const ValueId y = b.input("labels", {DType::kI32, labels});
-  const Attributes attrs{.groups = 1, .batch = shape[0], .kind = static_cast<int>(kind), .dtype = kReal};
+  const SegmentationAttrs attrs{.loss = kind, .batch = shape[0], .dtype = kReal};
   const ValueId sums = b.op("segmentation_sums", {value, y}, attrs, "loss/sums");
   return b.op("segmentation_loss", {sums, value, y}, attrs, "loss");
 }
@@ -114,13 +114,13 @@ using Others = const std::vector<ValueId>&;
 
 /// Two levels: x holds the logits of the first, its convolutions the second and the boxes of both.
 ValueId detection_loss_of(Builder& b, ValueId x, Others w, std::int64_t groups) {
-  const Attributes attrs{.groups = groups, .batch = 2, .number = 50, .alpha = 0.25, .gamma = 1.5, .delta = 0.5, .dtype = kReal};
+  const DetectionAttrs attrs{.groups = groups, .batch = 2, .box_weight = 50, .alpha = 0.25, .gamma = 1.5, .delta = 0.5, .dtype = kReal};
   ValueId sums = kNoValue;
   std::vector<ValueId> inputs{kNoValue};
   for (int level : {0, 1}) {
     const std::int64_t stride = level + 1;
     auto conv = [&](ValueId weights) {
-      return b.op("conv", {x, weights}, {.window = same(b.type(x).shape, 1, stride), .dtype = kReal}, "conv");
+      return b.op("conv", {x, weights}, ConvAttrs{.window = same(b.type(x).shape, 1, stride), .dtype = kReal}, "conv");
     };
     const ValueId logits = level == 0 ? x : conv(w[0]), boxes = conv(w[1]);
     Shape targets = b.type(boxes).shape;
@@ -141,7 +141,7 @@ std::vector<GradientCase> cases() {
   std::vector<GradientCase> all;
   auto conv = [](Window w) {
     return [w](Builder& b, ValueId v, Others p) {
-      return b.op("conv", {v, p[0], p[1]}, {.window = w, .dtype = kReal}, "y");
+      return b.op("conv", {v, p[0], p[1]}, ConvAttrs{.window = w, .dtype = kReal}, "y");
     };
   };
   all.push_back({"conv", "kernel 3", x, {{"w", {3, 3, 2, 3}}, {"b", {3}}}, conv(same(x, 3))});
@@ -164,16 +164,16 @@ std::vector<GradientCase> cases() {
        [](Builder& b, ValueId v, Others p) {
          Window w = window(2, 2, 2, 1, 0, 0);
          w.pad_hi = {1, 0};
-         return b.op("conv_input_grad", {v, p[0], p[1]}, {.window = w, .shape = {2, 9, 8, 3}, .dtype = kReal}, "y");
+         return b.op("conv_input_grad", {v, p[0], p[1]}, ConvInputGradAttrs{.window = w, .shape = {2, 9, 8, 3}, .dtype = kReal}, "y");
        }});
   for (const char* op : {"max_pool", "avg_pool"})
     for (auto [kernel, stride] : {std::pair{2, 2}, std::pair{3, 2}})
       all.push_back(
           {op, std::to_string(kernel) + "/" + std::to_string(stride), x, {}, [=](Builder& b, ValueId v, Others) {
-             return b.op(op, {v}, {.window = same(x, kernel, stride)}, "y");
+             return b.op(op, {v}, PoolAttrs{.window = same(x, kernel, stride)}, "y");
            }});
   all.push_back({"upsample_nearest", "to 9 x 8", x, {}, [](Builder& b, ValueId v, Others) {
-                   return b.op("upsample_nearest", {v}, {.shape = {2, 9, 8, 2}, .factor = {2, 2}}, "y");
+                   return b.op("upsample_nearest", {v}, ResizeAttrs{.factor = {2, 2}, .shape = {2, 9, 8, 2}}, "y");
                  }});
   for (std::int64_t groups : {1, 2})
     all.push_back({"norm_apply",
@@ -181,25 +181,25 @@ std::vector<GradientCase> cases() {
                    x,
                    {{"gamma", {2}}, {"beta", {2}}},
                    [=](Builder& b, ValueId v, Others p) {
-                     const Attributes attrs{.groups = groups,
-                                            .batch = 2,
-                                            .slope = 0.1,
-                                            .epsilon = 1e-3,
-                                            .count = static_cast<double>(40 / groups),
-                                            .dtype = kReal};
+                     const NormAttrs attrs{.groups = groups,
+                                           .batch = 2,
+                                           .count = static_cast<double>(40 / groups),
+                                           .epsilon = 1e-3,
+                                           .slope = 0.1,
+                                           .dtype = kReal};
                      const ValueId sums = b.op("moment_sums", {v}, attrs, "sums");
                      const ValueId stats = b.op("norm_stats", {sums}, attrs, "stats");
                      return b.op("norm_apply", {v, stats, p[0], p[1]}, attrs, "y");
                    }});
   all.push_back({"leaky_relu", "slope 0.1", x, {}, [](Builder& b, ValueId v, Others) {
-                   return b.op("leaky_relu", {v}, {.slope = 0.1}, "y");
+                   return b.op("leaky_relu", {v}, ActivationAttrs{.slope = 0.1}, "y");
                  }});
   all.push_back({"add", "x + x", x, {}, [](Builder& b, ValueId v, Others) { return b.op("add", {v, v}, {}, "y"); }});
   all.push_back({"scale", "by 0.3", x, {}, [](Builder& b, ValueId v, Others) {
-                   return b.op("scale", {v}, {.number = 0.3}, "y");
+                   return b.op("scale", {v}, ScaleAttrs{.by = 0.3}, "y");
                  }});
   all.push_back({"convert", "to itself", x, {}, [](Builder& b, ValueId v, Others) {
-                   return b.op("convert", {v}, {.dtype = kReal}, "y");
+                   return b.op("convert", {v}, ConvertAttrs{.dtype = kReal}, "y");
                  }});
   for (int axis : {1, 3})
     all.push_back({"concat",
@@ -207,13 +207,13 @@ std::vector<GradientCase> cases() {
                    x,
                    {},
                    [=](Builder& b, ValueId v, Others) {
-                     const ValueId twice = b.op("scale", {v}, {.number = 2}, "twice");
-                     return b.op("concat", {v, twice}, {.axis = axis}, "y");
+                     const ValueId twice = b.op("scale", {v}, ScaleAttrs{.by = 2}, "twice");
+                     return b.op("concat", {v, twice}, ConcatAttrs{.axis = axis}, "y");
                    }});
   all.push_back(
       {"sum_all", "of a leaky ReLU of a convolution", x, {{"w", {3, 3, 2, 3}}}, [=](Builder& b, ValueId v, Others p) {
-         const ValueId y = b.op("conv", {v, p[0]}, {.window = same(x, 3), .dtype = kReal}, "y");
-         return b.op("sum_all", {b.op("leaky_relu", {y}, {.slope = 0.1}, "z")}, {}, "sum");
+         const ValueId y = b.op("conv", {v, p[0]}, ConvAttrs{.window = same(x, 3), .dtype = kReal}, "y");
+         return b.op("sum_all", {b.op("leaky_relu", {y}, ActivationAttrs{.slope = 0.1}, "z")}, {}, "sum");
        }});
   for (LossKind kind : {LossKind::kCrossEntropy, LossKind::kAdaptiveDice32, LossKind::kDiceCE})
     all.push_back({"segmentation_loss",

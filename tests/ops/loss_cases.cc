@@ -15,8 +15,8 @@ std::vector<OpCase> loss_cases() {
       const Shape logits = flat ? Shape{2, 9, 7, classes} : Shape{2, 5, 3, 6, classes};
       Shape labels = logits;
       labels[labels.rank() - 1] = 1;
-      const Attributes attrs{.groups = groups, .batch = 2, .kind = static_cast<int>(kind)};
-      const std::string label = "kind " + std::to_string(attrs.kind) + ", " + std::to_string(groups) + " groups";
+      const SegmentationAttrs attrs{.loss = kind, .groups = groups, .batch = 2};
+      const std::string label = "kind " + std::to_string(static_cast<int>(kind)) + ", " + std::to_string(groups) + " groups";
       const OpInput x = cut_input(logits, Values::kNormal), y = cut_input(labels, Values::kLabels, DType::kI32, 3);
       cases.push_back({.op = "segmentation_sums",
                        .label = label,

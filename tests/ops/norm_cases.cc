@@ -7,12 +7,12 @@ namespace {
 
 constexpr std::int64_t kBatch = 4, kChannels = 3;
 
-Attributes attrs_of(std::int64_t groups, double slope = 0) {
+NormAttrs norm_of(std::int64_t groups, double slope = 0) {
   return {.groups = groups,
           .batch = kBatch,
-          .slope = slope,
+          .count = static_cast<double>(kBatch * 7 * 5 / groups),
           .epsilon = 1e-3,
-          .count = static_cast<double>(kBatch * 7 * 5 / groups)};
+          .slope = slope};
 }
 
 /// sums of a cut x, so that groups of a cut batch live where their samples do.
@@ -21,7 +21,7 @@ OpCase behind_sums(const std::string& op, std::int64_t groups, Attributes attrs)
            .label = std::to_string(groups) + " groups of a cut batch",
            .inputs = {cut_input({kBatch, 7, 5, kChannels})}};
   c.build = [=](Builder& b, const std::vector<ValueId>& in) {
-    const ValueId sums = b.op("moment_sums", {in[0]}, attrs_of(groups), "sums");
+    const ValueId sums = b.op("moment_sums", {in[0]}, norm_of(groups), "sums");
     return b.op(op, {sums}, attrs, "result");
   };
   return c;
@@ -37,40 +37,40 @@ std::vector<OpCase> norm_cases() {
     const OpInput stats = parameter({groups, kChannels, 2}, Values::kStats),
                   gamma = parameter({kChannels}, Values::kPositive);
     const OpInput beta = parameter({kChannels}, Values::kNormal), real = cut_input(x, Values::kNormal);
-    cases.push_back({.op = "moment_sums", .label = label, .inputs = {cut_input(x)}, .attrs = attrs_of(groups)});
+    cases.push_back({.op = "moment_sums", .label = label, .inputs = {cut_input(x)}, .attrs = norm_of(groups)});
     cases.push_back(
-        {.op = "moment_sums", .label = label + " 3-D", .inputs = {cut_input(volume)}, .attrs = attrs_of(groups)});
+        {.op = "moment_sums", .label = label + " 3-D", .inputs = {cut_input(volume)}, .attrs = norm_of(groups)});
     cases.push_back({.op = "norm_apply",
                      .label = label,
                      .inputs = {real, stats, gamma, beta},
-                     .attrs = attrs_of(groups),
+                     .attrs = norm_of(groups),
                      .set_tolerance = 1e-6});
     cases.push_back({.op = "norm_apply",
                      .label = label + " 3-D leaky",
                      .inputs = {cut_input(volume, Values::kNormal), stats, gamma, beta},
-                     .attrs = attrs_of(groups, 0.01),
+                     .attrs = norm_of(groups, 0.01),
                      .set_tolerance = 1e-6});
     cases.push_back({.op = "norm_grad_sums",
                      .label = label,
                      .inputs = {real, stats, gamma, beta, real},
-                     .attrs = attrs_of(groups),
+                     .attrs = norm_of(groups),
                      .tolerance = 1e-12,
                      .set_tolerance = 1e-6});
     cases.push_back(
         {.op = "norm_input_grad",
          .label = label,
          .inputs = {real, stats, gamma, beta, real, parameter({groups, kChannels, 2}, Values::kNormal, DType::kF64)},
-         .attrs = attrs_of(groups),
+         .attrs = norm_of(groups),
          .set_tolerance = 1e-5});
-    cases.push_back(behind_sums("norm_stats", groups, attrs_of(groups)));
-    cases.push_back(behind_sums("group_column", groups, {.offset = 1}));
-    cases.push_back(behind_sums("group_moments", groups, attrs_of(groups)));
+    cases.push_back(behind_sums("norm_stats", groups, norm_of(groups)));
+    cases.push_back(behind_sums("group_column", groups, ColumnAttrs{.column = 1}));
+    cases.push_back(behind_sums("group_moments", groups, norm_of(groups)));
     for (OpCase* c : {&cases.back(), &cases[cases.size() - 3]}) c->tolerance = 1e-6;
   }
   cases.push_back({.op = "running_stats",
                    .label = "of a state",
                    .inputs = {parameter({kChannels, 2}, Values::kPositive)},
-                   .attrs = {.epsilon = 1e-3}});
+                   .attrs = NormAttrs{.epsilon = 1e-3}});
   return cases;
 }
 

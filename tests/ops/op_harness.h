@@ -132,7 +132,7 @@ inline OpGraph graph_of(const OpCase& c) {
     const TensorType& type = b.type(id);
     if (!c.margins || made.graph.node(id).role == Role::kParameter || !is_float(type.dtype) || type.shape.rank() < 4)
       continue;
-    b.op("avg_pool", {id}, {.window = same(type.shape, 3)}, "reader");
+    b.op("avg_pool", {id}, PoolAttrs{.window = same(type.shape, 3)}, "reader");
   }
   return made;
 }

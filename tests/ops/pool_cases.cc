@@ -28,21 +28,21 @@ void add_pools(std::vector<OpCase>& cases, const Geometry& g, bool seen_before) 
   cases.push_back({.op = "max_pool_grad",
                    .label = label,
                    .inputs = {cut_input(y, Values::kArgmax, DType::kU8, volume), cut_input(y)},
-                   .attrs = {.window = g.window, .shape = g.x},
+                   .attrs = PoolGradAttrs{.window = g.window, .shape = g.x},
                    .earlier = earlier});
   cases.push_back({.op = "avg_pool_grad",
                    .label = label,
                    .inputs = {cut_input(y)},
-                   .attrs = {.window = g.window, .shape = g.x},
+                   .attrs = PoolGradAttrs{.window = g.window, .shape = g.x},
                    .set_tolerance = 1e-6,
                    .earlier = earlier});
   if (!seen_before) return;
   for (const char* op : {"max_pool", "max_pool_argmax"})
-    cases.push_back({.op = op, .label = label, .inputs = {cut_input(g.x)}, .attrs = {.window = g.window}});
+    cases.push_back({.op = op, .label = label, .inputs = {cut_input(g.x)}, .attrs = PoolAttrs{.window = g.window}});
   cases.push_back({.op = "avg_pool",
                    .label = label,
                    .inputs = {cut_input(g.x)},
-                   .attrs = {.window = g.window},
+                   .attrs = PoolAttrs{.window = g.window},
                    .set_tolerance = 1e-6});
 }
 
@@ -51,15 +51,15 @@ void add_upsampling(std::vector<OpCase>& cases, const std::string& label, const 
   cases.push_back({.op = "upsample_nearest",
                    .label = label,
                    .inputs = {cut_input(low)},
-                   .attrs = {.shape = high, .factor = factor}});
+                   .attrs = ResizeAttrs{.factor = factor, .shape = high}});
   cases.push_back({.op = "upsample_nearest_grad",
                    .label = label,
                    .inputs = {cut_input(high)},
-                   .attrs = {.shape = low, .factor = factor}});
+                   .attrs = ResizeAttrs{.factor = factor, .shape = low}});
   cases.push_back({.op = "upsample_nearest_grad",
                    .label = label + ", extents seen before",
                    .inputs = {cut_input(high)},
-                   .attrs = {.shape = low, .factor = factor},
+                   .attrs = ResizeAttrs{.factor = factor, .shape = low},
                    .earlier = low});
 }
 

@@ -18,14 +18,14 @@ Graph mixed_graph(const Shape& image) {
   weights.push_back(image.back());
   weights.push_back(image.back());
   const ValueId w = b.parameter("kernel", {DType::kF32, weights});
-  const ValueId strided = b.op("conv", {x, w}, {.window = same_window(image, 3, 2)}, "strided");
-  const ValueId pooled = b.op("max_pool", {strided}, {.window = same_window(b.type(strided).shape, 2, 2)}, "pooled");
+  const ValueId strided = b.op("conv", {x, w}, ConvAttrs{.window = same_window(image, 3, 2)}, "strided");
+  const ValueId pooled = b.op("max_pool", {strided}, PoolAttrs{.window = same_window(b.type(strided).shape, 2, 2)}, "pooled");
   const ValueId up = b.op("upsample_nearest", {pooled},
-                          {.shape = b.type(strided).shape, .factor = Dims::filled(image.rank() - 2, 2)}, "up");
-  const ValueId both = b.op("concat", {up, strided}, {.axis = image.rank() - 1}, "both");
-  b.op("conv_input_grad", {strided, w}, {.window = same_window(image, 3, 2), .shape = image}, "transposed");
-  b.op("moment_sums", {both}, {.groups = image[0], .batch = image[0]}, "sums");
-  b.op("conv_weight_grad", {x, strided}, {.window = same_window(image, 3, 2)}, "d_w");
+                          ResizeAttrs{.factor = Dims::filled(image.rank() - 2, 2), .shape = b.type(strided).shape}, "up");
+  const ValueId both = b.op("concat", {up, strided}, ConcatAttrs{.axis = image.rank() - 1}, "both");
+  b.op("conv_input_grad", {strided, w}, ConvInputGradAttrs{.window = same_window(image, 3, 2), .shape = image}, "transposed");
+  b.op("moment_sums", {both}, NormAttrs{.groups = image[0], .batch = image[0]}, "sums");
+  b.op("conv_weight_grad", {x, strided}, ConvWeightGradAttrs{.window = same_window(image, 3, 2)}, "d_w");
   return graph;
 }
 
@@ -124,8 +124,8 @@ TEST(Layout, AConcatAlongACutAxisIsCutAnew) {
   Graph graph;
   Builder b(graph, op_table());
   const ValueId a = b.input("a", {DType::kF32, {1, 8, 5, 2}}), c = b.input("c", {DType::kF32, {1, 5, 5, 2}});
-  const ValueId y = b.op("concat", {a, c}, {.axis = 1}, "y");
-  b.op("slice", {y}, {.shape = {1, 6, 5, 2}, .axis = 1, .offset = 4}, "part");
+  const ValueId y = b.op("concat", {a, c}, ConcatAttrs{.axis = 1}, "y");
+  b.op("slice", {y}, SliceAttrs{.axis = 1, .first = 4, .shape = {1, 6, 5, 2}}, "part");
   EXPECT_EQ(joined(verify(cut(graph, {1, 3, 2, 1}), op_table())), "");
 }
 
@@ -133,8 +133,8 @@ TEST(Layout, AConcatAlongACutBatchIsCutAnew) {
   Graph graph;
   Builder b(graph, op_table());
   const ValueId a = b.input("a", {DType::kF32, {2, 8, 5, 2}}), c = b.input("c", {DType::kF32, {3, 8, 5, 2}});
-  const ValueId y = b.op("concat", {a, c}, {.axis = 0}, "y");
-  b.op("slice", {y}, {.shape = {3, 8, 5, 2}, .axis = 0, .offset = 1}, "part");
+  const ValueId y = b.op("concat", {a, c}, ConcatAttrs{.axis = 0}, "y");
+  b.op("slice", {y}, SliceAttrs{.axis = 0, .first = 1, .shape = {3, 8, 5, 2}}, "part");
   EXPECT_EQ(joined(verify(cut(graph, {2, 2, 1, 1}, 2), op_table())), "");
 }
 
@@ -143,7 +143,7 @@ TEST(Layout, AGradientOfAPoolIsCutEvenWhenNothingOfItsSizeWasSeenBefore) {
   Builder b(graph, op_table());
   const ValueId d_y = b.input("d_y", {DType::kF32, {1, 4, 5, 2}});
   Window window = same_window({1, 8, 9, 2}, 2, 2);
-  b.op("avg_pool_grad", {d_y}, {.window = window, .shape = {1, 8, 9, 2}}, "d_x");
+  b.op("avg_pool_grad", {d_y}, PoolGradAttrs{.window = window, .shape = {1, 8, 9, 2}}, "d_x");
   EXPECT_EQ(joined(verify(cut(graph, {1, 2, 2, 1}), op_table())), "");
 }
 

@@ -38,7 +38,7 @@ inline Graph conv_graph(const Shape& image, std::int64_t kernel, std::int64_t st
   weights.push_back(image.back());
   weights.push_back(2);
   const ValueId w = b.parameter("kernel", {DType::kF32, weights});
-  graph.outputs["y"] = b.op("conv", {x, w}, {.window = window}, "conv");
+  graph.outputs["y"] = b.op("conv", {x, w}, ConvAttrs{.window = window}, "conv");
   return graph;
 }
 

@@ -135,7 +135,7 @@ TEST(VerifyProgram, FindsAPartialResultThatIsNotJoined) {
   Graph graph = conv_graph({1, 9, 4, 1}, 3);
   Builder b(graph, op_table());
   const ValueId sum = b.op("channel_sum", {graph.find("conv")}, {}, "sum");
-  b.op("scale", {sum}, {.number = 2}, "twice");
+  b.op("scale", {sum}, ScaleAttrs{.by = 2}, "twice");
   Program program = cut(graph, {1, 3, 1, 1});
   ASSERT_EQ(joined(verify(program, op_table())), "");
   const auto join = static_cast<std::ptrdiff_t>(index_of(program, InstructionKind::kJoin, "sum"));
@@ -157,7 +157,7 @@ TEST(Program, ABoxThatSeveralCoresHoldIsSummedOnce) {
   Graph graph;
   Builder b(graph, op_table());
   const ValueId x = b.input("x", {DType::kF32, {2, 8, 4, 3}});
-  const ValueId sums = b.op("moment_sums", {x}, {.groups = 2, .batch = 2}, "sums");
+  const ValueId sums = b.op("moment_sums", {x}, NormAttrs{.groups = 2, .batch = 2}, "sums");
   const ValueId column = b.op("group_column", {sums}, {}, "column");
   const Program program = cut(graph, {2, 2, 1, 1});
   std::int64_t groups = 0;
@@ -169,10 +169,10 @@ TEST(Program, WhatReadsOnlyParametersComesFirst) {
   Graph graph;
   Builder b(graph, op_table());
   const ValueId x = b.input("x", {DType::kBF16, {1, 4, 4, 1}});
-  const ValueId y = b.op("leaky_relu", {x}, {.slope = 0}, "y");
+  const ValueId y = b.op("leaky_relu", {x}, ActivationAttrs{.slope = 0}, "y");
   const ValueId w = b.parameter("w", {DType::kF32, {1, 1, 1, 1}});
-  const ValueId narrow = b.op("convert", {w}, {.dtype = DType::kBF16}, "narrow");
-  b.op("conv", {y, narrow}, {.window = same_window({1, 4, 4, 1}, 1), .dtype = DType::kBF16}, "conv");
+  const ValueId narrow = b.op("convert", {w}, ConvertAttrs{.dtype = DType::kBF16}, "narrow");
+  b.op("conv", {y, narrow}, ConvAttrs{.window = same_window({1, 4, 4, 1}, 1), .dtype = DType::kBF16}, "conv");
   const Program program = cut(graph, {1, 2, 1, 1});
   EXPECT_EQ(program.prologue, 1U);
   EXPECT_EQ(program.instructions[0].value, narrow);

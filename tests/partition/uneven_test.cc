@@ -40,7 +40,7 @@ Graph image_and_labels(const Shape& image) {
   Shape labels = image;
   labels[labels.rank() - 1] = 1;
   const ValueId y = b.input("labels", {DType::kI32, labels});
-  graph.outputs["sums"] = b.op("segmentation_sums", {graph.outputs.at("y"), y}, {.batch = image[0]}, "sums");
+  graph.outputs["sums"] = b.op("segmentation_sums", {graph.outputs.at("y"), y}, SegmentationAttrs{.batch = image[0]}, "sums");
   return graph;
 }
 

@@ -81,12 +81,12 @@ TEST(Segment, AResultWrittenInPlaceWaitsForTheReadersOfItsMemory) {
   Graph graph;
   Builder b(graph, op_table());
   const ValueId x = b.input("x", {DType::kF32, {1, 4, 2, 2}});
-  const Attributes norm{.groups = 1, .batch = 1, .count = 8};
+  const NormAttrs norm{.count = 8};
   const ValueId sums = b.op("moment_sums", {x}, norm, "sums");
   const ValueId stats = b.op("norm_stats", {sums}, norm, "stats");
   const ValueId gamma = b.parameter("gamma", {DType::kF32, {2}}), beta = b.parameter("beta", {DType::kF32, {2}});
   const ValueId y = b.op("norm_apply", {x, stats, gamma, beta}, norm, "y");  // both cores; the last reader of stats
-  const ValueId row = b.op("slice", {y}, {.shape = {1, 1, 2, 2}, .axis = 1}, "row");  // core 0 alone
+  const ValueId row = b.op("slice", {y}, SliceAttrs{.axis = 1, .shape = {1, 1, 2, 2}}, "row");  // core 0 alone
   const ValueId sum = b.op("moment_sums", {row}, norm, "row_sums");  // in place, may take stats' memory
   graph.outputs = {{"y", y}, {"sum", sum}, {"sums", sums}};  // sums is kept, so that only the memory of stats is free
   WorkerPool pool(1);

@@ -1,0 +1,54 @@
+// How a parameter or a state begins, and what a parameter is to the optimizer. A layer says it where it makes the parameter;
+// train/initialise.h and train/optimizer.h read it.
+//
+//   b.parameter("stem/kernel", type, {.begins = initial::Normal{0.01}, .decays = true});      in text: begins=normal:0.01 decays
+#pragma once
+
+#include <variant>
+
+namespace voxshard {
+
+namespace initial {
+
+struct Constant {
+  double value = 0;
+  static constexpr const char* kName = "constant";
+  friend bool operator==(const Constant&, const Constant&) = default;
+};
+
+/// Uniform within sqrt(6 / (kernel volume * (channels in + channels out))) (Glorot and Bengio 2010).
+struct GlorotUniform {
+  static constexpr const char* kName = "glorot_uniform";
+  friend bool operator==(const GlorotUniform&, const GlorotUniform&) = default;
+};
+
+struct Normal {
+  double deviation = 1;
+  static constexpr const char* kName = "normal";
+  friend bool operator==(const Normal&, const Normal&) = default;
+};
+
+/// Normal cut at two deviations, of variance `scale` / (kernel volume * channels in).
+struct VarianceScaling {
+  double scale = 1;
+  static constexpr const char* kName = "variance_scaling";
+  friend bool operator==(const VarianceScaling&, const VarianceScaling&) = default;
+};
+
+/// (C, 2) of {mean 0, variance 1}.
+struct UnitMoments {
+  static constexpr const char* kName = "unit_moments";
+  friend bool operator==(const UnitMoments&, const UnitMoments&) = default;
+};
+
+}  // namespace initial
+
+using Initial = std::variant<initial::Constant, initial::GlorotUniform, initial::Normal, initial::VarianceScaling, initial::UnitMoments>;
+
+struct ParameterInfo {
+  Initial begins;
+  bool decays = false;  // weight decay applies to it
+  friend bool operator==(const ParameterInfo&, const ParameterInfo&) = default;
+};
+
+}  // namespace voxshard
