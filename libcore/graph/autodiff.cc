@@ -23,7 +23,7 @@ void differentiate(Builder& builder, ValueId loss) {
   std::vector<ValueId> d_value(static_cast<std::size_t>(graph.size()), kNoValue);
   const ValueId forward_size = graph.size();
   const ValueId seed = builder.op("one_like", {loss}, {}, "grad/" + graph.node(loss).name);
-  graph.backward_roots = {seed};
+  graph.backward_root = seed;
   d_value[static_cast<std::size_t>(loss)] = seed;
   for (ValueId id = forward_size - 1; id >= 0; --id) {
     const ValueId d_result = d_value[static_cast<std::size_t>(id)];
@@ -37,9 +37,6 @@ void differentiate(Builder& builder, ValueId loss) {
     std::vector<ValueId> d_inputs(node.inputs.size(), kNoValue);
     GradientContext context{builder, node, id, d_result, wanted, d_inputs};
     def.differentiate(context);
-    if (id == loss)
-      for (ValueId d : d_inputs)
-        if (d != kNoValue) graph.backward_roots.push_back(d);
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
       if (!wanted[i] || d_inputs[i] == kNoValue) continue;
       ValueId& sum = d_value[static_cast<std::size_t>(node.inputs[i])];

@@ -60,9 +60,8 @@ class Graph {
   std::map<std::string, ValueId> outputs;         // "loss", "logits"
   std::map<ValueId, ValueId> gradients;           // parameter -> d loss / d parameter
   std::vector<std::pair<ValueId, ValueId>> effects;  // state <- value, applied after the step
-  /// d loss / d loss, then the gradients that the loss gives its inputs: what depends on them is the backward pass. Set by
-  /// differentiate(); empty in a graph without one.
-  std::vector<ValueId> backward_roots;
+  /// d loss / d loss: what depends on it is the backward pass. Set by differentiate(); kNoValue in a graph without one.
+  ValueId backward_root = kNoValue;
 
  private:
   std::vector<Node> nodes_;

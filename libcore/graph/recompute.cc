@@ -16,7 +16,7 @@ std::size_t at(ValueId id) { return static_cast<std::size_t>(id); }
 
 Flags backward_nodes(const Graph& graph) {
   Flags backward(at(graph.size()), false);
-  for (ValueId root : graph.backward_roots) backward[at(root)] = true;
+  backward[at(graph.backward_root)] = true;
   for (ValueId id = 0; id < graph.size(); ++id)
     for (ValueId input : graph.node(id).inputs)
       if (backward[at(input)]) backward[at(id)] = true;
@@ -57,7 +57,7 @@ class Rewrite {
       : from_(from), backward_(backward), again_(again), moved_(at(from.size()), kNoValue), clones_(at(from.size())), follows_(at(from.size())) {}
 
   Graph run() {
-    const ValueId seed = from_.backward_roots.front();  // all before it is the forward pass
+    const ValueId seed = from_.backward_root;  // all before it is the forward pass
     for (ValueId id = seed; id < from_.size(); ++id) {
       const auto& inputs = from_.node(id).inputs;
       if (!backward_[at(id)] && !inputs.empty()) follows_[at(*std::max_element(inputs.begin(), inputs.end()))].push_back(id);
@@ -71,7 +71,7 @@ class Rewrite {
     for (const auto& [name, id] : from_.outputs) to_.outputs[name] = moved_[at(id)];
     for (const auto& [parameter, id] : from_.gradients) to_.gradients[moved_[at(parameter)]] = moved_[at(id)];
     for (const auto& [state, id] : from_.effects) to_.effects.emplace_back(moved_[at(state)], moved_[at(id)]);
-    for (ValueId root : from_.backward_roots) to_.backward_roots.push_back(moved_[at(root)]);
+    to_.backward_root = moved_[at(from_.backward_root)];
     return std::move(to_);
   }
 
@@ -135,7 +135,7 @@ Recompute recompute_from_name(std::string_view name) {
 }
 
 Graph with_recomputation(const Graph& graph, const OpTable& ops, Recompute recompute) {
-  if (graph.backward_roots.empty() || recompute == Recompute::kNone) return graph;
+  if (graph.backward_root == kNoValue || recompute == Recompute::kNone) return graph;
   const Flags backward = backward_nodes(graph);
   const Flags again = made_again(graph, ops, backward, recompute);
   return Rewrite(graph, backward, again).run();

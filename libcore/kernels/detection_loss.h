@@ -24,6 +24,7 @@ struct DetectionLossSpec {
   double alpha = 0.25, gamma = 1.5;
   double delta = 0.1;
   double box_weight = 50;
+  double d_loss = 1;  // of a gradient: of what is trained by this loss
 
   std::int64_t group_of(std::int64_t sample) const { return sample * groups / batch; }
   bool is_class(std::int64_t target) const { return target >= 0 && target < classes; }

@@ -23,6 +23,7 @@ struct LossSpec {
   std::int64_t classes = 2;
   std::int64_t groups = 1;
   std::int64_t batch = 1;  // global N
+  double d_loss = 1;       // of a gradient: of what is trained by this loss
 
   std::int64_t group_of(std::int64_t sample) const { return sample * groups / batch; }
 };

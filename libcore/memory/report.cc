@@ -36,7 +36,7 @@ MemoryReport memory_report(const Program& program, const MemoryPlan& plan, std::
   if (moment < instructions)
     report.widest_layer = program.graph.node(program.instructions[static_cast<std::size_t>(moment)].value).name;
   // Forward results come before the backward pass; what one of its instructions still reads was kept for it.
-  const ValueId root = program.graph.backward_roots.empty() ? program.graph.size() : program.graph.backward_roots.front();
+  const ValueId root = program.graph.backward_root == kNoValue ? program.graph.size() : program.graph.backward_root;
   int backward = instructions + 1;  // never, in a graph without a backward pass
   for (int i = instructions - 1; i >= static_cast<int>(program.prologue); --i)
     if (program.instructions[static_cast<std::size_t>(i)].value >= root) backward = i;

@@ -2,7 +2,8 @@
 //
 //   detection_sums {logits, class_targets, boxes, box_targets} -> (G, 3)      the sums of the levels are added (op add)
 //   detection_loss {sums, (logits, class_targets, boxes, box_targets) of each level} box_weight -> (1)
-//   focal_grad {logits, class_targets, sums} dtype -> d_logits      huber_grad {boxes, box_targets, sums} dtype -> d_boxes
+//   focal_grad {logits, class_targets, sums, d_loss} dtype -> d_logits
+//   huber_grad {boxes, box_targets, sums, d_loss} dtype -> d_boxes
 //
 // All read groups, batch; detection_sums and focal_grad alpha and gamma; detection_sums and huber_grad delta.
 // Classes per anchor are the logits' channels over those of the class targets.
@@ -86,7 +87,8 @@ TensorType infer_loss(const Attributes& given, std::span<const TensorType> in) {
 
 TensorType infer_focal_grad(const Attributes& given, std::span<const TensorType> in) {
   const auto& attrs = attrs_of<DetectionAttrs>(given);
-  require(in.size() == 3, "expected logits, class targets and sums");
+  require(in.size() == 4, "expected logits, class targets, sums and d_loss");
+  require_shape(in, 3, {1});
   require_classes(attrs, in[0], in[1]);
   require_sums(attrs, in[2]);
   return {attrs.dtype, in[0].shape};
@@ -94,7 +96,8 @@ TensorType infer_focal_grad(const Attributes& given, std::span<const TensorType>
 
 TensorType infer_huber_grad(const Attributes& given, std::span<const TensorType> in) {
   const auto& attrs = attrs_of<DetectionAttrs>(given);
-  require(in.size() == 3, "expected boxes, box targets and sums");
+  require(in.size() == 4, "expected boxes, box targets, sums and d_loss");
+  require_shape(in, 3, {1});
   require_boxes(attrs, in[0], in[1]);
   require_sums(attrs, in[2]);
   return {attrs.dtype, in[0].shape};
@@ -107,6 +110,7 @@ Box loss_needs(const OpContext& op, int input, const Box& it) {
 Box grad_needs(const OpContext& op, int input, const Box& it) {
   const Shape& shape = op.inputs[static_cast<std::size_t>(input)].shape;
   if (input == 2) return groups_of(attrs_of<DetectionAttrs>(op.attrs), it, shape);
+  if (input == 3) return Box::whole(shape);
   Box box = it;
   box.set(box.rank() - 1, 0, shape.back());
   return box;
@@ -116,13 +120,11 @@ Box adds_to_groups(const OpContext& op, const Box& it) { return groups_of(attrs_
 
 void differentiate_loss(GradientContext& g) {
   Builder& b = g.builder;
-  require(b.graph().node(g.d_result).op == "one_like",
-          "[" + g.node.name + "] a detection loss must be the final loss; scale it through its own options");
   const auto& in = g.node.inputs;
   for (std::size_t i = 1; i < in.size(); i += kPerLevel) {
     const std::string name = "grad/" + g.node.name + "/";
-    g.d_inputs[i] = b.op("focal_grad", {in[i], in[i + 1], in[0]}, g.node.attrs, name + b.graph().node(in[i]).name);
-    g.d_inputs[i + 2] = b.op("huber_grad", {in[i + 2], in[i + 3], in[0]}, g.node.attrs, name + b.graph().node(in[i + 2]).name);
+    g.d_inputs[i] = b.op("focal_grad", {in[i], in[i + 1], in[0], g.d_result}, g.node.attrs, name + b.graph().node(in[i]).name);
+    g.d_inputs[i + 2] = b.op("huber_grad", {in[i + 2], in[i + 3], in[0], g.d_result}, g.node.attrs, name + b.graph().node(in[i + 2]).name);
   }
 }
 
@@ -151,17 +153,22 @@ std::unique_ptr<Kernel> loss_kernel(const OpContext& op, KernelSet set) {
                      [spec = spec_of(op.attrs, 1)](auto* fn, const KernelCall& c) { fn(c.inputs[0], c.output, spec); });
 }
 
+DetectionLossSpec with_d_loss(DetectionLossSpec spec, const KernelCall& call) {
+  spec.d_loss = load(call.inputs[3], 0);
+  return spec;
+}
+
 std::unique_ptr<Kernel> focal_grad_kernel(const OpContext& op, KernelSet set) {
   return bind_kernel(set, reference::focal_grad, fast::focal_grad,
                      [spec = spec_of(op.attrs, classes_of(op.inputs[0], op.inputs[1]))](auto* fn, const KernelCall& c) {
-                       fn(c.inputs[0].lifted(), c.inputs[1].lifted(), c.inputs[2], c.output.lifted(), spec);
+                       fn(c.inputs[0].lifted(), c.inputs[1].lifted(), c.inputs[2], c.output.lifted(), with_d_loss(spec, c));
                      });
 }
 
 std::unique_ptr<Kernel> huber_grad_kernel(const OpContext& op, KernelSet set) {
   return bind_kernel(set, reference::huber_grad, fast::huber_grad,
                      [spec = spec_of(op.attrs, 1)](auto* fn, const KernelCall& c) {
-                       fn(c.inputs[0].lifted(), c.inputs[1].lifted(), c.inputs[2], c.output.lifted(), spec);
+                       fn(c.inputs[0].lifted(), c.inputs[1].lifted(), c.inputs[2], c.output.lifted(), with_d_loss(spec, c));
                      });
 }
 
@@ -185,7 +192,7 @@ void add_detection_ops(OpTable& table) {
              .differentiate = differentiate_loss,
              .kernel = loss_kernel});
   table.add({.name = "focal_grad", .attributes = DetectionAttrs{}, .infer = infer_focal_grad, .needed = grad_needs, .work = focal_work, .kernel = focal_grad_kernel});
-  table.add({.name = "huber_grad", .attributes = DetectionAttrs{}, .infer = infer_huber_grad, .needed = grad_needs, .kernel = huber_grad_kernel});
+  table.add({.name = "huber_grad", .attributes = DetectionAttrs{}, .infer = infer_huber_grad, .needed = grad_needs, .work = work_but_scalar<grad_needs>, .kernel = huber_grad_kernel});
 }
 
 }  // namespace voxshard

@@ -1,7 +1,7 @@
 // Segmentation losses in pieces: sums over voxels (joined over cores), the value, the gradient; see libcore/kernels/loss.h.
 //
 //   segmentation_sums {logits, labels} loss -> (G, 3C + 2)     segmentation_loss {sums, logits, labels} dtype -> (1)
-//   segmentation_grad {logits, labels, sums} dtype -> d_logits (in `dtype`, the type that the backward pass multiplies in)
+//   segmentation_grad {logits, labels, sums, d_loss} dtype -> d_logits (in `dtype`, the type that the backward pass multiplies in)
 #include "libcore/kernels/loss.h"
 
 #include "libcore/graph/builder.h"
@@ -40,13 +40,15 @@ TensorType infer_loss(const Attributes& attrs, std::span<const TensorType> in) {
 }
 
 TensorType infer_grad(const Attributes& attrs, std::span<const TensorType> in) {
-  require(in.size() == 3, "expected logits, labels and sums");
+  require(in.size() == 4, "expected logits, labels, sums and d_loss");
+  require_shape(in, 3, {1});
   return {checked(attrs, in[0], in[1]).dtype, in[0].shape};
 }
 
 Box voxel_needs(const OpContext& op, int input, const Box& it) {
   const Shape& shape = op.inputs[static_cast<std::size_t>(input)].shape;
   if (input == 2) return groups_of(attrs_of<SegmentationAttrs>(op.attrs), it, shape);
+  if (input == 3) return Box::whole(shape);
   Box box = it;
   box.set(box.rank() - 1, 0, shape.back());
   return box;
@@ -59,9 +61,7 @@ Box loss_needs(const OpContext& op, int input, const Box& it) {
 Box adds_to_groups(const OpContext& op, const Box& it) { return groups_of(attrs_of<SegmentationAttrs>(op.attrs), it, op.result.shape); }
 
 void differentiate_loss(GradientContext& g) {
-  require(g.builder.graph().node(g.d_result).op == "one_like",
-          "[" + g.node.name + "] a segmentation loss must be the final loss; scale or add it through its own options");
-  g.d_inputs[1] = g.builder.op("segmentation_grad", {g.node.inputs[1], g.node.inputs[2], g.node.inputs[0]},
+  g.d_inputs[1] = g.builder.op("segmentation_grad", {g.node.inputs[1], g.node.inputs[2], g.node.inputs[0], g.d_result},
                                g.node.attrs, "grad/" + g.node.name);
 }
 
@@ -81,7 +81,9 @@ std::unique_ptr<Kernel> loss_kernel(const OpContext& op, KernelSet set) {
 
 std::unique_ptr<Kernel> grad_kernel(const OpContext& op, KernelSet set) {
   return bind_kernel(set, reference::segmentation_grad, fast::segmentation_grad,
-                     [spec = spec_of(op, 0)](auto* fn, const KernelCall& c) {
+                     [given = spec_of(op, 0)](auto* fn, const KernelCall& c) {
+                       LossSpec spec = given;
+                       spec.d_loss = load(c.inputs[3], 0);
                        fn(c.inputs[0].lifted(), c.inputs[1].lifted(), c.inputs[2], c.output.lifted(), spec);
                      });
 }
@@ -104,7 +106,12 @@ void add_loss_ops(OpTable& table) {
              .needed = loss_needs,
              .differentiate = differentiate_loss,
              .kernel = loss_kernel});
-  table.add({.name = "segmentation_grad", .attributes = SegmentationAttrs{}, .infer = infer_grad, .needed = voxel_needs, .kernel = grad_kernel});
+  table.add({.name = "segmentation_grad",
+             .attributes = SegmentationAttrs{},
+             .infer = infer_grad,
+             .needed = voxel_needs,
+             .work = work_but_scalar<voxel_needs>,
+             .kernel = grad_kernel});
 }
 
 }  // namespace voxshard

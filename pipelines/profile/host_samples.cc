@@ -92,7 +92,7 @@ Shape scaled(const Shape& x, std::int64_t by) {
 std::vector<TensorType> loss_inputs(const Shape& x, std::size_t count) {
   Shape labels = x;
   labels[4] = 1;
-  std::vector<TensorType> inputs = {{DType::kF32, x}, {DType::kI32, labels}, {DType::kF64, {1, 3 * x.back() + 2}}};
+  std::vector<TensorType> inputs = {{DType::kF32, x}, {DType::kI32, labels}, {DType::kF64, {1, 3 * x.back() + 2}}, {DType::kF64, {1}}};
   inputs.resize(count);
   return inputs;
 }
@@ -145,7 +145,7 @@ const std::vector<std::pair<const char*, MemoryUse>>& memory_uses() {
       {"segmentation_sums",
        [](DType, const Shape& x) { return OpUse{"segmentation_sums", SegmentationAttrs{}, loss_inputs(x, 2), {}}; }},
       {"segmentation_grad",
-       [](DType t, const Shape& x) { return OpUse{"segmentation_grad", SegmentationAttrs{.dtype = t}, loss_inputs(x, 3), {}}; }},
+       [](DType t, const Shape& x) { return OpUse{"segmentation_grad", SegmentationAttrs{.dtype = t}, loss_inputs(x, 4), {}}; }},
   };
   return uses;
 }

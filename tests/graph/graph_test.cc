@@ -155,14 +155,18 @@ TEST(Autodiff, AnOpWithoutAGradientSaysSo) {
   EXPECT_NE(refusal(g, b, loss).find("[middle] op channel_sum has no gradient"), std::string::npos);
 }
 
-TEST(Autodiff, ASegmentationLossMustBeTheFinalLoss) {
+TEST(Autodiff, ALossGetsItsOwnScalarGradient) {
   Graph g;
   Builder b(g, op_table());
   const ValueId logits = b.parameter("logits", kImage), labels = b.input("labels", {DType::kI32, {1, 4, 4, 1}});
   const ValueId sums = b.op("segmentation_sums", {logits, labels}, {}, "sums");
   const ValueId loss =
       b.op("scale", {b.op("segmentation_loss", {sums, logits, labels}, {}, "loss")}, ScaleAttrs{.by = 2}, "scaled");
-  EXPECT_NE(refusal(g, b, loss).find("must be the final loss"), std::string::npos);
+  differentiate(b, loss);
+  const Node& gradient = g.node(g.gradients.at(logits));
+  EXPECT_EQ(gradient.op, "segmentation_grad");
+  EXPECT_EQ(g.node(gradient.inputs[3]).name, "grad/scaled.1") << "the gradient of the scaled loss, scaled";
+  EXPECT_TRUE(verify(g, op_table()).empty());
 }
 
 }  // namespace

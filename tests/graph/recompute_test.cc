@@ -37,7 +37,7 @@ TEST_P(EveryChoice, IsASoundGraphWithTheSameOutputsGradientsAndEffects) {
   for (const auto& [parameter, id] : plain.gradients)
     EXPECT_EQ(graph.node(graph.gradients.at(graph.find(plain.node(parameter).name))).name, plain.node(id).name);
   EXPECT_EQ(graph.effects.size(), plain.effects.size());
-  EXPECT_EQ(graph.node(graph.backward_roots.front()).op, "one_like");
+  EXPECT_EQ(graph.node(graph.backward_root).op, "one_like");
 }
 
 TEST_P(EveryChoice, NoSumOverTheSampleIsMadeAgain) {
@@ -52,7 +52,7 @@ TEST_P(EveryChoice, NoSumOverTheSampleIsMadeAgain) {
 TEST_P(EveryChoice, TheBackwardPassReadsNoForwardResultThatIsMadeAgain) {
   const Graph graph = with_recomputation(unet(), op_table(), GetParam());
   const auto again = made_again(graph);
-  for (ValueId id = graph.backward_roots.front(); id < graph.size(); ++id)
+  for (ValueId id = graph.backward_root; id < graph.size(); ++id)
     for (ValueId input : graph.node(id).inputs)
       EXPECT_FALSE(again.contains(graph.node(input).name)) << graph.node(id).name << " reads " << graph.node(input).name;
 }
@@ -99,7 +99,7 @@ TEST(Recompute, ResultsStandRightBeforeTheirFirstReader) {
 
 TEST(Recompute, TheIndexOfAMaximumIsTakenInTheForwardPass) {
   const Graph graph = with_recomputation(unet(), op_table(), Recompute::kNorms);
-  EXPECT_LT(graph.find("encoder1/pool/argmax"), graph.backward_roots.front());
+  EXPECT_LT(graph.find("encoder1/pool/argmax"), graph.backward_root);
 }
 
 TEST(Recompute, APredictionGraphComesBackAsItIs) {

@@ -28,7 +28,7 @@ void add_level(std::vector<OpCase>& cases, const Level& level) {
   const OpInput targets = input_of(level, kAnchors, Values::kLabels, DType::kI32, kClasses + 1);  // kClasses: ignored
   const OpInput box_targets = input_of(level, 4 * kAnchors, Values::kIntegers);
   const std::vector<OpInput> all{logits, targets, boxes, box_targets};
-  const OpInput sums = parameter({level.groups, 3}, Values::kPositive, DType::kF64);
+  const OpInput sums = parameter({level.groups, 3}, Values::kPositive, DType::kF64), d_loss = parameter({1}, Values::kPositive, DType::kF64);
   cases.push_back({.op = "detection_sums",
                    .label = level.label,
                    .inputs = all,
@@ -37,6 +37,7 @@ void add_level(std::vector<OpCase>& cases, const Level& level) {
                    .set_tolerance = 1e-6});
   auto from_sums = [&](const char* op, double tolerance, auto build) {
     OpCase made{.op = op, .label = level.label, .inputs = all, .tolerance = tolerance, .set_tolerance = 1e-6};
+    made.inputs.push_back(d_loss);
     made.build = [=](Builder& b, const std::vector<ValueId>& in) {
       return build(b, in, b.op("detection_sums", {in[0], in[1], in[2], in[3]}, attrs, "sums"));
     };
@@ -46,19 +47,19 @@ void add_level(std::vector<OpCase>& cases, const Level& level) {
     return b.op("detection_loss", {s, in[0], in[1], in[2], in[3]}, attrs, "result");
   });
   from_sums("focal_grad", 0, [attrs](Builder& b, const std::vector<ValueId>& in, ValueId s) {
-    return b.op("focal_grad", {in[0], in[1], s}, attrs, "result");
+    return b.op("focal_grad", {in[0], in[1], s, in[4]}, attrs, "result");
   });
   from_sums("huber_grad", 0, [attrs](Builder& b, const std::vector<ValueId>& in, ValueId s) {
-    return b.op("huber_grad", {in[2], in[3], s}, attrs, "result");
+    return b.op("huber_grad", {in[2], in[3], s, in[4]}, attrs, "result");
   });
   cases.push_back({.op = "focal_grad",
                    .label = level.label + ", given sums",
-                   .inputs = {logits, targets, sums},
+                   .inputs = {logits, targets, sums, d_loss},
                    .attrs = attrs,
                    .set_tolerance = 1e-6});
   cases.push_back({.op = "huber_grad",
                    .label = level.label + ", given sums",
-                   .inputs = {boxes, box_targets, sums},
+                   .inputs = {boxes, box_targets, sums, d_loss},
                    .attrs = attrs,
                    .set_tolerance = 1e-6});
 }

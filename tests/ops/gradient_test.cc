@@ -31,7 +31,8 @@ ValueId loss_of(Builder& b, ValueId value, LossKind kind = LossKind::kCrossEntro
   if (shape.rank() == 1) return value;
   Shape labels = shape;
   labels[labels.rank() - 1] = 1;
-  const ValueId y = b.input("labels", {DType::kI32, labels});
+  const ValueId known = b.graph().find("labels");  // of another loss of the same logits
+  const ValueId y = known == kNoValue ? b.input("labels", {DType::kI32, labels}) : known;
   const SegmentationAttrs attrs{.loss = kind, .batch = shape[0], .dtype = kReal};
   const ValueId sums = b.op("segmentation_sums", {value, y}, attrs, "loss/sums");
   return b.op("segmentation_loss", {sums, value, y}, attrs, "loss");
@@ -100,7 +101,9 @@ class Scene {
 
  private:
   static std::int64_t c_classes(const Graph& graph) {
-    return graph.input_types(graph.outputs.at("loss"))[1].shape.back();
+    ValueId sums = 0;
+    while (graph.node(sums).op != "segmentation_sums") ++sums;
+    return graph.input_types(sums)[0].shape.back();
   }
 
   WorkerPool pool_;
@@ -221,6 +224,17 @@ std::vector<GradientCase> cases() {
                    {2, 4, 3, 3},
                    {},
                    [=](Builder& b, ValueId v, Others) { return loss_of(b, v, kind); }});
+  all.push_back({"segmentation_loss", "two of them, scaled and added", {2, 4, 3, 3}, {}, [=](Builder& b, ValueId v, Others) {
+                   const ValueId entropy = loss_of(b, v), dice = loss_of(b, v, LossKind::kAdaptiveDice32);
+                   return b.op("add", {b.op("scale", {entropy}, ScaleAttrs{.by = 0.3}, "part"), dice}, {}, "both");
+                 }});
+  all.push_back({"detection_loss",
+                 "scaled",
+                 {2, 5, 3, 4},
+                 {{"w", {1, 1, 4, 4}}, {"b", {1, 1, 4, 8}}},
+                 [=](Builder& b, ValueId v, Others p) {
+                   return b.op("scale", {detection_loss_of(b, v, p, 1)}, ScaleAttrs{.by = -0.7}, "scaled");
+                 }});
   for (std::int64_t groups : {1, 2})
     all.push_back({"detection_loss",
                    std::to_string(groups) + " groups",

@@ -18,6 +18,7 @@ std::vector<OpCase> loss_cases() {
       const SegmentationAttrs attrs{.loss = kind, .groups = groups, .batch = 2};
       const std::string label = "kind " + std::to_string(static_cast<int>(kind)) + ", " + std::to_string(groups) + " groups";
       const OpInput x = cut_input(logits, Values::kNormal), y = cut_input(labels, Values::kLabels, DType::kI32, 3);
+      const OpInput d_loss = parameter({1}, Values::kPositive, DType::kF64);
       cases.push_back({.op = "segmentation_sums",
                        .label = label,
                        .inputs = {x, y},
@@ -32,15 +33,15 @@ std::vector<OpCase> loss_cases() {
       };
       cases.push_back(value);
       OpCase gradient{
-          .op = "segmentation_grad", .label = label, .inputs = {x, y}, .tolerance = 1e-5, .set_tolerance = 1e-5};
+          .op = "segmentation_grad", .label = label, .inputs = {x, y, d_loss}, .tolerance = 1e-5, .set_tolerance = 1e-5};
       gradient.build = [attrs](Builder& b, const std::vector<ValueId>& in) {
         const ValueId sums = b.op("segmentation_sums", {in[0], in[1]}, attrs, "sums");
-        return b.op("segmentation_grad", {in[0], in[1], sums}, attrs, "result");
+        return b.op("segmentation_grad", {in[0], in[1], sums, in[2]}, attrs, "result");
       };
       cases.push_back(gradient);
       cases.push_back({.op = "segmentation_grad",
                        .label = label + ", given sums",
-                       .inputs = {x, y, parameter({groups, 3 * classes + 2}, Values::kPositive, DType::kF64)},
+                       .inputs = {x, y, parameter({groups, 3 * classes + 2}, Values::kPositive, DType::kF64), d_loss},
                        .attrs = attrs,
                        .set_tolerance = 1e-5});
     }

@@ -105,7 +105,7 @@ double sum_of(const double* lanes) {
 
 float share_of(const TensorView& sums, std::int64_t n, const DetectionLossSpec& spec) {
   const std::int64_t row = (spec.group_of(n) - sums.box.begin[0]) * sums.strides[0];
-  return static_cast<float>(1 / ((load(sums, row + 2) + 1) * static_cast<double>(spec.groups)));
+  return static_cast<float>(spec.d_loss / ((load(sums, row + 2) + 1) * static_cast<double>(spec.groups)));
 }
 
 void read_at(const TensorView& view, Dims at, Row& row) {

@@ -177,7 +177,7 @@ void segmentation_grad(const TensorView& logits, const TensorView& labels, const
   std::int32_t label[kVoxels];
   for (std::int64_t n = d_logits.box.begin[0]; n < d_logits.box.end(0); ++n) {
     const LossTerms terms = loss_terms(group_sums(sums, spec.group_of(n)).data(), spec);
-    const double share = 1 / static_cast<double>(spec.groups);
+    const double share = spec.d_loss / static_cast<double>(spec.groups);
     const auto d_ce = static_cast<float>(terms.d_cross_entropy * share);
     for_each_piece(sample_of(d_logits.box, n), [&](const Dims& at, std::int64_t count) {
       read_labels(labels, at, count, spec.classes, label);

@@ -95,7 +95,7 @@ void focal_grad(const TensorView& logits, const TensorView& class_targets, const
     load_at(logits, at, x);
     load_at(class_targets, at, targets);
     std::fill(grad.begin(), grad.end(), 0.0);
-    const double share = 1 / normaliser(sums, at[0], spec);
+    const double share = spec.d_loss / normaliser(sums, at[0], spec);
     for_each_logit(targets, spec, [&](std::size_t i, bool hit) {
       grad[i] = share * (hit ? focal_derivative(x[i], spec.alpha, spec.gamma)
                              : -focal_derivative(-x[i], 1 - spec.alpha, spec.gamma));
@@ -110,7 +110,7 @@ void huber_grad(const TensorView& boxes, const TensorView& box_targets, const Te
   for_each_row(d_boxes.box, [&](const Dims& at) {
     load_at(boxes, at, box);
     load_at(box_targets, at, wanted);
-    const double share = spec.box_weight / 4 / normaliser(sums, at[0], spec);
+    const double share = spec.d_loss * spec.box_weight / 4 / normaliser(sums, at[0], spec);
     for (std::size_t i = 0; i < box.size(); ++i)
       grad[i] = wanted[i] == 0 ? 0.0 : share * std::clamp(box[i] - wanted[i], -spec.delta, spec.delta);
     store_row(d_boxes, offset_at(d_boxes, at), static_cast<std::int64_t>(grad.size()), grad.data());

@@ -81,7 +81,7 @@ void segmentation_grad(const TensorView& logits, const TensorView& labels, const
       for (std::size_t c = 0; c < classes; ++c) {
         const bool hit = static_cast<std::int64_t>(c) == label;
         grad[c] = p[c] * (grad[c] - mean) + t.d_cross_entropy * (p[c] - (hit ? 1.0 : 0.0));
-        grad[c] = label < 0 ? 0.0 : grad[c] / static_cast<double>(spec.groups);
+        grad[c] = label < 0 ? 0.0 : grad[c] * spec.d_loss / static_cast<double>(spec.groups);
       }
       store_row(d_logits, offset_at(d_logits, at), spec.classes, grad.data());
     });
