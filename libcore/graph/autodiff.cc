@@ -51,7 +51,7 @@ void differentiate(Builder& builder, ValueId loss) {
 
 Graph with_gradient(Graph graph, const OpTable& ops) {
   const auto loss = graph.outputs.find("loss");
-  if (loss == graph.outputs.end() || !graph.backward_roots.empty()) return graph;
+  if (loss == graph.outputs.end() || graph.backward_root != kNoValue) return graph;
   Builder builder(graph, ops);
   differentiate(builder, loss->second);
   return graph;

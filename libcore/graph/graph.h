@@ -1,7 +1,7 @@
 // The graph of a model in global shapes: an append-only list of nodes, each with one result. It knows nothing of cores.
 //
 //   Graph g; Builder b(g, ops); ValueId x = b.input("image", {DType::kF32, {1, 48, 40, 56, 1}});
-//   to_text(g)  ->  "%0 image = input : f32[1x48x40x56x1]"
+//   to_text(g)  ->  "%0 image = input : f32[1x48x40x56x1]"      (text.h)
 //
 // Made by models/ through Builder, extended by autodiff, read by partition/.
 #pragma once
@@ -44,6 +44,7 @@ struct Node {
   Attributes attrs;
   TensorType type;
   ParameterInfo parameter;  // of a parameter; a state has how it begins
+  friend bool operator==(const Node&, const Node&) = default;
 };
 
 class Graph {
@@ -63,12 +64,11 @@ class Graph {
   /// d loss / d loss: what depends on it is the backward pass. Set by differentiate(); kNoValue in a graph without one.
   ValueId backward_root = kNoValue;
 
+  friend bool operator==(const Graph&, const Graph&) = default;
+
  private:
   std::vector<Node> nodes_;
   std::map<std::string, ValueId> by_name_;
 };
-
-/// One line per node, stable.
-std::string to_text(const Graph& graph);
 
 }  // namespace voxshard

@@ -1,18 +1,19 @@
 // How a parameter or a state begins, and what a parameter is to the optimizer. A layer says it where it makes the parameter;
 // train/initialise.h and train/optimizer.h read it.
 //
-//   b.parameter("stem/kernel", type, {.begins = initial::Normal{0.01}, .decays = true});      in text: begins=normal:0.01 decays
+//   b.parameter("stem/kernel", type, {.begins = initial::Normal{0.01}, .decays = true});      in text: begins=normal:0.01 decays=true
 #pragma once
 
 #include <variant>
 
 namespace voxshard {
 
-namespace initial {
+namespace initial {  // of each its name in texts and its number
 
 struct Constant {
-  double value = 0;
   static constexpr const char* kName = "constant";
+  double value = 0;
+  static auto& number(auto& rule) { return rule.value; }
   friend bool operator==(const Constant&, const Constant&) = default;
 };
 
@@ -23,15 +24,17 @@ struct GlorotUniform {
 };
 
 struct Normal {
-  double deviation = 1;
   static constexpr const char* kName = "normal";
+  double deviation = 1;
+  static auto& number(auto& rule) { return rule.deviation; }
   friend bool operator==(const Normal&, const Normal&) = default;
 };
 
 /// Normal cut at two deviations, of variance `scale` / (kernel volume * channels in).
 struct VarianceScaling {
-  double scale = 1;
   static constexpr const char* kName = "variance_scaling";
+  double scale = 1;
+  static auto& number(auto& rule) { return rule.scale; }
   friend bool operator==(const VarianceScaling&, const VarianceScaling&) = default;
 };
 

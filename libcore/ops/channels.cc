@@ -33,7 +33,7 @@ TensorType infer_concat(const Attributes& attrs, std::span<const TensorType> in)
 TensorType infer_slice(const Attributes& attrs, std::span<const TensorType> in) {
   const auto& [axis, first, shape] = attrs_of<SliceAttrs>(attrs);
   require(in.size() == 1 && shape.rank() == in[0].shape.rank(), "expected one input and `shape` of its rank");
-  require(first >= 0 && first + shape[axis] <= in[0].shape[axis], "the slice reaches beyond the input");
+  require(axis >= 0 && axis < shape.rank() && first >= 0 && first + shape[axis] <= in[0].shape[axis], "the slice reaches beyond the input");
   return {in[0].dtype, shape};
 }
 

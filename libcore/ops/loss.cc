@@ -24,7 +24,7 @@ const SegmentationAttrs& checked(const Attributes& given, const TensorType& logi
   expected[expected.rank() - 1] = 1;
   require(labels.shape == expected && labels.dtype == DType::kI32,
           "expected index labels i32[" + to_string(expected) + "], got " + to_string(labels));
-  require(attrs.batch == logits.shape[0] && attrs.batch % attrs.groups == 0, "the batch does not divide into groups");
+  require(attrs.batch == logits.shape[0] && attrs.groups >= 1 && attrs.batch % attrs.groups == 0, "the batch does not divide into groups");
   return attrs;
 }
 

@@ -24,6 +24,7 @@ NormSpec spec_of(const OpContext& op) {
 
 TensorType infer_sums(const Attributes& given, std::span<const TensorType> in) {
   const auto& attrs = attrs_of<NormAttrs>(given);
+  require(in.size() == 1, "expected one input");
   const std::int64_t batch = in[0].shape[0];
   require(attrs.batch == batch && attrs.groups >= 1 && batch % attrs.groups == 0,
           "a batch of " + std::to_string(batch) + " cannot be cut into " + std::to_string(attrs.groups) + " equal groups");
@@ -31,12 +32,16 @@ TensorType infer_sums(const Attributes& given, std::span<const TensorType> in) {
 }
 
 TensorType infer_stats(const Attributes& attrs, std::span<const TensorType> in) {
+  require(in.size() == 1, "expected sums");
   return {attrs_of<NormAttrs>(attrs).dtype, in[0].shape};
 }
 
+template <std::size_t kInputs>
 TensorType infer_apply(const Attributes& attrs, std::span<const TensorType> in) {
-  require(in.size() >= 4, "expected x, stats, gamma, beta");
-  const std::int64_t channels = in[0].shape.back(), groups = attrs_of<NormAttrs>(attrs).groups;
+  require(in.size() == kInputs, "expected x, stats, gamma, beta and for gradients d_y and sums");
+  const auto& [groups, batch, count, epsilon, slope, dtype] = attrs_of<NormAttrs>(attrs);
+  require(groups >= 1 && batch >= 1, "expected at least one group and one sample");
+  const std::int64_t channels = in[0].shape.back();
   require_shape(in, 1, {groups, channels, 2});
   require_shape(in, 2, {channels});
   require_shape(in, 3, {channels});
@@ -46,15 +51,26 @@ TensorType infer_apply(const Attributes& attrs, std::span<const TensorType> in) 
 }
 
 TensorType infer_grad_sums(const Attributes& attrs, std::span<const TensorType> in) {
-  infer_apply(attrs, in);
+  infer_apply<5>(attrs, in);
   return {DType::kF64, in[1].shape};
 }
 
-TensorType infer_column(const Attributes&, std::span<const TensorType> in) { return {DType::kF32, {in[0].shape[1]}}; }
+void require_sums(std::span<const TensorType> in) {
+  require(in.size() == 1 && in[0].shape.rank() == 3 && in[0].shape[2] == 2, "expected sums (G, C, 2)");
+}
+
+TensorType infer_column(const Attributes& attrs, std::span<const TensorType> in) {
+  require_sums(in);
+  const std::int64_t column = attrs_of<ColumnAttrs>(attrs).column;
+  require(column == 0 || column == 1, "expected column 0 or 1");
+  return {DType::kF32, {in[0].shape[1]}};
+}
 TensorType infer_moments(const Attributes&, std::span<const TensorType> in) {
+  require_sums(in);
   return {DType::kF32, {in[0].shape[1], 2}};
 }
 TensorType infer_running(const Attributes& attrs, std::span<const TensorType> in) {
+  require(in.size() == 1 && in[0].shape.rank() == 2, "expected moments (C, 2)");
   return {attrs_of<NormAttrs>(attrs).dtype, {1, in[0].shape[0], 2}};
 }
 
@@ -168,7 +184,7 @@ void add_norm_ops(OpTable& table) {
   table.add({.name = "norm_stats", .attributes = norm, .infer = infer_stats, .kernel = stats_kernel});
   table.add({.name = "norm_apply",
              .attributes = norm,
-             .infer = infer_apply,
+             .infer = infer_apply<4>,
              .needed = norm_needs,
              .differentiate = differentiate_apply,
              .kernel = apply_kernel});
@@ -180,7 +196,7 @@ void add_norm_ops(OpTable& table) {
              .adds_to = adds_to_groups,
              .kernel = grad_sums_kernel,
              .addend = [](std::span<const double> rms) { return 2 * rms[4]; }});
-  table.add({.name = "norm_input_grad", .attributes = norm, .infer = infer_apply, .needed = norm_needs, .kernel = input_grad_kernel});
+  table.add({.name = "norm_input_grad", .attributes = norm, .infer = infer_apply<6>, .needed = norm_needs, .kernel = input_grad_kernel});
   table.add({.name = "group_column", .driver = 0, .attributes = ColumnAttrs{}, .infer = infer_column, .kernel = column_kernel});
   table.add({.name = "group_moments", .driver = 0, .attributes = norm, .infer = infer_moments, .kernel = moments_kernel});
   table.add({.name = "running_stats", .attributes = norm, .infer = infer_running, .kernel = running_kernel});

@@ -13,17 +13,21 @@
 namespace voxshard {
 namespace {
 
-TensorType infer_same(const Attributes&, std::span<const TensorType> in) { return in[0]; }
+TensorType infer_same(const Attributes&, std::span<const TensorType> in) {
+  require(in.size() == 1, "expected one input");
+  return in[0];
+}
 TensorType infer_pair(const Attributes&, std::span<const TensorType> in) {
   require(in.size() == 2, "expected two inputs");
   require_shape(in, 1, in[0].shape);
   return in[0];
 }
 TensorType infer_convert(const Attributes& attrs, std::span<const TensorType> in) {
-  return {attrs_of<ConvertAttrs>(attrs).dtype, in[0].shape};
+  return {attrs_of<ConvertAttrs>(attrs).dtype, infer_same(attrs, in).shape};
 }
 TensorType infer_broadcast(const Attributes&, std::span<const TensorType> in) {
   require_shape(in, 0, {1});
+  require(in.size() == 2, "expected a number and a tensor");
   return in[1];
 }
 

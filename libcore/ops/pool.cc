@@ -33,17 +33,24 @@ TensorType infer_argmax(const Attributes& attrs, std::span<const TensorType> in)
   return {DType::kU8, infer_pool(attrs, in).shape};
 }
 
-TensorType infer_max_pool_grad(const Attributes& attrs, std::span<const TensorType> in) {
-  require(in.size() == 2, "expected argmax and d_y");
-  require_shape(in, 0, in[1].shape);
-  return {in[1].dtype, attrs_of<PoolGradAttrs>(attrs).shape};
+int spatial_axes(const PoolGradAttrs& attrs) { return attrs.window.rank(); }
+int spatial_axes(const ResizeAttrs& attrs) {
+  for (auto factor : attrs.factor) require(factor >= 1, "expected factors of at least 1");
+  return attrs.factor.rank();
 }
 
 template <class Attrs>
 TensorType infer_shaped(const Attributes& attrs, std::span<const TensorType> in) {
   const Shape& shape = attrs_of<Attrs>(attrs).shape;
-  require(in.size() == 1 && shape.rank() == in[0].shape.rank(), "expected one tensor and `shape` of its rank");
+  require(in.size() == 1 && shape.rank() == in[0].shape.rank() && spatial_axes(attrs_of<Attrs>(attrs)) + 2 == shape.rank(),
+          "expected one tensor and `shape` of its rank");
   return {in[0].dtype, shape};
+}
+
+TensorType infer_max_pool_grad(const Attributes& attrs, std::span<const TensorType> in) {
+  require(in.size() == 2, "expected argmax and d_y");
+  require_shape(in, 0, in[1].shape);
+  return infer_shaped<PoolGradAttrs>(attrs, in.last(1));
 }
 
 TensorType infer_upsample(const Attributes& attrs, std::span<const TensorType> in) {

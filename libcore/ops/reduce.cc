@@ -3,6 +3,7 @@
 //   channel_sum {x} -> (C)        sum_all {x} -> (1) f64
 #include "libcore/graph/builder.h"
 #include "libcore/kernels/pointwise.h"
+#include "libcore/ops/box_rules.h"
 #include "libcore/ops/kernel_binding.h"
 #include "libcore/ops/op_table.h"
 
@@ -10,9 +11,13 @@ namespace voxshard {
 namespace {
 
 TensorType infer_channel_sum(const Attributes&, std::span<const TensorType> in) {
+  require(in.size() == 1, "expected one input");
   return {in[0].dtype == DType::kF64 ? DType::kF64 : DType::kF32, {in[0].shape.back()}};
 }
-TensorType infer_sum_all(const Attributes&, std::span<const TensorType>) { return {DType::kF64, {1}}; }
+TensorType infer_sum_all(const Attributes&, std::span<const TensorType> in) {
+  require(in.size() == 1, "expected one input");
+  return {DType::kF64, {1}};
+}
 
 void differentiate_sum(GradientContext& g) {
   g.d_inputs[0] = g.builder.op("broadcast_like", {g.d_result, g.node.inputs[0]}, {}, "grad/" + g.node.name);

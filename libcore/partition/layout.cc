@@ -50,6 +50,12 @@ Box Layout::box(const Mesh& mesh, std::int64_t core, const Shape& shape) const {
   return box.empty() ? Box::none(shape.rank()) : box;
 }
 
+std::vector<Box> Layout::boxes(const Mesh& mesh, const Shape& shape) const {
+  std::vector<Box> boxes;
+  for (std::int64_t core = 0; core < (replicated ? 1 : mesh.cores()); ++core) boxes.push_back(box(mesh, core, shape));
+  return boxes;
+}
+
 Layout LayoutTable::of_input(const Shape& shape, const InputPlacement& placement) const {
   Layout layout{.replicated = false, .grid = placement.grid};
   const Dims& grid = placement.grid.empty() ? mesh_.partition : placement.grid;

@@ -15,8 +15,11 @@ struct Layout {
   Dims grid;  // the parts that `axes` are about, cores row-major over them; empty: those of the mesh
 
   Box box(const Mesh& mesh, std::int64_t core, const Shape& shape) const;
+  /// Of every core; one when replicated.
+  std::vector<Box> boxes(const Mesh& mesh, const Shape& shape) const;
   /// The mesh over whose parts `axes` tells: `mesh`, or as many replicas of `grid`.
   Mesh over(const Mesh& mesh) const { return grid.empty() ? mesh : Mesh{mesh.replicas, grid}; }
+  friend bool operator==(const Layout&, const Layout&) = default;
 };
 
 /// Chooses the layout of each value in graph order.

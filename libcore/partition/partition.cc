@@ -177,15 +177,12 @@ std::vector<Box> iteration_boxes(const Program& program, const OpTable& ops, Val
 
 Program partition(Graph graph, const OpTable& ops, const Cut& cut) {
   Program program{.graph = std::move(graph), .cut = cut};
-  const Mesh& mesh = cut.mesh;
   LayoutTable layouts(ops, cut);
   std::vector<Layout> earlier;
   for (ValueId id = 0; id < program.graph.size(); ++id) {
     const Shape& shape = program.graph.node(id).type.shape;
     earlier.push_back(layouts.of(program.graph, id, earlier));
-    ValuePlan plan{.layout = earlier.back()};
-    const std::int64_t holders = plan.layout.replicated ? 1 : mesh.cores();
-    for (std::int64_t core = 0; core < holders; ++core) plan.own.push_back(plan.layout.box(mesh, core, shape));
+    ValuePlan plan{.layout = earlier.back(), .own = earlier.back().boxes(cut.mesh, shape)};
     plan.held = plan.own;
     program.values.push_back(std::move(plan));
   }

@@ -15,12 +15,14 @@
 namespace voxshard {
 
 enum class InstructionKind : std::uint8_t { kCompute, kJoin, kFillMargin, kExchange };
+inline constexpr const char* kInstructionNames[] = {"compute", "join", "fill_margin", "exchange"};
 
 /// Element copy of `box` from the core that owns it into the margin of another.
 struct Copy {
   std::int64_t from = 0;
   std::int64_t to = 0;
   Box box;
+  friend bool operator==(const Copy&, const Copy&) = default;
 };
 
 struct Instruction {
@@ -31,12 +33,14 @@ struct Instruction {
   std::vector<std::vector<Box>> blocks;
   bool partial = false;      // kCompute: results are partial, a join follows
   std::vector<Copy> copies;  // kExchange
+  friend bool operator==(const Instruction&, const Instruction&) = default;
 };
 
 struct ValuePlan {
   Layout layout;
   std::vector<Box> own;   // per core; one entry when replicated
   std::vector<Box> held;  // own and the margins that some reader needs
+  friend bool operator==(const ValuePlan&, const ValuePlan&) = default;
 };
 
 struct Program {
@@ -50,6 +54,7 @@ struct Program {
   const Mesh& mesh() const { return cut.mesh; }
   const ValuePlan& plan(ValueId id) const { return values[static_cast<std::size_t>(id)]; }
   bool replicated(ValueId id) const { return plan(id).layout.replicated; }
+  friend bool operator==(const Program&, const Program&) = default;
 };
 
 /// Cuts a graph, which recomputes as the cut says (with_recomputation). Errors: kConfig where the mesh does not fit the inputs.
@@ -58,10 +63,6 @@ Program partition(Graph graph, const OpTable& ops, const Cut& cut);
 /// Every broken invariant, one line each: owned boxes tile their tensor, held boxes hold what readers need, exchanges
 /// copy each margin voxel exactly once from its owner, values are computed before use.
 std::vector<std::string> verify(const Program& program, const OpTable& ops);
-
-/// One line per input and per instruction: op, global type, the box of the core that holds most, the widest halo below and
-/// above per axis, bytes that are exchanged.
-std::string to_text(const Program& program);
 
 /// True when the partial results of `compute` need memory and a join; a single one is written in place.
 bool needs_join(const Instruction& compute);

@@ -1,6 +1,5 @@
-// The checks and the text form of a program.
+// The checks of a program.
 #include <algorithm>
-#include <sstream>
 
 #include "libcore/partition/program.h"
 
@@ -111,78 +110,6 @@ std::vector<std::string> verify(const Program& program, const OpTable& ops) {
     }
   }
   return broken;
-}
-
-namespace {
-
-/// How a cut value lies on the cores: the core that holds most, and the widest margins of any core (voxels below and above
-/// what it owns, per axis): ", core 1 owns [0:1, 3:6, 0:4, 0:1] holds [0:1, 2:7, -1:5, 0:1], halo low 0x1x1x0 high 0x1x1x0".
-std::string boxes_text(const ValuePlan& plan) {
-  std::size_t widest = 0;
-  const int rank = plan.own[0].rank();
-  Dims low = Dims::filled(rank, 0), high = low;
-  for (std::size_t core = 0; core < plan.own.size(); ++core) {
-    const Box &own = plan.own[core], &held = plan.held[core];
-    if (held.count() > plan.held[widest].count()) widest = core;
-    if (own.empty()) continue;
-    for (int a = 0; a < rank; ++a) {
-      low[a] = std::max(low[a], own.begin[a] - held.begin[a]);
-      high[a] = std::max(high[a], held.end(a) - own.end(a));
-    }
-  }
-  std::string text = ", core " + std::to_string(widest) + " owns " + to_string(plan.own[widest]);
-  if (plan.own == plan.held) return text + ", no halo";
-  return text + " holds " + to_string(plan.held[widest]) + ", halo low " + to_string(low) + " high " + to_string(high);
-}
-
-std::string instruction_text(const Program& program, const Instruction& instruction) {
-  const Node& node = program.graph.node(instruction.value);
-  const ValuePlan& plan = program.plan(instruction.value);
-  const std::int64_t size = dtype_bytes(node.type.dtype);
-  switch (instruction.kind) {
-    case InstructionKind::kCompute: {
-      std::size_t blocks = 0;
-      for (const auto& list : instruction.blocks) blocks += list.size();
-      const bool once = plan.layout.replicated && !instruction.partial;
-      return "compute      " + node.name + " = " + node.op + " : " + to_string(node.type) + ", " +
-             (once ? "replicated" : std::to_string(blocks) + " blocks") + (instruction.partial ? ", partial" : "") +
-             (plan.layout.replicated ? "" : boxes_text(plan));
-    }
-    case InstructionKind::kJoin:
-      return "join         " + node.name + " : " + to_string(node.type) + ", " + std::to_string(node.type.bytes()) + " bytes";
-    case InstructionKind::kFillMargin: {
-      std::int64_t outside = 0;
-      const Box whole = Box::whole(node.type.shape);
-      for (const Box& held : plan.held) outside += held.count() - intersect(held, whole).count();
-      return "fill_margin  " + node.name + ", " + std::to_string(outside * size) + " bytes";
-    }
-    case InstructionKind::kExchange: {
-      std::int64_t all = 0, widest = 0;
-      for (const Copy& copy : instruction.copies) {
-        all += copy.box.count();
-        widest = std::max(widest, copy.box.count());
-      }
-      return "exchange     " + node.name + ", " + std::to_string(instruction.copies.size()) + " copies, " +
-             std::to_string(all * size) + " bytes, the widest " + std::to_string(widest * size);
-    }
-  }
-  return "";
-}
-
-}  // namespace
-
-std::string to_text(const Program& program) {
-  std::ostringstream out;
-  out << "mesh replicas=" << program.mesh().replicas << " partition=" << to_string(program.mesh().partition)
-      << " cores=" << program.mesh().cores() << "\n";
-  for (ValueId id = 0; id < program.graph.size(); ++id) {
-    const Node& node = program.graph.node(id);
-    if (node.role == Role::kInput)
-      out << "input        " << node.name << " : " << to_string(node.type)
-          << (program.replicated(id) ? std::string(", replicated") : boxes_text(program.plan(id))) << "\n";
-  }
-  for (const Instruction& instruction : program.instructions) out << instruction_text(program, instruction) << "\n";
-  return out.str();
 }
 
 }  // namespace voxshard

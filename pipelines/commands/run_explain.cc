@@ -1,6 +1,8 @@
 #include "pipelines/commands/run_explain.h"
 
+#include "libcore/graph/text.h"
 #include "libcore/ops/op_table.h"
+#include "libcore/partition/text.h"
 
 namespace voxshard {
 

@@ -1,10 +1,10 @@
-// verify(Graph) finds what is broken by hand; the text form is stable; autodiff adds gradients that meet and refuses
-// ops without a rule.
+// verify(Graph) finds what is broken by hand; autodiff adds gradients that meet and refuses ops without a rule.
 #include "libcore/graph/graph.h"
 
 #include <gtest/gtest.h>
 
 #include "libcore/graph/autodiff.h"
+#include "libcore/graph/text.h"
 #include "libcore/ops/op_table.h"
 
 namespace voxshard {
@@ -17,8 +17,6 @@ bool any_has(const std::vector<std::string>& lines, const std::string& piece) {
     if (line.find(piece) != std::string::npos) return true;
   return false;
 }
-
-Window kernel_of(std::int64_t kernel) { return {{kernel, kernel}, {1, 1}, {1, 1}, {0, 0}, {0, 0}}; }
 
 TEST(VerifyGraph, FindsAnInputThatIsDefinedAfterItsUse) {
   Graph g;
@@ -64,109 +62,94 @@ TEST(VerifyGraph, FindsAGradientOfAnotherShapeAndAnEffectOfAnotherType) {
   EXPECT_TRUE(any_has(verify(g, op_table()), "effect on s has another type"));
 }
 
-/// x -> conv(w) -> leaky ReLU -> sum, differentiated.
-Graph small_graph() {
-  Graph g;
-  Builder b(g, op_table());
-  const ValueId x = b.input("x", kImage);
-  const ValueId w = b.parameter("w", {DType::kF32, {2, 2, 2, 3}});
-  const ValueId y = b.op("conv", {x, w}, ConvAttrs{.window = kernel_of(2)}, "y");
-  const ValueId z = b.op("leaky_relu", {y}, ActivationAttrs{.slope = 0.5}, "z");
-  g.outputs["loss"] = b.op("sum_all", {z}, {}, "sum");
-  differentiate(b, g.outputs["loss"]);
-  return g;
+/// The graph of a text, whose last value is the loss, differentiated.
+Graph differentiated(std::string_view text) {
+  Graph graph = parse_graph(text, op_table());
+  Builder b(graph, op_table());
+  differentiate(b, graph.size() - 1);
+  EXPECT_TRUE(verify(graph, op_table()).empty());
+  return graph;
 }
 
-TEST(GraphText, IsStable) {
-  EXPECT_EQ(
-      to_text(small_graph()),
-      "%0 x = input : f32[1x4x4x2]\n"
-      "%1 w = parameter : f32[2x2x2x3]\n"
-      "%2 y = conv %0, %1 kernel=2x2 stride=1x1 dilation=1x1 pad=0x0/0x0 : f32[1x3x3x3]\n"
-      "%3 z = leaky_relu %2 slope=0.5 : f32[1x3x3x3]\n"
-      "%4 sum = sum_all %3 : f64[1]\n"
-      "%5 grad/sum = one_like %4 : f64[1]\n"
-      "%6 grad/sum.1 = broadcast_like %5, %3 : f32[1x3x3x3]\n"
-      "%7 grad/z = leaky_relu_grad %2, %6 slope=0.5 : f32[1x3x3x3]\n"
-      "%8 grad/y/weights = conv_weight_grad %0, %7 kernel=2x2 stride=1x1 dilation=1x1 pad=0x0/0x0 : f32[2x2x2x3]\n"
-      "output loss = %4\n"
-      "gradient w = %8\n");
+const Node& gradient_of(const Graph& graph, const std::string& parameter) {
+  return graph.node(graph.gradients.at(graph.find(parameter)));
 }
 
 TEST(Autodiff, GivesASoundGraphWithAGradientForEachParameterAndNoneForInputs) {
-  const Graph g = small_graph();
-  EXPECT_TRUE(verify(g, op_table()).empty());
-  ASSERT_EQ(g.gradients.size(), 1U);
-  EXPECT_EQ(g.gradients.at(g.find("w")), g.find("grad/y/weights"));
-  EXPECT_EQ(g.find("grad/y/input"), kNoValue) << "nobody asked for the gradient of the image";
+  const Graph graph = differentiated(R"(
+    x = input : f32[1x4x4x2]
+    w = parameter : f32[2x2x2x3]
+    y = conv %x, %w kernel=2x2
+    z = leaky_relu %y slope=0.5
+    sum = sum_all %z
+  )");
+  ASSERT_EQ(graph.gradients.size(), 1U);
+  EXPECT_EQ(gradient_of(graph, "w").name, "grad/y/weights");
+  EXPECT_EQ(graph.find("grad/y/input"), kNoValue) << "nobody asked for the gradient of the image";
 }
 
 TEST(Autodiff, AddsGradientsThatMeet) {
-  Graph g;
-  Builder b(g, op_table());
-  const ValueId x = b.input("x", kImage), w = b.parameter("w", kImage);
-  const ValueId y = b.op("add", {x, w}, {}, "y");
-  const ValueId left = b.op("scale", {y}, ScaleAttrs{.by = 2}, "left"), right = b.op("scale", {y}, ScaleAttrs{.by = 3}, "right");
-  const ValueId both = b.op("add", {left, right}, {}, "both");
-  const ValueId loss = b.op("sum_all", {both}, {}, "sum");
-  differentiate(b, loss);
-  const Node& sum = g.node(g.gradients.at(w));
+  const Graph graph = differentiated(R"(
+    x = input : f32[1x4x4x2]
+    w = parameter : f32[1x4x4x2]
+    y = add %x, %w
+    left = scale %y by=2
+    right = scale %y by=3
+    both = add %left, %right
+    sum = sum_all %both
+  )");
+  const Node& sum = gradient_of(graph, "w");
   EXPECT_EQ(sum.op, "add");
   EXPECT_EQ(sum.name, "grad/y/add");
-  EXPECT_EQ(g.node(sum.inputs[0]).op, "scale");
-  EXPECT_EQ(g.node(sum.inputs[1]).op, "scale");
-  EXPECT_TRUE(verify(g, op_table()).empty());
+  EXPECT_EQ(graph.node(sum.inputs[0]).op, "scale");
+  EXPECT_EQ(graph.node(sum.inputs[1]).op, "scale");
 }
 
 TEST(Autodiff, AValueUsedTwiceByOneOpGetsBothGradients) {
-  Graph g;
-  Builder b(g, op_table());
-  const ValueId w = b.parameter("w", kImage);
-  const ValueId loss = b.op("sum_all", {b.op("add", {w, w}, {}, "twice")}, {}, "sum");
-  differentiate(b, loss);
-  EXPECT_EQ(g.node(g.gradients.at(w)).op, "add");
+  const Graph graph = differentiated(R"(
+    w = parameter : f32[1x4x4x2]
+    twice = add %w, %w
+    sum = sum_all %twice
+  )");
+  EXPECT_EQ(gradient_of(graph, "w").op, "add");
 }
 
 TEST(Autodiff, AParameterThatDoesNotReachTheLossHasNoGradient) {
-  Graph g;
-  Builder b(g, op_table());
-  const ValueId used = b.parameter("used", kImage), unused = b.parameter("unused", kImage);
-  b.op("scale", {unused}, {}, "aside");
-  differentiate(b, b.op("sum_all", {used}, {}, "sum"));
-  EXPECT_TRUE(g.gradients.contains(used));
-  EXPECT_FALSE(g.gradients.contains(unused));
-}
-
-std::string refusal(Graph& g, Builder& b, ValueId loss) {
-  try {
-    differentiate(b, loss);
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::kConfig);
-    return error.what();
-  }
-  return "differentiated " + to_text(g);
+  const Graph graph = differentiated(R"(
+    used = parameter : f32[1x4x4x2]
+    unused = parameter : f32[1x4x4x2]
+    aside = scale %unused
+    sum = sum_all %used
+  )");
+  EXPECT_TRUE(graph.gradients.contains(graph.find("used")));
+  EXPECT_FALSE(graph.gradients.contains(graph.find("unused")));
 }
 
 TEST(Autodiff, AnOpWithoutAGradientSaysSo) {
-  Graph g;
-  Builder b(g, op_table());
-  const ValueId w = b.parameter("w", kImage);
-  const ValueId loss = b.op("sum_all", {b.op("channel_sum", {w}, {}, "middle")}, {}, "sum");
-  EXPECT_NE(refusal(g, b, loss).find("[middle] op channel_sum has no gradient"), std::string::npos);
+  try {
+    differentiated(R"(
+      w = parameter : f32[1x4x4x2]
+      middle = channel_sum %w
+      sum = sum_all %middle
+    )");
+    FAIL() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kConfig);
+    EXPECT_NE(std::string(error.what()).find("[middle] op channel_sum has no gradient"), std::string::npos) << error.what();
+  }
 }
 
 TEST(Autodiff, ALossGetsItsOwnScalarGradient) {
-  Graph g;
-  Builder b(g, op_table());
-  const ValueId logits = b.parameter("logits", kImage), labels = b.input("labels", {DType::kI32, {1, 4, 4, 1}});
-  const ValueId sums = b.op("segmentation_sums", {logits, labels}, {}, "sums");
-  const ValueId loss =
-      b.op("scale", {b.op("segmentation_loss", {sums, logits, labels}, {}, "loss")}, ScaleAttrs{.by = 2}, "scaled");
-  differentiate(b, loss);
-  const Node& gradient = g.node(g.gradients.at(logits));
+  const Graph graph = differentiated(R"(
+    logits = parameter : f32[1x4x4x2]
+    labels = input : i32[1x4x4x1]
+    sums = segmentation_sums %logits, %labels
+    loss = segmentation_loss %sums, %logits, %labels
+    scaled = scale %loss by=2
+  )");
+  const Node& gradient = gradient_of(graph, "logits");
   EXPECT_EQ(gradient.op, "segmentation_grad");
-  EXPECT_EQ(g.node(gradient.inputs[3]).name, "grad/scaled.1") << "the gradient of the scaled loss, scaled";
-  EXPECT_TRUE(verify(g, op_table()).empty());
+  EXPECT_EQ(graph.node(gradient.inputs[3]).name, "grad/scaled.1") << "the gradient of the scaled loss, scaled";
 }
 
 }  // namespace

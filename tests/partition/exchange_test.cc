@@ -95,9 +95,20 @@ TEST(Exchange, EveryHeldMarginEqualsTheWholeTensor) {
   }
 }
 
+/// A convolution of 3 x 3.
+constexpr std::string_view kThree = R"(
+  image = input : f32[1x8x8x1]
+  kernel = parameter : f32[3x3x1x2]
+  conv = conv %image, %kernel kernel=3x3 pad=1x1/1x1
+)";
+
 TEST(Exchange, HaloWiderThanAShardReachesTwoNeighbours) {
   // 8 over 4 shards of 2; kernel 7 reads 3 voxels to either side: two shards, the second in part.
-  const Program program = cut(conv_graph({1, 8, 4, 1}, 7), {1, 4, 1, 1});
+  const Program program = cut(R"(
+    image = input : f32[1x8x4x1]
+    kernel = parameter : f32[7x7x1x2]
+    conv = conv %image, %kernel kernel=7x7 pad=3x3/3x3
+  )", {1, 4, 1, 1});
   const Instruction* exchange = exchange_of(program, 0);
   ASSERT_NE(exchange, nullptr);
   std::vector<std::pair<std::int64_t, Box>> into_first;
@@ -110,15 +121,29 @@ TEST(Exchange, HaloWiderThanAShardReachesTwoNeighbours) {
 }
 
 TEST(Exchange, AKernelOfOneMovesNothing) {
-  EXPECT_EQ(exchange_of(cut(conv_graph({1, 8, 8, 1}, 1), {1, 2, 2, 1}), 0), nullptr);
+  constexpr std::string_view kOne = R"(
+    image = input : f32[1x8x8x1]
+    kernel = parameter : f32[1x1x1x2]
+    conv = conv %image, %kernel kernel=1x1
+  )";
+  EXPECT_EQ(exchange_of(cut(kOne, {1, 2, 2, 1}), 0), nullptr);
 }
 
 TEST(Exchange, AnUncutTensorMovesNothing) {
-  EXPECT_EQ(exchange_of(cut(conv_graph({2, 8, 8, 8, 1}, 3), {1, 1, 1, 1, 1}), 0), nullptr);
+  constexpr std::string_view kVolume = R"(
+    image = input : f32[2x8x8x8x1]
+    kernel = parameter : f32[3x3x3x1x2]
+    conv = conv %image, %kernel kernel=3x3x3 pad=1x1x1/1x1x1
+  )";
+  EXPECT_EQ(exchange_of(cut(kVolume, {1, 1, 1, 1, 1}), 0), nullptr);
 }
 
 TEST(Exchange, SamplesNeverMoveBetweenReplicas) {
-  const Program program = cut(conv_graph({4, 8, 8, 1}, 3), {1, 2, 1, 1}, 2);
+  const Program program = cut(R"(
+    image = input : f32[4x8x8x1]
+    kernel = parameter : f32[3x3x1x2]
+    conv = conv %image, %kernel kernel=3x3 pad=1x1/1x1
+  )", {1, 2, 1, 1}, 2);
   const Instruction* exchange = exchange_of(program, 0);
   ASSERT_NE(exchange, nullptr);
   for (const Copy& piece : exchange->copies)
@@ -126,7 +151,7 @@ TEST(Exchange, SamplesNeverMoveBetweenReplicas) {
 }
 
 TEST(Exchange, AValueWithMarginsOutsideTheImageIsFilledBeforeItIsRead) {
-  const Program program = cut(conv_graph({1, 8, 8, 1}, 3), {1, 2, 1, 1});
+  const Program program = cut(kThree, {1, 2, 1, 1});
   ASSERT_EQ(program.instructions.size(), 3U);
   EXPECT_EQ(program.instructions[0].kind, InstructionKind::kFillMargin);
   EXPECT_EQ(program.instructions[1].kind, InstructionKind::kExchange);
@@ -136,7 +161,11 @@ TEST(Exchange, AValueWithMarginsOutsideTheImageIsFilledBeforeItIsRead) {
 // H: owned -> held is linear; its transpose adds each margin voxel to its owner. <H x, y> = <x, H^T y>.
 TEST(Exchange, TheTransposeIsTheAdjoint) {
   constexpr std::uint64_t kSeed = 33;
-  const Program program = cut(conv_graph({1, 9, 7, 5, 2}, 5), {1, 4, 2, 1, 1});
+  const Program program = cut(R"(
+    image = input : f32[1x9x7x5x2]
+    kernel = parameter : f32[5x5x5x2x2]
+    conv = conv %image, %kernel kernel=5x5x5 pad=2x2x2/2x2x2
+  )", {1, 4, 2, 1, 1});
   const ValuePlan& plan = program.plan(0);
   const Box whole = Box::whole(program.graph.node(0).type.shape);
   Held x(plan, DType::kF64), y(plan, DType::kF64);
@@ -166,7 +195,11 @@ TEST(Exchange, TheTransposeIsTheAdjoint) {
 
 // Splitting a whole tensor over the cores and collecting it from the owners is the identity.
 TEST(Exchange, ScatterThenGatherIsTheIdentity) {
-  const Program program = cut(conv_graph({3, 13, 11, 7, 2}, 3), {2, 3, 2, 1, 1});
+  const Program program = cut(R"(
+    image = input : f32[3x13x11x7x2]
+    kernel = parameter : f32[3x3x3x2x2]
+    conv = conv %image, %kernel kernel=3x3x3 pad=1x1x1/1x1x1
+  )", {2, 3, 2, 1, 1});
   const ValuePlan& plan = program.plan(0);
   Tensor whole(DType::kF64, program.graph.node(0).type.shape), back(DType::kF64, whole.shape());
   fill(whole.view(), signature);

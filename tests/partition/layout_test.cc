@@ -74,7 +74,11 @@ TEST(Layout, TilesEveryValueWithoutOverlapForManyShapesAndMeshes) {
 
 TEST(Layout, OwnershipStaysWhereTheDataIsAfterAStride) {
   // 14 over 4 is 4, 4, 4, 2; a stride of 2 moves the boundaries 4, 8, 12 to 2, 4, 6, not to the greedy 2, 2, 2, 1 of 7.
-  const Program program = cut(conv_graph({1, 14, 5, 1}, 3, 2), {1, 4, 1, 1});
+  const Program program = cut(R"(
+    image = input : f32[1x14x5x1]
+    kernel = parameter : f32[3x3x1x2]
+    conv = conv %image, %kernel kernel=3x3 stride=2x2 pad=0x1/1x1
+  )", {1, 4, 1, 1});
   const ValuePlan& y = program.plan(program.graph.find("conv"));
   EXPECT_EQ(y.own[0], (Box{{0, 0, 0, 0}, {1, 2, 3, 2}}));
   EXPECT_EQ(y.own[2], (Box{{0, 4, 0, 0}, {1, 2, 3, 2}}));
@@ -82,15 +86,29 @@ TEST(Layout, OwnershipStaysWhereTheDataIsAfterAStride) {
 }
 
 TEST(Layout, BothSidesOfASkipConnectionAgree) {
-  const Program program = cut(mixed_graph({1, 13, 11, 2}), {1, 3, 2, 1});
+  const Program program = cut(R"(
+    image = input : f32[1x13x11x2]
+    kernel = parameter : f32[3x3x2x2]
+    strided = conv %image, %kernel kernel=3x3 stride=2x2 pad=1x1/1x1
+    pooled = max_pool %strided kernel=2x2 stride=2x2 pad=0x0/1x0
+    up = upsample_nearest %pooled factor=2x2 shape=1x7x6x2
+    both = concat %up, %strided axis=3
+  )", {1, 3, 2, 1});
   const auto& up = program.plan(program.graph.find("up")).own;
   EXPECT_EQ(up, program.plan(program.graph.find("strided")).own);
 }
 
 TEST(Layout, ThinSlabsAreMergedOntoTheFirstOfTheirNeighbours) {
-  const Graph graph = mixed_graph({1, 32, 8, 2});  // strided: 16 x 4, pooled: 8 x 2
-  const Program fine = cut(graph, {1, 8, 1, 1});
-  const Program coarse = partition(graph, op_table(), {.mesh = {.partition = {1, 8, 1, 1}}, .thinnest_slab = 2});
+  constexpr std::string_view kScene = R"(
+    image = input : f32[1x32x8x2]
+    kernel = parameter : f32[3x3x2x2]
+    strided = conv %image, %kernel kernel=3x3 stride=2x2 pad=0x0/1x1 : f32[1x16x4x2]
+    pooled = max_pool %strided kernel=2x2 stride=2x2 : f32[1x8x2x2]
+    up = upsample_nearest %pooled factor=2x2 shape=1x16x4x2
+    transposed = conv_input_grad %strided, %kernel kernel=3x3 stride=2x2 pad=0x0/1x1 shape=1x32x8x2
+  )";
+  const Program fine = cut(kScene, {1, 8, 1, 1});
+  const Program coarse = cut(kScene, {.mesh = {.partition = {1, 8, 1, 1}}, .thinnest_slab = 2});
   EXPECT_EQ(joined(verify(coarse, op_table())), "");
   const auto planes = [](const Program& program, const char* name) {
     std::vector<std::int64_t> extents;
@@ -106,65 +124,79 @@ TEST(Layout, ThinSlabsAreMergedOntoTheFirstOfTheirNeighbours) {
 }
 
 TEST(Layout, AMergeEndsWhenOnePartIsLeft) {
-  const Program coarse =
-      partition(mixed_graph({1, 9, 8, 2}), op_table(), {.mesh = {.partition = {1, 3, 2, 1}}, .thinnest_slab = 100});
+  const Program coarse = cut(R"(
+    image = input : f32[1x9x8x2]
+    kernel = parameter : f32[3x3x2x2]
+    strided = conv %image, %kernel kernel=3x3 stride=2x2 pad=1x0/1x1
+    pooled = max_pool %strided kernel=2x2 stride=2x2 pad=0x0/1x0 : f32[1x3x2x2]
+  )", {.mesh = {.partition = {1, 3, 2, 1}}, .thinnest_slab = 100});
   EXPECT_EQ(joined(verify(coarse, op_table())), "");
   EXPECT_EQ(coarse.plan(coarse.graph.find("pooled")).own[0], (Box{{0, 0, 0, 0}, {1, 3, 2, 2}}));
   for (std::size_t core = 1; core < 6; ++core) EXPECT_TRUE(coarse.plan(coarse.graph.find("pooled")).own[core].empty());
 }
 
 TEST(Layout, ReplicasCutTheBatchBeforeThePartitionDoes) {
-  const Program program = cut(conv_graph({7, 4, 4, 1}, 1), {2, 1, 1, 1}, 2);
+  const Program program = cut("image = input : f32[7x4x4x1]", {2, 1, 1, 1}, 2);
   std::vector<std::pair<std::int64_t, std::int64_t>> samples;  // 7 over 2 replicas: 4 and 3; each over 2: 2 2 and 2 1
   for (const Box& own : program.plan(0).own) samples.emplace_back(own.begin[0], own.end(0));
   EXPECT_EQ(samples, (std::vector<std::pair<std::int64_t, std::int64_t>>{{0, 2}, {2, 4}, {4, 6}, {6, 7}}));
 }
 
 TEST(Layout, AConcatAlongACutAxisIsCutAnew) {
-  Graph graph;
-  Builder b(graph, op_table());
-  const ValueId a = b.input("a", {DType::kF32, {1, 8, 5, 2}}), c = b.input("c", {DType::kF32, {1, 5, 5, 2}});
-  const ValueId y = b.op("concat", {a, c}, ConcatAttrs{.axis = 1}, "y");
-  b.op("slice", {y}, SliceAttrs{.axis = 1, .first = 4, .shape = {1, 6, 5, 2}}, "part");
-  EXPECT_EQ(joined(verify(cut(graph, {1, 3, 2, 1}), op_table())), "");
+  const Program program = cut(R"(
+    a = input : f32[1x8x5x2]
+    c = input : f32[1x5x5x2]
+    y = concat %a, %c axis=1
+    part = slice %y axis=1 first=4 shape=1x6x5x2
+  )", {1, 3, 2, 1});
+  EXPECT_EQ(joined(verify(program, op_table())), "");
 }
 
 TEST(Layout, AConcatAlongACutBatchIsCutAnew) {
-  Graph graph;
-  Builder b(graph, op_table());
-  const ValueId a = b.input("a", {DType::kF32, {2, 8, 5, 2}}), c = b.input("c", {DType::kF32, {3, 8, 5, 2}});
-  const ValueId y = b.op("concat", {a, c}, ConcatAttrs{.axis = 0}, "y");
-  b.op("slice", {y}, SliceAttrs{.axis = 0, .first = 1, .shape = {3, 8, 5, 2}}, "part");
-  EXPECT_EQ(joined(verify(cut(graph, {2, 2, 1, 1}, 2), op_table())), "");
+  const Program program = cut(R"(
+    a = input : f32[2x8x5x2]
+    c = input : f32[3x8x5x2]
+    y = concat %a, %c axis=0
+    part = slice %y axis=0 first=1 shape=3x8x5x2
+  )", {2, 2, 1, 1}, 2);
+  EXPECT_EQ(joined(verify(program, op_table())), "");
 }
 
 TEST(Layout, AGradientOfAPoolIsCutEvenWhenNothingOfItsSizeWasSeenBefore) {
-  Graph graph;
-  Builder b(graph, op_table());
-  const ValueId d_y = b.input("d_y", {DType::kF32, {1, 4, 5, 2}});
-  Window window = same_window({1, 8, 9, 2}, 2, 2);
-  b.op("avg_pool_grad", {d_y}, PoolGradAttrs{.window = window, .shape = {1, 8, 9, 2}}, "d_x");
-  EXPECT_EQ(joined(verify(cut(graph, {1, 2, 2, 1}), op_table())), "");
+  const Program program = cut(R"(
+    d_y = input : f32[1x4x5x2]
+    d_x = avg_pool_grad %d_y kernel=2x2 stride=2x2 pad=0x0/0x1 shape=1x8x9x2
+  )", {1, 2, 2, 1});
+  EXPECT_EQ(joined(verify(program, op_table())), "");
 }
 
+/// A weight gradient, and sums of one group per sample.
+constexpr std::string_view kContractions = R"(
+  image = input : f32[3x8x8x2]
+  kernel = parameter : f32[3x3x2x2]
+  strided = conv %image, %kernel kernel=3x3 stride=2x2 pad=0x0/1x1
+  sums = moment_sums %strided groups=3 batch=3 : f64[3x2x2]
+  d_w = conv_weight_grad %image, %strided kernel=3x3 stride=2x2 pad=0x0/1x1
+)";
+
 TEST(Layout, AContractionOverACutTensorIsReplicated) {
-  const Program program = cut(mixed_graph({3, 8, 8, 2}), {1, 2, 2, 1});
+  const Program program = cut(kContractions, {1, 2, 2, 1});
   EXPECT_TRUE(program.replicated(program.graph.find("d_w")));
   EXPECT_TRUE(program.replicated(program.graph.find("kernel")));
 }
 
 TEST(Layout, GroupsOfACutBatchStayWithTheirSamples) {
-  const Program program = cut(mixed_graph({3, 8, 8, 2}), {3, 2, 1, 1});
-  const ValuePlan& sums = program.plan(program.graph.find("sums"));  // one group per sample, 4 channels
+  const Program program = cut(kContractions, {3, 2, 1, 1});
+  const ValuePlan& sums = program.plan(program.graph.find("sums"));
   EXPECT_FALSE(sums.layout.replicated);
-  EXPECT_EQ(sums.own[0], (Box{{0, 0, 0}, {1, 4, 2}}));
+  EXPECT_EQ(sums.own[0], (Box{{0, 0, 0}, {1, 2, 2}}));
   EXPECT_EQ(sums.own[1], sums.own[0]) << "the second half of sample 0 holds a replica of its sums";
-  EXPECT_EQ(sums.own[5], (Box{{2, 0, 0}, {1, 4, 2}}));
+  EXPECT_EQ(sums.own[5], (Box{{2, 0, 0}, {1, 2, 2}}));
 }
 
 TEST(Layout, AMeshOfAnotherRankIsAConfigError) {
   try {
-    cut(conv_graph({1, 8, 8, 8, 1}, 3), {1, 2, 1, 1});
+    cut("image = input : f32[1x8x8x8x1]", {1, 2, 1, 1});
     FAIL() << "nothing was thrown";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kConfig);

@@ -1,6 +1,6 @@
-// Small graphs for the partition tests: one input and windows over it, in 2-D or 3-D, cut over any mesh.
+// Small scenes for the partition tests, as text or, where the seed chooses sizes, made by the builder, cut over any mesh.
 //
-//   Program p = cut({1, 8, 6, 6, 2}, {3, 3, 3}, {1, 2, 1, 1, 1});
+//   Program p = cut("x = input : f32[1x8x6x2] ...", {1, 2, 1, 1});
 #pragma once
 
 #include <gtest/gtest.h>
@@ -11,6 +11,7 @@
 
 #include "libcore/base/rng.h"
 #include "libcore/graph/builder.h"
+#include "libcore/graph/text.h"
 #include "libcore/ops/op_table.h"
 #include "libcore/partition/program.h"
 
@@ -45,6 +46,12 @@ inline Graph conv_graph(const Shape& image, std::int64_t kernel, std::int64_t st
 inline Program cut(const Graph& graph, const Dims& partition_dims, std::int64_t replicas = 1) {
   return partition(graph, op_table(), {.mesh = {.replicas = replicas, .partition = partition_dims}});
 }
+
+inline Program cut(std::string_view text, const Dims& partition_dims, std::int64_t replicas = 1) {
+  return cut(parse_graph(text, op_table()), partition_dims, replicas);
+}
+
+inline Program cut(std::string_view text, const Cut& how) { return partition(parse_graph(text, op_table()), op_table(), how); }
 
 inline bool any_has(const std::vector<std::string>& lines, const std::string& piece) {
   for (const auto& line : lines)

@@ -1,5 +1,5 @@
 // verify(Program) finds what is broken by hand; the text form; partial results are joined at once.
-#include "libcore/partition/program.h"
+#include "libcore/partition/text.h"
 
 #include <functional>
 
@@ -11,12 +11,14 @@ namespace {
 using namespace test;
 
 /// image -> conv -> channel_sum, cut over three cores: margins on both sides of the middle one, and one contraction.
-Program sound_program() {
-  Graph graph = conv_graph({1, 9, 4, 1}, 3);
-  Builder b(graph, op_table());
-  b.op("channel_sum", {graph.find("conv")}, {}, "sum");
-  return cut(graph, {1, 3, 1, 1});
-}
+constexpr std::string_view kSound = R"(
+  image = input : f32[1x9x4x1]
+  kernel = parameter : f32[3x3x1x2]
+  conv = conv %image, %kernel kernel=3x3 pad=1x1/1x1
+  sum = channel_sum %conv
+)";
+
+Program sound_program() { return cut(kSound, {1, 3, 1, 1}); }
 
 std::size_t index_of(const Program& program, InstructionKind kind, const std::string& name) {
   for (std::size_t i = 0; i < program.instructions.size(); ++i)
@@ -132,11 +134,7 @@ TEST(VerifyProgram, FindsAMarginOutsideTheImageThatNobodyFills) {
 }
 
 TEST(VerifyProgram, FindsAPartialResultThatIsNotJoined) {
-  Graph graph = conv_graph({1, 9, 4, 1}, 3);
-  Builder b(graph, op_table());
-  const ValueId sum = b.op("channel_sum", {graph.find("conv")}, {}, "sum");
-  b.op("scale", {sum}, ScaleAttrs{.by = 2}, "twice");
-  Program program = cut(graph, {1, 3, 1, 1});
+  Program program = cut(std::string(kSound) + "twice = scale %sum by=2", {1, 3, 1, 1});
   ASSERT_EQ(joined(verify(program, op_table())), "");
   const auto join = static_cast<std::ptrdiff_t>(index_of(program, InstructionKind::kJoin, "sum"));
   program.instructions.erase(program.instructions.begin() + join);
@@ -154,28 +152,26 @@ TEST(Program, AContractionOverACutTensorIsPartialAndJoinedAtOnce) {
 
 TEST(Program, ABoxThatSeveralCoresHoldIsSummedOnce) {
   // One group per sample; the sums of a sample live on both cores that hold parts of it, its column is summed from one.
-  Graph graph;
-  Builder b(graph, op_table());
-  const ValueId x = b.input("x", {DType::kF32, {2, 8, 4, 3}});
-  const ValueId sums = b.op("moment_sums", {x}, NormAttrs{.groups = 2, .batch = 2}, "sums");
-  const ValueId column = b.op("group_column", {sums}, {}, "column");
-  const Program program = cut(graph, {2, 2, 1, 1});
+  const Program program = cut(R"(
+    x = input : f32[2x8x4x3]
+    sums = moment_sums %x groups=2 batch=2
+    column = group_column %sums
+  )", {2, 2, 1, 1});
   std::int64_t groups = 0;
-  for (const Box& box : iteration_boxes(program, op_table(), column)) groups += box.empty() ? 0 : box.extent[0];
+  for (const Box& box : iteration_boxes(program, op_table(), program.graph.find("column"))) groups += box.empty() ? 0 : box.extent[0];
   EXPECT_EQ(groups, 2);
 }
 
 TEST(Program, WhatReadsOnlyParametersComesFirst) {
-  Graph graph;
-  Builder b(graph, op_table());
-  const ValueId x = b.input("x", {DType::kBF16, {1, 4, 4, 1}});
-  const ValueId y = b.op("leaky_relu", {x}, ActivationAttrs{.slope = 0}, "y");
-  const ValueId w = b.parameter("w", {DType::kF32, {1, 1, 1, 1}});
-  const ValueId narrow = b.op("convert", {w}, ConvertAttrs{.dtype = DType::kBF16}, "narrow");
-  b.op("conv", {y, narrow}, ConvAttrs{.window = same_window({1, 4, 4, 1}, 1), .dtype = DType::kBF16}, "conv");
-  const Program program = cut(graph, {1, 2, 1, 1});
+  const Program program = cut(R"(
+    x = input : bf16[1x4x4x1]
+    y = leaky_relu %x slope=0
+    w = parameter : f32[1x1x1x1]
+    narrow = convert %w dtype=bf16
+    conv = conv %y, %narrow kernel=1x1 dtype=bf16
+  )", {1, 2, 1, 1});
   EXPECT_EQ(program.prologue, 1U);
-  EXPECT_EQ(program.instructions[0].value, narrow);
+  EXPECT_EQ(program.instructions[0].value, program.graph.find("narrow"));
 }
 
 TEST(Program, TextFormShowsShapesBoxesHalosAndBytes) {
@@ -192,7 +188,11 @@ TEST(Program, TextFormShowsShapesBoxesHalosAndBytes) {
 
 TEST(Program, TextFormTellsTheHaloOfEachSide) {
   // A window of 4 with SAME padding reads one below and two above.
-  const std::string text = to_text(cut(conv_graph({1, 8, 4, 1}, 4), {1, 2, 1, 1}));
+  const std::string text = to_text(cut(R"(
+    image = input : f32[1x8x4x1]
+    kernel = parameter : f32[4x4x1x2]
+    conv = conv %image, %kernel kernel=4x4 pad=1x1/2x2
+  )", {1, 2, 1, 1}));
   EXPECT_NE(text.find("halo low 0x1x1x0 high 0x2x2x0"), std::string::npos) << text;
 }
 

@@ -10,7 +10,7 @@ using Kind = InputPlacement::Kind;
 
 /// Extents of the boxes of an (N, rows, columns, C) = (1, rows, columns, 1) input, core by core.
 std::vector<std::pair<std::int64_t, std::int64_t>> tiles(std::int64_t rows, std::int64_t columns, const Dims& parts) {
-  const Program program = cut(conv_graph({1, rows, columns, 1}, 1), {1, parts[0], parts[1], 1});
+  const Program program = cut("image = input : f32[" + to_string(Shape{1, rows, columns, 1}) + "]", {1, parts[0], parts[1], 1});
   EXPECT_EQ(joined(verify(program, op_table())), "");
   std::vector<std::pair<std::int64_t, std::int64_t>> sizes;
   for (const Box& own : program.plan(0).own) sizes.emplace_back(own.extent[1], own.extent[2]);
@@ -34,18 +34,18 @@ TEST(UnevenTiles, Of5By5Over4By1HaveAnEmptyOne) {
 }
 
 /// A convolution of "image" whose result is compared with "labels", voxel by voxel.
-Graph image_and_labels(const Shape& image) {
-  Graph graph = conv_graph(image, 3);
-  Builder b(graph, op_table());
+std::string image_and_labels(const Shape& image) {
   Shape labels = image;
-  labels[labels.rank() - 1] = 1;
-  const ValueId y = b.input("labels", {DType::kI32, labels});
-  graph.outputs["sums"] = b.op("segmentation_sums", {graph.outputs.at("y"), y}, SegmentationAttrs{.batch = image[0]}, "sums");
-  return graph;
+  labels[3] = 1;
+  return "image = input : f32[" + to_string(image) + "]\n" +
+         "kernel = parameter : f32[3x3x2x2]\n"
+         "conv = conv %image, %kernel kernel=3x3 pad=1x1/1x1\n"
+         "labels = input : i32[" + to_string(labels) + "]\n" +
+         "sums = segmentation_sums %conv, %labels batch=" + std::to_string(image[0]) + "\n";
 }
 
 Program placed(const Shape& image, const Mesh& mesh, const std::vector<PlacedInput>& inputs) {
-  return partition(image_and_labels(image), op_table(), {.mesh = mesh, .inputs = inputs});
+  return cut(image_and_labels(image), {.mesh = mesh, .inputs = inputs});
 }
 
 /// Copies into the margins of a value, by receiving core.
