@@ -110,7 +110,7 @@ MappedVolume& MappedVolume::operator=(MappedVolume&&) noexcept = default;
 
 MappedVolume MappedVolume::open(const std::filesystem::path& path) {
   const NiftiHeader header = read_nifti_header(path);
-  if (path.extension() != ".nii" || !header.single_file)
+  if (path.extension() != kMappedEnding || !header.single_file)
     throw input_error(path, "cannot be mapped", "expected an uncompressed .nii file");
   if (header.big_endian != (std::endian::native == std::endian::big))
     throw input_error(path, "has the other byte order and cannot be mapped", "prepare the cache again on this machine");

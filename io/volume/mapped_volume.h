@@ -12,6 +12,9 @@
 
 namespace voxshard {
 
+/// What the names of volumes that can be mapped end with.
+inline constexpr const char* kMappedEnding = ".nii";
+
 class MappedVolume {
  public:
   /// Errors: kInput when the file is missing, compressed, truncated, or of another type.

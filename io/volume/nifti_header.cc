@@ -12,6 +12,8 @@
 #include <cstring>
 #include <memory>
 
+#include "io/volume/nifti.h"
+
 namespace voxshard {
 namespace {
 
@@ -54,25 +56,6 @@ struct CloseGz {
 };
 using GzFile = std::unique_ptr<gzFile_s, CloseGz>;
 
-bool ends_with(const std::string& text, const std::string& end) {
-  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
-}
-
-/// The header and data file for a name, or the error that says why it is none.
-std::pair<fs::path, fs::path> files_of(const fs::path& path) {
-  const std::string name = path.string();
-  auto other = [&](const std::string& from, const std::string& to) {
-    return fs::path(name.substr(0, name.size() - from.size()) + to);
-  };
-  for (const std::string gz : {"", ".gz"}) {
-    if (ends_with(name, ".nii" + gz)) return {path, path};
-    if (ends_with(name, ".hdr" + gz)) return {path, other(".hdr" + gz, ".img" + gz)};
-    if (ends_with(name, ".img" + gz)) return {other(".img" + gz, ".hdr" + gz), path};
-  }
-  throw input_error(path, "is not named like a NIfTI volume",
-                    "expected .nii, .nii.gz, or a .hdr/.img pair; convert other formats to NIfTI first");
-}
-
 void require_file(const fs::path& path) {
   std::error_code error;
   if (!fs::exists(path, error)) throw input_error(path, "does not exist", "check the path");
@@ -80,7 +63,7 @@ void require_file(const fs::path& path) {
   if (fs::file_size(path, error) == 0) throw input_error(path, "is empty (0 bytes)", "copy or export the file again");
   GzFile gz(gzopen(path.c_str(), "rb"));
   if (!gz) throw input_error(path, "cannot be opened", "check its permissions");
-  if (!ends_with(path.string(), ".gz") && gzdirect(gz.get()) == 0)
+  if (!path.string().ends_with(".gz") && gzdirect(gz.get()) == 0)
     throw input_error(path, "is compressed with gzip but its name does not end in .gz", "rename it to end in .gz");
 }
 
@@ -149,10 +132,6 @@ NiftiHeader parse(const fs::path& path, const unsigned char* bytes, int length) 
 
 }  // namespace
 
-Error input_error(const fs::path& path, const std::string& what, const std::string& action) {
-  return Error(ErrorKind::kInput, "[input] " + path.string() + ": " + what + "; " + action);
-}
-
 std::int64_t NiftiHeader::voxel_bytes() const {
   double estimate = bytes_per_voxel();
   for (auto extent : dimensions) estimate *= static_cast<double>(extent);
@@ -179,8 +158,23 @@ bool NiftiHeader::is_scaled() const {
   return std::isfinite(slope) && slope != 0 && std::isfinite(intercept) && (slope != 1 || intercept != 0);
 }
 
+std::optional<std::pair<fs::path, fs::path>> nifti_files(const fs::path& path) {
+  const std::string name = path.string();
+  auto other = [&](const std::string& from, const std::string& to) {
+    return fs::path(name.substr(0, name.size() - from.size()) + to);
+  };
+  for (const std::string gz : {"", ".gz"}) {
+    if (name.ends_with(".nii" + gz)) return {{path, path}};
+    if (name.ends_with(".hdr" + gz)) return {{path, other(".hdr" + gz, ".img" + gz)}};
+    if (name.ends_with(".img" + gz)) return {{other(".img" + gz, ".hdr" + gz), path}};
+  }
+  return std::nullopt;
+}
+
 NiftiHeader read_nifti_header(const fs::path& path) {
-  const auto [header_file, data_file] = files_of(path);
+  const auto files = nifti_files(path);
+  if (!files) throw unknown_volume(path, {nifti_format()});
+  const auto [header_file, data_file] = *files;
   require_file(path);
   if (header_file != path) require_file(header_file);
   GzFile gz(gzopen(header_file.c_str(), "rb"));

@@ -9,11 +9,12 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "io/volume/geometry.h"
-#include "libcore/base/error.h"
+#include "io/volume/volume.h"
 
 namespace voxshard {
 
@@ -53,6 +54,9 @@ struct NiftiPlacement {
   std::string problem;  // why the geometry cannot be used; else empty
 };
 
+/// The files of header and voxels by a NIfTI volume's name: .nii, .hdr or .img, each also with .gz.
+std::optional<std::pair<std::filesystem::path, std::filesystem::path>> nifti_files(const std::filesystem::path& path);
+
 /// Errors: kInput: missing, empty, too short, not NIfTI, impossible dimensions, a damaged gzip stream.
 NiftiHeader read_nifti_header(const std::filesystem::path& path);
 
@@ -73,8 +77,5 @@ struct NonFinite {
 /// With `find_non_finite` floats are looked at as well. Cost: one pass; none for a plain file that is not looked at.
 NonFinite require_promised_bytes(const NiftiHeader& header, const std::filesystem::path& path,
                                  bool find_non_finite = false);
-
-/// kInput: "[input] PATH: what; action".
-Error input_error(const std::filesystem::path& path, const std::string& what, const std::string& action);
 
 }  // namespace voxshard

@@ -1,5 +1,4 @@
-// 3-D medical volumes: NIfTI files read and written through ITK, behind a check of the header and of every byte that
-// the header promises, because ITK reads a truncated .nii.gz as if nothing had happened.
+// 3-D medical volumes in files. A format is a row of a table that is handed in; without one, all that this build knows.
 //
 //   Volume ct = read_image("liver_03.nii.gz");         // f32, Hounsfield units, (D, H, W)
 //   Volume organs = read_label("liver_03_seg.nii.gz"); // i32
@@ -8,10 +7,12 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "io/volume/geometry.h"
+#include "libcore/base/error.h"
 #include "libcore/tensor/tensor.h"
 
 namespace voxshard {
@@ -23,24 +24,6 @@ struct Volume {
 
 /// The scalar type of a written file.
 enum class DiskType : std::uint8_t { kU8, kI16, kU16, kI32, kF32 };
-
-/// The image as f32 with slope and intercept applied (slope 0 or NaN: none).
-/// Errors: kInput names the file, what is wrong and what to do: missing, empty, truncated, damaged gzip, not NIfTI, 4-D
-/// or more, colour or complex, NaN or infinite voxels (how many, the first), a sheared sform (over 0.5 degrees) without
-/// qform.
-Volume read_image(const std::filesystem::path& path);
-
-/// The label map as i32. Errors: as read_image, and kInput when a value is no integer or outside i32.
-Volume read_label(const std::filesystem::path& path);
-
-/// Writes .nii or .nii.gz atomically; the same volume gives the same bytes (gzip time 0, no free text in the header,
-/// qform = sform, both code 1). f32 voxels are rounded half to even for integer types.
-/// Errors: kOutput when the file cannot be written, its name does not end in .nii or .nii.gz, or a value does not fit
-/// `type`.
-void write_volume(const std::filesystem::path& path, const Volume& volume, DiskType type);
-
-/// The smallest type that holds all the values: kU8, kI16, kU16, kI32 for i32 voxels, kF32 for f32 voxels.
-DiskType smallest_disk_type(const Volume& volume);
 
 /// What the header says, for `voxshard info`. No voxel is read.
 struct VolumeInfo {
@@ -55,7 +38,7 @@ struct VolumeInfo {
   double forms_gap_mm = 0;   // the largest distance between them over the corners of the volume
   double shear_degrees = 0;  // how far the used axes were from orthogonal, before it was repaired
   std::string form_used;     // "sform", "qform", "sform (nearest rotation)" or "none (spacing only)"
-  int nifti_version = 1;     // 1 or 2
+  int nifti_version = 0;     // 1 or 2; 0 for other formats
   bool big_endian = false;
   std::int64_t voxel_bytes = 0;  // uncompressed, as the header promises
   std::int64_t file_bytes = 0;   // on disk
@@ -63,7 +46,54 @@ struct VolumeInfo {
   std::string problem;           // why not, else empty
 };
 
-/// Errors: kInput as read_image for files without a usable header; 4-D, colour and shear are reported in `problem`.
-VolumeInfo read_volume_info(const std::filesystem::path& path);
+/// One file format: a file of its own and a row in the table.
+struct VolumeFormat {
+  const char* name;                  // "NIfTI"
+  std::vector<const char*> endings;  // of files that are written and looked for in folders; new files get the last
+  const char* expected;              // names that are read, for people: ".nii, .nii.gz, or a .hdr/.img pair"
+  bool (*matches)(const std::filesystem::path& path);  // whether files of this name are its own
+  /// Errors: kInput for files without a usable header; what `read` would refuse is reported in `problem`.
+  VolumeInfo (*read_header)(const std::filesystem::path& path);
+  /// `dtype`: kF32 for an image, kI32 for a label map. Errors: as read_image and read_label.
+  Volume (*read)(const std::filesystem::path& path, DType dtype);
+  /// Atomic; the same volume gives the same bytes. Errors: as write_volume.
+  void (*write)(const std::filesystem::path& path, const Volume& volume, DiskType type);
+};
+
+/// The formats in the order in which they are asked.
+using VolumeFormats = std::vector<VolumeFormat>;
+/// All that this build knows.
+const VolumeFormats& volume_formats();
+
+/// The image as f32, in Hounsfield units.
+/// Errors: kInput names the file, what is wrong and what to do: missing, empty, truncated, damaged, of no known format,
+/// NaN or infinite voxels (how many, the first), no scalar 3-D volume.
+Volume read_image(const std::filesystem::path& path, const VolumeFormats& formats = volume_formats());
+
+/// The label map as i32. Errors: as read_image, and kInput when a value is no integer or outside i32.
+Volume read_label(const std::filesystem::path& path, const VolumeFormats& formats = volume_formats());
+
+/// Errors: kInput as read_image for files without a usable header.
+VolumeInfo read_volume_info(const std::filesystem::path& path, const VolumeFormats& formats = volume_formats());
+
+/// Writes the format that the name ends as, atomically; the same volume gives the same bytes. f32 voxels are rounded
+/// half to even for integer types. Errors: kOutput when the file cannot be written, its name ends as no format's, or a
+/// value does not fit `type`.
+void write_volume(const std::filesystem::path& path, const Volume& volume, DiskType type,
+                  const VolumeFormats& formats = volume_formats());
+
+/// The file's name without its format's ending; none when it ends as no format's.
+std::optional<std::string> volume_stem(const std::filesystem::path& path, const VolumeFormats& formats = volume_formats());
+/// ".nii or .nii.gz"
+std::string volume_endings(const VolumeFormats& formats = volume_formats());
+
+// For formats.
+Error unknown_volume(const std::filesystem::path& path, const VolumeFormats& formats);
+/// kInput: "[input] PATH: what; action".
+Error input_error(const std::filesystem::path& path, const std::string& what, const std::string& action);
+/// kOutput: "[output] cannot write PATH: what; action".
+Error output_error(const std::filesystem::path& path, const std::string& what, const std::string& action);
+/// "(x, y, z) = (3, 0, 0)" for an index into the voxels.
+std::string voxel_name(const Geometry& geometry, std::int64_t index);
 
 }  // namespace voxshard

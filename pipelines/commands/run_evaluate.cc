@@ -45,24 +45,27 @@ int highest_label(const Tensor& label) {
 }
 
 /// The number of classes when there is no dataset.json: one more than the highest label of any reference.
-int classes_in(const std::vector<Pair>& pairs, int threads) {
+int classes_in(const std::vector<Pair>& pairs, const EvaluateOptions& options) {
   std::vector<int> highest(pairs.size(), 0);
-  WorkerPool pool(threads);
+  WorkerPool pool(options.threads);
   pool.run(static_cast<std::int64_t>(pairs.size()), [&](std::int64_t i, int) {
     std::vector<CaseFailure> ignored;  // an unreadable reference is reported when it is scored
-    in_case_boundary(pairs[i].id, ignored, [&] { highest[i] = highest_label(read_label(pairs[i].reference).voxels); });
+    in_case_boundary(pairs[i].id, ignored, [&] {
+      highest[i] = highest_label(read_label(pairs[i].reference, options.formats).voxels);
+    });
   });
   return std::max(2, *std::max_element(highest.begin(), highest.end()) + 1);
 }
 
-std::vector<ThresholdInterval> fit_thresholds(const Dataset& dataset, Progress& progress) {
+std::vector<ThresholdInterval> fit_thresholds(const Dataset& dataset, const VolumeFormats& formats,
+                                              Progress& progress) {
   const int classes = static_cast<int>(dataset.label_names.size());
   ThresholdFit fit(classes);
   std::int64_t done = 0;
   for (const auto& item : dataset.training) {
     std::vector<CaseFailure> failures;
     in_case_boundary(item.id, failures, [&] {
-      const SourceCase source = read_source_case(item, classes);
+      const SourceCase source = read_source_case(item, classes, formats);
       fit.add(source.image.voxels, source.label.voxels);
     });
     for (const auto& f : failures) progress.log("threshold baseline leaves out case " + f.id + ": " + f.message);
@@ -71,17 +74,18 @@ std::vector<ThresholdInterval> fit_thresholds(const Dataset& dataset, Progress& 
   return fit.solve();
 }
 
-EvaluatedCase evaluate_case(const Pair& pair, int classes, const std::vector<ThresholdInterval>& thresholds) {
+EvaluatedCase evaluate_case(const Pair& pair, int classes, const std::vector<ThresholdInterval>& thresholds,
+                            const VolumeFormats& formats) {
   if (pair.prediction.empty())
     throw CaseError("E_MISSING", "[" + pair.id + "] there is no prediction for " + pair.reference.filename().string() +
                                      "; run `voxshard predict` on its image");
-  const Volume reference = read_label(pair.reference), prediction = read_label(pair.prediction);
+  const Volume reference = read_label(pair.reference, formats), prediction = read_label(pair.prediction, formats);
   require_same_grid(reference.geometry, prediction.geometry, pair.prediction.filename().string());
   EvaluatedCase result{.id = pair.id, .scores = {pair.prediction, pair.reference, {}}, .baseline_dice = {}};
   const auto counts = count_classes(prediction.voxels.view(), reference.voxels.view(), classes);
   for (int c = 1; c < classes; ++c) result.scores.classes[c] = scores_of(counts[c]);
   if (thresholds.empty()) return result;
-  const Volume image = read_image(pair.image);
+  const Volume image = read_image(pair.image, formats);
   require_same_grid(image.geometry, reference.geometry, pair.reference.filename().string());
   result.baseline_dice.assign(classes, std::nan(""));
   for (int c = 1; c < classes; ++c) {
@@ -121,7 +125,8 @@ void write_picture(const EvaluateOptions& options, const std::vector<Pair>& pair
     const bool scored =
         std::any_of(report.cases.begin(), report.cases.end(), [&](const auto& c) { return c.id == pair.id; });
     if (!scored || pair.image.empty() || volumes.size() == kMostCasesInPicture) continue;
-    volumes.push_back({read_image(pair.image), read_label(pair.reference), read_label(pair.prediction)});
+    volumes.push_back({read_image(pair.image, options.formats), read_label(pair.reference, options.formats),
+                       read_label(pair.prediction, options.formats)});
     const auto& [image, reference, prediction] = volumes.back();
     shown.push_back({.image = &image, .reference = &reference, .prediction = &prediction, .caption = pair.id});
   }
@@ -143,12 +148,12 @@ EvaluateReport run_evaluate(const EvaluateOptions& options, Progress& progress) 
     throw Error(ErrorKind::kUsage, "[evaluate] --baseline and --png need the images: give --dataset FOLDER");
   std::optional<Dataset> dataset;
   if (!options.dataset.empty()) dataset = read_source_dataset(options.dataset);
-  const auto references = volume_files(options.references);
+  const auto references = volume_files(options.references, options.formats);
   std::map<std::string, fs::path> predictions;
   if (fs::is_directory(options.predictions) && fs::is_empty(options.predictions))
     predictions = {};  // every case is then named as missing
   else
-    predictions = volume_files(options.predictions);
+    predictions = volume_files(options.predictions, options.formats);
   const auto images = dataset ? images_by_case(*dataset) : std::map<std::string, fs::path>();
 
   std::vector<Pair> pairs;
@@ -159,10 +164,10 @@ EvaluateReport run_evaluate(const EvaluateOptions& options, Progress& progress) 
   for (const auto& [id, path] : predictions)
     if (!references.contains(id))
       progress.log("prediction " + path.filename().string() + " has no reference; left out");
-  const int classes = dataset ? static_cast<int>(dataset->label_names.size()) : classes_in(pairs, options.threads);
+  const int classes = dataset ? static_cast<int>(dataset->label_names.size()) : classes_in(pairs, options);
 
   EvaluateReport report;
-  if (options.threshold_baseline) report.thresholds = fit_thresholds(*dataset, progress);
+  if (options.threshold_baseline) report.thresholds = fit_thresholds(*dataset, options.formats, progress);
   std::vector<EvaluatedCase> scored(pairs.size());
   std::vector<std::vector<CaseFailure>> failures(pairs.size());
   std::atomic<std::int64_t> done{0};
@@ -170,7 +175,7 @@ EvaluateReport run_evaluate(const EvaluateOptions& options, Progress& progress) 
   WorkerPool pool(options.threads);
   pool.run(total, [&](std::int64_t i, int) {
     in_case_boundary(pairs[i].id, failures[i],
-                     [&] { scored[i] = evaluate_case(pairs[i], classes, report.thresholds); });
+                     [&] { scored[i] = evaluate_case(pairs[i], classes, report.thresholds, options.formats); });
     progress.update("evaluate", ++done, total, pairs[i].id);
   });
   for (std::size_t i = 0; i < pairs.size(); ++i) {

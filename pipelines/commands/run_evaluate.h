@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "io/datasets/summary.h"
+#include "io/volume/volume.h"
 #include "pipelines/runs/report.h"
 #include "pipelines/tasks/segmentation/threshold_baseline.h"
 
@@ -25,6 +26,7 @@ struct EvaluateOptions {
   std::filesystem::path png;        // contact sheet; needs `dataset` for the images; may be empty
   bool threshold_baseline = false;  // needs `dataset`
   int threads = 1;
+  VolumeFormats formats = volume_formats();
 };
 
 struct EvaluatedCase {

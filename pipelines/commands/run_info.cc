@@ -94,13 +94,15 @@ Json folder_json(const FolderInfo& folder) {
   return json;
 }
 
-bool holds_volumes(const fs::path& folder) {
+bool holds_volumes(const fs::path& folder, const VolumeFormats& formats) {
   std::error_code error;
-  return std::any_of(fs::directory_iterator(folder, error), {}, [](const auto& entry) { return volume_id(entry.path()).has_value(); });
+  return std::any_of(fs::directory_iterator(folder, error), {}, 
+                     [&](const auto& entry) { return volume_id(entry.path(), formats).has_value(); });
 }
 
 /// `failures` gets the files that cannot be used.
-FolderInfo read_folder(const fs::path& path, const VideoInfoOptions& options, std::vector<CaseFailure>& failures) {
+FolderInfo read_folder(const fs::path& path, const VideoInfoOptions& options, const VolumeFormats& formats,
+                       std::vector<CaseFailure>& failures) {
   FolderInfo folder{.path = path, .dataset = std::nullopt, .images = {}, .videos = {}};
   std::vector<fs::path> images;
   std::error_code error;
@@ -111,15 +113,15 @@ FolderInfo read_folder(const fs::path& path, const VideoInfoOptions& options, st
     for (const auto& p : folder.dataset->problems) failures.push_back({p.id, "E_MISSING", p.reason});
   } else {
     const auto videos = video_files(path);
-    if (videos.empty() || holds_volumes(path))
-      for (const auto& [id, file] : volume_files(path)) images.push_back(file);
+    if (videos.empty() || holds_volumes(path, formats))
+      for (const auto& [id, file] : volume_files(path, formats)) images.push_back(file);
     for (const auto& video : videos)
       in_case_boundary(video.filename().string(), failures,
                        [&] { folder.videos.push_back(read_video_info(video, options)); });
   }
   for (const auto& image : images) {
-    const std::string id = volume_id(image).value_or(image.filename().string());
-    in_case_boundary(id, failures, [&] { folder.images.push_back({image, read_volume_info(image)}); });
+    const std::string id = volume_id(image, formats).value_or(image.filename().string());
+    in_case_boundary(id, failures, [&] { folder.images.push_back({image, read_volume_info(image, formats)}); });
   }
   return folder;
 }
@@ -139,19 +141,19 @@ bool add_detection_sets(const fs::path& path, InfoReport& report) {
 
 }  // namespace
 
-InfoReport run_info(const std::vector<fs::path>& paths, const VideoInfoOptions& options) {
+InfoReport run_info(const std::vector<fs::path>& paths, const VideoInfoOptions& options, const VolumeFormats& formats) {
   InfoReport report;
   for (const auto& path : paths) {
     std::error_code error;
     if (add_detection_sets(path, report) && (!fs::is_directory(path, error) || video_files(path).empty())) continue;
     if (fs::is_directory(path, error))
-      report.folders.push_back(read_folder(path, options, report.failures));
+      report.folders.push_back(read_folder(path, options, formats, report.failures));
     else if (is_image_name(path))
       report.pictures.push_back({path, read_image_header(path)});
     else if (is_video_name(path))
       report.videos.push_back(read_video_info(path, options));
     else
-      report.files.push_back({path, read_volume_info(path)});
+      report.files.push_back({path, read_volume_info(path, formats)});
   }
   return report;
 }

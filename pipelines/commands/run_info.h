@@ -41,7 +41,8 @@ struct InfoReport {
 };
 
 /// Errors: kInput when a path is missing or a single given file cannot be read; kNoCase for an empty folder.
-InfoReport run_info(const std::vector<std::filesystem::path>& paths, const VideoInfoOptions& options = {});
+InfoReport run_info(const std::vector<std::filesystem::path>& paths, const VideoInfoOptions& options = {},
+                    const VolumeFormats& formats = volume_formats());
 nlohmann::ordered_json to_json(const InfoReport& report);
 
 }  // namespace voxshard

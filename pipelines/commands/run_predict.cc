@@ -17,27 +17,23 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool is_nifti(const fs::path& path) {
-  const std::string name = path.filename().string();
-  return !name.starts_with("._") && (name.ends_with(".nii") || name.ends_with(".nii.gz"));
-}
-
 /// "liver_03_0000.nii.gz" -> "liver_03".
-std::string case_id(const fs::path& path) {
-  std::string name = path.filename().string();
-  for (const char* ending : {".gz", ".nii", "_0000"})
-    if (name.ends_with(ending)) name.resize(name.size() - std::string(ending).size());
+std::string case_id(const fs::path& path, const VolumeFormats& formats) {
+  constexpr std::string_view kChannel = "_0000";
+  std::string name = volume_stem(path, formats).value_or(path.filename().string());
+  if (name.ends_with(kChannel)) name.resize(name.size() - kChannel.size());
   return name;
 }
 
-std::vector<fs::path> find_images(const fs::path& input) {
+std::vector<fs::path> find_images(const fs::path& input, const VolumeFormats& formats) {
   if (!fs::exists(input)) throw Error(ErrorKind::kInput, "[predict] " + input.string() + " does not exist; give an image or a folder of images");
   if (!fs::is_directory(input)) return {input};
   std::vector<fs::path> images;
   for (const auto& entry : fs::directory_iterator(input))
-    if (is_nifti(entry.path())) images.push_back(entry.path());
+    if (volume_stem(entry.path(), formats) && !entry.path().filename().string().starts_with("._"))
+      images.push_back(entry.path());
   std::sort(images.begin(), images.end());
-  if (images.empty()) throw Error(ErrorKind::kNoCase, "[predict] " + input.string() + " holds no .nii or .nii.gz image");
+  if (images.empty()) throw Error(ErrorKind::kNoCase, "[predict] " + input.string() + " holds no " + volume_endings(formats) + " image");
   return images;
 }
 
@@ -63,7 +59,7 @@ class Predictor {
       }
       one(image);
       progress_.update("predict", static_cast<std::int64_t>(report_.cases.size() + report_.failures.size()),
-                       static_cast<std::int64_t>(images.size()), case_id(image));
+                       static_cast<std::int64_t>(images.size()), case_id(image, o_.formats));
     }
     write_quarantine(o_.output, report_.failures);
     if (report_.cases.empty() && !report_.interrupted)
@@ -78,7 +74,7 @@ class Predictor {
     std::set<Shape> sizes;
     for (const fs::path& image : images) {
       try {
-        const VolumeInfo info = read_volume_info(image);
+        const VolumeInfo info = read_volume_info(image, o_.formats);
         if (info.readable) sizes.insert(prediction_extents(prepared_geometry(info.geometry, plan_).shape(), spec_.unet.depth));
       } catch (const Error&) {
       }
@@ -91,17 +87,17 @@ class Predictor {
 
   void one(const fs::path& path) {
     const auto start = std::chrono::steady_clock::now();
-    const std::string id = case_id(path);
+    const std::string id = case_id(path, o_.formats);
     if (!seen_.insert(id).second) {
       fail(id, "E_DUPLICATE", "[predict] " + path.string() + " would overwrite the prediction of another image of the same name; rename it");
       return;
     }
     try {
-      const PreparedImage prepared = prepare_image(read_image(path), plan_);
+      const PreparedImage prepared = prepare_image(read_image(path, o_.formats), plan_);
       Volume labels{prepared.image.geometry,
                     predict_volume(*session_, prepared.image.voxels, air_value(plan_), spec_.unet.depth)};
-      const fs::path file = o_.output / (id + ".nii.gz");
-      write_volume(file, restore_label(labels, prepared.original, plan_), DiskType::kU8);
+      const fs::path file = o_.output / (id + o_.formats.front().endings.back());
+      write_volume(file, restore_label(labels, prepared.original, plan_), DiskType::kU8, o_.formats);
       report_.cases.push_back({id, file, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()});
     } catch (const Error& e) {
       if (e.kind() != ErrorKind::kInput) throw;
@@ -129,7 +125,7 @@ PredictReport predict_volumes(const PredictOptions& options, TrainedRun run, Pro
   if (!options.draw.empty() || options.postprocess != "auto" || video.frames || !video.coco.empty() || !video.mot.empty())
     throw Error(ErrorKind::kUsage, std::string("[predict] --draw, --postprocess and the options about videos are for detectors, but the run is a ") +
                                        run.spec.model_name() + "; leave them out");
-  const auto images = find_images(options.input);
+  const auto images = find_images(options.input, options.formats);
   const fs::path folder = fs::is_directory(options.input) ? options.input : fs::absolute(options.input).parent_path();
   if (fs::weakly_canonical(options.output) == fs::weakly_canonical(folder))
     throw Error(ErrorKind::kUsage, "[predict] the output folder " + options.output.string() +

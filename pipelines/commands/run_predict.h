@@ -7,6 +7,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 
+#include "io/volume/volume.h"
 #include "pipelines/runs/model_spec.h"
 #include "pipelines/runs/report.h"
 #include "pipelines/tasks/detection/predict_video.h"
@@ -16,7 +17,7 @@ namespace voxshard {
 struct PredictOptions {
   std::filesystem::path run;       // a run folder, or a checkpoint file
   std::filesystem::path input;     // an image, or a folder of images (nnU-Net's _0000 names or any); pictures also as COCO JSON
-  std::filesystem::path output;    // a folder; CASE.nii.gz. Of a detector a file of COCO results
+  std::filesystem::path output;    // a folder of volumes in the first format. Of a detector a file of COCO results
   std::string checkpoint = "auto"; // "best", "last" or auto: best when there is one
   std::optional<Dims> partition;   // other than that of the training
   std::optional<DType> precision;
@@ -24,6 +25,7 @@ struct PredictOptions {
   std::int64_t core_budget_bytes = 0;
   std::filesystem::path draw;        // of a detector: a folder for PNGs with boxes; empty: none
   std::string postprocess = "auto";  // of a detector: "detection", "legacy", "legacy_export", or as its variant is evaluated
+  VolumeFormats formats = volume_formats();
   VideoPrediction video;             // of a detector on a video, whose `output` is io/boxes/frame_results.h's JSON and `draw` a video
 };
 

@@ -101,7 +101,7 @@ void complete_plan(PreparePlan& plan, const PrepareOptions& options, const std::
 
 /// The four files of one case; cases/ID.json comes last and says that the others are whole.
 Json prepare_case(const Case& item, const PreparePlan& plan, const PrepareOptions& options) {
-  const SourceCase source = read_source_case(item, plan.classes());
+  const SourceCase source = read_source_case(item, plan.classes(), options.formats);
   const PreparedImage image = prepare_image(source.image, plan);
   const Volume label = prepare_label(source.label, plan);
   ensure(same_geometry(image.image.geometry, label.geometry), "image and label share the prepared grid");
@@ -110,8 +110,8 @@ Json prepare_case(const Case& item, const PreparePlan& plan, const PrepareOption
   for (std::int64_t i = 0; i < label.voxels.count(); ++i) ++class_voxels[label.voxels.as<std::int32_t>()[i]];
 
   const fs::path& work = options.work;
-  write_volume(work / "images" / (item.id + ".nii"), image.image, DiskType::kF32);
-  write_volume(work / "labels" / (item.id + ".nii"), label, plan.classes() <= 256 ? DiskType::kU8 : DiskType::kI16);
+  write_volume(prepared_image(work, item.id), image.image, DiskType::kF32);
+  write_volume(prepared_label(work, item.id), label, plan.classes() <= 256 ? DiskType::kU8 : DiskType::kI16);
   save_foreground(work / "foreground" / (item.id + ".safetensors"), voxels);
   const Shape shape = label.voxels.shape();
   Json record = {{"case", item.id},
@@ -123,8 +123,8 @@ Json prepare_case(const Case& item, const PreparePlan& plan, const PrepareOption
                  {"plan", plan_hash(plan)},
                  {"seed", options.seed},
                  {"source", source_stamp(item)},
-                 {"image_bytes", fs::file_size(work / "images" / (item.id + ".nii"))},
-                 {"label_bytes", fs::file_size(work / "labels" / (item.id + ".nii"))}};
+                 {"image_bytes", fs::file_size(prepared_image(work, item.id))},
+                 {"label_bytes", fs::file_size(prepared_label(work, item.id))}};
   write_json(work / "cases" / (item.id + ".json"), record);
   return record;
 }
@@ -139,8 +139,8 @@ std::optional<Json> finished_case(const Case& item, const PreparePlan& plan, con
     std::error_code error;
     const bool same = record.at("plan") == plan_hash(plan) && record.at("seed") == options.seed &&
                       record.at("source") == source_stamp(item) &&
-                      record.at("image_bytes") == fs::file_size(work / "images" / (item.id + ".nii"), error) &&
-                      record.at("label_bytes") == fs::file_size(work / "labels" / (item.id + ".nii"), error) &&
+                      record.at("image_bytes") == fs::file_size(prepared_image(work, item.id), error) &&
+                      record.at("label_bytes") == fs::file_size(prepared_label(work, item.id), error) &&
                       fs::exists(work / "foreground" / (item.id + ".safetensors"));
     if (same && !error) return record;
   } catch (const std::exception&) {  // a torn or foreign record: prepare the case again
@@ -247,7 +247,7 @@ PrepareReport run_prepare(const PrepareOptions& options, Progress& progress) {
     Pass pass("fingerprint", dataset.training, options.threads, progress);
     std::vector<CaseFingerprint> all(dataset.training.size()), good;
     usable = pass.run([&](std::int64_t i) {
-      const SourceCase source = read_source_case(dataset.training[i], plan.classes());
+      const SourceCase source = read_source_case(dataset.training[i], plan.classes(), options.formats);
       all[i] = take_fingerprint(dataset.training[i].id, source.image, source.label, plan.classes());
     });
     if (progress.stop_requested()) return report.interrupted = true, report;
@@ -294,7 +294,7 @@ PrepareReport run_prepare(const PrepareOptions& options, Progress& progress) {
                                              {"channel_names", channels},
                                              {"labels", labels},
                                              {"numTraining", listed.size()},
-                                             {"file_ending", ".nii"},
+                                             {"file_ending", kMappedEnding},
                                              {"cases", listed}});
   return report;
 }

@@ -26,6 +26,7 @@ struct PrepareOptions {
   std::uint64_t seed = 0;  // of the foreground samples
   int threads = 1;
   bool resume = false;  // skip the cases that are finished and unchanged
+  VolumeFormats formats = volume_formats();  // of the data set
 };
 
 struct PrepareReport {

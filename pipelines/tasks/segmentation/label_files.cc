@@ -3,38 +3,32 @@
 #include <algorithm>
 #include <system_error>
 
-#include "libcore/base/error.h"
-
 namespace voxshard {
 
 namespace fs = std::filesystem;
 
-std::optional<std::string> volume_id(const fs::path& path) {
-  const std::string name = path.filename().string();
-  if (name.starts_with(".")) return std::nullopt;
-  for (const char* ending : {".nii.gz", ".nii"})
-    if (name.ends_with(ending) && name.size() > std::string_view(ending).size())
-      return name.substr(0, name.size() - std::string_view(ending).size());
-  return std::nullopt;
+std::optional<std::string> volume_id(const fs::path& path, const VolumeFormats& formats) {
+  const auto id = volume_stem(path, formats);
+  return !id || id->empty() || id->starts_with(".") ? std::nullopt : id;
 }
 
-std::map<std::string, fs::path> volume_files(const fs::path& folder) {
+std::map<std::string, fs::path> volume_files(const fs::path& folder, const VolumeFormats& formats) {
   std::error_code error;
   if (!fs::is_directory(folder, error))
     throw Error(ErrorKind::kInput,
-                "[" + folder.string() + "] no such folder; expected a folder of .nii or .nii.gz files");
+                "[" + folder.string() + "] no such folder; expected a folder of " + volume_endings(formats) + " files");
   std::map<std::string, fs::path> files;
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
-    if (const auto id = volume_id(it->path())) files[*id] = it->path();
+    if (const auto id = volume_id(it->path(), formats)) files[*id] = it->path();
   if (error) throw Error(ErrorKind::kInput, "[" + folder.string() + "] cannot be read: " + error.message());
   if (files.empty())
-    throw Error(ErrorKind::kNoCase, "[" + folder.string() + "] the folder holds no .nii or .nii.gz file");
+    throw Error(ErrorKind::kNoCase, "[" + folder.string() + "] the folder holds no " + volume_endings(formats) + " file");
   return files;
 }
 
-std::map<std::string, fs::path> image_files(const fs::path& folder) {
+std::map<std::string, fs::path> image_files(const fs::path& folder, const VolumeFormats& formats) {
   constexpr std::string_view kChannel = "_0000";
-  auto files = volume_files(folder);
+  auto files = volume_files(folder, formats);
   if (!std::all_of(files.begin(), files.end(), [&](const auto& f) { return f.first.ends_with(kChannel); }))
     return files;
   std::map<std::string, fs::path> images;

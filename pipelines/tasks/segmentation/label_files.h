@@ -1,4 +1,4 @@
-// The volumes of a folder by case id, for commands that work on plain folders of NIfTI files.
+// The volumes of a folder by case id, for commands that work on plain folders.
 //
 //   for (auto& [id, path] : volume_files("predictions")) ...     // "liver_03" -> predictions/liver_03.nii.gz
 #pragma once
@@ -8,15 +8,20 @@
 #include <optional>
 #include <string>
 
+#include "io/volume/volume.h"
+
 namespace voxshard {
 
-/// The file name without .nii or .nii.gz; none for other files, "._*" and temporary files.
-std::optional<std::string> volume_id(const std::filesystem::path& path);
+/// The file name without its ending; none for other files, "._*" and temporary files.
+std::optional<std::string> volume_id(const std::filesystem::path& path,
+                                     const VolumeFormats& formats = volume_formats());
 
 /// Sorted by id. Errors: kInput when the folder is missing; kNoCase when it holds no volume.
-std::map<std::string, std::filesystem::path> volume_files(const std::filesystem::path& folder);
+std::map<std::string, std::filesystem::path> volume_files(const std::filesystem::path& folder,
+                                                          const VolumeFormats& formats = volume_formats());
 
 /// The images of a folder by case: the channel suffix of nnU-Net ("_0000") is cut off when every file has it.
-std::map<std::string, std::filesystem::path> image_files(const std::filesystem::path& folder);
+std::map<std::string, std::filesystem::path> image_files(const std::filesystem::path& folder,
+                                                         const VolumeFormats& formats = volume_formats());
 
 }  // namespace voxshard

@@ -5,6 +5,7 @@
 
 #include "io/files/config_file.h"
 #include "io/files/safetensors.h"
+#include "io/volume/mapped_volume.h"
 #include "libcore/base/rng.h"
 
 namespace voxshard {
@@ -13,6 +14,14 @@ namespace {
 std::string tensor_name(int label) { return "class_" + std::to_string(label); }
 
 }  // namespace
+
+std::filesystem::path prepared_image(const std::filesystem::path& folder, const std::string& id) {
+  return folder / "images" / (id + kMappedEnding);
+}
+
+std::filesystem::path prepared_label(const std::filesystem::path& folder, const std::string& id) {
+  return folder / "labels" / (id + kMappedEnding);
+}
 
 PreparedDataset read_prepared(const std::filesystem::path& folder) {
   if (!std::filesystem::exists(folder / "dataset.json") || !std::filesystem::exists(folder / "plans.json"))
@@ -26,8 +35,8 @@ PreparedDataset read_prepared(const std::filesystem::path& folder) {
     for (const auto& c : json.at("cases")) {
       PreparedCase item;
       item.id = c.at("case").get<std::string>();
-      item.image = folder / "images" / (item.id + ".nii");
-      item.label = folder / "labels" / (item.id + ".nii");
+      item.image = prepared_image(folder, item.id);
+      item.label = prepared_label(folder, item.id);
       item.foreground = folder / "foreground" / (item.id + ".safetensors");
       for (std::int64_t extent : c.at("shape")) item.shape.push_back(extent);
       item.class_voxels = c.at("class_voxels").get<std::vector<std::int64_t>>();

@@ -32,6 +32,10 @@ struct PreparedDataset {
   std::vector<PreparedCase> cases;  // sorted by id
 };
 
+/// The volumes of a case, written and mapped.
+std::filesystem::path prepared_image(const std::filesystem::path& folder, const std::string& id);
+std::filesystem::path prepared_label(const std::filesystem::path& folder, const std::string& id);
+
 /// Errors: kInput when the folder was not written by `prepare` or a file of it is missing; kNoCase when it has no case.
 PreparedDataset read_prepared(const std::filesystem::path& folder);
 

@@ -41,12 +41,12 @@ void require_same_grid(const Geometry& image, const Geometry& label, const std::
                                       "): it would train on the wrong place; export it again on the image's grid");
 }
 
-SourceCase read_source_case(const Case& item, int classes) {
+SourceCase read_source_case(const Case& item, int classes, const VolumeFormats& formats) {
   if (item.images.size() != 1)
     throw CaseError("E_READ", "[" + item.id + "] " + std::to_string(item.images.size()) + " channels; expected 1");
   if (!item.label) throw CaseError("E_MISSING", "[" + item.id + "] the label is missing");
   try {
-    SourceCase source{read_image(item.images[0]), read_label(*item.label)};
+    SourceCase source{read_image(item.images[0], formats), read_label(*item.label, formats)};
     const std::string file = item.label->filename().string();
     require_same_grid(source.image.geometry, source.label.geometry, file);
     require_known_classes(source.label, classes, file);

@@ -30,7 +30,7 @@ class CaseError : public Error {
 };
 
 /// Errors: CaseError; nothing else for bad input.
-SourceCase read_source_case(const Case& item, int classes);
+SourceCase read_source_case(const Case& item, int classes, const VolumeFormats& formats = volume_formats());
 
 /// Image and label (or two labels) share their grid. Errors: CaseError E_SHAPE or E_GEOMETRY.
 void require_same_grid(const Geometry& image, const Geometry& label, const std::string& what);

@@ -1,0 +1,215 @@
+// NIfTI as a row of the table of formats: what is read and `voxshard info`'s truth of a header. The header check
+// (nifti_header.h) decides whether a file is read and where it lies, ITK's NiftiImageIO delivers the scalars, without
+// its pipeline.
+//
+//   nifti_format().read("ct.nii.gz", DType::kF32)
+#include <itkNiftiImageIO.h>
+
+#include <cmath>
+#include <limits>
+#include <memory>
+
+#include "io/volume/nifti.h"
+#include "io/volume/nifti_header.h"
+
+namespace voxshard {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// NiftiImageIO that also goes on where ITK 5.2 refuses a sform: the geometry is taken from our own header check.
+class TolerantNiftiIO : public itk::NiftiImageIO {
+ public:
+  using Self = TolerantNiftiIO;
+  using Pointer = itk::SmartPointer<Self>;
+  itkFactorylessNewMacro(Self);
+
+  void ReadImageInformation() override {
+    try {
+      NiftiImageIO::ReadImageInformation();
+    } catch (const itk::ExceptionObject& e) {
+      // Orientation is the last thing that ITK sets; scalar type and scaling are known by then.
+      if (std::string(e.GetDescription()).find("orthonormal") == std::string::npos) throw;
+    }
+  }
+};
+
+/// The scalars as they are on disk, in this machine's byte order. Slope and intercept are left to us: ITK 5.2 adds the
+/// intercept even where slope 0 says that there is no scaling, and scales in single precision.
+std::unique_ptr<char[]> read_scalars(const fs::path& path, const NiftiHeader& header) {
+  try {
+    auto io = TolerantNiftiIO::New();
+    io->SetFileName(path.string());
+    io->ReadImageInformation();
+    io->SetRescaleSlope(1);
+    io->SetRescaleIntercept(0);
+    const unsigned axes = io->GetNumberOfDimensions();
+    std::int64_t bytes = header.bytes_per_voxel();
+    itk::ImageIORegion region(axes);
+    for (unsigned a = 0; a < axes; ++a) {
+      region.SetSize(a, io->GetDimensions(a));
+      bytes *= static_cast<std::int64_t>(io->GetDimensions(a));
+    }
+    ensure(bytes == header.voxel_bytes() && io->GetNumberOfComponents() == 1, "ITK sees the volume as we do");
+    io->SetIORegion(region);
+    auto scalars = std::make_unique<char[]>(static_cast<std::size_t>(bytes));
+    io->Read(scalars.get());
+    return scalars;
+  } catch (const itk::ExceptionObject& e) {
+    throw input_error(path, std::string("cannot be read by ITK (") + e.GetDescription() + ")", "export it again");
+  }
+}
+
+/// Calls body(const T*) with the scalars' own type, by the codes of nifti1.h.
+template <class Body>
+void visit(int datatype, const char* p, Body body) {
+  switch (datatype) {
+    case 2:
+      return body(reinterpret_cast<const std::uint8_t*>(p));
+    case 4:
+      return body(reinterpret_cast<const std::int16_t*>(p));
+    case 8:
+      return body(reinterpret_cast<const std::int32_t*>(p));
+    case 16:
+      return body(reinterpret_cast<const float*>(p));
+    case 64:
+      return body(reinterpret_cast<const double*>(p));
+    case 256:
+      return body(reinterpret_cast<const std::int8_t*>(p));
+    case 512:
+      return body(reinterpret_cast<const std::uint16_t*>(p));
+    case 768:
+      return body(reinterpret_cast<const std::uint32_t*>(p));
+    case 1024:
+      return body(reinterpret_cast<const std::int64_t*>(p));
+    case 1280:
+      return body(reinterpret_cast<const std::uint64_t*>(p));
+    default:
+      ensure(false, "a scalar type that the header check let through");
+  }
+}
+
+/// Calls body(index, value) for every voxel with the header's scaling applied.
+template <class Body>
+void for_each_voxel(const NiftiHeader& h, const char* scalars, Body body) {
+  const std::int64_t count = h.voxel_bytes() / h.bytes_per_voxel();
+  const bool scaled = h.is_scaled();
+  visit(h.datatype, scalars, [&](const auto* in) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      const double value = static_cast<double>(in[i]);
+      body(i, scaled ? value * h.slope + h.intercept : value);
+    }
+  });
+}
+
+/// Throws when there are bad voxels.
+void refuse(const NonFinite& bad, const fs::path& path, const Geometry& g, const std::string& what,
+            const std::string& action) {
+  if (bad.count == 0) return;
+  throw input_error(path, std::to_string(bad.count) + " voxels " + what + ", the first at " + voxel_name(g, bad.first),
+                    action);
+}
+
+void count_bad(NonFinite& bad, std::int64_t index) {
+  if (bad.count++ == 0) bad.first = index;
+}
+
+/// A file that passed all checks of its header and bytes.
+struct CheckedFile {
+  NiftiHeader header;
+  Geometry geometry;
+};
+
+CheckedFile checked(const fs::path& path) {
+  const NiftiHeader header = read_nifti_header(path);
+  const std::string problem = volume_problem(header);
+  if (!problem.empty()) {
+    const auto cut = problem.rfind("; ");
+    throw input_error(path, problem.substr(0, cut), problem.substr(cut + 2));
+  }
+  const NonFinite bad = require_promised_bytes(header, path, true);
+  const Geometry geometry = place(header).geometry;
+  refuse(bad, path, geometry, "are NaN or infinite",
+         "replace them, for example by -1000 HU (air), or 0 in a label map");
+  return {header, geometry};
+}
+
+Volume read_image_voxels(const fs::path& path) {
+  const auto [header, geometry] = checked(path);
+  const auto scalars = read_scalars(path, header);
+  Volume volume{geometry, Tensor(DType::kF32, geometry.shape())};
+  float* out = volume.voxels.as<float>();
+  NonFinite large;
+  for_each_voxel(header, scalars.get(), [&](std::int64_t i, double value) {
+    out[i] = static_cast<float>(value);
+    if (!std::isfinite(out[i])) count_bad(large, i);
+  });
+  refuse(large, path, geometry, "are beyond 32-bit floats", "check the scaling in the header");
+  return volume;
+}
+
+Volume read_label_voxels(const fs::path& path) {
+  const auto [header, geometry] = checked(path);
+  const auto scalars = read_scalars(path, header);
+  Volume volume{geometry, Tensor(DType::kI32, geometry.shape())};
+  std::int32_t* out = volume.voxels.as<std::int32_t>();
+  NonFinite fractions, large;
+  for_each_voxel(header, scalars.get(), [&](std::int64_t i, double value) {
+    if (!(std::floor(value) == value)) {
+      count_bad(fractions, i);
+    } else if (!(std::abs(value) <= 2147483647.0)) {
+      count_bad(large, i);
+    } else {
+      out[i] = static_cast<std::int32_t>(value);
+    }
+  });
+  refuse(fractions, path, geometry, "are not integers",
+         "a label map holds whole numbers: is this the image, or was it interpolated?");
+  refuse(large, path, geometry, "are outside 32-bit integers",
+         "a label map holds small whole numbers: is this the image?");
+  return volume;
+}
+
+/// Nothing is decoded, nothing is repaired silently.
+VolumeInfo read_info(const fs::path& path) {
+  const NiftiHeader header = read_nifti_header(path);
+  const NiftiPlacement placement = place(header);
+  VolumeInfo info;
+  info.geometry = placement.geometry;
+  info.orientation = orientation_code(placement.geometry);
+  info.scalar_type = header.scalar_type();
+  info.components = header.components();
+  info.dimensions = header.dimensions;
+  if (header.is_scaled()) info.slope = header.slope, info.intercept = header.intercept;
+  info.qform_code = header.qform_code;
+  info.sform_code = header.sform_code;
+  info.forms_gap_mm = placement.forms_gap_mm;
+  info.forms_agree = placement.forms_gap_mm <= 0.1;
+  info.shear_degrees = placement.shear_degrees;
+  info.form_used = placement.form_used;
+  info.nifti_version = header.version;
+  info.big_endian = header.big_endian;
+  info.voxel_bytes = header.voxel_bytes();
+  std::error_code error;
+  const auto size = fs::file_size(header.data_file, error);
+  info.file_bytes = error ? 0 : static_cast<std::int64_t>(size);
+  info.problem = volume_problem(header);
+  info.readable = info.problem.empty();
+  return info;
+}
+
+}  // namespace
+
+VolumeFormat nifti_format() {
+  return {.name = "NIfTI",
+          .endings = {".nii", ".nii.gz"},
+          .expected = ".nii, .nii.gz, or a .hdr/.img pair",
+          .matches = [](const fs::path& path) { return nifti_files(path).has_value(); },
+          .read_header = read_info,
+          .read = [](const fs::path& path, DType dtype) {
+            return dtype == DType::kI32 ? read_label_voxels(path) : read_image_voxels(path);
+          },
+          .write = write_nifti};
+}
+
+}  // namespace voxshard

@@ -1,0 +1,18 @@
+// NIfTI, read and written through ITK, behind a check of the header and of every byte that the header promises, because
+// ITK reads a truncated .nii.gz as if nothing had happened. Errors beside those of io/volume/volume.h: 4-D or more,
+// colour or complex, a sheared sform (over 0.5 degrees) without qform.
+//
+//   VolumeFormats formats = {nifti_format()};
+#pragma once
+
+#include "io/volume/volume.h"
+
+namespace voxshard {
+
+/// The row of the table. Slope and intercept are applied (slope 0 or NaN: none).
+VolumeFormat nifti_format();
+
+/// NIfTI-1, qform = sform, both code 1, gzip time 0, no free text in the header.
+void write_nifti(const std::filesystem::path& path, const Volume& volume, DiskType type);
+
+}  // namespace voxshard
