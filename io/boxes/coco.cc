@@ -113,10 +113,10 @@ DetectionDataset read_coco(const fs::path& path) {
   const Indices class_of = indices_by_id(set.classes), image_of = indices_by_id(set.images);
   ids.clear();
   each_entry(annotations, "annotations", set.notes, [&](const json& entry) {
-    DetectionBox b{.box = box_of(entry)};
+    TrueBox b{.box = box_of(entry)};
     b.crowd = flag(entry, "iscrowd");
     b.area = has(entry, "area") ? real_number(entry, "area") : b.box.area();
-    b.class_index = index_of(class_of, whole_number(entry, "category_id"), "category", "E_CLASS");
+    b.category = index_of(class_of, whole_number(entry, "category_id"), "category", "E_CLASS");
     const std::size_t image = index_of(image_of, whole_number(entry, "image_id"), "image", "E_IMAGE");
     if (has(entry, "id")) require_new(ids, whole_number(entry, "id"));
     set.images[image].boxes.push_back(b);
@@ -159,7 +159,7 @@ void write_coco(const fs::path& path, const DetectionDataset& dataset) {
     for (const auto& b : image.boxes)
       file["annotations"].push_back({{"id", ++id},
                                      {"image_id", image.id},
-                                     {"category_id", dataset.classes.at(b.class_index).id},
+                                     {"category_id", dataset.classes.at(b.category).id},
                                      {"bbox", box_json(b.box)},
                                      {"area", rounded(b.area, 100)},
                                      {"iscrowd", b.crowd ? 1 : 0}});

@@ -5,7 +5,7 @@
 
 namespace voxshard {
 
-std::optional<DetectionBox> clipped_to_image(const DetectionBox& box, std::int64_t width, std::int64_t height) {
+std::optional<TrueBox> clipped_to_image(const TrueBox& box, std::int64_t width, std::int64_t height) {
   const CocoBox& b = box.box;
   const double x0 = std::max(0.0, b.x), x1 = std::min(static_cast<double>(width), b.x + b.width);
   const double y0 = std::max(0.0, b.y), y1 = std::min(static_cast<double>(height), b.y + b.height);
@@ -13,7 +13,7 @@ std::optional<DetectionBox> clipped_to_image(const DetectionBox& box, std::int64
   if (b.x >= 0 && b.y >= 0 && b.x + b.width <= static_cast<double>(width) &&
       b.y + b.height <= static_cast<double>(height))
     return box;
-  DetectionBox inside = box;
+  TrueBox inside = box;
   inside.box = {.x = x0, .y = y0, .width = x1 - x0, .height = y1 - y0};
   inside.area *= inside.box.area() / b.area();
   return inside;

@@ -2,7 +2,7 @@
 // detection_dataset.h completes. An entry that cannot be used costs itself only and leaves a note.
 //
 //   for (const DetectionImage& image : set.images)                 // ascending ids
-//     for (const DetectionBox& b : image.boxes) set.classes[b.class_index].name;
+//     for (const TrueBox& b : image.boxes) set.classes[b.category].name;
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "libcore/metrics/average_precision_match.h"
+#include "libcore/tensor/pixel_box.h"
 
 namespace voxshard {
 
@@ -22,19 +22,11 @@ struct DetectionClass {
   std::int64_t id = 0;  // COCO's category id; 1, 2, ... for VOC
 };
 
-struct DetectionBox {
-  std::size_t class_index = 0;  // into DetectionDataset::classes
-  CocoBox box;                  // pixels; edges are continuous: the first pixel is {0, 0, 1, 1}
-  double area = 0;              // px^2 of the object (of its mask when the file knows one)
-  bool crowd = false;           // many objects in one box: not for training
-  bool ignore = false;          // VOC's "difficult": neither for training nor counted
-};
-
 struct DetectionImage {
   std::filesystem::path file;          // as in the annotations; a path that can be opened once the pictures were found
   std::int64_t id = 0;                 // COCO's image id; 1, 2, ... by name for VOC
   std::int64_t width = 0, height = 0;  // pixels of the upright picture; 0 when neither file nor picture was asked
-  std::vector<DetectionBox> boxes;     // in the order of the file
+  std::vector<TrueBox> boxes;          // in the order of the file; categories are indices into the classes
 };
 
 /// What is wrong with one entry. Codes that begin with E left it out: E_ENTRY (malformed), E_DUPLICATE, E_CLASS,
@@ -82,6 +74,6 @@ struct DetectionDataset {
 
 /// Cuts a box to a picture of `width` x `height` and scales its area alike; nothing when no area is left (also of a box
 /// without area or with numbers that are not finite).
-std::optional<DetectionBox> clipped_to_image(const DetectionBox& box, std::int64_t width, std::int64_t height);
+std::optional<TrueBox> clipped_to_image(const TrueBox& box, std::int64_t width, std::int64_t height);
 
 }  // namespace voxshard

@@ -161,9 +161,9 @@ DetectionDataset read_mot_sequence(const fs::path& path) {
       const std::size_t image = place_of(
           set.images, row.frame - 1, "is of frame " + std::to_string(row.frame) + ", which does not exist", "E_IMAGE");
       const std::int64_t id = std::max<std::int64_t>(1, row.class_id);
-      const std::size_t index =
+      const std::int64_t index =
           place_of(set.classes, id, "has the class " + std::to_string(id) + ", which has no name", "E_CLASS");
-      set.images[image].boxes.push_back({.class_index = index,
+      set.images[image].boxes.push_back({.category = index,
                                          .box = row.box,
                                          .area = row.box.area(),
                                          .crowd = false,

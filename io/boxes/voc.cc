@@ -23,7 +23,7 @@ constexpr std::uintmax_t kMostBytes = 16 << 20;
 /// An object whose class is known by name only, until all files were read.
 struct NamedBox {
   std::string name;
-  DetectionBox box;
+  TrueBox box;
 };
 
 struct Page {
@@ -126,7 +126,7 @@ DetectionDataset read_voc(const fs::path& folder) {
   for (auto& page : pages) {
     page.image.id = static_cast<std::int64_t>(set.images.size()) + 1;
     for (auto& object : page.objects) {
-      object.box.class_index = class_of.at(object.name);
+      object.box.category = class_of.at(object.name);
       page.image.boxes.push_back(object.box);
     }
     set.images.push_back(std::move(page.image));

@@ -9,7 +9,7 @@
 #include <span>
 #include <string>
 
-#include "libcore/metrics/average_precision_match.h"
+#include "libcore/tensor/pixel_box.h"
 #include "libcore/tensor/tensor.h"
 
 namespace voxshard {

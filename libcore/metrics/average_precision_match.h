@@ -13,32 +13,9 @@
 #include <span>
 #include <vector>
 
+#include "libcore/tensor/pixel_box.h"
+
 namespace voxshard {
-
-/// A box as COCO writes it: its left and top edge, width and height, in pixels. Kept in this form because the IoU of
-/// corners differs in the last digit, which decides at a threshold.
-struct CocoBox {
-  double x = 0, y = 0, width = 0, height = 0;
-  double area() const { return width * height; }
-  friend bool operator==(const CocoBox&, const CocoBox&) = default;
-};
-
-/// An object that is there.
-struct TrueBox {
-  std::int64_t image = 0;     // index of the image, ascending with its id
-  std::int64_t category = 0;  // index of the class
-  CocoBox box;
-  double area = 0;      // px^2 of the object (of its mask when it has one), which decides on small, medium, large
-  bool crowd = false;   // many objects in one box: any number of detections may lie in it, none counts
-  bool ignore = false;  // one object that is not asked for (VOC's "difficult")
-};
-
-/// An object that was found.
-struct ScoredBox {
-  std::int64_t image = 0, category = 0;
-  CocoBox box;
-  double score = 0;  // finite
-};
 
 struct AreaRange {
   const char* name;

@@ -85,7 +85,7 @@ struct Canvas {
   std::vector<double> brightness;
 
   /// Returns the box of the pixels that are covered by half at least.
-  DetectionBox paint(const Placed& p) {
+  TrueBox paint(const Placed& p) {
     const std::int64_t y0 = std::max<std::int64_t>(0, std::llround(p.y - p.radius - 2));
     const std::int64_t x0 = std::max<std::int64_t>(0, std::llround(p.x - p.radius - 2));
     const std::int64_t y1 = std::min<std::int64_t>(height, std::llround(p.y + p.radius + 2));
@@ -105,7 +105,7 @@ struct Canvas {
         left = std::min(left, x), right = std::max(right, x + 1);
         ++covered;
       }
-    DetectionBox box{.box = {.x = static_cast<double>(left),
+    TrueBox box{.box = {.x = static_cast<double>(left),
                              .y = static_cast<double>(top),
                              .width = static_cast<double>(right - left),
                              .height = static_cast<double>(bottom - top)}};
@@ -161,9 +161,9 @@ DetectionPhantom make_detection_phantom(const DetectionPhantomOptions& o) {
   place(draw, static_cast<int>(draw.between(1, 4)), false, height, width, magnify, placed);
   DetectionPhantom phantom;
   for (const auto& p : placed) {
-    DetectionBox box = canvas.paint(p);
+    TrueBox box = canvas.paint(p);
     if (p.kind == &kBlob) continue;
-    box.class_index = static_cast<std::size_t>(p.kind - kKinds);
+    box.category = p.kind - kKinds;
     phantom.boxes.push_back(box);
   }
   phantom.pixels = coloured(draw, canvas, {.seed = o.seed, .stream = rng_stream(name + "/noise")});

@@ -22,7 +22,7 @@ struct DetectionPhantomOptions {
 
 struct DetectionPhantom {
   Tensor pixels;  // (H, W, 3) u8
-  std::vector<DetectionBox> boxes;
+  std::vector<TrueBox> boxes;
 };
 
 /// Kidney, vessel, gland, bowel; ids 1 to 4.

@@ -30,7 +30,7 @@ struct AugmentationKey {
 
 struct AugmentedImage {
   Tensor pixels;  // (H, W, 3) f32, 0 to 1, red first
-  std::vector<DetectionBox> boxes;
+  std::vector<TrueBox> boxes;
 };
 
 /// Colours are cut to 0 to 1. A scaled side is rounded to whole pixels, at least 1; boxes follow the rounded size.

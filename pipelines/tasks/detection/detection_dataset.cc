@@ -83,7 +83,7 @@ bool check_picture(DetectionImage& image, const PictureReader& pictures, std::ve
                          size_text(image.width, image.height) +
                          "; the boxes are taken as those of the upright picture"});
   image.width = h.width, image.height = h.height;
-  std::vector<DetectionBox> inside;
+  std::vector<TrueBox> inside;
   for (std::size_t i = 0; i < image.boxes.size(); ++i) {
     const std::string entry = name + " box " + std::to_string(i);
     const auto box = clipped_to_image(image.boxes[i], image.width, image.height);
@@ -255,13 +255,10 @@ DetectionSets read_detection_sets(const DetectionSetsOptions& o) {
 std::vector<TrueBox> true_boxes(const DetectionDataset& dataset) {
   std::vector<TrueBox> boxes;
   for (std::size_t i = 0; i < dataset.images.size(); ++i)
-    for (const auto& b : dataset.images[i].boxes)
-      boxes.push_back({.image = static_cast<std::int64_t>(i),
-                       .category = static_cast<std::int64_t>(b.class_index),
-                       .box = b.box,
-                       .area = b.area,
-                       .crowd = b.crowd,
-                       .ignore = b.ignore});
+    for (TrueBox box : dataset.images[i].boxes) {
+      box.image = static_cast<std::int64_t>(i);
+      boxes.push_back(box);
+    }
   return boxes;
 }
 

@@ -19,7 +19,7 @@ DetectionSetInfo read_detection_info(const std::filesystem::path& annotations) {
     info.largest = {std::max(info.largest[0], image.width), std::max(info.largest[1], image.height)};
     for (const auto& b : image.boxes) {
       ++info.boxes;
-      ++info.classes[b.class_index].boxes;
+      ++info.classes[b.category].boxes;
       info.crowds += b.crowd;
       info.ignored += b.ignore;
     }

@@ -66,7 +66,7 @@ DetectionSource::DetectionSource(std::vector<DetectionImage> images, ImagePrepar
     throw Error(ErrorKind::kNoCase,
                 "[train] no picture is left to train on; give more, hold fewer out, or use --fold all");
   for (DetectionImage& image : images_)
-    std::erase_if(image.boxes, [](const DetectionBox& box) { return box.crowd || box.ignore; });
+    std::erase_if(image.boxes, [](const TrueBox& box) { return box.crowd || box.ignore; });
 }
 
 std::size_t DetectionSource::image_of(std::int64_t sample) const { return item_of(seed_, sample, images_.size()); }
@@ -96,14 +96,14 @@ DetectionSource::Sample DetectionSource::load_one(std::int64_t sample, const Dim
   const Part part = choose_part(changed, canvas, sampling_.foreground, {seed_, rng_stream("crop")},
                                 static_cast<std::uint64_t>(sample) * kDraws);
   Sample made{.pixels = normalised(cut(changed.pixels, part), preparation_)};
-  for (DetectionBox box : changed.boxes) {
+  for (TrueBox box : changed.boxes) {
     const double area = box.box.area();
     box.box.y -= static_cast<double>(part.begin[0]);
     box.box.x -= static_cast<double>(part.begin[1]);
     const auto visible = clipped_to_image(box, part.size[1], part.size[0]);
     if (visible && visible->box.area() >= kLeastVisible * area)
       made.objects.push_back(
-          {pixel_box(visible->box), first_class(config_) + static_cast<std::int64_t>(box.class_index)});
+          {pixel_box(visible->box), first_class(config_) + box.category});
   }
   return made;
 }

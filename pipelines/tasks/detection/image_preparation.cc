@@ -37,9 +37,6 @@ Tensor normalised(Tensor rgb, const ImagePreparation& preparation) {
   return rgb;
 }
 
-PixelBox pixel_box(const CocoBox& box) { return {box.y, box.x, box.y + box.height, box.x + box.width}; }
-CocoBox coco_box(const PixelBox& box) { return {box.x0, box.y0, box.width(), box.height()}; }
-
 Dims padded_size(const Dims& size, std::int64_t multiple) {
   return {ceil_div(size[0], multiple) * multiple, ceil_div(size[1], multiple) * multiple};
 }

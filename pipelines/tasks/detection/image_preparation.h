@@ -11,7 +11,6 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "io/boxes/detection_annotations.h"
-#include "libcore/models/box_coding.h"
 #include "libcore/tensor/tensor.h"
 
 namespace voxshard {
@@ -30,10 +29,6 @@ ImagePreparation image_preparation_from_json(const nlohmann::json& json);
 /// (value - mean) / deviation, channel by channel.
 ///   rgb  (H, W, 3) f32, 0 to 1
 Tensor normalised(Tensor rgb, const ImagePreparation& preparation);
-
-/// The same box between its corners, and by corner and size.
-PixelBox pixel_box(const CocoBox& box);
-CocoBox coco_box(const PixelBox& box);
 
 /// (H, W) rounded up to a multiple.
 Dims padded_size(const Dims& size, std::int64_t multiple);

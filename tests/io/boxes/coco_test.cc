@@ -39,8 +39,8 @@ TEST(Coco, ImagesAndClassesAscendByIdAndBoxesKeepTheirOrder) {
   ASSERT_EQ(set.classes.size(), 2u);
   EXPECT_EQ(set.classes[0].name, "NaN");
   ASSERT_EQ(set.images[1].boxes.size(), 2u);
-  const DetectionBox &first = set.images[1].boxes[0], &second = set.images[1].boxes[1];
-  EXPECT_EQ(first.class_index, 1u);
+  const TrueBox &first = set.images[1].boxes[0], &second = set.images[1].boxes[1];
+  EXPECT_EQ(first.category, 1);
   EXPECT_EQ(first.box, (CocoBox{1, 2, 30.5, 40}));
   EXPECT_EQ(first.area, 600);
   EXPECT_FALSE(first.crowd);
@@ -176,7 +176,7 @@ TEST(Coco, WhatIsWrittenIsReadBack) {
 }
 
 TEST(DetectionAnnotations, ABoxIsCutToThePictureAndItsAreaWithIt) {
-  const DetectionBox box{.box = {-10, 5, 20, 10}, .area = 100};
+  const TrueBox box{.box = {-10, 5, 20, 10}, .area = 100};
   const auto inside = clipped_to_image(box, 100, 12);
   ASSERT_TRUE(inside);
   EXPECT_EQ(inside->box, (CocoBox{0, 5, 10, 7}));

@@ -46,8 +46,8 @@ TEST_F(MotFolder, LabelsNameTheClassesLineByLine) {
   ASSERT_EQ(set.classes.size(), 2u);
   EXPECT_EQ(set.classes[1].name, "bee");
   ASSERT_EQ(set.images[0].boxes.size(), 2u);
-  EXPECT_EQ(set.images[0].boxes[0].class_index, 1u);
-  EXPECT_EQ(set.images[0].boxes[1].class_index, 0u);  // not said: the first
+  EXPECT_EQ(set.images[0].boxes[0].category, 1);
+  EXPECT_EQ(set.images[0].boxes[1].category, 0);  // not said: the first
   ASSERT_EQ(set.notes.size(), 1u);
   EXPECT_EQ(set.notes[0].entry, "line 2");
   EXPECT_EQ(set.notes[0].code, "E_CLASS");
@@ -60,7 +60,7 @@ TEST_F(MotFolder, WithoutLabelsTheClassesThatOccurAreNumbered) {
   ASSERT_EQ(set.classes.size(), 2u);
   EXPECT_EQ(set.classes[0].name, "class 3");
   EXPECT_EQ(set.classes[1].id, 7);
-  EXPECT_EQ(set.images[0].boxes[0].class_index, 1u);
+  EXPECT_EQ(set.images[0].boxes[0].category, 1);
 }
 
 TEST_F(MotFolder, ABoxBeyondTheLastFrameIsNoted) {

@@ -54,7 +54,7 @@ TEST(Voc, ClassesAreByNameOverAllFilesAndDifficultObjectsAreIgnored) {
   EXPECT_EQ(set.classes[1].id, 2);
   EXPECT_EQ(set.images[0].file.filename(), "a.jpg");
   EXPECT_TRUE(set.images[0].boxes[0].ignore);
-  EXPECT_EQ(set.images[1].boxes[0].class_index, 1u);
+  EXPECT_EQ(set.images[1].boxes[0].category, 1);
   EXPECT_FALSE(set.images[1].boxes[0].ignore);
 }
 

@@ -58,7 +58,7 @@ TEST(DetectionPhantom, BrightnessAloneTellsNoClassFromAnother) {
   std::vector<std::vector<double>> brightness(classes);
   for (int index = 0; index < 60; ++index) {
     const auto p = make_detection_phantom({.index = index});
-    for (const auto& b : p.boxes) brightness[b.class_index].push_back(brightness_at_centre(p, b.box));
+    for (const auto& b : p.boxes) brightness[b.category].push_back(brightness_at_centre(p, b.box));
   }
   for (auto& values : brightness) {
     ASSERT_GE(values.size(), 20u);

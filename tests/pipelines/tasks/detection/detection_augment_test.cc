@@ -10,7 +10,7 @@ namespace {
 
 /// Dark, with a bright rectangle where its only box is.
 AugmentedImage scene(std::int64_t height, std::int64_t width, const CocoBox& box) {
-  AugmentedImage image{Tensor(DType::kF32, {height, width, 3}), {{.class_index = 1, .box = box, .area = box.area()}}};
+  AugmentedImage image{Tensor(DType::kF32, {height, width, 3}), {{.category = 1, .box = box, .area = box.area()}}};
   for (std::int64_t y = 0; y < height; ++y)
     for (std::int64_t x = 0; x < width; ++x) {
       const auto px = static_cast<double>(x), py = static_cast<double>(y);

@@ -15,7 +15,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-DetectionBox box(double x, double y, double width, double height) {
+TrueBox box(double x, double y, double width, double height) {
   return {.box = {x, y, width, height}, .area = width * height};
 }
 
@@ -174,7 +174,7 @@ TEST(DetectionSets, ASplitLeavesImagesOnBothSides) {
 
 TEST(DetectionDataset, TrueBoxesNameTheIndexOfTheirImage) {
   DetectionDataset set = numbered({4, 7});
-  set.images[1].boxes = {{.class_index = 1, .box = {1, 2, 3, 4}, .area = 9, .crowd = true}};
+  set.images[1].boxes = {{.category = 1, .box = {1, 2, 3, 4}, .area = 9, .crowd = true}};
   const auto boxes = true_boxes(set);
   ASSERT_EQ(boxes.size(), 1u);
   EXPECT_EQ(boxes[0].image, 1);

@@ -17,8 +17,8 @@ struct EvaluateScene : DetectionScene {
   explicit EvaluateScene(const std::string& name) : DetectionScene("evaluate_" + name) {
     for (const int id : {1, 2})
       add_image(id, 200, 200,
-                {{.class_index = 0, .box = {10, 10, 40, 40}, .area = 1600},
-                 {.class_index = 1, .box = {100, 100, 50, 50}, .area = 2500}});
+                {{.category = 0, .box = {10, 10, 40, 40}, .area = 1600},
+                 {.category = 1, .box = {100, 100, 50, 50}, .area = 2500}});
     options.references = write("truth.json");
     options.predictions = path("found.json");
     options.summary = path("out/summary.json");

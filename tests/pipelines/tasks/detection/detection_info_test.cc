@@ -14,9 +14,9 @@ TEST(DetectionInfo, CountsBoxesByClassAndNamesWhatIsLeftOut) {
   DetectionScene scene("info");
   const CocoBox inside = {1, 1, 4, 4}, outside = {50, 50, 4, 4}, across = {6, 6, 100, 100};
   scene.add_image(1, 16, 12,
-                  {{.class_index = 1, .box = inside, .area = 16},
-                   {.class_index = 1, .box = across, .area = 1e4, .crowd = true},
-                   {.class_index = 0, .box = outside, .area = 16}});
+                  {{.category = 1, .box = inside, .area = 16},
+                   {.category = 1, .box = across, .area = 1e4, .crowd = true},
+                   {.category = 0, .box = outside, .area = 16}});
   scene.add_image(2, 20, 8);
   const InfoReport report = run_info({scene.write("annotations.json"), scene.path("image_2.png")});
   ASSERT_EQ(report.detection_sets.size(), 1u);

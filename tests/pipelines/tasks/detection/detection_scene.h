@@ -1,7 +1,7 @@
 // A small detection set in a temporary folder, for the tests of pipelines: flat pictures and boxes given in the test.
 //
 //   DetectionScene scene("split");
-//   scene.add_image(1, 64, 48, {{.class_index = 0, .box = {4, 4, 20, 10}, .area = 200}});
+//   scene.add_image(1, 64, 48, {{.category = 0, .box = {4, 4, 20, 10}, .area = 200}});
 //   scene.write("set.json");
 #pragma once
 
@@ -18,7 +18,7 @@ class DetectionScene : public Scene {
   }
 
   /// Writes image_ID.png and remembers its entry.
-  void add_image(std::int64_t id, std::int64_t width, std::int64_t height, std::vector<DetectionBox> boxes = {}) {
+  void add_image(std::int64_t id, std::int64_t width, std::int64_t height, std::vector<TrueBox> boxes = {}) {
     const std::string file = "image_" + std::to_string(id) + ".png";
     write_rgb(path(file), Tensor(DType::kU8, {height, width, 3}));
     set.images.push_back({.file = file, .id = id, .width = width, .height = height, .boxes = std::move(boxes)});

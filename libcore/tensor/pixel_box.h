@@ -1,0 +1,53 @@
+// Boxes around objects in a picture, in pixels. Edges are continuous coordinates: the box of the pixel in the corner is
+// {0, 0, 1, 1}. One box has two forms, each exact where it is used: files and their scores keep a corner and the size,
+// models the four edges; going from one to the other may round the last digit, which decides at a threshold.
+//
+//   TrueBox cell{.category = 2, .box = {.x = 40, .y = 30, .width = 20, .height = 10}, .area = 200};
+//   pixel_box(cell.box).x1      // 60
+//
+// Used by io/boxes, libcore/metrics, libcore/models and the detectors' pipelines.
+#pragma once
+
+#include <cstdint>
+
+namespace voxshard {
+
+/// A box by its edges.
+struct PixelBox {
+  double y0 = 0, x0 = 0, y1 = 0, x1 = 0;
+
+  double height() const { return y1 - y0; }
+  double width() const { return x1 - x0; }
+  /// 0 for a box that is turned inside out.
+  double area() const { return height() > 0 && width() > 0 ? height() * width() : 0; }
+  friend bool operator==(const PixelBox&, const PixelBox&) = default;
+};
+
+/// A box as COCO writes it: its left and top edge, width and height.
+struct CocoBox {
+  double x = 0, y = 0, width = 0, height = 0;
+  double area() const { return width * height; }
+  friend bool operator==(const CocoBox&, const CocoBox&) = default;
+};
+
+inline PixelBox pixel_box(const CocoBox& box) { return {box.y, box.x, box.y + box.height, box.x + box.width}; }
+inline CocoBox coco_box(const PixelBox& box) { return {box.x0, box.y0, box.width(), box.height()}; }
+
+/// An object that is there.
+struct TrueBox {
+  std::int64_t image = 0;     // index of the image, ascending with its id
+  std::int64_t category = 0;  // index of the class
+  CocoBox box;
+  double area = 0;      // px^2 of the object (of its mask when the file knows one), which decides on small, medium, large
+  bool crowd = false;   // many objects in one box: any number of detections may lie in it, none counts; not for training
+  bool ignore = false;  // one object that is not asked for (VOC's "difficult"): neither for training nor counted
+};
+
+/// An object that was found.
+struct ScoredBox {
+  std::int64_t image = 0, category = 0;
+  CocoBox box;
+  double score = 0;  // finite
+};
+
+}  // namespace voxshard
