@@ -6,6 +6,7 @@
 #include "apps/text_table.h"
 #include "apps/tpu_tables_text.h"
 #include "apps/trace_args.h"
+#include "libcore/base/text.h"
 #include "pipelines/commands/bench_video.h"
 #include "pipelines/commands/run_bench.h"
 #include "pipelines/profile/device_files.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "apps/command.h"
+#include "apps/flags.h"
 #include "apps/progress.h"
 #include "apps/text_table.h"
 #include "pipelines/commands/run_doctor.h"
@@ -56,8 +57,10 @@ RunCommand add(CLI::App& app) {
   return [o](const Context& context) {
     const DoctorOptions options{.output = o->output.empty() ? host_device_path() : std::filesystem::path(o->output),
                                 .threads = context.threads,
-                                .quick = o->quick};
-    const DoctorReport report = run_doctor(options, *context.progress);
+                                .quick = o->quick,
+                                .command = o->quick ? "doctor --quick" : "doctor"};
+    DoctorReport report = run_doctor(options, *context.progress);
+    for (auto& check : report.checks) check.text = with_flags(check.text);
     return Outcome{.json = to_json(report), .text = report_text(report)};
   };
 }

@@ -8,6 +8,7 @@
 #include "apps/command.h"
 #include "apps/config_args.h"
 #include "apps/exit_code.h"
+#include "apps/flags.h"
 #include "apps/progress.h"
 #include "io/files/config_file.h"
 #include "libcore/base/parallel.h"
@@ -63,6 +64,19 @@ void add_global_options(CLI::App& app, GlobalOptions& global) {
   app.add_flag("-q,--quiet", global.quiet, "No progress and no log lines on standard error")->group(group);
 }
 
+/// Reads a config file; says how a refused line about input_partition_dims should be written.
+nlohmann::json config_json(const std::string& path) {
+  try {
+    return read_config(path);
+  } catch (const Error& e) {
+    const auto better = std::string_view(e.code()) == "E_SYNTAX"
+                            ? mended_dims_line(config_line(path, "input_partition_dims"), path.ends_with(".json"))
+                            : std::nullopt;
+    if (better) throw Error(e.kind(), e.code(), std::string(e.what()) + "; write " + *better);
+    throw;
+  }
+}
+
 /// The command line with the words of --config behind the subcommand's name; `notes`: keys that have no effect.
 std::vector<std::string> with_config(const std::vector<std::string>& words, const CLI::App& root,
                                      const std::vector<Command>& table, std::vector<std::string>& notes) {
@@ -75,19 +89,16 @@ std::vector<std::string> with_config(const std::vector<std::string>& words, cons
   for (std::size_t i = 0; i < words.size(); ++i)
     for (const auto& command : table) {
       if (words[i] != command.name) continue;
+      std::vector<std::string> all(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+      const auto document = config_json(path);
       try {
-        std::vector<std::string> all(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(i) + 1);
-        OptionValues config = with_option_names(read_config(path));
+        OptionValues config = with_option_names(document);
         notes = std::move(config.notes);
         for (auto& word : config_words(config.values, root, command.name, words)) all.push_back(std::move(word));
         all.insert(all.end(), words.begin() + static_cast<std::ptrdiff_t>(i) + 1, words.end());
         return all;
       } catch (Error& e) {
-        if (std::string(e.what()).find("is not valid") != std::string::npos) {
-          const auto better = mended_dims_line(config_line(path, "input_partition_dims"), path.ends_with(".json"));
-          if (better) throw Error(e.kind(), std::string(e.what()) + "; write " + *better);
-        }
-        if (std::string(e.what()).find(path) == std::string::npos) e.add_context(path);
+        e.add_context(path);
         throw;
       }
     }
@@ -98,10 +109,13 @@ void print_json(const Json& json) {
   std::cout << json.dump(2, ' ', false, Json::error_handler_t::replace) << std::endl;
 }
 
-int report_error(bool json, ErrorKind kind, const std::string& message) {
-  const int code = exit_code(kind);
+int report_error(bool json, const Error& error) {
+  const int code = exit_code(error.kind());
+  const std::string message = with_flags(error.what());
   std::fprintf(stderr, "voxshard: %s\n", message.c_str());
-  if (json) print_json({{"error", {{"kind", kind_name(kind)}, {"message", message}, {"exit_code", code}}}});
+  if (json)
+    print_json({{"error",
+                 {{"kind", kind_name(error.kind())}, {"code", error.code()}, {"message", message}, {"exit_code", code}}}});
   return code;
 }
 
@@ -170,14 +184,14 @@ int run(const std::vector<std::string>& words) {
   } catch (const CLI::Success& help) {  // --help
     return root.exit(help);
   } catch (const CLI::ParseError& e) {
-    return report_error(wants_json, ErrorKind::kUsage, std::string("[usage] ") + e.what() + "; try --help");
+    return report_error(wants_json, {ErrorKind::kUsage, std::string("[usage] ") + e.what() + "; try --help"});
   } catch (const Error& e) {
-    return report_error(wants_json, e.kind(), e.what());
+    return report_error(wants_json, e);
   } catch (const std::bad_alloc&) {
-    return report_error(wants_json, ErrorKind::kBudget,
-                        "[memory] the system refused an allocation; use fewer --threads");
+    return report_error(wants_json,
+                        {ErrorKind::kBudget, "[memory] the system refused an allocation; use fewer --threads"});
   } catch (const std::exception& e) {
-    return report_error(wants_json, ErrorKind::kInternal, std::string("[internal] ") + e.what());
+    return report_error(wants_json, {ErrorKind::kInternal, std::string("[internal] ") + e.what()});
   }
   return kExitInternal;
 }

@@ -2,6 +2,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "libcore/base/text.h"
+
 namespace voxshard {
 
 void add_plan_options(CLI::App& app, PlanArgs& args, ModelArgs& model) {

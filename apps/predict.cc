@@ -4,6 +4,7 @@
 #include "apps/command.h"
 #include "apps/exit_code.h"
 #include "apps/video_args.h"
+#include "libcore/base/text.h"
 #include "pipelines/commands/run_predict.h"
 
 namespace voxshard {

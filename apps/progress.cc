@@ -7,6 +7,8 @@
 #include <csignal>
 #include <cstdio>
 
+#include "apps/flags.h"
+
 namespace voxshard {
 namespace {
 
@@ -98,8 +100,9 @@ void TerminalProgress::update(std::string_view stage, std::int64_t done, std::in
 
 void TerminalProgress::log(std::string_view line) {
   if (options_.quiet) return;
+  const std::string text = with_flags(line);
   const std::lock_guard lock(mutex_);
-  std::fprintf(stderr, "%s%.*s\n", on_bar_line_ ? "\r\033[K" : "", static_cast<int>(line.size()), line.data());
+  std::fprintf(stderr, "%s%s\n", on_bar_line_ ? "\r\033[K" : "", text.c_str());
   on_bar_line_ = false;
 }
 

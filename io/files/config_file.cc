@@ -16,6 +16,8 @@ namespace voxshard {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr const char* kSyntax = "E_SYNTAX";
 using nlohmann::json;
 
 std::string read_text(const fs::path& path, ErrorKind kind, const char* tag) {
@@ -42,10 +44,10 @@ json parse_json(const fs::path& path, ErrorKind kind, const char* tag, const Jso
   } catch (const json::parse_error& e) {
     const auto at = std::min(text.size(), e.byte > 0 ? e.byte - 1 : 0);
     const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n');
-    throw Error(kind, std::string(tag) + path.string() + ":" + std::to_string(line) + ": is not valid JSON: " +
-                          reason_of(e));
+    throw Error(kind, kSyntax, std::string(tag) + path.string() + ":" + std::to_string(line) +
+                                   ": is not valid JSON: " + reason_of(e));
   } catch (const json::exception& e) {  // a number that no double holds
-    throw Error(kind, std::string(tag) + path.string() + ": is not valid JSON: " + reason_of(e));
+    throw Error(kind, kSyntax, std::string(tag) + path.string() + ": is not valid JSON: " + reason_of(e));
   }
 }
 
@@ -85,9 +87,9 @@ json parse_toml(const fs::path& path) {
     return to_json(toml::parse(text, path.string()));
   } catch (const toml::parse_error& e) {
     const auto& at = e.source().begin;
-    throw Error(ErrorKind::kConfig, "[config] " + path.string() + ":" + std::to_string(at.line) + ":" +
-                                        std::to_string(at.column) +
-                                        ": is not valid TOML: " + std::string(e.description()));
+    throw Error(ErrorKind::kConfig, kSyntax, "[config] " + path.string() + ":" + std::to_string(at.line) + ":" +
+                                                 std::to_string(at.column) +
+                                                 ": is not valid TOML: " + std::string(e.description()));
   }
 }
 

@@ -82,7 +82,7 @@ std::vector<std::int64_t> on_clock(const VideoIndex& index, std::int64_t begin, 
 }  // namespace
 
 FrameRange frame_range_from_text(const std::string& text) {
-  const Error wrong = usage("--range " + text +
+  const Error wrong = usage("{range} " + text +
                             " is no range; expected BEGIN:END in frames (100:200) or in seconds (1.5s:20s), "
                             "either side may be left out");
   const std::size_t colon = text.find(':');
@@ -110,22 +110,22 @@ FrameRange frame_range_from_text(const std::string& text) {
       range.end = *value;
   }
   if (range.end && Wide{range.end->num} * range.begin.den <= Wide{range.begin.num} * range.end->den)
-    throw usage("--range " + text + " is empty; the end must lie behind the beginning");
+    throw usage("{range} " + text + " is empty; the end must lie behind the beginning");
   return range;
 }
 
 Rational frames_per_second_from_text(const std::string& text) {
   const auto value = rational(text);
   if (!value || value->num <= 0)
-    throw usage("--fps " + text + " is no rate; expected frames per second such as 5, 7.5 or 30000/1001");
+    throw usage("{fps} " + text + " is no rate; expected frames per second such as 5, 7.5 or 30000/1001");
   return *value;
 }
 
 std::vector<std::int64_t> select_frames(const VideoIndex& index, const FrameSelection& selection) {
-  if (selection.stride < 1) throw usage("--stride must be at least 1; got " + std::to_string(selection.stride));
+  if (selection.stride < 1) throw usage("{stride} must be at least 1; got " + std::to_string(selection.stride));
   if (selection.per_second && selection.stride != 1)
-    throw usage("--stride and --fps exclude each other; give one of them");
-  if (selection.per_second && selection.per_second->num <= 0) throw usage("--fps must be more than 0");
+    throw usage("{stride} and {fps} exclude each other; give one of them");
+  if (selection.per_second && selection.per_second->num <= 0) throw usage("{fps} must be more than 0");
   const auto [begin, end] = range_in_frames(index, selection.range);
   if (begin >= end) return {};
   if (selection.per_second) return on_clock(index, begin, end, *selection.per_second);

@@ -104,10 +104,10 @@ void for_each_voxel(const NiftiHeader& h, const char* scalars, Body body) {
 
 /// Throws when there are bad voxels.
 void refuse(const NonFinite& bad, const fs::path& path, const Geometry& g, const std::string& what,
-            const std::string& action) {
+            const std::string& action, const char* code = "E_READ") {
   if (bad.count == 0) return;
   throw input_error(path, std::to_string(bad.count) + " voxels " + what + ", the first at " + voxel_name(g, bad.first),
-                    action);
+                    action, code);
 }
 
 void count_bad(NonFinite& bad, std::int64_t index) {
@@ -123,14 +123,11 @@ struct CheckedFile {
 CheckedFile checked(const fs::path& path) {
   const NiftiHeader header = read_nifti_header(path);
   const std::string problem = volume_problem(header);
-  if (!problem.empty()) {
-    const auto cut = problem.rfind("; ");
-    throw input_error(path, problem.substr(0, cut), problem.substr(cut + 2));
-  }
+  if (!problem.empty()) throw Error(ErrorKind::kInput, "[input] " + path.string() + ": " + problem);
   const NonFinite bad = require_promised_bytes(header, path, true);
   const Geometry geometry = place(header).geometry;
   refuse(bad, path, geometry, "are NaN or infinite",
-         "replace them, for example by -1000 HU (air), or 0 in a label map");
+         "replace them, for example by -1000 HU (air), or 0 in a label map", "E_NAN");
   return {header, geometry};
 }
 

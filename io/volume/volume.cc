@@ -53,12 +53,9 @@ void write_volume(const fs::path& path, const Volume& volume, DiskType type, con
 }
 
 std::optional<std::string> volume_stem(const fs::path& path, const VolumeFormats& formats) {
-  std::string name = path.filename().string();
+  const std::string name = path.filename().string();
   for (const VolumeFormat& format : formats)
-    if (const char* ending = ending_of(path, format)) {
-      name.resize(name.size() - std::string_view(ending).size());
-      return name;
-    }
+    if (const char* ending = ending_of(path, format)) return name.substr(0, name.size() - std::string_view(ending).size());
   return std::nullopt;
 }
 
@@ -79,8 +76,8 @@ Error unknown_volume(const fs::path& path, const VolumeFormats& formats) {
                      "expected " + expected + "; convert other formats to NIfTI first");
 }
 
-Error input_error(const fs::path& path, const std::string& what, const std::string& action) {
-  return Error(ErrorKind::kInput, "[input] " + path.string() + ": " + what + "; " + action);
+Error input_error(const fs::path& path, const std::string& what, const std::string& action, const char* code) {
+  return Error(ErrorKind::kInput, code, "[input] " + path.string() + ": " + what + "; " + action);
 }
 
 Error output_error(const fs::path& path, const std::string& what, const std::string& action) {

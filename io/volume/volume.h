@@ -67,7 +67,7 @@ const VolumeFormats& volume_formats();
 
 /// The image as f32, in Hounsfield units.
 /// Errors: kInput names the file, what is wrong and what to do: missing, empty, truncated, damaged, of no known format,
-/// NaN or infinite voxels (how many, the first), no scalar 3-D volume.
+/// NaN or infinite voxels (E_NAN; how many, the first), no scalar 3-D volume.
 Volume read_image(const std::filesystem::path& path, const VolumeFormats& formats = volume_formats());
 
 /// The label map as i32. Errors: as read_image, and kInput when a value is no integer or outside i32.
@@ -90,7 +90,8 @@ std::string volume_endings(const VolumeFormats& formats = volume_formats());
 // For formats.
 Error unknown_volume(const std::filesystem::path& path, const VolumeFormats& formats);
 /// kInput: "[input] PATH: what; action".
-Error input_error(const std::filesystem::path& path, const std::string& what, const std::string& action);
+Error input_error(const std::filesystem::path& path, const std::string& what, const std::string& action,
+                  const char* code = "E_READ");
 /// kOutput: "[output] cannot write PATH: what; action".
 Error output_error(const std::filesystem::path& path, const std::string& what, const std::string& action);
 /// "(x, y, z) = (3, 0, 0)" for an index into the voxels.

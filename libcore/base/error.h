@@ -1,5 +1,6 @@
-// The one family of errors. A kind says who must act and maps to one exit code (apps/exit_code.h); the text says what is
-// wrong, what was expected and what to do. Context is added while unwinding:
+// The one family of errors. A kind says who must act and maps to one exit code (apps/exit_code.h); a code is the stable
+// name of what is wrong, for scripts and quarantine.csv; the text says what is wrong, what was expected and what to do,
+// and names a command's option in braces ("{fold} is 9"), which apps writes as its flag. Context is added while unwinding:
 //
 //   try { read_header(path); } catch (Error& e) { e.add_context("reading " + path.string()); throw; }
 #pragma once
@@ -23,17 +24,29 @@ enum class ErrorKind {
   kInternal,    // a broken invariant: a defect of voxshard
 };
 
+/// The code of an error that gives none of its own.
+constexpr const char* default_code(ErrorKind kind) {
+  constexpr const char* kCodes[] = {"E_USAGE",  "E_READ",    "E_NO_CASE",  "E_CONFIG",     "E_WRITE",   "E_BUDGET",
+                                    "E_PARTIAL", "E_MISMATCH", "E_CHECKPOINT", "E_DIVERGED", "E_INTERNAL"};
+  return kCodes[static_cast<int>(kind)];
+}
+
 class Error : public std::runtime_error {
  public:
-  Error(ErrorKind kind, std::string text) : std::runtime_error(text), kind_(kind), text_(std::move(text)) {}
+  Error(ErrorKind kind, std::string text) : Error(kind, default_code(kind), std::move(text)) {}
+  /// `code`: a string literal, "E_SHAPE".
+  Error(ErrorKind kind, const char* code, std::string text)
+      : std::runtime_error(text), kind_(kind), code_(code), text_(std::move(text)) {}
 
   ErrorKind kind() const { return kind_; }
+  const char* code() const { return code_; }
   const char* what() const noexcept override { return text_.c_str(); }
   /// Puts "context: " before the text.
   void add_context(const std::string& context) { text_ = context + ": " + text_; }
 
  private:
   ErrorKind kind_;
+  const char* code_;
   std::string text_;
 };
 

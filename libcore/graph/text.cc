@@ -44,11 +44,11 @@ std::string attributes_text(const Attributes& attrs) {
 std::string parameter_text(const ParameterInfo& info) {
   std::string text;
   if (info.begins != Initial{})
-    text = std::visit(
-        []<class Rule>([[maybe_unused]] const Rule& rule) {
-          std::string begins = std::string(" begins=") + Rule::kName;
-          if constexpr (requires { Rule::number(rule); }) begins += ":" + number_text(Rule::number(rule));
-          return begins;
+    std::visit(
+        [&]<class Rule>([[maybe_unused]] const Rule& rule) {
+          text += " begins=";
+          text += Rule::kName;
+          if constexpr (requires { Rule::number(rule); }) text += ":" + number_text(Rule::number(rule));
         },
         info.begins);
   return text + (info.decays ? " decays=true" : "");

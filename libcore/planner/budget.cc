@@ -39,8 +39,8 @@ Executable lower_within(const Budget& budget, const Graph& graph, const OpTable&
   if (budget.process_bytes > 0 && process > budget.process_bytes)
     throw Error(ErrorKind::kBudget, "[memory] all cores together need " + bytes_text(process) + " (" + std::to_string(process) +
                                         " bytes) in this process, the budget is " + bytes_text(budget.process_bytes) +
-                                        "; nothing was allocated. Recompute more (--recompute upsampling), or let "
-                                        "--partition auto choose");
+                                        "; nothing was allocated. Recompute more ({recompute} upsampling), or let "
+                                        "{partition} auto choose");
   return e;
 }
 

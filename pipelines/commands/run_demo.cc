@@ -16,7 +16,7 @@ int subdivision(const std::string& size) {
   if (size == "small") return 1;
   if (size == "medium") return 2;
   if (size == "large") return 3;
-  throw Error(ErrorKind::kUsage, "[demo] --size is \"" + size + "\"; expected small, medium or large");
+  throw Error(ErrorKind::kUsage, "[demo] {size} is \"" + size + "\"; expected small, medium or large");
 }
 
 DemoReport run_demo_segmentation(const DemoOptions& options, int subdivide, Progress& progress) {
@@ -66,10 +66,10 @@ std::string demo_id(int index) {
 
 DemoReport run_demo(const DemoOptions& options, Progress& progress) {
   if (options.task != "segmentation" && options.task != "detection")
-    throw Error(ErrorKind::kUsage, "[demo] --task is \"" + options.task + "\"; expected segmentation or detection");
+    throw Error(ErrorKind::kUsage, "[demo] {task} is \"" + options.task + "\"; expected segmentation or detection");
   const int cases = options.cases.value_or(1), test_cases = options.test_cases.value_or(0);
   if (cases < 1 || cases > 10000 || test_cases < 0 || test_cases > 10000)
-    throw Error(ErrorKind::kUsage, "[demo] --cases must be 1 to 10000 and --test 0 to 10000");
+    throw Error(ErrorKind::kUsage, "[demo] {cases} must be 1 to 10000 and {test} 0 to 10000");
   const int times = subdivision(options.size);
   const auto start = std::chrono::steady_clock::now();
   DemoReport report = options.task == "detection" ? run_demo_detection(options, times, progress)

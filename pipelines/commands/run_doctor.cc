@@ -6,6 +6,7 @@
 
 #include "io/system/machine.h"
 #include "libcore/base/parallel.h"
+#include "libcore/base/text.h"
 #include "libcore/kernels/conv.h"
 #include "libcore/kernels/fast/library_version.h"
 #include "libcore/runtime/session.h"
@@ -39,7 +40,7 @@ std::vector<DoctorCheck> check_machine(const MachineFacts& facts, const DoctorOp
   const int usable = hardware_workers();
   add("workers", options.threads <= usable ? State::kOk : State::kWarning,
       std::to_string(options.threads) + " on " + std::to_string(usable) + " processors that this process may use" +
-          (options.threads <= usable ? "" : "; more workers than processors take turns, use --threads " + std::to_string(usable)));
+          (options.threads <= usable ? "" : "; more workers than processors take turns, use {threads} " + std::to_string(usable)));
   const bool roomy = facts.memory_bytes == 0 || facts.memory_bytes >= kLeastMemoryBytes;
   add("memory", roomy ? State::kOk : State::kFailed,
       bytes_text(facts.memory_bytes) + ", " + bytes_text(facts.available_bytes) + " available, " +
@@ -84,7 +85,7 @@ DoctorReport run_doctor(const DoctorOptions& options, Progress& progress) {
                               progress);
   report.rates.cpu = facts.cpu.empty() ? "unknown" : facts.cpu;
   report.rates.memory_bytes = std::max<std::int64_t>(1, facts.memory_bytes);
-  report.rates.how = std::string("voxshard ") + VOXSHARD_VERSION + " doctor" + (options.quick ? " --quick" : "") + ", " +
+  report.rates.how = std::string("voxshard ") + VOXSHARD_VERSION + " " + options.command + ", " +
                      kernel_library_version();
   write_json(options.output, to_json(report.rates));
   report.seconds = std::chrono::duration<double>(Clock::now() - start).count();

@@ -15,6 +15,7 @@ struct DoctorOptions {
   std::filesystem::path output;  // host.json
   int threads = 1;
   bool quick = false;            // a quarter of the time, coarser
+  std::string command = "doctor";  // as it was called, for the record in the file
   double call_seconds = 8e-4;    // see MeasureOptions; a test takes less
   double most_flops = 2e9;
 };

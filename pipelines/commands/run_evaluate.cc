@@ -77,7 +77,7 @@ std::vector<ThresholdInterval> fit_thresholds(const Dataset& dataset, const Volu
 EvaluatedCase evaluate_case(const Pair& pair, int classes, const std::vector<ThresholdInterval>& thresholds,
                             const VolumeFormats& formats) {
   if (pair.prediction.empty())
-    throw CaseError("E_MISSING", "[" + pair.id + "] there is no prediction for " + pair.reference.filename().string() +
+    throw Error(ErrorKind::kInput, "E_MISSING", "[" + pair.id + "] there is no prediction for " + pair.reference.filename().string() +
                                      "; run `voxshard predict` on its image");
   const Volume reference = read_label(pair.reference, formats), prediction = read_label(pair.prediction, formats);
   require_same_grid(reference.geometry, prediction.geometry, pair.prediction.filename().string());
@@ -132,7 +132,7 @@ void write_picture(const EvaluateOptions& options, const std::vector<Pair>& pair
   }
   if (shown.empty())
     throw Error(ErrorKind::kInput,
-                "[evaluate] --png needs images, and " + options.dataset.string() + " holds none of these cases");
+                "[evaluate] {png} needs images, and " + options.dataset.string() + " holds none of these cases");
   OverlayOptions look;
   look.label_names = names;
   if (options.png.has_parent_path()) make_output_folder(options.png.parent_path());
@@ -145,7 +145,7 @@ Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nul
 
 EvaluateReport run_evaluate(const EvaluateOptions& options, Progress& progress) {
   if (options.dataset.empty() && (options.threshold_baseline || !options.png.empty()))
-    throw Error(ErrorKind::kUsage, "[evaluate] --baseline and --png need the images: give --dataset FOLDER");
+    throw Error(ErrorKind::kUsage, "[evaluate] {baseline} and {png} need the images: give {dataset} FOLDER");
   std::optional<Dataset> dataset;
   if (!options.dataset.empty()) dataset = read_source_dataset(options.dataset);
   const auto references = volume_files(options.references, options.formats);

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "libcore/base/text.h"
 #include "libcore/ops/op_table.h"
 #include "pipelines/tasks/original_feed.h"
 
@@ -161,7 +162,7 @@ PlanReport run_plan(const PlanOptions& o, Progress& progress) {
   const auto start = std::chrono::steady_clock::now();
   const PlanProblem problem = problem_of(o, build_graph(o.spec, o.extents, Phase::kTrain, o.spec.precision));
   if (problem.cores < 1 || problem.cores > 4096)
-    throw Error(ErrorKind::kConfig, "[plan] --cores is " + std::to_string(problem.cores) + "; expected 1 to 4096");
+    throw Error(ErrorKind::kConfig, "[plan] {cores} is " + std::to_string(problem.cores) + "; expected 1 to 4096");
   WorkerPool pool(o.threads);
   PlanReport report{.device = o.device.spec.name,
                     .emulated = !o.device.spec.measured_host,

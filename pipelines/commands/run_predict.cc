@@ -101,7 +101,7 @@ class Predictor {
       report_.cases.push_back({id, file, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()});
     } catch (const Error& e) {
       if (e.kind() != ErrorKind::kInput) throw;
-      fail(id, failure_code(e), e.what());
+      fail(id, e.code(), e.what());
     }
   }
 
@@ -123,13 +123,13 @@ class Predictor {
 PredictReport predict_volumes(const PredictOptions& options, TrainedRun run, Progress& progress) {
   const VideoPrediction& video = options.video;
   if (!options.draw.empty() || options.postprocess != "auto" || video.frames || !video.coco.empty() || !video.mot.empty())
-    throw Error(ErrorKind::kUsage, std::string("[predict] --draw, --postprocess and the options about videos are for detectors, but the run is a ") +
+    throw Error(ErrorKind::kUsage, std::string("[predict] {draw}, {postprocess} and the options about videos are for detectors, but the run is a ") +
                                        run.spec.model_name() + "; leave them out");
   const auto images = find_images(options.input, options.formats);
   const fs::path folder = fs::is_directory(options.input) ? options.input : fs::absolute(options.input).parent_path();
   if (fs::weakly_canonical(options.output) == fs::weakly_canonical(folder))
     throw Error(ErrorKind::kUsage, "[predict] the output folder " + options.output.string() +
-                                       " is that of the images, which predictions could overwrite; choose another with -o");
+                                       " is that of the images, which predictions could overwrite; choose another with {output}");
   return Predictor(options, std::move(run), progress).run(images);
 }
 

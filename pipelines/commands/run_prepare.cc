@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "io/files/config_file.h"
+#include "io/volume/mapped_volume.h"
 #include "io/volume/resample.h"
 #include "libcore/base/parallel.h"
 #include "pipelines/tasks/segmentation/fingerprint.h"
@@ -64,11 +65,11 @@ PreparePlan plan_from_options(const PrepareOptions& options) {
   plan.normalise = options.normalise;
   plan.clip_hu = options.clip_hu;
   if (plan.clip_hu && !(plan.clip_hu->low < plan.clip_hu->high))
-    throw Error(ErrorKind::kUsage, "[prepare] --clip needs LOW,HIGH with LOW below HIGH");
+    throw Error(ErrorKind::kUsage, "[prepare] {clip} needs LOW,HIGH with LOW below HIGH");
   if (options.spacing != "keep" && options.spacing != "median") {
-    const auto mm = parse_numbers(options.spacing, 3, "--spacing");
+    const auto mm = parse_numbers(options.spacing, 3, "{spacing}");
     for (double s : mm)
-      if (!(s > 0)) throw Error(ErrorKind::kUsage, "[prepare] --spacing must be positive; got " + options.spacing);
+      if (!(s > 0)) throw Error(ErrorKind::kUsage, "[prepare] {spacing} must be positive; got " + options.spacing);
     plan.spacing_mm = {mm[0], mm[1], mm[2]};
   }
   return plan;
@@ -83,7 +84,7 @@ void complete_plan(PreparePlan& plan, const PrepareOptions& options, const std::
   const Fingerprint pooled = pool_fingerprints(cases);
   if (plan.normalise == Normalise::kCt) {
     if (pooled.cases_with_foreground == 0)
-      throw Error(ErrorKind::kNoCase, "[prepare] no case has a foreground voxel, so `--normalise ct` has no numbers; " +
+      throw Error(ErrorKind::kNoCase, "[prepare] no case has a foreground voxel, so `{normalise} ct` has no numbers; " +
                                           std::string("use window, zscore or none"));
     if (plan.clip_hu) {  // a window of the user's: centre what is left of the foreground in it
       const HuMoments clipped = clipped_moments(cases, *plan.clip_hu);

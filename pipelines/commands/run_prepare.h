@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "io/volume/volume.h"
 #include "pipelines/runs/report.h"
 #include "pipelines/tasks/segmentation/prepare_plan.h"
 

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "io/files/csv.h"
+#include "libcore/base/text.h"
 #include "libcore/kernels/conv.h"
 #include "libcore/ops/op_table.h"
 #include "libcore/train/initialise.h"
@@ -189,7 +190,7 @@ class Run {
     for (const auto& change : nlohmann::json::diff(nlohmann::json(theirs), nlohmann::json(mine)))
       throw Error(ErrorKind::kCheckpoint, "[checkpoint] " + path.string() + " is of another run: " +
                                               change.at("path").get<std::string>() +
-                                              " differs; give the options of that run, or --restart");
+                                              " differs; give the options of that run, or {restart}");
     require_parameters_of(build_graph(o_.spec, extents_, Phase::kTrain, o_.spec.precision), checkpoint.parameters);
     for (auto& [name, tensor] : trainer_->optimizer().state()) {
       const auto it = checkpoint.optimizer.find(name);
@@ -220,15 +221,15 @@ void check(const TrainOptions& o) {
   auto require = [](bool ok, const std::string& text) {
     if (!ok) throw Error(ErrorKind::kConfig, "[train] " + text);
   };
-  require(o.steps >= 1 && o.batch >= 1 && o.checkpoint_every >= 1, "--steps, --batch and --checkpoint-every must be at least 1");
+  require(o.steps >= 1 && o.batch >= 1 && o.checkpoint_every >= 1, "{steps}, {batch} and {checkpoint-every} must be at least 1");
   require(o.batch % o.spec.cut.mesh.replicas == 0, "the batch " + std::to_string(o.batch) + " must be divisible by the " +
                                               std::to_string(o.spec.cut.mesh.replicas) + " replicas");
-  require(o.sampling.pad_multiple >= 1 && o.images.pad_multiple >= 1, "--pad-multiple must be at least 1");
+  require(o.sampling.pad_multiple >= 1 && o.images.pad_multiple >= 1, "{pad-multiple} must be at least 1");
 }
 
 std::unique_ptr<TrainingTask> task_of(const TrainOptions& o) {
   if (!o.spec.detects() && o.frames)
-    throw Error(ErrorKind::kUsage, "[train] --range, --stride and --fps choose frames of videos; a " +
+    throw Error(ErrorKind::kUsage, "[train] {range}, {stride} and {fps} choose frames of videos; a " +
                                        std::string(o.spec.model_name()) + " trains on volumes");
   if (!o.spec.detects()) return volume_task({.work = o.work, .fold = o.fold, .sampling = o.sampling});
   HeldOutImages held_out = o.held_out;
@@ -246,7 +247,7 @@ TrainReport run_train(const TrainOptions& options, Progress& progress) {
   task->complete(o.spec);
   const auto last = o.run / "checkpoints" / "last.safetensors";
   if (std::filesystem::exists(last) && !o.resume && !o.restart)
-    throw Error(ErrorKind::kUsage, "[train] " + o.run.string() + " already holds a run; go on with --resume, or throw it away with --restart");
+    throw Error(ErrorKind::kUsage, "[train] " + o.run.string() + " already holds a run; go on with {resume}, or throw it away with {restart}");
   return Run(o, std::move(task), progress).go();
 }
 

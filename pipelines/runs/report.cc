@@ -10,11 +10,6 @@
 
 namespace voxshard {
 
-std::string failure_code(const Error& error) {
-  const std::string text = error.what();
-  return text.find("NaN") != std::string::npos || text.find("not finite") != std::string::npos ? "E_NAN" : "E_READ";
-}
-
 void write_quarantine(const std::filesystem::path& folder, const std::vector<CaseFailure>& failures) {
   std::string text = "case,code,message\n";
   for (const auto& f : failures) text += csv_text(f.id) + "," + csv_text(f.code) + "," + csv_text(f.message) + "\n";
@@ -33,10 +28,10 @@ void make_output_folder(const std::filesystem::path& folder) {
   if (error || !std::filesystem::is_directory(folder))
     throw Error(ErrorKind::kOutput, "[output] cannot create the folder " + folder.string() +
                                         (error ? ": " + error.message() : ": a file of this name is in the way") +
-                                        "; choose another with -o");
+                                        "; choose another with {output}");
   if (::access(folder.c_str(), W_OK) != 0)
     throw Error(ErrorKind::kOutput,
-                "[output] the folder " + folder.string() + " is not writable; choose another with -o");
+                "[output] the folder " + folder.string() + " is not writable; choose another with {output}");
 }
 
 void write_json(const std::filesystem::path& path, const nlohmann::ordered_json& value) {

@@ -39,12 +39,9 @@ class NoProgress : public Progress {
 /// A case that cost itself, not the batch.
 struct CaseFailure {
   std::string id;
-  std::string code;     // E_READ, E_MISSING, E_SHAPE, E_GEOMETRY, E_LABELS, E_NAN, E_DUPLICATE
+  std::string code;     // that of the error: E_READ, E_MISSING, E_SHAPE, E_GEOMETRY, E_LABELS, E_NAN, E_DUPLICATE
   std::string message;  // what is wrong and what to do
 };
-
-/// The code for an error of reading: E_NAN when the text speaks of NaN, else E_READ.
-std::string failure_code(const Error& error);
 
 /// Writes DIR/quarantine.csv (id, code, message), also when there is no failure: an old list must not survive.
 void write_quarantine(const std::filesystem::path& folder, const std::vector<CaseFailure>& failures);

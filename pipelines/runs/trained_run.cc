@@ -1,5 +1,6 @@
 #include "pipelines/runs/trained_run.h"
 
+#include "libcore/base/text.h"
 #include "libcore/train/initialise.h"
 #include "pipelines/runs/checkpoint.h"
 
@@ -16,7 +17,7 @@ fs::path find_checkpoint(const TrainedRunOptions& options) {
   if (options.checkpoint == "last") return last;
   if (options.checkpoint != "auto")
     throw Error(ErrorKind::kUsage,
-                "[predict] --checkpoint is \"" + options.checkpoint + "\"; expected best, last or auto");
+                "[predict] {checkpoint} is \"" + options.checkpoint + "\"; expected best, last or auto");
   return fs::exists(best) ? best : last;
 }
 

@@ -73,7 +73,7 @@ std::optional<InputPartitionDims> dims_from_text(const std::string& text) {
   } catch (const Error& e) {
     const auto better = mended(text, is_input_partition_dims);
     throw config_error(
-        "input_partition_dims cannot be read: " + std::string(e.what()).substr(std::string("[text] ").size()) +
+        "input_partition_dims cannot be read: " + std::string(e.what()) +
         (better ? "; write input_partition_dims=" + *better : "; expected something like [[1, 4, 1, 1], None]"));
   }
   return input_partition_dims_from_json(value);

@@ -37,7 +37,7 @@ struct Idle {
 };
 
 constexpr const char* kNoRecords = "data comes from a prepared folder, not from TFRecord files";
-constexpr const char* kNoWorker = "validation runs inside train, see --validate-every";
+constexpr const char* kNoWorker = "validation runs inside train, see {validate-every}";
 constexpr const char* kNoCloud = "cores are emulated on this machine";
 constexpr std::array kIdle = {
     Idle{"dropout_rate", "the reference model never uses it"},
@@ -47,7 +47,7 @@ constexpr std::array kIdle = {
     Idle{"compressed_input", kNoRecords},
     Idle{"training_file_pattern", kNoRecords},
     Idle{"eval_file_pattern", kNoRecords},
-    Idle{"model_dir", "the run folder is --output"},
+    Idle{"model_dir", "the run folder is {output}"},
     Idle{"eval_item_count", kNoWorker},
     Idle{"eval_steps", kNoWorker},
     Idle{"num_steps_per_eval", kNoWorker},

@@ -59,7 +59,7 @@ void apply_without_dims(const TpuConfig& config, const SystemCores& system, Mode
   if (config.num_cores_per_replica && cut != wanted)
     throw Error(ErrorKind::kConfig, "[tpu_config] num_cores_per_replica is " + std::to_string(wanted) +
                                         ", but the samples are cut over " + std::to_string(cut) +
-                                        "; say how with input_partition_dims (or --partition), for example [[1, " +
+                                        "; say how with input_partition_dims (or {partition}), for example [[1, " +
                                         std::to_string(wanted) + ", 1, 1, 1], None]");
   spec.cut.mesh.replicas = system.cores / cut;
 }

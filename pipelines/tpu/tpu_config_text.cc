@@ -30,7 +30,7 @@ class Reader {
  private:
   [[noreturn]] void fail(const std::string& what) const {
     throw Error(ErrorKind::kConfig,
-                "[text] " + what + " at character " + std::to_string(at_ + 1) + " of \"" + std::string(text_) + "\"");
+                what + " at character " + std::to_string(at_ + 1) + " of \"" + std::string(text_) + "\"");
   }
 
   void skip_spaces() {

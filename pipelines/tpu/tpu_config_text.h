@@ -15,7 +15,7 @@ namespace voxshard {
 
 /// The value as JSON: tuples become arrays, None becomes null, bare words become strings, keys become strings. Whole
 /// numbers between commas need no brackets: "1, 4, 1, 1".
-/// Errors: kConfig "[text] … at character 21" for what is not such a value, a key that is given twice, or more than 32
+/// Errors: kConfig "… at character 21" for what is not such a value, a key that is given twice, or more than 32
 /// levels of brackets.
 nlohmann::json value_from_text(std::string_view text);
 

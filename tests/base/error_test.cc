@@ -32,6 +32,17 @@ TEST(Error, ContextComesOutermostFirstAndTheKindStays) {
   }
 }
 
+TEST(Error, ItsCodeIsThatOfItsKindUnlessItSaysMoreAndStaysWithContext) {
+  EXPECT_STREQ(Error(ErrorKind::kUsage, "x").code(), "E_USAGE");
+  EXPECT_STREQ(Error(ErrorKind::kInput, "x").code(), "E_READ");
+  EXPECT_STREQ(Error(ErrorKind::kOutput, "x").code(), "E_WRITE");
+  EXPECT_STREQ(Error(ErrorKind::kInternal, "x").code(), "E_INTERNAL");
+  Error error(ErrorKind::kInput, "E_SHAPE", "x");
+  error.add_context("case 3");
+  EXPECT_STREQ(error.code(), "E_SHAPE");
+  EXPECT_STREQ(error.what(), "case 3: x");
+}
+
 TEST(Error, IsCaughtAsAStandardExceptionWithItsContext) {
   try {
     read_volume();

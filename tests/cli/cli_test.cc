@@ -57,6 +57,11 @@ TEST_F(Cli, UsageErrorsExitWithTwo) {
   }
 }
 
+TEST_F(Cli, AnOptionIsNamedAsItIsTyped) {
+  EXPECT_THAT(run_voxshard("prepare " + data() + " -o /dev/null --clip 5,3").err, HasSubstr("[prepare] --clip needs"));
+  EXPECT_THAT(run_voxshard("prepare " + data() + " -o /dev/null").err, HasSubstr("choose another with -o"));
+}
+
 TEST_F(Cli, WithJsonAnErrorIsOneDocumentOnStandardOutput) {
   const CommandResult r = run_voxshard("prepare x -o y --nosuch --json");
   EXPECT_EQ(r.error_kind(), "usage");
@@ -64,6 +69,7 @@ TEST_F(Cli, WithJsonAnErrorIsOneDocumentOnStandardOutput) {
   const CommandResult missing = run_voxshard("info /nowhere.nii.gz --json");
   EXPECT_EQ(missing.exit_code, 3);
   EXPECT_EQ(missing.error_kind(), "input");
+  EXPECT_EQ(missing.json().at("error").at("code"), "E_READ");
   EXPECT_THAT(missing.err, HasSubstr("/nowhere.nii.gz"));
 }
 

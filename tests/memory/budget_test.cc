@@ -2,6 +2,7 @@
 // fit.
 #include <regex>
 
+#include "libcore/base/text.h"
 #include "tests/runtime/unet_scene.h"
 
 namespace voxshard {

@@ -4,7 +4,9 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <regex>
+#include <set>
 #include <sstream>
 
 namespace voxshard {
@@ -17,11 +19,21 @@ const std::vector<std::string> kLibcoreOrder = {"base",      "tensor",  "kernels
                                                 "partition", "memory",  "schedule", "lower", "device",  "planner", "runtime",
                                                 "models",    "metrics", "train"};
 
-/// "libcore/graph" for libcore/graph/x.h, "io" for io/x.h.
+/// The rooms of io and those that each may include beside itself.
+const std::map<std::string, std::set<std::string>> kIoRooms = {{"files", {}},
+                                                               {"volume", {"files"}},
+                                                               {"video", {"files"}},
+                                                               {"image", {"files", "volume", "video"}},
+                                                               {"boxes", {"files", "image", "video"}},
+                                                               {"datasets", {"files"}},
+                                                               {"system", {}}};
+
+/// "libcore/graph" for libcore/graph/x.h, "io/volume" for io/volume/x.h, "apps" for apps/x.h.
 std::string folder_of(const std::string& path) {
   const std::size_t first = path.find('/');
   if (first == std::string::npos) return "";
-  if (path.substr(0, first) != "libcore") return path.substr(0, first);
+  const std::string top = path.substr(0, first);
+  if (top != "libcore" && top != "io") return top;
   return path.substr(0, path.find('/', first + 1));
 }
 
@@ -29,12 +41,15 @@ bool starts_with_any(const std::string& text, const std::vector<std::string>& st
   return std::any_of(starts.begin(), starts.end(), [&](const auto& s) { return text.starts_with(s); });
 }
 
-/// io/datasets/summary.h and the metrics share their counts, so io may also see libcore/metrics.
 bool may_include(const std::string& from, const std::string& to) {
   if (from == to) return true;
-  if (from == "apps") return to == "pipelines" || to == "io" || to.starts_with("libcore/");
-  if (from == "pipelines") return to == "io" || to.starts_with("libcore/");
-  if (from == "io") return to == "libcore/base" || to == "libcore/tensor" || to == "libcore/metrics";
+  if (from == "apps") return to == "pipelines" || to.starts_with("io/") || to.starts_with("libcore/");
+  if (from == "pipelines") return to.starts_with("io/") || to.starts_with("libcore/");
+  if (from.starts_with("io/")) {
+    const auto room = kIoRooms.find(from.substr(3));
+    if (room == kIoRooms.end()) return false;
+    return to == "libcore/base" || to == "libcore/tensor" || (to.starts_with("io/") && room->second.contains(to.substr(3)));
+  }
   if (!from.starts_with("libcore/") || !to.starts_with("libcore/")) return false;
   const auto rank = [](const std::string& folder) {
     return std::find(kLibcoreOrder.begin(), kLibcoreOrder.end(), folder.substr(8)) - kLibcoreOrder.begin();
@@ -136,6 +151,23 @@ std::vector<std::string> heavy_header_complaints(const SourceFile& file) {
   if (!file.path.ends_with(".h")) return {};
   return pattern_complaints(file, R"rx(#\s*include\s*<(itk|opencv2|CLI/|oneapi/|dnnl|toml\+\+|libav|libsw))rx",
                             "heavy libraries stay out of headers");
+}
+
+std::vector<std::string> flag_complaints(const SourceFile& file) {
+  if (starts_with_any(file.path, {"apps/", "tests/"})) return {};
+  static const std::regex kLiteral(R"rx("(\\.|[^"\\])*"|//.*)rx"), kFlag(R"rx(^".*(--[a-z]|[" `]-[oq]\b))rx");
+  std::vector<std::string> complaints;
+  for (const auto& line : lines_of(file.text))
+    for (std::sregex_iterator it(line.begin(), line.end(), kLiteral), end; it != end; ++it)
+      if (std::regex_search(it->str(), kFlag))
+        complaints.push_back(file.path + ": only apps names flags; write {name}: " + line);
+  return complaints;
+}
+
+std::vector<std::string> error_text_complaints(const SourceFile& file) {
+  if (file.path.starts_with("tests/")) return {};
+  return pattern_complaints(file, R"rx(what\(\)\)?\.(find|substr|starts_with|ends_with|compare|contains)\b)rx",
+                            "ask an error's code, not its text");
 }
 
 std::vector<std::string> opening_complaints(const SourceFile& file) {

@@ -24,6 +24,8 @@ std::vector<std::string> file_access_complaints(const SourceFile& file);  // onl
 std::vector<std::string> thread_complaints(const SourceFile& file);       // only libcore/base and runtime start threads
 std::vector<std::string> heavy_header_complaints(
     const SourceFile& file);                                          // ITK, OpenCV, FFmpeg, CLI11, oneDNN stay out
+std::vector<std::string> flag_complaints(const SourceFile& file);        // only apps names command-line flags
+std::vector<std::string> error_text_complaints(const SourceFile& file);  // nobody branches on an error's text
 std::vector<std::string> opening_complaints(const SourceFile& file);  // a header opens with a comment and #pragma once
 
 }  // namespace voxshard

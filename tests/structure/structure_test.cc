@@ -19,13 +19,16 @@ void expect_clean(Rule rule, bool with_tests = false) {
 }
 
 TEST(Structure, IncludesFollowTheArrows) {
-  EXPECT_EQ(include_complaints({"io/a.h", "#include \"libcore/graph/graph.h\"\n"}).size(), 1u);
+  EXPECT_EQ(include_complaints({"io/files/a.h", "#include \"libcore/graph/graph.h\"\n"}).size(), 1u);
+  EXPECT_EQ(include_complaints({"io/volume/a.cc", "#include \"io/image/image.h\"\n"}).size(), 1u);
+  EXPECT_EQ(include_complaints({"io/image/a.cc", "#include \"io/volume/volume.h\"\n"}).size(), 0u);
+  EXPECT_EQ(include_complaints({"io/attic/a.cc", "#include \"io/volume/volume.h\"\n"}).size(), 1u);
   EXPECT_EQ(include_complaints({"libcore/graph/a.cc", "#include \"libcore/ops/table.h\"\n"}).size(), 1u);
   EXPECT_EQ(include_complaints({"libcore/tensor/a.cc", "#include \"io/volume/volume.h\"\n"}).size(), 1u);
   EXPECT_EQ(include_complaints({"libcore/tensor/a.cc", "#include \"tensor.h\"\n"}).size(), 1u);
   EXPECT_EQ(include_complaints({"pipelines/a.cc", "#include \"apps/exit_code.h\"\n"}).size(), 1u);
   EXPECT_EQ(include_complaints({"libcore/ops/a.cc", "#include \"libcore/graph/graph.h\"\n"}).size(), 0u);
-  EXPECT_EQ(include_complaints({"io/a.cc", "#include \"libcore/metrics/dice.h\"\n"}).size(), 0u);
+  EXPECT_EQ(include_complaints({"io/boxes/a.cc", "#include \"libcore/metrics/iou_tracker.h\"\n"}).size(), 1u);
   EXPECT_EQ(include_complaints({"libcore/kernels/fast/a.cc", "#include \"libcore/kernels/reference/b.h\"\n"}).size(),
             0u);
   expect_clean(include_complaints, true);
@@ -67,6 +70,20 @@ TEST(Structure, HeavyLibrariesStayOutOfHeaders) {
   EXPECT_EQ(heavy_header_complaints({"io/a.h", "#include <libavutil/frame.h>\n"}).size(), 1u);
   EXPECT_EQ(heavy_header_complaints({"io/a.cc", "#include <itkImage.h>\n"}).size(), 0u);
   expect_clean(heavy_header_complaints);
+}
+
+TEST(Structure, OnlyAppsNamesFlags) {
+  EXPECT_EQ(flag_complaints({"io/a.cc", "  throw Error(\"--fold is 9\");\n"}).size(), 1u);
+  EXPECT_EQ(flag_complaints({"libcore/train/a.cc", "  text += \"choose another with -o\";\n"}).size(), 1u);
+  EXPECT_EQ(flag_complaints({"io/a.cc", "  throw Error(\"{fold} is 9\");  // \"--fold is 9\"\n"}).size(), 0u);
+  EXPECT_EQ(flag_complaints({"apps/a.cc", "  app.add_option(\"--fold\");\n"}).size(), 0u);
+  expect_clean(flag_complaints);
+}
+
+TEST(Structure, NobodyBranchesOnAnErrorsText) {
+  EXPECT_EQ(error_text_complaints({"pipelines/a.cc", "  if (std::string(e.what()).find(\"NaN\") != npos)\n"}).size(), 1u);
+  EXPECT_EQ(error_text_complaints({"pipelines/a.cc", "  log(e.what());\n"}).size(), 0u);
+  expect_clean(error_text_complaints);
 }
 
 TEST(Structure, HeadersOpenWithWhatTheyHold) {

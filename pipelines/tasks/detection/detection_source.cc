@@ -64,7 +64,7 @@ DetectionSource::DetectionSource(std::vector<DetectionImage> images, ImagePrepar
       seed_(seed) {
   if (images_.empty())
     throw Error(ErrorKind::kNoCase,
-                "[train] no picture is left to train on; give more, hold fewer out, or use --fold all");
+                "[train] no picture is left to train on; give more, hold fewer out, or use {fold} all");
   for (DetectionImage& image : images_)
     std::erase_if(image.boxes, [](const TrueBox& box) { return box.crowd || box.ignore; });
 }

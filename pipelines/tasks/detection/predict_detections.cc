@@ -69,7 +69,7 @@ PostprocessOptions postprocess_of(const std::string& name, const RetinaNetConfig
   else if (name == "legacy") options = legacy_evaluation_postprocess();
   else if (name == "legacy_export") options = legacy_export_postprocess();
   else if (name != "auto")
-    throw Error(ErrorKind::kUsage, "[predict] --postprocess is \"" + name + "\"; expected auto, detection, legacy or legacy_export");
+    throw Error(ErrorKind::kUsage, "[predict] {postprocess} is \"" + name + "\"; expected auto, detection, legacy or legacy_export");
   options.background = first_class(config) == 1;  // a question of the model, not of the way its boxes are chosen
   return options;
 }
@@ -77,17 +77,17 @@ PostprocessOptions postprocess_of(const std::string& name, const RetinaNetConfig
 void check_outputs(const PredictOptions& o) {
   const auto same = [](const fs::path& a, const fs::path& b) { return fs::weakly_canonical(a) == fs::weakly_canonical(b); };
   if (o.output.extension() != ".json")
-    throw Error(ErrorKind::kUsage, "[predict] the detections of a RetinaNet run go to a JSON file, got -o " + o.output.string());
+    throw Error(ErrorKind::kUsage, "[predict] the detections of a RetinaNet run go to a JSON file, got {output} " + o.output.string());
   if (is_video_name(o.input)) return;  // predict_video looks at its own
   if (!o.video.coco.empty() || !o.video.mot.empty())
-    throw Error(ErrorKind::kUsage, "[predict] --coco and --mot are for a video; -o is the file of COCO results for " + o.input.string());
+    throw Error(ErrorKind::kUsage, "[predict] {coco} and {mot} are for a video; {output} is the file of COCO results for " + o.input.string());
   if (o.video.frames && !is_data_set(o.input))
-    throw Error(ErrorKind::kUsage, "[predict] --range, --stride and --fps choose frames of videos; got " + o.input.string());
+    throw Error(ErrorKind::kUsage, "[predict] {range}, {stride} and {fps} choose frames of videos; got " + o.input.string());
   if (same(o.output, o.input))
-    throw Error(ErrorKind::kUsage, "[predict] -o " + o.output.string() + " is the input, which would be overwritten; choose another");
+    throw Error(ErrorKind::kUsage, "[predict] {output} " + o.output.string() + " is the input, which would be overwritten; choose another");
   const fs::path folder = fs::is_directory(o.input) ? o.input : fs::absolute(o.input).parent_path();
   if (!o.draw.empty() && same(o.draw, folder))
-    throw Error(ErrorKind::kUsage, "[predict] --draw " + o.draw.string() + " is the folder of the pictures, which could be overwritten; choose another");
+    throw Error(ErrorKind::kUsage, "[predict] {draw} " + o.draw.string() + " is the folder of the pictures, which could be overwritten; choose another");
 }
 
 class Detector {
@@ -181,7 +181,7 @@ class Detector {
       report_.cases.push_back({name, o_.output, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()});
     } catch (const Error& e) {
       if (e.kind() != ErrorKind::kInput) throw;
-      report_.failures.push_back({name, failure_code(e), e.what()});
+      report_.failures.push_back({name, e.code(), e.what()});
       progress_.log("picture " + name + ": " + e.what() + " [quarantined]");
     }
   }

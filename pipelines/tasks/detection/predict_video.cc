@@ -66,7 +66,7 @@ class VideoDetector {
         select_frames(video_.index(), o_.prediction.frames.value_or(FrameSelection{}));
     if (chosen.empty())
       throw Error(ErrorKind::kNoCase, "[predict] " + o_.video.string() + ": no frame is chosen of its " +
-                                          std::to_string(video_.index().size()) + "; check --range");
+                                          std::to_string(video_.index().size()) + "; check {range}");
     FrameResultsWriter results({.json = o_.json, .coco = o_.prediction.coco, .mot = o_.prediction.mot},
                                {o_.video, video_.index().time_base, video_.stream().width, video_.stream().height},
                                classes_);

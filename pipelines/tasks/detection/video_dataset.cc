@@ -57,12 +57,12 @@ void keep_frames(DetectionDataset& dataset, const FrameSelection& selection) {
     if (!picture.frame)
       throw Error(ErrorKind::kUsage,
                   "[data] " + image.file.string() +
-                      " is no frame of a video; --range, --stride and --fps choose frames of videos");
+                      " is no frame of a video; {range}, {stride} and {fps} choose frames of videos");
     return !chosen.contains(picture);
   });
   if (dataset.images.empty())
     throw Error(ErrorKind::kNoCase,
-                "[data] " + dataset.source.string() + ": no frame with an entry is chosen; check --range");
+                "[data] " + dataset.source.string() + ": no frame with an entry is chosen; check {range}");
 }
 
 void keep_frames(DetectionDataset& dataset, std::vector<ScoredBox>& found, const FrameSelection& selection) {

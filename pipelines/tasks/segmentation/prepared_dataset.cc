@@ -27,7 +27,7 @@ PreparedDataset read_prepared(const std::filesystem::path& folder) {
   if (!std::filesystem::exists(folder / "dataset.json") || !std::filesystem::exists(folder / "plans.json"))
     throw Error(ErrorKind::kInput, "[" + folder.string() +
                                        "] not a prepared folder: dataset.json or plans.json is missing; " +
-                                       "run `voxshard prepare DATASET -o " + folder.string() + "` first");
+                                       "run `voxshard prepare DATASET {output} " + folder.string() + "` first");
   PreparedDataset prepared{.name = "", .folder = folder, .plan = read_plan(folder / "plans.json"), .cases = {}};
   const nlohmann::json json = read_json(folder / "dataset.json");
   try {
@@ -43,7 +43,7 @@ PreparedDataset read_prepared(const std::filesystem::path& folder) {
       for (const auto* file : {&item.image, &item.label, &item.foreground})
         if (!std::filesystem::exists(*file))
           throw Error(ErrorKind::kInput,
-                      "[" + file->string() + "] missing; run `voxshard prepare` again with --resume");
+                      "[" + file->string() + "] missing; run `voxshard prepare` again with {resume}");
       prepared.cases.push_back(std::move(item));
     }
   } catch (const nlohmann::json::exception& e) {

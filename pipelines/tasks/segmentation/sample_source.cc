@@ -21,7 +21,7 @@ float air_value(const PreparePlan& plan) {
 
 SampleSource::SampleSource(const PreparedDataset& dataset, std::vector<std::size_t> cases, SamplingOptions options)
     : options_(options), air_(air_value(dataset.plan)) {
-  if (cases.empty()) throw Error(ErrorKind::kNoCase, "[train] no case is left to train on; prepare more, or use --fold all");
+  if (cases.empty()) throw Error(ErrorKind::kNoCase, "[train] no case is left to train on; prepare more, or use {fold} all");
   for (std::size_t index : cases) {
     const PreparedCase& item = dataset.cases[index];
     volumes_.push_back({MappedVolume::open(item.image), MappedVolume::open(item.label),

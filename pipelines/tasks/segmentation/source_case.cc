@@ -21,7 +21,7 @@ void require_known_classes(const Volume& label, int classes, const std::string& 
   for (std::int64_t i = 0; i < n; ++i)
     if (v[i] < 0 || v[i] >= classes) first = wrong++ == 0 ? v[i] : first;
   if (wrong > 0)
-    throw CaseError("E_LABELS", "[" + file + "] " + std::to_string(wrong) +
+    throw Error(ErrorKind::kInput, "E_LABELS", "[" + file + "] " + std::to_string(wrong) +
                                     " voxels have a label outside the classes 0 to " + std::to_string(classes - 1) +
                                     " of dataset.json, the first is " + std::to_string(first) +
                                     "; correct the label map or add the class to dataset.json");
@@ -31,11 +31,11 @@ void require_known_classes(const Volume& label, int classes, const std::string& 
 
 void require_same_grid(const Geometry& image, const Geometry& label, const std::string& what) {
   if (image.size != label.size)
-    throw CaseError("E_SHAPE", "[" + what + "] the label has another shape; expected " + size_text(image) +
+    throw Error(ErrorKind::kInput, "E_SHAPE", "[" + what + "] the label has another shape; expected " + size_text(image) +
                                    " voxels as its image; got " + size_text(label) +
                                    "; export it again on the image's grid");
   if (!same_geometry(image, label, kGridTolerance))
-    throw CaseError("E_GEOMETRY", "[" + what +
+    throw Error(ErrorKind::kInput, "E_GEOMETRY", "[" + what +
                                       "] the label has the image's shape but another origin, spacing or direction (" +
                                       orientation_code(image) + " and " + orientation_code(label) +
                                       "): it would train on the wrong place; export it again on the image's grid");
@@ -43,30 +43,22 @@ void require_same_grid(const Geometry& image, const Geometry& label, const std::
 
 SourceCase read_source_case(const Case& item, int classes, const VolumeFormats& formats) {
   if (item.images.size() != 1)
-    throw CaseError("E_READ", "[" + item.id + "] " + std::to_string(item.images.size()) + " channels; expected 1");
-  if (!item.label) throw CaseError("E_MISSING", "[" + item.id + "] the label is missing");
-  try {
-    SourceCase source{read_image(item.images[0], formats), read_label(*item.label, formats)};
-    const std::string file = item.label->filename().string();
-    require_same_grid(source.image.geometry, source.label.geometry, file);
-    require_known_classes(source.label, classes, file);
-    return source;
-  } catch (const CaseError&) {
-    throw;
-  } catch (const Error& e) {
-    throw CaseError(failure_code(e), e.what());
-  }
+    throw Error(ErrorKind::kInput, "E_READ", "[" + item.id + "] " + std::to_string(item.images.size()) + " channels; expected 1");
+  if (!item.label) throw Error(ErrorKind::kInput, "E_MISSING", "[" + item.id + "] the label is missing");
+  SourceCase source{read_image(item.images[0], formats), read_label(*item.label, formats)};
+  const std::string file = item.label->filename().string();
+  require_same_grid(source.image.geometry, source.label.geometry, file);
+  require_known_classes(source.label, classes, file);
+  return source;
 }
 
 bool in_case_boundary(const std::string& id, std::vector<CaseFailure>& failures, const std::function<void()>& body) {
   try {
     body();
     return true;
-  } catch (const CaseError& e) {
-    failures.push_back({id, e.code(), e.what()});
   } catch (const Error& e) {
     if (e.kind() != ErrorKind::kInput && e.kind() != ErrorKind::kConfig && e.kind() != ErrorKind::kNoCase) throw;
-    failures.push_back({id, failure_code(e), e.what()});
+    failures.push_back({id, e.code(), e.what()});
   }
   return false;
 }

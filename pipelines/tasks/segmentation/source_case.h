@@ -1,7 +1,7 @@
 // Reading one training case with every check that must hold before it may train: files, voxels, shape, geometry,
 // labels.
 //
-//   SourceCase c = read_source_case(dataset.training[0], classes);   // throws CaseError with a code for quarantine.csv
+//   SourceCase c = read_source_case(dataset.training[0], classes);   // throws an Error with a code for quarantine.csv
 #pragma once
 
 #include <functional>
@@ -19,20 +19,10 @@ struct SourceCase {
   Volume label;  // i32 in [0, classes)
 };
 
-/// What is wrong with one case; `code` as in CaseFailure.
-class CaseError : public Error {
- public:
-  CaseError(std::string code, std::string text) : Error(ErrorKind::kInput, std::move(text)), code_(std::move(code)) {}
-  const std::string& code() const { return code_; }
-
- private:
-  std::string code_;
-};
-
-/// Errors: CaseError; nothing else for bad input.
+/// Errors: kInput with a code as in CaseFailure.
 SourceCase read_source_case(const Case& item, int classes, const VolumeFormats& formats = volume_formats());
 
-/// Image and label (or two labels) share their grid. Errors: CaseError E_SHAPE or E_GEOMETRY.
+/// Image and label (or two labels) share their grid. Errors: kInput, E_SHAPE or E_GEOMETRY.
 void require_same_grid(const Geometry& image, const Geometry& label, const std::string& what);
 
 /// Runs `body`; an Error of kind kInput, kConfig or kNoCase becomes a CaseFailure of case `id`, others pass.

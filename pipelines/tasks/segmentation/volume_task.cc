@@ -25,7 +25,7 @@ Split choose_split(const PreparedDataset& dataset, const std::vector<Split>& fol
     if (fold == std::to_string(f)) return folds[f];
   if (!folds.empty())
     throw Error(ErrorKind::kConfig,
-                "[train] --fold is \"" + fold + "\"; expected 0 to " + std::to_string(folds.size() - 1) + " or all");
+                "[train] {fold} is \"" + fold + "\"; expected 0 to " + std::to_string(folds.size() - 1) + " or all");
   Split all;
   for (const PreparedCase& item : dataset.cases) all.train.push_back(item.id);
   return all;
@@ -52,7 +52,7 @@ class VolumeTask : public TrainingTask {
   void complete(ModelSpec& spec) const override {
     if (spec.detects() || spec.spatial_axes() != 3)
       throw Error(ErrorKind::kConfig, std::string("[train] only unet3d trains on volumes, got ") + spec.model_name() +
-                                          "; for pictures use --model retinanet");
+                                          "; for pictures use {model} retinanet");
     spec.unet.classes = dataset_.plan.classes();
     spec.unet.channels = static_cast<std::int64_t>(dataset_.plan.channels.size());
     if (spec.unet.channels != 1)

@@ -111,16 +111,16 @@ TEST(FrameSelection, AClockOfTheVideosOwnRateTakesEveryFrame) {
 
 TEST(FrameSelection, WordsThatMeanNothingAreRefused) {
   for (const char* text : {"", "5", "a:b", "1s:5", "1.5:3", "5:5", "7:3", "-1:4", "s:2s", "1:2:3"})
-    expect_error(ErrorKind::kUsage, "--range", [&] { frame_range_from_text(text); });
+    expect_error(ErrorKind::kUsage, "{range}", [&] { frame_range_from_text(text); });
   for (const char* text : {"", "0", "-3", "x", "1/0", "5fps", "0/7"})
-    expect_error(ErrorKind::kUsage, "--fps", [&] { frames_per_second_from_text(text); });
+    expect_error(ErrorKind::kUsage, "{fps}", [&] { frames_per_second_from_text(text); });
   EXPECT_EQ(frames_per_second_from_text("7.5"), (Rational{15, 2}));
   EXPECT_EQ(frames_per_second_from_text("30000/1001"), (Rational{30000, 1001}));
 }
 
 TEST(FrameSelection, StrideAndClockExcludeEachOther) {
   const VideoIndex index = index_of({0, 1}, {1, 25});
-  expect_error(ErrorKind::kUsage, "--stride", [&] { select_frames(index, {.stride = 0}); });
+  expect_error(ErrorKind::kUsage, "{stride}", [&] { select_frames(index, {.stride = 0}); });
   expect_error(ErrorKind::kUsage, "exclude", [&] {
     select_frames(index, {.stride = 2, .per_second = Rational{5, 1}});
   });

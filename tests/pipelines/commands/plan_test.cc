@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 
+#include "libcore/base/text.h"
 #include "libcore/device/host_rates.h"
 #include "libcore/ops/op_table.h"
 #include "pipelines/commands/run_plan.h"
@@ -118,7 +119,7 @@ TEST(RunPlan, CoresAreALimitOrExactlyThatMany) {
   options.cores = 3;
   expect_error(ErrorKind::kConfig, "no legal grid has exactly 3 cores", [&] { planned(options); });
   options.cores = 4097;
-  expect_error(ErrorKind::kConfig, "--cores is 4097", [&] { planned(options); });
+  expect_error(ErrorKind::kConfig, "{cores} is 4097", [&] { planned(options); });
 }
 
 TEST(RunPlan, WithoutCoresTheSliceOrSixteenIsTheLimit) {

@@ -101,14 +101,14 @@ TEST(RunTrain, AnExistingRunIsOnlyReplacedWhenAsked) {
   TrainOptions o = scene.options("run");
   run_train(o, scene.progress);
   const std::string before = scene.last_bytes("run");
-  expect_error(ErrorKind::kUsage, "--resume", [&] { run_train(o, scene.progress); });
+  expect_error(ErrorKind::kUsage, "{resume}", [&] { run_train(o, scene.progress); });
   o.restart = true;
   TrainOptions impossible = o;
   impossible.core_budget_bytes = 1 << 20;
   expect_error(ErrorKind::kBudget, "nothing was allocated", [&] { run_train(impossible, scene.progress); });
   impossible = o;
   impossible.fold = "7";
-  expect_error(ErrorKind::kConfig, "--fold", [&] { run_train(impossible, scene.progress); });
+  expect_error(ErrorKind::kConfig, "{fold}", [&] { run_train(impossible, scene.progress); });
   EXPECT_TRUE(scene.last_bytes("run") == before) << "a run that cannot start must not throw the earlier one away";
   EXPECT_TRUE(std::filesystem::exists(o.run / "results.csv"));
   o.sampling.seed = 1;

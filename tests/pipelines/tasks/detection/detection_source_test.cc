@@ -167,7 +167,7 @@ TEST(DetectionSource, ObjectsThatACropLeavesLittleOfAreNotLearnt) {
 }
 
 TEST(DetectionSource, NoPictureIsAnError) {
-  expect_error(ErrorKind::kNoCase, "--fold all", [] { DetectionSource({}, {}, {}, kConfig, 0); });
+  expect_error(ErrorKind::kNoCase, "{fold} all", [] { DetectionSource({}, {}, {}, kConfig, 0); });
 }
 
 }  // namespace

@@ -69,7 +69,7 @@ TEST(VideoDataset, ARangeAndAStrideInFramesNeedNoVideo) {
   EXPECT_EQ(ids(set), (Ids{1, 4, 7}));
   keep_frames(set, {.range = frame_range_from_text("2:7")});
   EXPECT_EQ(ids(set), Ids{4});
-  expect_error(ErrorKind::kUsage, "--stride must be at least 1", [&] { keep_frames(set, {.stride = 0}); });
+  expect_error(ErrorKind::kUsage, "{stride} must be at least 1", [&] { keep_frames(set, {.stride = 0}); });
 }
 
 TEST(VideoDataset, SecondsNeedTheVideo) {

@@ -155,7 +155,7 @@ TEST(SampleSource, AShareOfTheCropsIsCentredOnARandomClass) {
 
 TEST(SampleSource, NoCaseIsAnError) {
   const Volumes volumes("source_none");
-  expect_error(ErrorKind::kNoCase, "--fold all", [&] { SampleSource(volumes.dataset, {}, {}); });
+  expect_error(ErrorKind::kNoCase, "{fold} all", [&] { SampleSource(volumes.dataset, {}, {}); });
 }
 
 }  // namespace
