@@ -27,9 +27,6 @@ struct InputPlacement {
   friend bool operator==(const InputPlacement&, const InputPlacement&) = default;
 };
 
-/// The kinds by name, in their order.
-inline constexpr const char* kPlacementNames[] = {"cut", "replicated", "first_core", "where_divisible"};
-
 struct PlacedInput {
   std::string name;
   InputPlacement placement;

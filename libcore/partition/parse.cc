@@ -79,7 +79,7 @@ class ProgramReader {
 
   void placed(LineScanner& line) {
     PlacedInput input{.name = std::string(line.word())};
-    input.placement.kind = static_cast<InputPlacement::Kind>(line.one_of(kPlacementNames, "how the input is placed"));
+    input.placement.kind = static_cast<InputPlacement::Kind>(line.one_of(kPlacementWords, "how the input is placed"));
     if (line.take("grid=")) input.placement.grid = line.dims();
     program_.cut.inputs.push_back(std::move(input));
   }

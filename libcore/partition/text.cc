@@ -91,7 +91,7 @@ std::string cut_text(const Cut& cut) {
   if (cut.thinnest_slab != 0) text += " thinnest_slab=" + std::to_string(cut.thinnest_slab);
   if (cut.recompute != Recompute::kNone) text += std::string(" recompute=") + recompute_name(cut.recompute);
   for (const auto& [name, placement] : cut.inputs)
-    text += "\nplaced " + name + " " + kPlacementNames[static_cast<std::size_t>(placement.kind)] +
+    text += "\nplaced " + name + " " + kPlacementWords[static_cast<std::size_t>(placement.kind)] +
             (placement.grid.empty() ? "" : " grid=" + to_string(placement.grid));
   return text + "\n";
 }

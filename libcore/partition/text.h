@@ -16,6 +16,9 @@
 
 namespace voxshard {
 
+/// The words for InputPlacement::Kind, in its order.
+inline constexpr const char* kPlacementWords[] = {"cut", "replicated", "first_core", "where_divisible"};
+
 /// One line per input and per instruction: op, global type, the box of the core that holds most, the widest halo below and
 /// above per axis, bytes that are exchanged.
 std::string to_text(const Program& program);

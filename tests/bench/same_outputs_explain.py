@@ -32,6 +32,7 @@ FORMS = [  # in the order in which they are tried
     ("output", r"output (?P<name>\S+) = (?P<inputs>%\d+)"),
     ("gradient", r"gradient (?P<name>\S+) = (?P<inputs>%\d+)"),
     ("effect", r"effect (?P<name>\S+) <- (?P<inputs>%\d+)"),
+    ("backward", r"backward (?P<inputs>%\d+)"),
     ("mesh", r"mesh (?P<name>.*)"),
     ("input", rf"input +(?P<name>\S+) : {TYPE}(, (?P<blocks>replicated))?{BOXES}"),
     ("compute", rf"compute +(?P<name>\S+) = (?P<op>\S+) : {TYPE}, (?P<blocks>(replicated|\d+)( blocks)?(, partial)?){BOXES}"),

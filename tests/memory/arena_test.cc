@@ -42,7 +42,7 @@ TEST_P(Arenas, AreUsedToTheLastPlannedByte) {
   cores.run();
   const MemoryPlan& plan = cores.executable().memory;
   EXPECT_TRUE(verify(plan).empty());
-  ASSERT_EQ(static_cast<std::int64_t>(plan.arenas.size()), scene_mesh(scene.options).cores());
+  ASSERT_EQ(static_cast<std::int64_t>(plan.arenas.size()), scene_cut(scene.options).mesh.cores());
   for (std::size_t core = 0; core < plan.arenas.size(); ++core) {
     EXPECT_EQ(cores.high_water_bytes(core), plan.arenas[core].bytes) << "core " << core;
     std::int64_t last = 0;
