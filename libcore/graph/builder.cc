@@ -54,6 +54,9 @@ std::vector<std::string> verify(const Graph& graph, const OpTable& ops) {
       broken.push_back(where + "an input is defined after its use");
       continue;
     }
+    if (n.follows != kNoValue &&
+        (n.follows < 0 || n.follows >= id || leading(graph.node(n.follows).type.shape) != leading(n.type.shape)))
+      broken.push_back(where + "follows a value that is not before it or has other extents");
     if (n.role != Role::kOp) continue;
     try {
       const auto types = graph.input_types(id);

@@ -6,11 +6,22 @@ std::string to_string(const TensorType& type) {
   return std::string(dtype_name(type.dtype)) + "[" + to_string(type.shape) + "]";
 }
 
+Shape leading(const Shape& shape) {
+  Shape extents;
+  for (int a = 0; a + 1 < shape.rank(); ++a) extents.push_back(shape[a]);
+  return extents;
+}
+
 ValueId Graph::append(Node node) {
   const ValueId id = size();
   ensure(by_name_.emplace(node.name, id).second, ("two nodes are named " + node.name).c_str());
   nodes_.push_back(std::move(node));
   return id;
+}
+
+void Graph::follow(ValueId id, ValueId other) {
+  ensure(other < id && leading(node(id).type.shape) == leading(node(other).type.shape), "a value follows an earlier one of its extents");
+  nodes_[static_cast<std::size_t>(id)].follows = other;
 }
 
 std::vector<TensorType> Graph::input_types(ValueId id) const {

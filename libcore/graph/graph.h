@@ -29,6 +29,9 @@ struct TensorType {
 /// "bf16[1x48x40x56x8]".
 std::string to_string(const TensorType& type);
 
+/// All extents but the channels: what tensors that are cut alike agree on.
+Shape leading(const Shape& shape);
+
 enum class Role : std::uint8_t {
   kOp,         // computed
   kInput,      // fed by the host each step, cut over the cores
@@ -44,12 +47,17 @@ struct Node {
   Attributes attrs;
   TensorType type;
   ParameterInfo parameter;  // of a parameter; a state has how it begins
+  /// The value whose cut it takes where that is cut: an up-sampled tensor its skip's, a gradient its value's, a target its
+  /// prediction's. kNoValue: an op takes that of its first cut input, an input is cut like the mesh.
+  ValueId follows = kNoValue;
   friend bool operator==(const Node&, const Node&) = default;
 };
 
 class Graph {
  public:
   ValueId append(Node node);
+  /// `id` takes the cut of the earlier value `other`, which has the same extents but for the channels.
+  void follow(ValueId id, ValueId other);
   const Node& node(ValueId id) const { return nodes_[static_cast<std::size_t>(id)]; }
   const std::vector<Node>& nodes() const { return nodes_; }
   ValueId size() const { return static_cast<ValueId>(nodes_.size()); }

@@ -51,12 +51,12 @@ void complete(LineScanner& line, Window& window) {
   check(window.kernel, 1), check(window.stride, 1), check(window.dilation, 1), check(window.pad_lo, 0), check(window.pad_hi, 0);
 }
 
-bool at_type(LineScanner line) { return line.done() || line.take(":"); }
+bool at_end(LineScanner line) { return line.done() || line.take(":") || line.take("follows"); }
 
 /// The fields "key=value" up to the type, into a family's attributes.
 template <class Family>
 void read_fields(LineScanner& line, const std::string& op, Family& attrs) {
-  while (!at_type(line)) {
+  while (!at_end(line)) {
     const std::string key(line.key());
     bool known = false;
     std::string names;
@@ -144,6 +144,9 @@ class GraphReader {
     return id;
   }
 
+  /// "follows %image"
+  ValueId follows(LineScanner& line) const { return line.take("follows") ? value(line) : kNoValue; }
+
   static TensorType type(LineScanner& line) {
     const DType dtype = line.dtype();
     line.expect("[");
@@ -167,8 +170,10 @@ class GraphReader {
       node.role = kind == "input" ? Role::kInput : kind == "state" ? Role::kState : Role::kParameter;
       if (node.role != Role::kInput && line.take("begins=")) node.parameter.begins = read_initial(line);
       node.parameter.decays = node.role == Role::kParameter && line.take("decays=true");
+      const ValueId followed = follows(line);
       line.expect(":");
       node.type = type(line);
+      node.follows = followed;
     } else {
       op(line, kind, node);
     }
@@ -187,6 +192,7 @@ class GraphReader {
     }
     node.attrs = def.attributes;
     std::visit([&](auto& family) { read_fields(line, kind, family); }, node.attrs);
+    node.follows = follows(line);
     std::vector<TensorType> types;
     for (ValueId i : node.inputs) types.push_back(graph_.node(i).type);
     try {

@@ -82,9 +82,14 @@ class Rewrite {
     int count = 0;  // how often it was made
   };
 
+  void move_follows(Node& node) const {
+    if (node.follows != kNoValue) node.follows = moved_[at(node.follows)];
+  }
+
   void append_forward(ValueId id) {
     Node node = from_.node(id);
     for (ValueId& input : node.inputs) input = moved_[at(input)];
+    move_follows(node);
     moved_[at(id)] = to_.append(std::move(node));
     for (ValueId late : follows_[at(id)]) append_forward(late);
   }
@@ -92,6 +97,7 @@ class Rewrite {
   void append_backward(ValueId id) {
     Node node = from_.node(id);
     for (ValueId& input : node.inputs) input = for_backward(input);
+    move_follows(node);
     moved_[at(id)] = to_.append(std::move(node));
   }
 
@@ -102,6 +108,7 @@ class Rewrite {
     if (clone.id == kNoValue || step_ - clone.used > kNear) {
       Node node = from_.node(id);
       for (ValueId& input : node.inputs) input = for_backward(input);
+      move_follows(node);
       ++clone.count;
       node.name = "recompute" + (clone.count > 1 ? std::to_string(clone.count) : std::string()) + "/" + node.name;
       clone.id = to_.append(std::move(node));

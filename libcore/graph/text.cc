@@ -72,7 +72,9 @@ std::string to_text(const Graph& graph) {
     const Node& n = graph.node(id);
     out << "%" << id << " " << n.name << " = " << kind_text(n);
     for (std::size_t i = 0; i < n.inputs.size(); ++i) out << (i ? ", %" : " %") << n.inputs[i];
-    out << attributes_text(n.attrs) << parameter_text(n.parameter) << " : " << to_string(n.type) << "\n";
+    out << attributes_text(n.attrs) << parameter_text(n.parameter);
+    if (n.follows != kNoValue) out << " follows %" << n.follows;
+    out << " : " << to_string(n.type) << "\n";
   }
   for (const auto& [name, id] : graph.outputs) out << "output " << name << " = %" << id << "\n";
   for (const auto& [parameter, gradient] : graph.gradients)

@@ -2,7 +2,7 @@
 
 namespace voxshard {
 
-std::vector<ValueId> feature_pyramid(Builder& builder, Layers& layers, const std::vector<ValueId>& features,
+std::vector<ValueId> feature_pyramid(Layers& layers, const std::vector<ValueId>& features,
                                      std::int64_t filters) {
   const std::size_t backbone_levels = features.size();
   auto name_of = [](const char* part, std::size_t i) { return std::string("fpn/") + part + std::to_string(kFirstLevel + static_cast<int>(i)); };
@@ -14,7 +14,7 @@ std::vector<ValueId> feature_pyramid(Builder& builder, Layers& layers, const std
       levels[i] = lateral;
       continue;
     }
-    const ValueId up = layers.upsample(levels[i + 1], builder.type(lateral).shape, name_of("up", i));
+    const ValueId up = layers.upsample(levels[i + 1], lateral, name_of("up", i));
     levels[i] = layers.add(up, lateral, name_of("sum", i));
   }
   for (std::size_t i = 0; i < backbone_levels; ++i) levels[i] = layers.conv(levels[i], {.name = name_of("p", i), .filters = filters});

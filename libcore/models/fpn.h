@@ -15,7 +15,7 @@ namespace voxshard {
 
 /// P3 to P7, `filters` channels each; level L has ceil(extent / 2^L) cells per axis.
 ///   features  C3, C4, C5: each half of the one before, rounded up
-std::vector<ValueId> feature_pyramid(Builder& builder, Layers& layers, const std::vector<ValueId>& features,
+std::vector<ValueId> feature_pyramid(Layers& layers, const std::vector<ValueId>& features,
                                      std::int64_t filters);
 
 }  // namespace voxshard

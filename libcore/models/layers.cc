@@ -54,7 +54,14 @@ ValueId Layers::conv(std::vector<ValueId> x, const ConvOptions& options) {
   return b_.op("conv", std::move(x), attrs, options.name);
 }
 
-ValueId Layers::conv_transpose(ValueId x, const Shape& shape, const std::string& name) {
+Shape Layers::extents_of(ValueId like, ValueId channels_of) const {
+  Shape shape = leading(b_.type(like).shape);
+  shape.push_back(b_.type(channels_of).shape.back());
+  return shape;
+}
+
+ValueId Layers::conv_transpose(ValueId x, ValueId like, const std::string& name) {
+  const Shape shape = extents_of(like, x);
   Window window = cubic(spatial(x), 2, 2, 1);
   for (int a = 0; a < window.rank(); ++a) window.pad_hi[a] = 2 * b_.type(x).shape[a + 1] - shape[a + 1];
   Shape kernel = window.kernel;  // as the gradient of a convolution from `shape` to x: (K, channels out, channels in)
@@ -62,7 +69,10 @@ ValueId Layers::conv_transpose(ValueId x, const Shape& shape, const std::string&
   kernel.push_back(b_.type(x).shape.back());
   const ValueId w = weights(name, kernel);
   const ValueId bias = parameter(name + "/bias", {shape.back()});
-  return b_.op("conv_input_grad", {x, w, bias}, ConvInputGradAttrs{.window = window, .shape = shape, .dtype = options_.dtype}, name);
+  const ValueId y =
+      b_.op("conv_input_grad", {x, w, bias}, ConvInputGradAttrs{.window = window, .shape = shape, .dtype = options_.dtype}, name);
+  b_.graph().follow(y, like);
+  return y;
 }
 
 ValueId Layers::activation(ValueId x, const std::string& name) {
@@ -108,8 +118,11 @@ ValueId Layers::max_pool(ValueId x, const std::string& name, std::int64_t kernel
   return b_.op("max_pool", {x}, PoolAttrs{.window = window}, name);
 }
 
-ValueId Layers::upsample(ValueId x, const Shape& shape, const std::string& name) {
-  return b_.op("upsample_nearest", {x}, ResizeAttrs{.factor = Dims::filled(spatial(x), 2), .shape = shape}, name);
+ValueId Layers::upsample(ValueId x, ValueId like, const std::string& name) {
+  const ResizeAttrs attrs{.factor = Dims::filled(spatial(x), 2), .shape = extents_of(like, x)};
+  const ValueId y = b_.op("upsample_nearest", {x}, attrs, name);
+  b_.graph().follow(y, like);
+  return y;
 }
 
 }  // namespace voxshard

@@ -59,22 +59,24 @@ class Layers {
   /// which is never made.
   ValueId conv(std::vector<ValueId> x, const ConvOptions& options);
   ValueId conv(ValueId x, const ConvOptions& options) { return conv(std::vector{x}, options); }
-  /// Transposed convolution of kernel = stride = 2 with bias to `shape` (channels included): 2 n or 2 n - 1 per axis.
-  ValueId conv_transpose(ValueId x, const Shape& shape, const std::string& name);
+  /// Transposed convolution of kernel = stride = 2 with bias, to the extents of `like` (2 n or 2 n - 1 per axis) with the
+  /// channels of x. Cut as `like` is.
+  ValueId conv_transpose(ValueId x, ValueId like, const std::string& name);
   /// The norm of the options, then the activation.
   ValueId norm_activation(ValueId x, const std::string& name, const NormLayer& layer = {});
   ValueId activation(ValueId x, const std::string& name);
   ValueId add(ValueId a, ValueId b, const std::string& name) { return b_.op("add", {a, b}, {}, name); }
   /// SAME (the last window of an odd extent is clipped).
   ValueId max_pool(ValueId x, const std::string& name, std::int64_t kernel = 2, std::int64_t stride = 2);
-  /// Nearest, by 2, to `shape` (channels included): 2 n or 2 n - 1 per axis.
-  ValueId upsample(ValueId x, const Shape& shape, const std::string& name);
+  /// Nearest, by 2, to the extents of `like`, with the channels of x. Cut as `like` is.
+  ValueId upsample(ValueId x, ValueId like, const std::string& name);
 
  private:
   /// The parameter `name`; where it is shared, the one that another layer made.
   ValueId parameter(const std::string& name, const Shape& shape, const ParameterInfo& info = {}, bool shared = false);
   /// A kernel, which decays, in the type that is multiplied in.
   ValueId weights(const std::string& name, const Shape& shape, const Initial& begins = initial::GlorotUniform{}, bool shared = false);
+  Shape extents_of(ValueId like, ValueId channels_of) const;
   int spatial(ValueId x) const { return b_.type(x).shape.rank() - 2; }
 
   Builder& b_;

@@ -63,12 +63,15 @@ struct LevelValues {
   std::vector<ValueId> list() const { return {logits, class_targets, boxes, box_targets}; }
 };
 
-/// Targets come after the level's own values, so that they are cut as those are.
+/// Targets are cut as what they are held against.
 LevelValues with_targets(Builder& b, ValueId logits, ValueId boxes, std::int64_t anchors, const std::string& level) {
   Shape shape = b.type(boxes).shape;
   const ValueId box_targets = b.input("box_targets/" + level, {DType::kF32, shape});
   shape[shape.rank() - 1] = anchors;
-  return {logits, b.input("class_targets/" + level, {DType::kI32, shape}), boxes, box_targets};
+  const ValueId class_targets = b.input("class_targets/" + level, {DType::kI32, shape});
+  b.graph().follow(box_targets, boxes);
+  b.graph().follow(class_targets, logits);
+  return {logits, class_targets, boxes, box_targets};
 }
 
 void add_loss(Builder& b, const std::vector<LevelValues>& levels, const DetectionOptions& options) {
@@ -114,7 +117,7 @@ Graph build_retinanet(const RetinaNetConfig& config, const DetectionOptions& opt
   Layers layers(b, {.dtype = options.dtype, .training = options.training, .norm = norm});
   const ValueId image = b.input("image", {options.dtype, {options.batch, options.size[0], options.size[1], config.channels}});
   const std::vector<ValueId> groups = resnet(layers, {.backbone = config.backbone, .filters = config.filters}, image);
-  const std::vector<ValueId> pyramid = feature_pyramid(b, layers, {groups[1], groups[2], groups[3]}, config.pyramid_filters);
+  const std::vector<ValueId> pyramid = feature_pyramid(layers, {groups[1], groups[2], groups[3]}, config.pyramid_filters);
 
   const std::int64_t anchors = anchor_options(config).per_cell();
   const double deviation = config.variant == RetinaNetVariant::kLegacy ? kHeadDeviation : 1e-5;
@@ -135,11 +138,11 @@ Graph build_retinanet(const RetinaNetConfig& config, const DetectionOptions& opt
   return graph;
 }
 
-std::vector<PlacedInput> placed_targets(const InputPlacement& placement) {
-  std::vector<PlacedInput> placed;
+std::vector<std::string> target_inputs() {
+  std::vector<std::string> names;
   for (const char* name : {"box_targets/", "class_targets/"})
-    for (int level = kFirstLevel; level <= kLastLevel; ++level) placed.push_back({name + std::to_string(level), placement});
-  return placed;
+    for (int level = kFirstLevel; level <= kLastLevel; ++level) names.push_back(name + std::to_string(level));
+  return names;
 }
 
 }  // namespace voxshard

@@ -13,7 +13,6 @@
 #include "libcore/models/anchors.h"
 #include "libcore/models/nms.h"
 #include "libcore/models/resnet.h"
-#include "libcore/partition/layout.h"
 
 namespace voxshard {
 
@@ -53,9 +52,7 @@ std::int64_t first_class(const RetinaNetConfig& config);
 /// How detections are found while training is evaluated.
 PostprocessOptions postprocess_options(const RetinaNetConfig& config);
 
-/// All targets placed alike. The original's rule is kWhereDivisible: a level whose height and width every entry of the partition
-/// divides is cut, the others are whole on every core. (Without a placement the engine cuts a level's targets as it cuts the
-/// level, whatever its size.)
-std::vector<PlacedInput> placed_targets(const InputPlacement& placement);
+/// The names of the inputs that the host's matching fills: coded boxes and classes of every level.
+std::vector<std::string> target_inputs();
 
 }  // namespace voxshard

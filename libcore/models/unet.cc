@@ -38,10 +38,8 @@ ValueId network(Builder& b, Layers& layers, const UNetConfig& config, ValueId x)
   for (int d = config.depth - 2; d >= 0; --d) {
     const std::string level = "decoder" + std::to_string(d);
     const ValueId skip = skips[static_cast<std::size_t>(d)];
-    Shape shape = b.type(skip).shape;
-    const std::int64_t filters = shape.back();
-    shape[shape.rank() - 1] = b.type(x).shape.back();
-    x = config.deconvolution ? layers.conv_transpose(x, shape, level + "/up") : layers.upsample(x, shape, level + "/up");
+    const std::int64_t filters = b.type(skip).shape.back();
+    x = config.deconvolution ? layers.conv_transpose(x, skip, level + "/up") : layers.upsample(x, skip, level + "/up");
     x = block(layers, {x, skip}, level + "/conv0", filters);
     x = block(layers, {x}, level + "/conv1", filters);
   }

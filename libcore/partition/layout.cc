@@ -5,12 +5,6 @@
 namespace voxshard {
 namespace {
 
-Dims leading(const Shape& shape) {
-  Dims key;
-  for (int a = 0; a + 1 < shape.rank(); ++a) key.push_back(shape[a]);
-  return key;
-}
-
 /// Merges neighbouring parts two by two, onto the first, until the widest has `thinnest` planes.
 void merge_thin(std::vector<Interval>& parts, std::int64_t thinnest) {
   auto widest = [&] {
@@ -37,6 +31,149 @@ bool divides(const Dims& grid, const Shape& shape) {
   return true;
 }
 
+class Propagation {
+ public:
+  Propagation(const Graph& graph, const OpTable& ops, const Cut& cut) : graph_(graph), ops_(ops), cut_(cut), mesh_(cut.mesh) {}
+
+  Layouts run() {
+    for (ValueId id = 0; id < graph_.size(); ++id) {
+      const LayoutReason why = reason(id);
+      all_.layouts.push_back(layout(id, why));
+      all_.reasons.push_back(why);
+    }
+    return std::move(all_);
+  }
+
+ private:
+  using Kind = LayoutReason::Kind;
+
+  const Layout& of(ValueId id) const { return all_.layouts[static_cast<std::size_t>(id)]; }
+  bool is_placed(ValueId id) const { return all_.reasons[static_cast<std::size_t>(id)].kind == Kind::kPlaced; }
+
+  LayoutReason reason(ValueId id) const {
+    const Node& node = graph_.node(id);
+    if (node.role == Role::kParameter || node.role == Role::kState) return {};
+    const bool follows = node.follows != kNoValue && !of(node.follows).replicated;
+    if (node.role == Role::kInput) {
+      if (cut_.placement_of(node.name) != nullptr) return {Kind::kPlaced};
+      return follows ? LayoutReason{Kind::kFollows, node.follows} : LayoutReason{Kind::kInput};
+    }
+    if (const int driver = ops_.at(node.op).driver; driver >= 0) {
+      const ValueId over = node.inputs[static_cast<std::size_t>(driver)];
+      return of(over).replicated ? LayoutReason{} : LayoutReason{Kind::kContraction, over};
+    }
+    ValueId first_cut = kNoValue;
+    for (ValueId i : node.inputs)
+      if (!of(i).replicated && (first_cut == kNoValue || (is_placed(first_cut) && !is_placed(i)))) first_cut = i;
+    if (first_cut == kNoValue) return {};
+    return follows ? LayoutReason{Kind::kFollows, node.follows} : LayoutReason{Kind::kCarried, first_cut};
+  }
+
+  Layout layout(ValueId id, const LayoutReason& why) const {
+    const Node& node = graph_.node(id);
+    const Shape& shape = node.type.shape;
+    switch (why.kind) {
+      case Kind::kReplicated: return {};
+      case Kind::kInput: return of_input(shape, {});
+      case Kind::kPlaced: return of_input(shape, *cut_.placement_of(node.name));
+      case Kind::kFollows: return of(why.from);
+      case Kind::kCarried:
+      case Kind::kContraction: break;
+    }
+    const OpDef& def = ops_.at(node.op);
+    const auto types = graph_.input_types(id);
+    const OpContext op{node.attrs, types, node.type};
+    return why.kind == Kind::kContraction ? of_contraction(def, op, of(why.from))
+                                          : carried(def, op, of(why.from), graph_.node(why.from).type.shape);
+  }
+
+  Layout of_input(const Shape& shape, const InputPlacement& placement) const {
+    Layout layout{.replicated = false, .grid = placement.grid};
+    const Dims& grid = placement.grid.empty() ? mesh_.partition : placement.grid;
+    if (shape.rank() != grid.rank())
+      throw Error(ErrorKind::kConfig, "[partition] the partition " + to_string(grid) + " has " +
+                                          std::to_string(grid.rank()) + " entries, but the input tensor " +
+                                          to_string(shape) + " has " + std::to_string(shape.rank()) + " axes");
+    if (element_count(grid) != mesh_.cores_per_replica())
+      throw Error(ErrorKind::kConfig, "[partition] the partition " + to_string(grid) + " of an input is over " +
+                                          std::to_string(element_count(grid)) + " cores, but a replica has " +
+                                          std::to_string(mesh_.cores_per_replica()) + "; make them equal");
+    const bool cut = placement.kind == InputPlacement::Kind::kCut ||
+                     (placement.kind == InputPlacement::Kind::kWhereDivisible && divides(grid, shape));
+    for (int a = 0; a + 1 < shape.rank(); ++a) {
+      layout.axes.push_back(cut_anew(shape, a, grid));
+      if (cut) continue;
+      auto& parts = layout.axes.back();
+      const std::size_t stride = static_cast<std::size_t>(grid[a]);  // the parts of one replica (of all, but along N)
+      for (std::size_t first = 0; first < parts.size(); first += stride) {
+        const Interval all{parts[first].first, parts[first + stride - 1].second};
+        for (std::size_t p = 0; p < stride; ++p)
+          parts[first + p] = placement.kind != InputPlacement::Kind::kFirstCore || p == 0 ? all : Interval{all.second, all.second};
+      }
+    }
+    return layout;
+  }
+
+  std::vector<Interval> cut_anew(const Shape& shape, int axis, const Dims& grid) const {
+    const Dims& parts = grid.empty() ? mesh_.partition : grid;
+    if (axis > 0) return greedy_ceil(shape[axis], parts[axis]);
+    std::vector<Interval> cut;
+    for (const auto& [begin, end] : greedy_ceil(shape[0], mesh_.replicas))
+      for (const auto& [b, e] : greedy_ceil(end - begin, parts[0])) cut.emplace_back(begin + b, begin + e);
+    return cut;
+  }
+
+  Layout carried(const OpDef& def, const OpContext& op, const Layout& from, const Shape& from_shape) const {
+    Layout layout = from;
+    for (int a = 0; a < static_cast<int>(from.axes.size()); ++a) {
+      if (from_shape[a] == op.result.shape[a]) continue;
+      if (a == 0 || def.boundary == nullptr) {  // a concat along N, a slice: no boundary of the input means anything here
+        layout.axes[static_cast<std::size_t>(a)] = cut_anew(op.result.shape, a, from.grid);
+        continue;
+      }
+      auto move = [&](std::int64_t boundary) {
+        if (boundary == 0) return std::int64_t{0};
+        if (boundary == from_shape[a]) return op.result.shape[a];
+        return std::min(op.result.shape[a], def.boundary(op, a, boundary));
+      };
+      for (auto& [begin, end] : layout.axes[static_cast<std::size_t>(a)]) {
+        begin = move(begin);
+        end = move(end);
+      }
+      if (a > 0) merge_thin(layout.axes[static_cast<std::size_t>(a)], cut_.thinnest_slab);
+    }
+    return layout;
+  }
+
+  static Layout of_contraction(const OpDef& def, const OpContext& op, const Layout& driver) {
+    if (driver.replicated) return {};
+    const Shape& shape = op.inputs[static_cast<std::size_t>(def.driver)].shape;
+    Layout layout{.replicated = false, .grid = driver.grid};
+    bool whole = true;
+    std::vector<Interval> first_axis;
+    for (const auto& [begin, end] : driver.axes[0]) {
+      Box iteration = Box::whole(shape);
+      iteration.set(0, begin, end);
+      if (iteration.empty()) {
+        first_axis.emplace_back(0, 0);
+        continue;
+      }
+      const Box box = result_box(def, op, iteration);
+      whole = whole && box == Box::whole(op.result.shape);
+      first_axis.emplace_back(box.begin[0], box.end(0));
+    }
+    if (whole) return {};
+    layout.axes.push_back(std::move(first_axis));
+    return layout;
+  }
+
+  const Graph& graph_;
+  const OpTable& ops_;
+  const Cut& cut_;
+  const Mesh& mesh_;
+  Layouts all_;
+};
+
 }  // namespace
 
 Box Layout::box(const Mesh& mesh, std::int64_t core, const Shape& shape) const {
@@ -56,118 +193,18 @@ std::vector<Box> Layout::boxes(const Mesh& mesh, const Shape& shape) const {
   return boxes;
 }
 
-Layout LayoutTable::of_input(const Shape& shape, const InputPlacement& placement) const {
-  Layout layout{.replicated = false, .grid = placement.grid};
-  const Dims& grid = placement.grid.empty() ? mesh_.partition : placement.grid;
-  if (shape.rank() != grid.rank())
-    throw Error(ErrorKind::kConfig, "[partition] the partition " + to_string(grid) + " has " +
-                                        std::to_string(grid.rank()) + " entries, but the input tensor " +
-                                        to_string(shape) + " has " + std::to_string(shape.rank()) + " axes");
-  if (element_count(grid) != mesh_.cores_per_replica())
-    throw Error(ErrorKind::kConfig, "[partition] the partition " + to_string(grid) + " of an input is over " +
-                                        std::to_string(element_count(grid)) + " cores, but a replica has " +
-                                        std::to_string(mesh_.cores_per_replica()) + "; make them equal");
-  const bool cut = placement.kind == InputPlacement::Kind::kCut ||
-                   (placement.kind == InputPlacement::Kind::kWhereDivisible && divides(grid, shape));
-  for (int a = 0; a + 1 < shape.rank(); ++a) {
-    layout.axes.push_back(cut_anew(shape, a, grid));
-    if (cut) continue;
-    auto& parts = layout.axes.back();
-    const std::size_t stride = static_cast<std::size_t>(grid[a]);  // the parts of one replica (of all, but along N)
-    for (std::size_t first = 0; first < parts.size(); first += stride) {
-      const Interval all{parts[first].first, parts[first + stride - 1].second};
-      for (std::size_t p = 0; p < stride; ++p)
-        parts[first + p] = placement.kind != InputPlacement::Kind::kFirstCore || p == 0 ? all : Interval{all.second, all.second};
-    }
+std::string to_string(const LayoutReason& reason, const Graph& graph) {
+  switch (reason.kind) {
+    case LayoutReason::Kind::kReplicated: return "whole";
+    case LayoutReason::Kind::kInput: return "cut like the mesh";
+    case LayoutReason::Kind::kPlaced: return "placed";
+    case LayoutReason::Kind::kFollows: return "follows " + graph.node(reason.from).name;
+    case LayoutReason::Kind::kCarried: return "carried from " + graph.node(reason.from).name;
+    case LayoutReason::Kind::kContraction: return "a sum over " + graph.node(reason.from).name;
   }
-  return layout;
+  return "";
 }
 
-std::vector<Interval> LayoutTable::cut_anew(const Shape& shape, int axis, const Dims& grid) const {
-  const Dims& parts = grid.empty() ? mesh_.partition : grid;
-  if (axis > 0) return greedy_ceil(shape[axis], parts[axis]);
-  std::vector<Interval> cut;
-  for (const auto& [begin, end] : greedy_ceil(shape[0], mesh_.replicas))
-    for (const auto& [b, e] : greedy_ceil(end - begin, parts[0])) cut.emplace_back(begin + b, begin + e);
-  return cut;
-}
-
-Layout LayoutTable::carried(const OpDef& def, const OpContext& op, const Layout& from, const Shape& from_shape) {
-  Layout layout = from;
-  for (int a = 0; a < static_cast<int>(from.axes.size()); ++a) {
-    if (from_shape[a] == op.result.shape[a]) continue;
-    if (a == 0 || def.boundary == nullptr) {  // a concat along N, a slice: no boundary of the input means anything here
-      layout.axes[static_cast<std::size_t>(a)] = cut_anew(op.result.shape, a, from.grid);
-      continue;
-    }
-    auto move = [&](std::int64_t boundary) {
-      if (boundary == 0) return std::int64_t{0};
-      if (boundary == from_shape[a]) return op.result.shape[a];
-      return std::min(op.result.shape[a], def.boundary(op, a, boundary));
-    };
-    for (auto& [begin, end] : layout.axes[static_cast<std::size_t>(a)]) {
-      begin = move(begin);
-      end = move(end);
-    }
-    if (a > 0) merge_thin(layout.axes[static_cast<std::size_t>(a)], cut_.thinnest_slab);
-  }
-  return layout;
-}
-
-Layout LayoutTable::of_contraction(const OpDef& def, const OpContext& op, const Layout& driver) {
-  if (driver.replicated) return {};
-  const Shape& shape = op.inputs[static_cast<std::size_t>(def.driver)].shape;
-  Layout layout{.replicated = false, .grid = driver.grid};
-  bool whole = true;
-  std::vector<Interval> first_axis;
-  for (const auto& [begin, end] : driver.axes[0]) {
-    Box iteration = Box::whole(shape);
-    iteration.set(0, begin, end);
-    if (iteration.empty()) {
-      first_axis.emplace_back(0, 0);
-      continue;
-    }
-    const Box box = result_box(def, op, iteration);
-    whole = whole && box == Box::whole(op.result.shape);
-    first_axis.emplace_back(box.begin[0], box.end(0));
-  }
-  if (whole) return {};
-  layout.axes.push_back(std::move(first_axis));
-  return layout;
-}
-
-bool LayoutTable::is_placed(const Node& node) const {
-  return node.role == Role::kInput && cut_.placement_of(node.name) != nullptr;
-}
-
-Layout LayoutTable::of(const Graph& graph, ValueId id, const std::vector<Layout>& earlier) {
-  const Node& node = graph.node(id);
-  const Shape& shape = node.type.shape;
-  if (node.role == Role::kParameter || node.role == Role::kState) return {};
-  const Dims key = leading(shape);
-  if (node.role == Role::kInput) {
-    if (const InputPlacement* placement = cut_.placement_of(node.name)) return of_input(shape, *placement);
-    auto known = by_extents_.find(key);
-    if (known == by_extents_.end()) known = by_extents_.emplace(key, of_input(shape, {})).first;
-    return known->second;
-  }
-  const OpDef& def = ops_.at(node.op);
-  const auto types = graph.input_types(id);
-  const OpContext op{node.attrs, types, node.type};
-  if (def.driver >= 0) {
-    return of_contraction(def, op, earlier[static_cast<std::size_t>(node.inputs[static_cast<std::size_t>(def.driver)])]);
-  }
-  ValueId first_cut = kNoValue;
-  for (ValueId i : node.inputs)
-    if (!earlier[static_cast<std::size_t>(i)].replicated &&
-        (first_cut == kNoValue || (is_placed(graph.node(first_cut)) && !is_placed(graph.node(i)))))
-      first_cut = i;
-  if (first_cut == kNoValue) return {};
-  const Layout& from = earlier[static_cast<std::size_t>(first_cut)];
-  const Shape& from_shape = graph.node(first_cut).type.shape;
-  if (leading(from_shape) == key) return from;
-  if (const auto known = by_extents_.find(key); known != by_extents_.end()) return known->second;
-  return by_extents_.emplace(key, carried(def, op, from, from_shape)).first->second;
-}
+Layouts propagate(const Graph& graph, const OpTable& ops, const Cut& cut) { return Propagation(graph, ops, cut).run(); }
 
 }  // namespace voxshard

@@ -2,7 +2,8 @@
 // layout is a short table. Intervals may be empty (fewer planes than cores) or equal (cores that hold replicas).
 #pragma once
 
-#include <map>
+#include <string>
+#include <vector>
 
 #include "libcore/graph/op_def.h"
 #include "libcore/partition/cut.h"
@@ -22,29 +23,35 @@ struct Layout {
   friend bool operator==(const Layout&, const Layout&) = default;
 };
 
-/// Chooses the layout of each value in graph order.
-///
-/// Inputs are cut greedy-ceil, or placed as the cut says; a placed one gives its layout to results only where no other
-/// cut value is read. A result takes the layout that tensors of its leading extents already have (so both sides
-/// of a skip connection agree), else the cut of its first cut input carried over by the op's boundary rule; an axis whose
-/// extent changes without such a rule (concat along it, slice) is cut greedy-ceil again. A contraction that leaves no cut
-/// axis gives a replicated result. Carried cuts are made coarser as the cut says.
-class LayoutTable {
- public:
-  LayoutTable(const OpTable& ops, const Cut& cut) : ops_(ops), cut_(cut), mesh_(cut.mesh) {}
-  Layout of(const Graph& graph, ValueId id, const std::vector<Layout>& earlier);
-
- private:
-  Layout of_input(const Shape& shape, const InputPlacement& placement) const;
-  std::vector<Interval> cut_anew(const Shape& shape, int axis, const Dims& grid) const;
-  bool is_placed(const Node& node) const;
-  Layout of_contraction(const OpDef& def, const OpContext& op, const Layout& driver);
-  Layout carried(const OpDef& def, const OpContext& op, const Layout& from, const Shape& from_shape);
-
-  const OpTable& ops_;
-  const Cut& cut_;
-  const Mesh& mesh_;
-  std::map<Dims, Layout> by_extents_;  // key: all extents but the channels
+/// Why a value lies as it does.
+struct LayoutReason {
+  enum class Kind : std::uint8_t {
+    kReplicated,   // nothing of what it is made from is cut
+    kInput,        // an input, cut like the mesh
+    kPlaced,       // an input, placed as the cut says
+    kFollows,      // the graph says whose cut it takes: `from`
+    kCarried,      // its first cut input's, `from`, through the op's strides
+    kContraction,  // a sum over the cut of `from`
+  };
+  Kind kind = Kind::kReplicated;
+  ValueId from = kNoValue;
 };
+
+/// "cut like the mesh", "follows encoder0/conv1/norm".
+std::string to_string(const LayoutReason& reason, const Graph& graph);
+
+struct Layouts {
+  std::vector<Layout> layouts;  // per value
+  std::vector<LayoutReason> reasons;
+};
+
+/// Gives each value of a graph its layout, in graph order.
+///
+/// Inputs are cut greedy-ceil, or placed as the cut says, or follow. An op whose inputs are all whole has a replicated result. A
+/// result follows the value that its node states, where that is cut; else it takes the cut of its first cut input (of one
+/// that is not placed, where there is), carried over by the op's boundary rule: an axis whose extent changes without such a
+/// rule (concat along it, slice) is cut greedy-ceil again, and what is carried is made coarser as the cut says. A contraction
+/// that leaves no cut axis gives a replicated result. Errors: kConfig where the mesh does not fit the inputs.
+Layouts propagate(const Graph& graph, const OpTable& ops, const Cut& cut);
 
 }  // namespace voxshard

@@ -177,13 +177,12 @@ std::vector<Box> iteration_boxes(const Program& program, const OpTable& ops, Val
 
 Program partition(Graph graph, const OpTable& ops, const Cut& cut) {
   Program program{.graph = std::move(graph), .cut = cut};
-  LayoutTable layouts(ops, cut);
-  std::vector<Layout> earlier;
+  Layouts layouts = propagate(program.graph, ops, cut);
   for (ValueId id = 0; id < program.graph.size(); ++id) {
     const Shape& shape = program.graph.node(id).type.shape;
-    earlier.push_back(layouts.of(program.graph, id, earlier));
-    ValuePlan plan{.layout = earlier.back(), .own = earlier.back().boxes(cut.mesh, shape)};
-    plan.held = plan.own;
+    const auto at = static_cast<std::size_t>(id);
+    ValuePlan plan{.layout = std::move(layouts.layouts[at]), .reason = layouts.reasons[at]};
+    plan.own = plan.held = plan.layout.boxes(cut.mesh, shape);
     program.values.push_back(std::move(plan));
   }
   for (ValueId id = 0; id < program.graph.size(); ++id)

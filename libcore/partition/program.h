@@ -38,9 +38,12 @@ struct Instruction {
 
 struct ValuePlan {
   Layout layout;
+  LayoutReason reason;    // told, not compared
   std::vector<Box> own;   // per core; one entry when replicated
   std::vector<Box> held;  // own and the margins that some reader needs
-  friend bool operator==(const ValuePlan&, const ValuePlan&) = default;
+  friend bool operator==(const ValuePlan& a, const ValuePlan& b) {
+    return a.layout == b.layout && a.own == b.own && a.held == b.held;
+  }
 };
 
 struct Program {

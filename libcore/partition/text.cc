@@ -9,8 +9,11 @@ namespace voxshard {
 namespace {
 
 /// How a cut value lies on the cores: the core that holds most, and the widest margins of any core (voxels below and above
-/// what it owns, per axis): ", core 1 owns [0:1, 3:6, 0:4, 0:1] holds [0:1, 2:7, -1:5, 0:1], halo low 0x1x1x0 high 0x1x1x0".
-std::string boxes_text(const ValuePlan& plan) {
+/// what it owns, per axis): ", core 1 owns [0:1, 3:6, 0:4, 0:1] holds [0:1, 2:7, -1:5, 0:1], halo low 0x1x1x0 high 0x1x1x0;
+/// follows conv0/norm".
+std::string boxes_text(const Program& program, ValueId id) {
+  const ValuePlan& plan = program.plan(id);
+  const std::string why = "; " + to_string(plan.reason, program.graph);
   std::size_t widest = 0;
   const int rank = plan.own[0].rank();
   Dims low = Dims::filled(rank, 0), high = low;
@@ -24,8 +27,8 @@ std::string boxes_text(const ValuePlan& plan) {
     }
   }
   std::string text = ", core " + std::to_string(widest) + " owns " + to_string(plan.own[widest]);
-  if (plan.own == plan.held) return text + ", no halo";
-  return text + " holds " + to_string(plan.held[widest]) + ", halo low " + to_string(low) + " high " + to_string(high);
+  if (plan.own == plan.held) return text + ", no halo" + why;
+  return text + " holds " + to_string(plan.held[widest]) + ", halo low " + to_string(low) + " high " + to_string(high) + why;
 }
 
 std::string instruction_text(const Program& program, const Instruction& instruction) {
@@ -39,7 +42,7 @@ std::string instruction_text(const Program& program, const Instruction& instruct
       const bool once = plan.layout.replicated && !instruction.partial;
       return "compute      " + node.name + " = " + node.op + " : " + to_string(node.type) + ", " +
              (once ? "replicated" : std::to_string(blocks) + " blocks") + (instruction.partial ? ", partial" : "") +
-             (plan.layout.replicated ? "" : boxes_text(plan));
+             (plan.layout.replicated ? "" : boxes_text(program, instruction.value));
     }
     case InstructionKind::kJoin:
       return "join         " + node.name + " : " + to_string(node.type) + ", " + std::to_string(node.type.bytes()) + " bytes";
@@ -72,7 +75,7 @@ std::string to_text(const Program& program) {
     const Node& node = program.graph.node(id);
     if (node.role == Role::kInput)
       out << "input        " << node.name << " : " << to_string(node.type)
-          << (program.replicated(id) ? std::string(", replicated") : boxes_text(program.plan(id))) << "\n";
+          << (program.replicated(id) ? std::string(", replicated") : boxes_text(program, id)) << "\n";
   }
   for (const Instruction& instruction : program.instructions) out << instruction_text(program, instruction) << "\n";
   return out.str();

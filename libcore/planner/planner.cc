@@ -36,13 +36,9 @@ void find_thin_layers(const Program& program, Candidate& candidate) {
 bool merges_parts(const Graph& graph, const OpTable& ops, const Cut& cut) {
   Cut plain_cut = cut;
   plain_cut.thinnest_slab = 0;
-  LayoutTable plain_table(ops, plain_cut), merged_table(ops, cut);
-  std::vector<Layout> plain, merged;
-  for (ValueId id = 0; id < graph.size(); ++id) {
-    plain.push_back(plain_table.of(graph, id, plain));
-    merged.push_back(merged_table.of(graph, id, merged));
-    if (plain.back().axes != merged.back().axes) return true;
-  }
+  const std::vector<Layout> plain = propagate(graph, ops, plain_cut).layouts, merged = propagate(graph, ops, cut).layouts;
+  for (std::size_t i = 0; i < plain.size(); ++i)
+    if (plain[i].axes != merged[i].axes) return true;
   return false;
 }
 

@@ -10,6 +10,12 @@
 
 namespace voxshard {
 
+std::vector<PlacedInput> placed_targets(const InputPlacement& placement) {
+  std::vector<PlacedInput> placed;
+  for (const std::string& name : target_inputs()) placed.push_back({name, placement});
+  return placed;
+}
+
 ModelSpec retinanet_spec(const RetinaNetConfig& config) {
   return {.kind = ModelKind::kRetinaNet,
           .retinanet = config,

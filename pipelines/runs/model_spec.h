@@ -36,6 +36,9 @@ struct ModelSpec {
   const char* model_name() const;
 };
 
+/// The same placement for all of a detector's targets, which a TPUConfig knows as one tensor.
+std::vector<PlacedInput> placed_targets(const InputPlacement& placement);
+
 /// A detector on one core, its targets placed as the original places them (InputPlacement::Kind::kWhereDivisible).
 ModelSpec retinanet_spec(const RetinaNetConfig& config);
 

@@ -25,10 +25,10 @@ class Fact(typing.NamedTuple):
 
 
 BOX = r"\[[^\]]*\]"
-BOXES = rf"(, core (?P<core>\d+) owns (?P<owned>{BOX})(, no halo| holds (?P<held>{BOX}), halo (?P<halo>low \S+ high \S+)))?"
+BOXES = rf"(, core (?P<core>\d+) owns (?P<owned>{BOX})(, no halo| holds (?P<held>{BOX}), halo (?P<halo>low \S+ high [\dx]+))(; .*)?)?"
 TYPE = r"(?P<type>\w+\[[^\]]*\])"
 FORMS = [  # in the order in which they are tried
-    ("node", rf"%(?P<id>\d+) (?P<name>\S+) = (?P<op>\S+)(?P<inputs>( %\d+,?)*)(?P<detail>( \w+=\S+)*) : {TYPE}"),
+    ("node", rf"%(?P<id>\d+) (?P<name>\S+) = (?P<op>\S+)(?P<inputs>( %\d+,?)*)(?P<detail>( \w+=\S+)*)( follows %\d+)? : {TYPE}"),
     ("output", r"output (?P<name>\S+) = (?P<inputs>%\d+)"),
     ("gradient", r"gradient (?P<name>\S+) = (?P<inputs>%\d+)"),
     ("effect", r"effect (?P<name>\S+) <- (?P<inputs>%\d+)"),

@@ -5,6 +5,7 @@
 #include "libcore/models/retinanet.h"
 #include "libcore/models/unet.h"
 #include "libcore/ops/op_table.h"
+#include "tests/models/placed_targets.h"
 #include "libcore/partition/text.h"
 
 namespace voxshard {
@@ -31,7 +32,7 @@ TEST(ProgramText, ProgramsOfRetinaNetReadBack) {
   const Graph graph = build_retinanet({.backbone = Backbone::kResNet18, .classes = 3, .filters = 8, .pyramid_filters = 8},
                                       {.batch = 2, .size = {96, 70}}, op_table());
   for (auto kind : {InputPlacement::Kind::kCut, InputPlacement::Kind::kWhereDivisible})
-    expect_reads_back(graph, {.mesh = {.replicas = 2, .partition = {1, 2, 2, 1}}, .inputs = placed_targets({.kind = kind})});
+    expect_reads_back(graph, {.mesh = {.replicas = 2, .partition = {1, 2, 2, 1}}, .inputs = test::placed_targets({.kind = kind})});
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "libcore/models/retinanet.h"
 #include "libcore/ops/op_table.h"
+#include "tests/models/placed_targets.h"
 #include "libcore/train/equivalence.h"
 
 namespace voxshard {
@@ -78,7 +79,7 @@ TEST(RetinaNetEquivalence, HoldsForReplicasWithTheirOwnNormAndLoss) {
 TEST(RetinaNetEquivalence, HoldsForTargetsThatAreReplicatedByTheRuleOfTheOriginal) {
   auto options = options_of(kNarrow, {1, 160, 192}, "1x4x2x1", DType::kF32);
   // Of 20x24, 10x12, 5x6, 3x3 and 2x2 cells only the first is cut.
-  options.cut.inputs = placed_targets({.kind = InputPlacement::Kind::kWhereDivisible});
+  options.cut.inputs = test::placed_targets({.kind = InputPlacement::Kind::kWhereDivisible});
   expect_equal(options);
 }
 

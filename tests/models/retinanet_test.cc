@@ -10,6 +10,7 @@
 #include "libcore/models/unet.h"
 #include "libcore/graph/autodiff.h"
 #include "libcore/ops/op_table.h"
+#include "tests/models/placed_targets.h"
 #include "libcore/partition/program.h"
 #include "libcore/train/initialise.h"
 
@@ -168,7 +169,7 @@ TEST(PlacedTargets, AreWholeOnEveryCoreWhereSomeEntryDoesNotDivideTheLevel) {
   const auto cut_levels = [&](const Dims& size, const Dims& partition_dims) {
     const Program program = partition(training_graph(kNarrow, size), op_table(),
                                       {.mesh = {.partition = partition_dims},
-                                       .inputs = placed_targets({.kind = InputPlacement::Kind::kWhereDivisible})});
+                                       .inputs = test::placed_targets({.kind = InputPlacement::Kind::kWhereDivisible})});
     std::string levels;
     for (const AnchorLevel& level : anchor_levels(size, {})) {
       const std::string name = std::to_string(level.level);
