@@ -40,7 +40,7 @@ Tensor gradient(DType dtype, KernelSet set, const BuildLoss& build) {
   differentiate(b, graph.outputs["loss"]);
   for (const std::string& broken : verify(graph, op_table())) ADD_FAILURE() << broken;
   Parameters parameters{{"w", values_of({b.type(w), Role::kParameter, Values::kNormal}, 1)}};
-  const Executable executable = compile(graph, op_table(), {.mesh = {.partition = {1, 2, 1, 1}}}, set, {});
+  const Executable executable = lower(graph, op_table(), {.mesh = {.partition = {1, 2, 1, 1}}}, {.kernels = set});
   WorkerPool pool(1);
   InProcessTransport transport;
   CoreSet cores(executable, op_table(), parameters, pool, transport);

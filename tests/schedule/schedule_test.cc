@@ -68,7 +68,7 @@ TEST(Schedule, ASinglePartialResultWaitsForTheCoresBeforeIt) {
   Builder b(graph, op_table());
   const ValueId x = b.input("x", {DType::kF32, {1, 2, 2, 2}});
   const ValueId y = b.op("leaky_relu", {x}, {}, "y");
-  const ValueId row = b.op("slice", {y}, {.shape = {1, 1, 2, 2}, .axis = 1}, "row");
+  const ValueId row = b.op("slice", {y}, SliceAttrs{.axis = 1, .shape = {1, 1, 2, 2}}, "row");
   graph.outputs["sum"] = b.op("channel_sum", {row}, {}, "sum");
   const Program program = cut(graph, {1, 2, 1, 1});
   const Schedule schedule = schedule_of(program, op_table());
