@@ -23,7 +23,7 @@ struct Scene {
 
   static Graph graph() {
     Graph g;
-    g.append({.role = Role::kParameter, .name = "a/kernel", .type = {DType::kF32, {2}}});
+    g.append({.role = Role::kParameter, .name = "a/kernel", .type = {DType::kF32, {2}}, .parameter = {.decays = true}});
     g.append({.role = Role::kParameter, .name = "a/bias", .type = {DType::kF32, {1}}});
     g.append({.role = Role::kState, .name = "a/moments", .type = {DType::kF32, {1, 2}}});
     return g;
