@@ -15,6 +15,7 @@ double padded(double n, double to) { return std::ceil(n / to) * to; }
 double memory_bytes(const OpDef& def, const OpContext& op, const Box& iteration) {
   double bytes = 0;
   for (int i = 0; i < static_cast<int>(op.inputs.size()); ++i) {
+    if (i == def.scalar) continue;
     const TensorType& input = op.inputs[static_cast<std::size_t>(i)];
     const Box read =
         intersect(needed_box(def, op, i, iteration), Box::whole(input.shape));  // zeros outside are not read

@@ -28,7 +28,8 @@ Work work_of(const OpDef& def, const OpContext& op, const Box& iteration) {
   Work work;
   work.flops = static_cast<double>(iteration.count());
   for (int i = 0; i < static_cast<int>(op.inputs.size()); ++i)
-    work.bytes += static_cast<double>(needed_box(def, op, i, iteration).count() *
+    if (i != def.scalar)
+      work.bytes += static_cast<double>(needed_box(def, op, i, iteration).count() *
                                       dtype_bytes(op.inputs[static_cast<std::size_t>(i)].dtype));
   if (def.driver < 0) work.bytes += static_cast<double>(iteration.count() * dtype_bytes(op.result.dtype));
   return work;

@@ -50,6 +50,7 @@ struct GradientContext {
 struct OpDef {
   std::string name;
   int driver = -1;
+  int scalar = -1;  // the input that is one number (the gradient of a loss): nothing that plans count as read
   /// The struct that it takes, with its defaults.
   Attributes attributes = NoAttrs{};
   /// Result type; throws kConfig where the inputs do not fit.

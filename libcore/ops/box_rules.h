@@ -26,12 +26,6 @@ Box groups_of(const Attrs& attrs, const Box& iteration, const Shape& sums) {
 /// A shape or view dims with the axes of `rank` lifted to 5: {N, H, W, C} -> {N, 1, H, W, C}.
 Shape lifted(const Shape& shape);
 
-/// The work of an op by default but for its last input, the scalar gradient of a loss: one number is no work.
-template <Box (*kNeeded)(const OpContext& op, int input, const Box& iteration)>
-Work work_but_scalar(const OpContext& op, const Box& iteration) {
-  return work_of({.needed = kNeeded}, {op.attrs, op.inputs.first(op.inputs.size() - 1), op.result}, iteration);
-}
-
 /// Errors: kConfig with `text` unless `ok`.
 void require(bool ok, const std::string& text);
 /// An extent check in words: "expected input 1 of shape 3x3, got 2x2".

@@ -191,8 +191,8 @@ void add_detection_ops(OpTable& table) {
              .needed = loss_needs,
              .differentiate = differentiate_loss,
              .kernel = loss_kernel});
-  table.add({.name = "focal_grad", .attributes = DetectionAttrs{}, .infer = infer_focal_grad, .needed = grad_needs, .work = focal_work, .kernel = focal_grad_kernel});
-  table.add({.name = "huber_grad", .attributes = DetectionAttrs{}, .infer = infer_huber_grad, .needed = grad_needs, .work = work_but_scalar<grad_needs>, .kernel = huber_grad_kernel});
+  table.add({.name = "focal_grad", .scalar = 3, .attributes = DetectionAttrs{}, .infer = infer_focal_grad, .needed = grad_needs, .work = focal_work, .kernel = focal_grad_kernel});
+  table.add({.name = "huber_grad", .scalar = 3, .attributes = DetectionAttrs{}, .infer = infer_huber_grad, .needed = grad_needs, .kernel = huber_grad_kernel});
 }
 
 }  // namespace voxshard

@@ -107,10 +107,10 @@ void add_loss_ops(OpTable& table) {
              .differentiate = differentiate_loss,
              .kernel = loss_kernel});
   table.add({.name = "segmentation_grad",
+             .scalar = 3,
              .attributes = SegmentationAttrs{},
              .infer = infer_grad,
              .needed = voxel_needs,
-             .work = work_but_scalar<voxel_needs>,
              .kernel = grad_kernel});
 }
 
