@@ -1,12 +1,11 @@
-// Which picture an entry of COCO's "images" means when it may be a frame of a video: the forms that are found in the
-// wild.
+// Which picture an entry of COCO's "images" means when it may be a frame of a video: the forms that are found.
 //
 //   {"file_name": "clip.mp4#frame=17"}                                     clip.mp4#frame=17, as it is
 //   {"file_name": "clip.mp4", "frame_index": 17}                           the same; also "frame_id" or "frame"
 //   {"video_id": 3, "frame_id": 17} and {"videos": [{"id": 3, "name": "clip.mp4"}]}     the same
 //   {"file_name": "img/000018.jpg", "video_id": 3, "frame_id": 17}         the picture
 //
-// Frames are counted from 0, as in CocoVID (mmtracking's documentation, "Customize Datasets"). Called by io/boxes/coco.cc.
+// Frames are counted from 0, as in CocoVID (mmtracking's documentation, "Customize Datasets").
 #pragma once
 
 #include <cstdint>

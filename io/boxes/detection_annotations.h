@@ -8,11 +8,11 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "libcore/base/error.h"
 #include "libcore/tensor/pixel_box.h"
 
 namespace voxshard {
@@ -39,14 +39,9 @@ struct EntryNote {
 };
 
 /// Thrown while one entry is read: what is wrong with it.
-class EntryProblem : public std::runtime_error {
- public:
-  explicit EntryProblem(const std::string& message, std::string code = "E_ENTRY")
-      : std::runtime_error(message), code_(std::move(code)) {}
-  const std::string& code() const { return code_; }
-
- private:
-  std::string code_;
+struct EntryProblem : Error {
+  explicit EntryProblem(std::string text, const char* code = "E_ENTRY")
+      : Error(ErrorKind::kInput, code, std::move(text)) {}
 };
 
 /// Runs `body`; an EntryProblem becomes a note on `entry`.

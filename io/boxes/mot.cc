@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "io/files/atomic_file.h"
-#include "libcore/base/error.h"
+#include "io/files/file_error.h"
 
 namespace voxshard {
 namespace {
@@ -66,10 +66,6 @@ std::int64_t whole(std::string_view field, const char* name) {
   return static_cast<std::int64_t>(value);
 }
 
-[[noreturn]] void fail(const fs::path& path, const std::string& what, const std::string& action) {
-  throw Error(ErrorKind::kInput, "[input] " + path.string() + ": " + what + "; " + action);
-}
-
 }  // namespace
 
 MotRow parse_mot_line(std::string_view line) {
@@ -100,12 +96,12 @@ MotRow parse_mot_line(std::string_view line) {
 
 MotFile read_mot(const fs::path& path) {
   std::error_code error;
-  if (!fs::exists(path, error)) fail(path, "does not exist", "check the path");
-  if (!fs::is_regular_file(path, error)) fail(path, "is not a file", "give MOT's gt.txt or det.txt");
+  if (!fs::exists(path, error)) throw input_error(path, "does not exist", "check the path");
+  if (!fs::is_regular_file(path, error)) throw input_error(path, "is not a file", "give MOT's gt.txt or det.txt");
   if (fs::file_size(path, error) > kMostBytes)
-    fail(path, "has more than 256 MiB", "expected MOT text, one box per line");
+    throw input_error(path, "has more than 256 MiB", "expected MOT text, one box per line");
   std::ifstream in(path, std::ios::binary);
-  if (!in) fail(path, "cannot be opened", "check its permissions");
+  if (!in) throw input_error(path, "cannot be opened", "check its permissions");
   MotFile file;
   std::set<std::pair<std::int64_t, std::int64_t>> seen;  // frame, track
   std::int64_t number = 0, unnoted = 0;
@@ -128,8 +124,8 @@ MotFile read_mot(const fs::path& path) {
   if (unnoted > 0)
     file.notes.push_back({std::to_string(unnoted) + " more lines", "E_ENTRY", "are wrong too and left out"});
   if (file.rows.empty() && !file.notes.empty())
-    fail(path, "holds no box: " + file.notes[0].entry + " " + file.notes[0].message,
-         "expected MOT text, one box per line");
+    throw input_error(path, "holds no box: " + file.notes[0].entry + " " + file.notes[0].message,
+                      "expected MOT text, one box per line");
   return file;
 }
 

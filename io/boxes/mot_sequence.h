@@ -1,9 +1,7 @@
-// The boxes of one video in MOT's form as a data set, one image per frame: a clip read in place, or a folder of
-// numbered pictures.
+// The boxes of one video in MOT's form as a data set, one image per frame: a clip read in place, or numbered pictures.
 //
-//   DetectionDataset set = read_mot_sequence("MOT17-02-FRCNN");         // gt/gt.txt, gt/labels.txt, seqinfo.ini,
-//   img1/000001.jpg set = read_mot_sequence("clip.boxes.mot.txt");                      // frames of clip.mp4 beside
-//   it: clip.mp4#frame=0
+//   set = read_mot_sequence("MOT17-02-FRCNN");        // gt/gt.txt, gt/labels.txt, seqinfo.ini, img1/000001.jpg
+//   set = read_mot_sequence("clip.boxes.mot.txt");    // frames of clip.mp4 beside it: clip.mp4#frame=0
 //
 // MOT counts frames from 1; ids and frame numbers here start at 0. Sources: Milan et al. 2016 (see io/boxes/mot.h);
 // gt/labels.txt is CVAT's, one class name per line (docs.cvat.ai, "MOT sequence format").

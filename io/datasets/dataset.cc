@@ -12,7 +12,7 @@
 
 #include "io/files/atomic_file.h"
 #include "io/files/config_file.h"
-#include "libcore/base/error.h"
+#include "io/files/file_error.h"
 
 namespace voxshard {
 namespace {
@@ -21,9 +21,8 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 [[noreturn]] void refuse(const fs::path& file, const std::string& what) {
-  throw Error(ErrorKind::kInput,
-              "[input] " + file.string() + ": " + what +
-                  "; expected nnU-Net (channel_names, labels, file_ending) or Decathlon (modality, labels, training)");
+  throw input_error(
+      file, what, "expected nnU-Net (channel_names, labels, file_ending) or Decathlon (modality, labels, training)");
 }
 
 int number_of(const json& value, const fs::path& file) {
@@ -211,11 +210,9 @@ void sort_by_id(std::vector<Case>& cases) {
 Dataset read_dataset(const fs::path& folder) {
   const fs::path file = folder / "dataset.json";
   if (!fs::is_directory(folder))
-    throw Error(ErrorKind::kInput,
-                "[input] " + folder.string() + ": is not a folder; give the folder that holds dataset.json");
+    throw input_error(folder, "is not a folder", "give the folder that holds dataset.json");
   if (!file_exists(file))
-    throw Error(ErrorKind::kInput,
-                "[input] " + folder.string() + ": has no dataset.json; give an nnU-Net or Decathlon data set folder");
+    throw input_error(folder, "has no dataset.json", "give an nnU-Net or Decathlon data set folder");
   const json root = read_json(file);
   if (!root.is_object() || !root.contains("labels") || (!root.contains("channel_names") && !root.contains("modality")))
     refuse(file, "is no description of a data set");

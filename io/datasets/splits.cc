@@ -13,7 +13,7 @@
 #include "io/datasets/dataset.h"
 #include "io/files/atomic_file.h"
 #include "io/files/config_file.h"
-#include "libcore/base/error.h"
+#include "io/files/file_error.h"
 
 namespace voxshard {
 
@@ -62,8 +62,7 @@ std::vector<Split> read_splits(const std::filesystem::path& path) {
     splits.clear();
   }
   if (splits.empty())
-    throw Error(ErrorKind::kInput, "[input] " + path.string() +
-                                       ": is no list of {\"train\": [...], \"val\": [...]}; remove it to split anew");
+    throw input_error(path, "is no list of {\"train\": [...], \"val\": [...]}", "remove it to split anew");
   return splits;
 }
 

@@ -1,6 +1,5 @@
 // nnU-Net writes its summary with Python's json (sort_keys, indent 4): capital letters sort before small ones, class
-// keys sort as text ("1", "10", "2"), a missing value is the bare word NaN and every mean has a decimal point.
-// nlohmann::json writes null.
+// keys sort as text ("1", "10", "2"), a missing value is NaN (nlohmann::json: null), a mean has a decimal point.
 //
 //   write_summary("summary.json", cases);
 #include "io/datasets/summary.h"

@@ -7,17 +7,14 @@
 #include <cstring>
 #include <utility>
 
-#include "libcore/base/error.h"
+#include "io/files/file_error.h"
 
 namespace voxshard {
 namespace {
 
 namespace fs = std::filesystem;
 
-[[noreturn]] void fail(const fs::path& path, const std::string& reason) {
-  throw Error(ErrorKind::kOutput, "[output] cannot write " + path.string() + ": " + reason +
-                                      "; check that the folder exists, is writable and has space");
-}
+constexpr const char* kCheckFolder = "check that the folder exists, is writable and has space";
 
 void sync(const fs::path& path, int flags) {
   const int fd = ::open(path.c_str(), flags);
@@ -39,14 +36,14 @@ void commit_file(const fs::path& temporary, const fs::path& path) {
   if (error) {
     std::error_code ignored;
     fs::remove(temporary, ignored);
-    fail(path, error.message());
+    throw output_error(path, error.message(), kCheckFolder);
   }
   sync(path.has_parent_path() ? path.parent_path() : fs::path("."), O_RDONLY | O_DIRECTORY);
 }
 
 AtomicFile::AtomicFile(fs::path path) : path_(std::move(path)), temporary_(temporary_path(path_)) {
   out_.open(temporary_, std::ios::binary | std::ios::trunc);
-  if (!out_) fail(path_, std::strerror(errno));
+  if (!out_) throw output_error(path_, std::strerror(errno), kCheckFolder);
 }
 
 AtomicFile::~AtomicFile() {
@@ -57,7 +54,7 @@ AtomicFile::~AtomicFile() {
 
 void AtomicFile::commit() {
   out_.flush();
-  if (!out_) fail(path_, std::strerror(errno));
+  if (!out_) throw output_error(path_, std::strerror(errno), kCheckFolder);
   out_.close();
   commit_file(std::exchange(temporary_, {}), path_);
 }

@@ -12,8 +12,7 @@
 
 namespace voxshard {
 
-/// Errors: kConfig "train.toml:12:5: …" with file, line and column; kConfig too when the file is missing or has another
-/// ending.
+/// Errors: kConfig "train.toml:12:5: …" with file, line and column; kConfig too when it is missing or ends otherwise.
 nlohmann::json read_config(const std::filesystem::path& path);
 
 /// The first line of a text file with `word` in it, for messages; empty when there is none.

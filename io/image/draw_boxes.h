@@ -1,7 +1,6 @@
 // Boxes with a caption drawn into a picture or a frame, through OpenCV.
 //
-//   draw_boxes(rgb, std::array{DrawnBox{.box = {.x = 40, .y = 30, .width = 20, .height = 10}, .colour = 1, .caption =
-//   "0.93"}});
+//   draw_boxes(rgb, std::array{DrawnBox{.box = {.x = 40, .y = 30, .width = 20, .height = 10}, .caption = "0.93"}});
 //
 // Lines and letters grow with the picture, so that a 2560 x 2560 frame shown small can still be read.
 #pragma once

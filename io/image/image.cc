@@ -5,6 +5,7 @@
 #include <opencv2/imgproc.hpp>
 
 #include "io/files/atomic_file.h"
+#include "io/files/file_error.h"
 #include "io/image/opencv_threads.h"
 
 namespace voxshard {
@@ -35,17 +36,17 @@ Tensor read_rgb(const fs::path& path, const ImageReadOptions& options) {
   const std::string bytes = read_image_bytes(path);
   const ImageHeader h = parse_image_header(bytes, path);
   if (h.width > options.most_pixels / h.height)
-    throw_image_error(path,
+    throw input_error(path,
                       "has " + std::to_string(h.width) + " x " + std::to_string(h.height) + " pixels; at most " +
                           std::to_string(options.most_pixels) + " are read",
                       "cut it into smaller pictures");
   opencv_on_this_thread();
   cv::Mat bgr = decoded(bytes);
   if (bgr.empty() || bgr.channels() != 3 || (bgr.depth() != CV_8U && bgr.depth() != CV_16U))
-    throw_image_error(path, std::string("is a damaged ") + format_name(h.format) + ", or one of an unusual kind",
+    throw input_error(path, std::string("is a damaged ") + format_name(h.format) + ", or one of an unusual kind",
                       "copy it again from its source, or convert it");
   if (bgr.rows != h.height || bgr.cols != h.width)
-    throw_image_error(path, "decodes to another size than its header says", "copy it again from its source");
+    throw input_error(path, "decodes to another size than its header says", "copy it again from its source");
   Tensor rgb(options.dtype, {h.height, h.width, 3});
   cv::Mat result = shared_view(rgb);
   const bool wide = bgr.depth() == CV_16U, real = options.dtype == DType::kF32;

@@ -9,7 +9,7 @@
 #include <memory>
 #include <system_error>
 
-#include "libcore/base/error.h"
+#include "io/files/file_error.h"
 
 namespace voxshard {
 namespace {
@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view kPngBegin = "\x89PNG\r\n\x1a\n";
 constexpr const char* kGetAgain = "copy the file again from its source";
 
-[[noreturn]] void throw_cut_off(const fs::path& path) { throw_image_error(path, "is cut off", kGetAgain); }
+[[noreturn]] void throw_cut_off(const fs::path& path) { throw input_error(path, "is cut off", kGetAgain); }
 
 /// A big-endian number of `width` bytes.
 std::int64_t number(std::string_view bytes, std::size_t at, unsigned width, const fs::path& path) {
@@ -65,7 +65,7 @@ ImageHeader parse_jpeg(std::string_view bytes, const fs::path& path) {
   std::size_t at = 2;
   for (std::int64_t marker = 0; marker != 0xda;) {  // up to the first scan
     if (number(bytes, at, 1, path) != 0xff)
-      throw_image_error(path, "has a damaged JPEG marker at byte " + std::to_string(at), kGetAgain);
+      throw input_error(path, "has a damaged JPEG marker at byte " + std::to_string(at), kGetAgain);
     while (number(bytes, at + 1, 1, path) == 0xff) ++at;  // fill bytes
     marker = number(bytes, at + 1, 1, path);
     if (is_frame(marker)) {
@@ -83,7 +83,7 @@ ImageHeader parse_jpeg(std::string_view bytes, const fs::path& path) {
 ImageHeader parse_tiff(std::string_view bytes, const fs::path& path) {
   [[maybe_unused]] static const bool quiet = (TIFFSetWarningHandler(nullptr), TIFFSetErrorHandler(nullptr), true);
   const std::unique_ptr<TIFF, decltype(&TIFFClose)> tiff(TIFFOpen(path.c_str(), "r"), TIFFClose);
-  if (!tiff) throw_image_error(path, "is a damaged TIFF", kGetAgain);
+  if (!tiff) throw input_error(path, "is a damaged TIFF", kGetAgain);
   std::uint32_t width = 0, height = 0;
   std::uint16_t bits = 1, channels = 1, orientation = 1, format = SAMPLEFORMAT_UINT;
   TIFFGetField(tiff.get(), TIFFTAG_IMAGEWIDTH, &width);
@@ -93,7 +93,7 @@ ImageHeader parse_tiff(std::string_view bytes, const fs::path& path) {
   TIFFGetFieldDefaulted(tiff.get(), TIFFTAG_ORIENTATION, &orientation);
   TIFFGetFieldDefaulted(tiff.get(), TIFFTAG_SAMPLEFORMAT, &format);
   if (format != SAMPLEFORMAT_UINT)
-    throw_image_error(path, "has signed or floating-point pixels; expected 8 or 16 bits without sign",
+    throw input_error(path, "has signed or floating-point pixels; expected 8 or 16 bits without sign",
                       "convert it, or use it as a volume");
   const std::uint32_t parts = TIFFIsTiled(tiff.get()) ? TIFFNumberOfTiles(tiff.get()) : TIFFNumberOfStrips(tiff.get());
   for (std::uint32_t i = 0; i < parts; ++i) {
@@ -120,10 +120,6 @@ const char* format_name(ImageFormat format) {
   return kNames[static_cast<int>(format)];
 }
 
-void throw_image_error(const fs::path& path, const std::string& what, const std::string& action) {
-  throw Error(ErrorKind::kInput, "[input] " + path.string() + ": " + what + "; " + action);
-}
-
 bool is_image_name(const fs::path& path) {
   std::string ending = path.extension().string();
   std::transform(ending.begin(), ending.end(), ending.begin(),
@@ -133,16 +129,16 @@ bool is_image_name(const fs::path& path) {
 
 std::string read_image_bytes(const fs::path& path) {
   std::error_code error;
-  if (fs::is_directory(path, error)) throw_image_error(path, "is a folder", "give a picture");
+  if (fs::is_directory(path, error)) throw input_error(path, "is a folder", "give a picture");
   const auto bytes = fs::file_size(path, error);
-  if (error) throw_image_error(path, "cannot be opened: " + error.message(), "check the path and its permissions");
+  if (error) throw input_error(path, "cannot be opened: " + error.message(), "check the path and its permissions");
   constexpr std::uintmax_t kMostBytes = std::uintmax_t{1} << 31;
-  if (bytes == 0) throw_image_error(path, "is empty", kGetAgain);
-  if (bytes > kMostBytes - 1) throw_image_error(path, "has 2 GiB or more", "cut the picture into smaller ones");
+  if (bytes == 0) throw input_error(path, "is empty", kGetAgain);
+  if (bytes > kMostBytes - 1) throw input_error(path, "has 2 GiB or more", "cut the picture into smaller ones");
   std::ifstream in(path, std::ios::binary);
   std::string text(static_cast<std::size_t>(bytes), '\0');
   in.read(text.data(), static_cast<std::streamsize>(bytes));
-  if (!in) throw_image_error(path, "cannot be read", "check its permissions");
+  if (!in) throw input_error(path, "cannot be read", "check its permissions");
   return text;
 }
 
@@ -155,12 +151,12 @@ ImageHeader parse_image_header(std::string_view bytes, const fs::path& path) {
   else if (is_tiff(bytes))
     h = parse_tiff(bytes, path);
   else
-    throw_image_error(path, "is no PNG, JPEG or TIFF", "convert it to one of these");
+    throw input_error(path, "is no PNG, JPEG or TIFF", "convert it to one of these");
   h.file_bytes = static_cast<std::int64_t>(bytes.size());
   if (h.width < 1 || h.height < 1 || h.channels < 1)
-    throw_image_error(path, "has no pixels or a damaged header", kGetAgain);
+    throw input_error(path, "has no pixels or a damaged header", kGetAgain);
   if (h.bits > 16 || (h.format == ImageFormat::kJpeg && h.bits != 8))
-    throw_image_error(path, "has " + std::to_string(h.bits) + " bits per channel; expected 8 or 16", "convert it");
+    throw input_error(path, "has " + std::to_string(h.bits) + " bits per channel; expected 8 or 16", "convert it");
   if (h.orientation < 1 || h.orientation > 8) h.orientation = 1;
   if (h.orientation >= 5) std::swap(h.width, h.height);
   return h;

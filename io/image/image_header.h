@@ -35,10 +35,6 @@ ImageHeader parse_image_header(std::string_view bytes, const std::filesystem::pa
 /// The bytes of a file. Errors: kInput as above.
 std::string read_image_bytes(const std::filesystem::path& path);
 
-/// kInput: "[input] PATH: what; action".
-[[noreturn]] void throw_image_error(const std::filesystem::path& path, const std::string& what,
-                                    const std::string& action);
-
 /// Whether a name ends as pictures do: .png, .jpg, .jpeg, .tif, .tiff, in any case.
 bool is_image_name(const std::filesystem::path& path);
 

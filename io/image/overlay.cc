@@ -19,8 +19,7 @@ namespace {
 constexpr int kCaptionPx = 26, kGapPx = 6, kLegendRowPx = 24;
 const cv::Scalar kPaper(18, 18, 20), kInk(225, 225, 225), kFaint(150, 150, 150);
 
-/// The slice orthogonal to `axis` (0 z, 1 y, 2 x of the LPS tensor) at `index`; coronal and sagittal have the head on
-/// top.
+/// The slice orthogonal to `axis` (0 z, 1 y, 2 x of the LPS tensor) at `index`; coronal and sagittal: head on top.
 template <class T>
 cv::Mat slice(const Tensor& t, int axis, std::int64_t index, int type) {
   const Shape s = t.shape();

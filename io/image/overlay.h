@@ -1,9 +1,7 @@
 // Contact sheets: for each case an axial, a coronal and a sagittal slice through the centre of its label, windowed in
-// HU, the prediction filled and the reference outlined, with isotropic pixels whatever the spacing, and a short
-// caption.
+// HU, the prediction filled and the reference outlined, with isotropic pixels whatever the spacing, and a caption.
 //
-//   Tensor sheet = overlay_sheet({{.image = &ct, .reference = &organs, .prediction = &mine, .caption = "case 03"}},
-//   {}); write_rgb("overlay.png", sheet);
+//   write_rgb("overlay.png", overlay_sheet({{.image = &ct, .reference = &organs, .caption = "case 03"}}, {}));
 #pragma once
 
 #include <array>
@@ -34,8 +32,7 @@ struct OverlayOptions {
 /// (H, W, 3) u8, red first. Errors: kConfig when a label's grid is not the image's, or an image is missing.
 Tensor overlay_sheet(const std::vector<OverlayCase>& cases, const OverlayOptions& options);
 
-/// The colour of a class (red, green, blue): the same in all pictures; 12 distinct ones, then darker ones. Class 0 is
-/// black.
+/// The colour of a class (red, green, blue): the same in all pictures; 12 distinct ones, then darker ones; 0 is black.
 std::array<std::uint8_t, 3> class_colour(int label);
 
 }  // namespace voxshard

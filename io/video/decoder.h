@@ -31,8 +31,7 @@ class VideoDecoder {
   bool next(VideoInput& input, AVFrame& frame);
 
   enum class From { kStart, kKeyframe };
-  /// Forgets everything fed so far: call after `input` was moved. kKeyframe passes over packets before the next
-  /// keyframe.
+  /// Forgets everything fed so far: call after `input` was moved. kKeyframe passes over packets before a keyframe.
   void restart(From from);
 
   const DecodeDamage& damage() const { return damage_; }

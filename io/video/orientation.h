@@ -3,8 +3,7 @@
 //
 //   VideoOrientation o = orientation_from_matrix({0, 65536, 0, -65536, 0, 0, 0, 0, 1 << 30});   // a quarter turn
 //   o.clockwise_degrees();                                                                       // 90
-//   turn(stored, o, upright);                                                                    // (W, H, 3) from (H,
-//   W, 3)
+//   turn(stored, o, upright);    // (W, H, 3) from (H, W, 3)
 #pragma once
 
 #include <array>
@@ -32,8 +31,7 @@ struct VideoOrientation {
 /// Source: ISO/IEC 14496-12, 8.3.2 (tkhd) and libavutil/display.h.
 VideoOrientation orientation_from_matrix(const std::array<std::int32_t, 9>& matrix);
 
-/// Turns `stored` (H, W, 3) u8 into `upright`, (W, H, 3) when rows and columns change places; memory is reused if it
-/// fits.
+/// Turns `stored` (H, W, 3) u8 into `upright`, (W, H, 3) when rows and columns change places; reuses memory that fits.
 void turn(const Tensor& stored, const VideoOrientation& orientation, Tensor& upright);
 
 }  // namespace voxshard

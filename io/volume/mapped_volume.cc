@@ -17,20 +17,10 @@ namespace voxshard {
 namespace {
 
 DiskType type_of(const NiftiHeader& h, const std::filesystem::path& path) {
-  switch (h.datatype) {
-    case 2:
-      return DiskType::kU8;
-    case 4:
-      return DiskType::kI16;
-    case 8:
-      return DiskType::kI32;
-    case 16:
-      return DiskType::kF32;
-    case 512:
-      return DiskType::kU16;
-    default:
-      break;
-  }
+  constexpr std::pair<int, DiskType> kTypes[] = {
+      {2, DiskType::kU8}, {4, DiskType::kI16}, {8, DiskType::kI32}, {16, DiskType::kF32}, {512, DiskType::kU16}};
+  for (const auto& [code, type] : kTypes)
+    if (code == h.datatype) return type;
   throw input_error(path, "holds " + h.scalar_type() + " voxels, which cannot be mapped",
                     "expected uint8, int16, uint16, int32 or float32");
 }
@@ -63,15 +53,9 @@ struct MappedVolume::Impl {
   }
 
   std::int64_t voxel_bytes() const {
-    switch (type) {
-      case DiskType::kU8:
-        return 1;
-      case DiskType::kI16:
-      case DiskType::kU16:
-        return 2;
-      default:
-        return 4;
-    }
+    std::int64_t bytes = 0;
+    with_scalar(type, [&](auto zero) { bytes = sizeof zero; });
+    return bytes;
   }
 
   template <class T, class U>
@@ -165,23 +149,9 @@ void MappedVolume::read_box(const Box& box, const TensorView& dst) const {
       const std::int64_t to = z * dst.strides[lead] + y * dst.strides[lead + 1];
       // A step other than 1 (a channel slice of a wider tensor) goes voxel by voxel.
       const std::int64_t runs = step == 1 ? 1 : box.extent[2], length = step == 1 ? box.extent[2] : 1;
-      for (std::int64_t x = 0; x < runs; ++x) switch (impl_->type) {
-          case DiskType::kU8:
-            impl_->read_row<std::uint8_t>(from + x, dst, to + x * step, length);
-            break;
-          case DiskType::kI16:
-            impl_->read_row<std::int16_t>(from + x, dst, to + x * step, length);
-            break;
-          case DiskType::kU16:
-            impl_->read_row<std::uint16_t>(from + x, dst, to + x * step, length);
-            break;
-          case DiskType::kI32:
-            impl_->read_row<std::int32_t>(from + x, dst, to + x * step, length);
-            break;
-          case DiskType::kF32:
-            impl_->read_row<float>(from + x, dst, to + x * step, length);
-            break;
-        }
+      for (std::int64_t x = 0; x < runs; ++x)
+        with_scalar(impl_->type,
+                    [&](auto zero) { impl_->read_row<decltype(zero)>(from + x, dst, to + x * step, length); });
     }
 }
 

@@ -1,15 +1,17 @@
-// NIfTI as a row of the table of formats: what is read and `voxshard info`'s truth of a header. The header check
-// (nifti_header.h) decides whether a file is read and where it lies, ITK's NiftiImageIO delivers the scalars, without
-// its pipeline.
+// NIfTI as a row of the table of formats. The header check (nifti_header.h) decides whether a file is read and where it
+// lies, ITK's NiftiImageIO delivers and writes the scalars, without its pipeline.
 //
 //   nifti_format().read("ct.nii.gz", DType::kF32)
+#include <itkMetaDataObject.h>
 #include <itkNiftiImageIO.h>
 
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <memory>
 
 #include "io/volume/nifti.h"
+#include "io/files/atomic_file.h"
 #include "io/volume/nifti_header.h"
 
 namespace voxshard {
@@ -63,30 +65,13 @@ std::unique_ptr<char[]> read_scalars(const fs::path& path, const NiftiHeader& he
 /// Calls body(const T*) with the scalars' own type, by the codes of nifti1.h.
 template <class Body>
 void visit(int datatype, const char* p, Body body) {
-  switch (datatype) {
-    case 2:
-      return body(reinterpret_cast<const std::uint8_t*>(p));
-    case 4:
-      return body(reinterpret_cast<const std::int16_t*>(p));
-    case 8:
-      return body(reinterpret_cast<const std::int32_t*>(p));
-    case 16:
-      return body(reinterpret_cast<const float*>(p));
-    case 64:
-      return body(reinterpret_cast<const double*>(p));
-    case 256:
-      return body(reinterpret_cast<const std::int8_t*>(p));
-    case 512:
-      return body(reinterpret_cast<const std::uint16_t*>(p));
-    case 768:
-      return body(reinterpret_cast<const std::uint32_t*>(p));
-    case 1024:
-      return body(reinterpret_cast<const std::int64_t*>(p));
-    case 1280:
-      return body(reinterpret_cast<const std::uint64_t*>(p));
-    default:
-      ensure(false, "a scalar type that the header check let through");
-  }
+  const auto is = [&](int code, auto zero) {
+    return code == datatype && (body(reinterpret_cast<const decltype(zero)*>(p)), true);
+  };
+  ensure(is(2, std::uint8_t{}) || is(4, std::int16_t{}) || is(8, std::int32_t{}) || is(16, 0.0F) || is(64, 0.0) ||
+             is(256, std::int8_t{}) || is(512, std::uint16_t{}) || is(768, std::uint32_t{}) ||
+             is(1024, std::int64_t{}) || is(1280, std::uint64_t{}),
+         "a scalar type that the header check let through");
 }
 
 /// Calls body(index, value) for every voxel with the header's scaling applied.
@@ -193,6 +178,67 @@ VolumeInfo read_info(const fs::path& path) {
   info.problem = volume_problem(header);
   info.readable = info.problem.empty();
   return info;
+}
+
+std::vector<char> disk_bytes(const fs::path& path, const Volume& volume, DiskType type) {
+  const TensorView view = volume.voxels.view();
+  std::vector<char> bytes;
+  with_scalar(type, [&](auto zero) {
+    using T = decltype(zero);
+    bytes.resize(static_cast<std::size_t>(volume.voxels.count()) * sizeof(T));
+    for (std::int64_t i = 0; i < volume.voxels.count(); ++i) {
+      const double value = std::is_integral_v<T> ? std::nearbyint(load(view, i)) : load(view, i);
+      if (!(value >= std::numeric_limits<T>::lowest() && value <= std::numeric_limits<T>::max()))
+        throw output_error(path, "the voxel at " + voxel_name(volume.geometry, i) + " does not fit the type on disk",
+                           "choose a wider type");
+      const T stored = static_cast<T>(value);
+      std::memcpy(bytes.data() + i * static_cast<std::int64_t>(sizeof(T)), &stored, sizeof(T));
+    }
+  });
+  return bytes;
+}
+
+void write_with_itk(const fs::path& path, const Geometry& g, DiskType type, const char* bytes) {
+  using enum itk::IOComponentEnum;
+  constexpr itk::IOComponentEnum kComponents[] = {UCHAR, SHORT, USHORT, INT, FLOAT};  // in the order of DiskType
+  auto io = itk::NiftiImageIO::New();
+  io->SetFileName(path.string());
+  io->SetNumberOfDimensions(3);
+  itk::ImageIORegion region(3);
+  for (unsigned a = 0; a < 3; ++a) {
+    io->SetDimensions(a, static_cast<itk::SizeValueType>(g.size[a]));
+    region.SetSize(a, static_cast<itk::SizeValueType>(g.size[a]));
+    io->SetSpacing(a, g.spacing[a]);
+    io->SetOrigin(a, g.origin[a]);
+    io->SetDirection(a, std::vector<double>{g.direction[a], g.direction[3 + a], g.direction[6 + a]});
+  }
+  io->SetIORegion(region);
+  io->SetPixelType(itk::IOPixelEnum::SCALAR);
+  io->SetNumberOfComponents(1);
+  io->SetComponentType(kComponents[static_cast<int>(type)]);
+  auto& header = io->GetMetaDataDictionary();  // without these ITK 5.2 writes sform code 2
+  itk::EncapsulateMetaData<std::string>(header, "qform_code_name", "NIFTI_XFORM_SCANNER_ANAT");
+  itk::EncapsulateMetaData<std::string>(header, "sform_code_name", "NIFTI_XFORM_SCANNER_ANAT");
+  io->Write(bytes);
+}
+
+void write_nifti(const fs::path& path, const Volume& volume, DiskType type) {
+  for (auto extent : volume.geometry.size)
+    if (extent < 1 || extent > 32767)
+      throw output_error(path, "NIfTI-1 holds 1 to 32767 voxels an axis, not " + std::to_string(extent),
+                         "crop or resample it");
+  const auto bytes = disk_bytes(path, volume, type);
+  const fs::path temporary = temporary_path(path);
+  try {
+    write_with_itk(temporary, volume.geometry, type, bytes.data());
+    require_promised_bytes(read_nifti_header(temporary), temporary);  // ITK does not report a full disk
+  } catch (const std::exception&) {
+    std::error_code ignored;
+    fs::remove(temporary, ignored);
+    throw output_error(path, "the file did not reach the disk whole",
+                       "check that the folder exists, is writable and has space");
+  }
+  commit_file(temporary, path);
 }
 
 }  // namespace

@@ -9,10 +9,8 @@
 
 namespace voxshard {
 
-/// The row of the table. Slope and intercept are applied (slope 0 or NaN: none).
+/// Reads NIfTI-1 with slope and intercept applied (slope 0 or NaN: none); writes it with qform = sform, both code 1,
+/// gzip time 0, no free text in the header.
 VolumeFormat nifti_format();
-
-/// NIfTI-1, qform = sform, both code 1, gzip time 0, no free text in the header.
-void write_nifti(const std::filesystem::path& path, const Volume& volume, DiskType type);
 
 }  // namespace voxshard

@@ -49,8 +49,7 @@ struct NiftiPlacement {
   Geometry geometry;
   std::string form_used;
   double shear_degrees = 0;  // of the form used
-  double forms_gap_mm =
-      0;                // largest distance between qform and sform over the volume's corners; 0 unless both are there
+  double forms_gap_mm = 0;  // largest distance between qform and sform over the volume's corners; 0 unless both exist
   std::string problem;  // why the geometry cannot be used; else empty
 };
 
@@ -67,8 +66,7 @@ NiftiPlacement place(const NiftiHeader& header);
 /// What stops this file from being read as one scalar 3-D volume; empty when nothing does.
 std::string volume_problem(const NiftiHeader& header);
 
-/// Voxels that are NaN or infinite: how many, and the index of the first. niftilib, below ITK, silently reads them as
-/// 0.
+/// Voxels that are NaN or infinite: how many, and the index of the first. niftilib, below ITK, reads them as 0.
 struct NonFinite {
   std::int64_t count = 0, first = -1;
 };

@@ -1,6 +1,5 @@
 // Which of a header's two transforms places the volume. NIfTI's world is RAS, ours LPS, so the first two rows change
-// sign. A matrix is orthogonal enough as it is when its normalised columns satisfy |M M^T - 1| < 1e-4, the limit of
-// ITK.
+// sign. A matrix is orthogonal enough as it is when its normalised columns satisfy |M M^T - 1| < 1e-4, ITK's limit.
 //
 //   place(read_nifti_header("ct.nii.gz")).form_used   // "sform"
 #include <algorithm>

@@ -3,8 +3,6 @@
 //   read_image("ct.nii.gz")   // NIfTI reads it
 #include "io/volume/volume.h"
 
-#include <algorithm>
-
 #include "io/volume/nifti.h"
 
 namespace voxshard {
@@ -55,7 +53,8 @@ void write_volume(const fs::path& path, const Volume& volume, DiskType type, con
 std::optional<std::string> volume_stem(const fs::path& path, const VolumeFormats& formats) {
   const std::string name = path.filename().string();
   for (const VolumeFormat& format : formats)
-    if (const char* ending = ending_of(path, format)) return name.substr(0, name.size() - std::string_view(ending).size());
+    if (const char* ending = ending_of(path, format))
+      return name.substr(0, name.size() - std::string_view(ending).size());
   return std::nullopt;
 }
 
@@ -74,14 +73,6 @@ Error unknown_volume(const fs::path& path, const VolumeFormats& formats) {
   }
   return input_error(path, "is not named like a " + names + " volume",
                      "expected " + expected + "; convert other formats to NIfTI first");
-}
-
-Error input_error(const fs::path& path, const std::string& what, const std::string& action, const char* code) {
-  return Error(ErrorKind::kInput, code, "[input] " + path.string() + ": " + what + "; " + action);
-}
-
-Error output_error(const fs::path& path, const std::string& what, const std::string& action) {
-  return Error(ErrorKind::kOutput, "[output] cannot write " + path.string() + ": " + what + "; " + action);
 }
 
 std::string voxel_name(const Geometry& g, std::int64_t index) {

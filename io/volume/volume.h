@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "io/files/file_error.h"
 #include "io/volume/geometry.h"
-#include "libcore/base/error.h"
 #include "libcore/tensor/tensor.h"
 
 namespace voxshard {
@@ -83,18 +83,22 @@ void write_volume(const std::filesystem::path& path, const Volume& volume, DiskT
                   const VolumeFormats& formats = volume_formats());
 
 /// The file's name without its format's ending; none when it ends as no format's.
-std::optional<std::string> volume_stem(const std::filesystem::path& path, const VolumeFormats& formats = volume_formats());
+std::optional<std::string> volume_stem(const std::filesystem::path& path,
+                                       const VolumeFormats& formats = volume_formats());
 /// ".nii or .nii.gz"
 std::string volume_endings(const VolumeFormats& formats = volume_formats());
 
 // For formats.
 Error unknown_volume(const std::filesystem::path& path, const VolumeFormats& formats);
-/// kInput: "[input] PATH: what; action".
-Error input_error(const std::filesystem::path& path, const std::string& what, const std::string& action,
-                  const char* code = "E_READ");
-/// kOutput: "[output] cannot write PATH: what; action".
-Error output_error(const std::filesystem::path& path, const std::string& what, const std::string& action);
 /// "(x, y, z) = (3, 0, 0)" for an index into the voxels.
 std::string voxel_name(const Geometry& geometry, std::int64_t index);
+/// Calls body(T{}) with the type T of a file's scalars.
+template <class Body>
+void with_scalar(DiskType type, Body body) {
+  const auto is = [&](DiskType one, auto zero) { return one == type && (body(zero), true); };
+  static_cast<void>(is(DiskType::kU8, std::uint8_t{}) || is(DiskType::kI16, std::int16_t{}) ||
+                    is(DiskType::kU16, std::uint16_t{}) || is(DiskType::kI32, std::int32_t{}) ||
+                    is(DiskType::kF32, 0.0F));
+}
 
 }  // namespace voxshard

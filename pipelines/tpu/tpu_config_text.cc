@@ -29,8 +29,9 @@ class Reader {
 
  private:
   [[noreturn]] void fail(const std::string& what) const {
-    throw Error(ErrorKind::kConfig,
-                what + " at character " + std::to_string(at_ + 1) + " of \"" + std::string(text_) + "\"");
+    std::string text = what;
+    text.append(" at character ").append(std::to_string(at_ + 1)).append(" of \"").append(text_).append("\"");
+    throw Error(ErrorKind::kConfig, text);
   }
 
   void skip_spaces() {
