@@ -3,7 +3,6 @@
 
 #include "apps/command.h"
 #include "apps/plan_args.h"
-#include "apps/text_table.h"
 #include "apps/tpu_tables_text.h"
 #include "apps/trace_args.h"
 #include "libcore/base/text.h"

@@ -2,7 +2,8 @@
 #include <CLI/CLI.hpp>
 
 #include "apps/command.h"
-#include "apps/progress.h"
+#include "apps/flags.h"
+#include "libcore/base/text.h"
 #include "pipelines/commands/run_demo.h"
 
 namespace voxshard {
@@ -24,9 +25,7 @@ RunCommand add(CLI::App& app) {
     return Outcome{.json = to_json(report),
                    .text = std::to_string(report.cases) + " training and " + std::to_string(report.test_cases) +
                            " held-out phantoms in " + duration_text(report.seconds) + "; next: voxshard " +
-                           (report.task == "detection" ? "train " + report.folder.string() + " -o run --model retinanet"
-                                                       : "prepare " + report.folder.string() + " -o work") +
-                           "\n"};
+                           with_flags(report.next) + "\n"};
   };
 }
 

@@ -5,7 +5,7 @@
 #include "apps/command.h"
 #include "apps/flags.h"
 #include "apps/progress.h"
-#include "apps/text_table.h"
+#include "libcore/base/text.h"
 #include "pipelines/commands/run_doctor.h"
 #include "pipelines/profile/device_files.h"
 

@@ -4,7 +4,6 @@
 
 #include "apps/command.h"
 #include "apps/plan_args.h"
-#include "apps/text_table.h"
 #include "libcore/base/text.h"
 
 namespace voxshard {

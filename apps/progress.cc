@@ -36,18 +36,6 @@ void catch_stop_signals() {
 
 int stop_signal() { return caught_signal; }
 
-std::string duration_text(double seconds) {
-  const auto s = static_cast<std::int64_t>(std::llround(std::clamp(seconds, 0.0, 1e9)));
-  char text[64];
-  if (s < 60)
-    std::snprintf(text, sizeof text, "%d s", static_cast<int>(s));
-  else if (s < 3600)
-    std::snprintf(text, sizeof text, "%d min %02d s", static_cast<int>(s / 60), static_cast<int>(s % 60));
-  else
-    std::snprintf(text, sizeof text, "%d h %02d min", static_cast<int>(s / 3600), static_cast<int>(s / 60 % 60));
-  return text;
-}
-
 TerminalProgress::TerminalProgress(Options options) : options_(options), terminal_(isatty(STDERR_FILENO) == 1) {}
 
 TerminalProgress::~TerminalProgress() { finish(); }

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <string>
 
+#include "libcore/base/text.h"
 #include "pipelines/runs/report.h"
 
 namespace voxshard {
@@ -47,8 +48,5 @@ class TerminalProgress : public Progress {
 void catch_stop_signals();
 /// The signal that asked to stop, 0 when none did.
 int stop_signal();
-
-/// "42 s", "3 min 12 s", "2 h 05 min".
-std::string duration_text(double seconds);
 
 }  // namespace voxshard

@@ -2,7 +2,7 @@
 
 #include <cstdio>
 
-#include "apps/text_table.h"
+#include "libcore/base/text.h"
 
 namespace voxshard {
 namespace {

@@ -2,12 +2,10 @@
 #include <CLI/CLI.hpp>
 
 #include "apps/command.h"
-#include "apps/image_args.h"
 #include "apps/plan_args.h"
 #include "apps/progress.h"
-#include "apps/text_table.h"
+#include "apps/task_args.h"
 #include "apps/trace_args.h"
-#include "apps/video_args.h"
 #include "pipelines/commands/run_train.h"
 
 namespace voxshard {
@@ -17,15 +15,12 @@ struct Options {
   ModelArgs model;
   PlanArgs plan;
   TraceArgs trace;
-  ImageArgs images;
-  VideoArgs video;
   TrainOptions train;
-  std::string crop, optimizer = "adam", schedule = "polynomial", flip;
-  std::optional<std::int64_t> pad_multiple;
+  std::string optimizer = "adam", schedule = "polynomial";
 };
 
 void add_training_options(CLI::App& app, Options& o) {
-  const std::string training = "Training", samples = "Samples", volumes = "Samples of volumes";
+  const std::string training = "Training";
   TrainOptions& t = o.train;
   app.add_option("--steps", t.steps, "Steps in all")->capture_default_str()->group(training);
   app.add_option(kBatchNames, t.batch, "Samples of a step over all replicas")->capture_default_str()->group(training);
@@ -44,21 +39,11 @@ void add_training_options(CLI::App& app, Options& o) {
   app.add_option("--warmup-rate", t.optimizer.warmup_rate, "Learning rate that the warm-up begins with")->check(CLI::NonNegativeNumber)->capture_default_str()->group(training);
   app.add_option("--weight-decay", t.optimizer.weight_decay, "On kernels; decoupled for adam")->capture_default_str()->group(training);
   app.add_option("--clip-norm", t.optimizer.clip_norm, "Clip the gradient to this global norm; 0: do not")->capture_default_str()->group(training);
-  app.add_option("--fold", t.fold, "Which of 5 folds of volumes validates, or all: no validation (of volumes: train on everything)")->capture_default_str()->group(training);
   app.add_option("--validate-every", t.validate_every, "Steps between validations on whole volumes or pictures; 0: at the end")->capture_default_str()->group(training);
   app.add_option("--checkpoint-every", t.checkpoint_every, "Steps between checkpoints")->capture_default_str()->group(training);
   app.add_flag("--resume", t.resume, "Go on from the last checkpoint, to the same bits")->group(training);
   app.add_flag("--restart", t.restart, "Throw an earlier run in the folder away")->group(training);
-  app.add_option("--crop", o.crop, "D x H x W of the crops (of pictures H x W), or whole, padded to a few sizes; default: 64x64x64, pictures whole")
-      ->group(samples);
-  app.add_option("--foreground", t.sampling.foreground, "Share of crops that hold a voxel of a random class, or a random object")
-      ->check(CLI::Range(0.0, 1.0))->capture_default_str()->group(samples);
-  app.add_option("--intensity-scale", t.sampling.intensity_scale, "Standard deviation of a random factor")->capture_default_str()->group(volumes);
-  app.add_option("--noise", t.sampling.noise, "Standard deviation of added noise, in normalised units")->capture_default_str()->group(volumes);
-  app.add_option("--flip", o.flip, "Axes to mirror at random, like DHW; not where left and right are different classes")->group(volumes);
-  app.add_option("--pad-multiple", o.pad_multiple, "What is whole is padded to a multiple of this; default: 8, of pictures 32")
-      ->group(samples);
-  app.add_option("--seed", t.sampling.seed, "Seed of weights, samples and augmentation")->capture_default_str()->group(samples);
+  app.add_option("--seed", t.seed, "Seed of weights, samples and augmentation")->capture_default_str()->group("Samples");
 }
 
 ScheduleKind schedule_from_name(const std::string& name) {
@@ -67,32 +52,11 @@ ScheduleKind schedule_from_name(const std::string& name) {
   return name == "steps" ? ScheduleKind::kSteps : ScheduleKind::kConstant;
 }
 
-/// Crops and padding, of volumes or of pictures.
-void apply_sample_options(const Options& o, TrainOptions& t) {
-  const bool pictures = t.spec.detects();
-  const int axes = pictures ? 2 : 3;
-  const std::string crop = !o.crop.empty() ? o.crop : pictures ? "whole" : "64x64x64";
-  Dims& size = pictures ? t.images.crop : t.sampling.crop;
-  if (crop != "whole") {
-    const Shape extents = extents_from_text(crop, axes, 1);
-    for (int a = 1; a <= axes; ++a) size.push_back(extents[a]);
-  }
-  if (o.pad_multiple) (pictures ? t.images.pad_multiple : t.sampling.pad_multiple) = *o.pad_multiple;
-  t.images.foreground = t.sampling.foreground;
-  t.images.augmentation = image_augmentation(o.images);
-  t.held_out = o.images.held_out;
-  for (char axis : o.flip) {
-    const auto at = std::string("DHW").find(axis);
-    if (at == std::string::npos) throw Error(ErrorKind::kUsage, "[usage] --flip is \"" + o.flip + "\"; expected letters of DHW");
-    t.sampling.flip[at] = true;
-  }
-}
-
 std::string report_text(const TrainReport& r, const std::string& run) {
   std::string text = std::to_string(r.steps) + " steps on " + std::to_string(r.train_cases) + " cases in " + duration_text(r.seconds) +
                      ", last loss " + fixed_text(r.loss, 4);
-  if (r.validation.score >= 0)
-    text += ", validation " + r.metric + " " + fixed_text(r.validation.score) + " (best " + fixed_text(r.best_score) + ")";
+  if (r.validation)
+    text += ", validation " + r.metric + " " + fixed_text(r.validation->score) + " (best " + fixed_text(r.best_score) + ")";
   return text + "; run folder " + run + (r.interrupted ? "; interrupted, go on with --resume\n" : "\n");
 }
 
@@ -105,8 +69,7 @@ RunCommand add(CLI::App& app) {
   add_model_options(app, o->model, true);
   add_plan_options(app, o->plan, o->model);
   add_training_options(app, *o);
-  add_image_options(app, o->images);
-  add_frame_options(app, o->video);
+  add_task_settings(app, TaskCommand::kTrain, o->train.task);
   add_trace_options(app, o->trace);
   return [o](const Context& context) {
     TrainOptions& t = o->train;
@@ -124,8 +87,6 @@ RunCommand add(CLI::App& app) {
     if (t.optimizer.schedule == ScheduleKind::kSteps && t.optimizer.decay_at.empty())
       t.optimizer.decay_at = {t.steps * 2 / 3, t.steps * 8 / 9};  // as 15,000 and 20,000 of the original's 22,500
     t.iterations_per_loop = tpu_config(o->model.tpu, t.batch).iterations_per_loop;
-    apply_sample_options(*o, t);
-    t.frames = frame_selection(o->video);
     const TrainReport report = run_train(t, *context.progress);
     return Outcome{.json = report.to_json(), .text = report_text(report, t.run.string()), .interrupted = report.interrupted};
   };

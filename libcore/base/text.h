@@ -1,10 +1,26 @@
-// Numbers as people read them.
+// Numbers and tables for people. In a table the first column stands to the left, the others to the right.
+//
+//   text_table({{"class", "Dice"}, {"liver", "0.934"}})
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace voxshard {
+
+/// The first row is the heading. Rows may be shorter than the heading.
+std::string text_table(const std::vector<std::vector<std::string>>& rows);
+
+/// "0.934"; "-" for NaN.
+std::string fixed_text(double value, int digits = 3);
+
+/// "75x60x47", "3.01x3.01x3.5".
+std::string joined_text(const double* values, int count, int digits);
+std::string joined_text(const long* values, int count);
+
+/// "42 s", "3 min 12 s", "2 h 05 min".
+std::string duration_text(double seconds);
 
 /// "1.50 GiB", "12.30 MiB", "17 bytes".
 std::string bytes_text(std::int64_t bytes);

@@ -5,7 +5,7 @@
 
 #include "libcore/base/text.h"
 #include "libcore/ops/op_table.h"
-#include "pipelines/tasks/original_feed.h"
+#include "pipelines/tasks/task_table.h"
 
 namespace voxshard {
 namespace {
@@ -31,7 +31,7 @@ PlanProblem problem_of(const PlanOptions& o, const Graph& graph) {
                       .workers = o.threads,
                       .tiled = !in_process};
   if (o.core_budget_bytes == 0 && !in_process) problem.core_bytes = o.device.spec.usable_bytes();
-  if (!host) problem.feed = original_feed(o.spec, o.extents);
+  if (!host) problem.feed = task_of(task_table(), o.spec).feed(o.spec, o.extents);
   return problem;
 }
 

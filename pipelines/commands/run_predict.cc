@@ -1,146 +1,17 @@
 #include "pipelines/commands/run_predict.h"
 
-#include <algorithm>
-#include <chrono>
-#include <nlohmann/json.hpp>
-#include <set>
-
-#include "io/volume/volume.h"
 #include "libcore/kernels/conv.h"
-#include "pipelines/tasks/detection/predict_detections.h"
-#include "pipelines/tasks/segmentation/predict_volume.h"
-#include "pipelines/tasks/segmentation/prepare_image.h"
-#include "pipelines/tasks/segmentation/sample_source.h"
 
 namespace voxshard {
-namespace {
 
-namespace fs = std::filesystem;
-
-/// "liver_03_0000.nii.gz" -> "liver_03".
-std::string case_id(const fs::path& path, const VolumeFormats& formats) {
-  constexpr std::string_view kChannel = "_0000";
-  const std::string name = volume_stem(path, formats).value_or(path.filename().string());
-  return name.ends_with(kChannel) ? name.substr(0, name.size() - kChannel.size()) : name;
-}
-
-std::vector<fs::path> find_images(const fs::path& input, const VolumeFormats& formats) {
-  if (!fs::exists(input)) throw Error(ErrorKind::kInput, "[predict] " + input.string() + " does not exist; give an image or a folder of images");
-  if (!fs::is_directory(input)) return {input};
-  std::vector<fs::path> images;
-  for (const auto& entry : fs::directory_iterator(input))
-    if (volume_stem(entry.path(), formats) && !entry.path().filename().string().starts_with("._"))
-      images.push_back(entry.path());
-  std::sort(images.begin(), images.end());
-  if (images.empty()) throw Error(ErrorKind::kNoCase, "[predict] " + input.string() + " holds no " + volume_endings(formats) + " image");
-  return images;
-}
-
-class Predictor {
- public:
-  Predictor(const PredictOptions& options, TrainedRun run, Progress& progress)
-      : o_(options), progress_(progress), pool_(options.threads), spec_(run.spec) {
-    try {
-      plan_ = plan_from_json(run.preparation);
-    } catch (const Error& e) {
-      throw Error(ErrorKind::kCheckpoint, run.file.string() + ": " + e.what());
-    }
-    session_ = prediction_session(run, {.core_bytes = options.core_budget_bytes}, pool_);
-  }
-
-  PredictReport run(const std::vector<fs::path>& images) {
-    plan_all(images);
-    make_output_folder(o_.output);
-    for (const fs::path& image : images) {
-      if (progress_.stop_requested()) {
-        report_.interrupted = true;
-        break;
-      }
-      one(image);
-      progress_.update("predict", static_cast<std::int64_t>(report_.cases.size() + report_.failures.size()),
-                       static_cast<std::int64_t>(images.size()), case_id(image, o_.formats));
-    }
-    write_quarantine(o_.output, report_.failures);
-    if (report_.cases.empty() && !report_.interrupted)
-      throw Error(ErrorKind::kNoCase, "[predict] none of " + std::to_string(images.size()) + " images could be predicted; the first: " +
-                                          report_.failures.front().message);
-    return report_;
-  }
-
- private:
-  /// Plans every size there is from the headers. An unreadable image is left to its turn.
-  void plan_all(const std::vector<fs::path>& images) {
-    std::set<Shape> sizes;
-    for (const fs::path& image : images) {
-      try {
-        const VolumeInfo info = read_volume_info(image, o_.formats);
-        if (info.readable) sizes.insert(prediction_extents(prepared_geometry(info.geometry, plan_).shape(), spec_.unet.depth));
-      } catch (const Error&) {
-      }
-    }
-    const PlannedBytes planned =
-        plan_predictions(*session_, sizes, std::to_string(images.size()) + " images", progress_);
-    report_.bytes_per_core = planned.core;
-    report_.host_bytes = planned.host;
-  }
-
-  void one(const fs::path& path) {
-    const auto start = std::chrono::steady_clock::now();
-    const std::string id = case_id(path, o_.formats);
-    if (!seen_.insert(id).second) {
-      fail(id, "E_DUPLICATE", "[predict] " + path.string() + " would overwrite the prediction of another image of the same name; rename it");
-      return;
-    }
-    try {
-      const PreparedImage prepared = prepare_image(read_image(path, o_.formats), plan_);
-      Volume labels{prepared.image.geometry,
-                    predict_volume(*session_, prepared.image.voxels, air_value(plan_), spec_.unet.depth)};
-      const fs::path file = o_.output / (id + o_.formats.front().endings.back());
-      write_volume(file, restore_label(labels, prepared.original, plan_), DiskType::kU8, o_.formats);
-      report_.cases.push_back({id, file, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()});
-    } catch (const Error& e) {
-      if (e.kind() != ErrorKind::kInput) throw;
-      fail(id, e.code(), e.what());
-    }
-  }
-
-  void fail(const std::string& id, const std::string& code, const std::string& message) {
-    report_.failures.push_back({id, code, message});
-    progress_.log("case " + id + ": " + message + " [quarantined]");
-  }
-
-  const PredictOptions& o_;
-  Progress& progress_;
-  WorkerPool pool_;
-  ModelSpec spec_;
-  PreparePlan plan_;
-  std::unique_ptr<Session> session_;
-  PredictReport report_;
-  std::set<std::string> seen_;  // case ids
-};
-
-PredictReport predict_volumes(const PredictOptions& options, TrainedRun run, Progress& progress) {
-  const VideoPrediction& video = options.video;
-  if (!options.draw.empty() || options.postprocess != "auto" || video.frames || !video.coco.empty() || !video.mot.empty())
-    throw Error(ErrorKind::kUsage, std::string("[predict] {draw}, {postprocess} and the options about videos are for detectors, but the run is a ") +
-                                       run.spec.model_name() + "; leave them out");
-  const auto images = find_images(options.input, options.formats);
-  const fs::path folder = fs::is_directory(options.input) ? options.input : fs::absolute(options.input).parent_path();
-  if (fs::weakly_canonical(options.output) == fs::weakly_canonical(folder))
-    throw Error(ErrorKind::kUsage, "[predict] the output folder " + options.output.string() +
-                                       " is that of the images, which predictions could overwrite; choose another with {output}");
-  return Predictor(options, std::move(run), progress).run(images);
-}
-
-}  // namespace
-
-PredictReport run_predict(const PredictOptions& options, Progress& progress) {
+PredictReport run_predict(const PredictOptions& options, Progress& progress, const TaskTable& tasks) {
   TrainedRun run = load_trained_run(
       {.run = options.run, .checkpoint = options.checkpoint, .partition = options.partition, .precision = options.precision});
   if (run.spec.precision == DType::kBF16 && !cpu_has_native_bf16())
     progress.log("this processor does not multiply bf16: values are stored as bf16 and multiplied in f32");
-  return run.spec.detects() ? predict_detections(options, std::move(run), progress)
-                            : predict_volumes(options, std::move(run), progress);
+  const Task& task = task_of(tasks, run.spec);
+  require_own_settings(task, options.task, "predict", std::string("the run is a ") + run.spec.model_name());
+  return task.predict(options, std::move(run), progress);
 }
 
 nlohmann::ordered_json to_json(const PredictReport& report) {
@@ -152,8 +23,7 @@ nlohmann::ordered_json to_json(const PredictReport& report) {
                                  {"bytes_per_core", report.bytes_per_core},
                                  {"host_bytes", report.host_bytes},
                                  {"interrupted", report.interrupted}};
-  if (report.detections >= 0) json["detections"] = report.detections;
-  if (report.video) json["video"] = to_json(*report.video);
+  if (!report.found.is_null()) json.update(report.found);
   return json;
 }
 

@@ -8,7 +8,7 @@
 #include "libcore/device/feed_price.h"
 #include "libcore/ops/op_table.h"
 #include "pipelines/profile/device_files.h"
-#include "pipelines/tasks/original_feed.h"
+#include "pipelines/tasks/task_table.h"
 
 namespace voxshard {
 namespace {
@@ -56,7 +56,7 @@ Placement placement_of(const PublishedStep& row) {
 
 /// The rate at which the busiest host of a row would unpack, if unpacking took the published time.
 double implied_unpack_bytes_s(const PublishedStep& row, const DeviceSpec& device) {
-  const Feed feed = original_feed(row.spec, row.extents);
+  const Feed feed = task_of(task_table(), row.spec).feed(row.spec, row.extents);
   return host_load(Torus(device, placement_of(row)), placement_of(row), feed).record_bytes / row.seconds;
 }
 
@@ -82,7 +82,7 @@ DeviceSpec refitted_without(DeviceSpec device, const std::string& left_out) {
 
 EmulatedStep emulate(const PublishedStep& row, Recompute recompute) {
   const DeviceSpec device = device_from_name(row.device).spec;
-  const Feed feed = original_feed(row.spec, row.extents);
+  const Feed feed = task_of(task_table(), row.spec).feed(row.spec, row.extents);
   const Graph graph = build_graph(row.spec, row.extents, Phase::kTrain, row.spec.precision);
   Cut cut = row.spec.cut;
   cut.recompute = recompute;

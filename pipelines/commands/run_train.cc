@@ -77,7 +77,7 @@ class Run {
                   std::to_string(report_.parameters) + " parameters");
     if (o_.spec.precision == DType::kBF16 && !cpu_has_native_bf16())
       progress_.log("this processor does not multiply bf16: values are stored as bf16 and multiplied in f32");
-    session_->parameters() = initialise(graph, o_.sampling.seed);
+    session_->parameters() = initialise(graph, o_.seed);
     trainer_ = std::make_unique<Trainer>(*session_, o_.optimizer, graph, o_.steps);
     state_ = {.model = to_json(o_.spec), .prepare = task_->preparation(), .training = training_json(o_, *task_)};
   }
@@ -105,7 +105,7 @@ class Run {
       const bool validated = look && report_.validation_cases > 0 && (last || is_due(looked_at, done, o_.validate_every));
       if (validated) validate();
       csv.write({done, result.loss, result.gradient_norm, result.learning_rate, seconds,
-                 validated ? report_.validation.score : std::numeric_limits<double>::quiet_NaN()});
+                 validated ? report_.validation->score : std::numeric_limits<double>::quiet_NaN()});
       if (!look) continue;
       if (last || is_due(looked_at, done, o_.checkpoint_every)) save();
       progress_.update("train", done, o_.steps, text_of(result));
@@ -159,16 +159,16 @@ class Run {
 
   std::string text_of(const StepResult& result) const {
     char text[96];
-    const double score = report_.validation.score;
-    if (score >= 0) std::snprintf(text, sizeof text, "loss %.4f  validation %s %.4f", result.loss, task_->metric(), score);
+    if (report_.validation)
+      std::snprintf(text, sizeof text, "loss %.4f  validation %s %.4f", result.loss, task_->metric(), report_.validation->score);
     else std::snprintf(text, sizeof text, "loss %.4f", result.loss);
     return text;
   }
 
   void validate() {
     report_.validation = task_->validate(*session_, o_.spec, progress_);
-    if (report_.validation.score <= state_.best_score) return;
-    state_.best_score = report_.validation.score;
+    if (report_.validation->score <= state_.best_score) return;
+    state_.best_score = report_.validation->score;
     state_.step = trainer_->steps_done();
     save_checkpoint(o_.run / "checkpoints" / "best.safetensors", state_, session_->parameters(), {});
   }
@@ -224,26 +224,16 @@ void check(const TrainOptions& o) {
   require(o.steps >= 1 && o.batch >= 1 && o.checkpoint_every >= 1, "{steps}, {batch} and {checkpoint-every} must be at least 1");
   require(o.batch % o.spec.cut.mesh.replicas == 0, "the batch " + std::to_string(o.batch) + " must be divisible by the " +
                                               std::to_string(o.spec.cut.mesh.replicas) + " replicas");
-  require(o.sampling.pad_multiple >= 1 && o.images.pad_multiple >= 1, "{pad-multiple} must be at least 1");
-}
-
-std::unique_ptr<TrainingTask> task_of(const TrainOptions& o) {
-  if (!o.spec.detects() && o.frames)
-    throw Error(ErrorKind::kUsage, "[train] {range}, {stride} and {fps} choose frames of videos; a " +
-                                       std::string(o.spec.model_name()) + " trains on volumes");
-  if (!o.spec.detects()) return volume_task({.work = o.work, .fold = o.fold, .sampling = o.sampling});
-  HeldOutImages held_out = o.held_out;
-  if (o.fold == "all") held_out.validate = false;
-  return detection_task(
-      {.data = o.work, .held_out = held_out, .sampling = o.images, .seed = o.sampling.seed, .frames = o.frames}, o.spec.retinanet);
 }
 
 }  // namespace
 
-TrainReport run_train(const TrainOptions& options, Progress& progress) {
+TrainReport run_train(const TrainOptions& options, Progress& progress, const TaskTable& tasks) {
   TrainOptions o = options;
   check(o);
-  std::unique_ptr<TrainingTask> task = task_of(o);
+  const Task& kind = task_of(tasks, o.spec);
+  require_own_settings(kind, o.task, "train", std::string("the model is a ") + o.spec.model_name());
+  std::unique_ptr<TrainingTask> task = kind.training({.data = o.work, .seed = o.seed}, o.task, o.spec);
   task->complete(o.spec);
   const auto last = o.run / "checkpoints" / "last.safetensors";
   if (std::filesystem::exists(last) && !o.resume && !o.restart)
@@ -253,11 +243,12 @@ TrainReport run_train(const TrainOptions& options, Progress& progress) {
 
 nlohmann::ordered_json TrainReport::to_json() const {
   Json by_class = Json::array();
-  for (double score : validation.by_class) by_class.push_back(std::isfinite(score) ? Json(score) : Json(nullptr));
+  if (validation)
+    for (double score : validation->by_class) by_class.push_back(std::isfinite(score) ? Json(score) : Json(nullptr));
   return {{"steps", steps},           {"parameters", parameters},
           {"loss", loss},             {"train_cases", train_cases},
           {"validation_cases", validation_cases}, {"validation_" + metric, by_class},
-          {"mean_" + metric, validation.score >= 0 ? Json(validation.score) : Json(nullptr)},
+          {"mean_" + metric, validation ? Json(validation->score) : Json(nullptr)},
           {"best_" + metric, best_score >= 0 ? Json(best_score) : Json(nullptr)},
           {"interrupted", interrupted}, {"seconds", seconds}};
 }

@@ -1,4 +1,4 @@
-// `voxshard train`: prepared volumes, or pictures with boxes, to a run folder. Whole or in crops, validation with a best
+// `voxshard train`: the data of a task to a run folder. Validation with a best
 // checkpoint, checkpoints from which a killed run goes on to the same bits.
 //
 //   RUN/ run.json  plans.json  results.csv  splits_final.json  checkpoints/{last,best}.safetensors + .json
@@ -8,23 +8,19 @@
 
 #include "libcore/train/optimizer.h"
 #include "pipelines/profile/trace_json.h"
-#include "pipelines/tasks/detection/detection_task.h"
-#include "pipelines/tasks/segmentation/volume_task.h"
+#include "pipelines/tasks/task_table.h"
 #include "pipelines/tpu/tpu_config_loop.h"
 
 namespace voxshard {
 
 struct TrainOptions {
-  std::filesystem::path work, run;  // work: prepared volumes; for a detector a data set of pictures
+  std::filesystem::path work, run;  // work: the data, as the task reads it
   ModelSpec spec;              // channels and classes are taken from the data
   OptimizerOptions optimizer;
-  SamplingOptions sampling;    // of volumes; the seed is also that of weights and of pictures
-  ImageSampling images;        // of pictures
-  HeldOutImages held_out;      // which pictures validate; with fold "all" none
-  std::optional<FrameSelection> frames;  // of pictures that are frames of videos
+  std::uint64_t seed = 0;      // of weights, samples and augmentation
+  TaskOptions task;            // of the model's task: samples, what validates
   std::int64_t steps = 1000;
   std::int64_t batch = 1;
-  std::string fold = "0";      // of volumes: of 5 (fewer with few cases), or "all": no validation
   std::int64_t validate_every = 0;    // steps; 0: at the end only
   std::int64_t checkpoint_every = 100;
   IterationsPerLoop iterations_per_loop;  // between two looks: progress, validation, checkpoint; what is due waits for one
@@ -43,7 +39,7 @@ struct TrainReport {
   double loss = 0;                 // of the last step
   std::int64_t train_cases = 0, validation_cases = 0;
   std::string metric;              // "dice", "ap50"
-  Validation validation;           // the last one
+  std::optional<Validation> validation;  // the last one
   double best_score = -1;
   double seconds = 0;
   bool interrupted = false;
@@ -52,6 +48,6 @@ struct TrainReport {
 
 /// Errors: kInput, kNoCase, kConfig, kBudget (before anything is allocated), kCheckpoint (resume of another run), kUsage
 /// (the folder holds a run and neither resume nor restart is given), kDiverged, kOutput.
-TrainReport run_train(const TrainOptions& options, Progress& progress);
+TrainReport run_train(const TrainOptions& options, Progress& progress, const TaskTable& tasks = task_table());
 
 }  // namespace voxshard

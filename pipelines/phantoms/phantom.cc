@@ -230,4 +230,9 @@ Phantom make_phantom(const PhantomOptions& options) {
   return {reorient(phantom.image, code), reorient(phantom.label, code)};
 }
 
+std::string demo_id(int index) {
+  const std::string digits = std::to_string(index);
+  return "phantom_" + std::string(digits.size() < 3 ? 3 - digits.size() : 0, '0') + digits;
+}
+
 }  // namespace voxshard

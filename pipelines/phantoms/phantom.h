@@ -35,4 +35,7 @@ const std::vector<std::string>& phantom_label_names();
 /// edge cuts it. Cost: about 0.3 s and 2 MB at subdivide = 1.   Threads: any number at once.
 Phantom make_phantom(const PhantomOptions& options);
 
+/// "phantom_007".
+std::string demo_id(int index);
+
 }  // namespace voxshard

@@ -10,6 +10,17 @@
 
 namespace voxshard {
 
+bool in_case_boundary(const std::string& id, std::vector<CaseFailure>& failures, const std::function<void()>& body) {
+  try {
+    body();
+    return true;
+  } catch (const Error& e) {
+    if (e.kind() != ErrorKind::kInput && e.kind() != ErrorKind::kConfig && e.kind() != ErrorKind::kNoCase) throw;
+    failures.push_back({id, e.code(), e.what()});
+  }
+  return false;
+}
+
 void write_quarantine(const std::filesystem::path& folder, const std::vector<CaseFailure>& failures) {
   std::string text = "case,code,message\n";
   for (const auto& f : failures) text += csv_text(f.id) + "," + csv_text(f.code) + "," + csv_text(f.message) + "\n";

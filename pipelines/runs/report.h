@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
@@ -42,6 +43,10 @@ struct CaseFailure {
   std::string code;     // that of the error: E_READ, E_MISSING, E_SHAPE, E_GEOMETRY, E_LABELS, E_NAN, E_DUPLICATE
   std::string message;  // what is wrong and what to do
 };
+
+/// Runs `body`; an Error of kind kInput, kConfig or kNoCase becomes a CaseFailure of case `id`, others pass.
+/// Returns true when `body` came to its end.
+bool in_case_boundary(const std::string& id, std::vector<CaseFailure>& failures, const std::function<void()>& body);
 
 /// Writes DIR/quarantine.csv (id, code, message), also when there is no failure: an old list must not survive.
 void write_quarantine(const std::filesystem::path& folder, const std::vector<CaseFailure>& failures);

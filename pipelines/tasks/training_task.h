@@ -15,7 +15,7 @@
 namespace voxshard {
 
 struct Validation {
-  double score = -1;             // higher is better; -1: none yet
+  double score = 0;              // 0 or more, higher is better
   std::vector<double> by_class;  // of what is to be found; NaN where the samples have none
 };
 
@@ -49,5 +49,10 @@ class TrainingTask {
   /// How well the session's parameters do on the cases that are held out. The session's core set is given back.
   virtual Validation validate(Session& session, const ModelSpec& spec, Progress& progress) const = 0;
 };
+
+/// Errors: kConfig for a multiple below 1.
+inline void require_pad_multiple(std::int64_t multiple) {
+  if (multiple < 1) throw Error(ErrorKind::kConfig, "[train] {pad-multiple} must be at least 1");
+}
 
 }  // namespace voxshard

@@ -2,7 +2,7 @@
 //
 //   Scene scene("prepare");                       // an empty folder, removed at the end
 //   scene.write_dataset(3);                       // three 12 x 10 x 8 cases with a bright box of class 1 and 2
-//   run_prepare({.dataset = scene.data(), .work = scene.work()}, scene.progress);
+//   prepare_dataset({.dataset = scene.data(), .work = scene.work()}, scene.progress);
 #pragma once
 
 #include <unistd.h>

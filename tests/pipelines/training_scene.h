@@ -9,8 +9,9 @@
 #include <gtest/gtest.h>
 
 #include "pipelines/commands/run_demo.h"
-#include "pipelines/commands/run_prepare.h"
 #include "pipelines/commands/run_train.h"
+#include "pipelines/tasks/segmentation/prepare_dataset.h"
+#include "pipelines/tasks/segmentation/volume_task.h"
 #include "tests/pipelines/pipeline_scene.h"
 
 namespace voxshard {
@@ -26,19 +27,22 @@ void expect_error(ErrorKind kind, const std::string& piece, Act act) {
   }
 }
 
+inline VolumeTaskOptions& volumes(TrainOptions& options) { return options.task.of<VolumeTaskOptions>(); }
+
 struct TrainingScene : Scene {
   explicit TrainingScene(const std::string& name, int cases = 2) : Scene(name) {
     run_demo({.folder = data(), .cases = cases, .test_cases = 1, .threads = 2}, progress);
-    run_prepare({.dataset = data(), .work = work(), .spacing = "8,8,8", .threads = 2}, progress);
+    prepare_dataset({.dataset = data(), .work = work(), .spacing = "8,8,8", .threads = 2}, progress);
     progress = {};
   }
 
   TrainOptions options(const std::string& run) const {
-    TrainOptions o{.work = work(), .run = path(run), .steps = 5, .fold = "all", .threads = 2};
+    TrainOptions o{.work = work(), .run = path(run), .steps = 5, .threads = 2};
+    volumes(o).fold = "all";
     o.spec.unet = {.base_filters = 4, .depth = 3};
     o.spec.precision = DType::kF32;
-    o.sampling.crop = {16, 16, 16};
-    o.sampling.flip = {true, true, true};
+    volumes(o).sampling.crop = {16, 16, 16};
+    volumes(o).sampling.flip = {true, true, true};
     return o;
   }
   std::filesystem::path last(const std::string& run) const { return path(run) / "checkpoints" / "last.safetensors"; }

@@ -4,7 +4,7 @@
 //   DetectionDataset truth = read_detection_dataset("bccd/coco_test.json", DetectionUse::kScoring);
 //   Tensor pixels = read_rgb(sets.train.images[0].file);
 //
-// Called by train, predict, evaluate and info. The types are in io/detection_annotations.h.
+// Called by train, predict, evaluate and info. The types are in io/boxes/detection_annotations.h.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ enum class DetectionUse : std::uint8_t {
 ///   FOLDER       with one of annotations.json, _annotations.coco.json, instances*.json, coco*.json (also in
 ///                FOLDER/annotations), or with Annotations/*.xml and JPEGImages (Pascal VOC), or with gt/gt.txt (MOT)
 ///   FILE.txt     MOT; its frames as read_mot_sequence finds them
-/// A picture may be a frame of a video (io/picture.h, io/coco_frames.h).
+/// A picture may be a frame of a video (io/image/picture.h, io/boxes/coco_frames.h).
 /// Errors: kInput for a missing path, a file that is not such JSON, or a folder with none or several of these; kNoCase
 /// when no image is usable. Entries that cannot be used are in `notes`.   Cost: a header of each picture for kTraining.
 DetectionDataset read_detection_dataset(const std::filesystem::path& path, DetectionUse use = DetectionUse::kTraining);

@@ -3,9 +3,17 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "libcore/base/text.h"
 #include "pipelines/tasks/detection/detection_dataset.h"
 
 namespace voxshard {
+namespace {
+
+std::string size_text(std::int64_t width, std::int64_t height) {
+  return std::to_string(width) + "x" + std::to_string(height);
+}
+
+}  // namespace
 
 using Json = nlohmann::ordered_json;
 
@@ -29,13 +37,6 @@ DetectionSetInfo read_detection_info(const std::filesystem::path& annotations) {
   return info;
 }
 
-Json to_json(const PictureInfo& info) {
-  const ImageHeader& h = info.header;
-  return {{"path", info.path.string()},   {"format", format_name(h.format)}, {"width", h.width},
-          {"height", h.height},           {"channels", h.channels},          {"bits", h.bits},
-          {"orientation", h.orientation}, {"file_bytes", h.file_bytes}};
-}
-
 Json to_json(const DetectionSetInfo& info) {
   Json json = {{"path", info.path.string()},
                {"images", info.images},
@@ -49,6 +50,18 @@ Json to_json(const DetectionSetInfo& info) {
   json["mended"] = info.mended;
   json["left_out"] = info.failures.size();
   return json;
+}
+
+std::string to_text(const DetectionSetInfo& info) {
+  std::string text = info.path.string() + "\n  " + std::to_string(info.images) + " images, " +
+                     size_text(info.smallest[0], info.smallest[1]) + " to " +
+                     size_text(info.largest[0], info.largest[1]) + " pixels; " + std::to_string(info.boxes) +
+                     " boxes, of them " + std::to_string(info.crowds) + " crowds and " + std::to_string(info.ignored) +
+                     " to be ignored; " + std::to_string(info.mended) + " entries mended, " +
+                     std::to_string(info.failures.size()) + " left out\n";
+  std::vector<std::vector<std::string>> rows = {{"class", "id", "boxes"}};
+  for (const auto& c : info.classes) rows.push_back({c.name, std::to_string(c.id), std::to_string(c.boxes)});
+  return text + text_table(rows);
 }
 
 }  // namespace voxshard

@@ -1,4 +1,4 @@
-// What `voxshard info` tells about pictures and about data sets of pictures with boxes.
+// What `voxshard info` tells about data sets of pictures with boxes.
 //
 //   DetectionSetInfo info = read_detection_info("annotations/instances_train.json");
 //   info.classes[0].boxes;                       // how often the first class occurs
@@ -10,15 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "io/image/image_header.h"
 #include "pipelines/runs/report.h"
 
 namespace voxshard {
-
-struct PictureInfo {
-  std::filesystem::path path;
-  ImageHeader header;
-};
 
 struct DetectionClassInfo {
   std::string name;
@@ -39,7 +33,7 @@ struct DetectionSetInfo {
 /// Errors: as read_detection_dataset, whose checks are made.
 DetectionSetInfo read_detection_info(const std::filesystem::path& annotations);
 
-nlohmann::ordered_json to_json(const PictureInfo& info);
 nlohmann::ordered_json to_json(const DetectionSetInfo& info);
+std::string to_text(const DetectionSetInfo& info);
 
 }  // namespace voxshard

@@ -18,7 +18,7 @@ constexpr std::size_t kAp50 = 1;  // in a CocoSummary
 DetectionSets read_sets(const DetectionTaskOptions& o) {
   const double fraction = o.held_out.validate ? o.held_out.fraction : 0;
   DetectionSets sets =
-      read_detection_sets({.data = o.data, .val = o.held_out.file, .val_fraction = fraction, .frames = o.frames});
+      read_detection_sets({.data = o.data, .val = o.held_out.file, .val_fraction = fraction, .frames = o.frames.selection()});
   if (!o.held_out.validate) sets.val.images.clear();
   return sets;
 }

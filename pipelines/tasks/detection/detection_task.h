@@ -5,10 +5,9 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 
-#include "io/video/select.h"
 #include "pipelines/tasks/detection/detection_source.h"
+#include "pipelines/tasks/detection/frame_choice.h"
 #include "pipelines/tasks/training_task.h"
 
 namespace voxshard {
@@ -25,7 +24,7 @@ struct DetectionTaskOptions {
   HeldOutImages held_out;
   ImageSampling sampling;
   std::uint64_t seed = 0;
-  std::optional<FrameSelection> frames;  // of `data` that are frames of videos
+  FrameChoice frames;                    // of `data` that are frames of videos
 };
 
 /// Of `config` the variant matters: it decides anchors and which class is the first. Errors: those of

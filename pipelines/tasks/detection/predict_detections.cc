@@ -74,26 +74,35 @@ PostprocessOptions postprocess_of(const std::string& name, const RetinaNetConfig
   return options;
 }
 
-void check_outputs(const PredictOptions& o) {
+void check_outputs(const PredictOptions& o, const DetectionPrediction& d) {
   const auto same = [](const fs::path& a, const fs::path& b) { return fs::weakly_canonical(a) == fs::weakly_canonical(b); };
   if (o.output.extension() != ".json")
     throw Error(ErrorKind::kUsage, "[predict] the detections of a RetinaNet run go to a JSON file, got {output} " + o.output.string());
   if (is_video_name(o.input)) return;  // predict_video looks at its own
-  if (!o.video.coco.empty() || !o.video.mot.empty())
+  if (!d.video.coco.empty() || !d.video.mot.empty())
     throw Error(ErrorKind::kUsage, "[predict] {coco} and {mot} are for a video; {output} is the file of COCO results for " + o.input.string());
-  if (o.video.frames && !is_data_set(o.input))
+  if (d.video.frames && !is_data_set(o.input))
     throw Error(ErrorKind::kUsage, "[predict] {range}, {stride} and {fps} choose frames of videos; got " + o.input.string());
   if (same(o.output, o.input))
     throw Error(ErrorKind::kUsage, "[predict] {output} " + o.output.string() + " is the input, which would be overwritten; choose another");
   const fs::path folder = fs::is_directory(o.input) ? o.input : fs::absolute(o.input).parent_path();
-  if (!o.draw.empty() && same(o.draw, folder))
-    throw Error(ErrorKind::kUsage, "[predict] {draw} " + o.draw.string() + " is the folder of the pictures, which could be overwritten; choose another");
+  if (!d.draw.empty() && same(d.draw, folder))
+    throw Error(ErrorKind::kUsage, "[predict] {draw} " + d.draw.string() + " is the folder of the pictures, which could be overwritten; choose another");
+}
+
+std::string text_of(const VideoPredictReport& v) {
+  std::string text = std::to_string(v.frames) + " frames, " + std::to_string(v.detections) + " objects in " +
+                     std::to_string(v.tracks) + " tracks";
+  if (v.lost > 0) text += ", " + std::to_string(v.lost) + " frames too damaged to decode";
+  if (v.not_drawn > 0) text += ", " + std::to_string(v.not_drawn) + " not drawn";
+  for (const std::string& note : v.notes) text += "\n  " + note;
+  return text + "\n";
 }
 
 class Detector {
  public:
-  Detector(const PredictOptions& options, TrainedRun run, Progress& progress)
-      : o_(options), progress_(progress), pool_(options.threads), pictures_(find_pictures(options.input, options.video.frames)) {
+  Detector(const PredictOptions& options, const DetectionPrediction& detection, TrainedRun run, Progress& progress)
+      : o_(options), d_(detection), progress_(progress), pool_(options.threads), pictures_(find_pictures(options.input, detection.video.frames)) {
     try {
       preparation_ = image_preparation_from_json(run.preparation);
     } catch (const Error& e) {
@@ -102,9 +111,8 @@ class Detector {
     if (first_class(run.spec.retinanet) + static_cast<std::int64_t>(preparation_.classes.size()) != run.spec.retinanet.classes)
       throw Error(ErrorKind::kCheckpoint, run.file.string() + ": names " + std::to_string(preparation_.classes.size()) +
                                               " classes of objects, which are not those of its model");
-    prediction_ = {run.spec.retinanet, postprocess_of(options.postprocess, run.spec.retinanet), preparation_.pad_multiple};
+    prediction_ = {run.spec.retinanet, postprocess_of(detection.postprocess, run.spec.retinanet), preparation_.pad_multiple};
     session_ = prediction_session(run, {.core_bytes = options.core_budget_bytes}, pool_);
-    report_.detections = 0;
     report_.failures = pictures_.failures;
   }
 
@@ -112,7 +120,7 @@ class Detector {
     plan_all();
     make_output_folder(folder_of(o_.output));
     if (is_video_name(o_.input)) return video();
-    if (!o_.draw.empty()) make_output_folder(o_.draw);
+    if (!d_.draw.empty()) make_output_folder(d_.draw);
     for (const Picture& picture : pictures_.list) {
       if (progress_.stop_requested()) {
         report_.interrupted = true;
@@ -128,6 +136,8 @@ class Detector {
     write_json(o_.output, results_);
     const fs::path folder = folder_of(o_.output);
     if (!report_.failures.empty() || fs::exists(folder / "quarantine.csv")) write_quarantine(folder, report_.failures);
+    report_.found = {{"detections", detections_}};
+    report_.text = prediction_text(report_, o_.output.parent_path(), ", " + std::to_string(detections_) + " objects");
     return report_;
   }
 
@@ -139,15 +149,17 @@ class Detector {
         boxes.push_back({.category = d.class_id - first_class(prediction_.config), .box = coco_box(d.box), .score = d.score});
       return boxes;
     };
-    report_.video = predict_video({.video = o_.input,
+    const VideoPredictReport video = predict_video({.video = o_.input,
                                    .json = o_.output,
-                                   .drawn = o_.draw,
-                                   .prediction = o_.video,
+                                   .drawn = d_.draw,
+                                   .prediction = d_.video,
                                    .drawn_score = kDrawnScore,
                                    .threads = o_.threads},
                                   preparation_.classes, found_in, progress_);
-    report_.detections = report_.video->detections;
-    report_.interrupted = report_.video->interrupted;
+    report_.found = {{"detections", video.detections}, {"video", to_json(video)}};
+    report_.interrupted = video.interrupted;
+    report_.damaged = video.lost > 0;
+    report_.text = text_of(video);
     return report_;
   }
 
@@ -176,8 +188,8 @@ class Detector {
       const Tensor pixels = normalised(reader_.read(picture.file, {.dtype = DType::kF32}), preparation_);
       const std::vector<Detection> found = predict_image(*session_, pixels, prediction_);
       for (const Detection& d : found) results_.push_back(result_of(picture, d));
-      if (!o_.draw.empty()) draw(picture, found);
-      report_.detections += static_cast<std::int64_t>(found.size());
+      if (!d_.draw.empty()) draw(picture, found);
+      detections_ += static_cast<std::int64_t>(found.size());
       report_.cases.push_back({name, o_.output, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()});
     } catch (const Error& e) {
       if (e.kind() != ErrorKind::kInput) throw;
@@ -210,10 +222,11 @@ class Detector {
     const std::string name = drawn_.insert(stem).second ? stem : stem + "_" + std::to_string(picture.id);
     Tensor rgb = reader_.read(picture.file);
     draw_boxes(rgb, boxes);
-    write_rgb(o_.draw / (name + ".png"), rgb);
+    write_rgb(d_.draw / (name + ".png"), rgb);
   }
 
   const PredictOptions& o_;
+  const DetectionPrediction& d_;
   Progress& progress_;
   WorkerPool pool_;
   PictureReader reader_;
@@ -222,15 +235,18 @@ class Detector {
   ImagePrediction prediction_;
   std::unique_ptr<Session> session_;
   PredictReport report_;
+  std::int64_t detections_ = 0;
   Json results_ = Json::array();
   std::set<std::string> drawn_;  // names without ending
 };
 
 }  // namespace
 
-PredictReport predict_detections(const PredictOptions& options, TrainedRun run, Progress& progress) {
-  check_outputs(options);
-  return Detector(options, std::move(run), progress).run();
+PredictReport predict_detections(const PredictOptions& options, const DetectionPrediction& detection, TrainedRun run, Progress& progress) {
+  DetectionPrediction d = detection;
+  d.video.frames = d.frames.selection();
+  check_outputs(options, d);
+  return Detector(options, d, std::move(run), progress).run();
 }
 
 }  // namespace voxshard

@@ -1,19 +1,28 @@
 // The objects in pictures by a trained detector, as COCO results: one JSON array of {image_id, category_id, bbox, score} with
 // bbox [x, y, width, height] in pixels of the file's upright picture.
 //
-//   PredictReport r = predict_detections({.run = "model", .input = "coco/val.json", .output = "found.json"}, run, progress);
+//   PredictReport r = predict_detections({.input = "coco/val.json", .output = "found.json"}, {}, run, progress);
 //
-// Called by run_predict. Pictures of a COCO JSON keep their ids; those of a folder are numbered 1, 2, ... by name, and each
+// Pictures of a COCO JSON keep their ids; those of a folder are numbered 1, 2, ... by name, and each
 // result then says its "file_name" too.
 #pragma once
 
-#include "pipelines/commands/run_predict.h"
 #include "pipelines/runs/trained_run.h"
+#include "pipelines/tasks/detection/frame_choice.h"
+#include "pipelines/tasks/detection/predict_video.h"
+#include "pipelines/tasks/requests.h"
 
 namespace voxshard {
 
+struct DetectionPrediction {
+  std::filesystem::path draw;        // a folder for PNGs with boxes, of a video a video; empty: none
+  std::string postprocess = "auto";  // "detection", "legacy", "legacy_export", or as the model's variant is evaluated
+  FrameChoice frames;                // of what are videos
+  VideoPrediction video;             // of a video, whose `output` is io/boxes/frame_results.h's JSON
+};
+
 /// Errors: kUsage for an output that is no .json or would overwrite the input, or another post-processing than those there
 /// are; kInput, kNoCase, kCheckpoint, kBudget (before anything is written), kOutput.
-PredictReport predict_detections(const PredictOptions& options, TrainedRun run, Progress& progress);
+PredictReport predict_detections(const PredictOptions& options, const DetectionPrediction& detection, TrainedRun run, Progress& progress);
 
 }  // namespace voxshard

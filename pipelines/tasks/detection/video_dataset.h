@@ -1,4 +1,4 @@
-// Data sets whose pictures are frames of videos ("clip.mp4#frame=17", io/picture.h): choosing frames, and holding the
+// Data sets whose pictures are frames of videos ("clip.mp4#frame=17", io/image/picture.h): choosing frames, and holding the
 // last ones out. Neighbours look alike, so a validation frame from between two training frames would prove nothing.
 //
 //   keep_frames(set, {.range = frame_range_from_text("0:1200")});

@@ -52,17 +52,6 @@ SourceCase read_source_case(const Case& item, int classes, const VolumeFormats& 
   return source;
 }
 
-bool in_case_boundary(const std::string& id, std::vector<CaseFailure>& failures, const std::function<void()>& body) {
-  try {
-    body();
-    return true;
-  } catch (const Error& e) {
-    if (e.kind() != ErrorKind::kInput && e.kind() != ErrorKind::kConfig && e.kind() != ErrorKind::kNoCase) throw;
-    failures.push_back({id, e.code(), e.what()});
-  }
-  return false;
-}
-
 Dataset read_any_dataset(const std::filesystem::path& folder) {
   std::error_code error;
   if (std::filesystem::is_directory(folder, error) && std::filesystem::is_empty(folder, error))

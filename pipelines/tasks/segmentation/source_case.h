@@ -4,7 +4,6 @@
 //   SourceCase c = read_source_case(dataset.training[0], classes);   // throws an Error with a code for quarantine.csv
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -24,10 +23,6 @@ SourceCase read_source_case(const Case& item, int classes, const VolumeFormats& 
 
 /// Image and label (or two labels) share their grid. Errors: kInput, E_SHAPE or E_GEOMETRY.
 void require_same_grid(const Geometry& image, const Geometry& label, const std::string& what);
-
-/// Runs `body`; an Error of kind kInput, kConfig or kNoCase becomes a CaseFailure of case `id`, others pass.
-/// Returns true when `body` came to its end.
-bool in_case_boundary(const std::string& id, std::vector<CaseFailure>& failures, const std::function<void()>& body);
 
 /// The data set of a folder. Errors: as read_dataset; kNoCase for an empty folder.
 Dataset read_any_dataset(const std::filesystem::path& folder);

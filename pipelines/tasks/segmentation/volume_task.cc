@@ -50,7 +50,7 @@ class VolumeTask : public TrainingTask {
   const char* metric() const override { return "dice"; }
 
   void complete(ModelSpec& spec) const override {
-    if (spec.detects() || spec.spatial_axes() != 3)
+    if (spec.spatial_axes() != 3)
       throw Error(ErrorKind::kConfig, std::string("[train] only unet3d trains on volumes, got ") + spec.model_name() +
                                           "; for pictures use {model} retinanet");
     spec.unet.classes = dataset_.plan.classes();

@@ -14,7 +14,7 @@ namespace voxshard {
 struct VolumeTaskOptions {
   std::filesystem::path work;  // a folder that `voxshard prepare` wrote
   std::string fold = "0";      // of 5 (fewer with few cases), or "all": no validation
-  SamplingOptions sampling;
+  SamplingOptions sampling = {.crop = {64, 64, 64}};
 };
 
 /// Errors: kInput, kNoCase; kConfig for a fold that there is not.

@@ -4,8 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "pipelines/commands/run_evaluate.h"
 #include "pipelines/runs/checkpoint.h"
+#include "pipelines/tasks/segmentation/evaluate_labels.h"
 #include "tests/pipelines/training_scene.h"
 
 namespace voxshard {
@@ -46,9 +46,9 @@ TEST(RunPredict, EveryLabelMapHasTheGeometryOfItsImage) {
   EXPECT_GT(orientations.size(), 1u) << "the demo should have several orientations";
   EXPECT_GT(report.bytes_per_core, 0);
 
-  EvaluateOptions evaluate;
+  EvaluateLabelsOptions evaluate;
   evaluate.predictions = scene.path("out"), evaluate.references = scene.data() / "labelsTr";
-  EXPECT_EQ(run_evaluate(evaluate, scene.progress).cases.size(), 2u);
+  EXPECT_EQ(evaluate_labels(evaluate, scene.progress).cases.size(), 2u);
 }
 
 TEST(RunPredict, APartitionPredictsTheSameLabels) {

@@ -1,5 +1,5 @@
 // `prepare` on whole folders: what it writes, what it refuses, how it goes on after an interruption.
-#include "pipelines/commands/run_prepare.h"
+#include "pipelines/tasks/segmentation/prepare_dataset.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ PrepareReport prepare(Scene& scene, bool resume = false, int threads = 1) {
   PrepareOptions options;
   options.dataset = scene.data(), options.work = scene.work();
   options.resume = resume, options.threads = threads;
-  return run_prepare(options, scene.progress);
+  return prepare_dataset(options, scene.progress);
 }
 
 void expect_quarantined(Scene& scene, const std::string& code, const std::string& text) {
@@ -196,10 +196,10 @@ TEST(Prepare, BadOptionsAreNamed) {
   options.dataset = scene.data(), options.work = scene.work();
   for (const char* spacing : {"1,2", "1,2,x", "1,0,2", "big"}) {
     options.spacing = spacing;
-    EXPECT_THROW(run_prepare(options, scene.progress), Error) << spacing;
+    EXPECT_THROW(prepare_dataset(options, scene.progress), Error) << spacing;
   }
   options.spacing = "keep", options.orientation = "LLS";
-  EXPECT_THROW(run_prepare(options, scene.progress), Error);
+  EXPECT_THROW(prepare_dataset(options, scene.progress), Error);
 }
 
 TEST(PreparePlan, JsonThereAndBackIsTheSamePlan) {

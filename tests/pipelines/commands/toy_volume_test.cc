@@ -1,8 +1,8 @@
 // A volume format from outside goes through every command that is handed its table.
-#include "pipelines/commands/run_evaluate.h"
+#include "pipelines/tasks/segmentation/evaluate_labels.h"
 #include "pipelines/commands/run_info.h"
 #include "pipelines/commands/run_predict.h"
-#include "pipelines/commands/run_prepare.h"
+#include "pipelines/tasks/segmentation/prepare_dataset.h"
 #include "tests/io/volume/toy_format.h"
 #include "tests/pipelines/training_scene.h"
 
@@ -33,12 +33,12 @@ struct ToyScene : TrainingScene {
 TEST(ToyVolumes, PassThroughInfoPreparePredictAndEvaluate) {
   ToyScene scene("toy_volumes");
   const VolumeFormats formats = with_toy();
-  const InfoReport info = run_info({scene.path("toys")}, {}, formats);
+  const InfoReport info = run_info({scene.path("toys")}, {.formats = formats});
   EXPECT_TRUE(info.failures.empty());
-  ASSERT_EQ(info.folders[0].images.size(), 2u);
+  ASSERT_EQ(info.folders.json.at(0).at("images"), 2);
   EXPECT_EQ(run_info({scene.path("toys")}).failures.size(), 2u) << "nobody else knows the format";
 
-  EXPECT_EQ(run_prepare({.dataset = scene.path("toys"), .work = scene.path("toy_work"), .formats = formats},
+  EXPECT_EQ(prepare_dataset({.dataset = scene.path("toys"), .work = scene.path("toy_work"), .formats = formats},
                         scene.progress)
                 .prepared,
             2);
@@ -52,10 +52,10 @@ TEST(ToyVolumes, PassThroughInfoPreparePredictAndEvaluate) {
   EXPECT_EQ(predicted.cases.size(), 2u);
   EXPECT_TRUE(predicted.failures.empty());
 
-  EvaluateOptions evaluate;
+  EvaluateLabelsOptions evaluate;
   evaluate.predictions = scene.path("out"), evaluate.references = scene.path("toys/labelsTr");
   evaluate.dataset = scene.path("toys"), evaluate.formats = formats;
-  const EvaluateReport scores = run_evaluate(evaluate, scene.progress);
+  const LabelScores scores = evaluate_labels(evaluate, scene.progress);
   EXPECT_EQ(scores.cases.size(), 2u);
   EXPECT_TRUE(scores.failures.empty());
 }

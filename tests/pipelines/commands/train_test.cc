@@ -11,11 +11,11 @@ namespace {
 TEST(RunTrain, LeavesTheRunFolder) {
   TrainingScene scene("train_folder");
   TrainOptions o = scene.options("run");
-  o.fold = "0", o.validate_every = 2, o.sampling.crop = {16, 16, 24};
+  volumes(o).fold = "0", o.validate_every = 2, volumes(o).sampling.crop = {16, 16, 24};
   const TrainReport report = run_train(o, scene.progress);
   EXPECT_EQ(report.steps, 5);
   EXPECT_EQ(report.validation_cases, 1);
-  EXPECT_EQ(report.validation.by_class.size(), 4u);
+  EXPECT_EQ(report.validation->by_class.size(), 4u);
   for (const char* name : {"run.json", "plans.json", "splits_final.json", "results.csv", "checkpoints/last.safetensors",
                            "checkpoints/last.json", "checkpoints/best.safetensors"})
     EXPECT_TRUE(std::filesystem::exists(o.run / name)) << name;
@@ -29,7 +29,7 @@ TEST(RunTrain, StoppedAndResumedGivesTheBytesOfAnUndisturbedRun) {
   for (const bool die : {false, true}) {  // asked to stop, or killed between two checkpoints
     const std::string name = die ? "killed" : "stopped";
     TrainOptions o = scene.options("whole_" + name);
-    o.steps = 7, o.checkpoint_every = 2, o.fold = "0", o.validate_every = 3;
+    o.steps = 7, o.checkpoint_every = 2, volumes(o).fold = "0", o.validate_every = 3;
     run_train(o, scene.progress);
     o.run = scene.path(name);
     StoppingProgress stopping(5, die);
@@ -89,9 +89,9 @@ TEST(RunTrain, ResumingWithOtherOptionsNamesWhatDiffers) {
     expect_error(ErrorKind::kCheckpoint, key, [&] { run_train(other, scene.progress); });
   };
   expect_refused("/training/learning_rate", [](auto& t) { t.optimizer.learning_rate = 0.5; });
-  expect_refused("/training/seed", [](auto& t) { t.sampling.seed = 9; });
+  expect_refused("/training/seed", [](auto& t) { t.seed = 9; });
   expect_refused("/training/steps", [](auto& t) { t.steps = 50; });
-  expect_refused("/training/crop", [](auto& t) { t.sampling.crop = {16, 16, 8}; });
+  expect_refused("/training/crop", [](auto& t) { volumes(t).sampling.crop = {16, 16, 8}; });
   expect_refused("/model/base_filters", [](auto& t) { t.spec.unet.base_filters = 8; });
   EXPECT_TRUE(scene.last_bytes("run") == before);
 }
@@ -107,11 +107,11 @@ TEST(RunTrain, AnExistingRunIsOnlyReplacedWhenAsked) {
   impossible.core_budget_bytes = 1 << 20;
   expect_error(ErrorKind::kBudget, "nothing was allocated", [&] { run_train(impossible, scene.progress); });
   impossible = o;
-  impossible.fold = "7";
+  volumes(impossible).fold = "7";
   expect_error(ErrorKind::kConfig, "{fold}", [&] { run_train(impossible, scene.progress); });
   EXPECT_TRUE(scene.last_bytes("run") == before) << "a run that cannot start must not throw the earlier one away";
   EXPECT_TRUE(std::filesystem::exists(o.run / "results.csv"));
-  o.sampling.seed = 1;
+  o.seed = 1;
   run_train(o, scene.progress);
   EXPECT_TRUE(scene.last_bytes("run") != before);
 }
@@ -119,7 +119,7 @@ TEST(RunTrain, AnExistingRunIsOnlyReplacedWhenAsked) {
 TEST(RunTrain, WholeVolumesArePaddedAndTrained) {
   TrainingScene scene("train_whole", 3);
   TrainOptions o = scene.options("run");
-  o.sampling.crop = {}, o.sampling.pad_multiple = 4, o.spec.cut.mesh.partition = {1, 2, 1, 2, 1};
+  volumes(o).sampling.crop = {}, volumes(o).sampling.pad_multiple = 4, o.spec.cut.mesh.partition = {1, 2, 1, 2, 1};
   const TrainReport report = run_train(o, scene.progress);
   EXPECT_EQ(report.steps, 5);
   EXPECT_TRUE(std::isfinite(report.loss));
@@ -129,7 +129,7 @@ TEST(RunTrain, TwoReplicasShareABatchOfTwo) {
   TrainingScene scene("train_replicas");
   for (const bool norm_over_replica : {false, true}) {
     TrainOptions o = scene.options(norm_over_replica ? "replica" : "all");
-    o.batch = 2, o.spec.cut.mesh.replicas = 2, o.spec.cut.mesh.partition = {1, 1, 2, 1, 1}, o.fold = "0";
+    o.batch = 2, o.spec.cut.mesh.replicas = 2, o.spec.cut.mesh.partition = {1, 1, 2, 1, 1}, volumes(o).fold = "0";
     o.spec.norm_over_replica = norm_over_replica;
     EXPECT_EQ(run_train(o, scene.progress).steps, 5);
   }
@@ -142,7 +142,7 @@ TEST(RunTrain, TwoReplicasShareABatchOfTwo) {
 TEST(RunTrain, TheBudgetHoldsForValidationAndIsCheckedBeforeTheFirstStep) {
   TrainingScene scene("train_budget");
   TrainOptions o = scene.options("run");
-  o.fold = "0", o.sampling.crop = {8, 8, 8};
+  volumes(o).fold = "0", volumes(o).sampling.crop = {8, 8, 8};
   run_train(o, scene.progress);
   const auto memory = read_json(o.run / "run.json").at("memory").at("bytes_per_core").at(0);
   o.run = scene.path("tight"),
@@ -150,7 +150,7 @@ TEST(RunTrain, TheBudgetHoldsForValidationAndIsCheckedBeforeTheFirstStep) {
   RecordingProgress progress;
   expect_error(ErrorKind::kBudget, "nothing was allocated", [&] { run_train(o, progress); });
   EXPECT_EQ(progress.updates, 0);
-  o.fold = "all";
+  volumes(o).fold = "all";
   EXPECT_EQ(run_train(o, progress).steps, 5) << "without validation the crop alone counts";
 }
 
@@ -159,13 +159,14 @@ TEST(RunTrain, TheBudgetHoldsForEveryWholeVolume) {
   scene.write_dataset(2);
   write_volume(scene.image(1), Scene::make_image(1, {24, 20, 16}), DiskType::kI16);
   write_volume(scene.label(1), Scene::make_label({24, 20, 16}), DiskType::kU8);
-  run_prepare({.dataset = scene.data(), .work = scene.work(), .spacing = "keep"}, scene.progress);
-  TrainOptions o{.work = scene.work(), .run = scene.path("small"), .steps = 6, .fold = "all"};
+  prepare_dataset({.dataset = scene.data(), .work = scene.work(), .spacing = "keep"}, scene.progress);
+  TrainOptions o{.work = scene.work(), .run = scene.path("small"), .steps = 6};
+  volumes(o).fold = "all";
   o.spec.unet = {.base_filters = 4, .depth = 3}, o.spec.precision = DType::kF32;
-  o.sampling.crop = {8, 10, 12};
+  volumes(o).sampling.crop = {8, 10, 12};
   run_train(o, scene.progress);
   o.core_budget_bytes = 2 * read_json(o.run / "run.json").at("memory").at("bytes_per_core").at(0).get<std::int64_t>();
-  o.run = scene.path("whole"), o.sampling.crop = {}, o.sampling.pad_multiple = 4;
+  o.run = scene.path("whole"), volumes(o).sampling.crop = {}, volumes(o).sampling.pad_multiple = 4;
   RecordingProgress progress;
   expect_error(ErrorKind::kBudget, "16x20x24", [&] { run_train(o, progress); });
   EXPECT_EQ(progress.updates, 0);

@@ -57,7 +57,7 @@ TEST(TrainLoop, LooksAtTheEndOfEachLoopAndTheLastOneIsCutOff) {
 TEST(TrainLoop, WhatIsDueInsideALoopWaitsForItsEnd) {
   TrainingScene scene("due", 3);
   TrainOptions o = scene.options("run");
-  o.fold = "0", o.steps = 6, o.validate_every = 2, o.iterations_per_loop.steps = 3;
+  volumes(o).fold = "0", o.steps = 6, o.validate_every = 2, o.iterations_per_loop.steps = 3;
   run_train(o, scene.progress);
   std::istringstream rows(Scene::bytes_of(scene.path("run") / "results.csv"));
   std::string row, validated;

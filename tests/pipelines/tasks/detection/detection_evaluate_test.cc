@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "io/files/config_file.h"
-#include "pipelines/commands/run_evaluate_detection.h"
+#include "pipelines/tasks/detection/evaluate_detections.h"
 #include "tests/pipelines/tasks/detection/detection_scene.h"
 
 namespace voxshard {
@@ -32,7 +32,7 @@ struct EvaluateScene : DetectionScene {
 
 TEST(EvaluateDetection, TheMeanIsOverTheClasses) {
   EvaluateScene scene("mean");
-  const DetectionReport r = run_evaluate_detection(scene.options, scene.progress);
+  const DetectionReport r = evaluate_detections(scene.options, scene.progress);
   ASSERT_EQ(r.classes.size(), 2u);
   EXPECT_NEAR(r.classes[0].summary[0], 1, 1e-9);
   EXPECT_NEAR(r.classes[1].summary[0], 51.0 / 101, 1e-9);
@@ -51,7 +51,7 @@ TEST(EvaluateDetection, TheMeanIsOverTheClasses) {
 
 TEST(EvaluateDetection, ACurveHasEveryClassThresholdAndRecallPoint) {
   EvaluateScene scene("curve");
-  run_evaluate_detection(scene.options, scene.progress);
+  evaluate_detections(scene.options, scene.progress);
   const std::string csv = Scene::bytes_of(scene.options.curves);
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 1 + 2 * 10 * 101);
   EXPECT_THAT(csv, testing::StartsWith("class,iou,recall,precision\ncell,0.5,0,"));
@@ -63,7 +63,7 @@ TEST(EvaluateDetection, ABadEntryOfEitherFileCostsItselfAndIsNamed) {
   scene.write_text("found.json", R"([{"image_id": 1, "category_id": 3, "bbox": [10, 10, 40, 40], "score": 0.9},
                                      {"image_id": 2, "category_id": 3, "bbox": [10, 10, 40, 40], "score": NaN},
                                      {"image_id": 77, "category_id": 3, "bbox": [10, 10, 40, 40], "score": 1}])");
-  const DetectionReport r = run_evaluate_detection(scene.options, scene.progress);
+  const DetectionReport r = evaluate_detections(scene.options, scene.progress);
   EXPECT_EQ(r.detections, 1);
   ASSERT_EQ(r.failures.size(), 2u);
   EXPECT_EQ(r.failures[0].id, "results[1]");
@@ -77,7 +77,7 @@ TEST(EvaluateDetection, ThousandsOfBadEntriesAreCountedNotListedInTheLog) {
   std::string list = "[1";
   for (int i = 0; i < 2999; ++i) list += ",1";
   scene.write_text("found.json", list + "]");
-  EXPECT_EQ(run_evaluate_detection(scene.options, scene.progress).failures.size(), 3000u);
+  EXPECT_EQ(evaluate_detections(scene.options, scene.progress).failures.size(), 3000u);
   EXPECT_EQ(scene.progress.lines.size(), 21u);
   EXPECT_EQ(scene.progress.lines.back(), "... and 2980 more entries left out");
 }
@@ -85,9 +85,9 @@ TEST(EvaluateDetection, ThousandsOfBadEntriesAreCountedNotListedInTheLog) {
 TEST(EvaluateDetection, AnUnreadableFileIsAnError) {
   EvaluateScene scene("unreadable");
   scene.write_text("found.json", "{}");
-  EXPECT_THROW(run_evaluate_detection(scene.options, scene.progress), Error);
+  EXPECT_THROW(evaluate_detections(scene.options, scene.progress), Error);
   std::filesystem::remove(scene.options.references);
-  EXPECT_THROW(run_evaluate_detection(scene.options, scene.progress), Error);
+  EXPECT_THROW(evaluate_detections(scene.options, scene.progress), Error);
 }
 
 }  // namespace

@@ -8,9 +8,12 @@
 #include <nlohmann/json.hpp>
 
 #include "io/image/image.h"
+#include "pipelines/tasks/detection/detection_task.h"
 #include "tests/pipelines/training_scene.h"
 
 namespace voxshard {
+
+inline DetectionTaskOptions& pictures(TrainOptions& options) { return options.task.of<DetectionTaskOptions>(); }
 
 struct PicturesScene : Scene {
   explicit PicturesScene(const std::string& name) : Scene(name) {
@@ -32,7 +35,7 @@ struct PicturesScene : Scene {
     o.spec =
         retinanet_spec({.backbone = Backbone::kResNet18, .filters = 4, .pyramid_filters = 8, .norm_momentum = 0.5});
     o.spec.precision = DType::kF32;
-    o.held_out.fraction = 0.3;
+    pictures(o).held_out.fraction = 0.3;
     return o;
   }
   std::string last_bytes(const std::string& run) const {

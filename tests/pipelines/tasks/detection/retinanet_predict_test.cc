@@ -2,33 +2,38 @@
 // costs itself only, and no input is ever overwritten.
 #include "io/files/config_file.h"
 #include "pipelines/commands/run_predict.h"
+#include "pipelines/tasks/detection/predict_detections.h"
 #include "pipelines/tasks/detection/predict_image.h"
 #include "tests/pipelines/tasks/detection/pictures_scene.h"
 
 namespace voxshard {
 namespace {
 
+DetectionPrediction& detection_of(PredictOptions& o) { return o.task.of<DetectionPrediction>(); }
+
 /// A run of a few steps on the pictures of the scene.
 struct DetectorScene : PicturesScene {
   explicit DetectorScene(const std::string& name) : PicturesScene(name) {
     TrainOptions o = options("run");
-    o.steps = 12, o.fold = "all", o.optimizer.learning_rate = 3e-3;
+    o.steps = 12, pictures(o).held_out.validate = false, o.optimizer.learning_rate = 3e-3;
     run_train(o, progress);
   }
   PredictOptions predict(const std::string& name = "found.json") const {
-    return {.run = path("run"), .input = annotations(), .output = path(name), .threads = 2, .postprocess = "legacy"};
+    PredictOptions o{.run = path("run"), .input = annotations(), .output = path(name), .threads = 2};
+    detection_of(o).postprocess = "legacy";
+    return o;
   }
 };
 
 TEST(PredictDetections, AreCocoResultsInsideOfThePicturesOfTheFile) {
   DetectorScene scene("detect_valid");
   PredictOptions o = scene.predict();
-  o.draw = scene.path("drawn");
+  const auto drawn = detection_of(o).draw = scene.path("drawn");
   const PredictReport report = run_predict(o, scene.progress);
   EXPECT_EQ(report.cases.size(), 7u);
   const auto results = read_json(o.output);
   ASSERT_TRUE(results.is_array());
-  EXPECT_EQ(static_cast<std::int64_t>(results.size()), report.detections);
+  EXPECT_EQ(static_cast<std::int64_t>(results.size()), report.found.at("detections"));
   ASSERT_GT(results.size(), 7u) << "without a least score there are always detections";
   for (const auto& r : results) {
     const auto id = r.at("image_id").get<std::int64_t>(), category = r.at("category_id").get<std::int64_t>();
@@ -40,7 +45,7 @@ TEST(PredictDetections, AreCocoResultsInsideOfThePicturesOfTheFile) {
     EXPECT_TRUE(r.at("score") > 0 && r.at("score") <= 1);
     EXPECT_FALSE(r.contains("file_name"));
   }
-  EXPECT_EQ(read_rgb(o.draw / "p6.png").shape(), (Shape{40, 96, 3}));
+  EXPECT_EQ(read_rgb(drawn / "p6.png").shape(), (Shape{40, 96, 3}));
 }
 
 TEST(PredictDetections, APartitionFindsTheSame) {
@@ -74,11 +79,11 @@ TEST(PredictDetections, OutputsNeverReplaceInputs) {
   PredictOptions o = scene.predict();
   o.output = o.input;
   expect_error(ErrorKind::kUsage, "would be overwritten", [&] { run_predict(o, scene.progress); });
-  o = scene.predict(), o.input = o.draw = scene.data() / "images";
+  o = scene.predict(), o.input = detection_of(o).draw = scene.data() / "images";
   expect_error(ErrorKind::kUsage, "folder of the pictures", [&] { run_predict(o, scene.progress); });
   o = scene.predict(), o.output = scene.path("folder");
   expect_error(ErrorKind::kUsage, "JSON file", [&] { run_predict(o, scene.progress); });
-  o = scene.predict(), o.postprocess = "best";
+  o = scene.predict(), detection_of(o).postprocess = "best";
   expect_error(ErrorKind::kUsage, "legacy_export", [&] { run_predict(o, scene.progress); });
 }
 

@@ -13,7 +13,7 @@ namespace {
 struct Volumes : Scene {
   explicit Volumes(const std::string& name) : Scene(name) {
     write_dataset(3);
-    run_prepare({.dataset = data(), .work = work(), .spacing = "keep"}, progress);
+    prepare_dataset({.dataset = data(), .work = work(), .spacing = "keep"}, progress);
     dataset = read_prepared(work());
   }
   SampleSource source(SamplingOptions options) const { return {dataset, {0, 1, 2}, options}; }

@@ -1,4 +1,4 @@
-#include "pipelines/commands/run_demo_detection.h"
+#include "pipelines/tasks/detection/demo_pictures.h"
 
 #include <atomic>
 
@@ -6,10 +6,11 @@
 #include "io/image/image.h"
 #include "libcore/base/parallel.h"
 #include "pipelines/phantoms/detection_phantom.h"
+#include "pipelines/phantoms/phantom.h"
 
 namespace voxshard {
 
-DemoReport run_demo_detection(const DemoOptions& options, int magnify, Progress& progress) {
+DemoReport demo_pictures(const DemoOptions& options, int magnify, Progress& progress) {
   const int train = options.cases.value_or(120), val = options.test_cases.value_or(30), total = train + val;
   for (const char* part : {"annotations", "train", "val"}) make_output_folder(options.folder / part);
   std::vector<DetectionImage> images(static_cast<std::size_t>(total));
@@ -36,7 +37,7 @@ DemoReport run_demo_detection(const DemoOptions& options, int magnify, Progress&
         options.folder / "annotations" / (is_val ? "instances_val.json" : "instances_train.json"),
         {.source = options.folder, .classes = detection_phantom_classes(), .images = {first, past}, .notes = {}});
   }
-  return {.folder = options.folder, .task = options.task, .cases = train, .test_cases = val, .voxels = pixels};
+  return {.cases = train, .test_cases = val, .points = pixels, .point = "pixels", .next = "train " + options.folder.string() + " {output} run {model} retinanet"};
 }
 
 }  // namespace voxshard

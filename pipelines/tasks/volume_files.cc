@@ -1,4 +1,4 @@
-#include "pipelines/tasks/segmentation/label_files.h"
+#include "pipelines/tasks/volume_files.h"
 
 #include <algorithm>
 #include <system_error>

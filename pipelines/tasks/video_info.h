@@ -4,20 +4,11 @@
 //   to_json(info)["frames"];                                        // 1500, counted by decoding
 #pragma once
 
-#include <filesystem>
-#include <nlohmann/json_fwd.hpp>
-#include <string>
-#include <vector>
-
 #include "io/video/stream.h"
 #include "io/video/video_index.h"
+#include "pipelines/tasks/requests.h"
 
 namespace voxshard {
-
-struct VideoInfoOptions {
-  bool quick = false;  // count packets instead of decoding every frame
-  int threads = 1;     // of the decoder
-};
 
 struct VideoInfo {
   std::filesystem::path path;
@@ -28,10 +19,11 @@ struct VideoInfo {
 };
 
 /// Errors: kInput as VideoReader.
-VideoInfo read_video_info(const std::filesystem::path& path, const VideoInfoOptions& options);
+VideoInfo read_video_info(const std::filesystem::path& path, const InfoOptions& options);
 
 /// Times are in seconds and, as "..._ticks", exact in the stream's time base; rationals are texts such as "30000/1001".
 nlohmann::ordered_json to_json(const VideoInfo& info);
+std::string to_text(const VideoInfo& info);
 
 /// The videos of a folder by name (is_video_name); may be empty. Errors: kInput when the folder cannot be read.
 std::vector<std::filesystem::path> video_files(const std::filesystem::path& folder);

@@ -1,19 +1,18 @@
-// `voxshard evaluate` for detectors: COCO results against annotations, the twelve numbers that pycocotools prints, over
+// Scores of detection: COCO results against annotations, the twelve numbers that pycocotools prints, over
 // all classes and class by class, and the precision-recall curves behind them.
 //
-//   DetectionReport r = run_evaluate_detection({.predictions = "found.json", .references = "truth.json"}, progress);
+//   DetectionReport r = evaluate_detections({.predictions = "found.json", .references = "truth.json"}, progress);
 //   r.summary[1]      // AP50
 #pragma once
 
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "io/video/select.h"
 #include "libcore/metrics/average_precision.h"
 #include "pipelines/runs/report.h"
+#include "pipelines/tasks/detection/frame_choice.h"
 
 namespace voxshard {
 
@@ -22,7 +21,7 @@ struct EvaluateDetectionOptions {
   std::filesystem::path references;   // as read_detection_dataset takes them
   std::filesystem::path summary;      // JSON to write; may be empty
   std::filesystem::path curves;       // CSV to write; may be empty
-  std::optional<FrameSelection> frames;  // score only these, of references that are frames of videos
+  FrameChoice frames;                 // score only these, of references that are frames of videos
 };
 
 struct ClassDetectionScores {
@@ -41,7 +40,7 @@ struct DetectionReport {
 /// Scores every image of the references, those without a detection too. A curve is: class, iou, recall (0 to 1 in 101
 /// steps), precision, at all areas and 100 detections.
 /// Errors: kInput, kNoCase as the readers; kOutput.   Cost: as average_precision.
-DetectionReport run_evaluate_detection(const EvaluateDetectionOptions& options, Progress& progress);
+DetectionReport evaluate_detections(const EvaluateDetectionOptions& options, Progress& progress);
 nlohmann::ordered_json to_json(const DetectionReport& report);
 
 }  // namespace voxshard

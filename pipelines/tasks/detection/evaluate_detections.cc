@@ -1,4 +1,4 @@
-#include "pipelines/commands/run_evaluate_detection.h"
+#include "pipelines/tasks/detection/evaluate_detections.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -39,10 +39,10 @@ void write_text_file(const std::filesystem::path& path, const std::string& text)
 
 }  // namespace
 
-DetectionReport run_evaluate_detection(const EvaluateDetectionOptions& options, Progress& progress) {
+DetectionReport evaluate_detections(const EvaluateDetectionOptions& options, Progress& progress) {
   DetectionDataset truth = read_detection_dataset(options.references, DetectionUse::kScoring);
   CocoResults found = read_coco_results(options.predictions, truth);
-  if (options.frames) keep_frames(truth, found.boxes, *options.frames);
+  if (const auto frames = options.frames.selection()) keep_frames(truth, found.boxes, *frames);
   const auto truths = true_boxes(truth);
   const AveragePrecision scores = average_precision(truths, found.boxes,
                                                     {.images = static_cast<std::int64_t>(truth.images.size()),

@@ -1,0 +1,153 @@
+#include "pipelines/tasks/detection/detection.h"
+
+#include "libcore/base/text.h"
+#include "pipelines/tasks/detection/demo_pictures.h"
+#include "pipelines/tasks/detection/detection_dataset.h"
+#include "pipelines/tasks/detection/detection_info.h"
+#include "pipelines/tasks/detection/predict_detections.h"
+#include "pipelines/tasks/video_info.h"
+
+namespace voxshard {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<Setting> training_settings(DetectionTaskOptions& o) {
+  const std::string samples = "Samples", pictures = "Samples of pictures";
+  ImageSampling& s = o.sampling;
+  ImageAugmentation& a = s.augmentation;
+  std::vector<Setting> settings = {
+      {"fold", "all: no validation", "Training",
+       [&o](const std::string& text) { o.held_out.validate = text != "all"; }},
+      {"crop", "H x W of the crops, or whole", samples,
+       [&s](const std::string& text) { s.crop = crop_from_text(text, 2); }},
+      {"foreground", "Share of crops that hold a random object", samples, &s.foreground, {{0, 1}}},
+      {"pad-multiple", "What is whole is padded to a multiple of this", samples, &s.pad_multiple},
+      {.name = "val",
+       .help = "COCO JSON of the pictures that validate; default: the data folder's own, else a share of all",
+       .group = pictures,
+       .value = &o.held_out.file},
+      {"val-fraction",
+       "Share of the pictures that validates when nothing names them",
+       pictures,
+       &o.held_out.fraction,
+       {{0, 0.99}}},
+      {"mirror", "Probability of mirroring left to right", pictures, &a.mirror, {{0, 1}}},
+      {"scale", "LOW,HIGH: random factor of both sides; what grows too large is cut at random", pictures, &a.scale},
+      {"brightness", "Largest shift; 1 is from black to white", pictures, &a.brightness, {{0, 1}}},
+      {"contrast", "Largest relative change", pictures, &a.contrast, {{0, 1}}},
+      {"saturation", "Largest relative change", pictures, &a.saturation, {{0, 1}}}};
+  for (Setting& setting : settings_of(o.frames)) settings.push_back(std::move(setting));
+  return settings;
+}
+
+std::vector<Setting> prediction_settings(DetectionPrediction& o) {
+  const std::string group = "Prediction on a video";
+  std::vector<Setting> settings = {
+      {"draw", "Of a detector: folder to write pictures with boxes to; of a video the .mp4, .mov or .mkv", "", &o.draw},
+      {"postprocess", "Of a detector: detection, legacy, legacy_export, or auto: as its variant is evaluated", "",
+       &o.postprocess},
+      {"coco", "COCO results to write too; the image id is the number of the frame from 0", group, &o.video.coco},
+      {"mot", "MOT text to write too", group, &o.video.mot},
+      {"track-iou", "Least overlap of a detection with the last box of its track", group, &o.video.tracks.least_iou},
+      {"track-score", "Least score of a detection in a track", group, &o.video.tracks.least_score},
+      {"track-gap", "Frames in a row in which a track may not be found before it ends", group,
+       &o.video.tracks.most_missed}};
+  for (Setting& setting : settings_of(o.frames)) settings.push_back(std::move(setting));
+  return settings;
+}
+
+std::vector<Setting> evaluation_settings(EvaluateDetectionOptions& o) {
+  std::vector<Setting> settings = settings_of(o.frames);
+  settings.insert(settings.begin(),
+                  {"curves", "CSV to write: precision by recall, class and IoU (detections)", "", &o.curves});
+  return settings;
+}
+
+class DetectionRow : public Task {
+ public:
+  const char* name() const override { return "detection"; }
+  bool learns(const ModelSpec& spec) const override { return spec.kind == ModelKind::kRetinaNet; }
+
+  std::vector<Setting> settings(TaskCommand command, TaskOptions& options) const override {
+    if (command == TaskCommand::kTrain) return training_settings(options.of<DetectionTaskOptions>());
+    if (command == TaskCommand::kPredict) return prediction_settings(options.of<DetectionPrediction>());
+    if (command == TaskCommand::kEvaluate) return evaluation_settings(options.of<EvaluateDetectionOptions>());
+    return {};
+  }
+
+  DemoReport demo(const DemoOptions& options, int scale, Progress& progress) const override {
+    return demo_pictures(options, scale, progress);
+  }
+
+  bool info(const fs::path& path, const InfoOptions&, InfoReport& report) const override {
+    InfoSection& sets = report.set("detection_sets");
+    std::error_code error;
+    if (fs::exists(path / "dataset.json", error)) return false;
+    const auto annotations = detection_annotations(path);
+    for (const auto& file : annotations) {
+      const DetectionSetInfo set = read_detection_info(file);
+      sets.add(set);
+      report.failures.insert(report.failures.end(), set.failures.begin(), set.failures.end());
+    }
+    return !annotations.empty() && (!fs::is_directory(path, error) || video_files(path).empty());
+  }
+
+  std::unique_ptr<TrainingTask> training(const TrainingData& data, const TaskOptions& options,
+                                         const ModelSpec& spec) const override {
+    DetectionTaskOptions o = options.of<DetectionTaskOptions>();
+    o.data = data.data, o.seed = data.seed;
+    const auto& scale = o.sampling.augmentation.scale;
+    if (!(scale[0] > 0) || !(scale[0] <= scale[1]) || scale[1] > 16)
+      throw Error(ErrorKind::kUsage,
+                  "[usage] {scale} should be two factors LOW,HIGH with 0 < LOW <= HIGH <= 16, like 0.8,1.25");
+    require_pad_multiple(o.sampling.pad_multiple);
+    return detection_task(o, spec.retinanet);
+  }
+
+  PredictReport predict(const PredictOptions& options, TrainedRun run, Progress& progress) const override {
+    return predict_detections(options, options.task.of<DetectionPrediction>(), std::move(run), progress);
+  }
+
+  bool predicted(const fs::path& predictions) const override { return predictions.extension() == ".json"; }
+
+  TaskReport evaluate(const EvaluateOptions& options, Progress& progress) const override {
+    EvaluateDetectionOptions o = options.task.of<EvaluateDetectionOptions>();
+    o.predictions = options.predictions, o.references = options.references, o.summary = options.summary;
+    const DetectionReport report = evaluate_detections(o, progress);
+    return {.json = to_json(report), .text = to_text(report), .partial = !report.failures.empty()};
+  }
+
+  /// JPEG files (decoding them is not modelled); bf16 pixels cross, and per anchor an i32 class and four f32 codes.
+  /// Source: tensorflow/tpu, models/official/detection/dataloader.
+  Feed feed(const ModelSpec& spec, const Shape& extents) const override {
+    constexpr double kTargetBytes = 4 + 4 * 4;  // of one anchor
+    double anchors = 0;
+    for (const AnchorLevel& level : anchor_levels({extents[1], extents[2]}, anchor_options(spec.retinanet)))
+      anchors += static_cast<double>(extents[0] * level.count());
+    const double points = static_cast<double>(element_count(extents));
+    return {.transfer_bytes = 2.0 * static_cast<double>(spec.retinanet.channels) * points + kTargetBytes * anchors};
+  }
+};
+
+}  // namespace
+
+std::shared_ptr<const Task> detection() { return std::make_shared<DetectionRow>(); }
+
+std::string to_text(const DetectionReport& r) {
+  std::vector<std::vector<std::string>> rows = {{"", "value"}};
+  for (std::size_t i = 0; i < kCocoNumbers; ++i) rows.push_back({coco_names()[i], fixed_text(r.summary[i])});
+  std::string text = text_table(rows);
+  constexpr std::size_t kShown[] = {0, 1, 2, 8};  // of the twelve, class by class
+  rows = {{"class", "boxes"}};
+  for (const std::size_t i : kShown) rows[0].push_back(coco_names()[i]);
+  for (const auto& c : r.classes) {
+    rows.push_back({c.name, std::to_string(c.boxes)});
+    for (const std::size_t i : kShown) rows.back().push_back(fixed_text(c.summary[i]));
+  }
+  text += text_table(rows);
+  return text + std::to_string(r.images) + " images, " + std::to_string(r.boxes) + " boxes, " +
+         std::to_string(r.detections) + " detections; " + std::to_string(r.failures.size()) + " entries left out\n";
+}
+
+}  // namespace voxshard

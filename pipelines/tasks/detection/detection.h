@@ -1,0 +1,17 @@
+// The task of RetinaNets: boxes and classes of objects in pictures and videos. One row in
+// pipelines/tasks/task_table.cc.
+#pragma once
+
+#include "pipelines/tasks/detection/detection_task.h"
+#include "pipelines/tasks/detection/evaluate_detections.h"
+#include "pipelines/tasks/task.h"
+
+namespace voxshard {
+
+/// Its options: DetectionTaskOptions, DetectionPrediction and EvaluateDetectionOptions; what every task is told
+/// overwrites theirs.
+std::shared_ptr<const Task> detection();
+
+std::string to_text(const DetectionReport& report);
+
+}  // namespace voxshard

@@ -1,0 +1,132 @@
+// What the commands hand to a task, and what they get back.
+//
+//   EvaluateOptions o{.predictions = "found.json", .references = "truth.json"};
+//   o.task.of<DetectionEvaluation>().curves = "curves.csv";
+//   TaskReport r = run_evaluate(o, progress);
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "io/volume/volume.h"
+#include "libcore/tensor/dtype.h"
+#include "libcore/tensor/shape.h"
+#include "pipelines/runs/report.h"
+#include "pipelines/tasks/setting.h"
+
+namespace voxshard {
+
+/// What a command did for a task, as a document and for people.
+struct TaskReport {
+  nlohmann::ordered_json json;
+  std::string text;
+  bool partial = false;  // some cases failed, the others are valid
+  bool interrupted = false;
+};
+
+struct DemoOptions {
+  std::filesystem::path folder;
+  std::string task = "segmentation";  // a name in the table
+  std::optional<int> cases;           // to train with; else as many as the task thinks right
+  std::optional<int> test_cases;      // held out
+  std::uint64_t seed = 0;
+  std::string size = "small";  // 48 to 80 voxels or 160 to 256 pixels an axis; medium: twice; large: three times
+  int threads = 1;
+};
+
+struct DemoReport {
+  std::filesystem::path folder;
+  std::string task;
+  int cases = 0, test_cases = 0;
+  std::int64_t points = 0;
+  std::string point = "voxels";  // what points are
+  std::string next;              // the command to go on with, "prepare demo {output} work"
+  double seconds = 0;
+};
+
+struct InfoOptions {
+  bool quick = false;  // count the packets of videos instead of decoding every frame
+  int threads = 1;     // of the decoder
+  VolumeFormats formats = volume_formats();
+};
+
+/// What is known about the things of one kind.
+struct InfoSection {
+  nlohmann::ordered_json json = nlohmann::ordered_json::array();  // one entry each
+  std::string text;
+
+  template <class Info>
+  void add(const Info& info) {
+    json.push_back(to_json(info));
+    text += to_text(info);
+  }
+};
+
+struct InfoReport {
+  InfoSection files, videos, folders, pictures;           // by what they are on the disk
+  std::vector<std::pair<std::string, InfoSection>> sets;  // data sets, by the name that a task gives to its kind
+  std::vector<CaseFailure> failures;                      // what cannot be used
+
+  /// The section of data sets with that name.
+  InfoSection& set(const std::string& name);
+};
+
+struct PrepareRequest {
+  std::filesystem::path dataset, work;
+  std::uint64_t seed = 0;
+  int threads = 1;
+  bool resume = false;  // skip the cases that are finished and unchanged
+  TaskOptions task;
+};
+
+/// Where the samples of a run come from.
+struct TrainingData {
+  std::filesystem::path data;
+  std::uint64_t seed = 0;  // of samples and augmentation
+};
+
+struct PredictOptions {
+  std::filesystem::path run;        // a run folder, or a checkpoint file
+  std::filesystem::path input;      // of the task: an image, a folder of images, ...
+  std::filesystem::path output;     // of the task: a folder, or a file
+  std::string checkpoint = "auto";  // "best", "last" or auto: best when there is one
+  std::optional<Dims> partition;    // other than that of the training
+  std::optional<DType> precision;
+  int threads = 1;
+  std::int64_t core_budget_bytes = 0;
+  VolumeFormats formats = volume_formats();
+  TaskOptions task;
+};
+
+struct PredictedCase {
+  std::string id;
+  std::filesystem::path file;
+  double seconds = 0;
+};
+
+struct PredictReport {
+  std::vector<PredictedCase> cases;
+  std::vector<CaseFailure> failures;  // also in quarantine.csv
+  std::int64_t bytes_per_core = 0;    // of the largest input
+  std::int64_t host_bytes = 0;
+  bool interrupted = false;
+  bool damaged = false;               // part of an input could not be read; what was predicted is valid
+  nlohmann::ordered_json found = {};  // what the task says of it, by key
+  std::string text;                   // for people, without a full stop
+};
+
+/// "3 predicted, 1 quarantined (see pred/quarantine.csv), 12 objects, 0.31 s per image; at most 96.0 MiB per core\n".
+///   what  ", 12 objects"; may be empty
+std::string prediction_text(const PredictReport& report, const std::filesystem::path& folder, const std::string& what);
+
+struct EvaluateOptions {
+  std::filesystem::path predictions, references;
+  std::filesystem::path summary;  // JSON to write; may be empty
+  int threads = 1;
+  TaskOptions task;
+};
+
+}  // namespace voxshard

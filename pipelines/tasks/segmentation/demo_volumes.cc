@@ -1,0 +1,49 @@
+#include "pipelines/tasks/segmentation/demo_volumes.h"
+
+#include <atomic>
+
+#include "io/datasets/dataset.h"
+#include "libcore/base/parallel.h"
+#include "pipelines/phantoms/phantom.h"
+
+namespace voxshard {
+
+DemoReport demo_volumes(const DemoOptions& options, int subdivide, Progress& progress) {
+  const int cases = options.cases.value_or(12), test_cases = options.test_cases.value_or(4);
+  for (const char* part : {"imagesTr", "labelsTr", "imagesTs", "labelsTs"}) make_output_folder(options.folder / part);
+
+  Dataset dataset{.name = "Phantom CT",
+                  .folder = options.folder,
+                  .channels = {"CT"},
+                  .label_names = phantom_label_names(),
+                  .training = {},
+                  .test = {},
+                  .file_ending = ".nii.gz",
+                  .problems = {},
+                  .kind = "nnU-Net v2"};
+  const int total = cases + test_cases;
+  for (int i = 0; i < total; ++i) {
+    const bool test = i >= cases;
+    const std::string id = demo_id(i);
+    (test ? dataset.test : dataset.training)
+        .push_back({id,
+                    {options.folder / (test ? "imagesTs" : "imagesTr") / (id + "_0000.nii.gz")},
+                    options.folder / (test ? "labelsTs" : "labelsTr") / (id + ".nii.gz")});
+  }
+
+  std::atomic<int> done{0};
+  std::atomic<std::int64_t> voxels{0};
+  WorkerPool pool(options.threads);
+  pool.run(total, [&](std::int64_t i, int) {
+    const Case& item = i < cases ? dataset.training[i] : dataset.test[i - cases];
+    const Phantom phantom = make_phantom({.seed = options.seed, .index = static_cast<int>(i), .subdivide = subdivide});
+    write_volume(item.images[0], phantom.image, DiskType::kI16);
+    write_volume(*item.label, phantom.label, DiskType::kU8);
+    voxels += phantom.image.voxels.count();
+    progress.update("phantoms", ++done, total, item.id);
+  });
+  write_dataset_json(dataset);  // last: a folder with dataset.json is complete
+  return {.cases = cases, .test_cases = test_cases, .points = voxels, .point = "voxels", .next = "prepare " + options.folder.string() + " {output} work"};
+}
+
+}  // namespace voxshard

@@ -1,0 +1,227 @@
+#include "pipelines/tasks/segmentation/evaluate_labels.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "io/datasets/dataset.h"
+#include "io/image/image.h"
+#include "io/image/overlay.h"
+#include "libcore/base/parallel.h"
+#include "libcore/metrics/dice.h"
+#include "pipelines/tasks/segmentation/source_case.h"
+#include "pipelines/tasks/volume_files.h"
+
+namespace voxshard {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+constexpr std::size_t kMostCasesInPicture = 6;
+
+ClassScores scores_of(const ClassCounts& c) {
+  return {.dice = dice(c), .iou = iou(c), .tp = c.tp, .fp = c.fp, .fn = c.fn, .tn = c.tn};
+}
+
+/// One reference with its prediction and, when the data set knows it, its image.
+struct Pair {
+  std::string id;
+  fs::path reference, prediction, image;
+};
+
+std::map<std::string, fs::path> images_by_case(const Dataset& dataset) {
+  std::map<std::string, fs::path> images;
+  for (const auto* cases : {&dataset.training, &dataset.test})
+    for (const auto& c : *cases) images[c.id] = c.images.at(0);
+  return images;
+}
+
+int highest_label(const Tensor& label) {
+  const auto* v = label.as<std::int32_t>();
+  return label.count() == 0 ? 0 : *std::max_element(v, v + label.count());
+}
+
+/// The number of classes when there is no dataset.json: one more than the highest label of any reference.
+int classes_in(const std::vector<Pair>& pairs, const EvaluateLabelsOptions& options) {
+  std::vector<int> highest(pairs.size(), 0);
+  WorkerPool pool(options.threads);
+  pool.run(static_cast<std::int64_t>(pairs.size()), [&](std::int64_t i, int) {
+    std::vector<CaseFailure> ignored;  // an unreadable reference is reported when it is scored
+    in_case_boundary(pairs[i].id, ignored, [&] {
+      highest[i] = highest_label(read_label(pairs[i].reference, options.formats).voxels);
+    });
+  });
+  return std::max(2, *std::max_element(highest.begin(), highest.end()) + 1);
+}
+
+std::vector<ThresholdInterval> fit_thresholds(const Dataset& dataset, const VolumeFormats& formats,
+                                              Progress& progress) {
+  const int classes = static_cast<int>(dataset.label_names.size());
+  ThresholdFit fit(classes);
+  std::int64_t done = 0;
+  for (const auto& item : dataset.training) {
+    std::vector<CaseFailure> failures;
+    in_case_boundary(item.id, failures, [&] {
+      const SourceCase source = read_source_case(item, classes, formats);
+      fit.add(source.image.voxels, source.label.voxels);
+    });
+    for (const auto& f : failures) progress.log("threshold baseline leaves out case " + f.id + ": " + f.message);
+    progress.update("threshold baseline", ++done, static_cast<std::int64_t>(dataset.training.size()), item.id);
+  }
+  return fit.solve();
+}
+
+EvaluatedCase evaluate_case(const Pair& pair, int classes, const std::vector<ThresholdInterval>& thresholds,
+                            const VolumeFormats& formats) {
+  if (pair.prediction.empty())
+    throw Error(ErrorKind::kInput, "E_MISSING", "[" + pair.id + "] there is no prediction for " + pair.reference.filename().string() +
+                                     "; run `voxshard predict` on its image");
+  const Volume reference = read_label(pair.reference, formats), prediction = read_label(pair.prediction, formats);
+  require_same_grid(reference.geometry, prediction.geometry, pair.prediction.filename().string());
+  EvaluatedCase result{.id = pair.id, .scores = {pair.prediction, pair.reference, {}}, .baseline_dice = {}};
+  const auto counts = count_classes(prediction.voxels.view(), reference.voxels.view(), classes);
+  for (int c = 1; c < classes; ++c) result.scores.classes[c] = scores_of(counts[c]);
+  if (thresholds.empty()) return result;
+  const Volume image = read_image(pair.image, formats);
+  require_same_grid(image.geometry, reference.geometry, pair.reference.filename().string());
+  result.baseline_dice.assign(classes, std::nan(""));
+  for (int c = 1; c < classes; ++c) {
+    const Tensor mask = threshold_mask(image.voxels, thresholds[c], c);
+    result.baseline_dice[c] = dice(count_classes(mask.view(), reference.voxels.view(), classes)[c]);
+  }
+  return result;
+}
+
+void summarise(LabelScores& report, int classes, const std::vector<std::string>& names) {
+  std::vector<double> dices, ious, baselines;
+  for (int c = 1; c < classes; ++c) {
+    std::vector<double> d, i, b;
+    for (const auto& item : report.cases) {
+      d.push_back(item.scores.classes.at(c).dice), i.push_back(item.scores.classes.at(c).iou);
+      if (!item.baseline_dice.empty()) b.push_back(item.baseline_dice[c]);
+    }
+    const std::string name = c < static_cast<int>(names.size()) ? names[c] : std::to_string(c);
+    report.classes.push_back({.label = c,
+                              .name = name,
+                              .dice = nan_mean(d),
+                              .iou = nan_mean(i),
+                              .baseline_dice = b.empty() ? std::nullopt : std::optional(nan_mean(b))});
+    dices.push_back(nan_mean(d)), ious.push_back(nan_mean(i));
+    if (!b.empty()) baselines.push_back(nan_mean(b));
+  }
+  report.mean_dice = nan_mean(dices), report.mean_iou = nan_mean(ious);
+  if (!baselines.empty()) report.baseline_mean_dice = nan_mean(baselines);
+}
+
+void write_picture(const EvaluateLabelsOptions& options, const std::vector<Pair>& pairs, const LabelScores& report,
+                   const std::vector<std::string>& names) {
+  std::vector<std::array<Volume, 3>> volumes;
+  std::vector<OverlayCase> shown;
+  volumes.reserve(kMostCasesInPicture);
+  for (const auto& pair : pairs) {
+    const bool scored =
+        std::any_of(report.cases.begin(), report.cases.end(), [&](const auto& c) { return c.id == pair.id; });
+    if (!scored || pair.image.empty() || volumes.size() == kMostCasesInPicture) continue;
+    volumes.push_back({read_image(pair.image, options.formats), read_label(pair.reference, options.formats),
+                       read_label(pair.prediction, options.formats)});
+    const auto& [image, reference, prediction] = volumes.back();
+    shown.push_back({.image = &image, .reference = &reference, .prediction = &prediction, .caption = pair.id});
+  }
+  if (shown.empty())
+    throw Error(ErrorKind::kInput,
+                "[evaluate] {png} needs images, and " + options.dataset.string() + " holds none of these cases");
+  OverlayOptions look;
+  look.label_names = names;
+  if (options.png.has_parent_path()) make_output_folder(options.png.parent_path());
+  write_rgb(options.png, overlay_sheet(shown, look));
+}
+
+Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }  // JSON has no NaN
+
+}  // namespace
+
+LabelScores evaluate_labels(const EvaluateLabelsOptions& options, Progress& progress) {
+  if (options.dataset.empty() && (options.threshold_baseline || !options.png.empty()))
+    throw Error(ErrorKind::kUsage, "[evaluate] {baseline} and {png} need the images: give {dataset} FOLDER");
+  std::optional<Dataset> dataset;
+  if (!options.dataset.empty()) dataset = read_source_dataset(options.dataset);
+  const auto references = volume_files(options.references, options.formats);
+  std::map<std::string, fs::path> predictions;
+  if (fs::is_directory(options.predictions) && fs::is_empty(options.predictions))
+    predictions = {};  // every case is then named as missing
+  else
+    predictions = volume_files(options.predictions, options.formats);
+  const auto images = dataset ? images_by_case(*dataset) : std::map<std::string, fs::path>();
+
+  std::vector<Pair> pairs;
+  const auto in = [](const auto& files, const std::string& id) {
+    return files.contains(id) ? files.at(id) : fs::path();
+  };
+  for (const auto& [id, path] : references) pairs.push_back({id, path, in(predictions, id), in(images, id)});
+  for (const auto& [id, path] : predictions)
+    if (!references.contains(id))
+      progress.log("prediction " + path.filename().string() + " has no reference; left out");
+  const int classes = dataset ? static_cast<int>(dataset->label_names.size()) : classes_in(pairs, options);
+
+  LabelScores report;
+  if (options.threshold_baseline) report.thresholds = fit_thresholds(*dataset, options.formats, progress);
+  std::vector<EvaluatedCase> scored(pairs.size());
+  std::vector<std::vector<CaseFailure>> failures(pairs.size());
+  std::atomic<std::int64_t> done{0};
+  const auto total = static_cast<std::int64_t>(pairs.size());
+  WorkerPool pool(options.threads);
+  pool.run(total, [&](std::int64_t i, int) {
+    in_case_boundary(pairs[i].id, failures[i],
+                     [&] { scored[i] = evaluate_case(pairs[i], classes, report.thresholds, options.formats); });
+    progress.update("evaluate", ++done, total, pairs[i].id);
+  });
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    if (failures[i].empty()) report.cases.push_back(std::move(scored[i]));
+    for (auto& f : failures[i]) {
+      progress.log("case " + f.id + ": " + f.code + " " + f.message);
+      report.failures.push_back(std::move(f));
+    }
+  }
+  if (report.cases.empty())
+    throw Error(ErrorKind::kNoCase, "[evaluate] none of the " + std::to_string(pairs.size()) +
+                                        " references could be scored; " + "the first: case " + report.failures[0].id +
+                                        ": " + report.failures[0].message);
+  const auto names = dataset ? dataset->label_names : std::vector<std::string>();
+  summarise(report, classes, names);
+  if (!options.summary.empty()) {
+    std::vector<CaseScores> all;
+    for (const auto& c : report.cases) all.push_back(c.scores);
+    if (options.summary.has_parent_path()) make_output_folder(options.summary.parent_path());
+    write_summary(options.summary, all);
+  }
+  if (!options.png.empty()) write_picture(options, pairs, report, names);
+  return report;
+}
+
+Json to_json(const LabelScores& report) {
+  Json json = {{"mean_dice", number(report.mean_dice)}, {"mean_iou", number(report.mean_iou)}};
+  if (report.baseline_mean_dice) json["threshold_mean_dice"] = number(*report.baseline_mean_dice);
+  json["rule"] = "Dice 2TP/(2TP+FP+FN) per case, then the mean over cases; both empty: null, left out of the mean";
+  json["classes"] = Json::array();
+  for (const auto& c : report.classes) {
+    json["classes"].push_back({{"label", c.label}, {"name", c.name}, {"dice", number(c.dice)}, {"iou", number(c.iou)}});
+    if (!c.baseline_dice) continue;
+    const auto& t = report.thresholds[c.label];
+    json["classes"].back()["threshold_dice"] = number(*c.baseline_dice);
+    json["classes"].back()["threshold_hu"] = {t.low_hu, t.high_hu};
+  }
+  json["cases"] = Json::array();
+  for (const auto& c : report.cases) {
+    Json dices, ious;
+    for (const auto& [label, s] : c.scores.classes) dices.push_back(number(s.dice)), ious.push_back(number(s.iou));
+    json["cases"].push_back({{"case", c.id}, {"dice", dices}, {"iou", ious}});
+  }
+  json["failed"] = report.failures.size();
+  json["failures"] = to_json(report.failures);
+  return json;
+}
+
+}  // namespace voxshard

@@ -1,0 +1,59 @@
+// Scores of segmentation: label maps of a folder against the references of another, file by file with equal names. Dice
+// and IoU per class and case in nnU-Net's summary.json (both empty: NaN, left out of means), optionally beside the best
+// HU threshold, optionally with a picture of slices.
+//
+//   LabelScores r = evaluate_labels({.predictions = "pred", .references = "data/labelsTs", .dataset = "data"},
+//   progress);
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "io/datasets/summary.h"
+#include "io/volume/volume.h"
+#include "pipelines/runs/report.h"
+#include "pipelines/tasks/segmentation/threshold_baseline.h"
+
+namespace voxshard {
+
+struct EvaluateLabelsOptions {
+  std::filesystem::path predictions, references;
+  std::filesystem::path dataset;    // class names, training cases and images; may be empty
+  std::filesystem::path summary;    // summary.json to write; may be empty
+  std::filesystem::path png;        // contact sheet; needs `dataset` for the images; may be empty
+  bool threshold_baseline = false;  // needs `dataset`
+  int threads = 1;
+  VolumeFormats formats = volume_formats();
+};
+
+struct EvaluatedCase {
+  std::string id;
+  CaseScores scores;
+  std::vector<double> baseline_dice;  // by class; empty without baseline
+};
+
+struct ClassMean {
+  int label = 0;
+  std::string name;
+  double dice = 0, iou = 0;  // means over the cases, NaN left out
+  std::optional<double> baseline_dice;
+};
+
+struct LabelScores {
+  std::vector<EvaluatedCase> cases;    // sorted by id
+  std::vector<ClassMean> classes;      // the foreground
+  double mean_dice = 0, mean_iou = 0;  // over the foreground classes
+  std::optional<double> baseline_mean_dice;
+  std::vector<ThresholdInterval> thresholds;  // by class; empty without baseline
+  std::vector<CaseFailure> failures;          // a missing or unusable prediction
+};
+
+/// Errors: kInput for a missing folder, kNoCase when no pair can be scored, kUsage when an option needs `dataset`,
+/// kOutput.
+LabelScores evaluate_labels(const EvaluateLabelsOptions& options, Progress& progress);
+nlohmann::ordered_json to_json(const LabelScores& report);
+
+}  // namespace voxshard

@@ -1,0 +1,202 @@
+#include "pipelines/tasks/segmentation/segmentation.h"
+
+#include "libcore/base/text.h"
+#include "pipelines/tasks/header_info.h"
+#include "pipelines/tasks/segmentation/demo_volumes.h"
+#include "pipelines/tasks/segmentation/predict_volumes.h"
+#include "pipelines/tasks/segmentation/source_case.h"
+
+namespace voxshard {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+std::vector<Setting> prepare_settings(PrepareOptions& o) {
+  return {
+      {"spacing", "X,Y,Z in mm of the oriented volume, median or keep", "", &o.spacing},
+      {"orientation", "Three letters, where x, y, z grow, or keep", "", &o.orientation},
+      {"clip", "LOW,HIGH in HU; default: the foreground's 0.5 and 99.5 percentiles (ct), -160,240 (window)", "",
+       [&o](const std::string& text) {
+         const auto numbers = parse_numbers(text, 2, "{clip}");
+         o.clip_hu = Range{numbers[0], numbers[1]};
+       }},
+      {.name = "normalise",
+       .help =
+           "ct: mean and std of the foreground; zscore: of each image; window: {clip} onto -1..1; none; default: ct",
+       .value = [&o](const std::string& text) { o.normalise = normalise_from_name(text); },
+       .choices = {"ct", "zscore", "window", "none"}}};
+}
+
+void set_flip(const std::string& text, std::array<bool, 3>& flip) {
+  for (char axis : text) {
+    const auto at = std::string("DHW").find(axis);
+    if (at == std::string::npos)
+      throw Error(ErrorKind::kUsage, "[usage] {flip} is \"" + text + "\"; expected letters of DHW");
+    flip[at] = true;
+  }
+}
+
+std::vector<Setting> training_settings(VolumeTaskOptions& o) {
+  const std::string samples = "Samples", volumes = "Samples of volumes";
+  SamplingOptions& s = o.sampling;
+  return {
+      {"fold", "Which of 5 folds of volumes validates, or all: no validation (of volumes: train on everything)",
+       "Training", &o.fold},
+      {"crop",
+       "D x H x W of the crops (of pictures H x W), or whole, padded to a few sizes; default: 64x64x64, pictures whole",
+       samples, [&s](const std::string& text) { s.crop = crop_from_text(text, 3); }},
+      {"foreground",
+       "Share of crops that hold a voxel of a random class, or a random object",
+       samples,
+       &s.foreground,
+       {{0, 1}}},
+      {"intensity-scale", "Standard deviation of a random factor", volumes, &s.intensity_scale},
+      {"noise", "Standard deviation of added noise, in normalised units", volumes, &s.noise},
+      {"flip", "Axes to mirror at random, like DHW; not where left and right are different classes", volumes,
+       [&s](const std::string& text) { set_flip(text, s.flip); }},
+      {.name = "pad-multiple",
+       .help = "What is whole is padded to a multiple of this; default: 8, of pictures 32",
+       .group = samples,
+       .value = &s.pad_multiple,
+       .tells_default = false}};
+}
+
+std::vector<Setting> evaluation_settings(EvaluateLabelsOptions& o) {
+  return {{"dataset", "Data set folder: class names, and images for {baseline} and {png}", "", &o.dataset},
+          {.name = "baseline",
+           .help = "threshold: the best HU interval of each class, fitted on the training cases; default: none",
+           .value = [&o](const std::string& text) { o.threshold_baseline = text == "threshold"; },
+           .choices = {"none", "threshold"}},
+          {"png", "Picture to write: slices with prediction (filled) and reference (outlined)", "", &o.png}};
+}
+
+class Segmentation : public Task {
+ public:
+  const char* name() const override { return "segmentation"; }
+  bool learns(const ModelSpec& spec) const override { return spec.kind == ModelKind::kUNet; }
+
+  std::vector<Setting> settings(TaskCommand command, TaskOptions& options) const override {
+    if (command == TaskCommand::kPrepare) return prepare_settings(options.of<PrepareOptions>());
+    if (command == TaskCommand::kTrain) return training_settings(options.of<VolumeTaskOptions>());
+    if (command == TaskCommand::kEvaluate) return evaluation_settings(options.of<EvaluateLabelsOptions>());
+    return {};
+  }
+
+  DemoReport demo(const DemoOptions& options, int scale, Progress& progress) const override {
+    return demo_volumes(options, scale, progress);
+  }
+
+  bool info(const fs::path& path, const InfoOptions& options, InfoReport& report) const override {
+    std::error_code error;
+    if (!fs::is_directory(path, error) || !(fs::exists(path / "dataset.json") || fs::is_empty(path, error)))
+      return false;
+    const Dataset set = read_any_dataset(path);
+    FolderInfo folder{.path = path};
+    std::vector<fs::path> images;
+    for (const auto* cases : {&set.training, &set.test})
+      for (const auto& c : *cases) images.insert(images.end(), c.images.begin(), c.images.end());
+    folder.dataset = {{"name", set.name},
+                      {"kind", set.kind},
+                      {"channels", set.channels},
+                      {"labels", set.label_names},
+                      {"training", set.training.size()},
+                      {"test", set.test.size()},
+                      {"problems", Json::array()}};
+    for (const auto& p : set.problems) {
+      folder.dataset["problems"].push_back({{"case", p.id}, {"reason", p.reason}});
+      report.failures.push_back({p.id, "E_MISSING", p.reason});
+    }
+    folder.dataset_text = "  " + set.kind + " data set \"" + set.name + "\": " + std::to_string(set.training.size()) +
+                          " training, " + std::to_string(set.test.size()) + " test cases\n  classes:";
+    for (std::size_t c = 0; c < set.label_names.size(); ++c)
+      folder.dataset_text += " " + std::to_string(c) + " " + set.label_names[c];
+    folder.dataset_text += "\n";
+    add_volumes(folder, images, options.formats, report.failures);
+    report.folders.add(folder);
+    return true;
+  }
+
+  bool prepares() const override { return true; }
+
+  TaskReport prepare(const PrepareRequest& request, Progress& progress) const override {
+    PrepareOptions o = request.task.of<PrepareOptions>();
+    o.dataset = request.dataset, o.work = request.work;
+    o.seed = request.seed, o.threads = request.threads, o.resume = request.resume;
+    const PrepareReport report = prepare_dataset(o, progress);
+    return {.json = to_json(report),
+            .text = to_text(report),
+            .partial = !report.failures.empty(),
+            .interrupted = report.interrupted};
+  }
+
+  std::unique_ptr<TrainingTask> training(const TrainingData& data, const TaskOptions& options,
+                                         const ModelSpec&) const override {
+    VolumeTaskOptions o = options.of<VolumeTaskOptions>();
+    o.work = data.data, o.sampling.seed = data.seed;
+    require_pad_multiple(o.sampling.pad_multiple);
+    return volume_task(o);
+  }
+
+  PredictReport predict(const PredictOptions& options, TrainedRun run, Progress& progress) const override {
+    return predict_volumes(options, std::move(run), progress);
+  }
+
+  bool predicted(const fs::path& predictions) const override { return fs::is_directory(predictions); }
+
+  TaskReport evaluate(const EvaluateOptions& options, Progress& progress) const override {
+    EvaluateLabelsOptions o = options.task.of<EvaluateLabelsOptions>();
+    o.predictions = options.predictions, o.references = options.references;
+    o.summary = options.summary, o.threads = options.threads;
+    const LabelScores scores = evaluate_labels(o, progress);
+    return {.json = to_json(scores), .text = to_text(scores), .partial = !scores.failures.empty()};
+  }
+
+  /// gzip records of an f32 image and an f32 one-hot label, which cross to the cores as they are.
+  /// Source: tensorflow/tpu, models/official/unet3d/input_reader.py.
+  Feed feed(const ModelSpec& spec, const Shape& extents) const override {
+    const double bytes =
+        4.0 * static_cast<double>(spec.unet.channels + spec.unet.classes) * static_cast<double>(element_count(extents));
+    return {.record_bytes = bytes, .transfer_bytes = bytes};
+  }
+};
+
+}  // namespace
+
+std::shared_ptr<const Task> segmentation() { return std::make_shared<Segmentation>(); }
+
+std::string to_text(const PrepareReport& r) {
+  const PreparePlan& p = r.plan;
+  std::string text =
+      "orientation " + p.orientation + ", spacing " +
+      (p.spacing_mm ? joined_text(p.spacing_mm->data(), 3, 4) + " mm" : std::string("as it is")) +
+      (p.clip_hu ? ", HU " + fixed_text(p.clip_hu->low, 0) + " to " + fixed_text(p.clip_hu->high, 0) : "") +
+      ", normalised by " + normalise_name(p.normalise);
+  if (p.normalise == Normalise::kCt)
+    text += " (mean " + fixed_text(p.mean_hu, 1) + ", std " + fixed_text(p.std_hu, 1) + " HU)";
+  text += "\n" + std::to_string(r.prepared) + " prepared, " + std::to_string(r.skipped) + " finished before, " +
+          std::to_string(r.failures.size()) + " quarantined";
+  if (!r.failures.empty()) text += " (see " + (r.work / "quarantine.csv").string() + ")";
+  return text + " in " + duration_text(r.seconds) + (r.interrupted ? "; interrupted, go on with {resume}\n" : "\n");
+}
+
+std::string to_text(const LabelScores& r) {
+  const bool baseline = r.baseline_mean_dice.has_value();
+  std::vector<std::vector<std::string>> rows = {{"class", "Dice", "IoU"}};
+  if (baseline) rows[0].insert(rows[0].end(), {"threshold Dice", "best HU range"});
+  for (const auto& c : r.classes) {
+    rows.push_back({c.name, fixed_text(c.dice), fixed_text(c.iou)});
+    if (!c.baseline_dice) continue;
+    const auto& t = r.thresholds[c.label];
+    rows.back().insert(rows.back().end(),
+                       {fixed_text(*c.baseline_dice), std::to_string(t.low_hu) + " to " + std::to_string(t.high_hu)});
+  }
+  rows.push_back({"mean", fixed_text(r.mean_dice), fixed_text(r.mean_iou)});
+  if (baseline) rows.back().push_back(fixed_text(*r.baseline_mean_dice));
+  std::string text = text_table(rows);
+  text += std::to_string(r.cases.size()) + " cases scored, " + std::to_string(r.failures.size()) + " not\n";
+  for (const auto& f : r.failures) text += "  " + f.id + ": " + f.code + " " + f.message + "\n";
+  return text;
+}
+
+}  // namespace voxshard

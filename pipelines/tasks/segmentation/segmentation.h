@@ -1,0 +1,17 @@
+// The task of U-Nets: a class for each voxel. One row in pipelines/tasks/task_table.cc.
+#pragma once
+
+#include "pipelines/tasks/segmentation/evaluate_labels.h"
+#include "pipelines/tasks/segmentation/prepare_dataset.h"
+#include "pipelines/tasks/segmentation/volume_task.h"
+#include "pipelines/tasks/task.h"
+
+namespace voxshard {
+
+/// Its options: PrepareOptions, VolumeTaskOptions and EvaluateLabelsOptions; what every task is told overwrites theirs.
+std::shared_ptr<const Task> segmentation();
+
+std::string to_text(const PrepareReport& report);
+std::string to_text(const LabelScores& scores);
+
+}  // namespace voxshard

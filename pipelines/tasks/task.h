@@ -1,0 +1,52 @@
+// What a task is: what its models learn from, and what each command does for it. A task is one class in a folder of its
+// own and one row in task_table.cc.
+//
+//   const Task& task = task_of(task_table(), spec);            // of a RetinaNet: detection
+//   std::unique_ptr<TrainingTask> data = task.training({.data = "coco/train.json"}, {}, spec);
+//   task.feed(spec, {4, 640, 640}).transfer_bytes;
+//
+// Commands ask the table that they are handed; none of them knows which tasks there are.
+#pragma once
+
+#include <memory>
+
+#include "libcore/device/step_price.h"
+#include "pipelines/runs/trained_run.h"
+#include "pipelines/tasks/requests.h"
+#include "pipelines/tasks/training_task.h"
+
+namespace voxshard {
+
+class Task {
+ public:
+  virtual ~Task() = default;
+
+  /// "segmentation": for people, and for `demo --task`.
+  virtual const char* name() const = 0;
+  /// Whether this is the task of a model.
+  virtual bool learns(const ModelSpec& spec) const = 0;
+  /// What a user may say about a command of this task, bound to `options`, which must live as long as the rows are
+  /// used.
+  virtual std::vector<Setting> settings(TaskCommand, TaskOptions&) const { return {}; }
+
+  /// Writes a small generated data set; `scale` 1 to 3 is its size. Errors: kOutput.
+  virtual DemoReport demo(const DemoOptions& options, int scale, Progress& progress) const = 0;
+  /// Adds to the report what the task knows of a file or folder; true when that is all there is to say about it.
+  virtual bool info(const std::filesystem::path&, const InfoOptions&, InfoReport&) const { return false; }
+  /// Whether training wants data that `prepare` made.
+  virtual bool prepares() const { return false; }
+  virtual TaskReport prepare(const PrepareRequest& request, Progress& progress) const;
+  /// The samples of a run, and how it is validated. Errors: kInput, kNoCase, kConfig, kUsage.
+  virtual std::unique_ptr<TrainingTask> training(const TrainingData& data, const TaskOptions& options,
+                                                 const ModelSpec& spec) const = 0;
+  /// Predicts for every input. Errors: those of run_predict.
+  virtual PredictReport predict(const PredictOptions& options, TrainedRun run, Progress& progress) const = 0;
+  /// Whether a file or folder holds predictions of this task.
+  virtual bool predicted(const std::filesystem::path& predictions) const = 0;
+  virtual TaskReport evaluate(const EvaluateOptions& options, Progress& progress) const = 0;
+  /// What the hosts of the original system bring to the cores for a step, for prices on an emulated device.
+  ///   extents  N of the step over all replicas, and the spatial axes
+  virtual Feed feed(const ModelSpec& spec, const Shape& extents) const = 0;
+};
+
+}  // namespace voxshard

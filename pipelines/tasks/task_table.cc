@@ -1,0 +1,72 @@
+#include "pipelines/tasks/task_table.h"
+
+#include <algorithm>
+
+#include "pipelines/tasks/detection/detection.h"
+#include "pipelines/tasks/segmentation/segmentation.h"
+
+namespace voxshard {
+
+const TaskTable& task_table() {
+  static const TaskTable table = {segmentation(), detection()};
+  return table;
+}
+
+const Task& task_of(const TaskTable& table, const ModelSpec& spec) {
+  for (const auto& task : table)
+    if (task->learns(spec)) return *task;
+  throw Error(ErrorKind::kConfig, std::string("[task] no task has a ") + spec.model_name() + " as its model");
+}
+
+const Task& task_named(const TaskTable& table, const std::string& name) {
+  std::string names;
+  for (const auto& task : table) {
+    if (task->name() == name) return *task;
+    names += (names.empty() ? "" : " or ") + std::string(task->name());
+  }
+  throw Error(ErrorKind::kUsage, "[demo] {task} is \"" + name + "\"; expected " + names);
+}
+
+const Task& task_predicting(const TaskTable& table, const std::filesystem::path& predictions) {
+  const auto it =
+      std::find_if(table.begin(), table.end(), [&](const auto& task) { return task->predicted(predictions); });
+  return it == table.end() ? *table.front() : **it;
+}
+
+void require_own_settings(const Task& task, const TaskOptions& options, const std::string& command,
+                          const std::string& what) {
+  std::string names, owner;
+  for (const GivenSetting& given : options.given) {
+    if (std::find(given.tasks.begin(), given.tasks.end(), task.name()) != given.tasks.end()) continue;
+    names += (names.empty() ? "{" : ", {") + given.name + "}";
+    owner = given.tasks.front();
+  }
+  if (!names.empty())
+    throw Error(ErrorKind::kUsage, "[" + command + "] only " + owner + " has " + names + ", but " + what + " (" +
+                                       task.name() + "); leave it out");
+}
+
+TaskReport Task::prepare(const PrepareRequest& request, Progress&) const {
+  throw Error(ErrorKind::kUsage, "[prepare] the data of " + std::string(name()) + " are trained on as they are; give " +
+                                     request.dataset.string() + " to `voxshard train`");
+}
+
+InfoSection& InfoReport::set(const std::string& name) {
+  const auto it = std::find_if(sets.begin(), sets.end(), [&](const auto& set) { return set.first == name; });
+  if (it != sets.end()) return it->second;
+  return sets.emplace_back(name, InfoSection()).second;
+}
+
+std::string prediction_text(const PredictReport& report, const std::filesystem::path& folder, const std::string& what) {
+  double seconds = 0;
+  for (const PredictedCase& c : report.cases) seconds += c.seconds;
+  std::string text =
+      std::to_string(report.cases.size()) + " predicted, " + std::to_string(report.failures.size()) + " quarantined";
+  if (!report.failures.empty()) text += " (see " + (folder / "quarantine.csv").string() + ")";
+  char rate[64];
+  std::snprintf(rate, sizeof rate, ", %.2f s per image",
+                report.cases.empty() ? 0.0 : seconds / static_cast<double>(report.cases.size()));
+  return text + what + rate + "; at most " + bytes_text(report.bytes_per_core) + " per core\n";
+}
+
+}  // namespace voxshard

@@ -1,0 +1,29 @@
+// Which tasks there are: the one place that lists them. Commands are handed a table, so that a test can hand in its
+// own.
+//
+//   const Task& task = task_of(task_table(), spec);
+//   TaskTable mine = task_table();
+//   mine.insert(mine.begin(), std::make_shared<ToyTask>());
+#pragma once
+
+#include "pipelines/tasks/task.h"
+
+namespace voxshard {
+
+using TaskTable = std::vector<std::shared_ptr<const Task>>;
+
+const TaskTable& task_table();
+
+/// The first task that learns such a model. Errors: kConfig.
+const Task& task_of(const TaskTable& table, const ModelSpec& spec);
+/// The task of that name. Errors: kUsage lists the names.
+const Task& task_named(const TaskTable& table, const std::string& name);
+/// The first task whose predictions these are, else the first of all, whose reader then says what is wrong.
+const Task& task_predicting(const TaskTable& table, const std::filesystem::path& predictions);
+
+/// Errors: kUsage names the settings that were given but that `task` does not have.
+///   what  whom they were given to: "predict", "the run is a unet3d"
+void require_own_settings(const Task& task, const TaskOptions& options, const std::string& command,
+                          const std::string& what);
+
+}  // namespace voxshard

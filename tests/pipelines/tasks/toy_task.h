@@ -1,0 +1,162 @@
+// A task of a test's own: which half of a small grey picture is bright? Pictures are lines of a text file, "L" or "R"
+// each, and a seed makes their noise. It is handed to the commands in a table; no folder but tests/ knows of it.
+//
+//   TaskTable tasks = {std::make_shared<ToyTask>()};
+//   run_train(options, progress, tasks);
+#pragma once
+
+#include <fstream>
+#include <sstream>
+
+#include "libcore/base/rng.h"
+#include "pipelines/tasks/task_table.h"
+
+namespace voxshard::test {
+
+inline constexpr std::int64_t kToySide = 8;
+
+struct ToyOptions {
+  double noise = 0.25;
+};
+
+/// "LRRL", one letter for each picture.
+inline std::string read_toy(const std::filesystem::path& file) {
+  std::ifstream in(file);
+  std::string letters;
+  if (!(in >> letters)) throw Error(ErrorKind::kInput, "[toy] " + file.string() + " holds no pictures");
+  return letters;
+}
+
+/// Whether a pixel is in the bright half.
+inline bool toy_label(char letter, std::int64_t x) { return (letter == 'L') == (x < kToySide / 2); }
+
+class ToySamples : public TrainingTask {
+ public:
+  ToySamples(const TrainingData& data, const ToyOptions& options)
+      : letters_(read_toy(data.data)), seed_(data.seed), o_(options) {}
+
+  const char* metric() const override { return "hits"; }
+  void complete(ModelSpec& spec) const override { spec.unet.channels = 1, spec.unet.classes = 2; }
+  std::int64_t training_cases() const override { return static_cast<std::int64_t>(letters_.size()); }
+  std::int64_t validation_cases() const override { return training_cases(); }
+  nlohmann::ordered_json preparation() const override { return {{"side", kToySide}}; }
+  nlohmann::ordered_json sampling() const override { return {{"seed", seed_}, {"noise", o_.noise}}; }
+  void describe(const std::filesystem::path& run) const override { std::ofstream(run / "toy.txt") << letters_; }
+  Shape largest_extents(std::int64_t batch) const override { return {batch, kToySide, kToySide}; }
+  std::vector<Shape> validation_extents(const ModelSpec&) const override { return {{1, kToySide, kToySide}}; }
+
+  Shape load(std::int64_t step, std::int64_t batch, WorkerPool&) override {
+    first_ = step * batch;
+    return largest_extents(batch);
+  }
+  void fill(const std::string& input, const TensorView& box) const override {
+    for (std::int64_t n = box.box.begin[0]; n < box.box.end(0); ++n) {
+      Box one = box.box;
+      one.set(0, n, n + 1);
+      const auto sample = static_cast<std::uint64_t>(first_ + n);
+      fill_one(letters_[sample % letters_.size()], input == "image", {seed_ + sample, rng_stream("toy")}, box.sub(one));
+    }
+  }
+  Validation validate(Session& session, const ModelSpec&, Progress& progress) const override {
+    std::int64_t hits = 0;
+    for (std::size_t i = 0; i < letters_.size(); ++i) {
+      hits += predict_one(session, letters_[i], o_, seed_ + i) == letters_[i];
+      progress.update("validate", static_cast<std::int64_t>(i) + 1, validation_cases(), "");
+    }
+    session.release();
+    return {.score = static_cast<double>(hits) / static_cast<double>(letters_.size()), .by_class = {}};
+  }
+
+  /// The half in which more pixels are called bright.
+  static char predict_one(Session& session, char letter, const ToyOptions& o, std::uint64_t seed) {
+    CoreSet& cores = session.cores({1, kToySide, kToySide}, Phase::kPredict);
+    const Graph& graph = cores.executable().program.graph;
+    const ToySamples toy(o);
+    cores.feed(graph.find("image"), [&](const TensorView& box) {
+      toy.fill_one(letter, true, {seed, rng_stream("toy")}, box);
+    });
+    cores.run();
+    double left = 0;
+    const ValueId logits = graph.outputs.at("logits");
+    for (std::int64_t core = 0; core < cores.executable().program.mesh().cores(); ++core) {
+      const TensorView part = cores.owned(logits, static_cast<std::size_t>(core));
+      for (std::int64_t y = 0; y < part.extent()[1]; ++y)
+        for (std::int64_t x = 0; x < part.extent()[2]; ++x) {
+          const std::int64_t at = y * part.strides[1] + x * part.strides[2];
+          const double bright = load(part, at + 1) - load(part, at);
+          left += part.box.begin[2] + x < kToySide / 2 ? bright : -bright;
+        }
+    }
+    return left > 0 ? 'L' : 'R';
+  }
+
+ private:
+  explicit ToySamples(const ToyOptions& options) : o_(options) {}
+
+  void fill_one(char letter, bool image, const RngKey& key, const TensorView& box) const {
+    for (std::int64_t y = 0; y < box.extent()[1]; ++y)
+      for (std::int64_t x = 0; x < box.extent()[2]; ++x) {
+        const std::int64_t row = box.box.begin[1] + y, column = box.box.begin[2] + x;
+        const double bright = toy_label(letter, column) ? 1 : 0;
+        const double noise = o_.noise * rng_normal(key, static_cast<std::uint64_t>(row * kToySide + column));
+        store(box, y * box.strides[1] + x * box.strides[2], image ? 2 * bright - 1 + noise : bright);
+      }
+  }
+
+  std::string letters_;
+  std::uint64_t seed_ = 0;
+  ToyOptions o_;
+  std::int64_t first_ = 0;
+};
+
+class ToyTask : public Task {
+ public:
+  const char* name() const override { return "halves"; }
+  bool learns(const ModelSpec& spec) const override {
+    return spec.kind == ModelKind::kUNet && spec.unet.spatial_axes == 2;
+  }
+  std::vector<Setting> settings(TaskCommand command, TaskOptions& options) const override {
+    if (command != TaskCommand::kTrain) return {};
+    return {{"noise", "Standard deviation of the noise", "Toys", &options.of<ToyOptions>().noise, {{0, 1}}}};
+  }
+
+  DemoReport demo(const DemoOptions& options, int, Progress&) const override {
+    make_output_folder(options.folder);
+    const int cases = options.cases.value_or(6);
+    std::ofstream out(options.folder / "toy.txt");
+    for (int i = 0; i < cases; ++i) out << (i % 3 == 0 ? 'L' : 'R');
+    return {.cases = cases, .points = cases * kToySide * kToySide, .point = "pixels", .next = "train"};
+  }
+  bool info(const std::filesystem::path& path, const InfoOptions&, InfoReport& report) const override {
+    if (path.extension() != ".txt") return false;
+    report.set("toys").json.push_back({{"pictures", read_toy(path).size()}});
+    return true;
+  }
+  std::unique_ptr<TrainingTask> training(const TrainingData& data, const TaskOptions& options,
+                                         const ModelSpec&) const override {
+    return std::make_unique<ToySamples>(data, options.of<ToyOptions>());
+  }
+  PredictReport predict(const PredictOptions& options, TrainedRun run, Progress&) const override {
+    WorkerPool pool(options.threads);
+    const auto session = prediction_session(run, {}, pool);
+    std::string found;
+    for (char letter : read_toy(options.input))
+      found += ToySamples::predict_one(*session, letter, {}, 100 + found.size());
+    std::ofstream(options.output) << found;
+    PredictReport report{.found = {{"pictures", found.size()}}};
+    report.cases.push_back({"toy", options.output, 0});
+    return report;
+  }
+  bool predicted(const std::filesystem::path& predictions) const override { return predictions.extension() == ".txt"; }
+  TaskReport evaluate(const EvaluateOptions& options, Progress&) const override {
+    const std::string found = read_toy(options.predictions), truth = read_toy(options.references);
+    int hits = 0;
+    for (std::size_t i = 0; i < std::min(found.size(), truth.size()); ++i) hits += found[i] == truth[i];
+    return {.json = {{"hits", hits}}, .text = std::to_string(hits) + " hits\n"};
+  }
+  Feed feed(const ModelSpec&, const Shape& extents) const override {
+    return {.transfer_bytes = static_cast<double>(element_count(extents))};
+  }
+};
+
+}  // namespace voxshard::test

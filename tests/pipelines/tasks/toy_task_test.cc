@@ -1,0 +1,90 @@
+// A task that only this folder knows goes through every command, by the table that it is handed in.
+#include "tests/pipelines/tasks/toy_task.h"
+
+#include <gmock/gmock.h>
+
+#include "pipelines/commands/run_demo.h"
+#include "pipelines/commands/run_evaluate.h"
+#include "pipelines/commands/run_info.h"
+#include "pipelines/commands/run_predict.h"
+#include "pipelines/commands/run_prepare.h"
+#include "tests/pipelines/training_scene.h"
+
+namespace voxshard {
+namespace {
+
+/// Two columns of cores, so that the halves lie on different ones.
+struct ToyScene : Scene {
+  using Scene::Scene;
+
+  TrainOptions training(const std::string& run) {
+    run_demo({.folder = data(), .task = "halves", .cases = 5}, progress, tasks);
+    TrainOptions o{.work = data() / "toy.txt", .run = path(run), .steps = 30, .batch = 2, .threads = 2};
+    o.spec.unet = {.spatial_axes = 2, .base_filters = 4, .depth = 2};
+    o.spec.cut.mesh.partition = {1, 1, 2, 1};
+    o.spec.precision = DType::kF32;
+    o.optimizer.learning_rate = 1e-2;
+    return o;
+  }
+
+  TaskTable tasks = {std::make_shared<test::ToyTask>()};
+};
+
+TEST(ToyTask, TrainsPredictsAndIsEvaluatedThroughTheCommands) {
+  ToyScene scene("toy_all");
+  const TrainOptions o = scene.training("run");
+  const TrainReport trained = run_train(o, scene.progress, scene.tasks);
+  EXPECT_EQ(trained.metric, "hits");
+  EXPECT_EQ(trained.train_cases, 5);
+  EXPECT_EQ(trained.to_json().at("mean_hits"), 1.0);
+  const PredictReport found =
+      run_predict({.run = o.run, .input = o.work, .output = scene.path("found.txt")}, scene.progress, scene.tasks);
+  EXPECT_EQ(to_json(found).at("pictures"), 5);
+  const TaskReport scores =
+      run_evaluate({.predictions = scene.path("found.txt"), .references = o.work}, scene.progress, scene.tasks);
+  EXPECT_EQ(scores.json.at("hits"), 5);
+}
+
+TEST(ToyTask, ARunOfAnotherSettingIsNotResumed) {
+  ToyScene scene("toy_resume");
+  TrainOptions o = scene.training("run");
+  o.steps = 2;
+  run_train(o, scene.progress, scene.tasks);
+  o.resume = true, o.steps = 2;
+  o.task.of<test::ToyOptions>().noise = 0.5;
+  expect_error(ErrorKind::kCheckpoint, "/training/noise", [&] { run_train(o, scene.progress, scene.tasks); });
+}
+
+TEST(ToyTask, IsDescribedBesideTheOthers) {
+  ToyScene scene("toy_info");
+  run_demo({.folder = scene.data(), .task = "halves"}, scene.progress, scene.tasks);
+  TaskTable all = task_table();
+  all.insert(all.end(), scene.tasks.begin(), scene.tasks.end());
+  const auto json = to_json(run_info({scene.data() / "toy.txt"}, {}, all));
+  EXPECT_EQ(json.at("toys").at(0).at("pictures"), 6);
+  EXPECT_TRUE(json.at("detection_sets").empty());
+}
+
+TEST(ToyTask, WhatNoTaskWantsPreparedIsRefused) {
+  ToyScene scene("toy_prepare");
+  expect_error(ErrorKind::kUsage, "as they are",
+               [&] { run_prepare({.dataset = scene.data(), .work = scene.work()}, scene.progress, scene.tasks); });
+}
+
+TEST(TaskTable, ASettingOfAnotherTaskIsRefused) {
+  ToyScene scene("toy_settings");
+  TrainOptions o = scene.training("run");
+  o.task.given = {{"noise", {"segmentation", "halves"}}};
+  o.steps = 1;
+  run_train(o, scene.progress, scene.tasks);
+  o.task.given.push_back({"mirror", {"detection"}});
+  expect_error(ErrorKind::kUsage, "only detection has {mirror}", [&] { run_train(o, scene.progress, scene.tasks); });
+}
+
+TEST(TaskTable, AModelWithoutATaskIsNamed) {
+  ToyScene scene("toy_model");
+  expect_error(ErrorKind::kConfig, "retinanet", [&] { task_of(scene.tasks, retinanet_spec({})); });
+}
+
+}  // namespace
+}  // namespace voxshard
