@@ -10,8 +10,8 @@ std::string Builder::unique(const std::string& name) const {
   }
 }
 
-ValueId Builder::input(const std::string& name, TensorType type) {
-  return graph_.append({.role = Role::kInput, .name = name, .type = type});
+ValueId Builder::input(const std::string& name, TensorType type, const InputInfo& info) {
+  return graph_.append({.role = Role::kInput, .name = name, .type = type, .input = info});
 }
 
 ValueId Builder::parameter(const std::string& name, TensorType type, const ParameterInfo& info) {

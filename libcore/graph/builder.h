@@ -15,7 +15,7 @@ class Builder {
  public:
   Builder(Graph& graph, const OpTable& ops) : graph_(graph), ops_(ops) {}
 
-  ValueId input(const std::string& name, TensorType type);
+  ValueId input(const std::string& name, TensorType type, const InputInfo& info = {});
   ValueId parameter(const std::string& name, TensorType type, const ParameterInfo& info = {});
   ValueId state(const std::string& name, TensorType type, const Initial& begins = {});
   /// `attrs` are those of the op's family; {}: its defaults. Errors: kConfig "[name] what is wrong" from the op's shape rule.

@@ -13,6 +13,7 @@
 
 #include "libcore/graph/attributes.h"
 #include "libcore/graph/initial.h"
+#include "libcore/graph/input_info.h"
 
 namespace voxshard {
 
@@ -46,6 +47,7 @@ struct Node {
   std::vector<ValueId> inputs;
   Attributes attrs;
   TensorType type;
+  InputInfo input;          // of an input
   ParameterInfo parameter;  // of a parameter; a state has how it begins
   /// The value whose cut it takes where that is cut: an up-sampled tensor its skip's, a gradient its value's, a target its
   /// prediction's. kNoValue: an op takes that of its first cut input, an input is cut like the mesh.

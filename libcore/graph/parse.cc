@@ -92,6 +92,18 @@ Initial read_initial(LineScanner& line) {
   }
 }
 
+template <std::size_t kAt = 1>
+InputInfo read_input(LineScanner& line) {
+  if constexpr (kAt == std::variant_size_v<InputInfo>) {
+    return input::Any{};
+  } else {
+    std::variant_alternative_t<kAt, InputInfo> info;
+    if (!line.take(info.kName)) return read_input<kAt + 1>(line);
+    read_fields(line, std::string("an input of ") + info.kName, info);
+    return info;
+  }
+}
+
 class GraphReader {
  public:
   explicit GraphReader(const OpTable& ops) : ops_(ops) {}
@@ -168,6 +180,7 @@ class GraphReader {
     const std::string kind(line.word());
     if (kind == "input" || kind == "parameter" || kind == "state") {
       node.role = kind == "input" ? Role::kInput : kind == "state" ? Role::kState : Role::kParameter;
+      if (node.role == Role::kInput) node.input = read_input(line);
       if (node.role != Role::kInput && line.take("begins=")) node.parameter.begins = read_initial(line);
       node.parameter.decays = node.role == Role::kParameter && line.take("decays=true");
       const ValueId followed = follows(line);

@@ -29,16 +29,21 @@ std::vector<std::string> field_texts(const Family& attrs) {
   return texts;
 }
 
-std::string attributes_text(const Attributes& attrs) {
-  return std::visit(
-      []<class Family>(const Family& family) {
-        const std::vector<std::string> fields = field_texts(family), begin = field_texts(Family{});
-        std::string text;
-        for (std::size_t i = 0; i < fields.size(); ++i)
-          if (fields[i] != begin[i]) text += " " + fields[i];
-        return text;
-      },
-      attrs);
+/// The fields that are not as they begin.
+struct ChangedFields {
+  template <class Family>
+  std::string operator()(const Family& family) const {
+    const std::vector<std::string> fields = field_texts(family), begin = field_texts(Family{});
+    std::string text;
+    for (std::size_t i = 0; i < fields.size(); ++i)
+      if (fields[i] != begin[i]) text += " " + fields[i];
+    return text;
+  }
+};
+
+std::string input_text(const InputInfo& info) {
+  const std::string name = std::visit([](const auto& kind) { return std::string(kind.kName); }, info);
+  return (name.empty() ? "" : " " + name) + std::visit(ChangedFields(), info);
 }
 
 std::string parameter_text(const ParameterInfo& info) {
@@ -72,7 +77,7 @@ std::string to_text(const Graph& graph) {
     const Node& n = graph.node(id);
     out << "%" << id << " " << n.name << " = " << kind_text(n);
     for (std::size_t i = 0; i < n.inputs.size(); ++i) out << (i ? ", %" : " %") << n.inputs[i];
-    out << attributes_text(n.attrs) << parameter_text(n.parameter);
+    out << std::visit(ChangedFields(), n.attrs) << input_text(n.input) << parameter_text(n.parameter);
     if (n.follows != kNoValue) out << " follows %" << n.follows;
     out << " : " << to_string(n.type) << "\n";
   }

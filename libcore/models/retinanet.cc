@@ -64,11 +64,13 @@ struct LevelValues {
 };
 
 /// Targets are cut as what they are held against.
-LevelValues with_targets(Builder& b, ValueId logits, ValueId boxes, std::int64_t anchors, const std::string& level) {
+LevelValues with_targets(Builder& b, ValueId logits, ValueId boxes, std::int64_t classes, int level) {
   Shape shape = b.type(boxes).shape;
-  const ValueId box_targets = b.input("box_targets/" + level, {DType::kF32, shape});
-  shape[shape.rank() - 1] = anchors;
-  const ValueId class_targets = b.input("class_targets/" + level, {DType::kI32, shape});
+  const std::string name = "_targets/" + std::to_string(level);
+  const ValueId box_targets = b.input("box" + name, {DType::kF32, shape}, input::BoxTargets{.level = level});
+  shape[shape.rank() - 1] /= 4;
+  const ValueId class_targets =
+      b.input("class" + name, {DType::kI32, shape}, input::ClassTargets{.level = level, .classes = classes});
   b.graph().follow(box_targets, boxes);
   b.graph().follow(class_targets, logits);
   return {logits, class_targets, boxes, box_targets};
@@ -115,7 +117,7 @@ Graph build_retinanet(const RetinaNetConfig& config, const DetectionOptions& opt
   Builder b(graph, ops);
   const NormOptions norm{.replicas = options.norm_replicas, .momentum = config.norm_momentum, .epsilon = kEpsilon};
   Layers layers(b, {.dtype = options.dtype, .training = options.training, .norm = norm});
-  const ValueId image = b.input("image", {options.dtype, {options.batch, options.size[0], options.size[1], config.channels}});
+  const ValueId image = b.input("image", {options.dtype, {options.batch, options.size[0], options.size[1], config.channels}}, input::Image{});
   const std::vector<ValueId> groups = resnet(layers, {.backbone = config.backbone, .filters = config.filters}, image);
   const std::vector<ValueId> pyramid = feature_pyramid(layers, {groups[1], groups[2], groups[3]}, config.pyramid_filters);
 
@@ -131,7 +133,7 @@ Graph build_retinanet(const RetinaNetConfig& config, const DetectionOptions& opt
     const ValueId boxes = apply_head(layers, box_head, features, config.pyramid_filters, "p" + level);
     graph.outputs["class_logits/" + level] = logits;
     graph.outputs["boxes/" + level] = boxes;
-    if (options.training) levels.push_back(with_targets(b, logits, boxes, anchors, level));
+    if (options.training) levels.push_back(with_targets(b, logits, boxes, config.classes, l));
   }
   if (!options.training) return graph;
   add_loss(b, levels, options);

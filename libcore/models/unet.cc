@@ -60,11 +60,11 @@ Graph build_unet(const UNetConfig& config, const SegmentationOptions& options, c
   NormOptions norm{.kind = config.norm, .replicas = options.norm_replicas};
   if (config.norm == NormKind::kInstance) norm.epsilon = 1e-5;
   Layers layers(b, {.dtype = options.dtype, .training = options.training, .norm = norm, .slope = config.slope});
-  const ValueId x = b.input("image", {options.dtype, image});
+  const ValueId x = b.input("image", {options.dtype, image}, input::Image{});
   const ValueId logits = network(b, layers, config, x);
   graph.outputs["logits"] = logits;
   if (!options.training) return graph;
-  const ValueId y = b.input("labels", {DType::kI32, labels});
+  const ValueId y = b.input("labels", {DType::kI32, labels}, input::Labels{.classes = config.classes});
   const SegmentationAttrs attrs{.loss = options.loss, .batch = options.batch, .dtype = options.dtype};
   const ValueId sums = b.op("segmentation_sums", {logits, y}, attrs, "loss/sums");
   graph.outputs["loss"] = b.op("segmentation_loss", {sums, logits, y}, attrs, "loss");

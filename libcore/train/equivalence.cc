@@ -53,20 +53,23 @@ double rms_difference(const Tensor& a, const Tensor& b) {
   return std::sqrt(sum / static_cast<double>(std::max<std::int64_t>(1, a.count())));
 }
 
-/// What a random input looks like: an image, a label per voxel, a class or the coded box of an anchor (most have none).
-double random_value(const Graph& graph, const Node& node, const RngKey& key, std::uint64_t index) {
-  constexpr double kAnchorsIgnored = 0.1, kAnchorsWithoutObject = 0.6;
-  const double chance = rng_uniform({key.seed, rng_mix(key.stream)}, index);
-  if (node.name.starts_with("class_targets/")) {
-    const auto level = graph.outputs.at("class_logits" + node.name.substr(node.name.find('/')));
-    const std::int64_t classes = graph.node(level).type.shape.back() / node.type.shape.back();
-    if (chance < kAnchorsIgnored) return -2;
-    return chance < kAnchorsIgnored + kAnchorsWithoutObject ? -1 : static_cast<double>(rng_below(key, index, classes));
+/// What a random value of an input is: an intensity, a class, or the class or the coded box of an anchor (most have none).
+struct RandomValue {
+  static constexpr double kAnchorsIgnored = 0.1, kAnchorsWithoutObject = 0.6;
+  RngKey key;
+  std::uint64_t index;
+
+  double chance() const { return rng_uniform({key.seed, rng_mix(key.stream)}, index); }
+  double operator()(const input::Any&) const { return rng_normal(key, index); }
+  double operator()(const input::Image&) const { return rng_normal(key, index); }
+  double operator()(const input::Labels& labels) const { return static_cast<double>(rng_below(key, index, labels.classes)); }
+  double operator()(const input::ClassTargets& targets) const {
+    if (chance() < kAnchorsIgnored) return static_cast<double>(targets.ignored);
+    if (chance() < kAnchorsIgnored + kAnchorsWithoutObject) return static_cast<double>(targets.background);
+    return static_cast<double>(rng_below(key, index, targets.classes));
   }
-  if (node.name.starts_with("box_targets/")) return chance < kAnchorsWithoutObject ? 0 : 0.2 * rng_normal(key, index);
-  if (is_float(node.type.dtype)) return rng_normal(key, index);
-  return static_cast<double>(rng_below(key, index, graph.node(graph.outputs.at("logits")).type.shape.back()));
-}
+  double operator()(const input::BoxTargets&) const { return chance() < kAnchorsWithoutObject ? 0 : 0.2 * rng_normal(key, index); }
+};
 
 /// Random inputs of the training graph, as values that `dtype` can hold.
 std::map<std::string, Tensor> random_inputs(const Graph& graph, DType dtype, std::uint64_t seed) {
@@ -75,7 +78,7 @@ std::map<std::string, Tensor> random_inputs(const Graph& graph, DType dtype, std
     if (node.role != Role::kInput) continue;
     Tensor tensor(is_float(node.type.dtype) ? dtype : node.type.dtype, node.type.shape);
     for (std::int64_t i = 0; i < tensor.count(); ++i)
-      store(tensor.view(), i, random_value(graph, node, {seed, rng_stream(node.name)}, static_cast<std::uint64_t>(i)));
+      store(tensor.view(), i, std::visit(RandomValue{{seed, rng_stream(node.name)}, static_cast<std::uint64_t>(i)}, node.input));
     inputs.emplace(node.name, std::move(tensor));
   }
   return inputs;

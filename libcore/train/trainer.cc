@@ -8,7 +8,7 @@ void feed_all(CoreSet& cores, const Trainer::Feed& feed) {
   const Graph& graph = cores.executable().program.graph;
   for (ValueId id = 0; id < graph.size(); ++id)
     if (graph.node(id).role == Role::kInput)
-      cores.feed(id, [&](const TensorView& box) { feed(graph.node(id).name, box); });
+      cores.feed(id, [&](const TensorView& box) { feed(graph.node(id), box); });
 }
 
 Trainer::Trainer(Session& session, OptimizerOptions optimizer, const Graph& graph, std::int64_t total_steps)

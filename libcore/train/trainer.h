@@ -1,7 +1,7 @@
 // One training step after another: feed, run, check, update. Nothing here depends on the number of workers.
 //
 //   Trainer trainer(session, {.kind = OptimizerKind::kAdam}, total_steps);
-//   StepResult r = trainer.step({1, 64, 64, 64}, [&](const std::string& input, const TensorView& box) { ... });
+//   StepResult r = trainer.step({1, 64, 64, 64}, [&](const Node& input, const TensorView& box) { ... });
 #pragma once
 
 #include "libcore/train/optimizer.h"
@@ -17,8 +17,8 @@ struct StepResult {
 
 class Trainer {
  public:
-  /// Fills the box of an input ("image", "labels") that a core owns; called once per core, from several workers.
-  using Feed = std::function<void(const std::string& input, const TensorView& box)>;
+  /// Fills the box of an input (input.input says what it holds) that a core owns; called once per core, from several workers.
+  using Feed = std::function<void(const Node& input, const TensorView& box)>;
 
   Trainer(Session& session, OptimizerOptions optimizer, const Graph& graph, std::int64_t total_steps);
 

@@ -81,12 +81,12 @@ struct Bench {
     }
   }
 
-  static void feed(const std::string& input, const TensorView& box) {
+  static void feed(const Node& input, const TensorView& box) {
     Tensor values(box.dtype, box.extent());
     TensorView view = values.view();
     view.box = box.box;
     for (std::int64_t i = 0; i < values.count(); ++i)
-      store(view, i, is_float(box.dtype) ? 2 * rng_uniform({0, rng_stream(input)}, static_cast<std::uint64_t>(i)) - 1
+      store(view, i, is_float(box.dtype) ? 2 * rng_uniform({0, rng_stream(input.name)}, static_cast<std::uint64_t>(i)) - 1
                                          : static_cast<double>(i / 97 % 2));
     copy(view, box);
   }

@@ -151,7 +151,7 @@ class Run {
       trace_->begin_step(cores.executable().program);
     }
     const StepResult result =
-        trainer_->step(extents, [&](const std::string& input, const TensorView& box) { task_->fill(input, box); });
+        trainer_->step(extents, [&](const Node& input, const TensorView& box) { task_->fill(input.input, box); });
     trace_->end_step();
     report_.loss = result.loss;
     return result;

@@ -44,7 +44,7 @@ class TrainingTask {
   /// Makes the samples of a step ready and returns their extents. The same step gives the same samples.
   virtual Shape load(std::int64_t step, std::int64_t batch, WorkerPool& pool) = 0;
   /// Fills a core's box of an input of the step that was loaded last. Threads: from several at once.
-  virtual void fill(const std::string& input, const TensorView& box) const = 0;
+  virtual void fill(const InputInfo& input, const TensorView& box) const = 0;
 
   /// How well the session's parameters do on the cases that are held out. The session's core set is given back.
   virtual Validation validate(Session& session, const ModelSpec& spec, Progress& progress) const = 0;

@@ -28,7 +28,7 @@ BOX = r"\[[^\]]*\]"
 BOXES = rf"(, core (?P<core>\d+) owns (?P<owned>{BOX})(, no halo| holds (?P<held>{BOX}), halo (?P<halo>low \S+ high [\dx]+))(; .*)?)?"
 TYPE = r"(?P<type>\w+\[[^\]]*\])"
 FORMS = [  # in the order in which they are tried
-    ("node", rf"%(?P<id>\d+) (?P<name>\S+) = (?P<op>\S+)(?P<inputs>( %\d+,?)*)(?P<detail>( \w+=\S+)*)( follows %\d+)? : {TYPE}"),
+    ("node", rf"%(?P<id>\d+) (?P<name>\S+) = (?P<op>\S+)(?P<inputs>( %\d+,?)*)(?P<detail>( image| labels| \w+_targets)?( \w+=\S+)*)( follows %\d+)? : {TYPE}"),
     ("output", r"output (?P<name>\S+) = (?P<inputs>%\d+)"),
     ("gradient", r"gradient (?P<name>\S+) = (?P<inputs>%\d+)"),
     ("effect", r"effect (?P<name>\S+) <- (?P<inputs>%\d+)"),

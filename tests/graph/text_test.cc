@@ -50,6 +50,18 @@ TEST(GraphText, IsStable) {
   EXPECT_EQ(to_text(graph), kSmall);
 }
 
+TEST(GraphText, InputsSayWhatTheyHold) {
+  const std::string text =
+      "%0 x = input image : f32[1x4x4x2]\n"
+      "%1 y = input labels classes=3 : i32[1x4x4x1]\n"
+      "%2 c = input class_targets level=3 classes=2 ignored=-7 : i32[1x1x1x9]\n"
+      "%3 b = input box_targets level=3 : f32[1x1x1x36]\n";
+  const Graph graph = parsed(text);
+  EXPECT_EQ(graph.node(1).input, InputInfo(input::Labels{.classes = 3, .ignored = -1}));
+  EXPECT_EQ(graph.node(2).input, InputInfo(input::ClassTargets{.level = 3, .classes = 2, .ignored = -7}));
+  EXPECT_EQ(to_text(graph), text);
+}
+
 TEST(GraphText, ByHandLessIsEnough) {
   Graph graph;
   Builder b(graph, op_table());

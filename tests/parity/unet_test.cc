@@ -61,8 +61,8 @@ TEST_P(UNetAgainstPyTorch, LossGradientsAndTenStepsAgree) {
     image.as<float>()[i] = static_cast<float>(2 * rng_uniform({seed, rng_stream("image")}, index) - 1);
     labels.as<std::int32_t>()[i] = static_cast<std::int32_t>(rng_below({seed, rng_stream("labels")}, index, classes));
   }
-  auto feed = [&](const std::string& input, const TensorView& box) {
-    copy((input == "image" ? image : labels).view(), box);
+  auto feed = [&](const Node& input, const TensorView& box) {
+    copy((std::holds_alternative<input::Image>(input.input) ? image : labels).view(), box);
   };
   for (std::size_t step = 0; step < 10; ++step) {
     const StepResult result = trainer.step(extents, feed);

@@ -98,8 +98,8 @@ class UNetScene {
   }
 
   Trainer::Feed feed() const {
-    return [this](const std::string& input, const TensorView& box) {
-      copy((input == "image" ? image : labels).view(), box);
+    return [this](const Node& input, const TensorView& box) {
+      copy((std::holds_alternative<input::Image>(input.input) ? image : labels).view(), box);
     };
   }
 

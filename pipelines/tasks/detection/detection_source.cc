@@ -125,21 +125,27 @@ Shape DetectionSource::load(std::int64_t step, std::int64_t batch, WorkerPool& p
   return {batch, extents[0], extents[1]};
 }
 
-void DetectionSource::fill(const std::string& input, const TensorView& box) const {
+/// The targets that an input of a level asks for; null for the image.
+const Tensor* DetectionSource::targets_of(const Sample& sample, const InputInfo& input) {
+  const auto level = [&](int l) -> const LevelTargets& { return sample.targets.levels[static_cast<std::size_t>(l - kFirstLevel)]; };
+  if (const auto* classes = std::get_if<input::ClassTargets>(&input)) return &level(classes->level).classes;
+  if (const auto* boxes = std::get_if<input::BoxTargets>(&input)) return &level(boxes->level).boxes;
+  ensure(std::holds_alternative<input::Image>(input), "pictures feed an image and targets");
+  return nullptr;
+}
+
+void DetectionSource::fill(const InputInfo& input, const TensorView& box) const {
   for (std::int64_t n = box.box.begin[0]; n < box.box.end(0); ++n) {
     const Sample& sample = samples_[static_cast<std::size_t>(n)];
-    if (input == "image") {
+    const Tensor* targets = targets_of(sample, input);
+    if (targets == nullptr) {
       place_image(sample.pixels, n, box);
       continue;
     }
-    const std::size_t slash = input.find('/');
-    const LevelTargets& level =
-        sample.targets.levels[static_cast<std::size_t>(std::stoi(input.substr(slash + 1)) - kFirstLevel)];
-    const Tensor& values = input.starts_with("class_targets") ? level.classes : level.boxes;
-    Box whole = Box::whole(values.shape()), one = box.box;
+    Box whole = Box::whole(targets->shape()), one = box.box;
     whole.begin[0] = n;
     one.set(0, n, n + 1);
-    copy(dense_view(values.data(), values.dtype(), whole).sub(one), box.sub(one));
+    copy(dense_view(targets->data(), targets->dtype(), whole).sub(one), box.sub(one));
   }
 }
 

@@ -4,7 +4,7 @@
 //
 //   DetectionSource source(set.images, preparation, {.crop = {256, 256}}, config, 1);
 //   Shape extents = source.load(step, 4, pool);                               // (4, 256, 256)
-//   trainer.step(extents, [&](auto& input, auto& box) { source.fill(input, box); });
+//   trainer.step(extents, [&](auto& input, auto& box) { source.fill(input.input, box); });
 #pragma once
 
 #include "io/image/picture.h"
@@ -35,8 +35,8 @@ class DetectionSource {
   /// others are padded. Each epoch goes through all pictures in a new order. Errors: kInput names a picture that cannot
   /// be read.
   Shape load(std::int64_t step, std::int64_t batch, WorkerPool& pool);
-  /// Fills `box` of "image", "class_targets/L" or "box_targets/L" of what was loaded. Threads: any number at once.
-  void fill(const std::string& input, const TensorView& box) const;
+  /// Fills `box` of the image, or of a level's targets, of what was loaded. Threads: any number at once.
+  void fill(const InputInfo& input, const TensorView& box) const;
 
  private:
   struct Sample {
@@ -46,6 +46,7 @@ class DetectionSource {
   };
   std::size_t image_of(std::int64_t sample) const;
   Dims canvas(std::size_t image) const;
+  static const Tensor* targets_of(const Sample& sample, const InputInfo& input);
   Sample load_one(std::int64_t sample, const Dims& canvas) const;
 
   std::vector<DetectionImage> images_;

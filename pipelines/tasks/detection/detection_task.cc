@@ -82,7 +82,7 @@ class DetectionTask : public TrainingTask {
   }
 
   Shape load(std::int64_t step, std::int64_t batch, WorkerPool& pool) override { return source_.load(step, batch, pool); }
-  void fill(const std::string& input, const TensorView& box) const override { source_.fill(input, box); }
+  void fill(const InputInfo& input, const TensorView& box) const override { source_.fill(input, box); }
 
   Validation validate(Session& session, const ModelSpec& spec, Progress& progress) const override {
     const auto images = static_cast<std::int64_t>(sets_.val.images.size());

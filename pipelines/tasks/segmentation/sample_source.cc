@@ -109,15 +109,18 @@ void SampleSource::prefetch(std::span<const Sample> batch) const {
   }
 }
 
-void SampleSource::fill(std::span<const Sample> batch, const std::string& input, const TensorView& box) const {
+void SampleSource::fill(std::span<const Sample> batch, const InputInfo& input, const TensorView& box) const {
+  const auto* labels = std::get_if<input::Labels>(&input);
+  ensure(labels != nullptr || std::holds_alternative<input::Image>(input), "volumes feed an image and labels");
   for (std::int64_t n = box.box.begin[0]; n < box.box.end(0); ++n) {
     Box one = box.box;
     one.set(0, n, n + 1);
-    fill_one(batch[static_cast<std::size_t>(n)], input == "image", box.sub(one));
+    fill_one(batch[static_cast<std::size_t>(n)], labels ? std::optional(static_cast<std::int32_t>(labels->ignored)) : std::nullopt, box.sub(one));
   }
 }
 
-void SampleSource::fill_one(const Sample& s, bool image, const TensorView& box) const {
+void SampleSource::fill_one(const Sample& s, std::optional<std::int32_t> ignored, const TensorView& box) const {
+  const bool image = !ignored;
   const Volumes& v = volumes_[s.item];
   const MappedVolume& volume = image ? v.image : v.label;
   // The box in the volume's coordinates; a mirrored axis counts from the crop's far end.
@@ -130,7 +133,7 @@ void SampleSource::fill_one(const Sample& s, bool image, const TensorView& box) 
   TensorView view = values.view();
   view.box = source;
   if (image) std::fill_n(values.as<float>(), values.count(), air_);
-  else std::fill_n(values.as<std::int32_t>(), values.count(), -1);
+  else std::fill_n(values.as<std::int32_t>(), values.count(), *ignored);
   const Box inside = intersect(source, Box::whole(volume.shape()));
   if (!inside.empty()) volume.read_box(inside, view.sub(inside));
   const RngKey key{options_.seed + s.number * 0x9e3779b97f4a7c15ULL, rng_stream("noise")};

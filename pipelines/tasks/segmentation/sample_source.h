@@ -3,13 +3,14 @@
 //
 //   SampleSource source(dataset, cases, {.crop = {64, 64, 64}});
 //   std::vector<Sample> batch = source.batch(step, 2);
-//   trainer.step(source.extents(batch), [&](auto& input, auto& box) { source.fill(batch, input, box); });
+//   trainer.step(source.extents(batch), [&](auto& input, auto& box) { source.fill(batch, input.input, box); });
 #pragma once
 
 #include <array>
 #include <span>
 
 #include "io/volume/mapped_volume.h"
+#include "libcore/graph/input_info.h"
 #include "pipelines/tasks/segmentation/prepared_dataset.h"
 
 namespace voxshard {
@@ -46,8 +47,8 @@ class SampleSource {
   Shape largest_extents(std::int64_t batch_size) const;
   /// Asks the system to read ahead what a later step will need.
   void prefetch(std::span<const Sample> batch) const;
-  /// Fills `box` (N, D, H, W, 1) of "image" or "labels". Outside the volume: air, and label -1 (ignored by losses).
-  void fill(std::span<const Sample> batch, const std::string& input, const TensorView& box) const;
+  /// Fills `box` (N, D, H, W, 1) of the image or the labels. Outside the volume: air, and the label that losses ignore.
+  void fill(std::span<const Sample> batch, const InputInfo& input, const TensorView& box) const;
 
  private:
   struct Volumes {
@@ -56,7 +57,8 @@ class SampleSource {
   };
   Dims sample_size(std::size_t item) const;
   Sample sample(std::int64_t index) const;
-  void fill_one(const Sample& sample, bool image, const TensorView& box) const;
+  /// `ignored` where the labels are meant, and what they say outside of the volume.
+  void fill_one(const Sample& sample, std::optional<std::int32_t> ignored, const TensorView& box) const;
 
   SamplingOptions options_;
   std::vector<Volumes> volumes_;

@@ -96,7 +96,7 @@ class VolumeTask : public TrainingTask {
     return source_.extents(batch_);
   }
 
-  void fill(const std::string& input, const TensorView& box) const override { source_.fill(batch_, input, box); }
+  void fill(const InputInfo& input, const TensorView& box) const override { source_.fill(batch_, input, box); }
 
   Validation validate(Session& session, const ModelSpec& spec, Progress& progress) const override {
     Validation validation{

@@ -49,12 +49,12 @@ class ToySamples : public TrainingTask {
     first_ = step * batch;
     return largest_extents(batch);
   }
-  void fill(const std::string& input, const TensorView& box) const override {
+  void fill(const InputInfo& input, const TensorView& box) const override {
     for (std::int64_t n = box.box.begin[0]; n < box.box.end(0); ++n) {
       Box one = box.box;
       one.set(0, n, n + 1);
       const auto sample = static_cast<std::uint64_t>(first_ + n);
-      fill_one(letters_[sample % letters_.size()], input == "image", {seed_ + sample, rng_stream("toy")}, box.sub(one));
+      fill_one(letters_[sample % letters_.size()], std::holds_alternative<input::Image>(input), {seed_ + sample, rng_stream("toy")}, box.sub(one));
     }
   }
   Validation validate(Session& session, const ModelSpec&, Progress& progress) const override {

@@ -25,8 +25,8 @@ ImageSampling plain() {
   return sampling;
 }
 
-Tensor filled(const DetectionSource& source, const std::string& input, const Shape& shape) {
-  Tensor whole(input.starts_with("class") ? DType::kI32 : DType::kF32, shape);
+Tensor filled(const DetectionSource& source, const InputInfo& input, const Shape& shape) {
+  Tensor whole(std::holds_alternative<input::ClassTargets>(input) ? DType::kI32 : DType::kF32, shape);
   std::fill_n(whole.as<float>(), whole.count(), 77.0F);  // what is not written shows
   source.fill(input, whole.view());
   return whole;
@@ -42,11 +42,11 @@ TEST(DetectionSource, IsAPureFunctionOfSeedAndStep) {
   DetectionSource a = scene.source(sampling), b = scene.source(sampling), c = scene.source(sampling, 2);
   for (std::int64_t step = 0; step < 4; ++step) a.load(step, 2, two);  // what came before does not matter
   a.load(9, 2, two), b.load(9, 2, one), c.load(9, 2, two);
-  for (const auto& [input, shape] : {std::pair{"image", Shape{2, 32, 32, 3}},
-                                     {"class_targets/3", Shape{2, 4, 4, 9}},
-                                     {"box_targets/4", Shape{2, 2, 2, 36}}})
-    EXPECT_TRUE(same(filled(a, input, shape), filled(b, input, shape))) << input;
-  EXPECT_FALSE(same(filled(a, "image", {2, 32, 32, 3}), filled(c, "image", {2, 32, 32, 3})));
+  for (const auto& [input, shape] : {std::pair<InputInfo, Shape>{input::Image{}, {2, 32, 32, 3}},
+                                     {input::ClassTargets{3}, {2, 4, 4, 9}},
+                                     {input::BoxTargets{4}, {2, 2, 2, 36}}})
+    EXPECT_TRUE(same(filled(a, input, shape), filled(b, input, shape))) << input.index();
+  EXPECT_FALSE(same(filled(a, input::Image{}, {2, 32, 32, 3}), filled(c, input::Image{}, {2, 32, 32, 3})));
 }
 
 TEST(DetectionSource, WholePicturesLieAtTheTopLeftOfAMultipleAndAreNormalised) {
@@ -58,7 +58,7 @@ TEST(DetectionSource, WholePicturesLieAtTheTopLeftOfAMultipleAndAreNormalised) {
   int tall = 0;
   for (std::int64_t step = 0; step < 7; ++step) {
     const Shape extents = source.load(step, 1, pool);
-    const Tensor image = filled(source, "image", {1, extents[1], extents[2], 3});
+    const Tensor image = filled(source, input::Image{}, {1, extents[1], extents[2], 3});
     const bool upright = extents == Shape{1, 64, 64};
     tall += upright ? 1 : 0;
     const std::int64_t height = upright ? 64 : 40, width = upright ? 48 : 96;
@@ -85,9 +85,8 @@ TEST(DetectionSource, TargetsAreTheClassesBehindTheBackgroundAndDecodeToTheBoxes
     std::set<std::int32_t> classes;
     std::set<std::int64_t> sides;
     for (const AnchorLevel& level : anchor_levels({extents[1], extents[2]}, anchor_options(config))) {
-      const std::string name = std::to_string(level.level);
-      const Tensor ids = filled(source, "class_targets/" + name, {1, level.height, level.width, 9});
-      const Tensor codes = filled(source, "box_targets/" + name, {1, level.height, level.width, 36});
+      const Tensor ids = filled(source, input::ClassTargets{level.level}, {1, level.height, level.width, 9});
+      const Tensor codes = filled(source, input::BoxTargets{level.level}, {1, level.height, level.width, 36});
       for (std::int64_t i = 0; i < ids.count(); ++i) {
         if (ids.as<std::int32_t>()[i] < 0) continue;
         classes.insert(ids.as<std::int32_t>()[i]);
@@ -110,9 +109,9 @@ TEST(DetectionSource, TheBoxesOfTheCoresMakeTheWhole) {
   DetectionSource source = scene.source(plain());
   const Shape extents = source.load(3, 3, pool);
   const std::int64_t h = extents[1], w = extents[2];
-  for (const auto& [input, shape] : {std::pair<std::string, Shape>{"image", {3, h, w, 3}},
-                                     {"class_targets/3", {3, h / 8, w / 8, 9}},
-                                     {"box_targets/5", {3, h / 32, w / 32, 36}}}) {
+  for (const auto& [input, shape] : {std::pair<InputInfo, Shape>{input::Image{}, {3, h, w, 3}},
+                                     {input::ClassTargets{3}, {3, h / 8, w / 8, 9}},
+                                     {input::BoxTargets{5}, {3, h / 32, w / 32, 36}}}) {
     const Tensor whole = filled(source, input, shape);
     for (int axis = 0; axis < 3; ++axis) {
       Tensor parts(whole.dtype(), shape);
@@ -122,7 +121,7 @@ TEST(DetectionSource, TheBoxesOfTheCoresMakeTheWhole) {
         box.set(axis, begin, end);
         if (!box.empty()) source.fill(input, parts.view().sub(box));
       }
-      EXPECT_TRUE(same(whole, parts)) << input << " axis " << axis;
+      EXPECT_TRUE(same(whole, parts)) << input.index() << " axis " << axis;
     }
   }
 }
@@ -135,7 +134,7 @@ TEST(DetectionSource, ACropAroundAnObjectHoldsItsCentre) {
   DetectionSource source = scene.source(sampling);
   for (std::int64_t step = 0; step < 10; ++step) {
     EXPECT_EQ(source.load(step, 2, pool), (Shape{2, 32, 32}));
-    const Tensor image = filled(source, "image", {2, 32, 32, 3});
+    const Tensor image = filled(source, input::Image{}, {2, 32, 32, 3});
     for (std::int64_t n = 0; n < 2; ++n) {
       double brightest = -10;
       for (std::int64_t i = 0; i < 32 * 32; ++i)
@@ -155,7 +154,7 @@ TEST(DetectionSource, ObjectsThatACropLeavesLittleOfAreNotLearnt) {
   int learnt = 0, empty = 0;
   for (std::int64_t step = 0; step < 30; ++step) {
     source.load(step, 2, pool);
-    const Tensor ids = filled(source, "class_targets/3", {2, 1, 1, 9});
+    const Tensor ids = filled(source, input::ClassTargets{3}, {2, 1, 1, 9});
     for (std::int64_t n = 0; n < 2; ++n) {
       const auto* one = ids.as<std::int32_t>() + 9 * n;
       (std::any_of(one, one + 9, [](auto id) { return id >= 0; }) ? learnt : empty) += 1;

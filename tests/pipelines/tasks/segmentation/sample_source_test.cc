@@ -22,10 +22,10 @@ struct Volumes : Scene {
 
 SamplingOptions plain(Dims crop) { return {.crop = crop, .intensity_scale = 0, .noise = 0}; }
 
-Tensor filled(const SampleSource& source, const std::vector<Sample>& batch, const std::string& input) {
+Tensor filled(const SampleSource& source, const std::vector<Sample>& batch, const InputInfo& input) {
   Shape shape = source.extents(batch);
   shape.push_back(1);
-  Tensor whole(input == "image" ? DType::kF32 : DType::kI32, shape);
+  Tensor whole(std::holds_alternative<input::Image>(input) ? DType::kF32 : DType::kI32, shape);
   source.fill(batch, input, whole.view());
   return whole;
 }
@@ -40,11 +40,11 @@ TEST(SampleSource, IsAPureFunctionOfSeedAndStep) {
   const SamplingOptions options{.seed = 4, .crop = {4, 6, 5}, .flip = {true, true, true}};
   const SampleSource a = volumes.source(options), b = volumes.source(options);
   for (int step = 0; step < 4; ++step) a.batch(step, 2);  // what came before does not matter
-  expect_same(filled(a, a.batch(7, 2), "image"), filled(b, b.batch(7, 2), "image"));
+  expect_same(filled(a, a.batch(7, 2), input::Image{}), filled(b, b.batch(7, 2), input::Image{}));
   SamplingOptions other = options;
   other.seed = 5;
   const SampleSource c = volumes.source(other);
-  EXPECT_FALSE(compare(filled(a, a.batch(7, 2), "image").view(), filled(c, c.batch(7, 2), "image").view()).bit_equal);
+  EXPECT_FALSE(compare(filled(a, a.batch(7, 2), input::Image{}).view(), filled(c, c.batch(7, 2), input::Image{}).view()).bit_equal);
 }
 
 TEST(SampleSource, EachEpochHasEveryCaseOnceInANewOrder) {
@@ -72,7 +72,7 @@ TEST(SampleSource, SmallVolumesArePaddedWithAirAndIgnoredLabels) {
   const Volumes volumes("source_pad");
   const SampleSource source = volumes.source(plain({16, 11, 12}));
   const auto batch = source.batch(0, 1);
-  const Tensor image = filled(source, batch, "image"), labels = filled(source, batch, "labels");
+  const Tensor image = filled(source, batch, input::Image{}), labels = filled(source, batch, input::Labels{});
   const Box inside =
       intersect({{-batch[0].begin[0], -batch[0].begin[1], -batch[0].begin[2]}, {8, 10, 12}}, Box::whole({16, 11, 12}));
   EXPECT_EQ(inside.count(), 8 * 10 * 12);
@@ -100,7 +100,7 @@ TEST(SampleSource, TheBoxesOfTheCoresMakeTheWhole) {
   const SampleSource source = volumes.source({.crop = {7, 11, 6}, .flip = {true, true, true}});
   for (int step = 0; step < 8; ++step) {
     const auto batch = source.batch(step, 2);
-    for (const char* input : {"image", "labels"}) {
+    for (const InputInfo& input : {InputInfo(input::Image{}), InputInfo(input::Labels{})}) {
       const Tensor whole = filled(source, batch, input);
       for (int axis = 0; axis < 4; ++axis) {
         Tensor parts(whole.dtype(), whole.shape());
@@ -125,7 +125,7 @@ TEST(SampleSource, AMirroredCropIsTheCropBackwards) {
   int mirrored = 0;
   for (int step = 0; step < 16; ++step) {
     const auto batch = flipped.batch(step, 1);
-    const Tensor a = filled(straight, straight.batch(step, 1), "image"), b = filled(flipped, batch, "image");
+    const Tensor a = filled(straight, straight.batch(step, 1), input::Image{}), b = filled(flipped, batch, input::Image{});
     for (std::int64_t i = 0; i < a.count(); ++i) {
       std::array<std::int64_t, 3> at = {i / 42, i / 7 % 6, i % 7};
       for (std::size_t axis = 0; axis < 3; ++axis)
@@ -146,7 +146,7 @@ TEST(SampleSource, AShareOfTheCropsIsCentredOnARandomClass) {
     const SampleSource source = volumes.source(options);
     std::array<int, 3> seen{};
     for (int step = 0; step < 600; ++step)
-      ++seen[static_cast<std::size_t>(filled(source, source.batch(step, 1), "labels").as<std::int32_t>()[0])];
+      ++seen[static_cast<std::size_t>(filled(source, source.batch(step, 1), input::Labels{}).as<std::int32_t>()[0])];
     // By chance alone class 1 is 1/3 of the voxels, class 2 is 1/6; chosen classes come equally often.
     EXPECT_NEAR(seen[1] / 600.0, foreground / 2 + (1 - foreground) / 3, 0.08);
     EXPECT_NEAR(seen[2] / 600.0, foreground / 2 + (1 - foreground) / 6, 0.08);
