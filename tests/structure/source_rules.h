@@ -1,9 +1,11 @@
 // The rules of the house as functions from a file's path and text to complaints, so that the tests can run them on the
 // tree and on small wrong examples.
 //
-//   auto complaints = include_complaints({"io/a.h", "#include \"libcore/graph/graph.h\"\n"});   // one complaint
+//   auto complaints = size_complaints({"io/a.h", text});   // one complaint per broken rule
 #pragma once
 
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -17,8 +19,15 @@ struct SourceFile {
 /// Every .h, .cc of apps, io, libcore, pipelines and, when asked, tests; sorted by path.
 std::vector<SourceFile> read_sources(bool with_tests);
 
-std::vector<std::string> include_complaints(const SourceFile& file);      // arrows of the design, written from the root
-std::vector<std::string> size_complaints(const SourceFile& file);         // at most 500 lines
+/// What each folder may include beside itself, as its CMakeLists.txt lists it: voxshard_folder(io/image MAY_INCLUDE io/files).
+using Arrows = std::map<std::string, std::set<std::string>>;
+Arrows arrows_of(const std::string& cmake);
+Arrows read_arrows();
+std::vector<std::string> circle_complaints(const Arrows& arrows);
+std::vector<std::string> folder_complaints(const std::vector<SourceFile>& files);  // at most 25 sources, x.h and x.cc are one
+
+std::vector<std::string> include_complaints(const SourceFile& file, const Arrows& arrows);  // as listed, written from the root
+std::vector<std::string> size_complaints(const SourceFile& file);         // at most 320 lines
 std::vector<std::string> printing_complaints(const SourceFile& file);     // only apps prints
 std::vector<std::string> file_access_complaints(const SourceFile& file);  // only io opens files
 std::vector<std::string> thread_complaints(const SourceFile& file);       // only libcore/base and runtime start threads

@@ -19,26 +19,38 @@ void expect_clean(Rule rule, bool with_tests = false) {
 }
 
 TEST(Structure, IncludesFollowTheArrows) {
-  EXPECT_EQ(include_complaints({"io/files/a.h", "#include \"libcore/graph/graph.h\"\n"}).size(), 1u);
-  EXPECT_EQ(include_complaints({"io/volume/a.cc", "#include \"io/image/image.h\"\n"}).size(), 1u);
-  EXPECT_EQ(include_complaints({"io/image/a.cc", "#include \"io/volume/volume.h\"\n"}).size(), 0u);
-  EXPECT_EQ(include_complaints({"io/attic/a.cc", "#include \"io/volume/volume.h\"\n"}).size(), 1u);
-  EXPECT_EQ(include_complaints({"libcore/graph/a.cc", "#include \"libcore/ops/table.h\"\n"}).size(), 1u);
-  EXPECT_EQ(include_complaints({"libcore/tensor/a.cc", "#include \"io/volume/volume.h\"\n"}).size(), 1u);
-  EXPECT_EQ(include_complaints({"libcore/tensor/a.cc", "#include \"tensor.h\"\n"}).size(), 1u);
-  EXPECT_EQ(include_complaints({"pipelines/a.cc", "#include \"apps/exit_code.h\"\n"}).size(), 1u);
-  EXPECT_EQ(include_complaints({"libcore/ops/a.cc", "#include \"libcore/graph/graph.h\"\n"}).size(), 0u);
-  EXPECT_EQ(include_complaints({"io/boxes/a.cc", "#include \"libcore/metrics/iou_tracker.h\"\n"}).size(), 1u);
-  EXPECT_EQ(include_complaints({"libcore/kernels/fast/a.cc", "#include \"libcore/kernels/reference/b.h\"\n"}).size(),
-            0u);
-  expect_clean(include_complaints, true);
+  const Arrows toy = arrows_of("voxshard_folder(libcore/graph LINKS x::x)\nvoxshard_folder(io/image MAY_INCLUDE libcore/graph\n  io/files LINKS y)");
+  EXPECT_EQ(toy, (Arrows{{"libcore/graph", {}}, {"io/image", {"libcore/graph", "io/files"}}}));
+  EXPECT_EQ(include_complaints({"io/image/a.h", "#include \"libcore/graph/graph.h\"\n"}, toy).size(), 0u);
+  EXPECT_EQ(include_complaints({"io/image/a.h", "#include \"io/image/b.h\"\n"}, toy).size(), 0u);
+  EXPECT_EQ(include_complaints({"io/image/a.cc", "#include \"io/volume/volume.h\"\n"}, toy).size(), 1u);
+  EXPECT_EQ(include_complaints({"libcore/graph/a.cc", "#include \"io/image/image.h\"\n"}, toy).size(), 1u);
+  EXPECT_EQ(include_complaints({"io/attic/a.cc", "#include \"io/image/image.h\"\n"}, toy).size(), 1u) << "a folder without a list";
+  EXPECT_EQ(include_complaints({"io/image/a.cc", "#include \"image.h\"\n"}, toy).size(), 1u);
+  const Arrows arrows = read_arrows();
+  ASSERT_GT(arrows.size(), 20u) << "the lists were not found";
+  for (const auto& file : read_sources(true))
+    for (const auto& complaint : include_complaints(file, arrows)) ADD_FAILURE() << complaint;
 }
 
-TEST(Structure, FilesStaySmall) {
+TEST(Structure, ArrowsMakeNoCircle) {
+  EXPECT_EQ(circle_complaints({{"a", {"b"}}, {"b", {"c"}}, {"c", {}}}).size(), 0u);
+  EXPECT_EQ(circle_complaints({{"a", {"b"}}, {"b", {"a"}}, {"c", {}}}).size(), 2u);
+  EXPECT_EQ(circle_complaints({{"a", {"nowhere"}}}).size(), 1u);
+  for (const auto& complaint : circle_complaints(read_arrows())) ADD_FAILURE() << complaint;
+}
+
+TEST(Structure, FilesAndFoldersStaySmall) {
   std::string tall;
-  for (int i = 0; i < 501; ++i) tall += "x\n";
+  for (int i = 0; i < 321; ++i) tall += "x\n";
   EXPECT_EQ(size_complaints({"io/a.cc", tall}).size(), 1u);
   expect_clean(size_complaints, true);
+  std::vector<SourceFile> many;
+  for (int i = 0; i < 26; ++i) many.push_back({"io/a/x" + std::to_string(i) + ".cc", ""});
+  EXPECT_EQ(folder_complaints(many).size(), 1u);
+  many.back().path = "io/a/x0.h";
+  EXPECT_EQ(folder_complaints(many).size(), 0u);
+  for (const auto& complaint : folder_complaints(read_sources(true))) ADD_FAILURE() << complaint;
 }
 
 TEST(Structure, OnlyAppsPrints) {
