@@ -17,9 +17,8 @@ namespace fs = std::filesystem;
 /// "liver_03_0000.nii.gz" -> "liver_03".
 std::string case_id(const fs::path& path, const VolumeFormats& formats) {
   constexpr std::string_view kChannel = "_0000";
-  std::string name = volume_stem(path, formats).value_or(path.filename().string());
-  if (name.ends_with(kChannel)) name.resize(name.size() - kChannel.size());
-  return name;
+  const std::string name = volume_stem(path, formats).value_or(path.filename().string());
+  return name.ends_with(kChannel) ? name.substr(0, name.size() - kChannel.size()) : name;
 }
 
 std::vector<fs::path> find_images(const fs::path& input, const VolumeFormats& formats) {
