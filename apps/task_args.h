@@ -6,7 +6,7 @@
 #pragma once
 
 #include "apps/command.h"
-#include "pipelines/tasks/task_table.h"
+#include "pipelines/commands/task_table.h"
 
 namespace voxshard {
 

@@ -3,7 +3,7 @@
 //   TaskReport r = run_evaluate({.predictions = "pred", .references = "data/labelsTs"}, progress);
 #pragma once
 
-#include "pipelines/tasks/task_table.h"
+#include "pipelines/commands/task_table.h"
 
 namespace voxshard {
 

@@ -5,7 +5,7 @@
 
 #include "libcore/base/text.h"
 #include "libcore/ops/op_table.h"
-#include "pipelines/tasks/task_table.h"
+#include "pipelines/commands/task_table.h"
 
 namespace voxshard {
 namespace {

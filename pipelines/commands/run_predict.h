@@ -3,7 +3,7 @@
 //   PredictReport r = run_predict({.run = "model", .input = "imagesTs", .output = "predictions"}, progress);
 #pragma once
 
-#include "pipelines/tasks/task_table.h"
+#include "pipelines/commands/task_table.h"
 
 namespace voxshard {
 

@@ -3,7 +3,7 @@
 //   TaskReport r = run_prepare({.dataset = "Dataset001", .work = "work"}, progress);
 #pragma once
 
-#include "pipelines/tasks/task_table.h"
+#include "pipelines/commands/task_table.h"
 
 namespace voxshard {
 

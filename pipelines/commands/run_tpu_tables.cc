@@ -8,7 +8,7 @@
 #include "libcore/device/feed_price.h"
 #include "libcore/ops/op_table.h"
 #include "pipelines/profile/device_files.h"
-#include "pipelines/tasks/task_table.h"
+#include "pipelines/commands/task_table.h"
 
 namespace voxshard {
 namespace {

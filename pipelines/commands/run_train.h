@@ -8,7 +8,7 @@
 
 #include "libcore/train/optimizer.h"
 #include "pipelines/profile/trace_json.h"
-#include "pipelines/tasks/task_table.h"
+#include "pipelines/commands/task_table.h"
 #include "pipelines/tpu/tpu_config_loop.h"
 
 namespace voxshard {

@@ -1,9 +1,9 @@
 // The names of a spec's choices, and the spec as JSON and back.
+#include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 
 #include "pipelines/runs/model_spec.h"
-#include "pipelines/tpu/tpu_config_model.h"
 
 namespace voxshard {
 namespace {
@@ -82,6 +82,39 @@ void read_retinanet(const nlohmann::json& json, RetinaNetConfig& net) {
   net.channels = json.at("channels");
   net.classes = json.at("classes");
   net.norm_momentum = json.at("norm_momentum");
+}
+
+using Kind = InputPlacement::Kind;
+
+struct NamedKind {
+  const char* name;
+  Kind kind;
+};
+
+constexpr std::array kPlacementNames = {NamedKind{"replicated", Kind::kReplicated}, NamedKind{"first core", Kind::kFirstCore},
+                                        NamedKind{"where divisible", Kind::kWhereDivisible}};
+
+Json to_json(const std::vector<PlacedInput>& inputs) {
+  Json json = Json::object();
+  for (const auto& [name, placement] : inputs) {
+    const auto known = std::ranges::find(kPlacementNames, placement.kind, &NamedKind::kind);
+    json[name] = known == kPlacementNames.end() ? to_string(placement.grid) : known->name;
+  }
+  return json;
+}
+
+std::vector<PlacedInput> inputs_from_json(const nlohmann::json& json) {
+  std::vector<PlacedInput> inputs;
+  for (const auto& [name, value] : json.items()) {
+    const std::string text = value.is_string() ? value.get<std::string>() : "";
+    InputPlacement& placement = inputs.emplace_back(PlacedInput{name, {}}).placement;
+    const auto known = std::ranges::find(kPlacementNames, text, &NamedKind::name);
+    if (known != kPlacementNames.end())
+      placement.kind = known->kind;
+    else
+      placement.grid = parse_partition(text, static_cast<int>(std::count(text.begin(), text.end(), 'x')) + 1);
+  }
+  return inputs;
 }
 
 }  // namespace

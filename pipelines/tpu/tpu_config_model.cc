@@ -9,14 +9,6 @@ namespace {
 
 using Kind = InputPlacement::Kind;
 
-struct NamedKind {
-  const char* name;
-  Kind kind;
-};
-
-constexpr std::array kPlacementNames = {NamedKind{"replicated", Kind::kReplicated}, NamedKind{"first core", Kind::kFirstCore},
-                                        NamedKind{"where divisible", Kind::kWhereDivisible}};
-
 Shape without_channels(const Shape& image) {
   Shape shape;
   for (int a = 0; a + 1 < image.rank(); ++a) shape.push_back(image[a]);
@@ -106,29 +98,6 @@ void apply(const TpuConfig& config, const SystemCores& system, const Shape& imag
   else
     place("labels", labels);
   place("image", features);
-}
-
-nlohmann::ordered_json to_json(const std::vector<PlacedInput>& inputs) {
-  nlohmann::ordered_json json = nlohmann::ordered_json::object();
-  for (const auto& [name, placement] : inputs) {
-    const auto known = std::ranges::find(kPlacementNames, placement.kind, &NamedKind::kind);
-    json[name] = known == kPlacementNames.end() ? to_string(placement.grid) : known->name;
-  }
-  return json;
-}
-
-std::vector<PlacedInput> inputs_from_json(const nlohmann::json& json) {
-  std::vector<PlacedInput> inputs;
-  for (const auto& [name, value] : json.items()) {
-    const std::string text = value.is_string() ? value.get<std::string>() : "";
-    InputPlacement& placement = inputs.emplace_back(PlacedInput{name, {}}).placement;
-    const auto known = std::ranges::find(kPlacementNames, text, &NamedKind::name);
-    if (known != kPlacementNames.end())
-      placement.kind = known->kind;
-    else
-      placement.grid = parse_partition(text, static_cast<int>(std::count(text.begin(), text.end(), 'x')) + 1);
-  }
-  return inputs;
 }
 
 }  // namespace voxshard

@@ -22,9 +22,4 @@ bool decides_mesh(const TpuConfig& config);
 /// detector's labels cut otherwise than its image.
 void apply(const TpuConfig& config, const SystemCores& system, const Shape& image, ModelSpec& spec);
 
-/// {"labels": "replicated" | "first core" | "where divisible" | "1x2x2x1x1"} for the inputs that are not cut like the mesh, and back.
-nlohmann::ordered_json to_json(const std::vector<PlacedInput>& inputs);
-/// Errors: kConfig.
-std::vector<PlacedInput> inputs_from_json(const nlohmann::json& json);
-
 }  // namespace voxshard

@@ -1,5 +1,5 @@
 // The task of RetinaNets: boxes and classes of objects in pictures and videos. One row in
-// pipelines/tasks/task_table.cc.
+// pipelines/commands/task_table.cc.
 #pragma once
 
 #include "pipelines/tasks/detection/detection_task.h"

@@ -1,4 +1,4 @@
-// The task of U-Nets: a class for each voxel. One row in pipelines/tasks/task_table.cc.
+// The task of U-Nets: a class for each voxel. One row in pipelines/commands/task_table.cc.
 #pragma once
 
 #include "pipelines/tasks/segmentation/evaluate_labels.h"

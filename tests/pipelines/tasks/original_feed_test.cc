@@ -1,5 +1,5 @@
 // What the original's hosts bring to the cores, counted by hand.
-#include "pipelines/tasks/task_table.h"
+#include "pipelines/commands/task_table.h"
 
 #include <gtest/gtest.h>
 

@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "libcore/base/rng.h"
-#include "pipelines/tasks/task_table.h"
+#include "pipelines/commands/task_table.h"
 
 namespace voxshard::test {
 
