@@ -39,8 +39,11 @@ void differentiate(Builder& builder, ValueId loss) {
     def.differentiate(context);
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
       if (!wanted[i] || d_inputs[i] == kNoValue) continue;
-      // A gradient lies where its value does. What an op passes on unchanged (an add) lies where it was made.
-      if (d_inputs[i] != d_result && leading(builder.type(d_inputs[i]).shape) == leading(builder.type(node.inputs[i]).shape))
+      // A gradient lies where its value does, which a parameter's does nowhere. What an op passes on unchanged (an add) lies
+      // where it was made.
+      const Role role = graph.node(node.inputs[i]).role;
+      const bool cut = role == Role::kOp || role == Role::kInput;
+      if (cut && d_inputs[i] != d_result && leading(builder.type(d_inputs[i]).shape) == leading(builder.type(node.inputs[i]).shape))
         graph.follow(d_inputs[i], node.inputs[i]);
       ValueId& sum = d_value[static_cast<std::size_t>(node.inputs[i])];
       sum = sum == kNoValue ? d_inputs[i]
