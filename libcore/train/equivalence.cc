@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "libcore/base/rng.h"
-#include "libcore/ops/op_table.h"
 #include "libcore/train/initialise.h"
 
 namespace voxshard {
@@ -122,7 +121,8 @@ Outcome outcome(CoreSet& cores) {
 
 class LayerCheck {
  public:
-  LayerCheck(CoreSet& uncut, CoreSet& cut, EquivalenceReport& report) : uncut_(uncut), cut_(cut), report_(report) {}
+  LayerCheck(CoreSet& uncut, CoreSet& cut, const OpTable& ops, EquivalenceReport& report)
+      : uncut_(uncut), cut_(cut), ops_(ops), report_(report) {}
 
   void run() {
     const Program& program = cut_.executable().program;
@@ -149,7 +149,7 @@ class LayerCheck {
   const Node& node(ValueId id) const { return cut_.executable().program.graph.node(id); }
 
   double tolerance_of(ValueId id) const {
-    const OpDef& def = op_table().at(node(id).op);
+    const OpDef& def = ops_.at(node(id).op);
     if (def.driver < 0) return 0;
     std::vector<double> sizes;
     for (ValueId input : node(id).inputs) sizes.push_back(widest_rms(uncut_.gather(input).view()));
@@ -195,6 +195,7 @@ class LayerCheck {
 
   CoreSet& uncut_;
   CoreSet& cut_;
+  const OpTable& ops_;
   EquivalenceReport& report_;
 };
 
@@ -250,28 +251,28 @@ EquivalenceReport check_equivalence(const EquivalenceOptions& options, WorkerPoo
   const auto inputs = random_inputs(plain, options.dtype, options.seed);
 
   auto outcome_of = [&](const Executable& plan, Transport& through) {
-    CoreSet cores(plan, op_table(), parameters, pool, through);
+    CoreSet cores(plan, options.ops, parameters, pool, through);
     feed(cores, inputs);
     cores.run();
     return outcome(cores);
   };
-  const Outcome uncut_outcome = outcome_of(lower(plain, op_table(), whole, {.kernels = options.kernels}), in_process);
+  const Outcome uncut_outcome = outcome_of(lower(plain, options.ops, whole, {.kernels = options.kernels}), in_process);
   {
     Cut recomputing = whole;
     recomputing.recompute = options.cut.recompute;
-    const Executable uncut_plan = lower(plain, op_table(), recomputing, {.keep_all = true, .kernels = options.kernels});
-    CoreSet uncut(uncut_plan, op_table(), parameters, pool, in_process);
+    const Executable uncut_plan = lower(plain, options.ops, recomputing, {.keep_all = true, .kernels = options.kernels});
+    CoreSet uncut(uncut_plan, options.ops, parameters, pool, in_process);
     feed(uncut, inputs);
     uncut.run();
-    const Executable cut_plan = lower(plain, op_table(), options.cut, {.keep_all = true, .kernels = options.kernels});
-    CoreSet cut(cut_plan, op_table(), parameters, pool, transport);
+    const Executable cut_plan = lower(plain, options.ops, options.cut, {.keep_all = true, .kernels = options.kernels});
+    CoreSet cut(cut_plan, options.ops, parameters, pool, transport);
     feed(cut, inputs);
-    LayerCheck(uncut, cut, report).run();
+    LayerCheck(uncut, cut, options.ops, report).run();
   }
-  const Outcome cut_outcome = outcome_of(lower(plain, op_table(), options.cut, {.kernels = options.kernels}), transport);
+  const Outcome cut_outcome = outcome_of(lower(plain, options.ops, options.cut, {.kernels = options.kernels}), transport);
   const DType higher = options.dtype == DType::kBF16 ? DType::kF32 : DType::kF64;
   const Outcome higher_outcome =
-      outcome_of(lower(options.factory(higher), op_table(), whole, {.kernels = options.kernels}), in_process);
+      outcome_of(lower(options.factory(higher), options.ops, whole, {.kernels = options.kernels}), in_process);
   compare_outcomes(uncut_outcome, cut_outcome, higher_outcome, options.dtype, parameters, report);
   return report;
 }

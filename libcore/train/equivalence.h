@@ -8,11 +8,13 @@
 #pragma once
 
 #include "libcore/graph/recompute.h"
+#include "libcore/ops/op_table.h"
 #include "libcore/runtime/session.h"
 
 namespace voxshard {
 
 struct EquivalenceOptions {
+  const OpTable& ops = op_table();
   /// The training graph for activations of a type.
   std::function<Graph(DType dtype)> factory;
   DType dtype = DType::kF32;
