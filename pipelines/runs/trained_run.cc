@@ -1,6 +1,7 @@
 #include "pipelines/runs/trained_run.h"
 
 #include "libcore/base/text.h"
+#include "libcore/ops/op_table.h"
 #include "libcore/train/initialise.h"
 #include "pipelines/runs/checkpoint.h"
 
