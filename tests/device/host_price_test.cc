@@ -2,6 +2,7 @@
 #include "libcore/device/host_price.h"
 
 #include "libcore/device/host_schedule.h"
+#include "libcore/lower/lower.h"
 #include "libcore/models/unet.h"
 #include "tests/device/host_scene.h"
 #include "tests/partition/partition_scene.h"

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "libcore/metrics/average_precision_match.h"
 #include "pipelines/commands/run_demo.h"
 #include "pipelines/tasks/detection/detection_dataset.h"
 #include "tests/pipelines/tasks/detection/detection_scene.h"
