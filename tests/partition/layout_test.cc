@@ -91,7 +91,7 @@ TEST(Layout, BothSidesOfASkipConnectionAgree) {
     kernel = parameter : f32[3x3x2x2]
     strided = conv %image, %kernel kernel=3x3 stride=2x2 pad=1x1/1x1
     pooled = max_pool %strided kernel=2x2 stride=2x2 pad=0x0/1x0
-    up = upsample_nearest %pooled factor=2x2 shape=1x7x6x2
+    up = upsample_nearest %pooled factor=2x2 shape=1x7x6x2 follows %strided
     both = concat %up, %strided axis=3
   )", {1, 3, 2, 1});
   const auto& up = program.plan(program.graph.find("up")).own;
@@ -104,8 +104,8 @@ TEST(Layout, ThinSlabsAreMergedOntoTheFirstOfTheirNeighbours) {
     kernel = parameter : f32[3x3x2x2]
     strided = conv %image, %kernel kernel=3x3 stride=2x2 pad=0x0/1x1 : f32[1x16x4x2]
     pooled = max_pool %strided kernel=2x2 stride=2x2 : f32[1x8x2x2]
-    up = upsample_nearest %pooled factor=2x2 shape=1x16x4x2
-    transposed = conv_input_grad %strided, %kernel kernel=3x3 stride=2x2 pad=0x0/1x1 shape=1x32x8x2
+    up = upsample_nearest %pooled factor=2x2 shape=1x16x4x2 follows %strided
+    transposed = conv_input_grad %strided, %kernel kernel=3x3 stride=2x2 pad=0x0/1x1 shape=1x32x8x2 follows %image
   )";
   const Program fine = cut(kScene, {1, 8, 1, 1});
   const Program coarse = cut(kScene, {.mesh = {.partition = {1, 8, 1, 1}}, .thinnest_slab = 2});

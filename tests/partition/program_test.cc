@@ -178,10 +178,10 @@ TEST(Program, TextFormShowsShapesBoxesHalosAndBytes) {
   EXPECT_EQ(to_text(sound_program()),
             "mesh replicas=1 partition=1x3x1x1 cores=3\n"
             "input        image : f32[1x9x4x1], core 0 owns [0:1, 0:3, 0:4, 0:1] holds [0:1, -1:4, -1:5, 0:1], "
-            "halo low 0x1x1x0 high 0x1x1x0\n"
+            "halo low 0x1x1x0 high 0x1x1x0; cut like the mesh\n"
             "fill_margin  image, 152 bytes\n"
             "exchange     image, 4 copies, 64 bytes, the widest 16\n"
-            "compute      conv = conv : f32[1x9x4x2], 3 blocks, core 0 owns [0:1, 0:3, 0:4, 0:2], no halo\n"
+            "compute      conv = conv : f32[1x9x4x2], 3 blocks, core 0 owns [0:1, 0:3, 0:4, 0:2], no halo; carried from image\n"
             "compute      sum = channel_sum : f32[2], 3 blocks, partial\n"
             "join         sum : f32[2], 8 bytes\n");
 }

@@ -83,7 +83,7 @@ class ToySamples : public TrainingTask {
       for (std::int64_t y = 0; y < part.extent()[1]; ++y)
         for (std::int64_t x = 0; x < part.extent()[2]; ++x) {
           const std::int64_t at = y * part.strides[1] + x * part.strides[2];
-          const double bright = load(part, at + 1) - load(part, at);
+          const double bright = voxshard::load(part, at + 1) - voxshard::load(part, at);
           left += part.box.begin[2] + x < kToySide / 2 ? bright : -bright;
         }
     }

@@ -140,7 +140,7 @@ TEST(ExampleConfigs, CutAsThePublishedOnesDo) {
     EXPECT_EQ(spec.cut.mesh.replicas, replicas) << slice;
     EXPECT_TRUE(spec.cut.inputs.empty()) << slice << ": labels are cut with the image";
   }
-  EXPECT_EQ(spec_of(folder / "v3-8_128x128x128_dice.toml").replicas, 8);
+  EXPECT_EQ(spec_of(folder / "v3-8_128x128x128_dice.toml").cut.mesh.replicas, 8);
   const ModelSpec nested = spec_of(folder / "labels_by_name.json");
   EXPECT_EQ(nested.cut.mesh.partition, (Dims{1, 2, 2, 1, 1}));
   EXPECT_EQ(nested.cut.placement_of("labels")->kind, InputPlacement::Kind::kFirstCore);

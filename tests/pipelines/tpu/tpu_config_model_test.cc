@@ -26,9 +26,9 @@ TEST(TpuConfigModel, TheImagesDimsAreThePartition) {
   EXPECT_EQ(spec.cut.mesh.partition, (Dims{1, 4, 1, 1, 1}));
   EXPECT_EQ(spec.cut.mesh.replicas, 2);
   EXPECT_TRUE(spec.cut.inputs.empty()) << "labels are cut like the image";
-  EXPECT_EQ(applied(dims("[{image: [1, 1, 2, 2, 1]}, {labels: [1, 1, 2, 2, 1]}]", 4), 4).partition,
+  EXPECT_EQ(applied(dims("[{image: [1, 1, 2, 2, 1]}, {labels: [1, 1, 2, 2, 1]}]", 4), 4).cut.mesh.partition,
             (Dims{1, 1, 2, 2, 1}));
-  EXPECT_EQ(applied({{"input_partition_dims", {1, 8, 1, 1, 1}}}, 8).partition, (Dims{1, 8, 1, 1, 1}));
+  EXPECT_EQ(applied({{"input_partition_dims", {1, 8, 1, 1, 1}}}, 8).cut.mesh.partition, (Dims{1, 8, 1, 1, 1}));
 }
 
 TEST(TpuConfigModel, LabelsLieAsWritten) {
@@ -78,9 +78,9 @@ TEST(TpuConfigModel, OneCorePerReplicaIsNotCut) {
 
 TEST(TpuConfigModel, WithoutDimsThePartitionStays) {
   ModelSpec cut;
-  cut.partition = {1, 2, 2, 1, 1};
-  EXPECT_EQ(applied({{"num_cores_per_replica", 4}}, 8, cut).replicas, 2);
-  EXPECT_EQ(applied({{"num_shards", 4}}, 16, cut).replicas, 4);
+  cut.cut.mesh.partition = {1, 2, 2, 1, 1};
+  EXPECT_EQ(applied({{"num_cores_per_replica", 4}}, 8, cut).cut.mesh.replicas, 2);
+  EXPECT_EQ(applied({{"num_shards", 4}}, 16, cut).cut.mesh.replicas, 4);
   EXPECT_FALSE(decides_mesh(tpu_config_from_json({{"iterations_per_loop", 8}, {"train_batch_size", 8}})));
   expect_error(ErrorKind::kConfig,
                "num_cores_per_replica is 8, but the samples are cut over 4; say how with input_partition_dims", [&] {
