@@ -18,19 +18,26 @@ struct SharedSetting {
 template <class Value>
 void assign(const SharedSetting& shared, TaskOptions& options, const Value& value) {
   options.given.push_back(shared.given);
-  for (const Setting& row : shared.rows)
+  for (std::size_t i = 0; i < shared.rows.size(); ++i)
     std::visit(
         [&](auto&& target) {
           using Target = std::decay_t<decltype(target)>;
           if constexpr (std::is_same_v<Target, Setting::FromText>) {
-            if constexpr (std::is_same_v<Value, std::string>) target(value);
+            if constexpr (std::is_same_v<Value, std::string>) {
+              try {
+                target(value);
+              } catch (const Error& error) {  // of a task that may not be the one that runs
+                if (shared.rows.size() == 1) throw;
+                options.refused.push_back({shared.given.tasks[i], error});
+              }
+            }
           } else if constexpr (std::is_same_v<Target, std::array<double, 2>*>) {
             if constexpr (std::is_same_v<Value, std::vector<double>>) std::copy_n(value.begin(), 2, target->begin());
           } else if constexpr (std::is_same_v<Target, Value*> || std::is_same_v<Target, std::optional<Value>*>) {
             *target = value;
           }
         },
-        row.value);
+        shared.rows[i].value);
 }
 
 struct AddOption {

@@ -35,6 +35,8 @@ const Task& task_predicting(const TaskTable& table, const std::filesystem::path&
 
 void require_own_settings(const Task& task, const TaskOptions& options, const std::string& command,
                           const std::string& what) {
+  for (const RefusedSetting& refused : options.refused)
+    if (refused.task == task.name()) throw refused.error;
   std::string names, owner;
   for (const GivenSetting& given : options.given) {
     if (std::find(given.tasks.begin(), given.tasks.end(), task.name()) != given.tasks.end()) continue;

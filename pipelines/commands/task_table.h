@@ -21,7 +21,7 @@ const Task& task_named(const TaskTable& table, const std::string& name);
 /// The first task whose predictions these are, else the first of all, whose reader then says what is wrong.
 const Task& task_predicting(const TaskTable& table, const std::filesystem::path& predictions);
 
-/// Errors: kUsage names the settings that were given but that `task` does not have.
+/// Errors: what `task` refused of its settings; kUsage names those that were given but that it does not have.
 ///   what  whom they were given to: "predict", "the run is a unet3d"
 void require_own_settings(const Task& task, const TaskOptions& options, const std::string& command,
                           const std::string& what);

@@ -17,6 +17,7 @@
 #include <variant>
 #include <vector>
 
+#include "libcore/base/error.h"
 #include "libcore/tensor/shape.h"
 
 namespace voxshard {
@@ -44,6 +45,12 @@ struct GivenSetting {
   std::vector<std::string> tasks;
 };
 
+/// What a task said to a value that it shares with others; it counts when the task is the one that runs.
+struct RefusedSetting {
+  std::string task;
+  Error error;
+};
+
 /// The options of every task: structs by their type, made with their defaults when they are first asked for.
 class TaskOptions {
  public:
@@ -60,6 +67,7 @@ class TaskOptions {
   }
 
   std::vector<GivenSetting> given;
+  std::vector<RefusedSetting> refused;
 
  private:
   std::map<std::type_index, std::any> values_;
