@@ -34,13 +34,13 @@ std::string report_text(const nlohmann::ordered_json& json) {
 }
 
 /// This machine, if it was measured; a file that cannot be used costs the prediction, not the benchmark.
-std::optional<DeviceSpec> measured_host(Progress& progress) {
+std::shared_ptr<const Device> measured_host(int threads, Progress& progress) {
   try {
-    if (std::filesystem::exists(host_device_path())) return device_from_name("host").spec;
+    return host_device(threads);
   } catch (const Error& e) {
     progress.log(std::string("no prediction for this machine: ") + e.what());
   }
-  return std::nullopt;
+  return nullptr;
 }
 
 Outcome video_outcome(const std::string& path, int threads) {
@@ -77,7 +77,7 @@ RunCommand add(CLI::App& app) {
     options.spec = planned_spec(o->plan, o->model, options.spec, options.extents, kBenchOptimizer, context);
     options.host_budget_bytes = host_budget_bytes(o->plan);
     options.trace = trace_options(o->trace, o->plan.device);
-    options.host = measured_host(*context.progress);
+    options.host = measured_host(context.threads, *context.progress);
     const BenchReport report =
         o->what == "step" ? run_bench_step(options, *context.progress) : run_bench_kernels(options, *context.progress);
     if (options.spec.precision == DType::kBF16 && !report.native_bf16)

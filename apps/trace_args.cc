@@ -20,7 +20,7 @@ void add_trace_options(CLI::App& app, TraceArgs& args) {
 
 TraceOptions trace_options(const TraceArgs& args, const std::string& device) {
   TraceOptions options{.file = args.file, .steps = args.steps};
-  if (!args.file.empty() && !device.empty() && device != "host") options.device = device_from_name(device).spec;
+  if (!args.file.empty() && !device.empty() && device != "host") options.device = device_from_name(device).device;
   return options;
 }
 

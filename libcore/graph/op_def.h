@@ -37,6 +37,33 @@ struct Work {
   Products products;  // what a matrix unit can do of the flops; count 0: all of it is vector work
 };
 
+/// An op with global types that can be run; `iteration` (empty: everything) is the box of the result, or of the driver of a
+/// contraction.
+struct OpUse {
+  Attributes attrs;
+  std::vector<TensorType> inputs;
+  Box iteration = {};
+};
+
+/// A convolution or one of its gradients over `rows` rows of `row` voxels with all margins held, `in` to `out` channels.
+struct ProductSample {
+  DType stored = DType::kF32;
+  Window window;
+  std::int64_t in = 1, out = 1, row = 1, rows = 1;
+};
+
+/// How an op is measured on a host: what is timed at a point of a grid of stored types, channels and sizes. One of both
+/// functions; with neither the op cannot be priced by measured rates.
+struct OpSample {
+  /// Bound by memory: on a tensor x of shape (1, D, H, W, C), in f32 what is not kept in `stored`.
+  OpUse (*memory)(DType stored, const Shape& x) = nullptr;
+  std::vector<double> channels = {};  // C; empty: the usual ones
+  bool few = false;                   // x only says how many numbers there are: kilobytes
+  bool f32_only = false;
+  /// Products of matrices.
+  OpUse (*products)(const ProductSample& at) = nullptr;
+};
+
 /// For gradient rules: node y = op(inputs), d_y given; d_inputs[i] is to be set where wanted[i].
 struct GradientContext {
   Builder& builder;
@@ -71,6 +98,7 @@ struct OpDef {
   /// Contractions: the typical size of one addend, from the size of each input (root mean square of its widest
   /// channel); scales the tolerance within which a cut sum may differ from the whole one. Null: that of the driver.
   double (*addend)(std::span<const double> rms) = nullptr;
+  OpSample sample = {};
 };
 
 class OpTable {

@@ -89,6 +89,13 @@ std::unique_ptr<Kernel> slice_kernel(const OpContext& op, KernelSet set) {
                      });
 }
 
+OpUse concat_sample(DType stored, const Shape& x) { return {ConcatAttrs{.axis = x.rank() - 1}, {{stored, x}, {stored, x}}}; }
+OpUse slice_sample(DType stored, const Shape& x) {
+  Shape wide = x;
+  wide[x.rank() - 1] *= 2;
+  return {SliceAttrs{.axis = x.rank() - 1, .first = x.back(), .shape = x}, {{stored, wide}}};
+}
+
 }  // namespace
 
 void add_channel_ops(OpTable& table) {
@@ -97,8 +104,14 @@ void add_channel_ops(OpTable& table) {
              .infer = infer_concat,
              .needed = concat_needs,
              .differentiate = differentiate_concat,
-             .kernel = concat_kernel});
-  table.add({.name = "slice", .attributes = SliceAttrs{}, .infer = infer_slice, .needed = slice_needs, .kernel = slice_kernel});
+             .kernel = concat_kernel,
+             .sample = {.memory = concat_sample}});
+  table.add({.name = "slice",
+             .attributes = SliceAttrs{},
+             .infer = infer_slice,
+             .needed = slice_needs,
+             .kernel = slice_kernel,
+             .sample = {.memory = slice_sample}});
 }
 
 }  // namespace voxshard

@@ -180,6 +180,53 @@ void differentiate_input_grad(GradientContext& g) {
     g.d_inputs[2] = b.op("channel_sum", {g.d_result}, {}, "grad/" + g.node.name + "/bias");
 }
 
+/// D, H, W of a sample's rows.
+Dims spatial_of(const ProductSample& at) {
+  std::int64_t height = 1;
+  while (height * height * 4 <= at.rows) height *= 2;
+  return {ceil_div(at.rows, height), height, at.row};
+}
+
+/// What convolutions to `y` voxels read, of `channels`.
+Shape read_by(const Window& window, const Dims& y, std::int64_t channels) {
+  Shape x{1};
+  for (int a = 0; a < y.rank(); ++a) x.push_back((y[a] - 1) * window.stride[a] + window.kernel[a]);
+  x.push_back(channels);
+  return x;
+}
+
+OpUse conv_sample(const ProductSample& at) {
+  return {ConvAttrs{.window = at.window, .dtype = at.stored},
+          {{at.stored, read_by(at.window, spatial_of(at), at.in)}, {at.stored, weight_shape(at.window, at.in, at.out)}}};
+}
+
+/// Inside of a wider x, all of whose windows d_y holds.
+OpUse input_grad_sample(const ProductSample& at) {
+  const Dims spatial = spatial_of(at);
+  Shape x{1}, d_y{1};
+  for (int a = 0; a < spatial.rank(); ++a) {
+    x.push_back(spatial[a] + 2 * (at.window.kernel[a] - at.window.stride[a]));
+    d_y.push_back(at.window.output_extent(a, x[a + 1]));
+  }
+  x.push_back(at.out);
+  d_y.push_back(at.in);
+  Box iteration = Box::whole(x);
+  for (int a = 0; a < spatial.rank(); ++a) {
+    const std::int64_t margin = at.window.kernel[a] - at.window.stride[a];
+    iteration.set(a + 1, margin, margin + spatial[a]);
+  }
+  return {ConvInputGradAttrs{.window = at.window, .shape = x, .dtype = at.stored},
+          {{at.stored, d_y}, {at.stored, weight_shape(at.window, at.out, at.in)}},
+          iteration};
+}
+
+OpUse weight_grad_sample(const ProductSample& at) {
+  Shape y{1};
+  for (auto e : spatial_of(at)) y.push_back(e);
+  y.push_back(at.out);
+  return {ConvWeightGradAttrs{at.window}, {{at.stored, read_by(at.window, spatial_of(at), at.in)}, {at.stored, y}}};
+}
+
 KernelSet set_for(const OpContext& op, KernelSet set) {
   return op.inputs[0].dtype == DType::kF64 ? KernelSet::kReference : set;
 }
@@ -208,7 +255,8 @@ void add_conv_ops(OpTable& table) {
              .boundary = strided_boundary,
              .differentiate = differentiate_conv,
              .work = conv_work,
-             .kernel = conv_kernel});
+             .kernel = conv_kernel,
+             .sample = {.products = conv_sample}});
   table.add({.name = "conv_input_grad",
              .attributes = ConvInputGradAttrs{},
              .infer = infer_input_grad,
@@ -216,7 +264,8 @@ void add_conv_ops(OpTable& table) {
              .boundary = unstrided_boundary,
              .differentiate = differentiate_input_grad,
              .work = input_grad_work,
-             .kernel = input_grad_kernel});
+             .kernel = input_grad_kernel,
+             .sample = {.products = input_grad_sample}});
   table.add({.name = "conv_weight_grad",
              .driver = 1,
              .attributes = ConvWeightGradAttrs{},
@@ -224,7 +273,8 @@ void add_conv_ops(OpTable& table) {
              .needed = weight_grad_needs,
              .work = weight_grad_work,
              .kernel = weight_grad_kernel,
-             .addend = [](std::span<const double> rms) { return rms[0] * rms[1]; }});
+             .addend = [](std::span<const double> rms) { return rms[0] * rms[1]; },
+             .sample = {.products = weight_grad_sample}});
 }
 
 }  // namespace voxshard

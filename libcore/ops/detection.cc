@@ -172,6 +172,36 @@ std::unique_ptr<Kernel> huber_grad_kernel(const OpContext& op, KernelSet set) {
                      });
 }
 
+/// Samples have nine anchors: channels are 9 x 3 and 9 x 91 logits, or four numbers of each.
+constexpr std::int64_t kSampleAnchors = 9;
+constexpr double kFewLogits = kSampleAnchors * 3, kManyLogits = kSampleAnchors * 91, kBoxes = kSampleAnchors * 4;
+
+DetectionAttrs sample_attributes(DType stored, std::int64_t groups = 1) {
+  return {.groups = groups, .batch = groups, .box_weight = 50, .alpha = 0.25, .gamma = 1.5, .delta = 0.1, .dtype = stored};
+}
+
+Shape with_channels(Shape x, std::int64_t channels) {
+  x[x.rank() - 1] = channels;
+  return x;
+}
+
+OpUse sums_sample(DType, const Shape& x) {
+  const TensorType boxes{DType::kF32, with_channels(x, 4 * kSampleAnchors)};
+  return {sample_attributes(DType::kF32), {{DType::kF32, x}, {DType::kI32, with_channels(x, kSampleAnchors)}, boxes, boxes}};
+}
+/// As many groups as x has numbers.
+OpUse loss_sample(DType, const Shape& x) {
+  const std::int64_t groups = element_count(x);
+  const TensorType anchor{DType::kF32, {groups, 1, 1, 1}}, box{DType::kF32, {groups, 1, 1, 4}};
+  return {sample_attributes(DType::kF32, groups), {{DType::kF64, {groups, kSums}}, anchor, {DType::kI32, anchor.shape}, box, box}};
+}
+OpUse focal_grad_sample(DType stored, const Shape& x) {
+  return {sample_attributes(stored), {{DType::kF32, x}, {DType::kI32, with_channels(x, kSampleAnchors)}, {DType::kF64, {1, kSums}}, {DType::kF64, {1}}}};
+}
+OpUse huber_grad_sample(DType stored, const Shape& x) {
+  return {sample_attributes(stored), {{DType::kF32, x}, {DType::kF32, x}, {DType::kF64, {1, kSums}}, {DType::kF64, {1}}}};
+}
+
 }  // namespace
 
 void add_detection_ops(OpTable& table) {
@@ -183,16 +213,31 @@ void add_detection_ops(OpTable& table) {
              .work = focal_work,
              .kernel = sums_kernel,
              // A position holds anchors x classes logits, each worth up to about its size: up to a thousand in all.
-             .addend = [](std::span<const double> rms) { return 1000 * (1 + rms[0] + rms[2]); }});
+             .addend = [](std::span<const double> rms) { return 1000 * (1 + rms[0] + rms[2]); },
+             .sample = {.memory = sums_sample, .channels = {kFewLogits, kManyLogits}, .f32_only = true}});
   table.add({.name = "detection_loss",
              .driver = 0,
              .attributes = DetectionAttrs{},
              .infer = infer_loss,
              .needed = loss_needs,
              .differentiate = differentiate_loss,
-             .kernel = loss_kernel});
-  table.add({.name = "focal_grad", .scalar = 3, .attributes = DetectionAttrs{}, .infer = infer_focal_grad, .needed = grad_needs, .work = focal_work, .kernel = focal_grad_kernel});
-  table.add({.name = "huber_grad", .scalar = 3, .attributes = DetectionAttrs{}, .infer = infer_huber_grad, .needed = grad_needs, .kernel = huber_grad_kernel});
+             .kernel = loss_kernel,
+             .sample = {.memory = loss_sample, .few = true}});
+  table.add({.name = "focal_grad",
+             .scalar = 3,
+             .attributes = DetectionAttrs{},
+             .infer = infer_focal_grad,
+             .needed = grad_needs,
+             .work = focal_work,
+             .kernel = focal_grad_kernel,
+             .sample = {.memory = focal_grad_sample, .channels = {kFewLogits, kManyLogits}}});
+  table.add({.name = "huber_grad",
+             .scalar = 3,
+             .attributes = DetectionAttrs{},
+             .infer = infer_huber_grad,
+             .needed = grad_needs,
+             .kernel = huber_grad_kernel,
+             .sample = {.memory = huber_grad_sample, .channels = {kBoxes}}});
 }
 
 }  // namespace voxshard

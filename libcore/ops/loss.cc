@@ -88,6 +88,21 @@ std::unique_ptr<Kernel> grad_kernel(const OpContext& op, KernelSet set) {
                      });
 }
 
+TensorType labels_like(Shape logits) {
+  logits[logits.rank() - 1] = 1;
+  return {DType::kI32, logits};
+}
+TensorType sums_of_classes(std::int64_t classes) { return {DType::kF64, {1, 3 * classes + 2}}; }
+
+OpUse sums_sample(DType stored, const Shape& x) { return {SegmentationAttrs{}, {{stored, x}, labels_like(x)}}; }
+OpUse loss_sample(DType, const Shape& x) {
+  const Shape voxel = {1, 1, 1, 1, element_count(x)};
+  return {SegmentationAttrs{}, {sums_of_classes(element_count(x)), {DType::kF32, voxel}, labels_like(voxel)}};
+}
+OpUse grad_sample(DType stored, const Shape& x) {
+  return {SegmentationAttrs{.dtype = stored}, {{DType::kF32, x}, labels_like(x), sums_of_classes(x.back()), {DType::kF64, {1}}}};
+}
+
 }  // namespace
 
 void add_loss_ops(OpTable& table) {
@@ -98,20 +113,23 @@ void add_loss_ops(OpTable& table) {
              .needed = voxel_needs,
              .adds_to = adds_to_groups,
              .kernel = sums_kernel,
-             .addend = [](std::span<const double> rms) { return 1 + rms[0]; }});
+             .addend = [](std::span<const double> rms) { return 1 + rms[0]; },
+             .sample = {.memory = sums_sample, .channels = {2, 4, 16}, .f32_only = true}});
   table.add({.name = "segmentation_loss",
              .driver = 0,
              .attributes = SegmentationAttrs{},
              .infer = infer_loss,
              .needed = loss_needs,
              .differentiate = differentiate_loss,
-             .kernel = loss_kernel});
+             .kernel = loss_kernel,
+             .sample = {.memory = loss_sample, .few = true}});
   table.add({.name = "segmentation_grad",
              .scalar = 3,
              .attributes = SegmentationAttrs{},
              .infer = infer_grad,
              .needed = voxel_needs,
-             .kernel = grad_kernel});
+             .kernel = grad_kernel,
+             .sample = {.memory = grad_sample, .channels = {2, 4, 16}}});
 }
 
 }  // namespace voxshard

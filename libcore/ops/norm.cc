@@ -169,6 +169,24 @@ std::unique_ptr<Kernel> running_kernel(const OpContext& op, KernelSet) {
   });
 }
 
+/// The first `count` inputs of a norm or its gradient.
+OpUse norm_sample(DType stored, const Shape& x, std::size_t count) {
+  const TensorType stats{DType::kF32, {1, x.back(), 2}}, channel{DType::kF32, {x.back()}};
+  OpUse use{NormAttrs{.count = static_cast<double>(element_count(x) / x.back()), .epsilon = 1e-3, .slope = 0},
+            {{stored, x}, stats, channel, channel, {stored, x}, {DType::kF64, stats.shape}}};
+  use.inputs.resize(count);
+  return use;
+}
+
+OpUse moment_sums_sample(DType stored, const Shape& x) { return norm_sample(stored, x, 1); }
+OpUse apply_sample(DType stored, const Shape& x) { return norm_sample(stored, x, 4); }
+OpUse grad_sums_sample(DType stored, const Shape& x) { return norm_sample(stored, x, 5); }
+OpUse input_grad_sample(DType stored, const Shape& x) { return norm_sample(stored, x, 6); }
+/// Two numbers per channel.
+OpUse sums_sample(DType, const Shape& x) { return {NormAttrs{.epsilon = 1e-3}, {{DType::kF64, {1, element_count(x), 2}}}}; }
+OpUse column_sample(DType, const Shape& x) { return {ColumnAttrs{1}, {{DType::kF64, {1, element_count(x), 2}}}}; }
+OpUse running_sample(DType, const Shape& x) { return {NormAttrs{.epsilon = 1e-3}, {{DType::kF32, {element_count(x), 2}}}}; }
+
 }  // namespace
 
 void add_norm_ops(OpTable& table) {
@@ -180,14 +198,20 @@ void add_norm_ops(OpTable& table) {
              .needed = norm_needs,
              .adds_to = adds_to_groups,
              .kernel = sums_kernel,
-             .addend = [](std::span<const double> rms) { return rms[0] + rms[0] * rms[0]; }});
-  table.add({.name = "norm_stats", .attributes = norm, .infer = infer_stats, .kernel = stats_kernel});
+             .addend = [](std::span<const double> rms) { return rms[0] + rms[0] * rms[0]; },
+             .sample = {.memory = moment_sums_sample}});
+  table.add({.name = "norm_stats",
+             .attributes = norm,
+             .infer = infer_stats,
+             .kernel = stats_kernel,
+             .sample = {.memory = sums_sample, .few = true}});
   table.add({.name = "norm_apply",
              .attributes = norm,
              .infer = infer_apply<4>,
              .needed = norm_needs,
              .differentiate = differentiate_apply,
-             .kernel = apply_kernel});
+             .kernel = apply_kernel,
+             .sample = {.memory = apply_sample}});
   table.add({.name = "norm_grad_sums",
              .driver = 0,
              .attributes = norm,
@@ -195,11 +219,31 @@ void add_norm_ops(OpTable& table) {
              .needed = norm_needs,
              .adds_to = adds_to_groups,
              .kernel = grad_sums_kernel,
-             .addend = [](std::span<const double> rms) { return 2 * rms[4]; }});
-  table.add({.name = "norm_input_grad", .attributes = norm, .infer = infer_apply<6>, .needed = norm_needs, .kernel = input_grad_kernel});
-  table.add({.name = "group_column", .driver = 0, .attributes = ColumnAttrs{}, .infer = infer_column, .kernel = column_kernel});
-  table.add({.name = "group_moments", .driver = 0, .attributes = norm, .infer = infer_moments, .kernel = moments_kernel});
-  table.add({.name = "running_stats", .attributes = norm, .infer = infer_running, .kernel = running_kernel});
+             .addend = [](std::span<const double> rms) { return 2 * rms[4]; },
+             .sample = {.memory = grad_sums_sample}});
+  table.add({.name = "norm_input_grad",
+             .attributes = norm,
+             .infer = infer_apply<6>,
+             .needed = norm_needs,
+             .kernel = input_grad_kernel,
+             .sample = {.memory = input_grad_sample}});
+  table.add({.name = "group_column",
+             .driver = 0,
+             .attributes = ColumnAttrs{},
+             .infer = infer_column,
+             .kernel = column_kernel,
+             .sample = {.memory = column_sample, .few = true}});
+  table.add({.name = "group_moments",
+             .driver = 0,
+             .attributes = norm,
+             .infer = infer_moments,
+             .kernel = moments_kernel,
+             .sample = {.memory = sums_sample, .few = true}});
+  table.add({.name = "running_stats",
+             .attributes = norm,
+             .infer = infer_running,
+             .kernel = running_kernel,
+             .sample = {.memory = running_sample, .few = true}});
 }
 
 }  // namespace voxshard

@@ -107,18 +107,50 @@ std::unique_ptr<Kernel> lerp_kernel(const OpContext& op, KernelSet) {
   });
 }
 
+OpUse one_sample(DType stored, const Shape& x) { return {{}, {{stored, x}}}; }
+OpUse scale_sample(DType stored, const Shape& x) { return {ScaleAttrs{.by = 0.5}, {{stored, x}}}; }
+OpUse pair_sample(DType stored, const Shape& x) { return {{}, {{stored, x}, {stored, x}}}; }
+OpUse relu_sample(DType stored, const Shape& x) { return {ActivationAttrs{.slope = 0}, {{stored, x}}}; }
+OpUse relu_grad_sample(DType stored, const Shape& x) { return {ActivationAttrs{.slope = 0}, {{stored, x}, {stored, x}}}; }
+OpUse convert_sample(DType stored, const Shape& x) { return {ConvertAttrs{.dtype = stored}, {{DType::kF32, x}}}; }
+OpUse broadcast_sample(DType stored, const Shape& x) { return {{}, {{stored, {1}}, {stored, x}}}; }
+/// Running statistics of channels.
+OpUse lerp_sample(DType stored, const Shape& x) {
+  const TensorType stats{stored, {1, element_count(x), 2}};
+  return {LerpAttrs{.momentum = 0.5}, {stats, stats}};
+}
+
 }  // namespace
 
 void add_pointwise_ops(OpTable& table) {
   const ActivationAttrs activation;
-  table.add({.name = "leaky_relu", .attributes = activation, .infer = infer_same, .differentiate = differentiate_relu, .kernel = relu_kernel});
-  table.add({.name = "leaky_relu_grad", .attributes = activation, .infer = infer_pair, .kernel = relu_grad_kernel});
-  table.add({.name = "add", .infer = infer_pair, .differentiate = differentiate_add, .kernel = add_kernel});
-  table.add({.name = "scale", .attributes = ScaleAttrs{}, .infer = infer_same, .differentiate = differentiate_scale, .kernel = scale_kernel});
-  table.add({.name = "convert", .attributes = ConvertAttrs{}, .infer = infer_convert, .differentiate = differentiate_convert, .kernel = convert_kernel});
-  table.add({.name = "one_like", .infer = infer_same, .needed = needs_nothing, .kernel = one_kernel});
-  table.add({.name = "broadcast_like", .infer = infer_broadcast, .needed = broadcast_needs, .kernel = broadcast_kernel});
-  table.add({.name = "lerp", .attributes = LerpAttrs{}, .infer = infer_pair, .kernel = lerp_kernel});
+  table.add({.name = "leaky_relu",
+             .attributes = activation,
+             .infer = infer_same,
+             .differentiate = differentiate_relu,
+             .kernel = relu_kernel,
+             .sample = {.memory = relu_sample}});
+  table.add({.name = "leaky_relu_grad", .attributes = activation, .infer = infer_pair, .kernel = relu_grad_kernel, .sample = {.memory = relu_grad_sample}});
+  table.add({.name = "add", .infer = infer_pair, .differentiate = differentiate_add, .kernel = add_kernel, .sample = {.memory = pair_sample}});
+  table.add({.name = "scale",
+             .attributes = ScaleAttrs{},
+             .infer = infer_same,
+             .differentiate = differentiate_scale,
+             .kernel = scale_kernel,
+             .sample = {.memory = scale_sample}});
+  table.add({.name = "convert",
+             .attributes = ConvertAttrs{},
+             .infer = infer_convert,
+             .differentiate = differentiate_convert,
+             .kernel = convert_kernel,
+             .sample = {.memory = convert_sample}});
+  table.add({.name = "one_like", .infer = infer_same, .needed = needs_nothing, .kernel = one_kernel, .sample = {.memory = one_sample, .few = true}});
+  table.add({.name = "broadcast_like",
+             .infer = infer_broadcast,
+             .needed = broadcast_needs,
+             .kernel = broadcast_kernel,
+             .sample = {.memory = broadcast_sample}});
+  table.add({.name = "lerp", .attributes = LerpAttrs{}, .infer = infer_pair, .kernel = lerp_kernel, .sample = {.memory = lerp_sample, .few = true}});
 }
 
 }  // namespace voxshard

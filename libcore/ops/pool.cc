@@ -147,6 +147,31 @@ std::unique_ptr<Kernel> scaled_kernel(const OpContext& op, KernelSet set) {
   });
 }
 
+const Window kHalving = {{2, 2, 2}, {2, 2, 2}, {1, 1, 1}, {0, 0, 0}, {0, 0, 0}};
+const Dims kTwice = {2, 2, 2};
+
+Shape halved(Shape x) {
+  for (int a = 1; a <= 3; ++a) x[a] = ceil_div(x[a], 2);
+  return x;
+}
+
+Shape doubled(Shape x) {
+  for (int a = 1; a <= 3; ++a) x[a] *= 2;
+  return x;
+}
+
+OpUse pool_sample(DType stored, const Shape& x) { return {PoolAttrs{kHalving}, {{stored, x}}}; }
+OpUse max_pool_grad_sample(DType stored, const Shape& x) {
+  const Shape y = halved(x);
+  return {PoolGradAttrs{.window = kHalving, .shape = doubled(y)}, {{DType::kU8, y}, {stored, y}}};
+}
+OpUse avg_pool_grad_sample(DType stored, const Shape& x) {
+  const Shape y = halved(x);
+  return {PoolGradAttrs{.window = kHalving, .shape = doubled(y)}, {{stored, y}}};
+}
+OpUse upsample_sample(DType stored, const Shape& x) { return {ResizeAttrs{.factor = kTwice, .shape = doubled(x)}, {{stored, x}}}; }
+OpUse upsample_grad_sample(DType stored, const Shape& x) { return {ResizeAttrs{.factor = kTwice, .shape = x}, {{stored, doubled(x)}}}; }
+
 }  // namespace
 
 void add_pool_ops(OpTable& table) {
@@ -156,43 +181,50 @@ void add_pool_ops(OpTable& table) {
              .needed = pool_needs,
              .boundary = pool_boundary,
              .differentiate = differentiate_max_pool,
-             .kernel = clipped_kernel<reference::max_pool, fast::max_pool>});
+             .kernel = clipped_kernel<reference::max_pool, fast::max_pool>,
+             .sample = {.memory = pool_sample}});
   table.add({.name = "max_pool_argmax",
              .attributes = PoolAttrs{},
              .infer = infer_argmax,
              .needed = pool_needs,
              .boundary = pool_boundary,
-             .kernel = clipped_kernel<reference::max_pool_argmax, fast::max_pool_argmax>});
+             .kernel = clipped_kernel<reference::max_pool_argmax, fast::max_pool_argmax>,
+             .sample = {.memory = pool_sample}});
   table.add({.name = "max_pool_grad",
              .attributes = PoolGradAttrs{},
              .infer = infer_max_pool_grad,
              .needed = pool_grad_needs,
-             .kernel = max_pool_grad_kernel});
+             .kernel = max_pool_grad_kernel,
+             .sample = {.memory = max_pool_grad_sample}});
   table.add({.name = "avg_pool",
              .attributes = PoolAttrs{},
              .infer = infer_pool,
              .needed = pool_needs,
              .boundary = pool_boundary,
              .differentiate = differentiate_avg_pool,
-             .kernel = clipped_kernel<reference::avg_pool, fast::avg_pool>});
+             .kernel = clipped_kernel<reference::avg_pool, fast::avg_pool>,
+             .sample = {.memory = pool_sample}});
   table.add({.name = "avg_pool_grad",
              .attributes = PoolGradAttrs{},
              .infer = infer_shaped<PoolGradAttrs>,
              .needed = pool_grad_needs,
-             .kernel = clipped_kernel<reference::avg_pool_grad, fast::avg_pool_grad>});
+             .kernel = clipped_kernel<reference::avg_pool_grad, fast::avg_pool_grad>,
+             .sample = {.memory = avg_pool_grad_sample}});
   table.add({.name = "upsample_nearest",
              .attributes = ResizeAttrs{},
              .infer = infer_upsample,
              .needed = upsample_needs,
              .boundary = upsample_boundary,
              .differentiate = differentiate_upsample,
-             .kernel = scaled_kernel<reference::upsample_nearest, fast::upsample_nearest>});
+             .kernel = scaled_kernel<reference::upsample_nearest, fast::upsample_nearest>,
+             .sample = {.memory = upsample_sample}});
   table.add({.name = "upsample_nearest_grad",
              .attributes = ResizeAttrs{},
              .infer = infer_shaped<ResizeAttrs>,
              .needed = upsample_grad_needs,
              .boundary = downsample_boundary,
-             .kernel = scaled_kernel<reference::upsample_nearest_grad, fast::upsample_nearest_grad>});
+             .kernel = scaled_kernel<reference::upsample_nearest_grad, fast::upsample_nearest_grad>,
+             .sample = {.memory = upsample_grad_sample}});
 }
 
 }  // namespace voxshard

@@ -29,18 +29,22 @@ std::unique_ptr<Kernel> sum_kernel(const OpContext&, KernelSet set) {
   return bind_kernel(set, kReference, kFast, [](Sum* fn, const KernelCall& c) { fn(c.inputs[0], c.output); });
 }
 
+OpUse sum_sample(DType stored, const Shape& x) { return {{}, {{stored, x}}}; }
+
 }  // namespace
 
 void add_reduce_ops(OpTable& table) {
   table.add({.name = "channel_sum",
              .driver = 0,
              .infer = infer_channel_sum,
-             .kernel = sum_kernel<reference::channel_sum, fast::channel_sum>});
+             .kernel = sum_kernel<reference::channel_sum, fast::channel_sum>,
+             .sample = {.memory = sum_sample}});
   table.add({.name = "sum_all",
              .driver = 0,
              .infer = infer_sum_all,
              .differentiate = differentiate_sum,
-             .kernel = sum_kernel<reference::sum_all, fast::sum_all>});
+             .kernel = sum_kernel<reference::sum_all, fast::sum_all>,
+             .sample = {.memory = sum_sample}});
 }
 
 }  // namespace voxshard

@@ -43,12 +43,12 @@ bool merges_parts(const Graph& graph, const OpTable& ops, const Cut& cut) {
 }
 
 /// Verdict, bytes and seconds of a candidate; `step` recomputes as it says.
-void price(const PlanProblem& problem, const OpTable& ops, const DeviceSpec& device, const Graph& step, Candidate& c) {
+void price(const PlanProblem& problem, const OpTable& ops, const Device& device, const Graph& step, Candidate& c) {
   const Lowered lowered = lower_to_memory(step, ops, c.cut, problem.target());
   find_thin_layers(lowered.program, c);
   set_bytes(problem, lowered.bytes, c);
   if (c.over_bytes > 0) c.largest = largest_allocations(lowered.program, lowered.memory, lowered.bytes.widest(), 5);
-  const StepPrice price = price_step(lowered.program, ops, device, problem.feed);
+  const StepPrice price = device.price(lowered.program, ops, problem.feed);
   c.step_s = price.step_s;
   c.device_s = price.device_s;
   c.feed_s = price.feed_s;
@@ -60,7 +60,7 @@ void price(const PlanProblem& problem, const OpTable& ops, const DeviceSpec& dev
 
 class Pricing {
  public:
-  Pricing(const PlanProblem& problem, const OpTable& ops, const DeviceSpec& device)
+  Pricing(const PlanProblem& problem, const OpTable& ops, const Device& device)
       : problem_(problem), ops_(ops), device_(device), plain_(step_graph(problem.graph, ops, Recompute::kNone)) {
     for (Recompute recompute : problem.recompute) graphs_.push_back(step_graph(problem.graph, ops, recompute));
   }
@@ -88,7 +88,7 @@ class Pricing {
  private:
   const PlanProblem& problem_;
   const OpTable& ops_;
-  const DeviceSpec& device_;
+  const Device& device_;
   Graph plain_;  // without recomputation
   std::vector<Graph> graphs_;
 };
@@ -131,7 +131,7 @@ std::vector<Mesh> legal_meshes(const Shape& image, std::int64_t cores, bool exac
   return meshes;
 }
 
-std::vector<Candidate> price_candidates(const PlanProblem& problem, const OpTable& ops, const DeviceSpec& device,
+std::vector<Candidate> price_candidates(const PlanProblem& problem, const OpTable& ops, const Device& device,
                                         WorkerPool& pool) {
   const Shape image = problem.graph.node(image_of(problem.graph)).type.shape;
   const std::vector<Mesh> meshes = legal_meshes(image, problem.cores, problem.exactly);
@@ -152,7 +152,7 @@ std::vector<Candidate> price_candidates(const PlanProblem& problem, const OpTabl
   return all;
 }
 
-void price_candidate(const PlanProblem& problem, const OpTable& ops, const DeviceSpec& device, Candidate& candidate) {
+void price_candidate(const PlanProblem& problem, const OpTable& ops, const Device& device, Candidate& candidate) {
   price(problem, ops, device, step_graph(problem.graph, ops, candidate.cut.recompute), candidate);
 }
 

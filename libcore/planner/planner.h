@@ -4,13 +4,13 @@
 //   std::vector<Candidate> all = price_candidates(problem, ops, device, pool);
 //   std::optional<std::size_t> best = choose(all, Preference::kFastest);
 //
-// Memory comes from the plan that a run uses (in tiles on a TPU), time from price_step. Pure: nothing is allocated or run.
+// Memory comes from the plan that a run uses (in tiles on a TPU), time from the device. Pure: nothing is allocated or run.
 #pragma once
 
 #include <optional>
 
 #include "libcore/base/parallel.h"
-#include "libcore/device/step_price.h"
+#include "libcore/device/device.h"
 #include "libcore/lower/lower.h"
 
 namespace voxshard {
@@ -65,13 +65,13 @@ std::vector<Mesh> legal_meshes(const Shape& image, std::int64_t cores, bool exac
 
 /// Every candidate with its verdict, in the order of legal_meshes. Errors: kConfig when the graph cannot be cut at all.
 /// Cost: 10 to 60 ms per candidate and worker.   Threads: runs on `pool`.
-std::vector<Candidate> price_candidates(const PlanProblem& problem, const OpTable& ops, const DeviceSpec& device, WorkerPool& pool);
+std::vector<Candidate> price_candidates(const PlanProblem& problem, const OpTable& ops, const Device& device, WorkerPool& pool);
 
 /// Bytes and verdict of a candidate from what it takes: without kernels when it is priced, with them when it is confirmed.
 void set_bytes(const PlanProblem& problem, const Footprint& bytes, Candidate& candidate);
 
 /// Prices one that was not needed, when one that recomputes less turned out not to fit after all.
-void price_candidate(const PlanProblem& problem, const OpTable& ops, const DeviceSpec& device, Candidate& candidate);
+void price_candidate(const PlanProblem& problem, const OpTable& ops, const Device& device, Candidate& candidate);
 
 enum class Preference { kFastest, kFewestCores };
 

@@ -6,11 +6,11 @@
 
 #include "io/system/process_memory.h"
 #include "libcore/base/rng.h"
-#include "libcore/device/host_price.h"
 #include "libcore/kernels/conv.h"
 #include "libcore/ops/op_table.h"
 #include "libcore/train/initialise.h"
 #include "libcore/train/trainer.h"
+#include "pipelines/commands/task_table.h"
 
 namespace voxshard {
 namespace {
@@ -37,19 +37,15 @@ double flops_of(const Program& program, const Instruction& instruction) {
 
 bool is_convolution(const std::string& op) { return op.starts_with("conv") && op != "convert"; }
 
-/// What a step's samples are as they reach the cores.
-Feed feed_of(const Program& program) {
-  Feed feed;
-  for (const Node& node : program.graph.nodes())
-    if (node.role == Role::kInput) feed.transfer_bytes += static_cast<double>(node.type.bytes());
-  return feed;
-}
-
-/// The measured host, with as many workers as this run has.
-double predicted_seconds(const Program& program, const DeviceSpec& host, int threads) {
-  HostRates rates = *host.rates;
-  rates.threads = std::min(threads, hardware_workers());
-  return price_host_step(program, op_table(), rates, feed_of(program)).step_s;
+/// A machine that was not measured for all of the program costs the prediction, not the benchmark.
+std::optional<double> predicted_seconds(const Program& program, const Device& host, const Feed& feed, Progress& progress) {
+  try {
+    return host.price(program, op_table(), feed).step_s;
+  } catch (const Error& e) {
+    if (e.kind() != ErrorKind::kConfig) throw;
+    progress.log(std::string("no prediction for this machine: ") + e.what());
+    return std::nullopt;
+  }
 }
 
 /// A session with random weights and a feed of random data.
@@ -98,9 +94,10 @@ BenchReport run_bench_step(const BenchOptions& options, Progress& progress) {
   Bench bench(options);
   BenchReport& report = bench.report;
   const Program& program = bench.session.plan(options.extents, Phase::kTrain).program;
-  if (options.host) report.predicted_seconds = predicted_seconds(program, *options.host, options.threads);
+  const Feed feed = feed_of(program.graph, task_of(task_table(), options.spec).records());
+  if (options.host) report.predicted_seconds = predicted_seconds(program, *options.host, feed, progress);
   TraceFile trace(options.trace, options.threads);
-  trace.price(program, op_table());
+  trace.price(program, op_table(), feed);
   Trainer trainer(bench.session, kBenchOptimizer, program.graph, 0);
   CoreSet& cores = bench.session.cores(options.extents, Phase::kTrain);
   cores.set_trace(trace.recorder());

@@ -18,7 +18,7 @@ struct BenchOptions {
   int threads = 1;
   std::int64_t core_budget_bytes = 0;
   std::int64_t host_budget_bytes = 0;  // of all cores together; 0: no limit
-  std::optional<DeviceSpec> host;      // this machine as measured; then the step's time is predicted too
+  std::shared_ptr<const Device> host;  // this machine as measured; then the step's time is predicted too
   TraceOptions trace;                  // of the first timed steps
 };
 

@@ -6,7 +6,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "libcore/device/host_rates.h"
+#include "libcore/device/host/host_rates.h"
 #include "pipelines/runs/report.h"
 
 namespace voxshard {

@@ -14,24 +14,29 @@ constexpr std::int64_t kMostCores = 128;
 constexpr std::int64_t kUsualCores = 16;  // the most that one sample was cut over in the original's documentation
 
 /// Of the original's slices, or those that a smaller device has.
-std::int64_t most_cores(const DeviceSpec& device) {
-  return device.measured_host || device.slices.empty() ? kMostCores : std::min(kMostCores, device.slices.back().cores);
+std::int64_t most_cores(const Device& device) {
+  const std::vector<std::int64_t> slices = device.slices();
+  return slices.empty() ? kMostCores : std::min(kMostCores, slices.back());
+}
+
+/// Whether the plan is one of this machine's memory: its bytes are those of a run here, kernels included.
+bool in_process(const PlanOptions& o) {
+  return !o.device.device->emulated() || o.host_budget_bytes > 0 || (o.for_run && o.core_budget_bytes > 0);
 }
 
 PlanProblem problem_of(const PlanOptions& o, const Graph& graph) {
-  const bool host = o.device.spec.measured_host;
-  const bool in_process = host || o.host_budget_bytes > 0 || (o.for_run && o.core_budget_bytes > 0);
+  const Device& device = *o.device.device;
   PlanProblem problem{.graph = graph,
                       .cut = o.spec.cut,
-                      .cores = o.cores > 0 ? o.cores : o.device.cores.value_or(std::min(kUsualCores, most_cores(o.device.spec))),
+                      .cores = o.cores > 0 ? o.cores : o.device.cores.value_or(std::min(kUsualCores, most_cores(device))),
                       .exactly = o.exactly,
                       .core_bytes = o.core_budget_bytes,
                       .all_cores_bytes = o.host_budget_bytes,
                       .optimizer_slots = Optimizer::slots(o.optimizer),
                       .workers = o.threads,
-                      .tiled = !in_process};
-  if (o.core_budget_bytes == 0 && !in_process) problem.core_bytes = o.device.spec.usable_bytes();
-  if (!host) problem.feed = task_of(task_table(), o.spec).feed(o.spec, o.extents);
+                      .tiled = device.tiled() && !in_process(o),
+                      .feed = feed_of(graph, task_of(task_table(), o.spec).records())};
+  if (o.core_budget_bytes == 0 && !in_process(o)) problem.core_bytes = device.core_bytes();
   return problem;
 }
 
@@ -54,11 +59,11 @@ std::string grid_text(const Candidate& c) {
                      " cores fits " + limit + "; nearest is " + grid_text(c) + ", over by " + bytes_text(c.over_bytes) +
                      ". Its largest allocations:";
   text += allocations_text(c.largest);
-  if (const std::int64_t most = most_cores(o.device.spec); problem.all_cores_bytes == 0 && problem.cores < most) {
+  if (const std::int64_t most = most_cores(*o.device.device); problem.all_cores_bytes == 0 && problem.cores < most) {
     PlanProblem wider = problem;
     wider.cores = most;
     wider.exactly = false;
-    const auto more = price_candidates(wider, op_table(), o.device.spec, pool);
+    const auto more = price_candidates(wider, op_table(), *o.device.device, pool);
     if (const auto best = choose(more, Preference::kFewestCores))
       throw Error(ErrorKind::kBudget, text + "\nThis fits: " + grid_text(more[*best]) + " (" +
                                           std::to_string(more[*best].cut.mesh.cores()) + " cores)");
@@ -80,17 +85,17 @@ void confirm_on_host(const PlanOptions& o, const PlanProblem& problem, PlanRepor
   c.largest = largest_allocations(executable.program, executable.memory, executable.bytes.widest(), 5);
   // The next candidate recomputes more on the same grid, or is the first of another, which is priced already.
   if (index + 1 < report.candidates.size() && report.candidates[index + 1].verdict == Verdict::kNotNeeded)
-    price_candidate(problem, op_table(), o.device.spec, report.candidates[index + 1]);
+    price_candidate(problem, op_table(), *o.device.device, report.candidates[index + 1]);
 }
 
 void describe(const PlanOptions& o, const PlanProblem& problem, PlanReport& report) {
   const Cut& cut = report.chosen().cut;
   const Lowered lowered =
       lower_to_memory(step_graph(problem.graph, op_table(), cut.recompute), op_table(), cut, problem.target());
-  if (problem.tiled) report.bytes = lowered.bytes;
+  if (!in_process(o)) report.bytes = lowered.bytes;
   report.memory = memory_report(lowered.program, lowered.memory, lowered.bytes.widest());
   report.largest = largest_allocations(lowered.program, lowered.memory, report.memory.core, 8);
-  report.price = price_step(lowered.program, op_table(), o.device.spec, problem.feed);
+  report.price = o.device.device->price(lowered.program, op_table(), problem.feed);
 }
 
 nlohmann::ordered_json to_json(const Candidate& c) {
@@ -164,17 +169,17 @@ PlanReport run_plan(const PlanOptions& o, Progress& progress) {
   if (problem.cores < 1 || problem.cores > 4096)
     throw Error(ErrorKind::kConfig, "[plan] {cores} is " + std::to_string(problem.cores) + "; expected 1 to 4096");
   WorkerPool pool(o.threads);
-  PlanReport report{.device = o.device.spec.name,
-                    .emulated = !o.device.spec.measured_host,
+  PlanReport report{.device = o.device.device->name(),
+                    .emulated = o.device.device->emulated(),
                     .core_budget_bytes = problem.core_bytes};
-  report.candidates = price_candidates(problem, op_table(), o.device.spec, pool);
+  report.candidates = price_candidates(problem, op_table(), *o.device.device, pool);
   if (report.candidates.empty())
     throw Error(ErrorKind::kConfig, "[plan] no legal grid has exactly " + std::to_string(problem.cores) +
                                         " cores; grids are powers of two per axis, times replicas that divide the batch of " +
                                         std::to_string(o.extents[0]));
   progress.update("plan", static_cast<std::int64_t>(report.candidates.size()), static_cast<std::int64_t>(report.candidates.size()), "candidates");
   while ((report.best = choose(report.candidates, o.preference))) {
-    if (problem.tiled) break;
+    if (!in_process(o)) break;
     confirm_on_host(o, problem, report);
     if (report.chosen().fits()) break;
   }

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "libcore/device/feed_price.h"
+#include "libcore/device/tpu/feed_price.h"
 #include "libcore/ops/op_table.h"
 #include "pipelines/profile/device_files.h"
 #include "pipelines/commands/task_table.h"
@@ -54,15 +54,24 @@ Placement placement_of(const PublishedStep& row) {
   return {.replicas = row.spec.cut.mesh.replicas, .cores_per_replica = row.spec.cut.mesh.cores_per_replica()};
 }
 
+Graph graph_of(const PublishedStep& row) {
+  return build_graph(row.spec, row.extents, Phase::kTrain, row.spec.precision);
+}
+
+const TpuSpec& tpu_of(const Device& device) {
+  ensure(device.tpu() != nullptr, "published steps are of TPUs");
+  return *device.tpu();
+}
+
 /// The rate at which the busiest host of a row would unpack, if unpacking took the published time.
-double implied_unpack_bytes_s(const PublishedStep& row, const DeviceSpec& device) {
-  const Feed feed = task_of(task_table(), row.spec).feed(row.spec, row.extents);
+double implied_unpack_bytes_s(const PublishedStep& row, const TpuSpec& device) {
+  const Feed feed = feed_of(graph_of(row), task_of(task_table(), row.spec).records());
   return host_load(Torus(device, placement_of(row)), placement_of(row), feed).record_bytes / row.seconds;
 }
 
 /// The only constant that is fitted: the geometric mean of what the rows imply, without row `left_out`; the device's
 /// own value when no row remains.
-double fitted_unpack_bytes_s(const DeviceSpec& device, const std::vector<std::string>& fitted_to,
+double fitted_unpack_bytes_s(const TpuSpec& device, const std::vector<std::string>& fitted_to,
                              const std::string& left_out) {
   double logs = 0, count = 0;
   for (const PublishedStep& row : published_steps()) {
@@ -73,7 +82,7 @@ double fitted_unpack_bytes_s(const DeviceSpec& device, const std::vector<std::st
   return count > 0 ? std::exp(logs / count) : device.unpack_bytes_s;
 }
 
-DeviceSpec refitted_without(DeviceSpec device, const std::string& left_out) {
+TpuSpec refitted_without(TpuSpec device, const std::string& left_out) {
   for (const Figure& figure : device.figures)
     if (figure.key == "host.unpack_rate" && figure.kind == "fitted")
       device.unpack_bytes_s = fitted_unpack_bytes_s(device, figure.fitted_to, left_out);
@@ -81,15 +90,16 @@ DeviceSpec refitted_without(DeviceSpec device, const std::string& left_out) {
 }
 
 EmulatedStep emulate(const PublishedStep& row, Recompute recompute) {
-  const DeviceSpec device = device_from_name(row.device).spec;
-  const Feed feed = task_of(task_table(), row.spec).feed(row.spec, row.extents);
-  const Graph graph = build_graph(row.spec, row.extents, Phase::kTrain, row.spec.precision);
+  const std::shared_ptr<const Device> slice = device_from_name(row.device).device;
+  const TpuSpec& device = tpu_of(*slice);
+  const Graph graph = graph_of(row);
+  const Feed feed = feed_of(graph, task_of(task_table(), row.spec).records());
   Cut cut = row.spec.cut;
   cut.recompute = recompute;
   const Lowered lowered = lower_to_memory(step_graph(graph, op_table(), recompute), op_table(), cut,
                                           {.tiled = true, .optimizer_slots = Optimizer::slots({.kind = row.optimizer})});
   EmulatedStep step{.recompute = recompute,
-                    .price = price_step(lowered.program, op_table(), device, feed),
+                    .price = slice->price(lowered.program, op_table(), feed),
                     .published_seconds = row.seconds};
   const auto load = host_load(Torus(device, placement_of(row)), placement_of(row), feed);
   step.leave_one_out_seconds = std::max(step.price.device_s, feed_seconds(refitted_without(device, row.name), load));
@@ -108,7 +118,7 @@ EmulatedStep emulate(const PublishedStep& row) {
   return step;
 }
 
-void note_fitted_constants(TpuTables& tables, const DeviceSpec& device) {
+void note_fitted_constants(TpuTables& tables, const TpuSpec& device) {
   for (const Figure& figure : device.figures) {
     const bool known = std::any_of(tables.fitted_constants.begin(), tables.fitted_constants.end(), [&](const auto& c) {
       return c.device == device.name && c.figure.key == figure.key;
@@ -220,7 +230,7 @@ TpuTables run_tpu_tables(Progress& progress) {
   const auto total = static_cast<std::int64_t>(published_steps().size());
   for (const PublishedStep& row : published_steps()) {
     tables.rows.push_back({row, emulate(row)});
-    note_fitted_constants(tables, device_from_name(row.device).spec);
+    note_fitted_constants(tables, tpu_of(*device_from_name(row.device).device));
     progress.update("tpu-tables", static_cast<std::int64_t>(tables.rows.size()), total, row.name);
   }
   tables.unexplained = unexplained(tables);

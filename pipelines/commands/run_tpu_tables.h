@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "libcore/device/step_price.h"
+#include "libcore/device/tpu/tpu_device.h"
 #include "libcore/train/optimizer.h"
 #include "pipelines/runs/model_spec.h"
 #include "pipelines/runs/report.h"

@@ -54,8 +54,8 @@ Json training_json(const TrainOptions& o, const TrainingTask& task) {
 /// One run: what it holds while it goes.
 class Run {
  public:
-  Run(const TrainOptions& options, std::unique_ptr<TrainingTask> task, Progress& progress)
-      : o_(options), progress_(progress), task_(std::move(task)), pool_(options.threads) {
+  Run(const TrainOptions& options, const RecordFormat& records, std::unique_ptr<TrainingTask> task, Progress& progress)
+      : o_(options), records_(records), progress_(progress), task_(std::move(task)), pool_(options.threads) {
     extents_ = task_->largest_extents(o_.batch);
     if (o_.choose_plan) o_.spec = o_.choose_plan(o_.spec, extents_);
     const Graph graph = build_graph(o_.spec, extents_, Phase::kTrain, o_.spec.precision);
@@ -86,7 +86,8 @@ class Run {
     const auto start = Clock::now();
     open_folder();
     trace_.emplace(o_.trace, o_.threads);
-    trace_->price(session_->plan(extents_, Phase::kTrain).program, op_table());
+    const Program& program = session_->plan(extents_, Phase::kTrain).program;
+    trace_->price(program, op_table(), feed_of(program.graph, records_));
     if (o_.resume) load();
     describe();
     CsvWriter csv = CsvWriter::resume(o_.run / "results.csv",
@@ -205,6 +206,7 @@ class Run {
   }
 
   TrainOptions o_;
+  RecordFormat records_;
   Progress& progress_;
   std::unique_ptr<TrainingTask> task_;
   WorkerPool pool_;
@@ -238,7 +240,7 @@ TrainReport run_train(const TrainOptions& options, Progress& progress, const Tas
   const auto last = o.run / "checkpoints" / "last.safetensors";
   if (std::filesystem::exists(last) && !o.resume && !o.restart)
     throw Error(ErrorKind::kUsage, "[train] " + o.run.string() + " already holds a run; go on with {resume}, or throw it away with {restart}");
-  return Run(o, std::move(task), progress).go();
+  return Run(o, kind.records(), std::move(task), progress).go();
 }
 
 nlohmann::ordered_json TrainReport::to_json() const {

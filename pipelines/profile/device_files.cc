@@ -1,13 +1,16 @@
 #include "pipelines/profile/device_files.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "io/files/config_file.h"
-#include "libcore/base/error.h"
+#include "libcore/base/parallel.h"
 #include "libcore/device/builtin_devices.h"
-#include "libcore/device/device_json.h"
+#include "libcore/device/host/host_device.h"
+#include "libcore/device/tpu/tpu_device.h"
+#include "libcore/device/tpu/tpu_json.h"
 
 namespace voxshard {
 namespace {
@@ -21,21 +24,43 @@ std::optional<std::int64_t> cores_from_text(std::string_view text) {
   return cores;
 }
 
-NamedDevice with_slice(DeviceSpec spec, std::string_view name, std::string_view cores_text) {
+/// What a device file may describe; a new kind of device is a row.
+struct DeviceKind {
+  bool (*matches)(const nlohmann::json& json);
+  std::shared_ptr<const Device> (*read)(const nlohmann::json& json, const std::string& file, const std::string& name);
+};
+
+constexpr DeviceKind kKinds[] = {
+    {[](const nlohmann::json& json) { return json.is_object() && json.contains("measured_host"); },
+     [](const nlohmann::json& json, const std::string& file, const std::string& name) -> std::shared_ptr<const Device> {
+       return std::make_shared<HostDevice>(name, host_rates_from_json(json, file));
+     }},
+    {[](const nlohmann::json&) { return true; },
+     [](const nlohmann::json& json, const std::string& file, const std::string& name) -> std::shared_ptr<const Device> {
+       return std::make_shared<TpuDevice>(tpu_from_json(json, file, name));
+     }}};
+
+std::string slice_names(const Device& device) {
+  std::string text;
+  for (std::int64_t cores : device.slices()) text += (text.empty() ? "" : ", ") + std::to_string(cores);
+  return text;
+}
+
+NamedDevice with_slice(std::shared_ptr<const Device> device, std::string_view name, std::string_view cores_text) {
   const auto cores = cores_from_text(cores_text);
-  if (!cores || spec.slice(*cores) == nullptr)
-    throw Error(ErrorKind::kConfig, "[device] \"" + std::string(name) + "\": " + spec.name + " has no slice of " +
-                                        std::string(cores_text) + " cores; it has " + spec.slice_names());
-  return {std::move(spec), cores};
+  const std::vector<std::int64_t> slices = device->slices();
+  if (!cores || std::find(slices.begin(), slices.end(), *cores) == slices.end())
+    throw Error(ErrorKind::kConfig, "[device] \"" + std::string(name) + "\": " + device->name() + " has no slice of " +
+                                        std::string(cores_text) + " cores; it has " + slice_names(*device));
+  return {std::move(device), cores};
 }
 
 NamedDevice from_file(std::string_view name) {
   const std::size_t ending = name.rfind(".json");
   const fs::path path(name.substr(0, ending + 5));
   const std::string_view rest = name.substr(ending + 5);
-  DeviceSpec spec = device_from_json(read_config(path), path.string(), path.stem().string());
-  if (rest.empty()) return {std::move(spec), std::nullopt};
-  return with_slice(std::move(spec), name, rest.substr(1));
+  auto device = device_from_json(read_config(path), path.string(), path.stem().string());
+  return rest.empty() ? NamedDevice{std::move(device)} : with_slice(std::move(device), name, rest.substr(1));
 }
 
 NamedDevice from_host() {
@@ -43,7 +68,7 @@ NamedDevice from_host() {
   if (!fs::exists(path))
     throw Error(ErrorKind::kConfig,
                 "[device] this machine was not measured yet: there is no " + path.string() + "; run voxshard doctor");
-  return {device_from_json(read_config(path), path.string(), "host"), std::nullopt};
+  return {device_from_json(read_config(path), path.string(), "host")};
 }
 
 }  // namespace
@@ -62,6 +87,29 @@ fs::path host_device_path() {
       "[device] no folder for the measurement of this machine: HOME is not set; set VOXSHARD_HOST_DEVICE to a file");
 }
 
+std::shared_ptr<const Device> device_from_json(const nlohmann::json& json, const std::string& file, const std::string& name) {
+  return std::find_if(std::begin(kKinds), std::end(kKinds), [&](const DeviceKind& kind) { return kind.matches(json); })
+      ->read(json, file, name);
+}
+
+std::shared_ptr<const Device> device_from_text(std::string_view text, const std::string& file, const std::string& name) {
+  nlohmann::json json;
+  try {
+    json = nlohmann::json::parse(text);
+  } catch (const nlohmann::json::parse_error& e) {
+    throw Error(ErrorKind::kConfig, "[device] " + file + ": is not valid JSON: " + e.what());
+  }
+  return device_from_json(json, file, name);
+}
+
+std::shared_ptr<const Device> host_device(int threads) {
+  const fs::path path = host_device_path();
+  if (!fs::exists(path)) return nullptr;
+  HostRates rates = host_rates_from_json(read_config(path), path.string());
+  rates.threads = std::min(threads, hardware_workers());
+  return std::make_shared<HostDevice>("host", std::move(rates));
+}
+
 std::string builtin_device_names() {
   std::string names;
   for (const BuiltinDevice& device : builtin_devices()) names += std::string(names.empty() ? "" : ", ") + device.name;
@@ -76,9 +124,8 @@ NamedDevice device_from_name(std::string_view name) {
     if (!name.starts_with(known)) continue;
     const std::string_view rest = name.substr(known.size());
     if (!rest.empty() && rest[0] != '-') continue;
-    DeviceSpec spec = device_from_text(device.json, device.name + std::string(".json"), device.name);
-    if (rest.empty()) return {std::move(spec), std::nullopt};
-    return with_slice(std::move(spec), name, rest.substr(1));
+    auto found = device_from_text(device.json, device.name + std::string(".json"), device.name);
+    return rest.empty() ? NamedDevice{std::move(found)} : with_slice(std::move(found), name, rest.substr(1));
   }
   throw Error(ErrorKind::kConfig,
               "[device] \"" + std::string(name) + "\" is not known; expected " + builtin_device_names() +

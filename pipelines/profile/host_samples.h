@@ -1,13 +1,13 @@
-// What `voxshard doctor` measures, as data: for each op and stored type a grid of channels and sizes, and the use of the op
-// at a point of that grid.
+// What `voxshard doctor` measures: for each op of a table (OpDef::sample) and stored type a grid of channels and sizes, and for the
+// engine's own copies the same.
 //
-//   for (const HostSamples& s : host_samples({.quick = false}))
-//     for (point of s.table.axes) if (auto use = s.use(point)) ... time op_probe(op_table(), *use) ...
+//   for (const HostSamples& s : host_samples(op_table(), {.quick = false}))
+//     for (point of s.table.axes) if (auto probe = s.use(point)) ... time it ...
 #pragma once
 
 #include <optional>
 
-#include "libcore/device/host_rates.h"
+#include "libcore/device/host/host_rates.h"
 #include "pipelines/profile/op_probe.h"
 
 namespace voxshard {
@@ -24,6 +24,7 @@ struct SampleOptions {
   double most_flops = 2e9;  // of one call
 };
 
-std::vector<HostSamples> host_samples(const SampleOptions& options);
+/// `ops` outlives the samples. An op without a sample is left out, and refused when a program with it is priced.
+std::vector<HostSamples> host_samples(const OpTable& ops, const SampleOptions& options);
 
 }  // namespace voxshard

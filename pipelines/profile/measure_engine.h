@@ -4,7 +4,7 @@
 #pragma once
 
 #include "libcore/base/parallel.h"
-#include "libcore/device/host_rates.h"
+#include "libcore/device/host/host_rates.h"
 
 namespace voxshard {
 

@@ -155,7 +155,7 @@ void measure_alone(Bench& bench, const std::vector<HostSamples>& samples, HostRa
 RateTable measure_pack(Bench& bench, DType type) {
   const Shape x = {1, 6, 6, 6, 64}, weights = {3, 3, 3, 64, 64};
   const Window window{{3, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, {0, 0, 0}};
-  const Probe probe = op_probe(op_table(), {.op = "conv", .attrs = ConvAttrs{.window = window, .dtype = type}, .inputs = {{type, x}, {type, weights}}});
+  const Probe probe = op_probe(op_table().at("conv"), {.attrs = ConvAttrs{.window = window, .dtype = type}, .inputs = {{type, x}, {type, weights}}});
   std::vector<double> rates;
   for (int i = 0; i < 5; ++i) rates.push_back(probe.pack_bytes / bench.pack_seconds(probe));
   return {.op = "pack", .stored = type, .unit = "byte/s", .how = "a kernel's own reordering; processor time, median of 5", .values = {median(rates)}};
@@ -166,7 +166,7 @@ RateTable measure_pack(Bench& bench, DType type) {
 HostRates measure_host(const MeasureOptions& options, Progress& progress) {
   HostRates rates{.native_bf16 = cpu_has_native_bf16(), .threads = options.threads};
   Bench bench(options);
-  std::vector<HostSamples> samples = host_samples({.quick = options.quick, .most_flops = options.most_flops});
+  std::vector<HostSamples> samples = host_samples(op_table(), {.quick = options.quick, .most_flops = options.most_flops});
   measure_tables(bench, samples, options.quick ? 2 : 3, progress);
   measure_alone(bench, samples, rates);
   for (HostSamples& s : samples) rates.tables.push_back(std::move(s.table));

@@ -7,7 +7,7 @@
 // joins and updates in wall time, of which the lower quartile counts.
 #pragma once
 
-#include "libcore/device/host_rates.h"
+#include "libcore/device/host/host_rates.h"
 #include "pipelines/runs/report.h"
 
 namespace voxshard {

@@ -54,8 +54,7 @@ ProbeMemory::ProbeMemory(const Need& need)
   for (std::int64_t i = 0; i < numbers_.count() / 2; ++i) halves[i] = static_cast<std::uint16_t>(0x3f00 + i * 37 % 192);
 }
 
-Probe op_probe(const OpTable& ops, const OpUse& use) {
-  const OpDef& def = ops.at(use.op);
+Probe op_probe(const OpDef& def, const OpUse& use) {
   const TensorType result = def.infer(use.attrs, use.inputs);
   const OpContext op{use.attrs, use.inputs, result};
   Box iteration = use.iteration;

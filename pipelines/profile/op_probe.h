@@ -1,6 +1,6 @@
 // One op on one block, ready to be run again and again by every worker on memory of its own: what `voxshard doctor` times.
 //
-//   Probe probe = op_probe(op_table(), {.op = "leaky_relu", .inputs = {{DType::kF32, {1, 8, 8, 8, 16}}}});
+//   Probe probe = op_probe(op_table().at("leaky_relu"), {.inputs = {{DType::kF32, {1, 8, 8, 8, 16}}}});
 //   ProbeMemory memory(probe.need);
 //   probe.run(memory);                  // probe.work.bytes were moved
 #pragma once
@@ -36,16 +36,8 @@ struct Probe {
   std::function<void(const ProbeMemory&)> pack;  // call once before run
 };
 
-/// An op with global types; `iteration` (empty: everything) is the box of the result, or of the driver of a contraction.
-struct OpUse {
-  std::string op;
-  Attributes attrs;
-  std::vector<TensorType> inputs;
-  Box iteration;
-};
-
 /// With the fast kernels. Errors: kConfig where the inputs do not fit the op.
-Probe op_probe(const OpTable& ops, const OpUse& use);
+Probe op_probe(const OpDef& def, const OpUse& use);
 /// A copy of `bytes` into a margin, rows of `channels`, as exchanges do; and the filling of a margin with zeros.
 Probe copy_probe(DType type, std::int64_t channels, std::int64_t bytes);
 Probe fill_probe(DType type, std::int64_t channels, std::int64_t bytes);

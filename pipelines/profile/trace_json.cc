@@ -5,8 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include "io/files/atomic_file.h"
-#include "libcore/device/feed_price.h"
-#include "libcore/device/torus.h"
 
 namespace voxshard {
 namespace {
@@ -106,21 +104,6 @@ std::vector<bool> cores_at_work(const Program& program, std::size_t index) {
   return works;
 }
 
-/// Image and one-hot labels of a step as f32.
-Feed record_feed(const Program& program) {
-  double voxels = 0, values = 0;
-  for (const Node& node : program.graph.nodes()) {
-    if (node.role != Role::kInput || node.type.shape.rank() < 2) continue;
-    const auto channels = static_cast<double>(node.type.shape.back());
-    voxels = static_cast<double>(element_count(node.type.shape)) / channels;
-    if (is_float(node.type.dtype)) values += channels * voxels;
-  }
-  const auto logits = program.graph.outputs.find("logits");
-  if (logits != program.graph.outputs.end())
-    values += static_cast<double>(program.graph.node(logits->second).type.shape.back()) * voxels;
-  return {.record_bytes = 4 * values, .transfer_bytes = 4 * values};
-}
-
 }  // namespace
 
 /// What the emulated clock shows: names, and per core the instructions that it takes part in.
@@ -128,13 +111,13 @@ struct TraceFile::Emulated {
   StepPrice price;
   std::vector<TraceInstruction> names;
   std::vector<std::vector<bool>> works;  // per instruction, per core
-  std::int64_t cores = 0, feeding_hosts = 0;
+  std::int64_t cores = 0;
 
   /// The price of an instruction is that of its slowest core; every core that takes part is shown with it. Returns how
   /// many cores had room.
   std::int64_t put(EventStream& stream, std::int64_t room) const {
     stream.name("process_name", kEmulatedProcess, 0, "emulated clock");
-    for (std::int64_t host = 0; host < feeding_hosts && price.feed_s > 0; ++host) {
+    for (std::int64_t host = 0; host < price.feeding_hosts && price.feed_s > 0; ++host) {
       const std::int64_t thread = cores * kResourceCount + host;
       stream.name("thread_name", kEmulatedProcess, thread, "host " + std::to_string(host) + " feeding");
       stream.complete("feed of the next step", "feed", kEmulatedProcess, thread, 0, price.feed_s, Json::object());
@@ -175,14 +158,11 @@ TraceFile::~TraceFile() = default;
 
 TraceRecorder* TraceFile::recorder() { return recorder_ ? &*recorder_ : nullptr; }
 
-void TraceFile::price(const Program& program, const OpTable& ops) {
-  if (!recorder_ || !options_.device || options_.device->measured_host || emulated_ != nullptr) return;
-  const Feed feed = record_feed(program);
+void TraceFile::price(const Program& program, const OpTable& ops, const Feed& feed) {
+  if (!recorder_ || options_.device == nullptr || !options_.device->emulated() || emulated_ != nullptr) return;
   auto emulated = std::make_unique<Emulated>();
-  emulated->price = price_step(program, ops, *options_.device, feed);
+  emulated->price = options_.device->price(program, ops, feed);
   emulated->cores = program.mesh().cores();
-  const Placement placement{.replicas = program.mesh().replicas, .cores_per_replica = program.mesh().cores_per_replica()};
-  emulated->feeding_hosts = host_load(Torus(*options_.device, placement), placement, feed).feeding_hosts;
   TraceRecorder names({.workers = 1, .most_steps = 1, .most_events = 0});
   names.begin_step(program);
   emulated->names = names.programs().front();
@@ -211,7 +191,7 @@ void TraceFile::write() {
                   {"most_events_per_clock", options_.most_events},
                   {"dropped_events", recorder_->dropped()}};
     if (emulated_ != nullptr) {
-      other["device"] = options_.device->name;
+      other["device"] = options_.device->name();
       other["emulated_step_seconds"] = emulated_->price.step_s;
       other["emulated_cores"] = emulated_->cores;
       other["emulated_cores_shown"] = emulated_->put(stream, options_.most_events);

@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "libcore/device/step_price.h"
+#include "libcore/device/device.h"
 #include "libcore/runtime/trace.h"
 
 namespace voxshard {
@@ -19,7 +19,7 @@ struct TraceOptions {
   std::filesystem::path file;         // empty: no profile
   std::int64_t steps = 2;             // how many are recorded
   std::int64_t most_events = 200'000;  // of each clock; what is more is counted in the file, not written
-  std::optional<DeviceSpec> device;   // whose emulated clock is shown too; not the measured host, that is the wall clock
+  std::shared_ptr<const Device> device = {};  // whose clock is shown too, if it is an emulated one
 };
 
 class TraceFile {
@@ -30,9 +30,8 @@ class TraceFile {
 
   /// Null without a file.
   TraceRecorder* recorder();
-  /// Prices `program` on the device for the emulated clock, once; its samples arrive as in the original, the inputs and
-  /// one-hot labels as f32 records. Errors: kConfig when the device has no such slice.
-  void price(const Program& program, const OpTable& ops);
+  /// Prices `program` on the device for the emulated clock, once. Errors: kConfig when the device has no such slice.
+  void price(const Program& program, const OpTable& ops, const Feed& feed);
   void begin_step(const Program& program);
   /// Writes the file once the last step was recorded.
   void end_step();

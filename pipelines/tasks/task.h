@@ -3,14 +3,14 @@
 //
 //   const Task& task = task_of(task_table(), spec);            // of a RetinaNet: detection
 //   std::unique_ptr<TrainingTask> data = task.training({.data = "coco/train.json"}, {}, spec);
-//   task.feed(spec, {4, 640, 640}).transfer_bytes;
+//   feed_of(graph, task.records()).transfer_bytes;
 //
 // Commands ask the table that they are handed; none of them knows which tasks there are.
 #pragma once
 
 #include <memory>
 
-#include "libcore/device/step_price.h"
+#include "libcore/device/feed.h"
 #include "pipelines/runs/trained_run.h"
 #include "pipelines/tasks/requests.h"
 #include "pipelines/tasks/training_task.h"
@@ -44,9 +44,8 @@ class Task {
   /// Whether a file or folder holds predictions of this task.
   virtual bool predicted(const std::filesystem::path& predictions) const = 0;
   virtual TaskReport evaluate(const EvaluateOptions& options, Progress& progress) const = 0;
-  /// What the hosts of the original system bring to the cores for a step, for prices on an emulated device.
-  ///   extents  N of the step over all replicas, and the spatial axes
-  virtual Feed feed(const ModelSpec& spec, const Shape& extents) const = 0;
+  /// How the hosts of the original system get the samples, for prices on an emulated device.
+  virtual RecordFormat records() const { return {}; }
 };
 
 }  // namespace voxshard

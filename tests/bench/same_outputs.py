@@ -10,8 +10,8 @@ OLD and NEW run in two folders with the same inputs, so that relative paths in o
 its standard output and every file that it wrote are compared: same_outputs_compare.py says how and what is exempt,
 same_outputs_commands.py lists the commands. What may differ, and why, stands in same_outputs_expected.json: rows of
 {"command", "file", "kind", "where", "reason"}, all but the reason regular expressions that match whole (left out: anything).
-Files get a fixed time after each command, because `prepare` notes those of its sources. The profile of this machine and one
-interrupted run are made by OLD alone: NEW must read them.
+Files get a fixed time after each command, because `prepare` notes those of its sources. One interrupted
+run is made by OLD alone: NEW must read it. The profile of this machine is made by NEW alone, which may measure more ops.
 """
 import argparse, collections, concurrent.futures, json, os, pathlib, re, shutil, signal, subprocess, sys, tempfile, time
 
@@ -117,7 +117,7 @@ def main():
     p.add_argument("--only", default="", help="regular expression that is searched in the names of commands")
     p.add_argument("--keep", type=pathlib.Path, help="folder for old/ and new/, which is left there; thrown away first")
     p.add_argument("--expected", type=pathlib.Path, default=HERE / "same_outputs_expected.json")
-    p.add_argument("--profile", type=pathlib.Path, help="host.json that doctor wrote, for both; default: OLD doctor --quick")
+    p.add_argument("--profile", type=pathlib.Path, help="host.json that doctor wrote, for both; default: NEW doctor --quick")
     p.add_argument("--threads", type=int, default=2)
     p.add_argument("--jobs", type=int, choices=[1, 2], default=1, help="2: both binaries at once")
     p.add_argument("--list", action="store_true", help="only print the commands")
@@ -147,11 +147,12 @@ def main():
 def both(a, command, binaries, folders):
     """(exit code, standard output, files) of each side, and OLD's standard error."""
     if command.once:
-        code, _, error = run(command, binaries[0], folders[0], a.threads)
-        for name in written(folders[0]):
-            target = folders[1] / name
+        maker, other = (folders[1], folders[0]) if command.by_new else folders
+        code, _, error = run(command, binaries[folders.index(maker)], maker, a.threads)
+        for name in written(maker):
+            target = other / name
             target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(folders[0] / name, target)
+            shutil.copy2(maker / name, target)
         return [(code, b"", {})] * 2, error
     with concurrent.futures.ThreadPoolExecutor(a.jobs) as pool:
         results = list(pool.map(lambda side: run(command, *side, a.threads), zip(binaries, folders)))

@@ -13,6 +13,7 @@ class Command:
     words: str
     needs: tuple = ()   # names of commands whose files it reads
     once: bool = False  # run by OLD alone, NEW gets a copy of the files: what NEW must be able to read
+    by_new: bool = False  # once, but the other way round
     stop_at: str = ""   # SIGTERM as soon as this file is there
 
     @property
@@ -147,7 +148,7 @@ def inputs(source):
 def commands():
     """All of them, in the order in which they run."""
     host = ("doctor",)
-    all_of = [Command("doctor", "doctor --quick -o host.json", once=True),
+    all_of = [Command("doctor", "doctor --quick -o host.json", once=True, by_new=True),
               Command("demo-volumes", "demo volumes --cases 3 --test 2 --seed 3 --json"),
               Command("demo-pictures", "demo pictures --task detection --cases 4 --test 2 --json"),
               Command("info-volumes", "info volumes volumes/imagesTr/phantom_000_0000.nii.gz", ("demo-volumes",)),

@@ -3,7 +3,7 @@
 
 #include <cstdlib>
 
-#include "tests/device/device_scene.h"
+#include "tests/device/tpu/tpu_scene.h"
 #include "tests/pipelines/pipeline_scene.h"
 
 namespace voxshard {
@@ -33,14 +33,14 @@ class Variable {
 TEST(DeviceName, BuiltInDevicesAreTheFilesOfTheFolder) {
   EXPECT_EQ(builtin_device_names(), "tpu-v2, tpu-v3");
   for (const auto& entry : std::filesystem::directory_iterator(VOXSHARD_SOURCE_DIR "/data/devices"))
-    EXPECT_EQ(device_from_name(entry.path().stem().string()).spec.name, entry.path().stem());
+    EXPECT_EQ(device_from_name(entry.path().stem().string()).device->name(), entry.path().stem());
 }
 
 TEST(DeviceName, ASliceIsChosenByItsCores) {
   EXPECT_FALSE(device_from_name("tpu-v3").cores.has_value());
   for (const std::int64_t cores : {8, 32, 64, 128, 256, 2048})
     EXPECT_EQ(device_from_name("tpu-v3-" + std::to_string(cores)).cores, cores);
-  EXPECT_EQ(device_from_name("tpu-v2-8").spec.core_bytes, std::int64_t{8} << 30);
+  EXPECT_EQ(device_from_name("tpu-v2-8").device->tpu()->core_bytes, std::int64_t{8} << 30);
 }
 
 TEST(DeviceName, WhatDoesNotExistIsRefusedWithWhatDoes) {
@@ -56,7 +56,7 @@ TEST(DeviceName, AFileOfTheUserIsReadAndItsSliceChosen) {
   const Scene scene("device_files");
   const std::string path = scene.path("mine.json").string();
   std::ofstream(path) << toy_json().dump();
-  EXPECT_EQ(device_from_name(path).spec.name, "mine");
+  EXPECT_EQ(device_from_name(path).device->name(), "mine");
   EXPECT_FALSE(device_from_name(path).cores.has_value());
   EXPECT_EQ(device_from_name(path + ":32").cores, 32);
   expect_config_error("mine has no slice of 33 cores", [&] { device_from_name(path + ":33"); });
@@ -77,6 +77,12 @@ TEST(DeviceName, TheHostIsWhereTheEnvironmentSays) {
   EXPECT_EQ(host_device_path(), scene.path("h.json"));
   expect_config_error("not measured yet", [] { device_from_name("host"); });
   expect_config_error("voxshard doctor", [] { device_from_name("host"); });
+  EXPECT_EQ(host_device(2), nullptr);
+}
+
+TEST(DeviceName, TextThatIsNoJsonIsRefused) {
+  expect_config_error("toy.json: is not valid JSON", [] { device_from_text("{", "toy.json", "toy"); });
+  EXPECT_EQ(device_from_text(toy_json().dump(), "toy.json", "toy")->tpu()->clock_hz, 1e9);
 }
 
 }  // namespace

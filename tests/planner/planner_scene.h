@@ -9,17 +9,17 @@
 #include "libcore/models/unet.h"
 #include "libcore/ops/op_table.h"
 #include "libcore/planner/planner.h"
-#include "tests/device/device_scene.h"
+#include "tests/device/tpu/tpu_scene.h"
 
 namespace voxshard::test {
 
 /// The toy with so little latency that even small tensors are worth cutting.
-inline DeviceSpec quick_device() {
+inline TpuDevice quick_device() {
   Json json = toy_json();
   json["core"]["dispatch"]["value"] = 0.001;
   json["chip"]["hop_latency"]["value"] = 0.001;
   json["chip"]["link_rate"]["value"] = 1000;
-  return device_from_json(json, "quick.json", "quick");
+  return TpuDevice(tpu_from_json(json, "quick.json", "quick"));
 }
 
 inline Graph scene_unet(const Shape& extents, const UNetConfig& config, DType dtype = DType::kF32) {
@@ -33,13 +33,13 @@ inline PlanProblem scene_problem(const Shape& extents, std::int64_t cores,
   return {.graph = scene_unet(extents, config), .cores = cores};
 }
 
-inline std::vector<Candidate> priced(const PlanProblem& problem, const DeviceSpec& device, int workers = 2) {
+inline std::vector<Candidate> priced(const PlanProblem& problem, const Device& device, int workers = 2) {
   WorkerPool pool(workers);
   return price_candidates(problem, op_table(), device, pool);
 }
 
 /// Every candidate with its bytes: under a budget of one byte nothing fits, so all are priced.
-inline std::vector<Candidate> priced_all(PlanProblem problem, const DeviceSpec& device) {
+inline std::vector<Candidate> priced_all(PlanProblem problem, const Device& device) {
   problem.core_bytes = 1;
   problem.all_cores_bytes = 0;
   return priced(problem, device);

@@ -1,4 +1,4 @@
-// Prices and choices against a search of everything: the same bytes as the plan of a run, the same seconds as price_step,
+// Prices and choices against a search of everything: the same bytes as the plan of a run, the same seconds as the device,
 // nothing better left out.
 #include <cmath>
 #include <map>
@@ -18,7 +18,7 @@ struct Found {
 };
 
 /// Every partition, replicas, recomputation and slab width of at most 4 cores and a batch of 2, priced without the planner.
-std::vector<Found> search(const PlanProblem& problem, const DeviceSpec& device) {
+std::vector<Found> search(const PlanProblem& problem, const Device& device) {
   std::vector<Found> all;
   for (const std::int64_t replicas : {1, 2})
     for (const std::int64_t d : {1, 2, 4})
@@ -37,7 +37,7 @@ std::vector<Found> search(const PlanProblem& problem, const DeviceSpec& device) 
               all.push_back({.cores = mesh.cores(),
                              .core_bytes = widest + shared,
                              .all_bytes = together,
-                             .step_s = price_step(program, op_table(), device, problem.feed).step_s});
+                             .step_s = device.price(program, op_table(), problem.feed).step_s});
             }
         }
   return all;
@@ -45,7 +45,7 @@ std::vector<Found> search(const PlanProblem& problem, const DeviceSpec& device) 
 
 struct Searched {
   PlanProblem problem;
-  DeviceSpec device = quick_device();
+  TpuDevice device = quick_device();
   std::vector<Found> all;
   std::vector<std::int64_t> budgets;  // from too small to ample
 
@@ -226,7 +226,7 @@ TEST(PriceCandidates, AGraphWithoutInputsIsRefused) {
 }
 
 TEST(PriceCandidates, MoreCoresThanTheDeviceHasAreRefused) {
-  expect_config_error("use fewer cores", [] { priced(scene_problem({1, 16, 16, 16}, 16), toy_slice(2, 2, false, false)); });
+  expect_config_error("use fewer cores", [] { priced(scene_problem({1, 16, 16, 16}, 16), TpuDevice(toy_slice(2, 2, false, false))); });
 }
 
 }  // namespace

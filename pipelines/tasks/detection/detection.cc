@@ -120,14 +120,7 @@ class DetectionRow : public Task {
 
   /// JPEG files (decoding them is not modelled); bf16 pixels cross, and per anchor an i32 class and four f32 codes.
   /// Source: tensorflow/tpu, models/official/detection/dataloader.
-  Feed feed(const ModelSpec& spec, const Shape& extents) const override {
-    constexpr double kTargetBytes = 4 + 4 * 4;  // of one anchor
-    double anchors = 0;
-    for (const AnchorLevel& level : anchor_levels({extents[1], extents[2]}, anchor_options(spec.retinanet)))
-      anchors += static_cast<double>(extents[0] * level.count());
-    const double points = static_cast<double>(element_count(extents));
-    return {.transfer_bytes = 2.0 * static_cast<double>(spec.retinanet.channels) * points + kTargetBytes * anchors};
-  }
+  RecordFormat records() const override { return {.image_bytes = 2, .one_hot = false, .packed = false}; }
 };
 
 }  // namespace

@@ -154,11 +154,7 @@ class Segmentation : public Task {
 
   /// gzip records of an f32 image and an f32 one-hot label, which cross to the cores as they are.
   /// Source: tensorflow/tpu, models/official/unet3d/input_reader.py.
-  Feed feed(const ModelSpec& spec, const Shape& extents) const override {
-    const double bytes =
-        4.0 * static_cast<double>(spec.unet.channels + spec.unet.classes) * static_cast<double>(element_count(extents));
-    return {.record_bytes = bytes, .transfer_bytes = bytes};
-  }
+  RecordFormat records() const override { return {.image_bytes = 4, .one_hot = true, .packed = true}; }
 };
 
 }  // namespace

@@ -57,14 +57,14 @@ TEST(Statements, A256CubeFitsOver16CoresHoweverTheyAreCut) {
 }
 
 TEST(Statements, Four128CubesFitOneCoreAndEightDoNot) {
-  const std::int64_t usable = device_from_name("tpu-v3").spec.usable_bytes();
+  const std::int64_t usable = device_from_name("tpu-v3").device->core_bytes();
   const Mesh one{.partition = {1, 1, 1, 1, 1}};
   EXPECT_LE(core_bytes({4, 128, 128, 128}, one), usable);
   EXPECT_GT(core_bytes({8, 128, 128, 128}, one), usable);
 }
 
 TEST(Statements, ThePublishedConfigurationsFit) {
-  const std::int64_t usable = device_from_name("tpu-v3").spec.usable_bytes();
+  const std::int64_t usable = device_from_name("tpu-v3").device->core_bytes();
   // v3-8: batch 32 of 128^3, one core a replica. v3-128: batch 32 of 256^3, 16 cores a replica.
   EXPECT_LE(core_bytes({32, 128, 128, 128}, {.replicas = 8, .partition = {1, 1, 1, 1, 1}}), usable);
   EXPECT_LE(core_bytes({32, 256, 256, 256}, {.replicas = 8, .partition = {1, 16, 1, 1, 1}}), usable);

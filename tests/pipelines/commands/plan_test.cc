@@ -3,9 +3,11 @@
 #include <regex>
 
 #include "libcore/base/text.h"
-#include "libcore/device/host_rates.h"
+#include "libcore/device/host/host_device.h"
+#include "libcore/device/tpu/tpu_device.h"
 #include "libcore/ops/op_table.h"
 #include "pipelines/commands/run_plan.h"
+#include "pipelines/commands/task_table.h"
 #include "tests/pipelines/training_scene.h"
 
 namespace voxshard {
@@ -41,9 +43,9 @@ std::string refusal(const PlanOptions& options) {
 /// This machine with one rate for all work: 1 Gbyte, Gelement or Gflop a second.
 NamedDevice flat_host() {
   HostRates rates{.threads = 2, .task_s = 1e-6, .barrier_s = 1e-5};
-  for (const char* work : {"add", "exchange", "fill_margin", "join", "pack", "feed", "update"})
-    rates.tables.push_back({.op = work, .values = {1e9}});
-  return {.spec = {.name = "host", .measured_host = true, .rates = std::make_shared<const HostRates>(rates)}};
+  for (const char* work : kHostWork) rates.tables.push_back({.op = work, .values = {1e9}});
+  for (const auto& [op, def] : op_table().all()) rates.tables.push_back({.op = op, .values = {1e9}});
+  return {.device = std::make_shared<HostDevice>("host", rates)};
 }
 
 TEST(RunPlan, TheChosenIsTheFastestThatFitsAndItsDetailsAgree) {
@@ -134,7 +136,9 @@ TEST(RunPlan, WithoutCoresTheSliceOrSixteenIsTheLimit) {
   options.device = device_from_name("tpu-v3-8");
   EXPECT_EQ(widest(options), 8);
   options.device = device_from_name("tpu-v3");
-  options.device.spec.slices.resize(1);  // a device of one board
+  TpuSpec spec = *options.device.device->tpu();
+  spec.slices.resize(1);  // a device of one board
+  options.device.device = std::make_shared<TpuDevice>(spec);
   EXPECT_EQ(widest(options), 8);
 }
 
@@ -247,7 +251,7 @@ TEST(RunPlan, ADetectorRunsTheProgramThatWasPlanned) {
   Session session(op_table(), lowering_of(spec, {}, {.optimizer_slots = 2, .workers = 2}), pool);
   const Executable& run = session.plan(options.extents, Phase::kTrain);
   EXPECT_EQ(r.chosen().core_bytes, run.bytes.widest_core());
-  EXPECT_DOUBLE_EQ(r.price.step_s, price_step(run.program, op_table(), options.device.spec, {}).step_s);
+  EXPECT_DOUBLE_EQ(r.price.step_s, options.device.device->price(run.program, op_table(), feed_of(run.program.graph, task_of(task_table(), spec).records())).step_s);
   EXPECT_FALSE(run.program.cut.inputs.empty());
   EXPECT_EQ(run.program.cut, r.chosen().cut);
 }

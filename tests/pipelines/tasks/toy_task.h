@@ -154,9 +154,7 @@ class ToyTask : public Task {
     for (std::size_t i = 0; i < std::min(found.size(), truth.size()); ++i) hits += found[i] == truth[i];
     return {.json = {{"hits", hits}}, .text = std::to_string(hits) + " hits\n"};
   }
-  Feed feed(const ModelSpec&, const Shape& extents) const override {
-    return {.transfer_bytes = static_cast<double>(element_count(extents))};
-  }
+  RecordFormat records() const override { return {.image_bytes = 1, .packed = false}; }
 };
 
 }  // namespace voxshard::test
