@@ -54,9 +54,9 @@ InfoReport run_info(const std::vector<fs::path>& paths, const InfoOptions& optio
 Json to_json(const InfoReport& report) {
   Json json = {{"files", report.files.json},
                {"videos", report.videos.json},
-               {"folders", report.folders.json},
-               {"pictures", report.pictures.json}};
+               {"folders", report.folders.json}};
   for (const auto& [name, section] : report.sets) json[name] = section.json;
+  json["pictures"] = report.pictures.json;
   json["failed"] = report.failures.size();
   json["failures"] = to_json(report.failures);
   return json;
