@@ -25,10 +25,10 @@ inline HostRates round_rates(int threads) {
   HostRates rates{.cpu = "made up", .how = "by hand", .threads = threads, .memory_bytes = 1 << 30};
   rates.task_s = kTask;
   rates.barrier_s = kBarrier;
-  for (const auto& [op, def] : op_table().all()) {
-    const bool multiplies = op == "conv" || op == "conv_input_grad" || op == "conv_weight_grad";
-    rates.tables.push_back(flat_table(op, DType::kF32, multiplies ? 27 : 0, multiplies ? kFlops : kBytes));
-  }
+  for (const char* op : {"conv", "conv_input_grad", "conv_weight_grad"})
+    rates.tables.push_back(flat_table(op, DType::kF32, 27, kFlops));
+  for (const auto& [op, def] : op_table().all())
+    if (def.sample.products == nullptr) rates.tables.push_back(flat_table(op, DType::kF32, 0, kBytes));
   for (const char* work : kHostWork) rates.tables.push_back(flat_table(work, DType::kF32, 0, kBytes));
   return rates;
 }
