@@ -87,8 +87,8 @@ struct OpDef {
   Box (*needed)(const OpContext& op, int input, const Box& iteration) = nullptr;
   /// Contractions: the box of the result that the iteration box adds to. Null: all of it.
   Box (*adds_to)(const OpContext& op, const Box& iteration) = nullptr;
-  /// Where a cut at `boundary` of axis `axis` of the first cut input goes in the result, when no tensor of the result's
-  /// extents was laid out before. Null: nowhere; an axis of another extent is then cut anew.
+  /// Where a cut at `boundary` of axis `axis` of the first cut input goes in the result, unless the result follows
+  /// another value (Node::follows). Null: nowhere; an axis of another extent is then cut anew.
   std::int64_t (*boundary)(const OpContext& op, int axis, std::int64_t boundary) = nullptr;
   /// Null: no gradient (a gradient op itself, or an op whose gradient another op carries).
   void (*differentiate)(GradientContext& gradient) = nullptr;

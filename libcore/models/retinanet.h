@@ -36,7 +36,7 @@ struct DetectionOptions {
   std::int64_t batch = 1;
   Dims size;  // H W, any
   DType dtype = DType::kF32;
-  bool training = true;            // with targets, loss, gradients and running statistics; else from running statistics
+  bool training = true;            // with targets, loss and running statistics; else from running statistics
   std::int64_t norm_replicas = 1;  // norm and loss over this many equal parts of the batch apiece
 };
 

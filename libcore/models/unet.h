@@ -28,7 +28,7 @@ struct SegmentationOptions {
   Dims size;                  // D H W or H W
   DType dtype = DType::kF32;
   LossKind loss = LossKind::kCrossEntropy;
-  bool training = true;       // with labels, loss, gradients and running statistics; else logits from running statistics
+  bool training = true;       // with labels, loss and running statistics; else logits from running statistics
   std::int64_t norm_replicas = 1;
 };
 

@@ -69,7 +69,7 @@ double join_seconds(const Graph& graph, std::int64_t cores, WorkerPool& pool) {
 
 constexpr std::int64_t kJoinCores = 8;
 
-/// Weight gradients: one task of 65536 elements for every worker (lock_step.cc).
+/// Weight gradients: one task of 65536 elements for every worker (schedule.h).
 double f32_join_rate(WorkerPool& pool, double barrier_s) {
   const Shape x = {1, kJoinCores, 2, 2, 256}, y = {1, kJoinCores, 2, 2, 256 * pool.workers()};
   Graph graph;
