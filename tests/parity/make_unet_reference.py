@@ -7,33 +7,17 @@
 Weights and inputs are not stored: both sides make them with the same counter-based generator (libcore/base/rng.h).
 """
 import json
+import counter_rng
 import numpy as np
 import torch
 import torch.nn.functional as F
 
-GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 SEED, SIZE, BATCH, BASE, CLASSES, RATE, MOMENTUM, STEPS = 7, (24, 16, 32), 2, 4, 3, 0.01, 0.9, 10
 CASES = [("batch", 0.0, "cross_entropy"), ("instance", 0.01, "dice_ce"), ("batch", 0.0, "adaptive_dice32")]
 
 
-def mix(z):
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
-
-
-def stream(name):
-    h = 0xCBF29CE484222325
-    for ch in name.encode():
-        h = ((h ^ ch) * 0x100000001B3) & (2**64 - 1)
-    return np.uint64(h)
-
-
 def uniform(name, count):
-    with np.errstate(over="ignore"):
-        key = mix(np.array([np.uint64(SEED) + GOLDEN])) ^ stream(name)
-        bits = mix(mix(key) + (np.arange(count, dtype=np.uint64) + np.uint64(1)) * GOLDEN)
-    return (bits >> np.uint64(11)).astype(np.float64) * 2.0**-53
+    return counter_rng.uniform(SEED, name, count)
 
 
 parameters = {}

@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+"""Makes retinanet_reference.json: loss, gradient norm of every parameter and ten losses of SGD with PyTorch, in f64.
+
+  apt-get install python3-torch python3-numpy
+  python3 tests/parity/make_retinanet_reference.py > tests/parity/retinanet_reference.json
+
+Weights, image and targets are not stored: both sides make them with the same counter-based generator (counter_rng.py). Every
+parameter is filled, so that no gradient is zero because a gamma begins at 0: kernels within the Glorot limit, gammas within
+0.1 of 1, biases and betas within 0.1 of 0. Batch norm over the whole batch, as on one replica.
+"""
+import json
+import counter_rng
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+SEED, SIZE, BATCH, BASE, PYRAMID, ANCHORS, RATE, MOMENTUM, STEPS = 11, (128, 192), 2, 4, 8, 9, 0.002, 0.9, 10
+CASES = [("resnet50", "detection", 4), ("resnet50", "legacy", 3), ("resnet18", "detection", 4)]
+LEVELS = range(3, 8)
+BLOCKS = {"resnet18": (2, 2, 2, 2), "resnet50": (3, 4, 6, 3)}
+
+
+def signed(name, shape):
+    return 2 * counter_rng.uniform(SEED, name, int(np.prod(shape))).reshape(shape) - 1
+
+
+class RetinaNet:
+    """The network of libcore/models/retinanet.h, layer names and layouts included."""
+
+    def __init__(self, backbone, classes):
+        self.backbone, self.classes, self.parameters = backbone, classes, {}
+
+    def get(self, name, shape, permute=None):
+        if name not in self.parameters:
+            if name.endswith("/kernel"):
+                n = int(np.prod(shape))
+                value = signed(name, shape) * np.sqrt(6.0 / (n / (shape[-1] * shape[-2]) * (shape[-1] + shape[-2])))
+            else:
+                value = 0.1 * signed(name, shape) + (1.0 if name.endswith("/gamma") else 0.0)
+            value = value.astype(np.float32).astype(np.float64)
+            self.parameters[name] = torch.from_numpy(np.ascontiguousarray(value.transpose(permute) if permute else value)).requires_grad_()
+        return self.parameters[name]
+
+    def conv(self, x, name, filters, kernel=3, stride=1, bias=True, same=True):
+        w = self.get(name + "/kernel", (kernel, kernel, x.shape[1], filters), (3, 2, 0, 1))
+        x = F.pad(x, same_padding(x, kernel, stride) if same else ((kernel - 1) // 2,) * 2 * 2)
+        return F.conv2d(x, w, self.get(name + "/bias", (filters,)) if bias else None, stride)
+
+    def norm(self, x, name, active=True):
+        c = (x.shape[1],)
+        x = F.batch_norm(x, None, None, self.get(name + "/norm/gamma", c), self.get(name + "/norm/beta", c), training=True, eps=1e-4)
+        return F.relu(x) if active else x
+
+    def unit(self, x, name, filters, kernel, stride=1, active=True):
+        return self.norm(self.conv(x, name, filters, kernel, stride, bias=False, same=False), name, active)
+
+    def block(self, x, name, filters, stride, first):
+        if self.backbone == "resnet18":
+            y = self.unit(x, name + "/conv1", filters, 3, stride)
+            y, out = self.unit(y, name + "/conv2", filters, 3, active=False), filters
+        else:
+            y = self.unit(x, name + "/conv1", filters, 1)
+            y = self.unit(y, name + "/conv2", filters, 3, stride)
+            y, out = self.unit(y, name + "/conv3", 4 * filters, 1, active=False), 4 * filters
+        if first:
+            x = self.unit(x, name + "/shortcut", out, 1, stride, active=False)
+        return F.relu(y + x)
+
+    def head(self, x, name, outputs, level):
+        for i in range(4):
+            conv = f"{name}/conv{i}"
+            x = self.norm(self.conv(x, conv, PYRAMID), f"{conv}/p{level}")
+        return self.conv(x, name + "/predict", outputs)
+
+    def __call__(self, x):
+        x = self.unit(x, "backbone/stem", BASE, 7, 2)
+        x = F.max_pool2d(F.pad(x, same_padding(x, 3, 2), value=-np.inf), 3, 2)
+        features = []
+        for group, blocks in enumerate(BLOCKS[self.backbone]):
+            for i in range(blocks):
+                x = self.block(x, f"backbone/group{group + 2}/block{i}", BASE << group, 2 if group and i == 0 else 1, i == 0)
+            features.append(x)
+        levels = [self.conv(f, f"fpn/lateral{l}", PYRAMID, 1) for l, f in zip((3, 4, 5), features[1:])]
+        for i in (1, 0):
+            levels[i] = levels[i] + F.interpolate(levels[i + 1], scale_factor=2, mode="nearest")[:, :, :levels[i].shape[2], :levels[i].shape[3]]
+        levels = [self.conv(x, f"fpn/p{l}", PYRAMID) for l, x in zip((3, 4, 5), levels)]
+        levels.append(self.conv(levels[2], "fpn/p6", PYRAMID, stride=2))
+        levels.append(self.conv(F.relu(levels[3]), "fpn/p7", PYRAMID, stride=2))
+        levels = [self.norm(x, f"fpn/p{l}", active=False) for l, x in zip(LEVELS, levels)]
+        return [(self.head(x, "class_head", ANCHORS * self.classes, l), self.head(x, "box_head", ANCHORS * 4, l))
+                for l, x in zip(LEVELS, levels)]
+
+
+def same_padding(x, kernel, stride):
+    """As TensorFlow's SAME: the odd element of the padding behind; F.pad's order is W then H."""
+    pads = []
+    for extent in (x.shape[3], x.shape[2]):
+        total = max((-(-extent // stride) - 1) * stride + kernel - extent, 0)
+        pads += [total // 2, total - total // 2]
+    return pads
+
+
+def targets_of(classes):
+    """Per level: 3 % of the anchors carry a class, 3 % are ignored (-2), the others have none (-1); boxes where a class is."""
+    targets = []
+    for level in LEVELS:
+        h, w = -(-SIZE[0] // 2**level), -(-SIZE[1] // 2**level)
+        u = counter_rng.uniform(SEED, f"class_targets/{level}", BATCH * h * w * ANCHORS).reshape(BATCH, h, w, ANCHORS)
+        target = np.where(u < 0.03, np.floor(u / 0.03 * classes), np.where(u < 0.06, -2, -1)).astype(np.int64)
+        boxes = signed(f"box_targets/{level}", (BATCH, h, w, ANCHORS, 4)).astype(np.float32) * (target >= 0)[..., None]
+        boxes = boxes.reshape(BATCH, h, w, 4 * ANCHORS).transpose(0, 3, 1, 2).astype(np.float64)
+        targets.append((torch.from_numpy(target.transpose(0, 3, 1, 2).copy()), torch.from_numpy(boxes.copy())))
+    return targets
+
+
+def loss_of(outputs, targets, classes):
+    focal = huber = positives = 0.0
+    for (logits, boxes), (target, codes) in zip(outputs, targets):
+        n, _, h, w = logits.shape
+        x = logits.view(n, ANCHORS, classes, h, w)
+        y = F.one_hot(target.clamp(min=0), classes).permute(0, 1, 4, 2, 3) * (target >= 0).unsqueeze(2)
+        log_p = torch.where(y > 0, F.logsigmoid(x), F.logsigmoid(-x))
+        weight = torch.where(y > 0, 0.25, 0.75) * (target > -2).unsqueeze(2)
+        focal = focal - (weight * (1 - log_p.exp()) ** 1.5 * log_p).sum()
+        huber = huber + (F.huber_loss(boxes, codes, reduction="none", delta=0.1) * (codes != 0)).sum()
+        positives = positives + (target >= 0).sum()
+    return (focal + 50 * huber / 4) / (positives + 1)
+
+
+image = torch.from_numpy(signed("image", (BATCH, *SIZE, 3)).astype(np.float32).astype(np.float64).transpose(0, 3, 1, 2).copy())
+result = {"made_with": f"PyTorch {torch.__version__}, tests/parity/make_retinanet_reference.py", "seed": SEED, "size": SIZE, "batch": BATCH,
+          "base_filters": BASE, "pyramid_filters": PYRAMID, "learning_rate": RATE, "momentum": MOMENTUM, "cases": []}
+for backbone, variant, classes in CASES:
+    net, targets = RetinaNet(backbone, classes), targets_of(classes)
+    net(image)
+    optimizer = torch.optim.SGD(net.parameters.values(), lr=RATE, momentum=MOMENTUM)
+    losses, norms = [], None
+    for step in range(STEPS):
+        optimizer.zero_grad()
+        loss = loss_of(net(image), targets, classes)
+        loss.backward()
+        losses.append(loss.item())
+        if norms is None:
+            norms = {name: p.grad.norm().item() for name, p in net.parameters.items()}
+        optimizer.step()
+    result["cases"].append({"backbone": backbone, "variant": variant, "classes": classes, "losses": losses, "gradient_norms": norms})
+print(json.dumps(result, indent=1))
