@@ -1,20 +1,16 @@
 #include "libcore/runtime/core_set.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
+#include "libcore/base/stopwatch.h"
 #include "libcore/kernels/conv.h"
 #include "libcore/runtime/collectives.h"
 
 namespace voxshard {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 std::int64_t bytes_of(const TensorView& view) { return view.count() * dtype_bytes(view.dtype); }
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 }  // namespace
 
@@ -100,7 +96,7 @@ void CoreSet::run_instruction(std::size_t index) {
 }
 
 void CoreSet::run_barrier(std::size_t index) {
-  const auto start = Clock::now();
+  const Stopwatch watch;
   const Together together{cores_, pool_, transport_, tracing()};
   switch (program().instructions[index].kind) {
     case InstructionKind::kJoin: run_join(together, index); break;
@@ -110,7 +106,7 @@ void CoreSet::run_barrier(std::size_t index) {
       return;  // run_call has its own clock
     case InstructionKind::kFillMargin: break;
   }
-  seconds_[0][index] += seconds_since(start);
+  seconds_[0][index] += watch.seconds();
 }
 
 void CoreSet::run_segment(const Segment& segment) {
@@ -129,12 +125,12 @@ void CoreSet::run_call(std::size_t instruction, std::int64_t core, const Call& c
     for (const TensorView& input : call.inputs) bytes += bytes_of(input);
   }
   const TraceSpan span(trace, worker, TraceKind::kTask, instruction, core, bytes);
-  const auto start = Clock::now();
+  const Stopwatch watch;
   executable().kernels.by_instruction[instruction]->run({.inputs = call.inputs,
                                                          .output = call.output,
                                                          .packed = cores_.packed(instruction),
                                                          .workspace = cores_.workspace(worker)});
-  seconds_[static_cast<std::size_t>(worker)][instruction] += seconds_since(start);
+  seconds_[static_cast<std::size_t>(worker)][instruction] += watch.seconds();
 }
 
 void CoreSet::fill_margin(const Stage& stage, std::int64_t core, int worker) {
