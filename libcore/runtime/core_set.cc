@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "libcore/base/stopwatch.h"
-#include "libcore/kernels/conv.h"
 #include "libcore/runtime/collectives.h"
 
 namespace voxshard {
@@ -67,11 +66,9 @@ void CoreSet::pack_weights() {
   pool_.run(static_cast<std::int64_t>(packing.size()), [&](std::int64_t task, int worker) {
     const std::size_t i = packing[static_cast<std::size_t>(task)];
     const TraceSpan span(tracing(), worker, TraceKind::kPack, i, -1, kernels.packed_bytes[i]);
-    std::vector<TensorView> inputs;
-    for (ValueId input : program().graph.node(program().instructions[i].value).inputs)
-      if (program().replicated(input)) inputs.push_back(replicated(input));
-    pin_kernel_library_to_one_thread();
-    kernels.by_instruction[i]->pack(inputs, cores_.packed(i));
+    const Kernel& kernel = *kernels.by_instruction[i];
+    const auto& inputs = program().graph.node(program().instructions[i].value).inputs;
+    kernel.pack(replicated(inputs[static_cast<std::size_t>(kernel.packed_input())]), cores_.packed(i));
   });
 }
 
@@ -117,7 +114,6 @@ void CoreSet::run_segment(const Segment& segment) {
 }
 
 void CoreSet::run_call(std::size_t instruction, std::int64_t core, const Call& call, int worker) {
-  pin_kernel_library_to_one_thread();
   TraceRecorder* trace = tracing();
   std::int64_t bytes = 0;
   if (trace != nullptr) {

@@ -9,7 +9,6 @@
 #include "libcore/base/stopwatch.h"
 #include "libcore/base/text.h"
 #include "libcore/kernels/conv.h"
-#include "libcore/kernels/fast/library_version.h"
 #include "libcore/runtime/session.h"
 #include "pipelines/profile/measure_host.h"
 
