@@ -8,6 +8,7 @@
 #include "pipelines/tasks/detection/detection_dataset.h"
 
 namespace voxshard {
+
 using Json = nlohmann::ordered_json;
 
 DetectionSetInfo read_detection_info(const std::filesystem::path& annotations) {
