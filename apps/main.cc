@@ -10,6 +10,7 @@
 #include "apps/exit_code.h"
 #include "apps/flags.h"
 #include "apps/progress.h"
+#include "libcore/base/cpu.h"
 #include "io/files/config_file.h"
 #include "libcore/base/parallel.h"
 #include "pipelines/tpu/tpu_config_keys.h"
@@ -119,9 +120,8 @@ int report_error(bool json, const Error& error) {
   return code;
 }
 
-/// Our kernels are built for AVX2; without it the process would die of an illegal instruction.
 void require_cpu() {
-  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
+  if (!cpu_runs_kernels())
     throw Error(
         ErrorKind::kConfig,
         "[cpu] this processor has no AVX2 and FMA instructions, which voxshard needs (x86-64 since about 2013)");

@@ -44,12 +44,12 @@ void TerminalProgress::start_stage(std::string_view stage, std::int64_t done) {
   if (on_bar_line_) std::fputc('\n', stderr);
   on_bar_line_ = false;
   stage_ = stage;
-  stage_start_ = last_shown_ = Clock::now();
+  since_start_ = since_shown_ = {};
   first_done_ = most_done_ = std::max(done - 1, std::int64_t{0});
 }
 
 std::string TerminalProgress::rate_text(std::int64_t done, std::int64_t total) const {
-  const double seconds = std::chrono::duration<double>(Clock::now() - stage_start_).count();
+  const double seconds = since_start_.seconds();
   const auto pieces = static_cast<double>(done - first_done_);
   if (pieces <= 0 || seconds < 0.2) return "";
   const double rate = pieces / seconds;
@@ -69,10 +69,9 @@ void TerminalProgress::update(std::string_view stage, std::int64_t done, std::in
   if (stage != stage_) start_stage(stage, done);
   if (done < most_done_) return;
   most_done_ = done;
-  const double since = std::chrono::duration<double>(Clock::now() - last_shown_).count();
   const bool last = total > 0 && done >= total;
-  if (!last && since < (terminal_ ? 0.1 : options_.line_seconds)) return;
-  last_shown_ = Clock::now();
+  if (!last && since_shown_.seconds() < (terminal_ ? 0.1 : options_.line_seconds)) return;
+  since_shown_ = {};
   const std::string count = total > 0 ? std::to_string(done) + "/" + std::to_string(total) : std::to_string(done);
   std::string line =
       stage_ + " " + (terminal_ && total > 0 ? bar(done, total) + " " : "") + count + rate_text(done, total);

@@ -5,10 +5,10 @@
 //   progress.update("prepare", 3, 12, "liver_03");   // prepare [=====>        ] 3/12  1.5/s  6 s left  liver_03
 #pragma once
 
-#include <chrono>
 #include <mutex>
 #include <string>
 
+#include "libcore/base/stopwatch.h"
 #include "libcore/base/text.h"
 #include "pipelines/runs/report.h"
 
@@ -30,7 +30,6 @@ class TerminalProgress : public Progress {
   void finish();
 
  private:
-  using Clock = std::chrono::steady_clock;
   void start_stage(std::string_view stage, std::int64_t done);
   std::string rate_text(std::int64_t done, std::int64_t total) const;
 
@@ -38,7 +37,7 @@ class TerminalProgress : public Progress {
   bool terminal_;
   std::mutex mutex_;
   std::string stage_;
-  Clock::time_point stage_start_, last_shown_;
+  Stopwatch since_start_, since_shown_;
   std::int64_t first_done_ = 0;  // what was done when the stage began (a resumed run)
   std::int64_t most_done_ = 0;   // updates of several threads may arrive out of order
   bool on_bar_line_ = false;

@@ -10,6 +10,7 @@
 
 #include "io/files/atomic_file.h"
 #include "libcore/base/error.h"
+#include "libcore/base/text.h"
 
 namespace voxshard {
 namespace {
@@ -24,9 +25,7 @@ std::string quoted(const std::string& text) {
 }
 
 std::string header_row(const std::vector<std::string>& columns) {
-  std::string row;
-  for (std::size_t i = 0; i < columns.size(); ++i) row += (i ? "," : "") + quoted(columns[i]);
-  return row + "\n";
+  return joined(columns, ",", quoted) + "\n";
 }
 
 /// The number before the first comma; false when there is none.
@@ -43,9 +42,7 @@ std::string csv_text(const CsvField& field) {
   if (const auto* whole = std::get_if<std::int64_t>(&field)) return std::to_string(*whole);
   const double value = std::get<double>(field);
   if (std::isnan(value)) return "nan";
-  char buffer[32];
-  const auto end = std::to_chars(buffer, buffer + sizeof buffer, value).ptr;
-  return std::string(buffer, end);
+  return number_text(value);
 }
 
 CsvWriter::CsvWriter(fs::path path, std::vector<std::string> columns)

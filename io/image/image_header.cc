@@ -4,12 +4,12 @@
 #include <tiffio.h>
 
 #include <algorithm>
-#include <cctype>
 #include <fstream>
 #include <memory>
 #include <system_error>
 
 #include "io/files/file_error.h"
+#include "libcore/base/text.h"
 
 namespace voxshard {
 namespace {
@@ -121,9 +121,7 @@ const char* format_name(ImageFormat format) {
 }
 
 bool is_image_name(const fs::path& path) {
-  std::string ending = path.extension().string();
-  std::transform(ending.begin(), ending.end(), ending.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string ending = lower_case(path.extension().string());
   return ending == ".png" || ending == ".jpg" || ending == ".jpeg" || ending == ".tif" || ending == ".tiff";
 }
 

@@ -1,8 +1,9 @@
 #include "io/system/machine.h"
 
-#include <algorithm>
 #include <fstream>
 #include <sstream>
+
+#include "libcore/base/cpu.h"
 
 namespace voxshard {
 namespace {
@@ -14,21 +15,8 @@ std::string first_line(const char* path) {
   return line;
 }
 
-/// The value of "key : value" in a file of such lines.
-std::string value_of(const char* path, const std::string& key) {
-  std::ifstream in(path);
-  for (std::string line; std::getline(in, line);) {
-    if (!line.starts_with(key)) continue;
-    const std::size_t colon = line.find(':');
-    if (colon == std::string::npos || line.find_first_not_of(" \t", key.size()) != colon) continue;
-    const std::size_t begin = line.find_first_not_of(" \t", colon + 1);
-    return begin == std::string::npos ? "" : line.substr(begin);
-  }
-  return "";
-}
-
 std::int64_t kib_of(const std::string& key) {
-  std::istringstream in(value_of("/proc/meminfo", key));
+  std::istringstream in(value_in_lines("/proc/meminfo", key));
   std::int64_t kib = 0;
   in >> kib;
   return kib * 1024;
@@ -48,11 +36,6 @@ std::int64_t container_limit_bytes() {
 
 MachineFacts machine_facts(const std::filesystem::path& folder) {
   MachineFacts facts;
-  facts.cpu = value_of("/proc/cpuinfo", "model name");
-  const std::vector<std::string> useful = {"avx2", "fma", "f16c", "avx512f", "avx512_bf16", "avx512vnni", "amx_tile", "amx_bf16"};
-  std::istringstream flags(value_of("/proc/cpuinfo", "flags"));
-  for (std::string flag; flags >> flag;)
-    if (std::find(useful.begin(), useful.end(), flag) != useful.end()) facts.features.push_back(flag);
   facts.memory_bytes = kib_of("MemTotal");
   facts.available_bytes = kib_of("MemAvailable");
   facts.swap_bytes = kib_of("SwapTotal");

@@ -1,4 +1,4 @@
-// Facts of the machine from the kernel's own files: processor, memory, limits of a container, huge pages, disk.
+// Facts of the machine from the kernel's own files: memory, limits of a container, huge pages, disk.
 //
 //   MachineFacts facts = machine_facts(".");   // facts.memory_bytes is the container's limit where that is lower
 #pragma once
@@ -12,8 +12,6 @@
 namespace voxshard {
 
 struct MachineFacts {
-  std::string cpu;                   // "AMD EPYC 7763"; empty when unknown
-  std::vector<std::string> features;  // those of the processor that the kernels can use, as Linux names them
   std::int64_t memory_bytes = 0;     // of the machine, or the container's limit; 0 when unknown
   std::int64_t available_bytes = 0;  // without swapping
   std::int64_t swap_bytes = 0;

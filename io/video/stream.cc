@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <string_view>
 
 extern "C" {
@@ -10,6 +9,8 @@ extern "C" {
 #include <libavformat/avformat.h>
 #include <libavutil/pixdesc.h>
 }
+
+#include "libcore/base/text.h"
 
 namespace voxshard {
 namespace {
@@ -60,8 +61,7 @@ bool is_video_name(const std::filesystem::path& path) {
   constexpr std::array kEndings = {".mp4", ".m4v",  ".mov", ".mkv",   ".webm", ".avi",  ".mpg", ".mpeg", ".mpe", ".ts",
                                    ".mts", ".m2ts", ".wmv", ".asf",   ".flv",  ".ogv",  ".3gp", ".3g2",  ".mxf", ".y4m",
                                    ".nut", ".ivf",  ".vob", ".mjpeg", ".mjpg", ".h264", ".264", ".h265", ".hevc"};
-  std::string ending = path.extension().string();
-  std::transform(ending.begin(), ending.end(), ending.begin(), [](unsigned char c) { return std::tolower(c); });
+  const std::string ending = lower_case(path.extension().string());
   return !path.filename().string().starts_with(".") &&
          std::find(kEndings.begin(), kEndings.end(), ending) != kEndings.end();
 }

@@ -4,6 +4,7 @@
 #include "io/volume/volume.h"
 
 #include "io/volume/nifti.h"
+#include "libcore/base/text.h"
 
 namespace voxshard {
 namespace {
@@ -66,13 +67,8 @@ std::string volume_endings(const VolumeFormats& formats) {
 }
 
 Error unknown_volume(const fs::path& path, const VolumeFormats& formats) {
-  std::string names, expected;
-  for (const VolumeFormat& format : formats) {
-    names += (names.empty() ? "" : " or ") + std::string(format.name);
-    expected += (expected.empty() ? "" : "; ") + std::string(format.expected);
-  }
-  return input_error(path, "is not named like a " + names + " volume",
-                     "expected " + expected + "; convert other formats to NIfTI first");
+  return input_error(path, "is not named like a " + joined(formats, " or ", std::mem_fn(&VolumeFormat::name)) + " volume",
+                     "expected " + joined(formats, "; ", std::mem_fn(&VolumeFormat::expected)) + "; convert other formats to NIfTI first");
 }
 
 std::string voxel_name(const Geometry& g, std::int64_t index) {

@@ -1,6 +1,8 @@
 #include "libcore/base/text.h"
 
 #include <algorithm>
+#include <cctype>
+#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -57,6 +59,16 @@ std::string joined_text(const double* values, int count, int digits) {
 std::string joined_text(const long* values, int count) {
   std::string text;
   for (int i = 0; i < count; ++i) text += (i ? "x" : "") + std::to_string(values[i]);
+  return text;
+}
+
+std::string number_text(double value) {
+  char text[32];
+  return {text, std::to_chars(text, text + sizeof text, value).ptr};
+}
+
+std::string lower_case(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return text;
 }
 

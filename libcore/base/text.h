@@ -4,7 +4,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace voxshard {
@@ -18,6 +20,23 @@ std::string fixed_text(double value, int digits = 3);
 /// "75x60x47", "3.01x3.01x3.5".
 std::string joined_text(const double* values, int count, int digits);
 std::string joined_text(const long* values, int count);
+
+/// `text_of` of each part, with `separator` between them.
+template <class Parts, class TextOf = std::identity>
+std::string joined(const Parts& parts, const std::string& separator, TextOf text_of = {}) {
+  std::string text;
+  for (bool first = true; const auto& part : parts) {
+    if (!std::exchange(first, false)) text += separator;
+    text += text_of(part);
+  }
+  return text;
+}
+
+/// The shortest text that reads back as the same number.
+std::string number_text(double value);
+
+/// ASCII letters in lower case.
+std::string lower_case(std::string text);
 
 /// "42 s", "3 min 12 s", "2 h 05 min".
 std::string duration_text(double seconds);

@@ -140,9 +140,4 @@ std::vector<LineScanner> lines_of(std::string_view text) {
   return lines;
 }
 
-std::string number_text(double value) {
-  char text[32];
-  return {text, std::to_chars(text, text + sizeof text, value).ptr};
-}
-
 }  // namespace voxshard

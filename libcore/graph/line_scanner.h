@@ -54,7 +54,4 @@ class LineScanner {
 /// more than 2^28 characters.
 std::vector<LineScanner> lines_of(std::string_view text);
 
-/// The shortest text that reads back as the same number.
-std::string number_text(double value);
-
 }  // namespace voxshard

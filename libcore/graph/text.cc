@@ -2,6 +2,7 @@
 
 #include <sstream>
 
+#include "libcore/base/text.h"
 #include "libcore/graph/line_scanner.h"
 
 namespace voxshard {

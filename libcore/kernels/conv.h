@@ -7,6 +7,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "libcore/kernels/kernel.h"
 #include "libcore/kernels/window.h"
@@ -43,7 +44,7 @@ std::unique_ptr<Kernel> make_conv_weight_grad(KernelSet set, const Window& windo
 
 /// True when this CPU (and ONEDNN_MAX_CPU_ISA) multiplies bf16 natively.
 bool cpu_has_native_bf16();
-/// Pins the library to one thread on the calling thread; called wherever kernels are made or run. Cheap when done before.
-void pin_kernel_library_to_one_thread();
+/// "oneDNN 2.7.2": what the fast convolutions call.
+std::string kernel_library_version();
 
 }  // namespace voxshard

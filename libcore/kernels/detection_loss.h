@@ -13,7 +13,7 @@
 // Source: tensorflow/tpu, models/official/detection/modeling/losses.py (both losses are over positives + 1 there).
 #pragma once
 
-#include "libcore/tensor/tensor.h"
+#include "libcore/kernels/kernel.h"
 
 namespace voxshard {
 
@@ -31,25 +31,23 @@ struct DetectionLossSpec {
   bool is_ignored(std::int64_t target) const { return target < -1 || target >= classes; }
 };
 
+struct DetectionKernels {
+  /// sums over logits.box for the groups in sums.box; overwrites.
+  void (*sums)(const TensorView& logits, const TensorView& class_targets, const TensorView& boxes,
+               const TensorView& box_targets, const TensorView& sums, const DetectionLossSpec& spec);
+  /// loss (1) f64: overwrites with (1 / G) * sum over the groups in sums.box of the group's loss.
+  void (*loss)(const TensorView& sums, const TensorView& loss, const DetectionLossSpec& spec);
+  /// d loss / d logits for d_logits.box, given complete sums of its groups (over all levels).
+  void (*focal_grad)(const TensorView& logits, const TensorView& class_targets, const TensorView& sums,
+                     const TensorView& d_logits, const DetectionLossSpec& spec);
+  /// d loss / d boxes for d_boxes.box.
+  void (*huber_grad)(const TensorView& boxes, const TensorView& box_targets, const TensorView& sums,
+                     const TensorView& d_boxes, const DetectionLossSpec& spec);
+};
+
+namespace reference { extern const DetectionKernels detection; }
+namespace fast { extern const DetectionKernels detection; }
+
+inline const DetectionKernels& detection_kernels(KernelSet set) { return set == KernelSet::kFast ? fast::detection : reference::detection; }
+
 }  // namespace voxshard
-
-#define VOXSHARD_DETECTION_LOSS_KERNELS                                                                             \
-  /* sums over logits.box for the groups in sums.box; overwrites. */                                                \
-  void detection_sums(const TensorView& logits, const TensorView& class_targets, const TensorView& boxes,           \
-                      const TensorView& box_targets, const TensorView& sums, const DetectionLossSpec& spec);        \
-  /* loss (1) f64: overwrites with (1 / G) * sum over the groups in sums.box of the group's loss. */                \
-  void detection_loss(const TensorView& sums, const TensorView& loss, const DetectionLossSpec& spec);               \
-  /* d loss / d logits for d_logits.box, given complete sums of its groups (over all levels). */                    \
-  void focal_grad(const TensorView& logits, const TensorView& class_targets, const TensorView& sums,                \
-                  const TensorView& d_logits, const DetectionLossSpec& spec);                                       \
-  /* d loss / d boxes for d_boxes.box. */                                                                           \
-  void huber_grad(const TensorView& boxes, const TensorView& box_targets, const TensorView& sums,                   \
-                  const TensorView& d_boxes, const DetectionLossSpec& spec);
-
-namespace voxshard::reference {
-VOXSHARD_DETECTION_LOSS_KERNELS
-}
-namespace voxshard::fast {
-VOXSHARD_DETECTION_LOSS_KERNELS
-}
-#undef VOXSHARD_DETECTION_LOSS_KERNELS

@@ -28,9 +28,11 @@ class Kernel {
   virtual ~Kernel() = default;
   /// Bytes of a reordered copy of the weights, kept in the process pool; 0 when the kernel wants none.
   virtual std::int64_t packed_bytes() const { return 0; }
-  /// Writes the reordered copy; called once per step before any run(). `inputs` holds the replicated inputs (weights).
-  virtual void pack(std::span<const TensorView> inputs, std::byte* packed) const {
-    (void)inputs;
+  /// Which input pack() reads, as an index of KernelCall::inputs; it is replicated. -1 when the kernel wants no copy.
+  virtual int packed_input() const { return -1; }
+  /// Writes the reordered copy of that input; called once per step before any run().
+  virtual void pack(const TensorView& weights, std::byte* packed) const {
+    (void)weights;
     (void)packed;
   }
   /// Scratch that run() needs for a block of this geometry. May build and cache library primitives.

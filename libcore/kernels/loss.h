@@ -11,7 +11,7 @@
 // The loss is the mean over groups.
 #pragma once
 
-#include "libcore/tensor/tensor.h"
+#include "libcore/kernels/kernel.h"
 
 namespace voxshard {
 
@@ -28,22 +28,20 @@ struct LossSpec {
   std::int64_t group_of(std::int64_t sample) const { return sample * groups / batch; }
 };
 
+struct SegmentationKernels {
+  /// sums over logits.box for the groups in sums.box; overwrites.
+  void (*sums)(const TensorView& logits, const TensorView& labels, const TensorView& sums,
+               const LossSpec& spec);
+  /// loss (1) f64: overwrites with (1 / G) * sum over the groups in sums.box of the group's loss.
+  void (*loss)(const TensorView& sums, const TensorView& loss, const LossSpec& spec);
+  /// d loss / d logits for d_logits.box, given complete sums of its groups.
+  void (*grad)(const TensorView& logits, const TensorView& labels, const TensorView& sums,
+               const TensorView& d_logits, const LossSpec& spec);
+};
+
+namespace reference { extern const SegmentationKernels segmentation; }
+namespace fast { extern const SegmentationKernels segmentation; }
+
+inline const SegmentationKernels& segmentation_kernels(KernelSet set) { return set == KernelSet::kFast ? fast::segmentation : reference::segmentation; }
+
 }  // namespace voxshard
-
-#define VOXSHARD_LOSS_KERNELS                                                                                        \
-  /* sums over logits.box for the groups in sums.box; overwrites. */                                                 \
-  void segmentation_sums(const TensorView& logits, const TensorView& labels, const TensorView& sums,                 \
-                         const LossSpec& spec);                                                                      \
-  /* loss (1) f64: overwrites with (1 / G) * sum over the groups in sums.box of the group's loss. */      \
-  void segmentation_loss(const TensorView& sums, const TensorView& loss, const LossSpec& spec);                      \
-  /* d loss / d logits for d_logits.box, given complete sums of its groups. */                                       \
-  void segmentation_grad(const TensorView& logits, const TensorView& labels, const TensorView& sums,                 \
-                         const TensorView& d_logits, const LossSpec& spec);
-
-namespace voxshard::reference {
-VOXSHARD_LOSS_KERNELS
-}
-namespace voxshard::fast {
-VOXSHARD_LOSS_KERNELS
-}
-#undef VOXSHARD_LOSS_KERNELS

@@ -2,30 +2,31 @@
 // the global tensor: padding never wins a maximum and never counts in an average. `global` is the shape of x.
 #pragma once
 
+#include "libcore/kernels/kernel.h"
 #include "libcore/kernels/window.h"
-#include "libcore/tensor/tensor.h"
 
-// The two sets have one signature.
-#define VOXSHARD_POOL_KERNELS                                                                                         \
-  /* y[n,o,c] = max over k of x[n, o*stride - pad_lo + k*dilation, c], clipped. */                                    \
-  void max_pool(const TensorView& x, const TensorView& y, const Window& window, const Shape& global);                 \
-  /* arg (u8): the row-major index k of the first maximum in each window; window volume <= 256. */                    \
-  void max_pool_argmax(const TensorView& x, const TensorView& arg, const Window& window, const Shape& global);        \
-  /* d_x[i] = sum of d_y[o] over the windows o that cover i and whose arg points at i. */                             \
-  void max_pool_grad(const TensorView& arg, const TensorView& d_y, const TensorView& d_x, const Window& window);      \
-  /* y = sum over the clipped window / number of voxels in the clipped window. */                                     \
-  void avg_pool(const TensorView& x, const TensorView& y, const Window& window, const Shape& global);                 \
-  /* d_x[i] = sum over the windows o that cover i of d_y[o] / voxels in the clipped window o. */                      \
-  void avg_pool_grad(const TensorView& d_y, const TensorView& d_x, const Window& window, const Shape& global);        \
-  /* y[o] = x[o / factor], factor per spatial axis (3 entries). */                                                    \
-  void upsample_nearest(const TensorView& x, const TensorView& y, const Dims& factor);                                \
-  /* d_x[i] = sum of d_y[o] over o in [i*factor, (i+1)*factor), clipped to d_y.box. */                                \
-  void upsample_nearest_grad(const TensorView& d_y, const TensorView& d_x, const Dims& factor);
+namespace voxshard {
 
-namespace voxshard::reference {
-VOXSHARD_POOL_KERNELS
-}
-namespace voxshard::fast {
-VOXSHARD_POOL_KERNELS
-}
-#undef VOXSHARD_POOL_KERNELS
+struct PoolKernels {
+  /// y[n,o,c] = max over k of x[n, o*stride - pad_lo + k*dilation, c], clipped.
+  void (*max_pool)(const TensorView& x, const TensorView& y, const Window& window, const Shape& global);
+  /// arg (u8): the row-major index k of the first maximum in each window; window volume <= 256.
+  void (*max_pool_argmax)(const TensorView& x, const TensorView& arg, const Window& window, const Shape& global);
+  /// d_x[i] = sum of d_y[o] over the windows o that cover i and whose arg points at i.
+  void (*max_pool_grad)(const TensorView& arg, const TensorView& d_y, const TensorView& d_x, const Window& window);
+  /// y = sum over the clipped window / number of voxels in the clipped window.
+  void (*avg_pool)(const TensorView& x, const TensorView& y, const Window& window, const Shape& global);
+  /// d_x[i] = sum over the windows o that cover i of d_y[o] / voxels in the clipped window o.
+  void (*avg_pool_grad)(const TensorView& d_y, const TensorView& d_x, const Window& window, const Shape& global);
+  /// y[o] = x[o / factor], factor per spatial axis (3 entries).
+  void (*upsample_nearest)(const TensorView& x, const TensorView& y, const Dims& factor);
+  /// d_x[i] = sum of d_y[o] over o in [i*factor, (i+1)*factor), clipped to d_y.box.
+  void (*upsample_nearest_grad)(const TensorView& d_y, const TensorView& d_x, const Dims& factor);
+};
+
+namespace reference { extern const PoolKernels pool; }
+namespace fast { extern const PoolKernels pool; }
+
+inline const PoolKernels& pool_kernels(KernelSet set) { return set == KernelSet::kFast ? fast::pool : reference::pool; }
+
+}  // namespace voxshard

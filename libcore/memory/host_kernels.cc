@@ -2,8 +2,6 @@
 
 #include <numeric>
 
-#include "libcore/kernels/conv.h"
-
 namespace voxshard {
 
 BlockGeometry block_geometry(const Program& program, const OpTable& ops, const Instruction& instruction, std::size_t core,
@@ -38,7 +36,6 @@ std::int64_t HostKernels::total_packed_bytes() const {
 }
 
 HostKernels bind_kernels(const Program& program, const OpTable& ops, KernelSet set) {
-  pin_kernel_library_to_one_thread();
   HostKernels kernels;
   for (const Instruction& instruction : program.instructions) {
     kernels.by_instruction.emplace_back();

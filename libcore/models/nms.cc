@@ -6,7 +6,7 @@
 #include <span>
 #include <tuple>
 
-#include "libcore/kernels/rows.h"
+#include "libcore/tensor/rows.h"
 
 namespace voxshard {
 namespace {

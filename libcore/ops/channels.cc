@@ -5,7 +5,6 @@
 #include "libcore/graph/builder.h"
 #include "libcore/kernels/pointwise.h"
 #include "libcore/ops/box_rules.h"
-#include "libcore/ops/kernel_binding.h"
 #include "libcore/ops/op_table.h"
 
 namespace voxshard {
@@ -69,24 +68,23 @@ std::unique_ptr<Kernel> concat_kernel(const OpContext& op, KernelSet set) {
   const int axis = attrs_of<ConcatAttrs>(op.attrs).axis;
   std::vector<std::int64_t> offsets;
   for (int i = 0; i < static_cast<int>(op.inputs.size()); ++i) offsets.push_back(offset_of(op.inputs, axis, i));
-  return bind_kernel(set, reference::convert, fast::convert,
-                     [offsets, axis](auto* fn, const KernelCall& c) {
-                       for (std::size_t i = 0; i < c.inputs.size(); ++i) {
-                         TensorView source = c.inputs[i];
-                         if (source.box.empty()) continue;
-                         source.box = moved(source.box, axis, offsets[i]);
-                         fn(source, c.output.sub(intersect(source.box, c.output.box)));
-                       }
-                     });
+  return std::make_unique<FunctionKernel>([fn = pointwise_kernels(set).convert, offsets, axis](const KernelCall& c) {
+    for (std::size_t i = 0; i < c.inputs.size(); ++i) {
+      TensorView source = c.inputs[i];
+      if (source.box.empty()) continue;
+      source.box = moved(source.box, axis, offsets[i]);
+      fn(source, c.output.sub(intersect(source.box, c.output.box)));
+    }
+  });
 }
 
 std::unique_ptr<Kernel> slice_kernel(const OpContext& op, KernelSet set) {
-  return bind_kernel(set, reference::convert, fast::convert,
-                     [slice = attrs_of<SliceAttrs>(op.attrs)](auto* fn, const KernelCall& c) {
-                       TensorView source = c.inputs[0];
-                       source.box = moved(source.box, slice.axis, -slice.first);
-                       fn(source, c.output);
-                     });
+  return std::make_unique<FunctionKernel>(
+      [fn = pointwise_kernels(set).convert, slice = attrs_of<SliceAttrs>(op.attrs)](const KernelCall& c) {
+        TensorView source = c.inputs[0];
+        source.box = moved(source.box, slice.axis, -slice.first);
+        fn(source, c.output);
+      });
 }
 
 OpUse concat_sample(DType stored, const Shape& x) { return {ConcatAttrs{.axis = x.rank() - 1}, {{stored, x}, {stored, x}}}; }

@@ -227,22 +227,18 @@ OpUse weight_grad_sample(const ProductSample& at) {
   return {ConvWeightGradAttrs{at.window}, {{at.stored, read_by(at.window, spatial_of(at), at.in)}, {at.stored, y}}};
 }
 
-KernelSet set_for(const OpContext& op, KernelSet set) {
-  return op.inputs[0].dtype == DType::kF64 ? KernelSet::kReference : set;
-}
-
 std::unique_ptr<Kernel> conv_kernel(const OpContext& op, KernelSet set) {
-  return make_conv_forward(set_for(op, set), window_of(op), op.inputs[parts_of(op.attrs)].shape, op.inputs[0].dtype,
+  return make_conv_forward(set, window_of(op), op.inputs[parts_of(op.attrs)].shape, op.inputs[0].dtype,
                            parts_of(op.attrs));
 }
 
 std::unique_ptr<Kernel> input_grad_kernel(const OpContext& op, KernelSet set) {
-  return make_conv_input_grad(set_for(op, set), window_of(op), op.inputs[1].shape, op.inputs[0].dtype,
+  return make_conv_input_grad(set, window_of(op), op.inputs[1].shape, op.inputs[0].dtype,
                               attrs_of<ConvInputGradAttrs>(op.attrs).first_channel, op.result.shape.back());
 }
 
 std::unique_ptr<Kernel> weight_grad_kernel(const OpContext& op, KernelSet set) {
-  return make_conv_weight_grad(set_for(op, set), window_of(op), op.result.shape, op.inputs[0].dtype);
+  return make_conv_weight_grad(set, window_of(op), op.result.shape, op.inputs[0].dtype);
 }
 
 }  // namespace

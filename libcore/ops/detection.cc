@@ -11,7 +11,6 @@
 
 #include "libcore/graph/builder.h"
 #include "libcore/ops/box_rules.h"
-#include "libcore/ops/kernel_binding.h"
 #include "libcore/ops/op_table.h"
 
 namespace voxshard {
@@ -142,15 +141,15 @@ Work focal_work(const OpContext& op, const Box& it) {
 }
 
 std::unique_ptr<Kernel> sums_kernel(const OpContext& op, KernelSet set) {
-  return bind_kernel(set, reference::detection_sums, fast::detection_sums,
-                     [spec = spec_of(op.attrs, classes_of(op.inputs[0], op.inputs[1]))](auto* fn, const KernelCall& c) {
-                       fn(c.inputs[0].lifted(), c.inputs[1].lifted(), c.inputs[2].lifted(), c.inputs[3].lifted(), c.output, spec);
-                     });
+  return std::make_unique<FunctionKernel>(
+      [fn = detection_kernels(set).sums, spec = spec_of(op.attrs, classes_of(op.inputs[0], op.inputs[1]))](const KernelCall& c) {
+        fn(c.inputs[0].lifted(), c.inputs[1].lifted(), c.inputs[2].lifted(), c.inputs[3].lifted(), c.output, spec);
+      });
 }
 
 std::unique_ptr<Kernel> loss_kernel(const OpContext& op, KernelSet set) {
-  return bind_kernel(set, reference::detection_loss, fast::detection_loss,
-                     [spec = spec_of(op.attrs, 1)](auto* fn, const KernelCall& c) { fn(c.inputs[0], c.output, spec); });
+  return std::make_unique<FunctionKernel>(
+      [fn = detection_kernels(set).loss, spec = spec_of(op.attrs, 1)](const KernelCall& c) { fn(c.inputs[0], c.output, spec); });
 }
 
 DetectionLossSpec with_d_loss(DetectionLossSpec spec, const KernelCall& call) {
@@ -159,17 +158,18 @@ DetectionLossSpec with_d_loss(DetectionLossSpec spec, const KernelCall& call) {
 }
 
 std::unique_ptr<Kernel> focal_grad_kernel(const OpContext& op, KernelSet set) {
-  return bind_kernel(set, reference::focal_grad, fast::focal_grad,
-                     [spec = spec_of(op.attrs, classes_of(op.inputs[0], op.inputs[1]))](auto* fn, const KernelCall& c) {
-                       fn(c.inputs[0].lifted(), c.inputs[1].lifted(), c.inputs[2], c.output.lifted(), with_d_loss(spec, c));
-                     });
+  return std::make_unique<FunctionKernel>(
+      [fn = detection_kernels(set).focal_grad,
+       spec = spec_of(op.attrs, classes_of(op.inputs[0], op.inputs[1]))](const KernelCall& c) {
+        fn(c.inputs[0].lifted(), c.inputs[1].lifted(), c.inputs[2], c.output.lifted(), with_d_loss(spec, c));
+      });
 }
 
 std::unique_ptr<Kernel> huber_grad_kernel(const OpContext& op, KernelSet set) {
-  return bind_kernel(set, reference::huber_grad, fast::huber_grad,
-                     [spec = spec_of(op.attrs, 1)](auto* fn, const KernelCall& c) {
-                       fn(c.inputs[0].lifted(), c.inputs[1].lifted(), c.inputs[2], c.output.lifted(), with_d_loss(spec, c));
-                     });
+  return std::make_unique<FunctionKernel>(
+      [fn = detection_kernels(set).huber_grad, spec = spec_of(op.attrs, 1)](const KernelCall& c) {
+        fn(c.inputs[0].lifted(), c.inputs[1].lifted(), c.inputs[2], c.output.lifted(), with_d_loss(spec, c));
+      });
 }
 
 /// Samples have nine anchors: channels are 9 x 3 and 9 x 91 logits, or four numbers of each.

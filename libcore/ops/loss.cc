@@ -6,7 +6,6 @@
 
 #include "libcore/graph/builder.h"
 #include "libcore/ops/box_rules.h"
-#include "libcore/ops/kernel_binding.h"
 #include "libcore/ops/op_table.h"
 
 namespace voxshard {
@@ -66,26 +65,22 @@ void differentiate_loss(GradientContext& g) {
 }
 
 std::unique_ptr<Kernel> sums_kernel(const OpContext& op, KernelSet set) {
-  return bind_kernel(set, reference::segmentation_sums, fast::segmentation_sums,
-                     [spec = spec_of(op, 0)](auto* fn, const KernelCall& c) {
-                       fn(c.inputs[0].lifted(), c.inputs[1].lifted(), c.output, spec);
-                     });
+  return std::make_unique<FunctionKernel>([fn = segmentation_kernels(set).sums, spec = spec_of(op, 0)](const KernelCall& c) {
+    fn(c.inputs[0].lifted(), c.inputs[1].lifted(), c.output, spec);
+  });
 }
 
 std::unique_ptr<Kernel> loss_kernel(const OpContext& op, KernelSet set) {
-  return bind_kernel(set, reference::segmentation_loss, fast::segmentation_loss,
-                     [spec = spec_of(op, 1)](auto* fn, const KernelCall& c) {
-                       fn(c.inputs[0], c.output, spec);
-                     });
+  return std::make_unique<FunctionKernel>(
+      [fn = segmentation_kernels(set).loss, spec = spec_of(op, 1)](const KernelCall& c) { fn(c.inputs[0], c.output, spec); });
 }
 
 std::unique_ptr<Kernel> grad_kernel(const OpContext& op, KernelSet set) {
-  return bind_kernel(set, reference::segmentation_grad, fast::segmentation_grad,
-                     [given = spec_of(op, 0)](auto* fn, const KernelCall& c) {
-                       LossSpec spec = given;
-                       spec.d_loss = load(c.inputs[3], 0);
-                       fn(c.inputs[0].lifted(), c.inputs[1].lifted(), c.inputs[2], c.output.lifted(), spec);
-                     });
+  return std::make_unique<FunctionKernel>([fn = segmentation_kernels(set).grad, given = spec_of(op, 0)](const KernelCall& c) {
+    LossSpec spec = given;
+    spec.d_loss = load(c.inputs[3], 0);
+    fn(c.inputs[0].lifted(), c.inputs[1].lifted(), c.inputs[2], c.output.lifted(), spec);
+  });
 }
 
 TensorType labels_like(Shape logits) {

@@ -7,11 +7,8 @@
 //   running_stats {moments} -> stats (1, C, 2)
 #include "libcore/kernels/norm.h"
 
-#include <cmath>
-
 #include "libcore/graph/builder.h"
 #include "libcore/ops/box_rules.h"
-#include "libcore/ops/kernel_binding.h"
 #include "libcore/ops/op_table.h"
 
 namespace voxshard {
@@ -97,76 +94,39 @@ void differentiate_apply(GradientContext& g) {
 }
 
 std::unique_ptr<Kernel> sums_kernel(const OpContext& op, KernelSet set) {
-  return bind_kernel(set, reference::moment_sums, fast::moment_sums,
-                     [spec = spec_of(op)](auto* fn, const KernelCall& c) { fn(c.inputs[0].lifted(), c.output, spec); });
+  return std::make_unique<FunctionKernel>([fn = norm_kernels(set).moment_sums, spec = spec_of(op)](const KernelCall& c) {
+    fn(c.inputs[0].lifted(), c.output, spec);
+  });
 }
 
+/// From numbers of channels to numbers of channels.
+template <auto kMember>
 std::unique_ptr<Kernel> stats_kernel(const OpContext& op, KernelSet set) {
-  return bind_kernel(set, reference::norm_stats, fast::norm_stats,
-                     [spec = spec_of(op)](auto* fn, const KernelCall& c) { fn(c.inputs[0], c.output, spec); });
+  return std::make_unique<FunctionKernel>(
+      [fn = norm_kernels(set).*kMember, spec = spec_of(op)](const KernelCall& c) { fn(c.inputs[0], c.output, spec); });
 }
 
 std::unique_ptr<Kernel> apply_kernel(const OpContext& op, KernelSet set) {
-  return bind_kernel(set, reference::norm_apply, fast::norm_apply,
-                     [spec = spec_of(op)](auto* fn, const KernelCall& c) {
-                       fn(c.inputs[0].lifted(), c.inputs[1], c.inputs[2], c.inputs[3], c.output.lifted(), spec);
-                     });
+  return std::make_unique<FunctionKernel>([fn = norm_kernels(set).apply, spec = spec_of(op)](const KernelCall& c) {
+    fn(c.inputs[0].lifted(), c.inputs[1], c.inputs[2], c.inputs[3], c.output.lifted(), spec);
+  });
 }
 
 std::unique_ptr<Kernel> grad_sums_kernel(const OpContext& op, KernelSet set) {
-  return bind_kernel(set, reference::norm_grad_sums, fast::norm_grad_sums,
-                     [spec = spec_of(op)](auto* fn, const KernelCall& c) {
-                       fn(c.inputs[0].lifted(), c.inputs[1], c.inputs[2], c.inputs[3], c.inputs[4].lifted(), c.output,
-                          spec);
-                     });
+  return std::make_unique<FunctionKernel>([fn = norm_kernels(set).grad_sums, spec = spec_of(op)](const KernelCall& c) {
+    fn(c.inputs[0].lifted(), c.inputs[1], c.inputs[2], c.inputs[3], c.inputs[4].lifted(), c.output, spec);
+  });
 }
 
 std::unique_ptr<Kernel> input_grad_kernel(const OpContext& op, KernelSet set) {
-  return bind_kernel(set, reference::norm_input_grad, fast::norm_input_grad,
-                     [spec = spec_of(op)](auto* fn, const KernelCall& c) {
-                       fn(c.inputs[0].lifted(), c.inputs[1], c.inputs[2], c.inputs[3], c.inputs[4].lifted(),
-                          c.inputs[5], c.output.lifted(), spec);
-                     });
-}
-
-// The rest works on a few numbers per channel: one version serves both kernel sets.
-
-std::unique_ptr<Kernel> column_kernel(const OpContext& op, KernelSet) {
-  return std::make_unique<FunctionKernel>([column = attrs_of<ColumnAttrs>(op.attrs).column](const KernelCall& c) {
-    const TensorView& sums = c.inputs[0];
-    for (std::int64_t channel = 0; channel < c.output.count(); ++channel) {
-      double total = 0;
-      for (std::int64_t g = 0; g < sums.extent()[0]; ++g)
-        total += load(sums, g * sums.strides[0] + channel * sums.strides[1] + column);
-      store(c.output, channel, total);
-    }
+  return std::make_unique<FunctionKernel>([fn = norm_kernels(set).input_grad, spec = spec_of(op)](const KernelCall& c) {
+    fn(c.inputs[0].lifted(), c.inputs[1], c.inputs[2], c.inputs[3], c.inputs[4].lifted(), c.inputs[5], c.output.lifted(), spec);
   });
 }
 
-std::unique_ptr<Kernel> moments_kernel(const OpContext& op, KernelSet) {
-  return std::make_unique<FunctionKernel>([spec = spec_of(op)](const KernelCall& c) {
-    const TensorView& sums = c.inputs[0];
-    for (std::int64_t channel = 0; channel < c.output.extent()[0]; ++channel) {
-      double mean = 0, variance = 0;
-      for (std::int64_t g = 0; g < sums.extent()[0]; ++g) {
-        const std::int64_t at = g * sums.strides[0] + channel * sums.strides[1];
-        const double m = load(sums, at) / spec.count;
-        mean += m;
-        variance += std::max(0.0, load(sums, at + 1) / spec.count - m * m);
-      }
-      store(c.output, channel * 2, mean / static_cast<double>(spec.groups));
-      store(c.output, channel * 2 + 1, variance / static_cast<double>(spec.groups));
-    }
-  });
-}
-
-std::unique_ptr<Kernel> running_kernel(const OpContext& op, KernelSet) {
-  return std::make_unique<FunctionKernel>([epsilon = attrs_of<NormAttrs>(op.attrs).epsilon](const KernelCall& c) {
-    for (std::int64_t channel = 0; channel < c.output.extent()[1]; ++channel) {
-      store(c.output, channel * 2, load(c.inputs[0], channel * 2));
-      store(c.output, channel * 2 + 1, 1 / std::sqrt(load(c.inputs[0], channel * 2 + 1) + epsilon));
-    }
-  });
+std::unique_ptr<Kernel> column_kernel(const OpContext& op, KernelSet set) {
+  return std::make_unique<FunctionKernel>([fn = norm_kernels(set).group_column, column = attrs_of<ColumnAttrs>(op.attrs).column](
+                                              const KernelCall& c) { fn(c.inputs[0], column, c.output); });
 }
 
 /// The first `count` inputs of a norm or its gradient.
@@ -203,7 +163,7 @@ void add_norm_ops(OpTable& table) {
   table.add({.name = "norm_stats",
              .attributes = norm,
              .infer = infer_stats,
-             .kernel = stats_kernel,
+             .kernel = stats_kernel<&NormKernels::stats>,
              .sample = {.memory = sums_sample, .few = true}});
   table.add({.name = "norm_apply",
              .attributes = norm,
@@ -237,12 +197,12 @@ void add_norm_ops(OpTable& table) {
              .driver = 0,
              .attributes = norm,
              .infer = infer_moments,
-             .kernel = moments_kernel,
+             .kernel = stats_kernel<&NormKernels::group_moments>,
              .sample = {.memory = sums_sample, .few = true}});
   table.add({.name = "running_stats",
              .attributes = norm,
              .infer = infer_running,
-             .kernel = running_kernel,
+             .kernel = stats_kernel<&NormKernels::running_stats>,
              .sample = {.memory = running_sample, .few = true}});
 }
 

@@ -5,9 +5,7 @@
 #include "libcore/kernels/pointwise.h"
 
 #include "libcore/graph/builder.h"
-#include "libcore/kernels/rows.h"
 #include "libcore/ops/box_rules.h"
-#include "libcore/ops/kernel_binding.h"
 #include "libcore/ops/op_table.h"
 
 namespace voxshard {
@@ -59,35 +57,35 @@ void differentiate_convert(GradientContext& g) {
 }
 
 std::unique_ptr<Kernel> relu_kernel(const OpContext& op, KernelSet set) {
-  return bind_kernel(set, reference::leaky_relu, fast::leaky_relu, [slope = attrs_of<ActivationAttrs>(op.attrs).slope](auto* fn, const KernelCall& c) {
-    fn(c.inputs[0], c.output, slope);
-  });
+  return std::make_unique<FunctionKernel>(
+      [fn = pointwise_kernels(set).leaky_relu, slope = attrs_of<ActivationAttrs>(op.attrs).slope](const KernelCall& c) {
+        fn(c.inputs[0], c.output, slope);
+      });
 }
 
 std::unique_ptr<Kernel> relu_grad_kernel(const OpContext& op, KernelSet set) {
-  return bind_kernel(set, reference::leaky_relu_grad, fast::leaky_relu_grad,
-                     [slope = attrs_of<ActivationAttrs>(op.attrs).slope](auto* fn, const KernelCall& c) {
-                       fn(c.inputs[0], c.inputs[1], c.output, slope);
-                     });
+  return std::make_unique<FunctionKernel>(
+      [fn = pointwise_kernels(set).leaky_relu_grad, slope = attrs_of<ActivationAttrs>(op.attrs).slope](const KernelCall& c) {
+        fn(c.inputs[0], c.inputs[1], c.output, slope);
+      });
 }
 
 std::unique_ptr<Kernel> add_kernel(const OpContext&, KernelSet set) {
-  return bind_kernel(set, reference::add, fast::add,
-                     [](auto* fn, const KernelCall& c) { fn(c.inputs[0], c.inputs[1], c.output); });
+  return std::make_unique<FunctionKernel>(
+      [fn = pointwise_kernels(set).add](const KernelCall& c) { fn(c.inputs[0], c.inputs[1], c.output); });
 }
 
 std::unique_ptr<Kernel> scale_kernel(const OpContext& op, KernelSet set) {
-  return bind_kernel(set, reference::scale, fast::scale, [factor = attrs_of<ScaleAttrs>(op.attrs).by](auto* fn, const KernelCall& c) {
-    fn(c.inputs[0], c.output, factor);
-  });
+  return std::make_unique<FunctionKernel>([fn = pointwise_kernels(set).scale, factor = attrs_of<ScaleAttrs>(op.attrs).by](
+                                              const KernelCall& c) { fn(c.inputs[0], c.output, factor); });
 }
 
 std::unique_ptr<Kernel> convert_kernel(const OpContext&, KernelSet set) {
-  return bind_kernel(set, reference::convert, fast::convert,
-                     [](auto* fn, const KernelCall& c) { fn(c.inputs[0], c.output); });
+  return std::make_unique<FunctionKernel>(
+      [fn = pointwise_kernels(set).convert](const KernelCall& c) { fn(c.inputs[0], c.output); });
 }
 
-// These fill from a few numbers; one version serves both kernel sets.
+// These only fill.
 
 std::unique_ptr<Kernel> one_kernel(const OpContext&, KernelSet) {
   return std::make_unique<FunctionKernel>([](const KernelCall& c) { fill(c.output, 1); });
@@ -97,14 +95,9 @@ std::unique_ptr<Kernel> broadcast_kernel(const OpContext&, KernelSet) {
   return std::make_unique<FunctionKernel>([](const KernelCall& c) { fill(c.output, load(c.inputs[0], 0)); });
 }
 
-std::unique_ptr<Kernel> lerp_kernel(const OpContext& op, KernelSet) {
-  return std::make_unique<FunctionKernel>([m = attrs_of<LerpAttrs>(op.attrs).momentum](const KernelCall& c) {
-    for_each_row(c.output.box, [&](const Dims& at) {
-      const std::int64_t a = offset_at(c.inputs[0], at), b = offset_at(c.inputs[1], at), to = offset_at(c.output, at);
-      for (std::int64_t i = 0; i < row_count(c.output.box); ++i)
-        store(c.output, to + i, m * load(c.inputs[0], a + i) + (1 - m) * load(c.inputs[1], b + i));
-    });
-  });
+std::unique_ptr<Kernel> lerp_kernel(const OpContext& op, KernelSet set) {
+  return std::make_unique<FunctionKernel>([fn = pointwise_kernels(set).lerp, m = attrs_of<LerpAttrs>(op.attrs).momentum](
+                                              const KernelCall& c) { fn(c.inputs[0], c.inputs[1], c.output, m); });
 }
 
 OpUse one_sample(DType stored, const Shape& x) { return {{}, {{stored, x}}}; }

@@ -8,7 +8,6 @@
 
 #include "libcore/graph/builder.h"
 #include "libcore/ops/box_rules.h"
-#include "libcore/ops/kernel_binding.h"
 #include "libcore/ops/op_table.h"
 
 namespace voxshard {
@@ -121,30 +120,27 @@ Dims lifted_factor(const Dims& factor) {
   return out;
 }
 
-using Clipped = void(const TensorView&, const TensorView&, const Window&, const Shape&);
-template <Clipped* kReference, Clipped* kFast>
+template <auto kMember>
 std::unique_ptr<Kernel> clipped_kernel(const OpContext& op, KernelSet set) {
   // `global` is the un-pooled tensor: the input of a pool, the result of its gradient.
   const Shape& unpooled = std::holds_alternative<PoolAttrs>(op.attrs) ? op.inputs[0].shape : op.result.shape;
-  return bind_kernel(set, kReference, kFast,
-                     [window = window_of(op).lifted(), global = lifted(unpooled)](Clipped* fn, const KernelCall& c) {
-                       fn(c.inputs[0].lifted(), c.output.lifted(), window, global);
-                     });
+  return std::make_unique<FunctionKernel>(
+      [fn = pool_kernels(set).*kMember, window = window_of(op).lifted(), global = lifted(unpooled)](const KernelCall& c) {
+        fn(c.inputs[0].lifted(), c.output.lifted(), window, global);
+      });
 }
 
 std::unique_ptr<Kernel> max_pool_grad_kernel(const OpContext& op, KernelSet set) {
-  return bind_kernel(set, reference::max_pool_grad, fast::max_pool_grad,
-                     [window = window_of(op).lifted()](auto* fn, const KernelCall& c) {
-                       fn(c.inputs[0].lifted(), c.inputs[1].lifted(), c.output.lifted(), window);
-                     });
+  return std::make_unique<FunctionKernel>(
+      [fn = pool_kernels(set).max_pool_grad, window = window_of(op).lifted()](const KernelCall& c) {
+        fn(c.inputs[0].lifted(), c.inputs[1].lifted(), c.output.lifted(), window);
+      });
 }
 
-using Scaled = void(const TensorView&, const TensorView&, const Dims&);
-template <Scaled* kReference, Scaled* kFast>
+template <auto kMember>
 std::unique_ptr<Kernel> scaled_kernel(const OpContext& op, KernelSet set) {
-  return bind_kernel(set, kReference, kFast, [factor = lifted_factor(factor_of(op))](Scaled* fn, const KernelCall& c) {
-    fn(c.inputs[0].lifted(), c.output.lifted(), factor);
-  });
+  return std::make_unique<FunctionKernel>([fn = pool_kernels(set).*kMember, factor = lifted_factor(factor_of(op))](
+                                              const KernelCall& c) { fn(c.inputs[0].lifted(), c.output.lifted(), factor); });
 }
 
 const Window kHalving = {{2, 2, 2}, {2, 2, 2}, {1, 1, 1}, {0, 0, 0}, {0, 0, 0}};
@@ -181,14 +177,14 @@ void add_pool_ops(OpTable& table) {
              .needed = pool_needs,
              .boundary = pool_boundary,
              .differentiate = differentiate_max_pool,
-             .kernel = clipped_kernel<reference::max_pool, fast::max_pool>,
+             .kernel = clipped_kernel<&PoolKernels::max_pool>,
              .sample = {.memory = pool_sample}});
   table.add({.name = "max_pool_argmax",
              .attributes = PoolAttrs{},
              .infer = infer_argmax,
              .needed = pool_needs,
              .boundary = pool_boundary,
-             .kernel = clipped_kernel<reference::max_pool_argmax, fast::max_pool_argmax>,
+             .kernel = clipped_kernel<&PoolKernels::max_pool_argmax>,
              .sample = {.memory = pool_sample}});
   table.add({.name = "max_pool_grad",
              .attributes = PoolGradAttrs{},
@@ -202,13 +198,13 @@ void add_pool_ops(OpTable& table) {
              .needed = pool_needs,
              .boundary = pool_boundary,
              .differentiate = differentiate_avg_pool,
-             .kernel = clipped_kernel<reference::avg_pool, fast::avg_pool>,
+             .kernel = clipped_kernel<&PoolKernels::avg_pool>,
              .sample = {.memory = pool_sample}});
   table.add({.name = "avg_pool_grad",
              .attributes = PoolGradAttrs{},
              .infer = infer_shaped<PoolGradAttrs>,
              .needed = pool_grad_needs,
-             .kernel = clipped_kernel<reference::avg_pool_grad, fast::avg_pool_grad>,
+             .kernel = clipped_kernel<&PoolKernels::avg_pool_grad>,
              .sample = {.memory = avg_pool_grad_sample}});
   table.add({.name = "upsample_nearest",
              .attributes = ResizeAttrs{},
@@ -216,14 +212,14 @@ void add_pool_ops(OpTable& table) {
              .needed = upsample_needs,
              .boundary = upsample_boundary,
              .differentiate = differentiate_upsample,
-             .kernel = scaled_kernel<reference::upsample_nearest, fast::upsample_nearest>,
+             .kernel = scaled_kernel<&PoolKernels::upsample_nearest>,
              .sample = {.memory = upsample_sample}});
   table.add({.name = "upsample_nearest_grad",
              .attributes = ResizeAttrs{},
              .infer = infer_shaped<ResizeAttrs>,
              .needed = upsample_grad_needs,
              .boundary = downsample_boundary,
-             .kernel = scaled_kernel<reference::upsample_nearest_grad, fast::upsample_nearest_grad>,
+             .kernel = scaled_kernel<&PoolKernels::upsample_nearest_grad>,
              .sample = {.memory = upsample_grad_sample}});
 }
 

@@ -4,7 +4,6 @@
 #include "libcore/graph/builder.h"
 #include "libcore/kernels/pointwise.h"
 #include "libcore/ops/box_rules.h"
-#include "libcore/ops/kernel_binding.h"
 #include "libcore/ops/op_table.h"
 
 namespace voxshard {
@@ -23,10 +22,10 @@ void differentiate_sum(GradientContext& g) {
   g.d_inputs[0] = g.builder.op("broadcast_like", {g.d_result, g.node.inputs[0]}, {}, "grad/" + g.node.name);
 }
 
-using Sum = void(const TensorView&, const TensorView&);
-template <Sum* kReference, Sum* kFast>
+template <auto kMember>
 std::unique_ptr<Kernel> sum_kernel(const OpContext&, KernelSet set) {
-  return bind_kernel(set, kReference, kFast, [](Sum* fn, const KernelCall& c) { fn(c.inputs[0], c.output); });
+  return std::make_unique<FunctionKernel>(
+      [fn = pointwise_kernels(set).*kMember](const KernelCall& c) { fn(c.inputs[0], c.output); });
 }
 
 OpUse sum_sample(DType stored, const Shape& x) { return {{}, {{stored, x}}}; }
@@ -37,13 +36,13 @@ void add_reduce_ops(OpTable& table) {
   table.add({.name = "channel_sum",
              .driver = 0,
              .infer = infer_channel_sum,
-             .kernel = sum_kernel<reference::channel_sum, fast::channel_sum>,
+             .kernel = sum_kernel<&PointwiseKernels::channel_sum>,
              .sample = {.memory = sum_sample}});
   table.add({.name = "sum_all",
              .driver = 0,
              .infer = infer_sum_all,
              .differentiate = differentiate_sum,
-             .kernel = sum_kernel<reference::sum_all, fast::sum_all>,
+             .kernel = sum_kernel<&PointwiseKernels::sum_all>,
              .sample = {.memory = sum_sample}});
 }
 

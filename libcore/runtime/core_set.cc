@@ -1,20 +1,15 @@
 #include "libcore/runtime/core_set.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
-#include "libcore/kernels/conv.h"
+#include "libcore/base/stopwatch.h"
 #include "libcore/runtime/collectives.h"
 
 namespace voxshard {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 std::int64_t bytes_of(const TensorView& view) { return view.count() * dtype_bytes(view.dtype); }
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 }  // namespace
 
@@ -71,11 +66,9 @@ void CoreSet::pack_weights() {
   pool_.run(static_cast<std::int64_t>(packing.size()), [&](std::int64_t task, int worker) {
     const std::size_t i = packing[static_cast<std::size_t>(task)];
     const TraceSpan span(tracing(), worker, TraceKind::kPack, i, -1, kernels.packed_bytes[i]);
-    std::vector<TensorView> inputs;
-    for (ValueId input : program().graph.node(program().instructions[i].value).inputs)
-      if (program().replicated(input)) inputs.push_back(replicated(input));
-    pin_kernel_library_to_one_thread();
-    kernels.by_instruction[i]->pack(inputs, cores_.packed(i));
+    const Kernel& kernel = *kernels.by_instruction[i];
+    const auto& inputs = program().graph.node(program().instructions[i].value).inputs;
+    kernel.pack(replicated(inputs[static_cast<std::size_t>(kernel.packed_input())]), cores_.packed(i));
   });
 }
 
@@ -100,7 +93,7 @@ void CoreSet::run_instruction(std::size_t index) {
 }
 
 void CoreSet::run_barrier(std::size_t index) {
-  const auto start = Clock::now();
+  const Stopwatch watch;
   const Together together{cores_, pool_, transport_, tracing()};
   switch (program().instructions[index].kind) {
     case InstructionKind::kJoin: run_join(together, index); break;
@@ -110,7 +103,7 @@ void CoreSet::run_barrier(std::size_t index) {
       return;  // run_call has its own clock
     case InstructionKind::kFillMargin: break;
   }
-  seconds_[0][index] += seconds_since(start);
+  seconds_[0][index] += watch.seconds();
 }
 
 void CoreSet::run_segment(const Segment& segment) {
@@ -121,7 +114,6 @@ void CoreSet::run_segment(const Segment& segment) {
 }
 
 void CoreSet::run_call(std::size_t instruction, std::int64_t core, const Call& call, int worker) {
-  pin_kernel_library_to_one_thread();
   TraceRecorder* trace = tracing();
   std::int64_t bytes = 0;
   if (trace != nullptr) {
@@ -129,12 +121,12 @@ void CoreSet::run_call(std::size_t instruction, std::int64_t core, const Call& c
     for (const TensorView& input : call.inputs) bytes += bytes_of(input);
   }
   const TraceSpan span(trace, worker, TraceKind::kTask, instruction, core, bytes);
-  const auto start = Clock::now();
+  const Stopwatch watch;
   executable().kernels.by_instruction[instruction]->run({.inputs = call.inputs,
                                                          .output = call.output,
                                                          .packed = cores_.packed(instruction),
                                                          .workspace = cores_.workspace(worker)});
-  seconds_[static_cast<std::size_t>(worker)][instruction] += seconds_since(start);
+  seconds_[static_cast<std::size_t>(worker)][instruction] += watch.seconds();
 }
 
 void CoreSet::fill_margin(const Stage& stage, std::int64_t core, int worker) {

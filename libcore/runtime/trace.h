@@ -9,10 +9,10 @@
 // own number; all else from the thread that runs the steps.
 #pragma once
 
-#include <chrono>
 #include <string>
 #include <vector>
 
+#include "libcore/base/stopwatch.h"
 #include "libcore/partition/program.h"
 
 namespace voxshard {
@@ -57,7 +57,7 @@ class TraceRecorder {
   /// True when no further step will be recorded.
   bool done() const { return static_cast<std::int64_t>(steps_.size()) >= options_.most_steps && !active_; }
 
-  double now_s() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+  double now_s() const { return since_made_.seconds(); }
   /// Sets worker, step and program of the event and keeps it, if there is room.
   void add(int worker, TraceEvent event);
 
@@ -70,9 +70,8 @@ class TraceRecorder {
   std::int64_t dropped() const;
 
  private:
-  using Clock = std::chrono::steady_clock;
   Options options_;
-  Clock::time_point start_ = Clock::now();
+  Stopwatch since_made_;
   bool active_ = false;
   std::vector<TraceStep> steps_;
   std::vector<const Program*> known_;  // as programs_

@@ -6,34 +6,9 @@
 #include <limits>
 #include <new>
 
+#include "libcore/tensor/rows.h"
+
 namespace voxshard {
-namespace {
-
-/// Calls body(index) for each row (all axes but the last) of `box`; index holds global coordinates.
-template <class Body>
-void for_each_row(const Box& box, Body body) {
-  if (box.empty()) return;
-  const int last = box.rank() - 1;
-  Dims index = box.begin;
-  while (true) {
-    body(index);
-    int a = last - 1;
-    for (; a >= 0; --a) {
-      if (++index[a] < box.end(a)) break;
-      index[a] = box.begin[a];
-    }
-    if (a < 0) return;
-  }
-}
-
-std::int64_t offset_of(const TensorView& view, const Dims& index) {
-  std::int64_t offset = 0;
-  for (int a = 0; a < view.rank(); ++a) offset += (index[a] - view.box.begin[a]) * view.strides[a];
-  return offset;
-}
-
-}  // namespace
-
 Dims dense_strides(const Dims& extent) {
   Dims strides = Dims::filled(extent.rank(), 1);
   for (int a = extent.rank() - 2; a >= 0; --a) strides[a] = strides[a + 1] * extent[a + 1];
@@ -53,7 +28,7 @@ TensorView TensorView::sub(const Box& part) const {
   if (part.empty()) return {data, dtype, Box::none(part.rank()), strides};
   ensure(box.contains(part), "a sub-view lies inside its view");
   TensorView v{data, dtype, part, strides};
-  if (data != nullptr) v.data += offset_of(*this, part.begin) * dtype_bytes(dtype);
+  if (data != nullptr) v.data += offset_at(*this, part.begin) * dtype_bytes(dtype);
   return v;
 }
 
@@ -126,9 +101,9 @@ void copy(const TensorView& src, const TensorView& dst) {
   if (dst.box.empty()) return;
   ensure(src.box.contains(dst.box), "a copy reads inside its source");
   if (dst.rank() == 0) return store(dst, 0, load(src, 0));
-  const std::int64_t row = dst.extent().back();
+  const std::int64_t row = row_count(dst.box);
   for_each_row(dst.box, [&](const Dims& index) {
-    const std::int64_t from = offset_of(src, index), to = offset_of(dst, index);
+    const std::int64_t from = offset_at(src, index), to = offset_at(dst, index);
     if (src.dtype == dst.dtype) {
       const std::int64_t size = dtype_bytes(src.dtype);
       std::memcpy(dst.data + to * size, src.data + from * size, static_cast<std::size_t>(row * size));
@@ -139,19 +114,16 @@ void copy(const TensorView& src, const TensorView& dst) {
 }
 
 void fill_zero(const TensorView& dst) {
-  if (dst.box.empty()) return;
-  if (dst.rank() == 0) return store(dst, 0, 0);
   const std::int64_t size = dtype_bytes(dst.dtype);
   for_each_row(dst.box, [&](const Dims& index) {
-    std::memset(dst.data + offset_of(dst, index) * size, 0, static_cast<std::size_t>(dst.extent().back() * size));
+    std::memset(dst.data + offset_at(dst, index) * size, 0, static_cast<std::size_t>(row_count(dst.box) * size));
   });
 }
 
 void fill(const TensorView& dst, double value) {
-  if (dst.box.empty()) return;
   if (dst.rank() == 0) return store(dst, 0, value);
   for_each_row(dst.box, [&](const Dims& index) {
-    const std::int64_t at = offset_of(dst, index);
+    const std::int64_t at = offset_at(dst, index);
     for (std::int64_t i = 0; i < dst.extent().back(); ++i) store(dst, at + i * dst.strides[dst.rank() - 1], value);
   });
 }
@@ -173,13 +145,9 @@ Difference compare(const TensorView& a, const TensorView& b) {
       if (d.at.rank() > 0) d.at[d.at.rank() - 1] += k;
     }
   };
-  if (a.rank() == 0) {
-    one(0, 0, {}, 0);
-    return d;
-  }
   for_each_row(a.box, [&](const Dims& index) {
-    const std::int64_t i = offset_of(a, index), j = offset_of(b, index);
-    for (std::int64_t k = 0; k < a.extent().back(); ++k) one(i + k, j + k, index, k);
+    const std::int64_t i = offset_at(a, index), j = offset_at(b, index);
+    for (std::int64_t k = 0; k < row_count(a.box); ++k) one(i + k, j + k, index, k);
   });
   return d;
 }

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "libcore/kernels/optimizer.h"
+
 namespace voxshard {
 namespace {
 
@@ -17,6 +19,11 @@ struct Piece {
   const std::string* name;
   std::int64_t begin;
   std::int64_t end;
+
+  template <class T>
+  std::span<T> of(T* all) const {
+    return {all + begin, static_cast<std::size_t>(end - begin)};
+  }
 };
 
 std::vector<Piece> pieces(const Gradients& gradients) {
@@ -65,10 +72,7 @@ double Optimizer::global_norm(WorkerPool& pool, const Gradients& gradients) {
   std::vector<double> squares(list.size());
   pool.run(static_cast<std::int64_t>(list.size()), [&](std::int64_t task, int) {
     const Piece& piece = list[static_cast<std::size_t>(task)];
-    const auto* g = gradients.at(*piece.name).as<float>();
-    double sum = 0;
-    for (std::int64_t i = piece.begin; i < piece.end; ++i) sum += static_cast<double>(g[i]) * static_cast<double>(g[i]);
-    squares[static_cast<std::size_t>(task)] = sum;
+    squares[static_cast<std::size_t>(task)] = fast::optimizer.square_sum(piece.of(gradients.at(*piece.name).as<const float>()));
   });
   double total = 0;
   for (double square : squares) total += square;
@@ -78,40 +82,33 @@ double Optimizer::global_norm(WorkerPool& pool, const Gradients& gradients) {
 void Optimizer::update(WorkerPool& pool, Parameters& parameters, const Gradients& gradients, double norm,
                        std::int64_t step, std::int64_t total) {
   const auto rate = static_cast<float>(learning_rate_at(options_, step, total));
-  const float scale = options_.clip_norm > 0 && norm > options_.clip_norm
-                          ? static_cast<float>(options_.clip_norm / norm)
-                          : 1.0F;
-  const auto b1 = static_cast<float>(options_.beta1), b2 = static_cast<float>(options_.beta2);
-  const auto count = static_cast<double>(step + 1);
-  const auto correct1 = static_cast<float>(1 / (1 - std::pow(options_.beta1, count)));
-  const auto correct2 = static_cast<float>(1 / (1 - std::pow(options_.beta2, count)));
-  const auto epsilon = static_cast<float>(options_.epsilon), mu = static_cast<float>(options_.momentum);
+  const bool clips = options_.clip_norm > 0 && norm > options_.clip_norm;
+  const float scale = clips ? static_cast<float>(options_.clip_norm / norm) : 1.0F;
+  const auto correct = [&](double beta) { return static_cast<float>(1 / (1 - std::pow(beta, static_cast<double>(step + 1)))); };
+  const SgdStep sgd{
+      .rate = rate, .scale = scale, .momentum = static_cast<float>(options_.momentum), .nesterov = options_.nesterov};
+  const AdamStep adam{.rate = rate,
+                      .scale = scale,
+                      .beta1 = static_cast<float>(options_.beta1),
+                      .beta2 = static_cast<float>(options_.beta2),
+                      .epsilon = static_cast<float>(options_.epsilon),
+                      .correct1 = correct(options_.beta1),
+                      .correct2 = correct(options_.beta2)};
   const auto list = pieces(gradients);
   pool.run(static_cast<std::int64_t>(list.size()), [&](std::int64_t task, int) {
     const Piece& piece = list[static_cast<std::size_t>(task)];
-    const std::string& name = *piece.name;
-    const auto* g = gradients.at(name).as<float>();
-    auto* w = parameters.at(name).as<float>();
-    const float decay = decays_.contains(name) ? static_cast<float>(options_.weight_decay) : 0.0F;
-    if (options_.kind == OptimizerKind::kAdam) {
-      auto* m = state_.at("m/" + name).as<float>();
-      auto* v = state_.at("v/" + name).as<float>();
-      for (std::int64_t i = piece.begin; i < piece.end; ++i) {
-        const float d = g[i] * scale;
-        m[i] = b1 * m[i] + (1 - b1) * d;
-        v[i] = b2 * v[i] + (1 - b2) * d * d;
-        w[i] -= rate * (m[i] * correct1 / (std::sqrt(v[i] * correct2) + epsilon) + decay * w[i]);
-      }
-    } else if (mu != 0) {
-      auto* u = state_.at("momentum/" + name).as<float>();
-      for (std::int64_t i = piece.begin; i < piece.end; ++i) {
-        const float d = g[i] * scale + decay * w[i];
-        u[i] = mu * u[i] + d;
-        w[i] -= rate * (options_.nesterov ? d + mu * u[i] : u[i]);
-      }
-    } else {
-      for (std::int64_t i = piece.begin; i < piece.end; ++i) w[i] -= rate * (g[i] * scale + decay * w[i]);
-    }
+    const auto g = piece.of(gradients.at(*piece.name).as<const float>());
+    const auto w = piece.of(parameters.at(*piece.name).as<float>());
+    const auto slot = [&](const char* name) {
+      const auto it = state_.find(name + ("/" + *piece.name));
+      return it == state_.end() ? std::span<float>() : piece.of(it->second.as<float>());
+    };
+    const float decay = decays_.contains(*piece.name) ? static_cast<float>(options_.weight_decay) : 0.0F;
+    auto with_decay = [&](auto values) { return values.decay = decay, values; };
+    if (options_.kind == OptimizerKind::kAdam)
+      fast::optimizer.adam(g, w, slot("m"), slot("v"), with_decay(adam));
+    else
+      fast::optimizer.sgd(g, w, slot("momentum"), with_decay(sgd));
   });
 }
 

@@ -1,20 +1,20 @@
 #include "pipelines/commands/bench_video.h"
 
-#include <chrono>
 #include <nlohmann/json.hpp>
 
 #include "io/system/process_memory.h"
 #include "io/video/video_reader.h"
+#include "libcore/base/stopwatch.h"
 
 namespace voxshard {
 
 VideoBench bench_video(const std::filesystem::path& path, int threads) {
   VideoBench bench{.path = path, .threads = threads, .resident_before_bytes = resident_bytes()};
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   VideoReader video(path, {.threads = threads});
   VideoFrame frame;
   while (video.next(frame)) ++bench.frames;
-  bench.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  bench.seconds = watch.seconds();
   bench.width = video.stream().width, bench.height = video.stream().height;
   bench.peak_resident_bytes = peak_resident_bytes();
   return bench;

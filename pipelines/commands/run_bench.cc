@@ -1,11 +1,11 @@
 #include "pipelines/commands/run_bench.h"
 
 #include <algorithm>
-#include <chrono>
 #include <nlohmann/json.hpp>
 
 #include "io/system/process_memory.h"
 #include "libcore/base/rng.h"
+#include "libcore/base/stopwatch.h"
 #include "libcore/kernels/conv.h"
 #include "libcore/ops/op_table.h"
 #include "libcore/train/initialise.h"
@@ -14,10 +14,6 @@
 
 namespace voxshard {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
@@ -106,9 +102,9 @@ BenchReport run_bench_step(const BenchOptions& options, Progress& progress) {
   progress.update("bench step", 0, all, "");
   for (int step = 0; step < all; ++step) {
     if (step >= options.warmup) trace.begin_step(program);
-    const auto start = Clock::now();
+    const Stopwatch watch;
     report.loss = trainer.step(options.extents, Bench::feed).loss;
-    if (step >= options.warmup) report.step_seconds.push_back(seconds_since(start));
+    if (step >= options.warmup) report.step_seconds.push_back(watch.seconds());
     else before = cores.seconds_by_instruction();
     trace.end_step();
     progress.update("bench step", step + 1, all, "");
@@ -141,9 +137,9 @@ BenchReport run_bench_kernels(const BenchOptions& options, Progress& progress) {
   for (std::size_t k = 0; k < index.size(); ++k) {
     std::vector<double> times;
     for (int step = 0; step < options.steps; ++step) {
-      const auto start = Clock::now();
+      const Stopwatch watch;
       cores.run_instruction(index[k]);
-      times.push_back(seconds_since(start));
+      times.push_back(watch.seconds());
       report.step_seconds[static_cast<std::size_t>(step)] += times.back();
     }
     kept[k].worker_seconds = median(times);

@@ -1,6 +1,6 @@
 #include "pipelines/commands/run_demo.h"
 
-#include <chrono>
+#include "libcore/base/stopwatch.h"
 
 namespace voxshard {
 namespace {
@@ -20,11 +20,11 @@ DemoReport run_demo(const DemoOptions& options, Progress& progress, const TaskTa
   if (cases < 1 || cases > 10000 || test_cases < 0 || test_cases > 10000)
     throw Error(ErrorKind::kUsage, "[demo] {cases} must be 1 to 10000 and {test} 0 to 10000");
   const int times = subdivision(options.size);
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   DemoReport report = task.demo(options, times, progress);
   report.folder = options.folder;
   report.task = task.name();
-  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  report.seconds = watch.seconds();
   return report;
 }
 

@@ -1,14 +1,14 @@
 #include "pipelines/commands/run_doctor.h"
 
 #include <algorithm>
-#include <chrono>
 #include <nlohmann/json.hpp>
 
 #include "io/system/machine.h"
+#include "libcore/base/cpu.h"
 #include "libcore/base/parallel.h"
+#include "libcore/base/stopwatch.h"
 #include "libcore/base/text.h"
 #include "libcore/kernels/conv.h"
-#include "libcore/kernels/fast/library_version.h"
 #include "libcore/runtime/session.h"
 #include "pipelines/profile/measure_host.h"
 
@@ -17,23 +17,21 @@ namespace {
 
 using State = DoctorCheck::State;
 using Json = nlohmann::ordered_json;
-using Clock = std::chrono::steady_clock;
 
 constexpr std::int64_t kLeastMemoryBytes = std::int64_t{1} << 30;   // the smallest useful model and its data
 constexpr std::int64_t kLeastDiskBytes = std::int64_t{5} << 30;     // a small data set, prepared, and a run
 
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const auto& word : words) text += (text.empty() ? "" : " ") + word;
-  return text;
+std::string known_cpu() {
+  const std::string name = cpu_name();
+  return name.empty() ? "unknown" : name;
 }
 
 std::vector<DoctorCheck> check_machine(const MachineFacts& facts, const DoctorOptions& options) {
   std::vector<DoctorCheck> checks;
   auto add = [&](const char* name, State state, const std::string& text) { checks.push_back({name, state, text}); };
-  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  const bool avx2 = cpu_runs_kernels();
   add("processor", avx2 ? State::kOk : State::kFailed,
-      (facts.cpu.empty() ? "unknown" : facts.cpu) + ": " + joined(facts.features) +
+      known_cpu() + ": " + joined(cpu_features(), " ") +
           (avx2 ? "" : "; AVX2 and FMA are needed (x86-64 since about 2013)"));
   add("bf16", State::kOk,
       cpu_has_native_bf16() ? "multiplied natively" : "stored as bf16, multiplied in f32: it saves memory, not time");
@@ -70,7 +68,7 @@ const char* state_name(State state) {
 }  // namespace
 
 DoctorReport run_doctor(const DoctorOptions& options, Progress& progress) {
-  const auto start = Clock::now();
+  const Stopwatch watch;
   DoctorReport report{.output = options.output};
   const MachineFacts facts = machine_facts(".");
   report.checks = check_machine(facts, options);
@@ -83,12 +81,12 @@ DoctorReport run_doctor(const DoctorOptions& options, Progress& progress) {
                                .call_seconds = options.call_seconds,
                                .most_flops = options.most_flops},
                               progress);
-  report.rates.cpu = facts.cpu.empty() ? "unknown" : facts.cpu;
+  report.rates.cpu = known_cpu();
   report.rates.memory_bytes = std::max<std::int64_t>(1, facts.memory_bytes);
   report.rates.how = std::string("voxshard ") + VOXSHARD_VERSION + " " + options.command + ", " +
                      kernel_library_version();
   write_json(options.output, to_json(report.rates));
-  report.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  report.seconds = watch.seconds();
   return report;
 }
 

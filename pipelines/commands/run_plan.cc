@@ -1,8 +1,8 @@
 #include "pipelines/commands/run_plan.h"
 
-#include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "libcore/base/stopwatch.h"
 #include "libcore/base/text.h"
 #include "libcore/ops/op_table.h"
 #include "pipelines/commands/task_table.h"
@@ -164,7 +164,7 @@ std::string reason_text(const Candidate& c) {
 }
 
 PlanReport run_plan(const PlanOptions& o, Progress& progress) {
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   const PlanProblem problem = problem_of(o, build_graph(o.spec, o.extents, Phase::kTrain, o.spec.precision));
   if (problem.cores < 1 || problem.cores > 4096)
     throw Error(ErrorKind::kConfig, "[plan] {cores} is " + std::to_string(problem.cores) + "; expected 1 to 4096");
@@ -185,7 +185,7 @@ PlanReport run_plan(const PlanOptions& o, Progress& progress) {
   }
   if (!report.best) refuse(o, problem, report.candidates, pool);
   describe(o, problem, report);
-  report.planning_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  report.planning_s = watch.seconds();
   return report;
 }
 

@@ -1,12 +1,12 @@
 #include "pipelines/commands/run_train.h"
 
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "io/files/csv.h"
+#include "libcore/base/stopwatch.h"
 #include "libcore/base/text.h"
 #include "libcore/kernels/conv.h"
 #include "libcore/ops/op_table.h"
@@ -18,7 +18,6 @@ namespace voxshard {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using Clock = std::chrono::steady_clock;
 
 std::string schedule_text(const OptimizerOptions& o) {
   if (o.schedule == ScheduleKind::kConstant) return "constant";
@@ -83,7 +82,7 @@ class Run {
   }
 
   TrainReport go() {
-    const auto start = Clock::now();
+    const Stopwatch watch;
     open_folder();
     trace_.emplace(o_.trace, o_.threads);
     const Program& program = session_->plan(extents_, Phase::kTrain).program;
@@ -94,14 +93,14 @@ class Run {
                                       {"step", "loss", "gradient_norm", "learning_rate", "seconds", "validation_" + report_.metric},
                                       trainer_->steps_done());
     std::int64_t looked_at = trainer_->steps_done();
-    auto loop_start = Clock::now();
+    Stopwatch loop_watch;
     while (trainer_->steps_done() < o_.steps && !progress_.stop_requested()) {
-      const auto step_start = Clock::now();
+      const Stopwatch step_watch;
       const StepResult result = one_step();
       const std::int64_t done = trainer_->steps_done();
-      const double seconds = std::chrono::duration<double>(Clock::now() - step_start).count();
+      const double seconds = step_watch.seconds();
       const bool last = done == o_.steps;
-      const double loop_seconds = std::chrono::duration<double>(Clock::now() - loop_start).count();
+      const double loop_seconds = loop_watch.seconds();
       const bool look = last || o_.iterations_per_loop.ends(done - looked_at, loop_seconds);
       const bool validated = look && report_.validation_cases > 0 && (last || is_due(looked_at, done, o_.validate_every));
       if (validated) validate();
@@ -111,14 +110,14 @@ class Run {
       if (last || is_due(looked_at, done, o_.checkpoint_every)) save();
       progress_.update("train", done, o_.steps, text_of(result));
       looked_at = done;
-      loop_start = Clock::now();
+      loop_watch = {};
     }
     report_.interrupted = trainer_->steps_done() < o_.steps;
     trace_->write();
     if (report_.interrupted) save();
     report_.steps = trainer_->steps_done();
     report_.best_score = state_.best_score;
-    report_.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    report_.seconds = watch.seconds();
     write_json(o_.run / "run.json", {{"command", "train"},
                                      {"version", VOXSHARD_VERSION},
                                      {"model", to_json(o_.spec)},

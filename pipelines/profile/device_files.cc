@@ -7,6 +7,7 @@
 
 #include "io/files/config_file.h"
 #include "libcore/base/parallel.h"
+#include "libcore/base/text.h"
 #include "libcore/device/builtin_devices.h"
 #include "libcore/device/host/host_device.h"
 #include "libcore/device/tpu/tpu_device.h"
@@ -41,9 +42,7 @@ constexpr DeviceKind kKinds[] = {
      }}};
 
 std::string slice_names(const Device& device) {
-  std::string text;
-  for (std::int64_t cores : device.slices()) text += (text.empty() ? "" : ", ") + std::to_string(cores);
-  return text;
+  return joined(device.slices(), ", ", [](std::int64_t cores) { return std::to_string(cores); });
 }
 
 NamedDevice with_slice(std::shared_ptr<const Device> device, std::string_view name, std::string_view cores_text) {
@@ -111,9 +110,7 @@ std::shared_ptr<const Device> host_device(int threads) {
 }
 
 std::string builtin_device_names() {
-  std::string names;
-  for (const BuiltinDevice& device : builtin_devices()) names += std::string(names.empty() ? "" : ", ") + device.name;
-  return names;
+  return joined(builtin_devices(), ", ", [](const BuiltinDevice& device) { return device.name; });
 }
 
 NamedDevice device_from_name(std::string_view name) {

@@ -1,9 +1,9 @@
 #include "pipelines/profile/measure_engine.h"
 
 #include <algorithm>
-#include <chrono>
 #include <functional>
 
+#include "libcore/base/stopwatch.h"
 #include "libcore/graph/builder.h"
 #include "libcore/ops/op_table.h"
 #include "libcore/runtime/core_set.h"
@@ -12,16 +12,14 @@
 namespace voxshard {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 /// The lower quartile of `repeats` runs: what it takes when nothing else runs.
 double quartile_seconds(int repeats, const std::function<void()>& body) {
   body();
   std::vector<double> seconds;
   for (int i = 0; i < repeats; ++i) {
-    const auto start = Clock::now();
+    const Stopwatch watch;
     body();
-    seconds.push_back(std::chrono::duration<double>(Clock::now() - start).count());
+    seconds.push_back(watch.seconds());
   }
   std::sort(seconds.begin(), seconds.end());
   return seconds[seconds.size() / 4];

@@ -1,7 +1,5 @@
 #include "pipelines/profile/op_probe.h"
 
-#include "libcore/kernels/conv.h"
-
 namespace voxshard {
 namespace {
 
@@ -74,22 +72,19 @@ Probe op_probe(const OpDef& def, const OpUse& use) {
   const std::int64_t packed_bytes = aligned(placed->kernel->packed_bytes());
   placed->packed_at = bytes_of(placed->output);
   placed->workspace_at = placed->packed_at + packed_bytes;
-  pin_kernel_library_to_one_thread();
   probe.need.scratch_bytes =
       placed->workspace_at + placed->kernel->workspace_bytes({.inputs = placed->inputs, .output = placed->output});
   if (packed_bytes > 0)
-    for (std::size_t i = 1; i < use.inputs.size(); ++i) probe.pack_bytes += static_cast<double>(use.inputs[i].bytes());
+    probe.pack_bytes = static_cast<double>(use.inputs[static_cast<std::size_t>(placed->kernel->packed_input())].bytes());
   probe.pack = [placed, packed_bytes](const ProbeMemory& memory) {
     if (packed_bytes == 0) return;
     const auto inputs = placed->inputs_in(memory);
-    pin_kernel_library_to_one_thread();
-    placed->kernel->pack({inputs.begin() + 1, inputs.end()}, memory.scratch() + placed->packed_at);
+    placed->kernel->pack(inputs[static_cast<std::size_t>(placed->kernel->packed_input())], memory.scratch() + placed->packed_at);
   };
   probe.run = [placed](const ProbeMemory& memory) {
     const auto inputs = placed->inputs_in(memory);
     TensorView output = placed->output;
     output.data = memory.scratch();
-    pin_kernel_library_to_one_thread();
     placed->kernel->run({.inputs = inputs,
                          .output = output,
                          .packed = memory.scratch() + placed->packed_at,

@@ -1,28 +1,21 @@
 #include "pipelines/tasks/setting.h"
 
-#include <cstdio>
-
+#include "libcore/base/text.h"
 #include "pipelines/runs/model_spec.h"
 
 namespace voxshard {
 namespace {
 
-std::string number_text(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%g", value);
-  return text;
-}
-
 struct ValueText {
   std::string operator()(const std::string* text) const { return *text; }
   std::string operator()(const std::filesystem::path* path) const { return path->string(); }
-  std::string operator()(const double* number) const { return number_text(*number); }
+  std::string operator()(const double* number) const { return joined_text(number, 1, 6); }
   std::string operator()(const std::int64_t* number) const { return std::to_string(*number); }
   std::string operator()(const std::optional<std::int64_t>* number) const {
     return *number ? std::to_string(**number) : "";
   }
   std::string operator()(const std::array<double, 2>* pair) const {
-    return number_text((*pair)[0]) + "," + number_text((*pair)[1]);
+    return joined_text(&(*pair)[0], 1, 6) + "," + joined_text(&(*pair)[1], 1, 6);
   }
   std::string operator()(const Setting::FromText&) const { return ""; }
 };

@@ -1,7 +1,6 @@
 #include "pipelines/tasks/task.h"
 
 #include <algorithm>
-#include <cstdio>
 
 #include "libcore/base/text.h"
 
@@ -24,10 +23,8 @@ std::string prediction_text(const PredictReport& report, const std::filesystem::
   std::string text =
       std::to_string(report.cases.size()) + " predicted, " + std::to_string(report.failures.size()) + " quarantined";
   if (!report.failures.empty()) text += " (see " + (folder / "quarantine.csv").string() + ")";
-  char rate[64];
-  std::snprintf(rate, sizeof rate, ", %.2f s per image",
-                report.cases.empty() ? 0.0 : seconds / static_cast<double>(report.cases.size()));
-  return text + what + rate + "; at most " + bytes_text(report.bytes_per_core) + " per core\n";
+  const double each = report.cases.empty() ? 0.0 : seconds / static_cast<double>(report.cases.size());
+  return text + what + ", " + fixed_text(each, 2) + " s per image; at most " + bytes_text(report.bytes_per_core) + " per core\n";
 }
 
 }  // namespace voxshard

@@ -6,18 +6,15 @@
 #include "io/video/video_reader.h"
 #include "libcore/base/error.h"
 #include "libcore/base/text.h"
+#include "libcore/tensor/shape.h"
 
 namespace voxshard {
 namespace {
 
-std::string size_text(std::int64_t width, std::int64_t height) {
-  return std::to_string(width) + "x" + std::to_string(height);
-}
-
 std::string picture_text(const VideoStream& s) {
-  std::string text = size_text(s.width, s.height) + " pixels";
+  std::string text = to_string(Dims{s.width, s.height}) + " pixels";
   if (s.orientation.is_identity()) return text;
-  text += ", stored " + size_text(s.stored_width, s.stored_height);
+  text += ", stored " + to_string(Dims{s.stored_width, s.stored_height});
   if (s.orientation.mirrored()) text += ", mirrored";
   return text + ", turned " + std::to_string(s.orientation.clockwise_degrees()) + " degrees clockwise";
 }

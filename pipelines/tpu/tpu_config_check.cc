@@ -5,6 +5,7 @@
 #include <array>
 
 #include "libcore/base/error.h"
+#include "libcore/base/text.h"
 #include "pipelines/tpu/tpu_config.h"
 
 namespace voxshard {
@@ -19,9 +20,7 @@ void require(bool ok, const std::string& text) {
 }
 
 std::string text_of(const std::vector<std::int64_t>& dims) {
-  std::string text;
-  for (auto parts : dims) text += (text.empty() ? "" : ", ") + text_of(parts);
-  return "[" + text + "]";
+  return "[" + joined(dims, ", ", [](std::int64_t parts) { return text_of(parts); }) + "]";
 }
 
 void check_constructor(const TpuConfig& c) {
@@ -89,16 +88,8 @@ void check_system(const TpuConfig& c, const SystemCores& system, RunMode mode) {
               " replicas; predictions need one host, or BROADCAST, or PER_HOST_V2 with one replica of all cores");
 }
 
-std::string names_of(const std::map<std::string, Shape>& tensors) {
-  std::string text;
-  for (const auto& [name, shape] : tensors) text += (text.empty() ? "" : ", ") + name;
-  return text.empty() ? "none" : text;
-}
-
-std::string names_of(const DimsByPath& tensors) {
-  std::string text;
-  for (const auto& [name, dims] : tensors) text += (text.empty() ? "" : ", ") + name;
-  return text.empty() ? "none" : text;
+std::string names_of(const auto& tensors) {
+  return tensors.empty() ? "none" : joined(tensors, ", ", [](const auto& named) { return named.first; });
 }
 
 /// Whether some entry stands where the tensors have a structure of their own, or the other way round.

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "libcore/base/error.h"
+#include "libcore/base/text.h"
 #include "pipelines/tpu/tpu_config_text.h"
 
 namespace voxshard {
@@ -157,8 +158,7 @@ class Translation {
       const auto good = [](const json& extent) { return extent.is_number_integer() && extent > 0; };
       if (!size->is_array() || size->empty() || !std::all_of(size->begin(), size->end(), good))
         throw key_error("input_image_size", *size, "a list of extents like [128, 128, 128]");
-      std::string text;
-      for (const auto& extent : *size) text += (text.empty() ? "" : "x") + extent.dump();
+      const std::string text = joined(*size, "x", [](const json& extent) { return extent.dump(); });
       put("size", text);
       put("crop", text);
     }

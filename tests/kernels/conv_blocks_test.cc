@@ -122,7 +122,6 @@ TEST(Conv, ThreadsThatShareAKernelDoNotDisturbEachOther) {
   std::vector<std::thread> threads;
   for (std::size_t t = 0; t < 4; ++t)
     threads.emplace_back([&, t] {
-      pin_kernel_library_to_one_thread();
       for (std::size_t i = t; i < parts.size(); i += 4)
         run_kernel(*kernel, {o.x.view, o.w.view, o.bias.view}, results[i].view);
     });

@@ -40,8 +40,8 @@ struct Scene {
   }
 
   double reference_loss() {
-    reference::detection_sums(logits.view, class_targets.view, boxes.view, box_targets.view, sums.view(), spec);
-    reference::detection_loss(sums.view(), loss.view(), spec);
+    reference::detection.sums(logits.view, class_targets.view, boxes.view, box_targets.view, sums.view(), spec);
+    reference::detection.loss(sums.view(), loss.view(), spec);
     return loss.as<double>()[0];
   }
 };
@@ -65,14 +65,14 @@ struct Hand {
 TEST(DetectionLoss, LogitsOfZeroByHand) {
   for (bool fast : {false, true}) {
     Hand h;
-    (fast ? fast::detection_sums : reference::detection_sums)(h.logits.view(), h.class_targets.view(), h.boxes.view(),
+    (fast ? fast::detection.sums : reference::detection.sums)(h.logits.view(), h.class_targets.view(), h.boxes.view(),
                                                               h.box_targets.view(), h.sums.view(), h.spec);
     const double half = std::pow(0.5, 1.5) * std::log(2.0);  // (1 - p)^gamma * -log p at p = 1/2
     const double focal = half * (0.25 + 0.75 + 2 * 0.75), huber = 0.05 * 0.05 / 2 + (0.1 * 1 - 0.005) + 0.1 * 0.1 / 2;
     EXPECT_NEAR(h.sums.as<double>()[0], focal, 1e-6);
     EXPECT_NEAR(h.sums.as<double>()[1], huber, 1e-7);
     EXPECT_EQ(h.sums.as<double>()[2], 1);
-    (fast ? fast::detection_loss : reference::detection_loss)(h.sums.view(), h.loss.view(), h.spec);
+    (fast ? fast::detection.loss : reference::detection.loss)(h.sums.view(), h.loss.view(), h.spec);
     EXPECT_NEAR(h.loss.as<double>()[0], (focal + 50 * huber / 4) / 2, 1e-5);
   }
 }
@@ -80,10 +80,10 @@ TEST(DetectionLoss, LogitsOfZeroByHand) {
 TEST(DetectionLoss, GradientsByHand) {
   for (bool fast : {false, true}) {
     Hand h;
-    reference::detection_sums(h.logits.view(), h.class_targets.view(), h.boxes.view(), h.box_targets.view(), h.sums.view(), h.spec);
+    reference::detection.sums(h.logits.view(), h.class_targets.view(), h.boxes.view(), h.box_targets.view(), h.sums.view(), h.spec);
     Tensor d_logits(DType::kF32, h.logits.shape()), d_boxes(DType::kF32, h.boxes.shape());
-    (fast ? fast::focal_grad : reference::focal_grad)(h.logits.view(), h.class_targets.view(), h.sums.view(), d_logits.view(), h.spec);
-    (fast ? fast::huber_grad : reference::huber_grad)(h.boxes.view(), h.box_targets.view(), h.sums.view(), d_boxes.view(), h.spec);
+    (fast ? fast::detection.focal_grad : reference::detection.focal_grad)(h.logits.view(), h.class_targets.view(), h.sums.view(), d_logits.view(), h.spec);
+    (fast ? fast::detection.huber_grad : reference::detection.huber_grad)(h.boxes.view(), h.box_targets.view(), h.sums.view(), d_boxes.view(), h.spec);
     const double slope = std::pow(0.5, 1.5) * (1.5 * 0.5 * std::log(2.0) + 0.5) / 2;  // over positives + 1
     const double expected[] = {0.75 * slope, -0.25 * slope, 0.75 * slope, 0.75 * slope, 0, 0};
     for (int i = 0; i < 6; ++i) EXPECT_NEAR(d_logits.as<float>()[i], expected[i], 1e-6) << i;
@@ -99,8 +99,8 @@ TEST(DetectionLoss, GradientsMatchCentralDifferences) {
       s.spec.gamma = gamma;
       Place d_logits = place(DType::kF64, s.logits.view.box), d_boxes = place(DType::kF64, s.boxes.view.box);
       s.reference_loss();
-      reference::focal_grad(s.logits.view, s.class_targets.view, s.sums.view(), d_logits.view, s.spec);
-      reference::huber_grad(s.boxes.view, s.box_targets.view, s.sums.view(), d_boxes.view, s.spec);
+      reference::detection.focal_grad(s.logits.view, s.class_targets.view, s.sums.view(), d_logits.view, s.spec);
+      reference::detection.huber_grad(s.boxes.view, s.box_targets.view, s.sums.view(), d_boxes.view, s.spec);
       EXPECT_LE(gradient_error(s.logits.view, d_logits.view, [&] { return s.reference_loss(); }), 1e-6) << gamma;
       EXPECT_LE(gradient_error(s.boxes.view, d_boxes.view, [&] { return s.reference_loss(); }), 1e-6) << gamma;
     }
@@ -124,7 +124,7 @@ TEST(DetectionLoss, FastEqualsReference) {
           const std::string what = std::to_string(anchors) + " anchors of " + std::to_string(classes) + " classes";
           s.reference_loss();
           Tensor sums(DType::kF64, s.sums.shape());
-          fast::detection_sums(s.logits.view, s.class_targets.view, s.boxes.view, s.box_targets.view, sums.view(), s.spec);
+          fast::detection.sums(s.logits.view, s.class_targets.view, s.boxes.view, s.box_targets.view, sums.view(), s.spec);
           expect_close(s.sums.view(), sums.view(), 1e-6, "sums " + what);
           const Box block = [&] {
             Box half = s.logits.view.box;
@@ -144,8 +144,8 @@ TEST(DetectionLoss, FastEqualsReference) {
             fast_fn(x.view, target.view, s.sums.view(), part.view, s.spec);
             expect_same_bits(quick.view.sub(part_box), part.view, "block of " + name + what);
           };
-          check(reference::focal_grad, fast::focal_grad, s.logits, s.class_targets, "focal gradient ");
-          check(reference::huber_grad, fast::huber_grad, s.boxes, s.box_targets, "Huber gradient ");
+          check(reference::detection.focal_grad, fast::detection.focal_grad, s.logits, s.class_targets, "focal gradient ");
+          check(reference::detection.huber_grad, fast::detection.huber_grad, s.boxes, s.box_targets, "Huber gradient ");
           if (HasFailure()) return;
         }
 }
@@ -154,12 +154,12 @@ TEST(DetectionLoss, LargeLogitsStayFinite) {
   for (bool fast : {false, true}) {
     Scene s(DType::kF32, {1, 1, 4, 5}, 2, 3, 1);
     for (std::int64_t i = 0; i < s.logits.memory.count(); ++i) s.logits.memory.as<float>()[i] *= 1000;
-    (fast ? fast::detection_sums : reference::detection_sums)(s.logits.view, s.class_targets.view, s.boxes.view,
+    (fast ? fast::detection.sums : reference::detection.sums)(s.logits.view, s.class_targets.view, s.boxes.view,
                                                               s.box_targets.view, s.sums.view(), s.spec);
     EXPECT_TRUE(std::isfinite(s.sums.as<double>()[0])) << fast;
     EXPECT_GT(s.sums.as<double>()[0], 1000) << fast;
     Place grad = place(DType::kF32, s.logits.view.box);
-    (fast ? fast::focal_grad : reference::focal_grad)(s.logits.view, s.class_targets.view, s.sums.view(), grad.view, s.spec);
+    (fast ? fast::detection.focal_grad : reference::detection.focal_grad)(s.logits.view, s.class_targets.view, s.sums.view(), grad.view, s.spec);
     for (std::int64_t i = 0; i < grad.memory.count(); ++i) ASSERT_TRUE(std::isfinite(grad.memory.as<float>()[i])) << fast;
   }
 }
@@ -169,7 +169,7 @@ TEST(DetectionLoss, ANumberThatIsNoNumberShowsInTheLoss) {
     Hand h;
     h.logits.as<float>()[3] = std::nanf("");
     h.boxes.as<float>()[0] = std::nanf("");
-    (fast ? fast::detection_sums : reference::detection_sums)(h.logits.view(), h.class_targets.view(), h.boxes.view(),
+    (fast ? fast::detection.sums : reference::detection.sums)(h.logits.view(), h.class_targets.view(), h.boxes.view(),
                                                               h.box_targets.view(), h.sums.view(), h.spec);
     EXPECT_TRUE(std::isnan(h.sums.as<double>()[0]) && std::isnan(h.sums.as<double>()[1])) << fast;
   }
@@ -182,7 +182,7 @@ TEST(DetectionLoss, AnImageWithoutObjectsHasAFiniteLossAndNoBoxGradient) {
   EXPECT_GT(s.reference_loss(), 0);
   EXPECT_TRUE(std::isfinite(s.loss.as<double>()[0]));
   Place grad = random(DType::kF32, s.boxes.view.box, kSeed), zero = place(DType::kF32, s.boxes.view.box);
-  fast::huber_grad(s.boxes.view, s.box_targets.view, s.sums.view(), grad.view, s.spec);
+  fast::detection.huber_grad(s.boxes.view, s.box_targets.view, s.sums.view(), grad.view, s.spec);
   expect_same_bits(zero.view, grad.view, "gradient");
 }
 

@@ -29,8 +29,8 @@ struct Scene {
     });
   }
   double reference_loss() {
-    reference::segmentation_sums(logits.view, labels.view, sums.view(), spec);
-    reference::segmentation_loss(sums.view(), loss.view(), spec);
+    reference::segmentation.sums(logits.view, labels.view, sums.view(), spec);
+    reference::segmentation.loss(sums.view(), loss.view(), spec);
     return loss.as<double>()[0];
   }
 };
@@ -42,13 +42,13 @@ TEST(Loss, EqualLogitsByHand) {
     labels.as<std::int32_t>()[1] = 1;
     labels.as<std::int32_t>()[2] = -1;
     LossSpec spec{.kind = LossKind::kDiceCE, .classes = 2};
-    (fast ? fast::segmentation_sums : reference::segmentation_sums)(logits.view(), labels.view(), sums.view(), spec);
+    (fast ? fast::segmentation.sums : reference::segmentation.sums)(logits.view(), labels.view(), sums.view(), spec);
     const double expected[] = {0.5, 0.5, 1, 1, 1, 1, 2 * std::log(2.0), 2};
     for (int i = 0; i < 8; ++i) EXPECT_NEAR(sums.as<double>()[i], expected[i], 1e-6) << i;
-    (fast ? fast::segmentation_loss : reference::segmentation_loss)(sums.view(), loss.view(), spec);
+    (fast ? fast::segmentation.loss : reference::segmentation.loss)(sums.view(), loss.view(), spec);
     EXPECT_NEAR(loss.as<double>()[0], std::log(2.0) + 1 - 2.0 / 3, 1e-6);
     spec.kind = LossKind::kAdaptiveDice32;  // both dice are 1/2
-    (fast ? fast::segmentation_loss : reference::segmentation_loss)(sums.view(), loss.view(), spec);
+    (fast ? fast::segmentation.loss : reference::segmentation.loss)(sums.view(), loss.view(), spec);
     EXPECT_NEAR(loss.as<double>()[0], 1 - std::exp(-0.5) * 0.5 / std::exp(-1.0), 1e-6);
   }
 }
@@ -59,7 +59,7 @@ TEST(Loss, GradientsOfAllKindsMatchCentralDifferences) {
       Scene s(kind, DType::kF64, {2, 2, 3, 4, 3}, groups);
       Place grad = place(DType::kF64, s.logits.view.box);
       s.reference_loss();
-      reference::segmentation_grad(s.logits.view, s.labels.view, s.sums.view(), grad.view, s.spec);
+      reference::segmentation.grad(s.logits.view, s.labels.view, s.sums.view(), grad.view, s.spec);
       EXPECT_LE(gradient_error(s.logits.view, grad.view, [&] { return s.reference_loss(); }), 1e-6)
           << "kind " << static_cast<int>(kind) << ", " << groups << " groups";
     }
@@ -75,11 +75,11 @@ TEST(Loss, FastEqualsReference) {
             const std::string what = std::to_string(classes) + " classes, width " + std::to_string(width);
             s.reference_loss();
             Tensor sums(DType::kF64, s.sums.shape());
-            fast::segmentation_sums(s.logits.view, s.labels.view, sums.view(), s.spec);
+            fast::segmentation.sums(s.logits.view, s.labels.view, sums.view(), s.spec);
             expect_close(s.sums.view(), sums.view(), 1e-6, "sums " + what);
             Place fast = place(type, s.logits.view.box, 1), slow = place(type, s.logits.view.box);
-            reference::segmentation_grad(s.logits.view, s.labels.view, s.sums.view(), slow.view, s.spec);
-            fast::segmentation_grad(s.logits.view, s.labels.view, s.sums.view(), fast.view, s.spec);
+            reference::segmentation.grad(s.logits.view, s.labels.view, s.sums.view(), slow.view, s.spec);
+            fast::segmentation.grad(s.logits.view, s.labels.view, s.sums.view(), fast.view, s.spec);
             Place wide = place(DType::kF64, slow.view.box);
             copy(slow.view, wide.view);
             double largest = 0;
@@ -89,7 +89,7 @@ TEST(Loss, FastEqualsReference) {
             Box block = s.logits.view.box;
             block.set(3, width / 3, width);
             Place part = place(type, block);
-            fast::segmentation_grad(s.logits.view, s.labels.view, s.sums.view(), part.view, s.spec);
+            fast::segmentation.grad(s.logits.view, s.labels.view, s.sums.view(), part.view, s.spec);
             expect_same_bits(fast.view.sub(block), part.view, "block of the gradient " + what);
             if (HasFailure()) return;
           }
@@ -100,7 +100,7 @@ TEST(Loss, LargeLogitsStayFinite) {
   for (std::int64_t i = 0; i < s.logits.memory.count(); ++i) s.logits.memory.as<float>()[i] *= 1000;
   s.reference_loss();
   Tensor sums(DType::kF64, s.sums.shape());
-  fast::segmentation_sums(s.logits.view, s.labels.view, sums.view(), s.spec);
+  fast::segmentation.sums(s.logits.view, s.labels.view, sums.view(), s.spec);
   expect_close(s.sums.view(), sums.view(), 1e-6, "sums");
 }
 
@@ -109,7 +109,7 @@ TEST(Loss, AGroupWithoutVoxelsHasNoGradient) {
   fill(s.labels.view, [](const Dims&) { return -1.0; });
   EXPECT_TRUE(std::isfinite(s.reference_loss()));
   Place grad = random(DType::kF32, s.logits.view.box, kSeed), zero = place(DType::kF32, s.logits.view.box);
-  fast::segmentation_grad(s.logits.view, s.labels.view, s.sums.view(), grad.view, s.spec);
+  fast::segmentation.grad(s.logits.view, s.labels.view, s.sums.view(), grad.view, s.spec);
   expect_same_bits(zero.view, grad.view, "gradient");
 }
 

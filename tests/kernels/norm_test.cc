@@ -31,9 +31,9 @@ struct Scene {
             .slope = slope};
   }
   void reference_stats() {
-    reference::moment_sums(x.view, sums.view(), spec);
-    reference::norm_stats(sums.view(), stats.view(), spec);
-    reference::norm_grad_sums(x.view, stats.view(), gamma.view, beta.view, d_y.view, grad_sums.view(), spec);
+    reference::norm.moment_sums(x.view, sums.view(), spec);
+    reference::norm.stats(sums.view(), stats.view(), spec);
+    reference::norm.grad_sums(x.view, stats.view(), gamma.view, beta.view, d_y.view, grad_sums.view(), spec);
   }
 };
 
@@ -43,9 +43,9 @@ TEST(Norm, SumsAndStatisticsByHand) {
   std::copy(values, values + 4, x.as<float>());
   const NormSpec spec{.count = 2, .epsilon = 0.25};
   for (bool fast : {false, true}) {
-    (fast ? fast::moment_sums : reference::moment_sums)(x.view(), sums.view(), spec);
+    (fast ? fast::norm.moment_sums : reference::norm.moment_sums)(x.view(), sums.view(), spec);
     EXPECT_EQ(std::vector<double>(sums.as<double>(), sums.as<double>() + 4), (std::vector<double>{4, 10, 10, 50}));
-    (fast ? fast::norm_stats : reference::norm_stats)(sums.view(), stats.view(), spec);
+    (fast ? fast::norm.stats : reference::norm.stats)(sums.view(), stats.view(), spec);
     EXPECT_FLOAT_EQ(stats.as<float>()[0], 2);
     EXPECT_FLOAT_EQ(stats.as<float>()[1], static_cast<float>(1 / std::sqrt(1.25)));
     EXPECT_FLOAT_EQ(stats.as<float>()[3], 2);
@@ -58,12 +58,12 @@ TEST(Norm, GradientOfTheWholeChainMatchesCentralDifferences) {
       Scene s(DType::kF64, {2, 2, 3, 4, 3}, groups, slope);
       Place y = place(DType::kF64, s.x.view.box), d_x = place(DType::kF64, s.x.view.box);
       s.reference_stats();
-      reference::norm_input_grad(s.x.view, s.stats.view(), s.gamma.view, s.beta.view, s.d_y.view, s.grad_sums.view(),
+      reference::norm.input_grad(s.x.view, s.stats.view(), s.gamma.view, s.beta.view, s.d_y.view, s.grad_sums.view(),
                                  d_x.view, s.spec);
       auto value = [&] {
-        reference::moment_sums(s.x.view, s.sums.view(), s.spec);
-        reference::norm_stats(s.sums.view(), s.stats.view(), s.spec);
-        reference::norm_apply(s.x.view, s.stats.view(), s.gamma.view, s.beta.view, y.view, s.spec);
+        reference::norm.moment_sums(s.x.view, s.sums.view(), s.spec);
+        reference::norm.stats(s.sums.view(), s.stats.view(), s.spec);
+        reference::norm.apply(s.x.view, s.stats.view(), s.gamma.view, s.beta.view, y.view, s.spec);
         return dot(y.view, s.d_y.view);
       };
       EXPECT_LE(gradient_error(s.x.view, d_x.view, value), 1e-6) << groups << " groups, slope " << slope;
@@ -88,18 +88,18 @@ TEST(Norm, FastEqualsReference) {
           s.reference_stats();
           const std::string what = std::to_string(channels) + " channels " + dtype_name(type);
           Tensor sums(DType::kF64, s.sums.shape());
-          fast::moment_sums(s.x.view, sums.view(), s.spec);
+          fast::norm.moment_sums(s.x.view, sums.view(), s.spec);
           expect_close(s.sums.view(), sums.view(), 1e-12, "moments " + what);
-          fast::norm_grad_sums(s.x.view, s.stats.view(), s.gamma.view, s.beta.view, s.d_y.view, sums.view(), s.spec);
+          fast::norm.grad_sums(s.x.view, s.stats.view(), s.gamma.view, s.beta.view, s.d_y.view, sums.view(), s.spec);
           expect_close(s.grad_sums.view(), sums.view(), 1e-5, "grad sums " + what);
           Place fast = place(type, s.x.view.box, margin), slow = place(type, s.x.view.box);
           const double tolerance = type == DType::kBF16 ? 0x1p-8 : 2e-6;
-          fast::norm_apply(s.x.view, s.stats.view(), s.gamma.view, s.beta.view, fast.view, s.spec);
-          reference::norm_apply(s.x.view, s.stats.view(), s.gamma.view, s.beta.view, slow.view, s.spec);
+          fast::norm.apply(s.x.view, s.stats.view(), s.gamma.view, s.beta.view, fast.view, s.spec);
+          reference::norm.apply(s.x.view, s.stats.view(), s.gamma.view, s.beta.view, slow.view, s.spec);
           expect_close(slow.view, fast.view, tolerance, "apply " + what);
-          fast::norm_input_grad(s.x.view, s.stats.view(), s.gamma.view, s.beta.view, s.d_y.view, s.grad_sums.view(),
+          fast::norm.input_grad(s.x.view, s.stats.view(), s.gamma.view, s.beta.view, s.d_y.view, s.grad_sums.view(),
                                 fast.view, s.spec);
-          reference::norm_input_grad(s.x.view, s.stats.view(), s.gamma.view, s.beta.view, s.d_y.view,
+          reference::norm.input_grad(s.x.view, s.stats.view(), s.gamma.view, s.beta.view, s.d_y.view,
                                      s.grad_sums.view(), slow.view, s.spec);
           expect_close(slow.view, fast.view, tolerance, "input grad " + what);
         }
@@ -110,17 +110,17 @@ TEST(Norm, ABlockEqualsTheBlockOfTheWhole) {
     Scene s(DType::kF32, {1, 4, 5, 9, channels}, 1, 0.0);
     s.reference_stats();
     Place whole = place(DType::kF32, s.x.view.box), whole_grad = place(DType::kF32, s.x.view.box);
-    fast::norm_apply(s.x.view, s.stats.view(), s.gamma.view, s.beta.view, whole.view, s.spec);
-    fast::norm_input_grad(s.x.view, s.stats.view(), s.gamma.view, s.beta.view, s.d_y.view, s.grad_sums.view(),
+    fast::norm.apply(s.x.view, s.stats.view(), s.gamma.view, s.beta.view, whole.view, s.spec);
+    fast::norm.input_grad(s.x.view, s.stats.view(), s.gamma.view, s.beta.view, s.d_y.view, s.grad_sums.view(),
                           whole_grad.view, s.spec);
     for (std::int64_t w = 0; w < 9; w += 4) {
       Box block = s.x.view.box;
       block.set(1, 1, 3);
       block.set(3, w, std::min<std::int64_t>(w + 4, 9));
       Place part = place(DType::kF32, block, w % 2);
-      fast::norm_apply(s.x.view.sub(block), s.stats.view(), s.gamma.view, s.beta.view, part.view, s.spec);
+      fast::norm.apply(s.x.view.sub(block), s.stats.view(), s.gamma.view, s.beta.view, part.view, s.spec);
       expect_same_bits(whole.view.sub(block), part.view, "apply");
-      fast::norm_input_grad(s.x.view, s.stats.view(), s.gamma.view, s.beta.view, s.d_y.view, s.grad_sums.view(),
+      fast::norm.input_grad(s.x.view, s.stats.view(), s.gamma.view, s.beta.view, s.d_y.view, s.grad_sums.view(),
                             part.view, s.spec);
       expect_same_bits(whole_grad.view.sub(block), part.view, "input grad");
     }
@@ -131,11 +131,11 @@ TEST(Norm, SumsOfBlocksAddUpToTheSumOfTheWhole) {
   Scene s(DType::kF32, {2, 4, 5, 9, 3}, 2, 1.0);
   fill_integers(s.x.view, kSeed);
   Tensor whole(DType::kF64, s.sums.shape()), part(DType::kF64, s.sums.shape()), total(DType::kF64, s.sums.shape());
-  fast::moment_sums(s.x.view, whole.view(), s.spec);
+  fast::norm.moment_sums(s.x.view, whole.view(), s.spec);
   for (std::int64_t h = 0; h < 5; h += 2) {
     Box block = s.x.view.box;
     block.set(2, h, std::min<std::int64_t>(h + 2, 5));
-    fast::moment_sums(s.x.view.sub(block), part.view(), s.spec);
+    fast::norm.moment_sums(s.x.view.sub(block), part.view(), s.spec);
     for (std::int64_t i = 0; i < total.count(); ++i) total.as<double>()[i] += part.as<double>()[i];
   }
   expect_same_bits(whole.view(), total.view(), "sums");

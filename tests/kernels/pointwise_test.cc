@@ -15,10 +15,10 @@ const std::uint64_t kSeed = printed_seed("kernels/pointwise", 5);
 TEST(Pointwise, LeakyReluGradientMatchesCentralDifferences) {
   Place x = random(DType::kF64, Box::whole({2, 3, 5}), kSeed), y = place(DType::kF64, x.view.box),
         g = random(DType::kF64, x.view.box, kSeed + 1), d_x = place(DType::kF64, x.view.box);
-  reference::leaky_relu_grad(x.view, g.view, d_x.view, 0.2);
+  reference::pointwise.leaky_relu_grad(x.view, g.view, d_x.view, 0.2);
   EXPECT_LE(gradient_error(x.view, d_x.view,
                            [&] {
-                             reference::leaky_relu(x.view, y.view, 0.2);
+                             reference::pointwise.leaky_relu(x.view, y.view, 0.2);
                              return dot(y.view, g.view);
                            }),
             1e-6);
@@ -29,15 +29,15 @@ TEST(Pointwise, ValuesByHand) {
   const float values[] = {-2, 0, 3};
   std::copy(values, values + 3, x.as<float>());
   auto result = [&] { return std::vector<float>(y.as<float>(), y.as<float>() + 3); };
-  fast::leaky_relu(x.view(), y.view(), 0.5);
+  fast::pointwise.leaky_relu(x.view(), y.view(), 0.5);
   EXPECT_EQ(result(), (std::vector<float>{-1, 0, 3}));
-  fast::leaky_relu_grad(x.view(), x.view(), y.view(), 0);
+  fast::pointwise.leaky_relu_grad(x.view(), x.view(), y.view(), 0);
   EXPECT_EQ(result(), (std::vector<float>{0, 0, 3}));
-  fast::add(x.view(), x.view(), y.view());
+  fast::pointwise.add(x.view(), x.view(), y.view());
   EXPECT_EQ(result(), (std::vector<float>{-4, 0, 6}));
-  fast::scale(x.view(), y.view(), -1);
+  fast::pointwise.scale(x.view(), y.view(), -1);
   EXPECT_EQ(result(), (std::vector<float>{2, 0, -3}));
-  fast::sum_all(x.view(), total.view());
+  fast::pointwise.sum_all(x.view(), total.view());
   EXPECT_EQ(total.as<double>()[0], 1);
 }
 
@@ -51,26 +51,26 @@ TEST(Pointwise, FastEqualsReference) {
         Place fast = place(type, a.view.box, margin), slow = place(type, a.view.box);
         const std::string what = to_string(shape) + " " + dtype_name(type);
         const double tolerance = type == DType::kBF16 ? 0x1p-8 : 1e-6;
-        fast::leaky_relu(a.view, fast.view, 0.1);
-        reference::leaky_relu(a.view, slow.view, 0.1);
+        fast::pointwise.leaky_relu(a.view, fast.view, 0.1);
+        reference::pointwise.leaky_relu(a.view, slow.view, 0.1);
         expect_close(slow.view, fast.view, tolerance, "leaky relu " + what);
-        fast::leaky_relu_grad(a.view, b.view, fast.view, 0.1);
-        reference::leaky_relu_grad(a.view, b.view, slow.view, 0.1);
+        fast::pointwise.leaky_relu_grad(a.view, b.view, fast.view, 0.1);
+        reference::pointwise.leaky_relu_grad(a.view, b.view, slow.view, 0.1);
         expect_close(slow.view, fast.view, tolerance, "leaky relu grad " + what);
-        fast::add(a.view, b.view, fast.view);
-        reference::add(a.view, b.view, slow.view);
+        fast::pointwise.add(a.view, b.view, fast.view);
+        reference::pointwise.add(a.view, b.view, slow.view);
         expect_close(slow.view, fast.view, tolerance, "add " + what);
-        fast::scale(a.view, fast.view, 3);
-        reference::scale(a.view, slow.view, 3);
+        fast::pointwise.scale(a.view, fast.view, 3);
+        reference::pointwise.scale(a.view, slow.view, 3);
         expect_close(slow.view, fast.view, tolerance, "scale " + what);
         Tensor total(DType::kF64, {1}), expected(DType::kF64, {1});
-        fast::sum_all(a.view, total.view());
-        reference::sum_all(a.view, expected.view());
+        fast::pointwise.sum_all(a.view, total.view());
+        reference::pointwise.sum_all(a.view, expected.view());
         expect_close(expected.view(), total.view(), 1e-12, "sum " + what);
         if (shape.rank() == 0) continue;
         Tensor sums(DType::kF64, {shape.back()}), expected_sums(DType::kF64, {shape.back()});
-        fast::channel_sum(a.view, sums.view());
-        reference::channel_sum(a.view, expected_sums.view());
+        fast::pointwise.channel_sum(a.view, sums.view());
+        reference::pointwise.channel_sum(a.view, expected_sums.view());
         expect_close(expected_sums.view(), sums.view(), 1e-12, "channel sum " + what);
       }
 }
@@ -86,8 +86,8 @@ TEST(Pointwise, ConversionRoundsAsBF16DoesForAnyPairOfTypes) {
         src.view.as<float>()[3] = -0.0F;
       }
       Place fast = place(to, src.view.box, 2), slow = place(to, src.view.box);
-      fast::convert(src.view, fast.view);
-      reference::convert(src.view, slow.view);
+      fast::pointwise.convert(src.view, fast.view);
+      reference::pointwise.convert(src.view, slow.view);
       expect_same_bits(slow.view, fast.view, std::string(dtype_name(from)) + " to " + dtype_name(to));
     }
 }

@@ -38,13 +38,13 @@ TEST(Pool, MaximumAndArgmaxByHand) {
   const float values[] = {-3, -5, -1, -1, -7};  // windows {., -3, -5} {-5, -1, -1} {-1, -7, .}
   std::copy(values, values + 5, x.as<float>());
   for (bool fast : {false, true}) {
-    (fast ? fast::max_pool : reference::max_pool)(x.view(), y.view(), w, shape);
-    (fast ? fast::max_pool_argmax : reference::max_pool_argmax)(x.view(), arg.view(), w, shape);
+    (fast ? fast::pool.max_pool : reference::pool.max_pool)(x.view(), y.view(), w, shape);
+    (fast ? fast::pool.max_pool_argmax : reference::pool.max_pool_argmax)(x.view(), arg.view(), w, shape);
     EXPECT_EQ(std::vector<float>(y.as<float>(), y.as<float>() + 3), (std::vector<float>{-3, -1, -1}));
     EXPECT_EQ(std::vector<int>(arg.as<std::uint8_t>(), arg.as<std::uint8_t>() + 3), (std::vector<int>{1, 1, 0}));
-    (fast ? fast::max_pool_grad : reference::max_pool_grad)(arg.view(), y.view(), d_x.view(), w);
+    (fast ? fast::pool.max_pool_grad : reference::pool.max_pool_grad)(arg.view(), y.view(), d_x.view(), w);
     EXPECT_EQ(std::vector<float>(d_x.as<float>(), d_x.as<float>() + 5), (std::vector<float>{-3, 0, -1, -1, 0}));
-    (fast ? fast::avg_pool : reference::avg_pool)(x.view(), y.view(), w, shape);
+    (fast ? fast::pool.avg_pool : reference::pool.avg_pool)(x.view(), y.view(), w, shape);
     EXPECT_EQ(y.as<float>()[0], -4);
     EXPECT_EQ(y.as<float>()[2], -4);
   }
@@ -57,18 +57,18 @@ TEST(Pool, ReferenceGradientsMatchCentralDifferences) {
     Place x = random(DType::kF64, Box::whole(shape), kSeed), y = place(DType::kF64, y_box),
           g = random(DType::kF64, y_box, kSeed + 1), d_x = place(DType::kF64, x.view.box),
           arg = place(DType::kU8, y_box);
-    reference::max_pool_argmax(x.view, arg.view, w, shape);
-    reference::max_pool_grad(arg.view, g.view, d_x.view, w);
+    reference::pool.max_pool_argmax(x.view, arg.view, w, shape);
+    reference::pool.max_pool_grad(arg.view, g.view, d_x.view, w);
     EXPECT_LE(gradient_error(x.view, d_x.view,
                              [&] {
-                               reference::max_pool(x.view, y.view, w, shape);
+                               reference::pool.max_pool(x.view, y.view, w, shape);
                                return dot(y.view, g.view);
                              }),
               1e-6);
-    reference::avg_pool_grad(g.view, d_x.view, w, shape);
+    reference::pool.avg_pool_grad(g.view, d_x.view, w, shape);
     EXPECT_LE(gradient_error(x.view, d_x.view,
                              [&] {
-                               reference::avg_pool(x.view, y.view, w, shape);
+                               reference::pool.avg_pool(x.view, y.view, w, shape);
                                return dot(y.view, g.view);
                              }),
               1e-6);
@@ -80,10 +80,10 @@ TEST(Pool, UpsampleGradientMatchesCentralDifferences) {
   Place x = random(DType::kF64, Box::whole({1, 2, 3, 2, 3}), kSeed),
         y = place(DType::kF64, Box::whole({1, 2, 6, 6, 3})), g = random(DType::kF64, y.view.box, kSeed + 1),
         d_x = place(DType::kF64, x.view.box);
-  reference::upsample_nearest_grad(g.view, d_x.view, factor);
+  reference::pool.upsample_nearest_grad(g.view, d_x.view, factor);
   EXPECT_LE(gradient_error(x.view, d_x.view,
                            [&] {
-                             reference::upsample_nearest(x.view, y.view, factor);
+                             reference::pool.upsample_nearest(x.view, y.view, factor);
                              return dot(y.view, g.view);
                            }),
             1e-6);
@@ -114,30 +114,30 @@ TEST(Pool, FastEqualsReferenceInEveryBlock) {
           Place x = random(type, Box::whole(shape), kSeed, margin), d_y = random(type, y_box, kSeed + 2, margin),
                 arg = place(DType::kU8, y_box, margin);
           const std::string what = "kernel " + to_string(w.kernel) + " channels " + std::to_string(channels);
-          reference::max_pool_argmax(x.view, arg.view, w, shape);
+          reference::pool.max_pool_argmax(x.view, arg.view, w, shape);
           for (const Box& block : some_blocks(y_box)) {
             Place fast = place(type, block, margin), slow = place(type, block);
             Place fast_arg = place(DType::kU8, block, margin), slow_arg = place(DType::kU8, block);
-            fast::max_pool(x.view, fast.view, w, shape);
-            reference::max_pool(x.view, slow.view, w, shape);
+            fast::pool.max_pool(x.view, fast.view, w, shape);
+            reference::pool.max_pool(x.view, slow.view, w, shape);
             expect_same_bits(slow.view, fast.view, "max " + what);
-            fast::max_pool_argmax(x.view, fast_arg.view, w, shape);
+            fast::pool.max_pool_argmax(x.view, fast_arg.view, w, shape);
             expect_same_bits(arg.view.sub(block), fast_arg.view, "argmax " + what);
-            fast::avg_pool(x.view, fast.view, w, shape);
-            reference::avg_pool(x.view, slow.view, w, shape);
+            fast::pool.avg_pool(x.view, fast.view, w, shape);
+            reference::pool.avg_pool(x.view, slow.view, w, shape);
             expect_close(slow.view, fast.view, tolerance, "avg " + what);
           }
           Place whole_max = place(type, x.view.box), whole_avg = place(type, x.view.box);
-          fast::max_pool_grad(arg.view, d_y.view, whole_max.view, w);
-          fast::avg_pool_grad(d_y.view, whole_avg.view, w, shape);
+          fast::pool.max_pool_grad(arg.view, d_y.view, whole_max.view, w);
+          fast::pool.avg_pool_grad(d_y.view, whole_avg.view, w, shape);
           for (const Box& block : some_blocks(x.view.box)) {
             Place fast = place(type, block, margin), slow = place(type, block);
-            fast::max_pool_grad(arg.view, d_y.view, fast.view, w);
-            reference::max_pool_grad(arg.view, d_y.view, slow.view, w);
+            fast::pool.max_pool_grad(arg.view, d_y.view, fast.view, w);
+            reference::pool.max_pool_grad(arg.view, d_y.view, slow.view, w);
             expect_close(slow.view, fast.view, tolerance, "max grad " + what);
             expect_same_bits(whole_max.view.sub(block), fast.view, "max grad block " + what);
-            fast::avg_pool_grad(d_y.view, fast.view, w, shape);
-            reference::avg_pool_grad(d_y.view, slow.view, w, shape);
+            fast::pool.avg_pool_grad(d_y.view, fast.view, w, shape);
+            reference::pool.avg_pool_grad(d_y.view, slow.view, w, shape);
             expect_close(slow.view, fast.view, tolerance, "avg grad " + what);
             expect_same_bits(whole_avg.view.sub(block), fast.view, "avg grad block " + what);
           }
@@ -153,14 +153,14 @@ TEST(Pool, UpsampleFastEqualsReferenceInEveryBlock) {
             d_y = random(type, Box::whole({2, 6, 4, 15, channels}), kSeed, 1);
       for (const Box& block : some_blocks(d_y.view.box)) {
         Place fast = place(type, block, 1), slow = place(type, block);
-        fast::upsample_nearest(x.view, fast.view, factor);
-        reference::upsample_nearest(x.view, slow.view, factor);
+        fast::pool.upsample_nearest(x.view, fast.view, factor);
+        reference::pool.upsample_nearest(x.view, slow.view, factor);
         expect_same_bits(slow.view, fast.view, "upsample");
       }
       for (const Box& block : some_blocks(x.view.box)) {
         Place fast = place(type, block, 1), slow = place(type, block);
-        fast::upsample_nearest_grad(d_y.view, fast.view, factor);
-        reference::upsample_nearest_grad(d_y.view, slow.view, factor);
+        fast::pool.upsample_nearest_grad(d_y.view, fast.view, factor);
+        reference::pool.upsample_nearest_grad(d_y.view, slow.view, factor);
         expect_close(slow.view, fast.view, type == DType::kBF16 ? 0x1p-7 : 1e-6, "upsample grad");
       }
     }

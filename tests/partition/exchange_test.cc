@@ -1,7 +1,7 @@
 // What an Exchange does, run by hand on tensors of signatures: every held voxel inside the image arrives from its
 // owner, nothing that is owned is touched, a halo may be wider than a neighbour's shard, and the transpose is the
 // adjoint.
-#include "libcore/kernels/rows.h"
+#include "libcore/tensor/rows.h"
 #include "libcore/tensor/tensor.h"
 #include "tests/partition/partition_scene.h"
 

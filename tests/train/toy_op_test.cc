@@ -4,7 +4,7 @@
 //   forward_difference {x}: y[d] = x[d + 1] - x[d] along the first spatial axis, x = 0 beyond the end: a halo of one plane
 #include <gtest/gtest.h>
 
-#include "libcore/kernels/rows.h"
+#include "libcore/tensor/rows.h"
 #include "libcore/models/layers.h"
 #include "libcore/train/equivalence.h"
 

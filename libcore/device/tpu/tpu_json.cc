@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "libcore/base/error.h"
+#include "libcore/base/text.h"
 
 namespace voxshard {
 namespace {
@@ -60,10 +61,10 @@ class Reader {
   void require_keys(const Json& json, const std::string& key, const std::vector<std::string>& keys) const {
     if (!json.is_object()) throw wrong(key, "should be an object {…}, got " + json.dump());
     for (const auto& wanted : keys)
-      if (!json.contains(wanted)) throw wrong(key, "the key \"" + wanted + "\" is missing; it has " + list(keys));
+      if (!json.contains(wanted)) throw wrong(key, "the key \"" + wanted + "\" is missing; it has " + joined(keys, ", "));
     for (const auto& [name, value] : json.items())
       if (std::find(keys.begin(), keys.end(), name) == keys.end())
-        throw wrong(key, "the key \"" + name + "\" is not known; expected " + list(keys));
+        throw wrong(key, "the key \"" + name + "\" is not known; expected " + joined(keys, ", "));
   }
 
   std::string text(const Json& json, const std::string& key, const char* field) const {
@@ -144,12 +145,6 @@ class Reader {
   }
 
  private:
-  static std::string list(const std::vector<std::string>& keys) {
-    std::string text;
-    for (const auto& key : keys) text += (text.empty() ? "" : ", ") + key;
-    return text;
-  }
-
   std::string file_;
 };
 
@@ -175,9 +170,7 @@ const Slice* TpuSpec::slice(std::int64_t cores) const {
 }
 
 std::string TpuSpec::slice_names() const {
-  std::string text;
-  for (const Slice& s : slices) text += (text.empty() ? "" : ", ") + std::to_string(s.cores);
-  return text;
+  return joined(slices, ", ", [](const Slice& s) { return std::to_string(s.cores); });
 }
 
 TpuSpec tpu_from_json(const Json& json, const std::string& file, const std::string& name) {

@@ -21,9 +21,10 @@ class ForwardKernel : public Kernel {
 
   std::int64_t packed_bytes() const override { return conv_.packed_bytes(); }
 
-  void pack(std::span<const TensorView> inputs, std::byte* packed) const override {
-    const TensorView& w = find_weights(inputs, weights_);
-    ensure(w.is_dense(), "weights are dense");
+  int packed_input() const override { return static_cast<int>(parts_); }
+
+  void pack(const TensorView& w, std::byte* packed) const override {
+    ensure(w.is_dense() && w.extent() == weights_, "weights are dense");
     conv_.pack(w.data, w.dtype, dense_strides(engine_weights()), packed);
   }
 

@@ -11,7 +11,7 @@
 
 #include "libcore/kernels/conv.h"
 #include "libcore/kernels/fast/conv_slabs.h"
-#include "libcore/kernels/rows.h"
+#include "libcore/tensor/rows.h"
 
 namespace voxshard {
 namespace fast {
@@ -56,9 +56,10 @@ class InputGradKernel : public Kernel {
     return bytes;
   }
 
-  void pack(std::span<const TensorView> inputs, std::byte* packed) const override {
-    const TensorView& w = find_weights(inputs, weights_);
-    ensure(w.is_dense(), "weights are dense");
+  int packed_input() const override { return 1; }
+
+  void pack(const TensorView& w, std::byte* packed) const override {
+    ensure(w.is_dense() && w.extent() == weights_, "weights are dense");
     const Shape full = conv_weights(weights_);
     const std::int64_t ci = channels_, co = full[4], row_bytes = co * dtype_bytes(w.dtype), tap_bytes = ci * row_bytes;
     if (patches_) return phases_[0].conv->pack(w.data, w.dtype, {0, 0, 0, 1, co}, packed);

@@ -10,7 +10,7 @@
 
 #include "libcore/kernels/conv.h"
 #include "libcore/kernels/pointwise.h"
-#include "libcore/kernels/rows.h"
+#include "libcore/tensor/rows.h"
 
 namespace voxshard::fast {
 namespace {
@@ -192,12 +192,6 @@ void SlabConv::run(const SlabIo& io, const std::byte* packed, const TensorView* 
   });
 }
 
-const TensorView& find_weights(std::span<const TensorView> inputs, const Shape& weights) {
-  for (const TensorView& view : inputs)
-    if (view.extent() == weights) return view;
-  throw Error(ErrorKind::kInternal, "[conv] no input has the shape of the weights");
-}
-
 TensorView every(const TensorView& view, const Dims& step, const Dims& offset) {
   TensorView part = view;
   std::int64_t skipped = 0;
@@ -220,7 +214,7 @@ bool use_in_place(const TensorView& view, const Box& box, DType type, TensorView
 void fill_from(const TensorView& from, const TensorView& to) {
   if (!from.box.contains(to.box)) std::memset(to.data, 0, static_cast<std::size_t>(to.count() * dtype_bytes(to.dtype)));
   const Box held = intersect(from.box, to.box);
-  if (!held.empty()) convert(from.sub(held), to.sub(held));
+  if (!held.empty()) pointwise.convert(from.sub(held), to.sub(held));
 }
 
 void fill_from_parts(std::span<const TensorView> parts, const TensorView& to) {
@@ -233,7 +227,7 @@ void fill_from_parts(std::span<const TensorView> parts, const TensorView& to) {
     channel += part.extent()[4];
     if (!part.box.contains(target.box)) fill_zero(target);
     const Box held = intersect(part.box, target.box);
-    if (!held.empty()) convert(part.sub(held), target.sub(held));
+    if (!held.empty()) pointwise.convert(part.sub(held), target.sub(held));
   }
 }
 
@@ -271,11 +265,11 @@ void for_each_tap(const TensorView& rows, const Window& window, const TensorView
 
 void gather_patches(const TensorView& x, const Window& window, const TensorView& rows) {
   std::memset(rows.data, 0, static_cast<std::size_t>(rows.count() * dtype_bytes(rows.dtype)));
-  for_each_tap(rows, window, x, [](const TensorView& part, const TensorView& grid) { convert(grid, part); });
+  for_each_tap(rows, window, x, [](const TensorView& part, const TensorView& grid) { pointwise.convert(grid, part); });
 }
 
 void scatter_patches(const TensorView& rows, const Window& window, const TensorView& x) {
-  for_each_tap(rows, window, x, [](const TensorView& part, const TensorView& grid) { convert(part, grid); });
+  for_each_tap(rows, window, x, [](const TensorView& part, const TensorView& grid) { pointwise.convert(part, grid); });
 }
 
 }  // namespace voxshard::fast

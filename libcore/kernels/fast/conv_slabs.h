@@ -85,9 +85,6 @@ inline Shape conv_weights(const Shape& shape) {
   return full;
 }
 
-/// The first input that has the shape of the weights.
-const TensorView& find_weights(std::span<const TensorView> inputs, const Shape& weights);
-
 /// The view of the positions i = step * j + offset along D, H, W, in coordinates j. Example: box 3:8, step 2, offset 0
 /// holds 4 and 6, that is j = 2:4.
 TensorView every(const TensorView& view, const Dims& step, const Dims& offset);

@@ -8,7 +8,7 @@
 
 #include "libcore/kernels/fast/conv_slabs.h"
 #include "libcore/kernels/fast/conv_weight_grad.h"
-#include "libcore/kernels/rows.h"
+#include "libcore/tensor/rows.h"
 
 namespace voxshard::fast {
 namespace {

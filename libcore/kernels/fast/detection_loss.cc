@@ -120,12 +120,10 @@ void write_at(const Row& row, const TensorView& view, const Dims& at) {
   });
 }
 
-}  // namespace
-
 void detection_sums(const TensorView& logits, const TensorView& class_targets, const TensorView& boxes,
                     const TensorView& box_targets, const TensorView& sums, const DetectionLossSpec& spec) {
   if (!is_fast(logits) || !is_fast(boxes) || !is_fast(box_targets) || class_targets.dtype != DType::kI32)
-    return reference::detection_sums(logits, class_targets, boxes, box_targets, sums, spec);
+    return reference::detection.sums(logits, class_targets, boxes, box_targets, sums, spec);
   const std::int64_t anchors = class_targets.extent().back();
   Row x(padded(logits.extent().back()), 0.0F), weights(x.size(), 0.0F);
   Row box(padded(boxes.extent().back()), 0.0F), wanted(box.size(), 0.0F);
@@ -146,14 +144,10 @@ void detection_sums(const TensorView& logits, const TensorView& class_targets, c
   }
 }
 
-void detection_loss(const TensorView& sums, const TensorView& loss, const DetectionLossSpec& spec) {
-  reference::detection_loss(sums, loss, spec);
-}
-
 void focal_grad(const TensorView& logits, const TensorView& class_targets, const TensorView& sums,
                 const TensorView& d_logits, const DetectionLossSpec& spec) {
   if (!is_fast(logits) || !is_fast(d_logits) || class_targets.dtype != DType::kI32)
-    return reference::focal_grad(logits, class_targets, sums, d_logits, spec);
+    return reference::detection.focal_grad(logits, class_targets, sums, d_logits, spec);
   const std::int64_t anchors = class_targets.extent().back();
   Row x(padded(logits.extent().back()), 0.0F), weights(x.size(), 0.0F), grad(x.size(), 0.0F);
   for_each_row(d_logits.box, [&](const Dims& at) {
@@ -167,7 +161,7 @@ void focal_grad(const TensorView& logits, const TensorView& class_targets, const
 void huber_grad(const TensorView& boxes, const TensorView& box_targets, const TensorView& sums,
                 const TensorView& d_boxes, const DetectionLossSpec& spec) {
   if (!is_fast(boxes) || !is_fast(box_targets) || !is_fast(d_boxes))
-    return reference::huber_grad(boxes, box_targets, sums, d_boxes, spec);
+    return reference::detection.huber_grad(boxes, box_targets, sums, d_boxes, spec);
   const auto delta = static_cast<float>(spec.delta);
   Row box(padded(boxes.extent().back()), 0.0F), wanted(box.size(), 0.0F), grad(box.size(), 0.0F);
   for_each_row(d_boxes.box, [&](const Dims& at) {
@@ -182,5 +176,10 @@ void huber_grad(const TensorView& boxes, const TensorView& box_targets, const Te
     write_at(grad, d_boxes, at);
   });
 }
+
+}  // namespace
+
+const DetectionKernels detection = {
+    .sums = detection_sums, .loss = reference::detection.loss, .focal_grad = focal_grad, .huber_grad = huber_grad};
 
 }  // namespace voxshard::fast

@@ -137,11 +137,9 @@ void write_piece(const std::vector<float>& grad, Y* to, std::int64_t stride, std
       round_to(grad[static_cast<std::size_t>(c * kVoxels + v)], to[v * stride + c]);
 }
 
-}  // namespace
-
 void segmentation_sums(const TensorView& logits, const TensorView& labels, const TensorView& sums,
                        const LossSpec& spec) {
-  if (!is_fast(logits) || labels.dtype != DType::kI32) return reference::segmentation_sums(logits, labels, sums, spec);
+  if (!is_fast(logits) || labels.dtype != DType::kI32) return reference::segmentation.sums(logits, labels, sums, spec);
   Softmax softmax(spec.classes);
   std::int32_t label[kVoxels];
   float label_logit[kVoxels] = {};
@@ -164,14 +162,10 @@ void segmentation_sums(const TensorView& logits, const TensorView& labels, const
   }
 }
 
-void segmentation_loss(const TensorView& sums, const TensorView& loss, const LossSpec& spec) {
-  reference::segmentation_loss(sums, loss, spec);
-}
-
 void segmentation_grad(const TensorView& logits, const TensorView& labels, const TensorView& sums,
                        const TensorView& d_logits, const LossSpec& spec) {
   if (!is_fast(logits) || !is_fast(d_logits) || labels.dtype != DType::kI32)
-    return reference::segmentation_grad(logits, labels, sums, d_logits, spec);
+    return reference::segmentation.grad(logits, labels, sums, d_logits, spec);
   Softmax softmax(spec.classes);
   std::vector<float> grad(softmax.p.size());
   std::int32_t label[kVoxels];
@@ -211,5 +205,10 @@ void segmentation_grad(const TensorView& logits, const TensorView& labels, const
     });
   }
 }
+
+}  // namespace
+
+const SegmentationKernels segmentation = {
+    .sums = segmentation_sums, .loss = reference::segmentation.loss, .grad = segmentation_grad};
 
 }  // namespace voxshard::fast

@@ -133,10 +133,8 @@ void for_each_part(std::int64_t total, std::int64_t pattern, Body body) {
   for (std::int64_t from = 0; from < total; from += pattern) body(from, std::min(pattern, total - from));
 }
 
-}  // namespace
-
 void moment_sums(const TensorView& x, const TensorView& sums, const NormSpec& spec) {
-  if (!is_fast(x)) return reference::moment_sums(x, sums, spec);
+  if (!is_fast(x)) return reference::norm.moment_sums(x, sums, spec);
   const std::int64_t channels = sums.extent()[1], pattern = pattern_of(channels);
   for (std::int64_t g = sums.box.begin[0]; g < sums.box.end(0); ++g) {
     PairSums total(channels);
@@ -154,13 +152,9 @@ void moment_sums(const TensorView& x, const TensorView& sums, const NormSpec& sp
   }
 }
 
-void norm_stats(const TensorView& sums, const TensorView& stats, const NormSpec& spec) {
-  reference::norm_stats(sums, stats, spec);
-}
-
 void norm_apply(const TensorView& x, const TensorView& stats, const TensorView& gamma, const TensorView& beta,
                 const TensorView& y, const NormSpec& spec) {
-  if (!is_fast(x) || !is_fast(y)) return reference::norm_apply(x, stats, gamma, beta, y, spec);
+  if (!is_fast(x) || !is_fast(y)) return reference::norm.apply(x, stats, gamma, beta, y, spec);
   const std::int64_t pattern = pattern_of(gamma.count());
   const auto slope = static_cast<float>(spec.slope);
   for (std::int64_t n = y.box.begin[0]; n < y.box.end(0); ++n) {
@@ -179,7 +173,7 @@ void norm_apply(const TensorView& x, const TensorView& stats, const TensorView& 
 
 void norm_grad_sums(const TensorView& x, const TensorView& stats, const TensorView& gamma, const TensorView& beta,
                     const TensorView& d_y, const TensorView& sums, const NormSpec& spec) {
-  if (!is_fast(x) || !is_fast(d_y)) return reference::norm_grad_sums(x, stats, gamma, beta, d_y, sums, spec);
+  if (!is_fast(x) || !is_fast(d_y)) return reference::norm.grad_sums(x, stats, gamma, beta, d_y, sums, spec);
   const std::int64_t channels = sums.extent()[1], pattern = pattern_of(channels);
   const auto slope = static_cast<float>(spec.slope);
   for (std::int64_t g = sums.box.begin[0]; g < sums.box.end(0); ++g) {
@@ -205,7 +199,7 @@ void norm_grad_sums(const TensorView& x, const TensorView& stats, const TensorVi
 void norm_input_grad(const TensorView& x, const TensorView& stats, const TensorView& gamma, const TensorView& beta,
                      const TensorView& d_y, const TensorView& sums, const TensorView& d_x, const NormSpec& spec) {
   if (!is_fast(x) || !is_fast(d_y) || !is_fast(d_x))
-    return reference::norm_input_grad(x, stats, gamma, beta, d_y, sums, d_x, spec);
+    return reference::norm.input_grad(x, stats, gamma, beta, d_y, sums, d_x, spec);
   const std::int64_t pattern = pattern_of(gamma.count());
   const auto slope = static_cast<float>(spec.slope);
   for (std::int64_t n = d_x.box.begin[0]; n < d_x.box.end(0); ++n) {
@@ -224,5 +218,12 @@ void norm_input_grad(const TensorView& x, const TensorView& stats, const TensorV
     });
   }
 }
+
+}  // namespace
+
+const NormKernels norm = {
+    .moment_sums = moment_sums, .stats = reference::norm.stats, .apply = norm_apply, .grad_sums = norm_grad_sums,
+    .input_grad = norm_input_grad, .group_column = reference::norm.group_column,
+    .group_moments = reference::norm.group_moments, .running_stats = reference::norm.running_stats};
 
 }  // namespace voxshard::fast

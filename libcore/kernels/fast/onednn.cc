@@ -20,12 +20,9 @@ bool cpu_has_native_bf16() {
   return isa == dnnl::cpu_isa::avx512_core_bf16 || isa == dnnl::cpu_isa::avx512_core_amx;
 }
 
-void pin_kernel_library_to_one_thread() {
-  thread_local const bool pinned = [] {
-    omp_set_num_threads(1);
-    return true;
-  }();
-  (void)pinned;
+std::string kernel_library_version() {
+  const dnnl_version_t* v = dnnl_version();
+  return "oneDNN " + std::to_string(v->major) + "." + std::to_string(v->minor) + "." + std::to_string(v->patch);
 }
 
 namespace fast {
@@ -33,8 +30,11 @@ namespace {
 
 using dnnl::memory;
 
+/// Every primitive and every operand passes here before it is made, so the library runs on the calling thread alone.
 const dnnl::engine& engine() {
   static const dnnl::engine cpu(dnnl::engine::kind::cpu, 0);
+  thread_local const bool pinned = (omp_set_num_threads(1), true);
+  (void)pinned;
   return cpu;
 }
 
@@ -77,7 +77,6 @@ bool is_slow(const std::string& name) {
 }
 
 void reorder(const memory::desc& from, const void* src, const memory::desc& to, void* dst) {
-  pin_kernel_library_to_one_thread();
   memory a(from, engine(), const_cast<void*>(src)), b(to, engine(), dst);
   dnnl::reorder(a, b).execute(stream(), a, b);
   stream().wait();
@@ -161,7 +160,6 @@ dnnl::convolution_forward::primitive_desc forward_desc(const Descriptors& d) {
 
 std::shared_ptr<const LibraryConv> LibraryConv::forward(const ConvGeometry& g, const WeightsLayout* wanted,
                                                         bool accept_slow) {
-  pin_kernel_library_to_one_thread();
   try {
     const Descriptors d = describe(g, g.dst_type, g.compute, wanted);
     const auto pd = forward_desc(d);
@@ -177,7 +175,6 @@ std::shared_ptr<const LibraryConv> LibraryConv::forward(const ConvGeometry& g, c
 
 std::shared_ptr<const LibraryConv> LibraryConv::weight_grad(const ConvGeometry& g, const WeightsLayout* wanted,
                                                             bool accept_slow) {
-  pin_kernel_library_to_one_thread();
   try {
     ConvGeometry plain = g;
     plain.bias = false;
@@ -205,7 +202,6 @@ const char* LibraryConv::name() const { return impl_->name.c_str(); }
 std::int64_t LibraryConv::scratch_bytes() const { return static_cast<std::int64_t>(impl_->scratch.get_size()); }
 
 void LibraryConv::run_forward(const void* src, const void* weights, const float* bias, void* dst, void* scratch) const {
-  pin_kernel_library_to_one_thread();
   auto at = [](const memory::desc& desc, const void* p) { return memory(desc, engine(), const_cast<void*>(p)); };
   std::unordered_map<int, memory> args = {{DNNL_ARG_SRC, at(impl_->src, src)},
                                           {DNNL_ARG_WEIGHTS, at(impl_->weights.impl().desc, weights)},
@@ -217,7 +213,6 @@ void LibraryConv::run_forward(const void* src, const void* weights, const float*
 }
 
 void LibraryConv::run_weight_grad(const void* src, const void* d_dst, void* d_weights, void* scratch) const {
-  pin_kernel_library_to_one_thread();
   auto at = [](const memory::desc& desc, const void* p) { return memory(desc, engine(), const_cast<void*>(p)); };
   std::unordered_map<int, memory> args = {{DNNL_ARG_SRC, at(impl_->src, src)},
                                           {DNNL_ARG_DIFF_WEIGHTS, at(impl_->weights.impl().desc, d_weights)},

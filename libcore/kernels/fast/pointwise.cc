@@ -68,10 +68,8 @@ std::vector<double> channel_totals(const TensorView& x, std::int64_t channels) {
   return totals;
 }
 
-}  // namespace
-
 void leaky_relu(const TensorView& x, const TensorView& y, double slope) {
-  if (!is_fast(x) || !is_fast(y)) return reference::leaky_relu(x, y, slope);
+  if (!is_fast(x) || !is_fast(y)) return reference::pointwise.leaky_relu(x, y, slope);
   const auto factor = static_cast<float>(slope);
   map(x, y, [factor](float v) {
     const float damped = factor * v;  // computed for all, so that the choice is a blend
@@ -80,7 +78,7 @@ void leaky_relu(const TensorView& x, const TensorView& y, double slope) {
 }
 
 void leaky_relu_grad(const TensorView& x, const TensorView& d_y, const TensorView& d_x, double slope) {
-  if (!is_fast(x) || !is_fast(d_y) || !is_fast(d_x)) return reference::leaky_relu_grad(x, d_y, d_x, slope);
+  if (!is_fast(x) || !is_fast(d_y) || !is_fast(d_x)) return reference::pointwise.leaky_relu_grad(x, d_y, d_x, slope);
   const auto factor = static_cast<float>(slope);
   map(x, d_y, d_x, [factor](float v, float grad) {
     const float damped = factor * grad;
@@ -89,12 +87,12 @@ void leaky_relu_grad(const TensorView& x, const TensorView& d_y, const TensorVie
 }
 
 void add(const TensorView& a, const TensorView& b, const TensorView& y) {
-  if (!is_fast(a) || !is_fast(b) || !is_fast(y)) return reference::add(a, b, y);
+  if (!is_fast(a) || !is_fast(b) || !is_fast(y)) return reference::pointwise.add(a, b, y);
   map(a, b, y, [](float u, float v) { return u + v; });
 }
 
 void scale(const TensorView& x, const TensorView& y, double factor) {
-  if (!is_fast(x) || !is_fast(y)) return reference::scale(x, y, factor);
+  if (!is_fast(x) || !is_fast(y)) return reference::pointwise.scale(x, y, factor);
   map(x, y, [f = static_cast<float>(factor)](float v) { return f * v; });
 }
 
@@ -107,20 +105,26 @@ void convert(const TensorView& src, const TensorView& dst) {
   } else if (is_fast(src) && is_fast(dst)) {
     map(src, dst, [](float v) { return v; });
   } else {
-    reference::convert(src, dst);
+    reference::pointwise.convert(src, dst);
   }
 }
 
 void channel_sum(const TensorView& x, const TensorView& sums) {
-  if (!is_fast(x) || x.box.empty()) return reference::channel_sum(x, sums);
+  if (!is_fast(x) || x.box.empty()) return reference::pointwise.channel_sum(x, sums);
   store_row(sums, 0, sums.count(), channel_totals(x, sums.count()).data());
 }
 
 void sum_all(const TensorView& x, const TensorView& y) {
-  if (!is_fast(x) || x.box.empty()) return reference::sum_all(x, y);
+  if (!is_fast(x) || x.box.empty()) return reference::pointwise.sum_all(x, y);
   double total = 0;
   for (double part : channel_totals(x, row_count(x.box))) total += part;
   store(y, 0, total);
 }
+
+}  // namespace
+
+const PointwiseKernels pointwise = {
+    .leaky_relu = leaky_relu, .leaky_relu_grad = leaky_relu_grad, .add = add, .scale = scale,
+    .lerp = reference::pointwise.lerp, .convert = convert, .channel_sum = channel_sum, .sum_all = sum_all};
 
 }  // namespace voxshard::fast

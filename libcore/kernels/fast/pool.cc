@@ -145,16 +145,14 @@ void add_share(const G* __restrict grad, std::int64_t count, float share, float*
   for (std::int64_t c = 0; c < count; ++c) sum[c] += to_f32(grad[c]) / share;
 }
 
-}  // namespace
-
 void max_pool(const TensorView& x, const TensorView& y, const Window& window, const Shape& global) {
-  if (!is_fast(x) || !is_fast(y)) return reference::max_pool(x, y, window, global);
+  if (!is_fast(x) || !is_fast(y)) return reference::pool.max_pool(x, y, window, global);
   reduce_max(x, y.box, window, global,
              [&](const Dims& at, const float* best, const std::int32_t*) { write_row(best, y, at); });
 }
 
 void max_pool_argmax(const TensorView& x, const TensorView& arg, const Window& window, const Shape& global) {
-  if (!is_fast(x) || arg.dtype != DType::kU8) return reference::max_pool_argmax(x, arg, window, global);
+  if (!is_fast(x) || arg.dtype != DType::kU8) return reference::pool.max_pool_argmax(x, arg, window, global);
   reduce_max(x, arg.box, window, global, [&](const Dims& at, const float*, const std::int32_t* taps) {
     auto* to = arg.as<std::uint8_t>() + offset_at(arg, at);
     for (std::int64_t c = 0; c < row_count(arg.box); ++c) to[c] = static_cast<std::uint8_t>(taps[c]);
@@ -162,7 +160,7 @@ void max_pool_argmax(const TensorView& x, const TensorView& arg, const Window& w
 }
 
 void max_pool_grad(const TensorView& arg, const TensorView& d_y, const TensorView& d_x, const Window& window) {
-  if (!is_fast(d_y) || !is_fast(d_x) || arg.dtype != DType::kU8) return reference::max_pool_grad(arg, d_y, d_x, window);
+  if (!is_fast(d_y) || !is_fast(d_x) || arg.dtype != DType::kU8) return reference::pool.max_pool_grad(arg, d_y, d_x, window);
   if (d_x.box.empty()) return;
   const std::int64_t channels = row_count(d_x.box);
   const Box outputs = intersect(arg.box, d_y.box);
@@ -181,7 +179,7 @@ void max_pool_grad(const TensorView& arg, const TensorView& d_y, const TensorVie
 }
 
 void avg_pool(const TensorView& x, const TensorView& y, const Window& window, const Shape& global) {
-  if (!is_fast(x) || !is_fast(y)) return reference::avg_pool(x, y, window, global);
+  if (!is_fast(x) || !is_fast(y)) return reference::pool.avg_pool(x, y, window, global);
   if (y.box.empty()) return;
   const std::int64_t channels = row_count(y.box);
   const Partners lists[3] = {inputs_of(y.box, 0, window, global[1]), inputs_of(y.box, 1, window, global[2]),
@@ -209,7 +207,7 @@ void avg_pool(const TensorView& x, const TensorView& y, const Window& window, co
 }
 
 void avg_pool_grad(const TensorView& d_y, const TensorView& d_x, const Window& window, const Shape& global) {
-  if (!is_fast(d_y) || !is_fast(d_x)) return reference::avg_pool_grad(d_y, d_x, window, global);
+  if (!is_fast(d_y) || !is_fast(d_x)) return reference::pool.avg_pool_grad(d_y, d_x, window, global);
   if (d_x.box.empty() || d_y.box.empty()) return fill_zero(d_x);
   const std::int64_t channels = row_count(d_x.box);
   const Partners lists[3] = {outputs_of(d_x.box, 0, window, d_y.box), outputs_of(d_x.box, 1, window, d_y.box),
@@ -231,7 +229,7 @@ void avg_pool_grad(const TensorView& d_y, const TensorView& d_x, const Window& w
 }
 
 void upsample_nearest(const TensorView& x, const TensorView& y, const Dims& factor) {
-  if (x.dtype != y.dtype) return reference::upsample_nearest(x, y, factor);
+  if (x.dtype != y.dtype) return reference::pool.upsample_nearest(x, y, factor);
   const auto size = static_cast<std::size_t>(dtype_bytes(y.dtype)),
              row = static_cast<std::size_t>(row_count(y.box)) * size;
   for_each_row(y.box, [&](const Dims& o) {
@@ -243,7 +241,7 @@ void upsample_nearest(const TensorView& x, const TensorView& y, const Dims& fact
 }
 
 void upsample_nearest_grad(const TensorView& d_y, const TensorView& d_x, const Dims& factor) {
-  if (!is_fast(d_y) || !is_fast(d_x)) return reference::upsample_nearest_grad(d_y, d_x, factor);
+  if (!is_fast(d_y) || !is_fast(d_x)) return reference::pool.upsample_nearest_grad(d_y, d_x, factor);
   if (d_x.box.empty()) return;
   const std::int64_t channels = row_count(d_x.box);
   const Window window{
@@ -266,5 +264,11 @@ void upsample_nearest_grad(const TensorView& d_y, const TensorView& d_x, const D
         [&](const Dims& at) { write_row(sum.data(), d_x, at); });
   });
 }
+
+}  // namespace
+
+const PoolKernels pool = {
+    .max_pool = max_pool, .max_pool_argmax = max_pool_argmax, .max_pool_grad = max_pool_grad, .avg_pool = avg_pool,
+    .avg_pool_grad = avg_pool_grad, .upsample_nearest = upsample_nearest, .upsample_nearest_grad = upsample_nearest_grad};
 
 }  // namespace voxshard::fast

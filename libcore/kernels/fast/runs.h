@@ -6,7 +6,7 @@
 
 #include <array>
 
-#include "libcore/kernels/rows.h"
+#include "libcore/tensor/rows.h"
 
 namespace voxshard::fast {
 

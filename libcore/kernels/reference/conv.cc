@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "libcore/kernels/rows.h"
+#include "libcore/tensor/rows.h"
 
 namespace voxshard::reference {
 namespace {

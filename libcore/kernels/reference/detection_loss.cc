@@ -9,7 +9,7 @@
 #include <cmath>
 #include <vector>
 
-#include "libcore/kernels/rows.h"
+#include "libcore/tensor/rows.h"
 
 namespace voxshard::reference {
 namespace {
@@ -54,8 +54,6 @@ double normaliser(const TensorView& sums, std::int64_t n, const DetectionLossSpe
   const std::int64_t row = (spec.group_of(n) - sums.box.begin[0]) * sums.strides[0];
   return (load(sums, row + 2) + 1) * static_cast<double>(spec.groups);
 }
-
-}  // namespace
 
 void detection_sums(const TensorView& logits, const TensorView& class_targets, const TensorView& boxes,
                     const TensorView& box_targets, const TensorView& sums, const DetectionLossSpec& spec) {
@@ -116,5 +114,10 @@ void huber_grad(const TensorView& boxes, const TensorView& box_targets, const Te
     store_row(d_boxes, offset_at(d_boxes, at), static_cast<std::int64_t>(grad.size()), grad.data());
   });
 }
+
+}  // namespace
+
+constinit const DetectionKernels detection = {
+    .sums = detection_sums, .loss = detection_loss, .focal_grad = focal_grad, .huber_grad = huber_grad};
 
 }  // namespace voxshard::reference

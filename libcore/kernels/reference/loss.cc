@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "libcore/kernels/loss_terms.h"
-#include "libcore/kernels/rows.h"
+#include "libcore/tensor/rows.h"
 
 namespace voxshard::reference {
 namespace {
@@ -30,8 +30,6 @@ double softmax(Row& p) {
   for (double& v : p) v /= total;
   return top + std::log(total);
 }
-
-}  // namespace
 
 void segmentation_sums(const TensorView& logits, const TensorView& labels, const TensorView& sums,
                        const LossSpec& spec) {
@@ -87,5 +85,10 @@ void segmentation_grad(const TensorView& logits, const TensorView& labels, const
     });
   }
 }
+
+}  // namespace
+
+constinit const SegmentationKernels segmentation = {
+    .sums = segmentation_sums, .loss = segmentation_loss, .grad = segmentation_grad};
 
 }  // namespace voxshard::reference

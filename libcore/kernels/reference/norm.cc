@@ -6,7 +6,7 @@
 #include <cmath>
 #include <vector>
 
-#include "libcore/kernels/rows.h"
+#include "libcore/tensor/rows.h"
 
 namespace voxshard::reference {
 namespace {
@@ -50,8 +50,6 @@ void sum_pairs(const Box& box, const TensorView& sums, const NormSpec& spec, Bod
     for (std::size_t c = 0; c < channels; ++c) store_pair(sums, g, static_cast<std::int64_t>(c), first[c], second[c]);
   }
 }
-
-}  // namespace
 
 void moment_sums(const TensorView& x, const TensorView& sums, const NormSpec& spec) {
   Row value(static_cast<std::size_t>(row_count(x.box)));
@@ -129,5 +127,41 @@ void norm_input_grad(const TensorView& x, const TensorView& stats, const TensorV
     });
   }
 }
+
+void group_column(const TensorView& sums, std::int64_t column, const TensorView& total) {
+  for (std::int64_t c = 0; c < total.count(); ++c) {
+    double sum = 0;
+    for (std::int64_t g = 0; g < sums.extent()[0]; ++g) sum += load(sums, g * sums.strides[0] + c * sums.strides[1] + column);
+    store(total, c, sum);
+  }
+}
+
+void group_moments(const TensorView& sums, const TensorView& moments, const NormSpec& spec) {
+  for (std::int64_t c = 0; c < moments.extent()[0]; ++c) {
+    double mean = 0, variance = 0;
+    for (std::int64_t g = 0; g < sums.extent()[0]; ++g) {
+      const std::int64_t at = g * sums.strides[0] + c * sums.strides[1];
+      const double m = load(sums, at) / spec.count;
+      mean += m;
+      variance += std::max(0.0, load(sums, at + 1) / spec.count - m * m);
+    }
+    store(moments, c * 2, mean / static_cast<double>(spec.groups));
+    store(moments, c * 2 + 1, variance / static_cast<double>(spec.groups));
+  }
+}
+
+void running_stats(const TensorView& moments, const TensorView& stats, const NormSpec& spec) {
+  for (std::int64_t c = 0; c < stats.extent()[1]; ++c) {
+    store(stats, c * 2, load(moments, c * 2));
+    store(stats, c * 2 + 1, 1 / std::sqrt(load(moments, c * 2 + 1) + spec.epsilon));
+  }
+}
+
+}  // namespace
+
+constinit const NormKernels norm = {
+    .moment_sums = moment_sums, .stats = norm_stats, .apply = norm_apply, .grad_sums = norm_grad_sums,
+    .input_grad = norm_input_grad, .group_column = group_column, .group_moments = group_moments,
+    .running_stats = running_stats};
 
 }  // namespace voxshard::reference

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "libcore/kernels/rows.h"
+#include "libcore/tensor/rows.h"
 
 namespace voxshard::reference {
 namespace {
@@ -26,8 +26,6 @@ void map(const TensorView& a, const TensorView& b, const TensorView& y, Op op) {
   });
 }
 
-}  // namespace
-
 void leaky_relu(const TensorView& x, const TensorView& y, double slope) {
   map(x, y, [=](double v) { return v > 0 ? v : slope * v; });
 }
@@ -42,6 +40,10 @@ void add(const TensorView& a, const TensorView& b, const TensorView& y) {
 
 void scale(const TensorView& x, const TensorView& y, double factor) {
   map(x, y, [=](double v) { return factor * v; });
+}
+
+void lerp(const TensorView& a, const TensorView& b, const TensorView& y, double m) {
+  map(a, b, y, [=](double u, double v) { return m * u + (1 - m) * v; });
 }
 
 void convert(const TensorView& src, const TensorView& dst) {
@@ -65,5 +67,11 @@ void sum_all(const TensorView& x, const TensorView& y) {
   });
   store(y, 0, total);
 }
+
+}  // namespace
+
+constinit const PointwiseKernels pointwise = {
+    .leaky_relu = leaky_relu, .leaky_relu_grad = leaky_relu_grad, .add = add, .scale = scale, .lerp = lerp,
+    .convert = convert, .channel_sum = channel_sum, .sum_all = sum_all};
 
 }  // namespace voxshard::reference

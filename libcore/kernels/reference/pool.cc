@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "libcore/kernels/rows.h"
+#include "libcore/tensor/rows.h"
 
 namespace voxshard::reference {
 namespace {
@@ -79,8 +79,6 @@ double clipped_volume(const Dims& o, const Window& window, const Shape& global) 
   for_each_input(o, window, global, [&](std::int64_t, const Dims&) { volume += 1; });
   return volume;
 }
-
-}  // namespace
 
 void max_pool(const TensorView& x, const TensorView& y, const Window& window, const Shape& global) {
   reduce_max(x, y.box, window, global, [&](const Dims& o, const Row& best, const Row&) {
@@ -164,5 +162,11 @@ void upsample_nearest_grad(const TensorView& d_y, const TensorView& d_x, const D
     store_row(d_x, offset_at(d_x, i), row_count(d_x.box), sum.data());
   });
 }
+
+}  // namespace
+
+constinit const PoolKernels pool = {
+    .max_pool = max_pool, .max_pool_argmax = max_pool_argmax, .max_pool_grad = max_pool_grad, .avg_pool = avg_pool,
+    .avg_pool_grad = avg_pool_grad, .upsample_nearest = upsample_nearest, .upsample_nearest_grad = upsample_nearest_grad};
 
 }  // namespace voxshard::reference

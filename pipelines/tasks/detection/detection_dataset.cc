@@ -14,6 +14,7 @@
 #include "io/boxes/voc.h"
 #include "io/image/picture.h"
 #include "libcore/base/rng.h"
+#include "libcore/base/text.h"
 #include "pipelines/tasks/detection/video_dataset.h"
 
 namespace voxshard {
@@ -165,9 +166,7 @@ DetectionDataset read_annotations(const fs::path& path, DetectionUse use) {
 }
 
 std::string class_names(const DetectionDataset& set) {
-  std::string names;
-  for (const auto& c : set.classes) names += (names.empty() ? "" : ", ") + std::to_string(c.id) + " " + c.name;
-  return names;
+  return joined(set.classes, ", ", [](const auto& c) { return std::to_string(c.id) + " " + c.name; });
 }
 
 DetectionSets with_equal_classes(DetectionSets sets) {

@@ -4,16 +4,10 @@
 #include <nlohmann/json.hpp>
 
 #include "libcore/base/text.h"
+#include "libcore/tensor/shape.h"
 #include "pipelines/tasks/detection/detection_dataset.h"
 
 namespace voxshard {
-namespace {
-
-std::string size_text(std::int64_t width, std::int64_t height) {
-  return std::to_string(width) + "x" + std::to_string(height);
-}
-
-}  // namespace
 
 using Json = nlohmann::ordered_json;
 
@@ -54,8 +48,8 @@ Json to_json(const DetectionSetInfo& info) {
 
 std::string to_text(const DetectionSetInfo& info) {
   std::string text = info.path.string() + "\n  " + std::to_string(info.images) + " images, " +
-                     size_text(info.smallest[0], info.smallest[1]) + " to " +
-                     size_text(info.largest[0], info.largest[1]) + " pixels; " + std::to_string(info.boxes) +
+                     to_string(Dims{info.smallest[0], info.smallest[1]}) + " to " +
+                     to_string(Dims{info.largest[0], info.largest[1]}) + " pixels; " + std::to_string(info.boxes) +
                      " boxes, of them " + std::to_string(info.crowds) + " crowds and " + std::to_string(info.ignored) +
                      " to be ignored; " + std::to_string(info.mended) + " entries mended, " +
                      std::to_string(info.failures.size()) + " left out\n";

@@ -1,7 +1,6 @@
 #include "pipelines/tasks/detection/predict_detections.h"
 
 #include <algorithm>
-#include <chrono>
 #include <set>
 
 #include "io/boxes/coco.h"
@@ -9,6 +8,8 @@
 #include "io/boxes/mot_sequence.h"
 #include "io/image/picture.h"
 #include "io/video/stream.h"
+#include "libcore/base/stopwatch.h"
+#include "libcore/base/text.h"
 #include "pipelines/tasks/detection/detection_dataset.h"
 #include "pipelines/tasks/detection/image_preparation.h"
 #include "pipelines/tasks/detection/predict_image.h"
@@ -182,7 +183,7 @@ class Detector {
   }
 
   void one(const Picture& picture) {
-    const auto start = std::chrono::steady_clock::now();
+    const Stopwatch watch;
     const std::string name = picture.file.filename().string();
     try {
       const Tensor pixels = normalised(reader_.read(picture.file, {.dtype = DType::kF32}), preparation_);
@@ -190,7 +191,7 @@ class Detector {
       for (const Detection& d : found) results_.push_back(result_of(picture, d));
       if (!d_.draw.empty()) draw(picture, found);
       detections_ += static_cast<std::int64_t>(found.size());
-      report_.cases.push_back({name, o_.output, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()});
+      report_.cases.push_back({name, o_.output, watch.seconds()});
     } catch (const Error& e) {
       if (e.kind() != ErrorKind::kInput) throw;
       report_.failures.push_back({name, e.code(), e.what()});
@@ -212,10 +213,8 @@ class Detector {
     std::vector<DrawnBox> boxes;
     for (const Detection& d : found) {
       if (d.score < kDrawnScore) break;  // they come best first
-      char score[16];
-      std::snprintf(score, sizeof score, " %.2f", d.score);
       const auto colour = static_cast<int>(d.class_id - first_class(prediction_.config)) + 1;  // 0 is black
-      boxes.push_back({.box = coco_box(d.box), .colour = colour, .caption = class_of(d).name + score});
+      boxes.push_back({.box = coco_box(d.box), .colour = colour, .caption = class_of(d).name + " " + fixed_text(d.score, 2)});
     }
     std::reverse(boxes.begin(), boxes.end());  // the best is on top
     const std::string stem = picture.file.stem().string();

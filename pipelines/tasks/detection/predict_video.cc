@@ -8,6 +8,7 @@
 #include "io/image/draw_boxes.h"
 #include "io/video/video_reader.h"
 #include "io/video/video_writer.h"
+#include "libcore/base/text.h"
 
 namespace voxshard {
 namespace {
@@ -118,12 +119,10 @@ class VideoDetector {
       const ScoredBox& b = found.boxes[i];
       if (b.score < o_.drawn_score) continue;
       const bool tracked = found.tracks[i] > 0;
-      char score[16];
-      std::snprintf(score, sizeof score, " %.2f", b.score);
       const std::string name = classes_.at(static_cast<std::size_t>(b.category)).name;
       boxes.push_back({.box = b.box,
                        .colour = static_cast<int>(tracked ? found.tracks[i] : b.category + 1),
-                       .caption = name + (tracked ? " #" + std::to_string(found.tracks[i]) : "") + score});
+                       .caption = name + (tracked ? " #" + std::to_string(found.tracks[i]) : "") + " " + fixed_text(b.score, 2)});
     }
     return boxes;
   }

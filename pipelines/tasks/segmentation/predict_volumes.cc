@@ -1,10 +1,10 @@
 #include "pipelines/tasks/segmentation/predict_volumes.h"
 
 #include <algorithm>
-#include <chrono>
 #include <set>
 
 #include "io/volume/volume.h"
+#include "libcore/base/stopwatch.h"
 #include "pipelines/tasks/segmentation/predict_volume.h"
 #include "pipelines/tasks/segmentation/prepare_image.h"
 #include "pipelines/tasks/segmentation/sample_source.h"
@@ -82,7 +82,7 @@ class Predictor {
   }
 
   void one(const fs::path& path) {
-    const auto start = std::chrono::steady_clock::now();
+    const Stopwatch watch;
     const std::string id = case_id(path, o_.formats);
     if (!seen_.insert(id).second) {
       fail(id, "E_DUPLICATE", "[predict] " + path.string() + " would overwrite the prediction of another image of the same name; rename it");
@@ -94,7 +94,7 @@ class Predictor {
                     predict_volume(*session_, prepared.image.voxels, air_value(plan_), spec_.unet.depth)};
       const fs::path file = o_.output / (id + o_.formats.front().endings.back());
       write_volume(file, restore_label(labels, prepared.original, plan_), DiskType::kU8, o_.formats);
-      report_.cases.push_back({id, file, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()});
+      report_.cases.push_back({id, file, watch.seconds()});
     } catch (const Error& e) {
       if (e.kind() != ErrorKind::kInput) throw;
       fail(id, e.code(), e.what());

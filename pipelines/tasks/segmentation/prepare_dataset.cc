@@ -1,7 +1,6 @@
 #include "pipelines/tasks/segmentation/prepare_dataset.h"
 
 #include <atomic>
-#include <chrono>
 #include <functional>
 #include <mutex>
 #include <nlohmann/json.hpp>
@@ -11,6 +10,7 @@
 #include "io/volume/mapped_volume.h"
 #include "io/volume/resample.h"
 #include "libcore/base/parallel.h"
+#include "libcore/base/stopwatch.h"
 #include "pipelines/tasks/segmentation/fingerprint.h"
 #include "pipelines/tasks/segmentation/prepare_image.h"
 #include "pipelines/tasks/segmentation/prepared_dataset.h"
@@ -224,7 +224,7 @@ std::vector<double> parse_numbers(const std::string& text, std::size_t count, co
 }
 
 PrepareReport prepare_dataset(const PrepareOptions& options, Progress& progress) {
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   PreparePlan plan = plan_from_options(options);
   const Dataset dataset = read_source_dataset(options.dataset);
   plan.channels = dataset.channels;
@@ -281,7 +281,7 @@ PrepareReport prepare_dataset(const PrepareOptions& options, Progress& progress)
   for (std::size_t i = 0; i < good.size(); ++i)
     if (good[i]) listed.push_back(std::move(records[i]));
   report.prepared = static_cast<int>(listed.size()) - report.skipped;
-  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  report.seconds = watch.seconds();
   if (progress.stop_requested()) return report.interrupted = true, report;
   if (listed.empty()) throw_no_case(options, failures);
 

@@ -3,15 +3,15 @@
 #include <cmath>
 #include <system_error>
 
+#include "libcore/base/text.h"
+
 namespace voxshard {
 namespace {
 
 /// Origins and spacings of image and label may differ by what f32 headers round; 0.01 mm over the volume is far below.
 constexpr double kGridTolerance = 1e-2;
 
-std::string size_text(const Geometry& g) {
-  return std::to_string(g.size[0]) + "x" + std::to_string(g.size[1]) + "x" + std::to_string(g.size[2]);
-}
+std::string size_text(const Geometry& g) { return joined_text(g.size.data(), 3); }
 
 void require_known_classes(const Volume& label, int classes, const std::string& file) {
   const auto* v = label.voxels.as<std::int32_t>();

@@ -1,4 +1,4 @@
-// Walking views row by row: a row is the run of channels at one voxel. Both kernel sets use it.
+// Walking views row by row: a row is the run of channels at one voxel.
 //
 //   for_each_row(y.box, [&](const Dims& at) { load_row(x, offset_at(x, at), channels, buffer); ... });
 //

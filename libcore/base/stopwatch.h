@@ -1,0 +1,20 @@
+// The one clock that durations are measured by.
+//
+//   Stopwatch watch;  work();  report.seconds = watch.seconds();
+#pragma once
+
+#include <chrono>
+
+namespace voxshard {
+
+class Stopwatch {
+ public:
+  /// Since it was made, or made anew.
+  double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point start_ = Clock::now();
+};
+
+}  // namespace voxshard

@@ -1,0 +1,38 @@
+// The optimizers' steps element by element, in double.
+#include "libcore/kernels/optimizer.h"
+
+#include <cmath>
+
+namespace voxshard::reference {
+namespace {
+
+void sgd(std::span<const float> g, std::span<float> w, std::span<float> u, const SgdStep& s) {
+  const double rate = s.rate, scale = s.scale, decay = s.decay, momentum = s.momentum;
+  for (std::size_t i = 0; i < g.size(); ++i) {
+    const double d = scale * g[i] + decay * w[i], slot = u.empty() ? d : momentum * u[i] + d;
+    if (!u.empty()) u[i] = static_cast<float>(slot);
+    w[i] = static_cast<float>(w[i] - rate * (s.nesterov && !u.empty() ? d + momentum * slot : slot));
+  }
+}
+
+void adam(std::span<const float> g, std::span<float> w, std::span<float> m, std::span<float> v, const AdamStep& s) {
+  const double rate = s.rate, scale = s.scale, decay = s.decay, beta1 = s.beta1, beta2 = s.beta2;
+  for (std::size_t i = 0; i < g.size(); ++i) {
+    const double d = scale * g[i], mean = beta1 * m[i] + (1 - beta1) * d, square = beta2 * v[i] + (1 - beta2) * d * d;
+    m[i] = static_cast<float>(mean);
+    v[i] = static_cast<float>(square);
+    w[i] = static_cast<float>(w[i] - rate * (mean * s.correct1 / (std::sqrt(square * s.correct2) + s.epsilon) + decay * w[i]));
+  }
+}
+
+double square_sum(std::span<const float> g) {
+  double sum = 0;
+  for (const double value : g) sum += value * value;
+  return sum;
+}
+
+}  // namespace
+
+constinit const OptimizerKernels optimizer = {.sgd = sgd, .adam = adam, .square_sum = square_sum};
+
+}  // namespace voxshard::reference

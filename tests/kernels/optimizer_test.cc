@@ -1,0 +1,72 @@
+// The optimizers' steps: fast = reference within f32 rounding, over sizes around a vector, several steps after another.
+#include "libcore/kernels/optimizer.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+namespace voxshard {
+namespace {
+
+using Numbers = std::vector<float>;
+
+Numbers numbers(std::size_t count, float phase) {
+  Numbers values(count);
+  for (std::size_t i = 0; i < count; ++i) values[i] = std::sin(0.7F * static_cast<float>(i) + phase);
+  return values;
+}
+
+void expect_near(const Numbers& fast, const Numbers& slow) {
+  ASSERT_EQ(fast.size(), slow.size());
+  for (std::size_t i = 0; i < fast.size(); ++i) EXPECT_NEAR(fast[i], slow[i], 2e-6) << i;
+}
+
+constexpr std::size_t kSizes[] = {0, 1, 7, 8, 9, 1000};
+
+TEST(OptimizerKernels, SgdOfBothSetsAgrees) {
+  for (const std::size_t size : kSizes)
+    for (const bool slot : {false, true})
+      for (const bool nesterov : {false, true}) {
+        const SgdStep step{.rate = 0.1F, .scale = 0.5F, .decay = 0.01F, .momentum = 0.9F, .nesterov = nesterov};
+        Numbers w = numbers(size, 0), u(slot ? size : 0, 0.0F), slow_w = w, slow_u = u;
+        for (int i = 0; i < 3; ++i) {
+          const Numbers g = numbers(size, static_cast<float>(i));
+          fast::optimizer.sgd(g, w, u, step);
+          reference::optimizer.sgd(g, slow_w, slow_u, step);
+        }
+        expect_near(w, slow_w);
+        expect_near(u, slow_u);
+      }
+}
+
+TEST(OptimizerKernels, AdamOfBothSetsAgrees) {
+  for (const std::size_t size : kSizes) {
+    Numbers w = numbers(size, 0), m(size, 0.0F), v(size, 0.0F), slow_w = w, slow_m = m, slow_v = v;
+    for (int i = 0; i < 3; ++i) {
+      const Numbers g = numbers(size, static_cast<float>(i));
+      const auto correct = [i](double beta) { return static_cast<float>(1 / (1 - std::pow(beta, i + 1))); };
+      const AdamStep step{.rate = 0.01F,
+                          .scale = 0.5F,
+                          .decay = 0.01F,
+                          .beta1 = 0.9F,
+                          .beta2 = 0.999F,
+                          .epsilon = 1e-3F,
+                          .correct1 = correct(0.9),
+                          .correct2 = correct(0.999)};
+      fast::optimizer.adam(g, w, m, v, step);
+      reference::optimizer.adam(g, slow_w, slow_m, slow_v, step);
+    }
+    expect_near(w, slow_w);
+    expect_near(m, slow_m);
+    expect_near(v, slow_v);
+  }
+}
+
+TEST(OptimizerKernels, SquareSumIsTheSumOfSquares) {
+  EXPECT_EQ(fast::optimizer.square_sum(Numbers{3, 4}), 25);
+  EXPECT_EQ(reference::optimizer.square_sum(Numbers{}), 0);
+}
+
+}  // namespace
+}  // namespace voxshard
