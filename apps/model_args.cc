@@ -7,10 +7,9 @@
 #include "pipelines/tpu/tpu_config_model.h"
 
 namespace voxshard {
-
 namespace {
 
-const std::string kModelGroup = "Model";
+constexpr const char* kModelGroup = "Model";
 
 /// A field as an option, which all models that have one of that name share.
 struct FieldOption {
@@ -48,7 +47,7 @@ void add_config_options(CLI::App& app, ModelArgs& a, bool fixed_data) {
     for (const auto& [word, value] : o.row.words) words.push_back(word);
     if (!words.empty()) option->check(CLI::IsMember(words));
     if (!shared) option->default_str(o.usual);
-    option->group(shared ? kModelGroup : o.groups.front());
+    option->group(shared ? kModelGroup : o.groups.front().c_str());
   }
 }
 
@@ -56,8 +55,9 @@ void add_config_options(CLI::App& app, ModelArgs& a, bool fixed_data) {
 
 void add_model_options(CLI::App& app, ModelArgs& a, bool fixed_data) {
   const std::string cut = "Cores and memory";
-  std::vector<std::string> names;
+  std::vector<std::string> names, recomputes;
   for (const auto& model : a.models) names.push_back(model->name);
+  for (Recompute recompute : kRecomputeChoices) recomputes.push_back(recompute_name(recompute));
   app.add_option("--model", a.model, "The reference U-Net, over volumes or images, or RetinaNet over images")
       ->check(CLI::IsMember(names))->capture_default_str()->group(kModelGroup);
   add_config_options(app, a, fixed_data);
@@ -71,7 +71,7 @@ void add_model_options(CLI::App& app, ModelArgs& a, bool fixed_data) {
       ->check(CLI::IsMember({"all", "replica"}))->capture_default_str()->group(cut);
   app.add_option("--recompute", a.recompute,
                  "What the backward pass makes again instead of keeping: norms, upsampling (and norms), levels (all but skips)")
-      ->check(CLI::IsMember({"none", "norms", "upsampling", "levels"}))->capture_default_str()->group(cut);
+      ->check(CLI::IsMember(recomputes))->capture_default_str()->group(cut);
   app.add_option("--thinnest-slab", a.thinnest_slab,
                  "Deep levels whose parts have fewer planes are cut over fewer cores; 0: never")
       ->check(CLI::Range(0, 1 << 20))->capture_default_str()->group(cut);
