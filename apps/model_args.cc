@@ -1,37 +1,67 @@
 #include "apps/model_args.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 
+#include "apps/flags.h"
 #include "pipelines/tpu/tpu_config_model.h"
 
 namespace voxshard {
+namespace {
+
+constexpr const char* kModelGroup = "Model";
+
+/// A field as an option, which all models that have one of that name share.
+struct FieldOption {
+  ConfigField row;                  // of the last of them
+  std::vector<std::string> groups;  // of models
+  std::string usual;                // "32, of RetinaNet 64"
+  FieldValue like;                  // of the type that users say
+};
+
+std::vector<FieldOption> field_options(const ModelTable& models) {
+  std::vector<FieldOption> options;
+  for (const auto& model : models)
+    for (const ConfigField& row : model->fields) {
+      auto it = std::ranges::find(options, row.option_name(), [](const FieldOption& o) { return o.row.option_name(); });
+      if (it == options.end()) it = options.insert(options.end(), FieldOption{});
+      if (std::ranges::count(it->groups, model->group) > 0) continue;
+      it->row = row;
+      it->usual += (it->groups.empty() ? "" : ", of " + model->group + " ") + row.said(model->config);
+      it->like = row.words.empty() ? row.get(model->config) : std::string();
+      it->groups.push_back(model->group);
+    }
+  return options;
+}
+
+void add_config_options(CLI::App& app, ModelArgs& a, bool fixed_data) {
+  for (const FieldOption& o : field_options(a.models)) {
+    if (fixed_data && o.row.of_data) continue;
+    const std::string name = o.row.option_name();
+    const bool shared = o.groups.size() > 1;
+    const std::string help = with_flags(o.row.help + (shared ? "; default: " + o.usual : ""));
+    CLI::Option* option = std::visit([&]<class Value>(const Value&) {
+      return app.add_option_function<Value>("--" + name, [&a, name](const Value& value) { a.given.emplace_back(name, value); }, help);
+    }, o.like);
+    std::vector<std::string> words;
+    for (const auto& [word, value] : o.row.words) words.push_back(word);
+    if (!words.empty()) option->check(CLI::IsMember(words));
+    if (!shared) option->default_str(o.usual);
+    option->group(shared ? kModelGroup : o.groups.front().c_str());
+  }
+}
+
+}  // namespace
 
 void add_model_options(CLI::App& app, ModelArgs& a, bool fixed_data) {
-  const std::string model = "Model", cut = "Cores and memory", unet = "U-Net", retinanet = "RetinaNet";
+  const std::string cut = "Cores and memory";
+  std::vector<std::string> names, recomputes;
+  for (const auto& model : a.models) names.push_back(model->name);
+  for (Recompute recompute : kRecomputeChoices) recomputes.push_back(recompute_name(recompute));
   app.add_option("--model", a.model, "The reference U-Net, over volumes or images, or RetinaNet over images")
-      ->check(CLI::IsMember({"unet3d", "unet2d", "retinanet"}))->capture_default_str()->group(model);
-  app.add_option("--base-filters", a.base_filters, "Filters of the first convolution, doubled per level; default: 32, of RetinaNet 64")
-      ->group(model);
-  if (!fixed_data) {
-    app.add_option("--channels", a.channels, "Image channels; default: 1, of RetinaNet 3")->group(model);
-    app.add_option("--classes", a.classes, "Classes, background included (but for --variant legacy); default: 3, of RetinaNet 91 or 90")
-        ->group(model);
-  }
-  app.add_option("--depth", a.depth, "Levels")->capture_default_str()->group(unet);
-  app.add_option("--norm", a.norm, "batch, instance or none")->capture_default_str()->group(unet);
-  app.add_option("--activation", a.activation, "relu or leaky_relu (slope 0.01)")
-      ->check(CLI::IsMember({"relu", "leaky_relu"}))->capture_default_str()->group(unet);
-  app.add_option("--up", a.up, "deconvolution, or nearest up-sampling")
-      ->check(CLI::IsMember({"deconvolution", "nearest"}))->capture_default_str()->group(unet);
-  app.add_option("--loss", a.loss, "dice_ce, cross_entropy or adaptive_dice32")->capture_default_str()->group(unet);
-  app.add_option("--backbone", a.backbone, "resnet50 or resnet18")->capture_default_str()->group(retinanet);
-  app.add_option("--variant", a.variant, "detection or legacy: which of the two reference models (anchors, classes, first kernels)")
-      ->capture_default_str()->group(retinanet);
-  app.add_option("--pyramid-filters", a.pyramid_filters, "Filters of the feature pyramid and the heads")
-      ->capture_default_str()->group(retinanet);
-  app.add_option("--norm-momentum", a.norm_momentum, "Of the running statistics; lower for runs of a few hundred steps")
-      ->capture_default_str()->group(retinanet);
-  app.add_option("--precision", a.precision, "bf16 (products accumulate in f32) or f32")->capture_default_str()->group(model);
+      ->check(CLI::IsMember(names))->capture_default_str()->group(kModelGroup);
+  add_config_options(app, a, fixed_data);
+  app.add_option("--precision", a.precision, "bf16 (products accumulate in f32) or f32")->capture_default_str()->group(kModelGroup);
   app.add_option("--partition", a.partition, "Cores per tensor axis, N D H W C (of images N H W C): 1x2x2x2x1 cuts a volume over 8; auto: planned; default: not cut")
       ->group(cut);
   app.add_option("--cores", a.cores, "Check that the partition (times the replicas) uses this many cores")->group(cut);
@@ -41,7 +71,7 @@ void add_model_options(CLI::App& app, ModelArgs& a, bool fixed_data) {
       ->check(CLI::IsMember({"all", "replica"}))->capture_default_str()->group(cut);
   app.add_option("--recompute", a.recompute,
                  "What the backward pass makes again instead of keeping: norms, upsampling (and norms), levels (all but skips)")
-      ->check(CLI::IsMember({"none", "norms", "upsampling", "levels"}))->capture_default_str()->group(cut);
+      ->check(CLI::IsMember(recomputes))->capture_default_str()->group(cut);
   app.add_option("--thinnest-slab", a.thinnest_slab,
                  "Deep levels whose parts have fewer planes are cut over fewer cores; 0: never")
       ->check(CLI::Range(0, 1 << 20))->capture_default_str()->group(cut);
@@ -53,49 +83,16 @@ namespace {
 
 constexpr std::int64_t kMostCores = 4096;
 
-/// Options that a model does not have must not be given: they would silently do nothing.
-void refuse_options_of_another_model(const ModelArgs& a) {
-  const ModelArgs usual;
-  const bool detects = a.model == "retinanet";
-  const auto refuse_if = [&](bool given, const char* option) {
-    if (given) throw Error(ErrorKind::kConfig, std::string("[config] ") + option + " is not an option of " + a.model + "; leave it out");
-  };
-  refuse_if(detects && a.depth != usual.depth, "--depth");
-  refuse_if(detects && a.norm != usual.norm, "--norm");
-  refuse_if(detects && a.activation != usual.activation, "--activation");
-  refuse_if(detects && a.up != usual.up, "--up");
-  refuse_if(detects && a.loss != usual.loss, "--loss");
-  refuse_if(!detects && a.backbone != usual.backbone, "--backbone");
-  refuse_if(!detects && a.variant != usual.variant, "--variant");
-  refuse_if(!detects && a.pyramid_filters != usual.pyramid_filters, "--pyramid-filters");
-  refuse_if(!detects && a.norm_momentum != usual.norm_momentum, "--norm-momentum");
-}
-
-ModelSpec unet_of(const ModelArgs& a) {
-  const UNetConfig reference;
-  ModelSpec spec;
-  spec.unet = {.spatial_axes = a.model == "unet2d" ? 2 : 3,
-               .base_filters = a.base_filters.value_or(reference.base_filters),
-               .depth = a.depth,
-               .channels = a.channels.value_or(reference.channels),
-               .classes = a.classes.value_or(reference.classes),
-               .norm = norm_from_name(a.norm),
-               .slope = a.activation == "leaky_relu" ? 0.01 : 0.0,
-               .deconvolution = a.up == "deconvolution"};
-  spec.loss = loss_from_name(a.loss);
+/// The chosen model with what was given of its config. An option of another model is refused: it would silently do nothing.
+ModelSpec with_config(const ModelArgs& a) {
+  ModelSpec spec = usual_spec(model_named(a.models, a.model));
+  for (const auto& [name, value] : a.given)
+    if (std::ranges::count(spec.model->fields, name, &ConfigField::option_name) == 0)
+      throw Error(ErrorKind::kConfig, "[config] --" + name + " is not an option of " + a.model + "; leave it out");
+  for (const ConfigField& row : spec.model->fields)
+    for (const auto& [name, value] : a.given)
+      if (name == row.option_name()) row.set(spec.config, row.meant(value));
   return spec;
-}
-
-ModelSpec retinanet_of(const ModelArgs& a) {
-  const RetinaNetConfig reference;
-  const RetinaNetVariant variant = variant_from_name(a.variant);
-  return retinanet_spec({.backbone = backbone_from_name(a.backbone),
-                         .variant = variant,
-                         .channels = a.channels.value_or(reference.channels),
-                         .classes = a.classes.value_or(reference.classes - (variant == RetinaNetVariant::kLegacy ? 1 : 0)),
-                         .filters = a.base_filters.value_or(reference.filters),
-                         .pyramid_filters = a.pyramid_filters,
-                         .norm_momentum = a.norm_momentum});
 }
 
 void apply_tpu_config(const ModelArgs& a, std::int64_t batch, ModelSpec& spec) {
@@ -122,8 +119,7 @@ void apply_tpu_config(const ModelArgs& a, std::int64_t batch, ModelSpec& spec) {
 }  // namespace
 
 ModelSpec model_spec(const ModelArgs& a, std::int64_t batch) {
-  refuse_options_of_another_model(a);
-  ModelSpec spec = a.model == "retinanet" ? retinanet_of(a) : unet_of(a);
+  ModelSpec spec = with_config(a);
   spec.precision = precision_from_name(a.precision);
   const int rank = spec.spatial_axes() + 2;
   spec.cut.mesh.partition = a.partition.empty() || a.partition == "auto" ? Dims::filled(rank, 1) : partition_from_text(a.partition, rank);

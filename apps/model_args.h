@@ -1,8 +1,8 @@
 // The options that say which model, at which precision, cut how; shared by train, verify, bench and explain.
 #pragma once
 
-#include <optional>
 #include <string>
+#include <vector>
 
 #include "apps/tpu_args.h"
 #include "pipelines/runs/model_spec.h"
@@ -14,16 +14,12 @@ class App;
 namespace voxshard {
 
 struct ModelArgs {
-  std::string model = "unet3d";
-  std::optional<std::int64_t> base_filters, channels, classes;  // empty: what the reference model has
+  ModelTable models = model_table();
+  std::string model = models.front()->name;
+  std::vector<std::pair<std::string, FieldValue>> given;  // of the model's config, by the option's name
   std::int64_t cores = 0, replicas = 1;
   std::int64_t slice_cores = 0;  // of the slice that --device names; the system of a TPUConfig where --cores is not given
-  int depth = 4;
-  std::string backbone = "resnet50", variant = "detection";
-  std::int64_t pyramid_filters = 256;
-  double norm_momentum = 0.997;
-  std::string norm = "batch", activation = "relu", up = "deconvolution", loss = "dice_ce", precision = "bf16";
-  std::string norm_scope = "all", partition;  // empty: not cut
+  std::string precision = "bf16", norm_scope = "all", partition;  // empty: not cut
   std::string recompute = "none";
   std::int64_t thinnest_slab = 0;
   std::string memory;                         // bytes per core; empty: no limit

@@ -13,23 +13,31 @@ constexpr double kFirstScore = 0.01;
 constexpr double kEpsilon = 1e-4;  // of all batch norms
 constexpr double kAlpha = 0.25, kGamma = 1.5, kDelta = 0.1, kBoxWeight = 50;
 
-void check(const RetinaNetConfig& config, const DetectionOptions& options) {
-  auto require = [](bool ok, const std::string& text) {
-    if (!ok) throw Error(ErrorKind::kConfig, "[retinanet] " + text);
+using C = RetinaNetConfig;
+
+/// Choosing a variant chooses its usual number of classes; the row of the classes comes later.
+ConfigField variant_field() {
+  ConfigField row = field(&C::variant, {.name = "variant", .help = "detection or legacy: which of the two reference models (anchors, classes, first kernels)",
+                                                .names = {"detection", "legacy"}});
+  row.set = [set = row.set](std::any& config, const FieldValue& value) {
+    set(config, value);
+    auto& c = std::any_cast<C&>(config);
+    c.classes = 90 + first_class(c);
   };
-  require(config.filters >= 1 && config.pyramid_filters >= 1, "filters must be positive");
-  require(config.channels >= 1, "at least 1 image channel is needed");
-  require(config.norm_momentum >= 0 && config.norm_momentum < 1,
-          "the momentum of the running statistics must be at least 0 and below 1, got " + std::to_string(config.norm_momentum));
-  const std::int64_t least = first_class(config) + 1;
-  require(config.classes >= least, "at least " + std::to_string(least) + " classes are needed" +
-                                       (least == 2 ? " (background included)" : "") + ", got " + std::to_string(config.classes));
-  require(options.size.rank() == 2, "the size " + to_string(options.size) + " should have 2 axes, H and W");
-  for (auto extent : options.size) require(extent > 0, "the size " + to_string(options.size) + " has an extent below 1");
-  require(options.batch > 0, "the batch must be positive, got " + std::to_string(options.batch));
-  require(options.norm_replicas > 0 && options.batch % options.norm_replicas == 0,
-          "a batch of " + std::to_string(options.batch) + " cannot be shared by " +
-              std::to_string(options.norm_replicas) + " replicas evenly");
+  return row;
+}
+
+const std::vector<ConfigField>& fields() {
+  static const std::vector<ConfigField> rows = {
+      field(&C::backbone, {.name = "backbone", .help = "resnet50 or resnet18", .names = {"resnet18", "resnet50"}}),
+      variant_field(),
+      field(&C::filters, {.name = "base_filters", .help = "Filters of the first convolution, doubled per level", .least = 1}),
+      field(&C::pyramid_filters, {.name = "pyramid_filters", .help = "Filters of the feature pyramid and the heads", .least = 1}),
+      field(&C::channels, {.name = "channels", .help = "Image channels", .least = 1, .of_data = true}),
+      field(&C::classes, {.name = "classes", .help = "Classes, background included (but for {variant} legacy)", .of_data = true}),
+      field(&C::norm_momentum, {.name = "norm_momentum", .help = "Of the running statistics; lower for runs of a few hundred steps",
+                                .least = 0, .below = 1, .shapes = false})};
+  return rows;
 }
 
 struct Head {
@@ -76,7 +84,7 @@ LevelValues with_targets(Builder& b, ValueId logits, ValueId boxes, std::int64_t
   return {logits, class_targets, boxes, box_targets};
 }
 
-void add_loss(Builder& b, const std::vector<LevelValues>& levels, const DetectionOptions& options) {
+void add_loss(Builder& b, const std::vector<LevelValues>& levels, const GraphOptions& options) {
   const DetectionAttrs attrs{.groups = options.norm_replicas,
                              .batch = options.batch,
                              .box_weight = kBoxWeight,
@@ -111,8 +119,12 @@ PostprocessOptions postprocess_options(const RetinaNetConfig& config) {
   return config.variant == RetinaNetVariant::kLegacy ? legacy_evaluation_postprocess() : detection_postprocess();
 }
 
-Graph build_retinanet(const RetinaNetConfig& config, const DetectionOptions& options, const OpTable& ops) {
-  check(config, options);
+Graph build_retinanet(const RetinaNetConfig& config, const GraphOptions& options, const OpTable& ops) {
+  check_graph("retinanet", fields(), config, options, 2, 2);
+  const std::int64_t least = first_class(config) + 1;
+  if (config.classes < least)
+    throw Error(ErrorKind::kConfig, "[retinanet] at least " + std::to_string(least) + " classes are needed" +
+                                        (least == 2 ? " (background included)" : "") + ", got " + std::to_string(config.classes));
   Graph graph;
   Builder b(graph, ops);
   const NormOptions norm{.replicas = options.norm_replicas, .momentum = config.norm_momentum, .epsilon = kEpsilon};
@@ -138,6 +150,19 @@ Graph build_retinanet(const RetinaNetConfig& config, const DetectionOptions& opt
   if (!options.training) return graph;
   add_loss(b, levels, options);
   return graph;
+}
+
+Model retinanet() {
+  return {.name = "retinanet",
+          .group = "RetinaNet",
+          .spatial_axes = 2,
+          .data = kBoxes,
+          .config = C{},
+          .fields = fields(),
+          .build = [](const std::any& config, const GraphOptions& options, const OpTable& ops) {
+            return build_retinanet(std::any_cast<const C&>(config), options, ops);
+          },
+          .targets = target_inputs()};
 }
 
 std::vector<std::string> target_inputs() {

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "libcore/models/anchors.h"
+#include "libcore/models/model.h"
 #include "libcore/models/nms.h"
 #include "libcore/models/resnet.h"
 
@@ -29,22 +30,16 @@ struct RetinaNetConfig {
   std::int64_t filters = 64;          // of the stem
   std::int64_t pyramid_filters = 256;
   double norm_momentum = 0.997;       // of the running statistics; a run of a few hundred steps wants less
-  friend bool operator==(const RetinaNetConfig&, const RetinaNetConfig&) = default;
-};
-
-struct DetectionOptions {
-  std::int64_t batch = 1;
-  Dims size;  // H W, any
-  DType dtype = DType::kF32;
-  bool training = true;            // with targets, loss and running statistics; else from running statistics
-  std::int64_t norm_replicas = 1;  // norm and loss over this many equal parts of the batch apiece
 };
 
 /// Inputs "image" (N, H, W, channels) in `dtype` and, in training, per level L of 3 to 7 "class_targets/L" (N, h, w, anchors)
 /// i32 and "box_targets/L" (N, h, w, 4 anchors) f32 (matching.h makes them), h = ceil(H / 2^L). Outputs per level
 /// "class_logits/L" (N, h, w, anchors * classes) and "boxes/L" (N, h, w, 4 anchors), f32; in training "loss" (f64) and
 /// "loss_sums" (1 or replicas, 3) (kernels/detection_loss.h). L2 is the optimizer's weight decay. Errors: kConfig.
-Graph build_retinanet(const RetinaNetConfig& config, const DetectionOptions& options, const OpTable& ops);
+Graph build_retinanet(const RetinaNetConfig& config, const GraphOptions& options, const OpTable& ops);
+
+/// Its row in the table of models.
+Model retinanet();
 
 AnchorOptions anchor_options(const RetinaNetConfig& config);
 /// The id of the first kind of object: 1 where class 0 is the background, else 0.

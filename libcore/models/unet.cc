@@ -1,24 +1,24 @@
 #include "libcore/models/unet.h"
 
-
 namespace voxshard {
 namespace {
 
-void check(const UNetConfig& config, const SegmentationOptions& options) {
-  auto require = [](bool ok, const std::string& text) {
-    if (!ok) throw Error(ErrorKind::kConfig, "[unet] " + text);
-  };
-  require(config.base_filters > 0, "base filters must be positive, got " + std::to_string(config.base_filters));
-  require(config.depth >= 1 && config.depth <= 8, "depth must be 1 to 8, got " + std::to_string(config.depth));
-  require(config.classes >= 2, "at least 2 classes are needed (background included), got " + std::to_string(config.classes));
-  require(config.channels >= 1, "at least 1 image channel is needed");
-  require(options.size.rank() == config.spatial_axes,
-          "the size " + to_string(options.size) + " should have " + std::to_string(config.spatial_axes) + " axes");
-  for (auto extent : options.size) require(extent > 0, "the size " + to_string(options.size) + " has an extent below 1");
-  require(options.batch > 0, "the batch must be positive, got " + std::to_string(options.batch));
-  require(options.norm_replicas > 0 && options.batch % options.norm_replicas == 0,
-          "a batch of " + std::to_string(options.batch) + " cannot be shared by " +
-              std::to_string(options.norm_replicas) + " replicas evenly");
+using C = UNetConfig;
+
+const std::vector<ConfigField>& fields() {
+  static const std::vector<ConfigField> rows = {
+      field(&C::base_filters, {.name = "base_filters", .help = "Filters of the first convolution, doubled per level", .least = 1}),
+      field(&C::depth, {.name = "depth", .help = "Levels", .least = 1, .most = 8}),
+      field(&C::channels, {.name = "channels", .help = "Image channels", .least = 1, .of_data = true}),
+      field(&C::classes, {.name = "classes", .help = "Classes, background included", .least = 2, .of_data = true}),
+      field(&C::norm, {.name = "norm", .help = "batch, instance or none", .names = {"batch", "instance", "none"}}),
+      field(&C::slope, {.name = "slope", .help = "relu or leaky_relu (slope 0.01)", .option = "activation",
+                        .words = {{"relu", 0.0}, {"leaky_relu", 0.01}}}),
+      field(&C::deconvolution, {.name = "deconvolution", .help = "deconvolution, or nearest up-sampling", .option = "up",
+                                .words = {{"deconvolution", true}, {"nearest", false}}}),
+      field(&C::loss, {.name = "loss", .help = "dice_ce, cross_entropy or adaptive_dice32",
+                       .names = {std::begin(kLossNames), std::end(kLossNames)}, .shapes = false})};
+  return rows;
 }
 
 ValueId block(Layers& layers, const std::vector<ValueId>& x, const std::string& name, std::int64_t filters) {
@@ -48,8 +48,8 @@ ValueId network(Builder& b, Layers& layers, const UNetConfig& config, ValueId x)
 
 }  // namespace
 
-Graph build_unet(const UNetConfig& config, const SegmentationOptions& options, const OpTable& ops) {
-  check(config, options);
+Graph build_unet(const UNetConfig& config, const GraphOptions& options, const OpTable& ops) {
+  check_graph("unet", fields(), config, options, 2, 3);
   Graph graph;
   Builder b(graph, ops);
   Shape image{options.batch};
@@ -65,10 +65,22 @@ Graph build_unet(const UNetConfig& config, const SegmentationOptions& options, c
   graph.outputs["logits"] = logits;
   if (!options.training) return graph;
   const ValueId y = b.input("labels", {DType::kI32, labels}, input::Labels{.classes = config.classes});
-  const SegmentationAttrs attrs{.loss = options.loss, .batch = options.batch, .dtype = options.dtype};
+  const SegmentationAttrs attrs{.loss = config.loss, .batch = options.batch, .dtype = options.dtype};
   const ValueId sums = b.op("segmentation_sums", {logits, y}, attrs, "loss/sums");
   graph.outputs["loss"] = b.op("segmentation_loss", {sums, logits, y}, attrs, "loss");
   return graph;
+}
+
+Model unet(const std::string& name, int spatial_axes) {
+  return {.name = name,
+          .group = "U-Net",
+          .spatial_axes = spatial_axes,
+          .config = C{},
+          .fields = fields(),
+          .build = [](const std::any& config, const GraphOptions& options, const OpTable& ops) {
+            return build_unet(std::any_cast<const C&>(config), options, ops);
+          },
+          .multiple = [](const std::any& config) { return std::int64_t{1} << (std::any_cast<const C&>(config).depth - 1); }};
 }
 
 std::int64_t count_parameters(const Graph& graph) {

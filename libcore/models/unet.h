@@ -8,11 +8,11 @@
 
 #include "libcore/kernels/loss.h"
 #include "libcore/models/layers.h"
+#include "libcore/models/model.h"
 
 namespace voxshard {
 
 struct UNetConfig {
-  int spatial_axes = 3;
   std::int64_t base_filters = 32;
   int depth = 4;
   std::int64_t channels = 1;
@@ -20,21 +20,15 @@ struct UNetConfig {
   NormKind norm = NormKind::kBatch;
   double slope = 0;            // 0: ReLU, > 0: leaky ReLU
   bool deconvolution = true;   // false: nearest up-sampling
-  friend bool operator==(const UNetConfig&, const UNetConfig&) = default;
-};
-
-struct SegmentationOptions {
-  std::int64_t batch = 1;
-  Dims size;                  // D H W or H W
-  DType dtype = DType::kF32;
-  LossKind loss = LossKind::kCrossEntropy;
-  bool training = true;       // with labels, loss and running statistics; else logits from running statistics
-  std::int64_t norm_replicas = 1;
+  LossKind loss = LossKind::kDiceCE;
 };
 
 /// Inputs "image" (N, ..., channels) in `dtype` and, in training, "labels" (N, ..., 1) i32; outputs "logits" (f32) and
-/// "loss" (f64). Errors: kConfig for impossible sizes or settings.
-Graph build_unet(const UNetConfig& config, const SegmentationOptions& options, const OpTable& ops);
+/// "loss" (f64); 2 or 3 spatial axes. Errors: kConfig for impossible sizes or settings.
+Graph build_unet(const UNetConfig& config, const GraphOptions& options, const OpTable& ops);
+
+/// Its row in the table of models, over volumes or images.
+Model unet(const std::string& name, int spatial_axes);
 
 /// Trainable numbers in a graph.
 std::int64_t count_parameters(const Graph& graph);

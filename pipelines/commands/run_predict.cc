@@ -6,11 +6,12 @@ namespace voxshard {
 
 PredictReport run_predict(const PredictOptions& options, Progress& progress, const TaskTable& tasks) {
   TrainedRun run = load_trained_run(
-      {.run = options.run, .checkpoint = options.checkpoint, .partition = options.partition, .precision = options.precision});
+      {.run = options.run, .checkpoint = options.checkpoint, .partition = options.partition, .precision = options.precision,
+       .models = options.models});
   if (run.spec.precision == DType::kBF16 && !cpu_has_native_bf16())
     progress.log("this processor does not multiply bf16: values are stored as bf16 and multiplied in f32");
   const Task& task = task_of(tasks, run.spec);
-  require_own_settings(task, options.task, "predict", std::string("the run is a ") + run.spec.model_name());
+  require_own_settings(task, options.task, "predict", "the run is a " + run.spec.model_name());
   return task.predict(options, std::move(run), progress);
 }
 

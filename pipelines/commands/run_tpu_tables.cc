@@ -17,8 +17,8 @@ using Json = nlohmann::ordered_json;
 
 /// The reference U-Net of the published configurations: base 32, batch norm per replica, adaptive Dice, bf16.
 ModelSpec unet3d(std::int64_t replicas, const Dims& partition) {
-  ModelSpec spec{.loss = LossKind::kAdaptiveDice32, .norm_over_replica = true, .cut = {.mesh = {replicas, partition}}};
-  spec.unet = {.base_filters = 32, .depth = 4, .channels = 1, .classes = 3, .norm = NormKind::kBatch};
+  ModelSpec spec{.norm_over_replica = true, .cut = {.mesh = {replicas, partition}}};
+  spec.as<UNetConfig>() = {.base_filters = 32, .depth = 4, .channels = 1, .classes = 3, .norm = NormKind::kBatch, .loss = LossKind::kAdaptiveDice32};
   return spec;
 }
 
@@ -142,7 +142,7 @@ bool is_fed(const TpuTableRow& row) { return row.emulated.bound_by == "feed"; }
 
 /// What the table leaves open about two rows of one model.
 void compare_rows(const TpuTableRow& a, const TpuTableRow& b, std::vector<std::string>& lines) {
-  if (std::string(a.published.spec.model_name()) != b.published.spec.model_name()) return;
+  if (a.published.spec.model_name() != b.published.spec.model_name()) return;
   const std::string names = a.published.name + " and " + b.published.name;
   const double published = 100 * efficiency(a.published, a.published.seconds, b.published, b.published.seconds);
   const double emulated = 100 * efficiency(a.published, a.emulated.price.device_s, b.published, b.emulated.price.device_s);

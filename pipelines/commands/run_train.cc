@@ -233,7 +233,7 @@ TrainReport run_train(const TrainOptions& options, Progress& progress, const Tas
   TrainOptions o = options;
   check(o);
   const Task& kind = task_of(tasks, o.spec);
-  require_own_settings(kind, o.task, "train", std::string("the model is a ") + o.spec.model_name());
+  require_own_settings(kind, o.task, "train", "the model is a " + o.spec.model_name());
   std::unique_ptr<TrainingTask> task = kind.training({.data = o.work, .seed = o.seed}, o.task, o.spec);
   task->complete(o.spec);
   const auto last = o.run / "checkpoints" / "last.safetensors";

@@ -15,7 +15,7 @@ const TaskTable& task_table() {
 const Task& task_of(const TaskTable& table, const ModelSpec& spec) {
   for (const auto& task : table)
     if (task->learns(spec)) return *task;
-  throw Error(ErrorKind::kConfig, std::string("[task] no task has a ") + spec.model_name() + " as its model");
+  throw Error(ErrorKind::kConfig, "[task] no task has a " + spec.model_name() + " as its model");
 }
 
 const Task& task_named(const TaskTable& table, const std::string& name) {

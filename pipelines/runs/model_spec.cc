@@ -10,16 +10,28 @@
 
 namespace voxshard {
 
-std::vector<PlacedInput> placed_targets(const InputPlacement& placement) {
+std::vector<PlacedInput> placed_targets(const Model& model, const InputPlacement& placement) {
   std::vector<PlacedInput> placed;
-  for (const std::string& name : target_inputs()) placed.push_back({name, placement});
+  for (const std::string& name : model.targets) placed.push_back({name, placement});
   return placed;
 }
 
+ModelSpec usual_spec(const std::shared_ptr<const Model>& model) {
+  return {.model = model,
+          .cut = {.mesh = {.partition = Dims::filled(model->spatial_axes + 2, 1)},
+                  .inputs = placed_targets(*model, {.kind = InputPlacement::Kind::kWhereDivisible})}};
+}
+
 ModelSpec retinanet_spec(const RetinaNetConfig& config) {
-  return {.kind = ModelKind::kRetinaNet,
-          .retinanet = config,
-          .cut = {.mesh = {.partition = {1, 1, 1, 1}}, .inputs = placed_targets({.kind = InputPlacement::Kind::kWhereDivisible})}};
+  ModelSpec spec = usual_spec(model_named(model_table(), "retinanet"));
+  spec.config = config;
+  return spec;
+}
+
+void ModelSpec::set(std::string_view name, const FieldValue& value) {
+  for (const ConfigField& row : model->fields)
+    if (row.name == name) return row.set(config, value);
+  throw Error(ErrorKind::kConfig, "[config] " + model->name + " has no field " + std::string(name));
 }
 
 Graph build_graph(const ModelSpec& spec, const Shape& extents, Phase phase, DType dtype) {
@@ -27,18 +39,9 @@ Graph build_graph(const ModelSpec& spec, const Shape& extents, Phase phase, DTyp
   const std::int64_t norm_replicas = spec.norm_over_replica && training ? spec.cut.mesh.replicas : 1;
   Dims size;
   for (int a = 1; a < extents.rank(); ++a) size.push_back(extents[a]);
-  if (spec.detects())
-    return build_retinanet(
-        spec.retinanet,
-        {.batch = extents[0], .size = size, .dtype = dtype, .training = training, .norm_replicas = norm_replicas}, op_table());
-  return build_unet(spec.unet,
-                    {.batch = extents[0],
-                     .size = size,
-                     .dtype = dtype,
-                     .loss = spec.loss,
-                     .training = training,
-                     .norm_replicas = norm_replicas},
-                    op_table());
+  return spec.model->build(
+      spec.config, {.batch = extents[0], .size = size, .dtype = dtype, .training = training, .norm_replicas = norm_replicas},
+      op_table());
 }
 
 Session::Lower lowering_of(const ModelSpec& spec, const Budget& budget, const Target& target) {

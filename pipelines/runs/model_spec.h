@@ -1,7 +1,8 @@
 // Which model is trained, at which precision, cut how: what a checkpoint must agree on, and what the engine needs to build
 // a session. Stored as JSON in run.json and in each checkpoint.
 //
-//   ModelSpec spec{.unet = {.base_filters = 8}, .cut = {.mesh = {.partition = {1, 2, 2, 2, 1}}}};
+//   ModelSpec spec{.cut = {.mesh = {.partition = {1, 2, 2, 2, 1}}}};   // the first model of the table
+//   spec.set("base_filters", std::int64_t{8});
 //   ModelSpec detector = retinanet_spec({.backbone = Backbone::kResNet18, .classes = 4});
 //   Session session(op_table(), lowering_of(spec, {}, {}), pool);
 #pragma once
@@ -18,43 +19,38 @@
 
 namespace voxshard {
 
-enum class ModelKind { kUNet, kRetinaNet };
-
 struct ModelSpec {
-  ModelKind kind = ModelKind::kUNet;
-  UNetConfig unet;                    // 3 spatial axes: unet3d, 2: unet2d
-  RetinaNetConfig retinanet;          // what counts when `kind` says so; norm and loss are then its own
-  LossKind loss = LossKind::kDiceCE;  // of a U-Net
-  DType precision = DType::kBF16;     // of activations and products; sums and weights are f32 or wider
-  bool norm_over_replica = false;     // batch norm per replica instead of over the whole batch
+  std::shared_ptr<const Model> model = model_table().front();
+  std::any config = model->config;  // a value of its fields
+  DType precision = DType::kBF16;   // of activations and products; sums and weights are f32 or wider
+  bool norm_over_replica = false;   // batch norm per replica instead of over the whole batch
   Cut cut = {.mesh = {.partition = {1, 1, 1, 1, 1}}};
 
-  int spatial_axes() const { return kind == ModelKind::kRetinaNet ? 2 : unet.spatial_axes; }
-  bool detects() const { return kind == ModelKind::kRetinaNet; }
-  std::int64_t channels() const { return detects() ? retinanet.channels : unet.channels; }
-  /// "unet3d", "unet2d", "retinanet".
-  const char* model_name() const;
+  int spatial_axes() const { return model->spatial_axes; }
+  const std::string& model_name() const { return model->name; }
+  /// What the extents of a prediction are rounded up to.
+  std::int64_t multiple() const { return model->multiple != nullptr ? model->multiple(config) : 1; }
+  /// The config of a model that is known. Requires that it is one.
+  template <class Config>
+  Config& as() { return std::any_cast<Config&>(config); }
+  template <class Config>
+  const Config& as() const { return std::any_cast<const Config&>(config); }
+  /// Sets a field by its name. Errors: kConfig for one that the model lacks or that is out of its limits.
+  void set(std::string_view field, const FieldValue& value);
 };
 
-/// The same placement for all of a detector's targets, which a TPUConfig knows as one tensor.
-std::vector<PlacedInput> placed_targets(const InputPlacement& placement);
+/// The same placement for all targets of a model, which a TPUConfig knows as one tensor.
+std::vector<PlacedInput> placed_targets(const Model& model, const InputPlacement& placement);
 
-/// A detector on one core, its targets placed as the original places them (InputPlacement::Kind::kWhereDivisible).
+/// A model with its usual values on one core, its targets placed as the original places them (InputPlacement::Kind::kWhereDivisible).
+ModelSpec usual_spec(const std::shared_ptr<const Model>& model);
 ModelSpec retinanet_spec(const RetinaNetConfig& config);
 
-const char* loss_name(LossKind loss);            // "cross_entropy", "adaptive_dice32", "dice_ce"
-LossKind loss_from_name(std::string_view name);  // Errors: kConfig lists the names
-const char* norm_name(NormKind norm);            // "batch", "instance", "none"
-NormKind norm_from_name(std::string_view name);
-DType precision_from_name(std::string_view name);  // "bf16", "f32"
-const char* backbone_name(Backbone backbone);      // "resnet18", "resnet50"
-Backbone backbone_from_name(std::string_view name);
-const char* variant_name(RetinaNetVariant variant);  // "detection", "legacy"
-RetinaNetVariant variant_from_name(std::string_view name);
+DType precision_from_name(std::string_view name);  // "bf16", "f32". Errors: kConfig lists the names
 
 nlohmann::ordered_json to_json(const ModelSpec& spec);
 /// Errors: kCheckpoint names what is missing or wrong.
-ModelSpec model_spec_from_json(const nlohmann::json& json);
+ModelSpec model_spec_from_json(const nlohmann::json& json, const ModelTable& models = model_table());
 
 /// The part of the spec that decides which tensors a checkpoint has, as text; equal texts fit each other.
 std::string architecture_text(const ModelSpec& spec);

@@ -35,7 +35,7 @@ TrainedRun load_trained_run(const TrainedRunOptions& options) {
   TrainedRun run{.file = find_checkpoint(options)};
   Checkpoint checkpoint = load_checkpoint(run.file);
   try {
-    run.spec = model_spec_from_json(checkpoint.state.model);
+    run.spec = model_spec_from_json(checkpoint.state.model, options.models);
   } catch (const Error& e) {
     throw Error(ErrorKind::kCheckpoint, run.file.string() + ": " + e.what());
   }

@@ -20,6 +20,7 @@ struct TrainedRunOptions {
   std::string checkpoint = "auto";  // "best", "last" or auto: best when there is one
   std::optional<Dims> partition;    // other than that of the training
   std::optional<DType> precision;
+  ModelTable models = model_table();
 };
 
 struct TrainedRun {

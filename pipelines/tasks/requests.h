@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "io/volume/volume.h"
+#include "libcore/models/model.h"
 #include "libcore/tensor/dtype.h"
 #include "libcore/tensor/shape.h"
 #include "pipelines/runs/report.h"
@@ -98,6 +99,7 @@ struct PredictOptions {
   int threads = 1;
   std::int64_t core_budget_bytes = 0;
   VolumeFormats formats = volume_formats();
+  ModelTable models = model_table();
   TaskOptions task;
 };
 

@@ -56,14 +56,14 @@ void apply_without_dims(const TpuConfig& config, const SystemCores& system, Mode
   spec.cut.mesh.replicas = system.cores / cut;
 }
 
-/// The placements of a detector's targets, which the config knows as one tensor.
-std::vector<PlacedInput> target_placements(const InputPlacement& labels, const Dims& partition) {
-  if (labels.kind != Kind::kCut) return placed_targets(labels);
+/// The placements of a model's targets, which the config knows as one tensor.
+std::vector<PlacedInput> target_placements(const Model& model, const InputPlacement& labels, const Dims& partition) {
+  if (labels.kind != Kind::kCut) return placed_targets(model, labels);
   if (labels.grid != partition)
     throw Error(ErrorKind::kConfig, "[tpu_config] input_partition_dims cuts the labels " + to_string(labels.grid) +
                                         " and the image " + to_string(partition) +
                                         "; a detector's labels are cut as its image or, with None, not at all");
-  return placed_targets({.kind = Kind::kWhereDivisible});
+  return placed_targets(model, {.kind = Kind::kWhereDivisible});
 }
 
 }  // namespace
@@ -84,7 +84,7 @@ void apply(const TpuConfig& config, const SystemCores& system, const Shape& imag
   const InputPlacement features = with_channels(resolved.features.at("image"), rank, "image");
   const InputPlacement labels = with_channels(resolved.labels.at("labels"), rank, "labels");
   spec.cut.mesh.replicas = resolved.replicas;
-  spec.cut.inputs = spec.detects() ? placed_targets({.kind = Kind::kWhereDivisible}) : std::vector<PlacedInput>{};
+  spec.cut.inputs = placed_targets(*spec.model, {.kind = Kind::kWhereDivisible});
   spec.cut.mesh.partition = Dims::filled(rank, 1);
   if (resolved.cores_per_replica == 1) return;  // whole on the one core, whatever the config calls it
   spec.cut.mesh.partition = features.kind == Kind::kCut ? features.grid
@@ -93,10 +93,10 @@ void apply(const TpuConfig& config, const SystemCores& system, const Shape& imag
   const auto place = [&](const char* name, const InputPlacement& placement) {
     if (placement.kind != Kind::kCut || placement.grid != spec.cut.mesh.partition) spec.cut.inputs.push_back({name, placement});
   };
-  if (spec.detects())
-    spec.cut.inputs = target_placements(labels, spec.cut.mesh.partition);
-  else
+  if (spec.model->targets.empty())
     place("labels", labels);
+  else
+    spec.cut.inputs = target_placements(*spec.model, labels, spec.cut.mesh.partition);
   place("image", features);
 }
 

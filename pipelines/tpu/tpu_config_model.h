@@ -1,7 +1,7 @@
 // From a TPUConfig to what the engine cuts: the dims of the image become the mesh's partition, cores / cores per
 // replica its replicas, and what the labels say beyond that a placement of the input.
 //
-//   ModelSpec spec{.unet = {.base_filters = 8}};
+//   ModelSpec spec;
 //   apply(config, {.cores = 8}, {4, 64, 64, 64, 1}, spec);   // [[1, 4, 1, 1, 1], None] -> 2 replicas of 1x4x1x1x1
 #pragma once
 

@@ -47,11 +47,18 @@ TEST(RetinaNetCli, TheReferenceConfigIsUnderstood) {
   EXPECT_THAT(r.out, testing::HasSubstr("f32[1x4x4x819]")) << "9 anchors x 91 classes";
 }
 
+TEST(RetinaNetCli, AConfigFileWithAFieldOfAnotherModelIsRefused) {
+  Folder folder("other_model");
+  folder.write("c.toml", "model = \"retinanet\"\nloss = \"dice_ce\"\n");
+  expect_refusal("verify --size 64x64 --config " + (folder / "c.toml"), 5, "config", "--loss is not an option of retinanet");
+}
+
 TEST(RetinaNetCli, WhatIsWrongIsNamed) {
   const std::string verify = "verify --size 64x64 --model retinanet --pyramid-filters 8 --base-filters 4 ";
   expect_refusal(verify + "--partition 1x2x2x1x1", 5, "config", "4");
   expect_refusal(verify + "--norm instance", 5, "config", "--norm is not an option of retinanet");
   expect_refusal(verify + "--depth 3", 5, "config", "--depth");
+  expect_refusal(verify + "--depth 4", 5, "config", "--depth is not an option of retinanet");  // its usual value
   expect_refusal(verify + "--backbone resnet34", 5, "config", "expected resnet18, resnet50");
   expect_refusal(verify + "--variant newest", 5, "config", "expected detection, legacy");
   expect_refusal(verify + "--classes 1", 5, "config", "at least 2 classes");

@@ -47,7 +47,7 @@ class Abacus final : public Device {
 
 PlanOptions small_options(std::shared_ptr<const Device> device) {
   PlanOptions o{.extents = {1, 16, 16, 16}, .device = {.device = std::move(device)}, .threads = 2};
-  o.spec.unet = {.base_filters = 2, .depth = 2};
+  o.spec.as<UNetConfig>() = {.base_filters = 2, .depth = 2};
   o.spec.precision = DType::kF32;
   return o;
 }

@@ -83,7 +83,7 @@ TEST(GraphText, EveryModelReadsBack) {
     for (DType dtype : {DType::kF32, DType::kBF16}) {
       for (NormKind norm : {NormKind::kBatch, NormKind::kInstance, NormKind::kNone})
         expect_reads_back(build_unet({.base_filters = 4, .depth = 3, .norm = norm, .slope = 0.01, .deconvolution = norm != NormKind::kNone},
-                                     {.batch = 2, .size = {9, 8, 13}, .dtype = dtype, .loss = LossKind::kDiceCE, .training = training, .norm_replicas = 2},
+                                     {.batch = 2, .size = {9, 8, 13}, .dtype = dtype, .training = training, .norm_replicas = 2},
                                      op_table()));
       for (RetinaNetVariant variant : {RetinaNetVariant::kDetection, RetinaNetVariant::kLegacy})
         expect_reads_back(build_retinanet({.backbone = Backbone::kResNet18, .variant = variant, .classes = 3, .filters = 8, .pyramid_filters = 8},
@@ -92,7 +92,7 @@ TEST(GraphText, EveryModelReadsBack) {
 }
 
 TEST(GraphText, RecomputationReadsBack) {
-  const Graph graph = build_unet({.spatial_axes = 2, .base_filters = 4, .depth = 3}, {.size = {32, 24}}, op_table());
+  const Graph graph = build_unet({.base_filters = 4, .depth = 3}, {.size = {32, 24}}, op_table());
   for (Recompute choice : kRecomputeChoices) expect_reads_back(with_recomputation(graph, op_table(), choice));
 }
 
@@ -242,7 +242,7 @@ TEST(ParseGraph, RefusesWithTheLineAndWhatIsWrong) {
 TEST(ParseGraph, AChangedTextIsAGraphOrAConfigError) {
   constexpr std::uint64_t kSeed = 3;
   constexpr std::string_view kPieces[] = {"%", "0", "9", "-1", "x", "1x", "=", ":", ",", " ", "\n", "[", "]", "conv", "sum", "f32", "1e400", "999999999999", "grad/"};
-  const std::string texts[] = {std::string(kSmall), to_text(build_unet({.spatial_axes = 2, .base_filters = 2, .depth = 2}, {.size = {4, 4}}, op_table()))};
+  const std::string texts[] = {std::string(kSmall), to_text(build_unet({.base_filters = 2, .depth = 2}, {.size = {4, 4}}, op_table()))};
   int graphs = 0;
   for (std::uint64_t i = 0; i < 3000; ++i) {
     std::uint64_t draw = 64 * i;

@@ -34,7 +34,7 @@ TEST_P(Arenas, AreUsedToTheLastPlannedByte) {
                    .partition = grid.partition,
                    .replicas = grid.replicas,
                    .dtype = dtype,
-                   .config = {.spatial_axes = grid.extents.rank() - 1, .base_filters = 4, .depth = 3},
+                   .config = {.base_filters = 4, .depth = 3},
                    .recompute = how.recompute,
                    .thinnest_slab = how.thinnest_slab});
   CoreSet& cores = scene.session.cores(grid.extents, Phase::kTrain);

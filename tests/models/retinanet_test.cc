@@ -147,7 +147,7 @@ TEST(RetinaNet, ParametersBeginAsTheOriginalSays) {
   EXPECT_NEAR(deviation(initialise(training_graph(legacy, {32, 32}), 1).at("box_head/predict/kernel")), 0.01, 5e-4);
 }
 
-void expect_refused(const RetinaNetConfig& config, const DetectionOptions& options, const std::string& text) {
+void expect_refused(const RetinaNetConfig& config, const GraphOptions& options, const std::string& text) {
   try {
     build_retinanet(config, options, op_table());
     FAIL() << "nothing was thrown for " << text;

@@ -24,20 +24,20 @@ TEST_P(UNetAgainstPyTorch, LossGradientsAndTenStepsAgree) {
   const auto seed = all.at("seed").get<std::uint64_t>();
   const Shape extents{all.at("batch"), all.at("size")[0], all.at("size")[1], all.at("size")[2]};
   const std::int64_t classes = all.at("classes");
-  const UNetConfig config{.base_filters = all.at("base_filters"),
-                          .classes = classes,
-                          .norm = expected.at("norm") == "batch" ? NormKind::kBatch : NormKind::kInstance,
-                          .slope = expected.at("slope")};
   const LossKind loss = expected.at("loss") == "cross_entropy" ? LossKind::kCrossEntropy
                         : expected.at("loss") == "dice_ce"     ? LossKind::kDiceCE
                                                                : LossKind::kAdaptiveDice32;
+  const UNetConfig config{.base_filters = all.at("base_filters"),
+                          .classes = classes,
+                          .norm = expected.at("norm") == "batch" ? NormKind::kBatch : NormKind::kInstance,
+                          .slope = expected.at("slope"),
+                          .loss = loss};
   WorkerPool pool(2);
   Session session(
       op_table(),
       [&](const Shape& e, Phase phase) {
         const Graph graph = build_unet(
-            config, {.batch = e[0], .size = {e[1], e[2], e[3]}, .loss = loss, .training = phase == Phase::kTrain},
-            op_table());
+            config, {.batch = e[0], .size = {e[1], e[2], e[3]}, .training = phase == Phase::kTrain}, op_table());
         return lower(graph, op_table(), {.mesh = {.partition = {1, 2, 1, 2, 1}}}, {});
       },
       pool);

@@ -39,7 +39,7 @@ struct TrainingScene : Scene {
   TrainOptions options(const std::string& run) const {
     TrainOptions o{.work = work(), .run = path(run), .steps = 5, .threads = 2};
     volumes(o).fold = "all";
-    o.spec.unet = {.base_filters = 4, .depth = 3};
+    o.spec.as<UNetConfig>() = {.base_filters = 4, .depth = 3};
     o.spec.precision = DType::kF32;
     volumes(o).sampling.crop = {16, 16, 16};
     volumes(o).sampling.flip = {true, true, true};

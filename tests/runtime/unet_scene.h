@@ -30,7 +30,6 @@ struct SceneOptions {
   std::int64_t replicas = 1;
   DType dtype = DType::kF32;
   UNetConfig config = {.base_filters = 4, .depth = 3};
-  LossKind loss = LossKind::kDiceCE;
   int workers = 1;
   std::uint64_t seed = 3;
   std::int64_t budget_bytes = 0;
@@ -43,7 +42,7 @@ struct SceneOptions {
 inline Graph scene_graph(const SceneOptions& o, const Shape& extents, bool training) {
   Dims size;
   for (int a = 1; a < extents.rank(); ++a) size.push_back(extents[a]);
-  return build_unet(o.config, {.batch = extents[0], .size = size, .dtype = o.dtype, .loss = o.loss, .training = training},
+  return build_unet(o.config, {.batch = extents[0], .size = size, .dtype = o.dtype, .training = training},
                     op_table());
 }
 

@@ -67,7 +67,7 @@ std::vector<Setting> evaluation_settings(EvaluateDetectionOptions& o) {
 class DetectionRow : public Task {
  public:
   const char* name() const override { return "detection"; }
-  bool learns(const ModelSpec& spec) const override { return spec.kind == ModelKind::kRetinaNet; }
+  bool learns(const ModelSpec& spec) const override { return spec.model->data == kBoxes; }
 
   std::vector<Setting> settings(TaskCommand command, TaskOptions& options) const override {
     if (command == TaskCommand::kTrain) return training_settings(options.of<DetectionTaskOptions>());
@@ -102,7 +102,7 @@ class DetectionRow : public Task {
       throw Error(ErrorKind::kUsage,
                   "[usage] {scale} should be two factors LOW,HIGH with 0 < LOW <= HIGH <= 16, like 0.8,1.25");
     require_pad_multiple(o.sampling.pad_multiple);
-    return detection_task(o, spec.retinanet);
+    return detection_task(o, spec.as<RetinaNetConfig>());
   }
 
   PredictReport predict(const PredictOptions& options, TrainedRun run, Progress& progress) const override {

@@ -42,8 +42,8 @@ class DetectionTask : public TrainingTask {
   const char* metric() const override { return "ap50"; }
 
   void complete(ModelSpec& spec) const override {
-    spec.retinanet.channels = 3;
-    spec.retinanet.classes = first_class(spec.retinanet) + static_cast<std::int64_t>(sets_.train.classes.size());
+    spec.set("channels", std::int64_t{3});
+    spec.set("classes", first_class(spec.as<RetinaNetConfig>()) + static_cast<std::int64_t>(sets_.train.classes.size()));
   }
 
   std::int64_t training_cases() const override { return static_cast<std::int64_t>(sets_.train.images.size()); }
@@ -86,14 +86,15 @@ class DetectionTask : public TrainingTask {
 
   Validation validate(Session& session, const ModelSpec& spec, Progress& progress) const override {
     const auto images = static_cast<std::int64_t>(sets_.val.images.size());
-    const ImagePrediction prediction{spec.retinanet, postprocess_options(spec.retinanet), preparation_.pad_multiple};
+    const auto& config = spec.as<RetinaNetConfig>();
+    const ImagePrediction prediction{config, postprocess_options(config), preparation_.pad_multiple};
     std::vector<ScoredBox> found;
     for (std::int64_t i = 0; i < images; ++i) {
       const DetectionImage& image = sets_.val.images[static_cast<std::size_t>(i)];
       const Tensor pixels = normalised(reader_.read(image.file, {.dtype = DType::kF32}), preparation_);
       for (const Detection& d : predict_image(session, pixels, prediction))
         found.push_back({.image = i,
-                         .category = d.class_id - first_class(spec.retinanet),
+                         .category = d.class_id - first_class(config),
                          .box = coco_box(d.box),
                          .score = d.score});
       progress.update("validate", i + 1, images, image.file.filename().string());

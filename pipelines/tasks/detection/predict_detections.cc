@@ -109,10 +109,11 @@ class Detector {
     } catch (const Error& e) {
       throw Error(ErrorKind::kCheckpoint, run.file.string() + ": " + e.what());
     }
-    if (first_class(run.spec.retinanet) + static_cast<std::int64_t>(preparation_.classes.size()) != run.spec.retinanet.classes)
+    const auto& config = run.spec.as<RetinaNetConfig>();
+    if (first_class(config) + static_cast<std::int64_t>(preparation_.classes.size()) != config.classes)
       throw Error(ErrorKind::kCheckpoint, run.file.string() + ": names " + std::to_string(preparation_.classes.size()) +
                                               " classes of objects, which are not those of its model");
-    prediction_ = {run.spec.retinanet, postprocess_of(detection.postprocess, run.spec.retinanet), preparation_.pad_multiple};
+    prediction_ = {config, postprocess_of(detection.postprocess, config), preparation_.pad_multiple};
     session_ = prediction_session(run, {.core_bytes = options.core_budget_bytes}, pool_);
     report_.failures = pictures_.failures;
   }

@@ -33,15 +33,14 @@ void argmax(const TensorView& logits, const Tensor& labels) {
 
 }  // namespace
 
-Shape prediction_extents(const Shape& volume, int depth) {
-  const std::int64_t multiple = std::int64_t{1} << (depth - 1);
+Shape prediction_extents(const Shape& volume, std::int64_t multiple) {
   Shape extents{1};
   for (auto extent : volume) extents.push_back(ceil_div(extent, multiple) * multiple);
   return extents;
 }
 
-Tensor predict_volume(Session& session, const Tensor& image, float air, int depth) {
-  CoreSet& cores = session.cores(prediction_extents(image.shape(), depth), Phase::kPredict);
+Tensor predict_volume(Session& session, const Tensor& image, float air, std::int64_t multiple) {
+  CoreSet& cores = session.cores(prediction_extents(image.shape(), multiple), Phase::kPredict);
   const Graph& graph = cores.executable().program.graph;
   cores.feed(graph.find("image"), [&](const TensorView& box) {
     const TensorView volume = as_volume(box);

@@ -71,7 +71,7 @@ class Predictor {
     for (const fs::path& image : images) {
       try {
         const VolumeInfo info = read_volume_info(image, o_.formats);
-        if (info.readable) sizes.insert(prediction_extents(prepared_geometry(info.geometry, plan_).shape(), spec_.unet.depth));
+        if (info.readable) sizes.insert(prediction_extents(prepared_geometry(info.geometry, plan_).shape(), spec_.multiple()));
       } catch (const Error&) {
       }
     }
@@ -91,7 +91,7 @@ class Predictor {
     try {
       const PreparedImage prepared = prepare_image(read_image(path, o_.formats), plan_);
       Volume labels{prepared.image.geometry,
-                    predict_volume(*session_, prepared.image.voxels, air_value(plan_), spec_.unet.depth)};
+                    predict_volume(*session_, prepared.image.voxels, air_value(plan_), spec_.multiple())};
       const fs::path file = o_.output / (id + o_.formats.front().endings.back());
       write_volume(file, restore_label(labels, prepared.original, plan_), DiskType::kU8, o_.formats);
       report_.cases.push_back({id, file, watch.seconds()});

@@ -74,7 +74,7 @@ std::vector<Setting> evaluation_settings(EvaluateLabelsOptions& o) {
 class Segmentation : public Task {
  public:
   const char* name() const override { return "segmentation"; }
-  bool learns(const ModelSpec& spec) const override { return spec.kind == ModelKind::kUNet; }
+  bool learns(const ModelSpec& spec) const override { return spec.model->data == kVoxelLabels; }
 
   std::vector<Setting> settings(TaskCommand command, TaskOptions& options) const override {
     if (command == TaskCommand::kPrepare) return prepare_settings(options.of<PrepareOptions>());

@@ -18,13 +18,13 @@ Tensor read_whole(const std::filesystem::path& path, DType dtype) {
 }  // namespace
 
 std::vector<double> validation_dice(Session& session, const PreparedDataset& dataset, const std::vector<std::size_t>& cases,
-                                    int depth, Progress& progress) {
+                                    std::int64_t multiple, Progress& progress) {
   const int classes = dataset.plan.classes();
   std::vector<std::vector<double>> by_class(static_cast<std::size_t>(classes));
   std::int64_t done = 0;
   for (std::size_t index : cases) {
     const PreparedCase& item = dataset.cases[index];
-    const Tensor labels = predict_volume(session, read_whole(item.image, DType::kF32), air_value(dataset.plan), depth);
+    const Tensor labels = predict_volume(session, read_whole(item.image, DType::kF32), air_value(dataset.plan), multiple);
     const auto counts = count_classes(labels.view(), read_whole(item.label, DType::kI32).view(), classes);
     for (int c = 1; c < classes; ++c) by_class[static_cast<std::size_t>(c)].push_back(dice(counts[static_cast<std::size_t>(c)]));
     progress.update("validate", ++done, static_cast<std::int64_t>(cases.size()), item.id);

@@ -9,6 +9,6 @@ namespace voxshard {
 
 /// Mean Dice per class but the background over `cases` (NaN where a class is in none of them), on the prepared grid.
 std::vector<double> validation_dice(Session& session, const PreparedDataset& dataset, const std::vector<std::size_t>& cases,
-                                    int depth, Progress& progress);
+                                    std::int64_t multiple, Progress& progress);
 
 }  // namespace voxshard

@@ -51,13 +51,13 @@ class VolumeTask : public TrainingTask {
 
   void complete(ModelSpec& spec) const override {
     if (spec.spatial_axes() != 3)
-      throw Error(ErrorKind::kConfig, std::string("[train] only unet3d trains on volumes, got ") + spec.model_name() +
+      throw Error(ErrorKind::kConfig, "[train] only unet3d trains on volumes, got " + spec.model_name() +
                                           "; for pictures use {model} retinanet");
-    spec.unet.classes = dataset_.plan.classes();
-    spec.unet.channels = static_cast<std::int64_t>(dataset_.plan.channels.size());
-    if (spec.unet.channels != 1)
-      throw Error(ErrorKind::kConfig, "[train] the data set has " + std::to_string(spec.unet.channels) +
-                                          " channels; one (CT) is supported");
+    const auto channels = static_cast<std::int64_t>(dataset_.plan.channels.size());
+    if (channels != 1)
+      throw Error(ErrorKind::kConfig, "[train] the data set has " + std::to_string(channels) + " channels; one (CT) is supported");
+    spec.set("classes", dataset_.plan.classes());
+    spec.set("channels", channels);
   }
 
   std::int64_t training_cases() const override { return static_cast<std::int64_t>(split_.train.size()); }
@@ -86,7 +86,7 @@ class VolumeTask : public TrainingTask {
   std::vector<Shape> validation_extents(const ModelSpec& spec) const override {
     std::vector<Shape> extents;
     for (std::size_t index : indices(dataset_, split_.val))
-      extents.push_back(prediction_extents(dataset_.cases[index].shape, spec.unet.depth));
+      extents.push_back(prediction_extents(dataset_.cases[index].shape, spec.multiple()));
     return extents;
   }
 
@@ -101,7 +101,7 @@ class VolumeTask : public TrainingTask {
   Validation validate(Session& session, const ModelSpec& spec, Progress& progress) const override {
     Validation validation{
         .score = 0,
-        .by_class = validation_dice(session, dataset_, indices(dataset_, split_.val), spec.unet.depth, progress)};
+        .by_class = validation_dice(session, dataset_, indices(dataset_, split_.val), spec.multiple(), progress)};
     double sum = 0;
     int counted = 0;
     for (double dice : validation.by_class)

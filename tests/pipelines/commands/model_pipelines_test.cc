@@ -12,7 +12,7 @@ namespace {
 
 ModelSpec small_spec(DType precision = DType::kF32) {
   ModelSpec spec;
-  spec.unet = {.base_filters = 4, .depth = 3};
+  spec.as<UNetConfig>() = {.base_filters = 4, .depth = 3};
   spec.precision = precision, spec.cut.mesh.partition = {1, 2, 1, 2, 1};
   return spec;
 }

@@ -18,7 +18,7 @@ using testing::HasSubstr;
 /// A U-Net of base 4 and depth 3 over 32^3, for a TPU v3.
 PlanOptions small_options(std::int64_t cores = 4) {
   PlanOptions o{.extents = {2, 32, 32, 32}, .device = device_from_name("tpu-v3"), .cores = cores, .threads = 2};
-  o.spec.unet = {.base_filters = 4, .depth = 3};
+  o.spec.as<UNetConfig>() = {.base_filters = 4, .depth = 3};
   o.spec.precision = DType::kF32;
   return o;
 }
@@ -144,7 +144,7 @@ TEST(RunPlan, WithoutCoresTheSliceOrSixteenIsTheLimit) {
 
 TEST(RunPlan, PreferFewestTakesFewerCoresThanTheFastest) {
   PlanOptions options = small_options(4);
-  options.spec.unet = {.base_filters = 32};
+  options.spec.as<UNetConfig>() = {.base_filters = 32};
   options.extents = {1, 128, 128, 128};
   const PlanReport fastest = planned(options);
   options.preference = Preference::kFewestCores;
@@ -271,13 +271,13 @@ TEST(RunPlan, WithPlanCutsTheModelAsTheCandidateSays) {
                                     .thinnest_slab = 4,
                                     .recompute = Recompute::kLevels}};
   ModelSpec before;
-  before.unet.base_filters = 7, before.cut.mesh.partition = {1, 2, 1, 1, 1};
+  before.as<UNetConfig>().base_filters = 7, before.cut.mesh.partition = {1, 2, 1, 1, 1};
   const ModelSpec spec = with_plan(before, candidate);
   EXPECT_EQ(to_string(spec.cut.mesh.partition), "1x1x4x1x1");
   EXPECT_EQ(spec.cut.mesh.replicas, 2);
   EXPECT_EQ(spec.cut.recompute, Recompute::kLevels);
   EXPECT_EQ(spec.cut.thinnest_slab, 4);
-  EXPECT_EQ(spec.unet.base_filters, 7);
+  EXPECT_EQ(spec.as<UNetConfig>().base_filters, 7);
 }
 
 }  // namespace

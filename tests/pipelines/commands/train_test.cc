@@ -92,7 +92,7 @@ TEST(RunTrain, ResumingWithOtherOptionsNamesWhatDiffers) {
   expect_refused("/training/seed", [](auto& t) { t.seed = 9; });
   expect_refused("/training/steps", [](auto& t) { t.steps = 50; });
   expect_refused("/training/crop", [](auto& t) { volumes(t).sampling.crop = {16, 16, 8}; });
-  expect_refused("/model/base_filters", [](auto& t) { t.spec.unet.base_filters = 8; });
+  expect_refused("/model/base_filters", [](auto& t) { t.spec.set("base_filters", std::int64_t{8}); });
   EXPECT_TRUE(scene.last_bytes("run") == before);
 }
 
@@ -162,7 +162,7 @@ TEST(RunTrain, TheBudgetHoldsForEveryWholeVolume) {
   prepare_dataset({.dataset = scene.data(), .work = scene.work(), .spacing = "keep"}, scene.progress);
   TrainOptions o{.work = scene.work(), .run = scene.path("small"), .steps = 6};
   volumes(o).fold = "all";
-  o.spec.unet = {.base_filters = 4, .depth = 3}, o.spec.precision = DType::kF32;
+  o.spec.as<UNetConfig>() = {.base_filters = 4, .depth = 3}, o.spec.precision = DType::kF32;
   volumes(o).sampling.crop = {8, 10, 12};
   run_train(o, scene.progress);
   o.core_budget_bytes = 2 * read_json(o.run / "run.json").at("memory").at("bytes_per_core").at(0).get<std::int64_t>();

@@ -10,14 +10,15 @@ namespace {
 
 ModelSpec unusual() {
   ModelSpec spec;
-  spec.unet = {.base_filters = 6,
+  spec.as<UNetConfig>() = {.base_filters = 6,
                .depth = 3,
                .channels = 2,
                .classes = 5,
                .norm = NormKind::kInstance,
                .slope = 0.01,
-               .deconvolution = false};
-  spec.loss = LossKind::kAdaptiveDice32, spec.precision = DType::kF32;
+               .deconvolution = false,
+               .loss = LossKind::kAdaptiveDice32};
+  spec.precision = DType::kF32;
   spec.cut.mesh.partition = {1, 3, 1, 2, 1}, spec.cut.mesh.replicas = 2, spec.norm_over_replica = true;
   return spec;
 }
@@ -35,14 +36,12 @@ ModelSpec detector() {
 }
 
 TEST(ModelSpec, ComesBackFromJson) {
-  ModelSpec flat;
-  flat.unet.spatial_axes = 2, flat.cut.mesh.partition = {1, 2, 2, 1}, flat.unet.norm = NormKind::kNone;
+  ModelSpec flat = usual_spec(model_named(model_table(), "unet2d"));
+  flat.cut.mesh.partition = {1, 2, 2, 1}, flat.as<UNetConfig>().norm = NormKind::kNone;
   for (const ModelSpec& spec : {ModelSpec{}, unusual(), flat, detector(), retinanet_spec({})}) {
     const ModelSpec back = model_spec_from_json(to_json(spec));
-    EXPECT_EQ(back.kind, spec.kind);
-    EXPECT_EQ(back.retinanet, spec.retinanet);
+    EXPECT_EQ(back.model, spec.model);
     EXPECT_EQ(back.cut.inputs, spec.cut.inputs);
-    EXPECT_EQ(back.unet, spec.unet);
     EXPECT_EQ(back.cut.mesh.partition, spec.cut.mesh.partition);
     EXPECT_EQ(to_json(back), to_json(spec));
   }
@@ -77,7 +76,7 @@ TEST(ModelSpec, EachKindBuildsItsOwnGraphForBothPhases) {
     EXPECT_EQ(graph.outputs.contains("class_logits/7"), true);
     EXPECT_EQ(graph.outputs.contains("loss"), phase == Phase::kTrain);
   }
-  EXPECT_STREQ(spec.model_name(), "retinanet");
+  EXPECT_EQ(spec.model_name(), "retinanet");
   EXPECT_EQ(spec.spatial_axes(), 2);
   EXPECT_TRUE(build_graph(unusual(), {2, 8, 8, 8}, Phase::kPredict, DType::kF32).outputs.contains("logits"));
 }
@@ -86,18 +85,23 @@ TEST(ModelSpec, TheArchitectureIsWhatDecidesTheTensors) {
   ModelSpec cut = unusual();
   cut.cut.mesh = {.partition = {1, 1, 1, 1, 1}}, cut.precision = DType::kBF16;
   EXPECT_EQ(architecture_text(cut), architecture_text(unusual()));
-  cut.unet.base_filters = 8;
+  cut.as<UNetConfig>().base_filters = 8;
   EXPECT_NE(architecture_text(cut), architecture_text(unusual()));
   ModelSpec whole = detector();
-  whole.cut = {.mesh = {.partition = {1, 1, 1, 1}}}, whole.retinanet.norm_momentum = 0.5;
+  whole.cut = {.mesh = {.partition = {1, 1, 1, 1}}}, whole.as<RetinaNetConfig>().norm_momentum = 0.5;
   EXPECT_EQ(architecture_text(whole), architecture_text(detector()));
-  whole.retinanet.backbone = Backbone::kResNet50;
+  whole.as<RetinaNetConfig>().backbone = Backbone::kResNet50;
   EXPECT_NE(architecture_text(whole), architecture_text(detector()));
 }
 
-TEST(ModelSpec, NamesAreThoseThatItPrints) {
-  EXPECT_EQ(loss_from_name(loss_name(LossKind::kDiceCE)), LossKind::kDiceCE);
-  EXPECT_EQ(norm_from_name(norm_name(NormKind::kInstance)), NormKind::kInstance);
+TEST(ModelSpec, EveryNameOfAFieldComesBackAndAnotherIsRefused) {
+  ModelSpec spec;
+  for (const char* loss : {"cross_entropy", "adaptive_dice32", "dice_ce"}) {
+    spec.set("loss", loss);
+    EXPECT_EQ(to_json(spec).at("loss"), loss);
+  }
+  expect_error(ErrorKind::kConfig, "expected batch, instance, none", [&] { spec.set("norm", "loud"); });
+  expect_error(ErrorKind::kConfig, "unet3d has no field backbone", [&] { spec.set("backbone", "resnet18"); });
   expect_error(ErrorKind::kConfig, "expected bf16, f32", [] { precision_from_name("f16"); });
 }
 

@@ -15,7 +15,8 @@ Feed fed(const ModelSpec& spec, const Shape& extents, bool with_gradient = false
 }
 
 TEST(Feed, AVolumeIsItsImageAndOneHotLabelsInF32) {
-  const ModelSpec spec{.unet = {.base_filters = 2, .depth = 2}};  // 1 channel, 3 classes
+  ModelSpec spec;
+  spec.as<UNetConfig>() = {.base_filters = 2, .depth = 2};  // 1 channel, 3 classes
   for (bool with_gradient : {false, true}) {
     const Feed feed = fed(spec, {2, 8, 6, 4}, with_gradient);
     EXPECT_EQ(feed.record_bytes, 16.0 * 2 * 8 * 6 * 4);

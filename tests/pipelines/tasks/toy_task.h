@@ -36,7 +36,7 @@ class ToySamples : public TrainingTask {
       : letters_(read_toy(data.data)), seed_(data.seed), o_(options) {}
 
   const char* metric() const override { return "hits"; }
-  void complete(ModelSpec& spec) const override { spec.unet.channels = 1, spec.unet.classes = 2; }
+  void complete(ModelSpec& spec) const override { spec.set("channels", std::int64_t{1}), spec.set("classes", std::int64_t{2}); }
   std::int64_t training_cases() const override { return static_cast<std::int64_t>(letters_.size()); }
   std::int64_t validation_cases() const override { return training_cases(); }
   nlohmann::ordered_json preparation() const override { return {{"side", kToySide}}; }
@@ -113,7 +113,7 @@ class ToyTask : public Task {
  public:
   const char* name() const override { return "halves"; }
   bool learns(const ModelSpec& spec) const override {
-    return spec.kind == ModelKind::kUNet && spec.unet.spatial_axes == 2;
+    return spec.model->data == kVoxelLabels && spec.spatial_axes() == 2;
   }
   std::vector<Setting> settings(TaskCommand command, TaskOptions& options) const override {
     if (command != TaskCommand::kTrain) return {};

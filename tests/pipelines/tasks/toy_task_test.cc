@@ -20,7 +20,8 @@ struct ToyScene : Scene {
   TrainOptions training(const std::string& run) {
     run_demo({.folder = data(), .task = "halves", .cases = 5}, progress, tasks);
     TrainOptions o{.work = data() / "toy.txt", .run = path(run), .steps = 30, .batch = 2, .threads = 2};
-    o.spec.unet = {.spatial_axes = 2, .base_filters = 4, .depth = 2};
+    o.spec = usual_spec(model_named(model_table(), "unet2d"));
+    o.spec.as<UNetConfig>() = {.base_filters = 4, .depth = 2};
     o.spec.cut.mesh.partition = {1, 1, 2, 1};
     o.spec.precision = DType::kF32;
     o.optimizer.learning_rate = 1e-2;

@@ -110,7 +110,7 @@ TEST(TpuConfigModel, ComputesTheSameWhereverTheInputsLie) {
                            "[[1, 4, 1, 1, 1], [1, 4, 1, 1]]", "[[2, 2, 1, 1, 1], None]",
                            "[{image: None}, [1, 4, 1, 1]]", "[[1], None]", "[[1], [1, 2, 2, 1, 1]]"}) {
     ModelSpec spec;
-    spec.unet = {.base_filters = 2, .depth = 2};
+    spec.as<UNetConfig>() = {.base_filters = 2, .depth = 2};
     spec.precision = DType::kF32;
     const ModelSpec cut = applied(dims(text, 4), 8, spec);
     const auto report = run_verify({.spec = cut, .extents = {4, 9, 6, 5}, .threads = 2});

@@ -21,12 +21,12 @@ Tensor noise(Shape shape) {
 
 Tensor labels_of(const Tensor& image, Dims partition, DType precision) {
   ModelSpec spec;
-  spec.unet = {.base_filters = 4, .depth = 3};
+  spec.as<UNetConfig>() = {.base_filters = 4, .depth = 3};
   spec.precision = precision, spec.cut.mesh.partition = partition;
   WorkerPool pool(2);
   Session session(op_table(), lowering_of(spec, {}, {}), pool);
   session.parameters() = initialise(build_graph(spec, {1, 16, 16, 16}, Phase::kTrain, precision), 5);
-  return predict_volume(session, image, -1, spec.unet.depth);
+  return predict_volume(session, image, -1, spec.multiple());
 }
 
 TEST(PredictVolume, ExtentsAreRoundedUpForThePools) {

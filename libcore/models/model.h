@@ -1,0 +1,118 @@
+// What the rest of the program knows of a model: a row with its name, how its graph is built, and its config, field by
+// field. The rows of the fields are all that the command line, config files, JSON, checkpoints and limits ask.
+//
+//   const Model& unet = *model_named(model_table(), "unet2d");
+//   std::any config = unet.config;                                   // a UNetConfig with its usual values
+//   unet.fields[1].set(config, std::int64_t{3});                     // "depth"
+//   Graph g = unet.build(config, {.size = {64, 64}}, op_table());
+#pragma once
+
+#include <algorithm>
+#include <any>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "libcore/graph/builder.h"
+
+namespace voxshard {
+
+/// A field's value as JSON has it; of an enum its name.
+using FieldValue = std::variant<bool, std::int64_t, double, std::string>;
+std::string to_text(const FieldValue& value);
+
+/// One field of a model's config, a struct in a std::any. `field` makes it of a member.
+struct ConfigField {
+  static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+  std::string name;                                                // its key in JSON and checkpoints
+  std::string help;                                                // one sentence; options are written {name}
+  double least = -kInfinity, most = kInfinity, below = kInfinity;  // of a number
+  std::vector<std::string> names = {};                             // of an enum that counts from 0
+  std::string option = {};                                         // what users call it; empty: `name` with dashes
+  std::vector<std::pair<std::string, FieldValue>> words = {};  // what users say instead of the value; empty: the value
+  bool of_data = false;                                        // in training the data set says it
+  bool shapes = true;                                          // decides which tensors a checkpoint has
+  std::function<FieldValue(const std::any&)> get = {};
+  std::function<void(std::any&, const FieldValue&)> set = {};  // Errors: kConfig for another type, name or number
+
+  std::string option_name() const;
+  /// The value in `config` as users say it.
+  std::string said(const std::any& config) const;
+  /// The value of one of `words`, or `value` itself.
+  FieldValue meant(const FieldValue& value) const;
+  /// `value` as one of `like`'s type and within the limits. Errors: kConfig.
+  FieldValue checked(const FieldValue& like, const FieldValue& value) const;
+};
+
+template <class Config, class T>
+ConfigField field(T Config::*member, ConfigField row) {
+  using Number = std::conditional_t<std::is_same_v<T, bool>, bool,
+                                    std::conditional_t<std::is_integral_v<T>, std::int64_t, double>>;
+  using Stored = std::conditional_t<std::is_enum_v<T>, std::string, Number>;
+  row.get = [member, names = row.names](const std::any& config) -> FieldValue {
+    const T value = std::any_cast<const Config&>(config).*member;
+    if constexpr (std::is_enum_v<T>)
+      return names.at(static_cast<std::size_t>(value));
+    else
+      return Stored{value};
+  };
+  row.set = [member, limits = row](std::any& config, const FieldValue& said) {
+    T& to = std::any_cast<Config&>(config).*member;
+    const auto value = std::get<Stored>(limits.checked(Stored{}, said));
+    if constexpr (std::is_enum_v<T>)
+      to = static_cast<T>(std::ranges::find(limits.names, value) - limits.names.begin());
+    else
+      to = static_cast<T>(value);
+  };
+  return row;
+}
+
+/// Errors: kConfig says that `what` is no such thing and which there are.
+[[noreturn]] void refuse_name(const std::string& what, std::string_view name, const std::vector<std::string>& names);
+
+/// What a graph is built for.
+struct GraphOptions {
+  std::int64_t batch = 1;
+  Dims size;  // D H W or H W
+  DType dtype = DType::kF32;
+  bool training = true;            // with targets, loss and running statistics; else from running statistics
+  std::int64_t norm_replicas = 1;  // norms over this many equal parts of the batch apiece
+};
+
+/// Errors: kConfig for a field out of its limits, a size of another number of axes or below 1, a batch that the
+/// replicas cannot share.
+///   who  "unet", for the error
+void check_graph(const std::string& who, const std::vector<ConfigField>& fields, const std::any& config,
+                 const GraphOptions& options, int least_axes, int most_axes);
+
+/// What a model learns from; a task feeds one kind.
+inline constexpr std::string_view kVoxelLabels = "voxel labels", kBoxes = "boxes";
+
+struct Model {
+  std::string name;   // "unet3d"
+  std::string group;  // "U-Net": models of one group have the same fields
+  int spatial_axes = 3;
+  std::string_view data = kVoxelLabels;
+  std::any config;  // with its usual values
+  std::vector<ConfigField> fields;
+  Graph (*build)(const std::any& config, const GraphOptions& options, const OpTable& ops) = nullptr;
+  /// What the extents of a prediction are rounded up to; null: 1.
+  std::int64_t (*multiple)(const std::any& config) = nullptr;
+  std::vector<std::string> targets = {};  // of the loss, cut where they divide; empty: "labels", cut as the image
+};
+
+using ModelTable = std::vector<std::shared_ptr<const Model>>;
+
+/// Every model of the program; the first is the usual one.
+const ModelTable& model_table();
+/// Errors: kConfig lists the names.
+const std::shared_ptr<const Model>& model_named(const ModelTable& models, std::string_view name);
+
+}  // namespace voxshard

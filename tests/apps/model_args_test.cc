@@ -1,0 +1,74 @@
+// The rows of a model's config as options: those of the program's models, and of one that only tests know.
+#include "apps/model_args.h"
+
+#include <gmock/gmock.h>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "tests/pipelines/tasks/toy_model.h"
+
+namespace voxshard {
+namespace {
+
+ModelArgs parsed(ModelTable models, std::vector<std::string> words, std::string* help = nullptr) {
+  ModelArgs args;
+  args.models = std::move(models);
+  CLI::App app;
+  add_model_options(app, args, false);
+  std::reverse(words.begin(), words.end());
+  app.parse(words);
+  if (help != nullptr) *help = app.help();
+  return args;
+}
+
+ModelSpec spec_of(const ModelTable& models, const std::vector<std::string>& words) {
+  return model_spec(parsed(models, words), 1);
+}
+
+TEST(ModelArgs, AModelHandedInHasItsFieldsAsOptions) {
+  ModelTable models = model_table();
+  models.push_back(test::toy_model());
+  const ModelSpec spec =
+      spec_of(models, {"--model", "toy", "--width=7", "--toy-shape=steep", "--slope", "0.25", "--classes=4"});
+  EXPECT_EQ(spec.spatial_axes(), 2);
+  EXPECT_EQ(spec.as<test::ToyConfig>().width, 7);
+  EXPECT_EQ(spec.as<test::ToyConfig>().shape, test::ToyShape::kSteep);
+  EXPECT_EQ(spec.as<test::ToyConfig>().slope, 0.25);
+  EXPECT_EQ(spec.as<test::ToyConfig>().classes, 4);
+  std::string help;
+  parsed(models, {}, &help);
+  EXPECT_THAT(help, testing::AllOf(testing::HasSubstr("Toys"), testing::HasSubstr("--width INT [3]"),
+                                   testing::HasSubstr("default: 3, of RetinaNet 91, of Toys 2")));
+}
+
+TEST(ModelArgs, NothingGivenIsTheUsualModel) {
+  EXPECT_EQ(to_json(spec_of(model_table(), {})), to_json(ModelSpec{}));
+  EXPECT_EQ(to_json(spec_of(model_table(), {"--model=retinanet"})), to_json(retinanet_spec({})));
+  EXPECT_EQ(spec_of(model_table(), {"--model=retinanet", "--variant=legacy"}).as<RetinaNetConfig>().classes, 90);
+  EXPECT_EQ(
+      spec_of(model_table(), {"--classes=5", "--model=retinanet", "--variant=legacy"}).as<RetinaNetConfig>().classes,
+      5);
+  EXPECT_EQ(spec_of(model_table(), {"--activation=leaky_relu", "--up=nearest"}).as<UNetConfig>().slope, 0.01);
+}
+
+TEST(ModelArgs, AnOptionOfAnotherModelIsRefusedEvenWithItsUsualValue) {
+  const auto refused = [](const std::vector<std::string>& words, const std::string& text) {
+    try {
+      spec_of(model_table(), words);
+      FAIL() << "nothing was thrown for " << text;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kConfig);
+      EXPECT_THAT(error.what(), testing::HasSubstr(text));
+    }
+  };
+  for (const auto& model : model_table())
+    for (const auto& other : model_table())
+      for (const ConfigField& row : other->fields)
+        if (std::ranges::count(model->fields, row.option_name(), &ConfigField::option_name) == 0)
+          refused({"--model", model->name, "--" + row.option_name() + "=" + row.said(other->config)},
+                  "--" + row.option_name() + " is not an option of " + model->name);
+}
+
+}  // namespace
+}  // namespace voxshard
