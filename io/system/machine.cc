@@ -3,7 +3,6 @@
 #include <fstream>
 #include <sstream>
 
-#include "libcore/base/cpu.h"
 
 namespace voxshard {
 namespace {
@@ -13,6 +12,19 @@ std::string first_line(const char* path) {
   std::string line;
   std::getline(in, line);
   return line;
+}
+
+/// The value of "key : value" in a file of such lines, as /proc has them; empty when there is none.
+std::string value_in_lines(const char* path, const std::string& key) {
+  std::ifstream in(path);
+  for (std::string line; std::getline(in, line);) {
+    if (!line.starts_with(key)) continue;
+    const std::size_t colon = line.find(':');
+    if (colon == std::string::npos || line.find_first_not_of(" \t", key.size()) != colon) continue;
+    const std::size_t begin = line.find_first_not_of(" \t", colon + 1);
+    return begin == std::string::npos ? "" : line.substr(begin);
+  }
+  return "";
 }
 
 std::int64_t kib_of(const std::string& key) {

@@ -15,7 +15,4 @@ std::string cpu_name();
 /// Those that the kernels can use, as Linux names them.
 std::vector<std::string> cpu_features();
 
-/// The value of "key : value" in a file of such lines, as /proc has them; empty when there is none.
-std::string value_in_lines(const char* path, const std::string& key);
-
 }  // namespace voxshard

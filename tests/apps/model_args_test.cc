@@ -38,7 +38,7 @@ TEST(ModelArgs, AModelHandedInHasItsFieldsAsOptions) {
   EXPECT_EQ(spec.as<test::ToyConfig>().classes, 4);
   std::string help;
   parsed(models, {}, &help);
-  EXPECT_THAT(help, testing::AllOf(testing::HasSubstr("Toys"), testing::HasSubstr("--width INT [3]"),
+  EXPECT_THAT(help, testing::AllOf(testing::HasSubstr("Toys"), testing::HasSubstr("--width INT=3"),
                                    testing::HasSubstr("default: 3, of RetinaNet 91, of Toys 2")));
 }
 

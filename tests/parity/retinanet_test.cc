@@ -21,8 +21,15 @@ double signed_uniform(std::uint64_t seed, const std::string& name, std::int64_t 
   return 2 * rng_uniform({seed, rng_stream(name)}, static_cast<std::uint64_t>(index)) - 1;
 }
 
-/// Kernels within the Glorot limit, gammas within 0.1 of 1, biases and betas within 0.1 of 0; states stay.
-void fill(Parameters& parameters, std::uint64_t seed) {
+/// Around what the numbers of a parameter lie: gammas around 1, of the last norm of a residual block around 0.2.
+double middle(const std::string& name, Backbone backbone) {
+  if (!name.ends_with("/gamma")) return 0;
+  const char* last = backbone == Backbone::kResNet18 ? "/conv2/" : "/conv3/";
+  return name.starts_with("backbone/group") && name.find(last) != std::string::npos ? 0.2 : 1.0;
+}
+
+/// Kernels within the Glorot limit, the others within 0.1 of their middle; states stay.
+void fill(Parameters& parameters, std::uint64_t seed, Backbone backbone) {
   for (auto& [name, tensor] : parameters) {
     const bool kernel = name.ends_with("/kernel");
     if (!kernel && !name.ends_with("/gamma") && !name.ends_with("/beta") && !name.ends_with("/bias")) continue;
@@ -34,7 +41,7 @@ void fill(Parameters& parameters, std::uint64_t seed) {
     }
     for (std::int64_t i = 0; i < count; ++i)
       tensor.template as<float>()[i] =
-          static_cast<float>((name.ends_with("/gamma") ? 1.0 : 0.0) + signed_uniform(seed, name, i) * limit);
+          static_cast<float>(middle(name, backbone) + signed_uniform(seed, name, i) * limit);
   }
 }
 
@@ -86,7 +93,7 @@ TEST_P(RetinaNetAgainstPyTorch, LossGradientsAndTenStepsAgree) {
       pool);
   const Graph& graph = session.plan(extents, Phase::kTrain).program.graph;
   session.parameters() = initialise(graph, seed);
-  fill(session.parameters(), seed);
+  fill(session.parameters(), seed, config.backbone);
   Trainer trainer(
       session, {.kind = OptimizerKind::kSgd, .learning_rate = all.at("learning_rate"), .momentum = all.at("momentum")},
       graph, 10);
@@ -94,10 +101,10 @@ TEST_P(RetinaNetAgainstPyTorch, LossGradientsAndTenStepsAgree) {
   for (const Node& node : graph.nodes())
     if (node.role == Role::kInput) inputs.emplace(node.name, input_of(node, seed, config.classes));
   const auto feed = [&](const Node& input, const TensorView& box) { copy(inputs.at(input.name).view(), box); };
-  // PyTorch computed in f64; f32 rounding grows through 50 layers of norms. 5 pyramid levels and 8 head convolutions
-  // stand before a norm.
+  // PyTorch computed in f64; its own f32 comes within 5e-4 and 9e-3. 5 pyramid levels and 8 head convolutions stand
+  // before a norm. stand before a norm.
   expect_ten_steps(trainer, extents, feed, expected,
-                   {.loss = 1e-4, .gradient = 5e-4, .is_zero = is_bias_before_norm, .zeros = 13});
+                   {.loss = 1e-3, .gradient = 1e-2, .is_zero = is_bias_before_norm, .zeros = 13});
 }
 
 INSTANTIATE_TEST_SUITE_P(AllCases, RetinaNetAgainstPyTorch, testing::Values(0, 1, 2));

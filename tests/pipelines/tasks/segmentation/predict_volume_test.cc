@@ -30,7 +30,7 @@ Tensor labels_of(const Tensor& image, Dims partition, DType precision) {
 }
 
 TEST(PredictVolume, ExtentsAreRoundedUpForThePools) {
-  EXPECT_EQ(prediction_extents({13, 16, 9}, 3), (Shape{1, 16, 16, 12}));
+  EXPECT_EQ(prediction_extents({13, 16, 9}, 4), (Shape{1, 16, 16, 12}));
   EXPECT_EQ(prediction_extents({13, 1, 9}, 1), (Shape{1, 13, 1, 9}));
 }
 
