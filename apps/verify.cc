@@ -1,5 +1,7 @@
 // voxshard verify: the partitioned model against the uncut one.
 #include <CLI/CLI.hpp>
+#include <iomanip>
+#include <sstream>
 
 #include "apps/command.h"
 #include "apps/exit_code.h"
@@ -15,16 +17,37 @@ struct Options {
   std::string size = "48x40x56";
   std::int64_t batch = 1;
   std::uint64_t seed = 0;
+  std::string oracle = "sampled";
 };
 
-std::string report_text(const EquivalenceReport& r) {
-  std::string text = std::to_string(r.layers) + " layer results: " + std::to_string(r.bit_equal) + " equal to the bit, " +
-                     std::to_string(r.within_tolerance) + " sums within tolerance\n" + std::to_string(r.tensors) +
-                     " tensors end to end (loss, gradients, weights after a step of SGD): largest difference " +
-                     std::to_string(r.end_to_end_ratio) + " of what is allowed\n";
+std::string significant(double value) {
+  std::ostringstream out;
+  out << std::setprecision(3) << value;
+  return out.str();
+}
+
+std::string report_text(const VerifyReport& r) {
+  const LayerReport& k = r.kernels;
+  std::string text;
+  if (k.compared > 0)
+    text = std::to_string(k.compared) + " kernels against the slow ones (" + std::to_string(k.sampled) +
+           " in samples, " + std::to_string(k.left_out) + " left out): largest difference " +
+           std::to_string(k.widest_ratio) + " of what is allowed\n";
+  std::string grids;
+  for (const GridReport& grid : r.grids) grids += (grids.empty() ? "" : ", ") + to_string(grid.mesh.partition);
+  text += std::to_string(r.layers) + " layer results over " + grids + ": " + std::to_string(r.bit_equal) +
+          " equal to the bit, " + std::to_string(r.within_tolerance) + " sums within tolerance\n" +
+          std::to_string(r.tensors) +
+          " tensors end to end (loss, gradients, weights after a step of SGD): largest difference " +
+          std::to_string(r.end_to_end_ratio) + " of what is allowed\n";
+  if (r.grids.size() == 1 && r.grids.front().mesh.cores() == 1)
+    text += "nothing was cut: the network was compared with itself\n";
   if (r.equal()) return text + "equal\n";
-  return text + "DIFFERENT, first at " + r.first_difference->layer + " (" + r.first_difference->what + "): " +
-         std::to_string(r.first_difference->difference) + ", allowed " + std::to_string(r.first_difference->tolerance) + "\n";
+  for (const GridReport& grid : r.grids)
+    if (const auto& d = grid.report.first_difference)
+      return text + "DIFFERENT over " + to_string(grid.mesh.partition) + ", first at " + d->layer + " (" + d->what +
+             "): " + significant(d->difference) + ", allowed " + significant(d->tolerance) + "\n";
+  return text;
 }
 
 RunCommand add(CLI::App& app) {
@@ -34,19 +57,32 @@ RunCommand add(CLI::App& app) {
   app.add_option("--size", o->size, "Spatial size, D x H x W (or H x W)")->capture_default_str();
   app.add_option(kBatchNames, o->batch, "Samples")->capture_default_str();
   app.add_option("--seed", o->seed, "Seed of weights and inputs")->capture_default_str();
+  app.add_option(
+         "--oracle", o->oracle,
+         "What the uncut network's kernels are compared with: slow ones on samples of large layers (sampled), on all "
+         "(reference), or nothing (fast)")
+      ->capture_default_str();
   return [o](const Context& context) {
-    VerifyOptions options{.spec = model_spec(o->model, o->batch), .seed = o->seed, .threads = context.threads};
+    VerifyOptions options{.spec = model_spec(o->model, o->batch),
+                          .seed = o->seed,
+                          .threads = context.threads,
+                          .oracle = oracle_from_name(o->oracle)};
     options.extents = extents_from_text(o->size, options.spec.spatial_axes(), o->batch);
     options.spec = planned_spec(o->plan, o->model, options.spec, options.extents, {}, context);
-    const EquivalenceReport report = run_verify(options);
-    return Outcome{.json = to_json(report), .text = report_text(report), .exit_code = report.equal() ? kExitOk : kExitMismatch};
+    if (o->model.partition.empty() && o->model.tpu.input_partition_dims.empty() && options.spec.cut.mesh.cores() == 1)
+      options.grids = grids_to_verify(options.extents);
+    const VerifyReport report = run_verify(options);
+    return Outcome{
+        .json = to_json(report), .text = report_text(report), .exit_code = report.equal() ? kExitOk : kExitMismatch};
   };
 }
 
 }  // namespace
 
 Command verify_command() {
-  return {"verify", "Shows that a partitioned model computes what the uncut one does, layer by layer and end to end.",
+  return {"verify",
+          "Shows that a partitioned model computes what the uncut one does, layer by layer and end to end; without "
+          "--partition over several grids.",
           "voxshard verify --model unet3d --size 48x40x56 --base-filters 8 --partition 1x2x2x2x1 --json", add};
 }
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Builds voxshard and runs its fast tests; the last lines are ctest's counts. Fails if a test fails.
+# Builds voxshard and runs its fast tests; the last line says how many passed, failed and were skipped for lack of data or
+# ffmpeg (VOXSHARD_TEST_DATA names the data). Fails if a test fails.
 #
 #   bash tests/run.sh                 fast tests, release build
 #   bash tests/run.sh --slow          slow tests too
@@ -13,7 +14,7 @@ for option in "$@"; do
   case "$option" in
     --slow) exclude='bench' ;;
     --asan) preset=asan ;;
-    -h | --help) sed -n '2,6s/^# \{0,1\}//p' "$0"; exit 0 ;;
+    -h | --help) sed -n '2,7s/^# \{0,1\}//p' "$0"; exit 0 ;;
     *) echo "unknown option $option; try --help" >&2; exit 2 ;;
   esac
 done
@@ -21,4 +22,13 @@ done
 bash apps/install_packages.sh
 cmake --preset "$preset"
 cmake --build --preset "$preset"
-ctest --preset "$preset" -LE "$exclude" -j "$(nproc)"
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+status=0
+ctest --preset "$preset" -LE "$exclude" -j "$(nproc)" | tee "$log" || status=$?
+count() { grep -cE "^ *[0-9]+/[0-9]+ Test .*$1" "$log" || true; }
+skipped=$(count '\*\*\*Skipped')
+all=$(count '')
+passed=$(count ' Passed ')
+echo "$passed of $all tests passed, $((all - passed - skipped)) failed ($skipped skipped$([ "$skipped" -eq 0 ] || echo ': no data (VOXSHARD_TEST_DATA) or no ffmpeg'))"
+exit "$status"

@@ -19,9 +19,20 @@ Graph step_graph(const Graph& graph, const OpTable& ops, Recompute recompute) {
 
 Lowered lower_to_memory(Graph step, const OpTable& ops, const Cut& cut, const Target& target) {
   Lowered lowered{.program = partition(std::move(step), ops, cut)};
-  lowered.memory = plan_memory(lowered.program, ops, {.keep_all = target.keep_all, .tiled = target.tiled});
+  lowered.memory = plan_memory(lowered.program, ops, {.keep_all = target.keep_all, .tiled = target.tiled, .guard_bytes = target.guard_bytes});
   lowered.bytes = footprint(lowered.memory, {.optimizer_slots = target.optimizer_slots});
   return lowered;
+}
+
+Executable make_executable(Lowered lowered, const OpTable& ops, const Target& target) {
+  HostKernels kernels = bind_kernels(lowered.program, ops, target.kernels);
+  Schedule schedule = schedule_of(lowered.program, ops);
+  Footprint bytes = footprint(lowered.memory, {.optimizer_slots = target.optimizer_slots, .workers = target.workers}, &kernels);
+  bytes.messages = 2 * message_bytes(lowered.program, schedule, target.ranks);
+  const std::int64_t cores = lowered.program.mesh().cores();
+  for (std::int64_t core = 0; core < cores; ++core)
+    if (!target.ranks.hosts(core, cores)) bytes.elsewhere += bytes.arenas[static_cast<std::size_t>(core)];
+  return {std::move(lowered.program), std::move(lowered.memory), std::move(kernels), std::move(schedule), bytes};
 }
 
 Executable lower(const Graph& graph, const OpTable& ops, const Cut& cut, const Target& target) {
@@ -30,14 +41,7 @@ Executable lower(const Graph& graph, const OpTable& ops, const Cut& cut, const T
   Lowered lowered = lower_to_memory(std::move(step), ops, cut, target);
   require_sound(verify(lowered.program, ops), "program");
   require_sound(verify(lowered.memory), "memory");
-  HostKernels kernels = bind_kernels(lowered.program, ops, target.kernels);
-  Schedule schedule = schedule_of(lowered.program, ops);
-  Footprint bytes = footprint(lowered.memory, {.optimizer_slots = target.optimizer_slots, .workers = target.workers}, &kernels);
-  bytes.messages = 2 * message_bytes(lowered.program, schedule, target.ranks);
-  const std::int64_t cores = cut.mesh.cores();
-  for (std::int64_t core = 0; core < cores; ++core)
-    if (!target.ranks.hosts(core, cores)) bytes.elsewhere += bytes.arenas[static_cast<std::size_t>(core)];
-  return {std::move(lowered.program), std::move(lowered.memory), std::move(kernels), std::move(schedule), bytes};
+  return make_executable(std::move(lowered), ops, target);
 }
 
 }  // namespace voxshard

@@ -17,6 +17,7 @@ namespace voxshard {
 struct Target {
   bool tiled = false;                // a TPU's bytes; its kernels are not ours
   bool keep_all = false;             // no memory is reused: every value can be looked at after the step
+  std::int64_t guard_bytes = 0;      // left free behind each buffer, for a memory watch
   KernelSet kernels = KernelSet::kFast;
   std::int64_t optimizer_slots = 0;  // tensors that the optimizer keeps for each parameter
   int workers = 1;                   // threads that run it here
@@ -43,6 +44,9 @@ struct Executable {
   Schedule schedule;
   Footprint bytes;
 };
+
+/// The last stages: kernels and the schedule of a lowered program, which is not verified.
+Executable make_executable(Lowered lowered, const OpTable& ops, const Target& target);
 
 /// The whole road from a model's graph; each stage is verified. Errors: kConfig from the partition; kInternal when a stage
 /// breaks an invariant.

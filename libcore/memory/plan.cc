@@ -47,7 +47,7 @@ std::vector<Lifetime> lifetimes(const Program& program, const MemoryOptions& opt
 }
 
 /// Greedy by size: the largest buffer first, each at the lowest offset that is free while it lives.
-void place(Pool& pool) {
+void place(Pool& pool, std::int64_t guard) {
   std::vector<std::size_t> order(pool.buffers.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(),
@@ -58,14 +58,14 @@ void place(Pool& pool) {
     std::int64_t offset = 0;
     for (const Buffer* other : placed) {
       if (other->last < buffer.first || buffer.last < other->first) continue;
-      if (offset + buffer.bytes <= other->offset) break;
-      offset = std::max(offset, other->offset + other->bytes);
+      if (offset + buffer.bytes + guard <= other->offset) break;
+      offset = std::max(offset, other->offset + other->bytes + guard);
     }
     buffer.offset = offset;
     placed.insert(std::upper_bound(placed.begin(), placed.end(), &buffer,
                                    [](const Buffer* a, const Buffer* b) { return a->offset < b->offset; }),
                   &buffer);
-    pool.bytes = std::max(pool.bytes, offset + buffer.bytes);
+    pool.bytes = std::max(pool.bytes, offset + buffer.bytes + guard);
   }
 }
 
@@ -111,7 +111,7 @@ const Buffer* Pool::find(ValueId value, std::int64_t partial) const {
 }
 
 MemoryPlan plan_memory(const Program& program, const OpTable& ops, const MemoryOptions& options) {
-  MemoryPlan plan{.tiled = options.tiled};
+  MemoryPlan plan{.tiled = options.tiled, .guard_bytes = aligned(options.guard_bytes)};
   plan.arenas.resize(static_cast<std::size_t>(program.mesh().cores()));
   const auto lives = lifetimes(program, options);
   for (ValueId id = 0; id < program.graph.size(); ++id) {
@@ -138,8 +138,8 @@ MemoryPlan plan_memory(const Program& program, const OpTable& ops, const MemoryO
   }
   for (int i = 0; i < static_cast<int>(program.instructions.size()); ++i)
     add_partials(program, ops, i, program.instructions[static_cast<std::size_t>(i)], plan);
-  for (Pool& arena : plan.arenas) place(arena);
-  place(plan.process);
+  for (Pool& arena : plan.arenas) place(arena, plan.guard_bytes);
+  place(plan.process, plan.guard_bytes);
   return plan;
 }
 
@@ -153,7 +153,7 @@ std::vector<std::string> verify(const MemoryPlan& plan) {
       for (std::size_t j = 0; j < i; ++j) {
         const Buffer& b = pool.buffers[j];
         const bool together = a.first <= b.last && b.first <= a.last;
-        if (together && a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes)
+        if (together && a.offset < b.offset + b.bytes + plan.guard_bytes && b.offset < a.offset + a.bytes + plan.guard_bytes)
           broken.push_back(name + ": %" + std::to_string(a.value) + " and %" + std::to_string(b.value) + " overlap");
       }
     }

@@ -40,11 +40,13 @@ struct MemoryPlan {
   std::int64_t parameter_bytes = 0;  // parameters and states, held once per process
   std::int64_t trained_bytes = 0;    // of them parameters: an optimizer keeps tensors of their sizes
   bool tiled = false;
+  std::int64_t guard_bytes = 0;  // behind each buffer, of nobody
 };
 
 struct MemoryOptions {
   bool keep_all = false;  // no reuse: every value can be looked at after the step
   bool tiled = false;     // bytes of a TPU (tiles.h) instead of this host's; asks no kernels
+  std::int64_t guard_bytes = 0;  // left free behind each buffer, so that a write beside one can be seen
 };
 
 MemoryPlan plan_memory(const Program& program, const OpTable& ops, const MemoryOptions& options);

@@ -1,29 +1,68 @@
 #include "libcore/runtime/arena.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <cstring>
 #include <string>
 #include <utility>
 
 #include "libcore/base/error.h"
 
-namespace voxshard {
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#else
+#define ASAN_POISON_MEMORY_REGION(begin, bytes) ((void)(begin), (void)(bytes))
+#define ASAN_UNPOISON_MEMORY_REGION(begin, bytes) ((void)(begin), (void)(bytes))
+#endif
 
-Arena::Arena(std::int64_t bytes) : bytes_(bytes) {
+namespace voxshard {
+namespace {
+
+constexpr std::size_t kAlignment = 64;
+
+std::size_t rounded_up(std::size_t bytes, std::size_t to) { return (bytes + to - 1) / to * to; }
+
+/// True when all bytes are poison: each equals the next.
+bool all_poison(const std::byte* begin, std::size_t bytes) {
+  return bytes == 0 || (*begin == kPoison && std::memcmp(begin, begin + 1, bytes - 1) == 0);
+}
+
+}  // namespace
+
+Arena::Arena(std::int64_t bytes, ArenaMode mode) : bytes_(bytes) {
   if (bytes == 0) return;
-  void* p = ::mmap(nullptr, static_cast<std::size_t>(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  const std::size_t aligned = rounded_up(static_cast<std::size_t>(bytes), kAlignment);
+  const bool checked = mode == ArenaMode::kChecked;
+  mapped_bytes_ = checked ? rounded_up(aligned, page) + 2 * page : static_cast<std::size_t>(bytes);
+  void* p = ::mmap(nullptr, mapped_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (p == MAP_FAILED)
-    throw Error(ErrorKind::kBudget, "[memory] the system refused " + std::to_string(bytes) + " bytes; free memory or use a finer partition");
-  ::madvise(p, static_cast<std::size_t>(bytes), MADV_HUGEPAGE);
-  data_ = static_cast<std::byte*>(p);
+    throw Error(ErrorKind::kBudget, "[memory] the system refused " + std::to_string(bytes) +
+                                        " bytes; free memory or use a finer partition");
+  mapped_ = data_ = static_cast<std::byte*>(p);
+  ::madvise(p, mapped_bytes_, MADV_HUGEPAGE);
+  if (!checked) return;
+  std::byte* const end = mapped_ + mapped_bytes_ - page;
+  const bool guarded = ::mprotect(mapped_, page, PROT_NONE) == 0 && ::mprotect(end, page, PROT_NONE) == 0;
+  ensure(guarded, "the pages around a checked arena are protected");
+  data_ = end - aligned;
+  poison(0, bytes);
 }
 
 Arena::~Arena() {
-  if (data_ != nullptr) ::munmap(data_, static_cast<std::size_t>(bytes_));
+  if (mapped_ == nullptr) return;
+  revive(0, bytes_);
+  ::munmap(mapped_, mapped_bytes_);
 }
 
 Arena::Arena(Arena&& other) noexcept
-    : data_(std::exchange(other.data_, nullptr)), bytes_(other.bytes_), high_water_(other.high_water_.load()) {}
+    : data_(std::exchange(other.data_, nullptr)),
+      bytes_(other.bytes_),
+      mapped_(std::exchange(other.mapped_, nullptr)),
+      mapped_bytes_(other.mapped_bytes_),
+      high_water_(other.high_water_.load()) {}
 
 std::byte* Arena::at(std::int64_t offset, std::int64_t bytes) const {
   ensure(offset >= 0 && offset + bytes <= bytes_, "a buffer lies inside its arena");
@@ -31,6 +70,33 @@ std::byte* Arena::at(std::int64_t offset, std::int64_t bytes) const {
   while (seen < offset + bytes && !high_water_.compare_exchange_weak(seen, offset + bytes)) {
   }
   return data_ + offset;
+}
+
+void Arena::poison(std::int64_t offset, std::int64_t bytes) const {
+  if (bytes == 0) return;
+  revive(offset, bytes);
+  std::memset(data_ + offset, static_cast<int>(kPoison), static_cast<std::size_t>(bytes));
+  ASAN_POISON_MEMORY_REGION(data_ + offset, static_cast<std::size_t>(bytes));
+}
+
+void Arena::revive(std::int64_t offset, std::int64_t bytes) const {
+  ASAN_UNPOISON_MEMORY_REGION(data_ + offset, static_cast<std::size_t>(bytes));
+}
+
+std::optional<std::int64_t> Arena::first_written(std::int64_t offset, std::int64_t bytes) const {
+  revive(offset, bytes);
+  const std::byte *begin = data_ + offset, *end = begin + bytes;
+  if (all_poison(begin, static_cast<std::size_t>(bytes))) {
+    ASAN_POISON_MEMORY_REGION(begin, static_cast<std::size_t>(bytes));
+    return std::nullopt;
+  }
+  return std::find_if(begin, end, [](std::byte b) { return b != kPoison; }) - data_;
+}
+
+std::optional<std::int64_t> Arena::last_written(std::int64_t offset, std::int64_t bytes) const {
+  for (std::int64_t at = offset + bytes; at > offset; --at)
+    if (data_[at - 1] != kPoison) return at - 1;
+  return std::nullopt;
 }
 
 }  // namespace voxshard

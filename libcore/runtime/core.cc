@@ -22,23 +22,28 @@ std::vector<Box> outside_of(Box held, const Box& inside) {
 
 }  // namespace
 
-Cores::Cores(const Executable& executable, const OpTable& ops, Parameters& parameters, int workers, const Ranks& ranks)
+Cores::Cores(const Executable& executable, const OpTable& ops, Parameters& parameters, int workers, const Ranks& ranks,
+             ArenaMode mode)
     : executable_(executable),
       ops_(ops),
       parameters_(parameters),
       ranks_(ranks),
-      process_(executable.memory.process.bytes),
-      packed_(executable.kernels.total_packed_bytes()),
-      messages_(2 * message_bytes(executable.program, executable.schedule, ranks)) {
+      process_(executable.memory.process.bytes, mode),
+      packed_(executable.kernels.total_packed_bytes(), mode),
+      messages_(2 * message_bytes(executable.program, executable.schedule, ranks), mode) {
   for (std::int64_t core = first(); core < end(); ++core)
-    arenas_.emplace_back(executable.memory.arenas[static_cast<std::size_t>(core)].bytes);
-  for (int w = 0; w < workers; ++w) workspaces_.emplace_back(executable.kernels.workspace_bytes);
+    arenas_.emplace_back(executable.memory.arenas[static_cast<std::size_t>(core)].bytes, mode);
+  for (int w = 0; w < workers; ++w) workspaces_.emplace_back(executable.kernels.workspace_bytes, mode);
   for (const Node& node : program().graph.nodes()) {
     if (node.role != Role::kParameter && node.role != Role::kState) continue;
     const auto it = parameters_.find(node.name);
     ensure(it != parameters_.end() && it->second.shape() == node.type.shape && it->second.dtype() == node.type.dtype,
            "every parameter of the graph is in the store with its type");
   }
+  // What is not watched by lifetimes may be used from the start.
+  packed_.revive(0, packed_.bytes());
+  messages_.revive(0, messages_.bytes());
+  for (const Arena& workspace : workspaces_) workspace.revive(0, workspace.bytes());
   std::int64_t offset = 0;
   for (std::int64_t bytes : executable_.kernels.packed_bytes) {
     packed_at_.push_back(bytes > 0 ? packed_.at(offset, bytes) : nullptr);

@@ -35,7 +35,8 @@ struct Stage {
 class Cores {
  public:
   /// Allocates. Errors: kInternal when a parameter is missing or has another type.
-  Cores(const Executable& executable, const OpTable& ops, Parameters& parameters, int workers, const Ranks& ranks);
+  Cores(const Executable& executable, const OpTable& ops, Parameters& parameters, int workers, const Ranks& ranks,
+        ArenaMode mode = ArenaMode::kPlain);
 
   std::int64_t count() const { return executable_.program.mesh().cores(); }
   std::int64_t first() const { return ranks_.first(count()); }
@@ -59,6 +60,10 @@ class Cores {
 
   const Executable& executable() const { return executable_; }
   const Program& program() const { return executable_.program; }
+  /// Of the cores from first() on; the pool of replicated results; per worker.
+  std::span<const Arena> arenas() const { return arenas_; }
+  const Arena& process() const { return process_; }
+  std::span<const Arena> workspaces() const { return workspaces_; }
   std::int64_t high_water_bytes(std::size_t core) const { return arena(core).high_water_bytes(); }
 
  private:

@@ -14,17 +14,20 @@ std::int64_t bytes_of(const TensorView& view) { return view.count() * dtype_byte
 }  // namespace
 
 CoreSet::CoreSet(const Executable& executable, const OpTable& ops, Parameters& parameters, WorkerPool& pool,
-                 Transport& transport)
+                 Transport& transport, ArenaMode mode)
     : pool_(pool),
       transport_(transport),
-      cores_(executable, ops, parameters, pool.workers(), transport.place()),
+      cores_(executable, ops, parameters, pool.workers(), transport.place(), mode),
       parameters_(parameters) {
+  if (mode == ArenaMode::kChecked)
+    watch_.emplace(executable.program, executable.memory, cores_.arenas(), cores_.first(), cores_.process());
   seconds_.assign(static_cast<std::size_t>(pool.workers()), std::vector<double>(program().instructions.size(), 0.0));
   for (const ScheduleStep& step : executable.schedule.steps)
     segments_.push_back(step.barrier ? Segment() : make_segment(step.instructions));
 }
 
 void CoreSet::feed(ValueId id, const std::function<void(const TensorView&)>& fill) {
+  if (watch_) watch_->feeding(id);
   pool_.run(owners(id), [&](std::int64_t core, int) {
     const TensorView view = owned(id, hosted(core));
     if (!view.box.empty()) fill(view);
@@ -73,6 +76,7 @@ void CoreSet::pack_weights() {
 }
 
 void CoreSet::run() {
+  if (watch_) return run_checked();
   const std::size_t prologue = program().prologue;
   pool_.run(static_cast<std::int64_t>(prologue), [&](std::int64_t i, int worker) {
     const auto index = static_cast<std::size_t>(i);
@@ -84,7 +88,25 @@ void CoreSet::run() {
     steps[s].barrier ? run_barrier(steps[s].instructions.front()) : run_segment(segments_[s]);
 }
 
+void CoreSet::run_checked() {
+  for (std::size_t i = 0; i < program().instructions.size(); ++i) run_instruction(i);
+  if (watch_->faults().empty()) return;
+  const MemoryFault& first = watch_->faults().front();
+  throw Error(ErrorKind::kInternal, "[" + program().graph.node(first.value).name + "] instruction " + std::to_string(first.instruction) + ": " + first.what);
+}
+
 void CoreSet::run_instruction(std::size_t index) {
+  if (!watch_) return run_one(index);
+  for (const Arena& workspace : cores_.workspaces()) {
+    workspace.poison(0, workspace.bytes());
+    workspace.revive(0, workspace.bytes());
+  }
+  watch_->begin(index);
+  run_one(index);
+  watch_->end(index);
+}
+
+void CoreSet::run_one(std::size_t index) {
   if (index < program().prologue) return run_barrier(index);
   if (index == program().prologue) pack_weights();
   for (const ScheduleStep& step : executable().schedule.steps)

@@ -11,6 +11,7 @@
 #include <functional>
 #include <optional>
 
+#include "libcore/runtime/memory_watch.h"
 #include "libcore/runtime/trace.h"
 #include "libcore/runtime/transport.h"
 #include "libcore/runtime/worker_loop.h"
@@ -21,12 +22,13 @@ class CoreSet {
  public:
   /// Allocates. Errors: kInternal when a parameter is missing or has another type.
   CoreSet(const Executable& executable, const OpTable& ops, Parameters& parameters, WorkerPool& pool,
-          Transport& transport);
+          Transport& transport, ArenaMode mode = ArenaMode::kPlain);
 
   /// Calls `fill` once per core of this rank with the view of the box that the core owns of input `id`; replicas are filled
   /// alike.
   void feed(ValueId id, const std::function<void(const TensorView&)>& fill);
-  /// One step: all instructions. Parameters and states are read, never written.
+  /// One step: all instructions. Parameters and states are read, never written. With checked arenas instruction by instruction.
+  /// Errors: kInternal when checked memory was written by one who may not.
   void run();
   /// Writes the effects of the last run (running statistics) into the states.
   void apply_effects();
@@ -44,6 +46,9 @@ class CoreSet {
   /// For verification: runs one instruction; from 0 up, in order.
   void run_instruction(std::size_t index);
 
+  /// Of checked arenas what was found so far; null for plain ones.
+  const MemoryWatch* watch() const { return watch_ ? &*watch_ : nullptr; }
+
   const Executable& executable() const { return cores_.executable(); }
   std::int64_t high_water_bytes(std::size_t core) const { return cores_.high_water_bytes(core); }
   /// Records what happens inside of the recorder's steps; null: nothing.
@@ -58,6 +63,8 @@ class CoreSet {
   std::int64_t owners(ValueId id) const { return program().replicated(id) ? 1 : cores_.end() - cores_.first(); }
   void pack_weights();
   Segment make_segment(const std::vector<std::size_t>& instructions) const;
+  void run_one(std::size_t index);
+  void run_checked();
   void run_barrier(std::size_t index);
   void run_segment(const Segment& segment);
   void run_call(std::size_t instruction, std::int64_t core, const Call& call, int worker);
@@ -68,6 +75,7 @@ class CoreSet {
   Transport& transport_;
   TraceRecorder* trace_ = nullptr;
   Cores cores_;
+  std::optional<MemoryWatch> watch_;
   Parameters& parameters_;
   std::vector<Segment> segments_;             // per step of the schedule; empty for a barrier
   std::vector<std::vector<double>> seconds_;  // per worker, per instruction

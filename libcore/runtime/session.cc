@@ -12,7 +12,7 @@ CoreSet& Session::cores(const Shape& extents, Phase phase) {
   if (cores_ == nullptr || live_ != Key{phase, extents}) {
     const Executable& executable = plan(extents, phase);
     release();
-    cores_ = std::make_unique<CoreSet>(executable, ops_, parameters_, pool_, transport_);
+    cores_ = std::make_unique<CoreSet>(executable, ops_, parameters_, pool_, transport_, arenas_);
     live_ = {phase, extents};
   }
   return *cores_;

@@ -19,8 +19,8 @@ class Session {
   using Lower = std::function<Executable(const Shape& extents, Phase phase)>;
 
   /// `transport`: to the other ranks of the run; null: all cores are in this process.
-  Session(const OpTable& ops, Lower lower, WorkerPool& pool, Transport* transport = nullptr)
-      : ops_(ops), lower_(std::move(lower)), pool_(pool), transport_(transport != nullptr ? *transport : in_process_) {}
+  Session(const OpTable& ops, Lower lower, WorkerPool& pool, Transport* transport = nullptr, ArenaMode arenas = ArenaMode::kPlain)
+      : ops_(ops), lower_(std::move(lower)), pool_(pool), transport_(transport != nullptr ? *transport : in_process_), arenas_(arenas) {}
 
   /// The plan for an input size; allocates nothing that the plan counts. Errors: those of lowering, kBudget among them.
   const Executable& plan(const Shape& extents, Phase phase);
@@ -38,6 +38,7 @@ class Session {
   WorkerPool& pool_;
   InProcessTransport in_process_;
   Transport& transport_;
+  ArenaMode arenas_;
   Parameters parameters_;
   std::map<Key, std::unique_ptr<Executable>> executables_;
   std::unique_ptr<CoreSet> cores_;

@@ -1,50 +1,82 @@
 // Shows that a partitioned model computes what the uncut one computes.
 //
-// Layer by layer: each instruction of the cut program is fed the uncut run's values and must give the uncut result, bit for
-// bit where no sum is cut, else within a tolerance from the length of the sum. Margins are compared too, so a lost or
-// wrong exchange is named at its layer. End to end: loss, gradients and weights after one SGD step may differ by no more
-// than a small multiple of what the uncut run differs from itself at higher precision (bf16 against f32, f32 against f64).
-// A model that recomputes is compared layer by layer with itself uncut, end to end with the uncut model that does not.
+//   Equivalence uncut({.factory = ..., .dtype = DType::kBF16, .oracle = Oracles::kSampled}, pool);
+//   for (const Cut& cut : cuts) if (!uncut.check(cut).equal()) ...
+//
+// Kernels: each layer of the uncut run is computed again by the slow kernels in f64 from the same inputs, so that a
+// wrong kernel is found although both sides run it. Layer by layer: each instruction of the cut program, under its real
+// memory plan in checked arenas, is fed the uncut run's values and must give the uncut result, bit for bit where no sum
+// is cut, else within a tolerance from the length of the sum. Margins are compared too, so a lost or wrong exchange is
+// named at its layer. End to end: loss, gradients and weights after one SGD step may differ by no more than a small
+// multiple of what the uncut run differs from itself at higher precision (bf16 against f32, f32 against f64), and never
+// by more than a fixed part of their size. A model that recomputes is compared layer by layer with itself uncut, end to
+// end with the uncut model that does not.
 #pragma once
 
+#include <memory>
+#include <string_view>
+
 #include "libcore/graph/recompute.h"
-#include "libcore/ops/op_table.h"
-#include "libcore/runtime/session.h"
+#include "libcore/train/layer_check.h"
 
 namespace voxshard {
 
+/// What the uncut network's kernels are compared with: nothing, the slow kernels in samples of large layers, or in
+/// whole (the run at higher precision is then one of slow kernels too).
+enum class Oracles : std::uint8_t { kFast, kSampled, kReference };
+inline constexpr const char* kOracleNames[] = {"fast", "sampled", "reference"};
+/// Errors: kConfig for an unknown name.
+Oracles oracle_from_name(std::string_view name);
+
 struct EquivalenceOptions {
+  using Lower = std::function<Executable(const Graph& graph, const OpTable& ops, const Cut& cut, const Target& target)>;
+
   const OpTable& ops = op_table();
   /// The training graph for activations of a type.
   std::function<Graph(DType dtype)> factory;
   DType dtype = DType::kF32;
   Cut cut;  // what it recomputes counts for the cut model; the uncut one keeps everything
   KernelSet kernels = KernelSet::kFast;
+  Oracles oracle = Oracles::kSampled;
   std::uint64_t seed = 0;
   Transport* transport = nullptr;  // null: in process
-};
-
-struct LayerDifference {
-  std::string layer;
-  std::string what;  // "result", "margin", "loss", "gradient", "updated weights"
-  double difference = 0;
-  double tolerance = 0;
+  Lower lower = voxshard::lower;   // of the cut model; a test's own plants faults
 };
 
 struct EquivalenceReport {
   std::optional<LayerDifference> first_difference;  // the first layer that differs by more than allowed
-  int layers = 0;               // results compared layer by layer
-  int bit_equal = 0;            // of them equal to the bit
-  int within_tolerance = 0;     // sums that were cut, within tolerance
-  double widest_ratio = 0;      // largest difference / tolerance among those
+  LayerReport kernels;                              // of the uncut network against the slow ones
+  int layers = 0;                                   // results compared layer by layer
+  int bit_equal = 0;                                // of them equal to the bit
+  int within_tolerance = 0;                         // sums whose order the cut changes, within tolerance
+  double widest_ratio = 0;                          // largest difference / tolerance among those
   double loss_uncut = 0, loss_cut = 0, loss_higher = 0;
-  double end_to_end_ratio = 0;  // largest difference / allowance over loss, gradients and updated weights
-  int tensors = 0;              // compared end to end
+  double end_to_end_ratio = 0;     // largest difference / allowance over loss, gradients and updated weights
+  double end_to_end_relative = 0;  // largest difference of a gradient over its size
+  int tensors = 0;                 // compared end to end
 
   bool equal() const { return !first_difference; }
+  void differ(const std::string& layer, const std::string& what, double difference, double tolerance) {
+    if (!first_difference) first_difference = LayerDifference{layer, what, difference, tolerance};
+  }
 };
 
-/// Errors: those of the partition and the model.
+class Equivalence {
+ public:
+  /// Runs the uncut model. What `options` refers to outlives this. Errors: those of the model.
+  Equivalence(const EquivalenceOptions& options, WorkerPool& pool);
+  ~Equivalence();
+  /// Errors: those of the partition. `cut` recomputes what the options' cut does.
+  EquivalenceReport check(const Cut& cut);
+
+ private:
+  struct Uncut;
+  EquivalenceOptions options_;
+  WorkerPool& pool_;
+  std::unique_ptr<Uncut> uncut_;
+};
+
+/// Of options.cut.
 EquivalenceReport check_equivalence(const EquivalenceOptions& options, WorkerPool& pool);
 
 }  // namespace voxshard

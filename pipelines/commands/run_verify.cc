@@ -1,29 +1,86 @@
 #include "pipelines/commands/run_verify.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 namespace voxshard {
+namespace {
 
-EquivalenceReport run_verify(const VerifyOptions& options) {
-  WorkerPool pool(options.threads);
-  const ModelSpec& spec = options.spec;
-  return check_equivalence({.factory = [&](DType dtype) { return build_graph(spec, options.extents, Phase::kTrain, dtype); },
-                            .dtype = spec.precision,
-                            .cut = spec.cut,
-                            .seed = options.seed,
-                            .transport = options.transport},
-                           pool);
+void add(VerifyReport& total, const GridReport& grid) {
+  const EquivalenceReport& r = grid.report;
+  if (!total.first_difference) total.first_difference = r.first_difference;
+  total.kernels = r.kernels;
+  total.layers += r.layers;
+  total.bit_equal += r.bit_equal;
+  total.within_tolerance += r.within_tolerance;
+  total.widest_ratio = std::max(total.widest_ratio, r.widest_ratio);
+  total.loss_uncut = r.loss_uncut, total.loss_cut = r.loss_cut, total.loss_higher = r.loss_higher;
+  total.end_to_end_ratio = std::max(total.end_to_end_ratio, r.end_to_end_ratio);
+  total.end_to_end_relative = std::max(total.end_to_end_relative, r.end_to_end_relative);
+  total.tensors += r.tensors;
+  total.grids.push_back(grid);
 }
 
-nlohmann::ordered_json to_json(const EquivalenceReport& report) {
-  nlohmann::ordered_json first = nullptr;
-  if (report.first_difference)
-    first = {{"layer", report.first_difference->layer},
-             {"what", report.first_difference->what},
-             {"difference", report.first_difference->difference},
-             {"allowed", report.first_difference->tolerance}};
+nlohmann::ordered_json first_difference_json(const EquivalenceReport& report) {
+  if (!report.first_difference) return nullptr;
+  return {{"layer", report.first_difference->layer},
+          {"what", report.first_difference->what},
+          {"difference", report.first_difference->difference},
+          {"allowed", report.first_difference->tolerance}};
+}
+
+}  // namespace
+
+std::vector<Dims> grids_to_verify(const Shape& extents) {
+  const int rank = extents.rank() + 1;
+  const auto grid = [&](std::int64_t batch, std::int64_t first, std::int64_t between, std::int64_t last) {
+    Dims parts = Dims::filled(rank, 1);
+    parts[0] = std::min(batch, extents[0]);
+    for (int a = 1; a < extents.rank(); ++a)
+      parts[a] = std::min(a == 1 ? first : a + 1 == extents.rank() ? last : between, extents[a]);
+    return parts;
+  };
+  std::vector<Dims> grids;
+  for (const Dims& parts : {grid(1, 2, 1, 1), grid(1, 2, 2, 2), grid(1, 3, 1, 2), grid(2, 2, 1, 1)})
+    if (element_count(parts) > 1 && std::find(grids.begin(), grids.end(), parts) == grids.end()) grids.push_back(parts);
+  if (grids.empty())
+    throw Error(ErrorKind::kConfig, "[partition] nothing of " + to_string(extents) + " can be cut; give a larger size");
+  return grids;
+}
+
+VerifyReport run_verify(const VerifyOptions& options) {
+  WorkerPool pool(options.threads);
+  const ModelSpec& spec = options.spec;
+  Equivalence uncut({.factory = [&](DType dtype) { return build_graph(spec, options.extents, Phase::kTrain, dtype); },
+                     .dtype = spec.precision,
+                     .cut = spec.cut,
+                     .oracle = options.oracle,
+                     .seed = options.seed,
+                     .transport = options.transport},
+                    pool);
+  VerifyReport total;
+  for (const Dims& parts : options.grids.empty() ? std::vector<Dims>{spec.cut.mesh.partition} : options.grids) {
+    Cut cut = spec.cut;
+    cut.mesh.partition = parts;
+    add(total, {cut.mesh, uncut.check(cut)});
+  }
+  return total;
+}
+
+nlohmann::ordered_json to_json(const VerifyReport& report) {
+  nlohmann::ordered_json grids = nlohmann::ordered_json::array();
+  for (const auto& [mesh, r] : report.grids)
+    grids.push_back({{"partition", to_string(mesh.partition)},
+                     {"replicas", mesh.replicas},
+                     {"equal", r.equal()},
+                     {"first_difference", first_difference_json(r)}});
   return {{"equal", report.equal()},
-          {"first_difference", first},
+          {"first_difference", first_difference_json(report)},
+          {"kernels",
+           {{"compared", report.kernels.compared},
+            {"in_samples", report.kernels.sampled},
+            {"left_out", report.kernels.left_out},
+            {"widest_ratio", report.kernels.widest_ratio}}},
           {"layers",
            {{"compared", report.layers},
             {"bit_equal", report.bit_equal},
@@ -34,10 +91,19 @@ nlohmann::ordered_json to_json(const EquivalenceReport& report) {
             {"loss_uncut", report.loss_uncut},
             {"loss_partitioned", report.loss_cut},
             {"loss_higher_precision", report.loss_higher},
-            {"widest_ratio", report.end_to_end_ratio}}},
+            {"widest_ratio", report.end_to_end_ratio},
+            {"widest_relative", report.end_to_end_relative}}},
+          {"grids", grids},
           {"tolerance",
-           {{"layers", "0 where no sum is cut; else 8 x epsilon x length of the sum x size of an addend (f64 sums: length^1.5)"},
-            {"end_to_end", "4 x the uncut run's own difference to higher precision + rounding of the layer's weight gradient"}}}};
+           {{"kernels",
+             "rounding of the result + 8 x epsilon of f32 x sqrt(products) x sum of |products|; of other formulas 64 x "
+             "epsilon x largest"},
+            {"layers",
+             "0 where no sum is cut or reordered; else 8 x epsilon x length of the sum x size of an addend (f64 sums: "
+             "length^1.5)"},
+            {"end_to_end",
+             "4 x the uncut run's own difference to higher precision + 2^-20 of the size of the layer's weight "
+             "gradient, at most 2^-14 of it"}}}};
 }
 
 }  // namespace voxshard

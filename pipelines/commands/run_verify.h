@@ -14,11 +14,28 @@ struct VerifyOptions {
   Shape extents;  // N and the spatial axes
   std::uint64_t seed = 0;
   int threads = 1;
+  std::vector<Dims> grids;  // partitions to check instead of the model's own
+  Oracles oracle = Oracles::kSampled;
   Transport* transport = nullptr;  // a test's own; null: in process
 };
 
-EquivalenceReport run_verify(const VerifyOptions& options);
-/// {"equal", "first_difference", "layers", "end_to_end", "tolerance"}.
-nlohmann::ordered_json to_json(const EquivalenceReport& report);
+struct GridReport {
+  Mesh mesh;
+  EquivalenceReport report;
+};
+
+/// The first difference of all grids, their counts added up, their widest ratios; the losses are those of the last
+/// grid.
+struct VerifyReport : EquivalenceReport {
+  std::vector<GridReport> grids;
+};
+
+/// Partitions to check when none is named: slabs, halves along every axis, uneven parts, and samples where there are
+/// several. Errors: kConfig when no axis can be cut.
+std::vector<Dims> grids_to_verify(const Shape& extents);
+
+VerifyReport run_verify(const VerifyOptions& options);
+/// {"equal", "first_difference", "kernels", "layers", "end_to_end", "grids", "tolerance"}.
+nlohmann::ordered_json to_json(const VerifyReport& report);
 
 }  // namespace voxshard

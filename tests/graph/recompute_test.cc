@@ -164,24 +164,30 @@ TEST(Recompute, AGraphWithoutABackwardPassComesBackAsItIs) {
 }
 
 TEST(Recompute, AFarReaderGetsItsOwnCopy) {
-  // relu is needed by the gradients of the first and, through the sum, of the last layer of a long chain.
+  // The gradients of the weights of `last` and of `first` read relu; in the backward pass a chain of thirty lies between them.
   std::string text = R"(
     x = input : f32[1x4x4x1]
     w = parameter : f32[1x1x1x1]
     conv = conv %x, %w kernel=1x1
     relu = leaky_relu %conv
-    scale0 = scale %relu by=2
+    first = conv %relu, %w kernel=1x1
+    scale0 = scale %first by=2
   )";
   for (int i = 1; i < 30; ++i) text += "scale" + std::to_string(i) + " = scale %scale" + std::to_string(i - 1) + " by=2\n";
   const Graph again = with_recomputation(trained(text + R"(
     last = conv %relu, %w kernel=1x1
-    end = conv %scale29, %w kernel=1x1
-    sum = add %end, %last
+    sum = add %scale29, %last
     loss = sum_all %sum
     output loss = %loss
   )"), op_table(), Recompute::kNorms);
   for (const auto& broken : verify(again, op_table())) ADD_FAILURE() << broken;
-  EXPECT_NE(again.find("recompute/relu"), kNoValue);
+  const ValueId near = again.find("recompute/relu"), far = again.find("recompute2/relu");
+  ASSERT_NE(near, kNoValue);
+  ASSERT_NE(far, kNoValue) << "one copy lies in memory through the whole chain";
+  EXPECT_EQ(again.node(again.find("grad/last/weights")).inputs[0], near);
+  EXPECT_EQ(again.node(again.find("grad/first/weights")).inputs[0], far);
+  EXPECT_GT(far, again.find("grad/scale0")) << "it is made in front of its reader";
+  EXPECT_EQ(again.find("recompute3/relu"), kNoValue);
 }
 
 TEST(Recompute, AnUnknownNameListsTheChoices) {

@@ -1,5 +1,8 @@
-// The arena of every core is what the plan says, to the byte, for twelve grids in both precisions.
+// The arena of every core is what the plan says, to the byte, for twelve grids in both precisions: bytes are looked at, memory
+// in which nothing lives stays as it was.
 #include "libcore/memory/plan.h"
+
+#include <cmath>
 
 #include "libcore/graph/recompute.h"
 #include "tests/runtime/unet_scene.h"
@@ -36,7 +39,8 @@ TEST_P(Arenas, AreUsedToTheLastPlannedByte) {
                    .dtype = dtype,
                    .config = {.base_filters = 4, .depth = 3},
                    .recompute = how.recompute,
-                   .thinnest_slab = how.thinnest_slab});
+                   .thinnest_slab = how.thinnest_slab,
+                   .arenas = ArenaMode::kChecked});
   CoreSet& cores = scene.session.cores(grid.extents, Phase::kTrain);
   feed_all(cores, scene.feed());
   cores.run();
@@ -45,10 +49,31 @@ TEST_P(Arenas, AreUsedToTheLastPlannedByte) {
   ASSERT_EQ(static_cast<std::int64_t>(plan.arenas.size()), scene_cut(scene.options).mesh.cores());
   for (std::size_t core = 0; core < plan.arenas.size(); ++core) {
     EXPECT_EQ(cores.high_water_bytes(core), plan.arenas[core].bytes) << "core " << core;
+    EXPECT_GT(cores.watch()->written_bytes(core), plan.arenas[core].bytes - kAlignment) << "core " << core;
     std::int64_t last = 0;
     for (const Buffer& buffer : plan.arenas[core].buffers) last = std::max(last, buffer.offset + buffer.bytes);
     EXPECT_EQ(last, plan.arenas[core].bytes) << "core " << core;
   }
+}
+
+TEST_P(Arenas, AreNotWrittenBesideTheirBuffers) {
+  const auto& [grid, dtype, how] = GetParam();
+  UNetScene scene({.extents = grid.extents,
+                   .partition = grid.partition,
+                   .replicas = grid.replicas,
+                   .dtype = dtype,
+                   .config = {.spatial_axes = grid.extents.rank() - 1, .base_filters = 4, .depth = 3},
+                   .recompute = how.recompute,
+                   .thinnest_slab = how.thinnest_slab,
+                   .arenas = ArenaMode::kChecked,
+                   .guard_bytes = 4 * kAlignment});
+  CoreSet& cores = scene.session.cores(grid.extents, Phase::kTrain);
+  for (int step = 0; step < 2; ++step) {
+    feed_all(cores, scene.feed());
+    cores.run();  // throws what the watch finds
+  }
+  EXPECT_TRUE(verify(cores.executable().memory).empty());
+  EXPECT_TRUE(std::isfinite(load(cores.replicated(cores.executable().program.graph.outputs.at("loss")), 0)));
 }
 
 INSTANTIATE_TEST_SUITE_P(

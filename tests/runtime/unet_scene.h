@@ -37,6 +37,8 @@ struct SceneOptions {
   KernelSet kernels = KernelSet::kFast;
   Recompute recompute = Recompute::kNone;
   std::int64_t thinnest_slab = 0;
+  ArenaMode arenas = ArenaMode::kPlain;
+  std::int64_t guard_bytes = 0;
 };
 
 inline Graph scene_graph(const SceneOptions& o, const Shape& extents, bool training) {
@@ -53,7 +55,7 @@ inline Cut scene_cut(const SceneOptions& o) {
 }
 
 inline Target scene_target(const SceneOptions& o) {
-  return {.kernels = o.kernels, .optimizer_slots = o.optimizer_slots, .workers = o.workers};
+  return {.guard_bytes = o.guard_bytes, .kernels = o.kernels, .optimizer_slots = o.optimizer_slots, .workers = o.workers};
 }
 
 /// The step of a scene over its mesh, with its memory.
@@ -75,7 +77,7 @@ class UNetScene {
               return lower_within({.core_bytes = o.budget_bytes}, scene_graph(o, e, phase == Phase::kTrain), op_table(),
                                   scene_cut(o), scene_target(o));
             },
-            pool) {
+            pool, nullptr, o.arenas) {
     const Graph graph = scene_graph(o, extents, true);
     session.parameters() = initialise(graph, o.seed);
     for (const Node& node : graph.nodes()) {

@@ -25,10 +25,21 @@ std::vector<std::string> keys(const nlohmann::ordered_json& json) {
 
 TEST(RunVerify, AnEqualModelHasNoFirstDifference) {
   const auto json = to_json(run_verify({.spec = small_spec(), .extents = {1, 12, 8, 16}, .seed = 2, .threads = 2}));
-  EXPECT_THAT(keys(json), testing::ElementsAre("equal", "first_difference", "layers", "end_to_end", "tolerance"));
+  EXPECT_THAT(keys(json), testing::ElementsAre("equal", "first_difference", "kernels", "layers", "end_to_end", "grids", "tolerance"));
   EXPECT_EQ(json["equal"], true);
   EXPECT_TRUE(json["first_difference"].is_null());
   EXPECT_GT(json["layers"]["compared"], 50);
+}
+
+TEST(RunVerify, WithoutAPartitionSeveralGridsAreChosenThatCutSomething) {
+  EXPECT_THAT(grids_to_verify({1, 12, 8, 16}), testing::ElementsAre(Dims{1, 2, 1, 1, 1}, Dims{1, 2, 2, 2, 1}, Dims{1, 3, 1, 2, 1}));
+  EXPECT_THAT(grids_to_verify({2, 12, 1}), testing::ElementsAre(Dims{1, 2, 1, 1}, Dims{1, 3, 1, 1}, Dims{2, 2, 1, 1}));
+  EXPECT_THROW(grids_to_verify({1, 1, 1, 1}), Error);
+  const VerifyOptions options{.spec = small_spec(), .extents = {1, 12, 8, 16}, .threads = 2, .grids = grids_to_verify({1, 12, 8, 16})};
+  const auto json = to_json(run_verify(options));
+  EXPECT_EQ(json["equal"], true);
+  ASSERT_EQ(json["grids"].size(), 3u);
+  EXPECT_EQ(json["grids"][1]["partition"], "1x2x2x2x1");
 }
 
 /// Changes one value of the fifth copy.
