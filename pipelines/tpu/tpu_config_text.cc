@@ -30,7 +30,9 @@ class Reader {
  private:
   [[noreturn]] void fail(const std::string& what) const {
     std::string text = what;
-    text.append(" at character ").append(std::to_string(at_ + 1)).append(" of \"").append(text_).append("\"");
+    constexpr std::size_t kShown = 200;
+    text.append(" at character ").append(std::to_string(at_ + 1)).append(" of \"").append(text_.substr(0, kShown));
+    text.append(text_.size() > kShown ? "...\"" : "\"");
     throw Error(ErrorKind::kConfig, text);
   }
 
