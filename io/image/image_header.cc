@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "io/files/file_error.h"
+#include "io/files/now_reading.h"
 
 namespace voxshard {
 namespace {
@@ -162,6 +163,9 @@ ImageHeader parse_image_header(std::string_view bytes, const fs::path& path) {
   return h;
 }
 
-ImageHeader read_image_header(const fs::path& path) { return parse_image_header(read_image_bytes(path), path); }
+ImageHeader read_image_header(const fs::path& path) {
+  const NowReading reading(path);
+  return parse_image_header(read_image_bytes(path), path);
+}
 
 }  // namespace voxshard
