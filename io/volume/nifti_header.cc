@@ -208,6 +208,12 @@ std::string volume_problem(const NiftiHeader& h) {
     if (h.dimensions[i] != 1)
       return "has " + std::to_string(h.dimensions.size()) + " dimensions (" + std::to_string(h.dimensions[i]) +
              " along the " + std::to_string(i + 1) + "th), expected a 3-D volume; split it into one file per volume";
+  // Also where the qform is used: ITK 5.2 takes the sform apart in any case, and calls abort() on numbers like these.
+  constexpr double kMostSform = 1e12;
+  for (const auto& row : h.sform)
+    for (double v : row)
+      if (h.sform_code > 0 && !(std::abs(v) <= kMostSform))
+        return "has an sform with numbers that are not finite or beyond 1e12; set it again";
   return place(h).problem;
 }
 

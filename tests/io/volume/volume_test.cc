@@ -245,5 +245,16 @@ TEST(NiftiHeader, BytesAndOffsetOfAnyHeaderAddUpWithoutOverflow) {
   EXPECT_EQ(h.voxel_bytes() + h.data_begin(), std::int64_t{1} << 61);
 }
 
+TEST(NiftiHeader, AnSformThatIsNotFiniteIsRefusedEvenBesideAQform) {
+  ScratchFolder dir;  // ITK would call abort()
+  for (float v : {std::numeric_limits<float>::quiet_NaN(), -std::numeric_limits<float>::infinity(), 1e30F}) {
+    NiftiSpec spec{.qform_code = 1, .sform_code = 2};
+    spec.srow[9] = v;
+    write_bytes(dir.path() / "a.nii", nifti_bytes(spec, {1}));
+    expect_error(ErrorKind::kInput, "has an sform with numbers", [&] { read_image(dir.path() / "a.nii"); });
+    EXPECT_FALSE(read_volume_info(dir.path() / "a.nii").readable);
+  }
+}
+
 }  // namespace
 }  // namespace voxshard
