@@ -53,11 +53,19 @@ void tpu_value(std::string_view bytes) {
   const nlohmann::json value = value_from_text(text);
   to_text(value, TextStyle::kToml);
   input_partition_dims_from_json(value);
-  tpu_config_from_json({{"input_partition_dims", text}, {"iterations_per_loop", text}});
+  tpu_config_from_json({{"input_partition_dims", text}});
 }
 Seeds tpu_seeds() {
   return {"[[1, 4, 1, 1], None]", "[{image: [1, 4, 1, 1], 'mask': None}, None]", "1, 4, 1, 1", "{'a': (1,), 3: True}"};
 }
+
+/// The words that TPUConfig takes as text.
+void tpu_words(std::string_view bytes) {
+  const std::string text(bytes);
+  const char* key = text.find('_') == std::string::npos ? "iterations_per_loop" : "per_host_input_for_training";
+  tpu_config_from_json({{key, text}});
+}
+Seeds tpu_word_seeds() { return {"100", "60m", "2h", "PER_HOST_V2"}; }
 
 void dataset(std::string_view bytes) {
   const auto folder = scratch_file("dataset/dataset.json", bytes).parent_path();
@@ -88,12 +96,12 @@ Seeds plan_seeds() {
 /// What a checkpoint says about its model and its pictures.
 void run_description(std::string_view bytes) {
   const nlohmann::json json = read_json(scratch_file("run.json", bytes));
-  image_preparation_from_json(json);
-  model_spec_from_json(json);
+  if (json.is_object() && json.contains("prepare")) image_preparation_from_json(json.at("prepare"));
+  if (json.is_object() && json.contains("model")) model_spec_from_json(json.at("model"));
 }
 Seeds run_seeds() {
-  nlohmann::ordered_json json = to_json(ModelSpec{});
-  json.update(to_json(ImagePreparation{.classes = {{"cell", 1}}}));
+  const nlohmann::ordered_json json = {{"model", to_json(ModelSpec{})},
+                                       {"prepare", to_json(ImagePreparation{.classes = {{"cell", 1}}})}};
   return {json.dump()};
 }
 
@@ -148,12 +156,19 @@ Seeds program_seeds() {
 }  // namespace
 
 std::vector<FuzzTarget> text_targets() {
-  return {{"config_json", json_seeds, config_json}, {"config_toml", toml_seeds, config_toml},
-          {"tpu_value", tpu_seeds, tpu_value},      {"dataset", dataset_seeds, dataset},
-          {"splits", split_seeds, splits},          {"plans", plan_seeds, plans},
-          {"run", run_seeds, run_description},      {"tpu_device", tpu_device_seeds, tpu_device},
-          {"host_rates", host_seeds, host_rates},   {"table", table_seeds, table},
-          {"graph", graph_seeds, graph_text},       {"program", program_seeds, program_text}};
+  return {{"config_json", json_seeds, config_json},
+          {"config_toml", toml_seeds, config_toml},
+          {"tpu_value", tpu_seeds, tpu_value},
+          {"tpu_words", tpu_word_seeds, tpu_words},
+          {"dataset", dataset_seeds, dataset},
+          {"splits", split_seeds, splits},
+          {"plans", plan_seeds, plans},
+          {"run", run_seeds, run_description},
+          {"tpu_device", tpu_device_seeds, tpu_device},
+          {"host_rates", host_seeds, host_rates},
+          {"table", table_seeds, table},
+          {"graph", graph_seeds, graph_text},
+          {"program", program_seeds, program_text}};
 }
 
 }  // namespace voxshard
