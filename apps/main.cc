@@ -1,6 +1,7 @@
 // The `voxshard` command: a table of subcommands, the options they all have, and the only place that reads argv, prints
 // results and picks exit codes. A subcommand is its file and its line in the table.
 #include <CLI/CLI.hpp>
+#include <unistd.h>
 #include <cstdio>
 #include <iostream>
 #include <memory>
@@ -12,6 +13,7 @@
 #include "apps/progress.h"
 #include "libcore/base/cpu.h"
 #include "io/files/config_file.h"
+#include "io/files/now_reading.h"
 #include "libcore/base/parallel.h"
 #include "pipelines/tpu/tpu_config_keys.h"
 #include "pipelines/tpu/tpu_config_line.h"
@@ -200,6 +202,7 @@ int run(const std::vector<std::string>& words) {
 }  // namespace voxshard
 
 int main(int argc, char** argv) {
+  voxshard::note_crashes(STDERR_FILENO);
   voxshard::catch_stop_signals();
   return voxshard::run({argv + 1, argv + argc});
 }

@@ -17,7 +17,7 @@ struct Options {
 RunCommand add(CLI::App& app) {
   auto o = std::make_shared<Options>();
   app.add_option("run", o->predict.run, "Run folder of voxshard train, or a checkpoint file")->required();
-  app.add_option("input", o->predict.input, "An image, or a folder of images; of a detector pictures, a COCO JSON, a MOT text, or a video")->required();
+  app.add_option("input", o->predict.input, "An image, or a folder of images; of a detector pictures, a COCO JSON, a MOT text, or a video. A file on which a library crashes ends the run, which names it")->required();
   app.add_option("-o,--output", o->predict.output, "Folder to write label maps to; of a detector the file of COCO results, or of what is in a video, .json")
       ->required();
   app.add_option("--checkpoint", o->predict.checkpoint, "best, last, or auto: best when there is one")->capture_default_str();

@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <charconv>
-#include <fstream>
 #include <map>
 #include <set>
+#include <sstream>
 #include <string>
 #include <system_error>
 
 #include "io/boxes/mot.h"
+#include "io/files/structured_text.h"
 #include "io/image/image_header.h"
 #include "io/image/picture.h"
 #include "io/video/video_reader.h"
@@ -39,7 +40,7 @@ std::string trimmed(const std::string& text) {
 
 /// The value of imDir in FOLDER/seqinfo.ini; img1 when it is not said.
 fs::path picture_folder(const fs::path& folder) {
-  std::ifstream in(folder / "seqinfo.ini");
+  std::istringstream in(read_text_if_there(folder / "seqinfo.ini"));
   for (std::string line; std::getline(in, line);) {
     const std::size_t equals = line.find('=');
     if (equals != std::string::npos && trimmed(line.substr(0, equals)) == "imDir")
@@ -121,7 +122,7 @@ Sequence sequence_of(const fs::path& path) {
 /// Line i names class i; without such a file the classes that occur.
 std::vector<DetectionClass> classes_of(const fs::path& labels, const std::vector<MotRow>& rows) {
   std::vector<DetectionClass> classes;
-  std::ifstream in(labels);
+  std::istringstream in(read_text_if_there(labels));
   for (std::string line; std::getline(in, line);)
     classes.push_back({.name = trimmed(line), .id = static_cast<std::int64_t>(classes.size()) + 1});
   std::erase_if(classes, [](const DetectionClass& c) { return c.name.empty(); });

@@ -4,12 +4,12 @@
 #include <cctype>
 #include <cmath>
 #include <cstdlib>
-#include <fstream>
 #include <map>
 #include <pugixml.hpp>
 #include <sstream>
 #include <system_error>
 
+#include "io/files/structured_text.h"
 #include "libcore/base/error.h"
 
 namespace voxshard {
@@ -17,8 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kDeepest = 64;  // VOC has four levels; more is refused, so that the walk below is bounded
-constexpr std::uintmax_t kMostBytes = 16 << 20;
+constexpr TextLimits kLimits{.bytes = 16 << 20, .depth = 64, .values = 1'000'000};  // VOC has four levels
 
 /// An object whose class is known by name only, until all files were read.
 struct NamedBox {
@@ -30,13 +29,6 @@ struct Page {
   DetectionImage image;
   std::vector<NamedBox> objects;
 };
-
-bool is_deeper(const pugi::xml_node& node, int levels) {
-  if (levels < 0) return true;
-  for (const auto& child : node.children())
-    if (child.type() == pugi::node_element && is_deeper(child, levels - 1)) return true;
-  return false;
-}
 
 double number(const pugi::xml_node& node, const char* field) {
   const std::string text = node.child(field).text().as_string();
@@ -69,16 +61,21 @@ std::int64_t side(const pugi::xml_node& size, const char* field) {
   return pixels >= 1 ? static_cast<std::int64_t>(pixels) : 0;
 }
 
+/// Errors: EntryProblem.
+void parse_page(pugi::xml_document& xml, const fs::path& file) {
+  TextSource source{.path = file, .limits = kLimits};
+  try {
+    const std::string text = read_text(source);
+    source.path.clear();  // a note names the file
+    parse_xml(xml, text, source);
+  } catch (const Error& e) {
+    throw EntryProblem(e.what(), source.path.empty() ? "E_ENTRY" : "E_READ");
+  }
+}
+
 Page read_page(const fs::path& file, const fs::path& pictures, std::vector<EntryNote>& notes) {
-  std::error_code error;
-  if (fs::file_size(file, error) > kMostBytes || error)
-    throw EntryProblem("cannot be read, or has more than 16 MiB", "E_READ");
   pugi::xml_document xml;
-  const pugi::xml_parse_result parsed = xml.load_file(file.c_str());
-  if (!parsed)
-    throw EntryProblem(std::string("is not valid XML: ") + parsed.description() + " at byte " +
-                       std::to_string(parsed.offset));
-  if (is_deeper(xml, kDeepest)) throw EntryProblem("is nested deeper than " + std::to_string(kDeepest) + " levels");
+  parse_page(xml, file);
   const pugi::xml_node root = xml.child("annotation");
   if (!root) throw EntryProblem("has no <annotation>; expected Pascal VOC");
   Page page;
@@ -135,7 +132,7 @@ DetectionDataset read_voc(const fs::path& folder) {
 }
 
 std::vector<std::string> read_voc_set(const fs::path& folder, const std::string& set) {
-  std::ifstream in(folder / "ImageSets" / "Main" / (set + ".txt"));
+  std::istringstream in(read_text_if_there(folder / "ImageSets" / "Main" / (set + ".txt")));
   std::vector<std::string> names;
   for (std::string line; std::getline(in, line);) {
     std::istringstream words(line);

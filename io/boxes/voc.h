@@ -23,6 +23,7 @@ DetectionDataset read_voc(const std::filesystem::path& folder);
 bool is_voc_folder(const std::filesystem::path& folder);
 
 /// The names in FOLDER/ImageSets/Main/SET.txt ("train", "val"), without ending; empty when there is no such file.
+/// Errors: kInput for one of more than 16 MiB.
 std::vector<std::string> read_voc_set(const std::filesystem::path& folder, const std::string& set);
 
 }  // namespace voxshard

@@ -26,7 +26,7 @@ using nlohmann::json;
 }
 
 int number_of(const json& value, const fs::path& file) {
-  if (value.is_number_integer()) return value.get<int>();
+  if (value.is_number_integer() && value >= 0 && value <= 99999) return value.get<int>();
   const std::string text = value.is_string() ? value.get<std::string>() : "";
   if (text.empty() || text.size() > 5 || text.find_first_not_of("0123456789") != std::string::npos)
     refuse(file,

@@ -10,9 +10,12 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "io/files/structured_text.h"
+
 namespace voxshard {
 
-/// Errors: kConfig "train.toml:12:5: …" with file, line and column; kConfig too when it is missing or ends otherwise.
+/// Errors: kConfig "train.toml:12:5: …" with file, line and column; kConfig too when it is missing, ends otherwise or
+/// is beyond kConfigLimits.
 nlohmann::json read_config(const std::filesystem::path& path);
 
 /// The first line of a text file with `word` in it, for messages; empty when there is none.
@@ -22,9 +25,10 @@ std::string config_line(const std::filesystem::path& path, const std::string& wo
 struct JsonReading {
   std::function<void(std::string&)> mend;  // changes the text before it is parsed; lines must stay
   nlohmann::json::parser_callback_t keep;  // as nlohmann::json::parse: false drops a value
+  TextLimits limits = kDataLimits;
 };
 
-/// Reads a JSON file that is data, not configuration. Errors: kInput with file and line.
+/// Reads a JSON file that is data, not configuration. Errors: kInput with file and line; what is beyond the limits.
 nlohmann::json read_json(const std::filesystem::path& path, const JsonReading& reading = {});
 
 }  // namespace voxshard

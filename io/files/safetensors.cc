@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "io/files/atomic_file.h"
+#include "io/files/structured_text.h"
 
 namespace voxshard {
 namespace {
@@ -22,6 +23,7 @@ using nlohmann::json;
 static_assert(std::endian::native == std::endian::little, "the file form is little-endian");
 
 constexpr std::uint64_t kHeaderLimit = 100'000'000;  // the limit of the reference implementation
+constexpr TextLimits kHeaderLimits{.bytes = kHeaderLimit, .depth = 8, .values = 10'000'000};
 
 struct TypeName {
   DType type;
@@ -100,6 +102,14 @@ std::string read_header(std::ifstream& in, std::uint64_t file_bytes, const fs::p
   return text;
 }
 
+json parse_header(const std::string& text, const fs::path& path) {
+  try {
+    return parse_json(text, {.path = {}, .kind = ErrorKind::kCheckpoint, .limits = kHeaderLimits});
+  } catch (const Error& e) {
+    refuse(path, std::string("has a header that ") + e.what());
+  }
+}
+
 std::map<std::string, std::string> read_metadata(const json& value, const fs::path& path) {
   std::map<std::string, std::string> metadata;
   if (!value.is_object()) refuse(path, "has __metadata__ that is not an object");
@@ -160,7 +170,7 @@ SafetensorsFile load_safetensors(const fs::path& path) {
     throw Error(ErrorKind::kInput,
                 "[checkpoint] " + path.string() + ": cannot be opened; check the path and its permissions");
   const std::string text = read_header(in, file_bytes, path);
-  const json header = json::parse(text, nullptr, false);
+  const json header = parse_header(text, path);
   if (!header.is_object()) refuse(path, "has a header that is not a JSON object");
   const std::uint64_t data_bytes = file_bytes - 8 - text.size();
 

@@ -6,6 +6,7 @@
 
 #include "io/files/atomic_file.h"
 #include "io/files/file_error.h"
+#include "io/files/now_reading.h"
 #include "io/image/opencv_threads.h"
 
 namespace voxshard {
@@ -33,6 +34,7 @@ cv::Mat shared_view(const Tensor& rgb) {
 
 Tensor read_rgb(const fs::path& path, const ImageReadOptions& options) {
   ensure(options.dtype == DType::kU8 || options.dtype == DType::kF32, "a picture is read as u8 or f32");
+  const NowReading reading(path);
   const std::string bytes = read_image_bytes(path);
   const ImageHeader h = parse_image_header(bytes, path);
   if (h.width > options.most_pixels / h.height)

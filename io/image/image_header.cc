@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "io/files/file_error.h"
+#include "io/files/now_reading.h"
 #include "libcore/base/text.h"
 
 namespace voxshard {
@@ -160,6 +161,9 @@ ImageHeader parse_image_header(std::string_view bytes, const fs::path& path) {
   return h;
 }
 
-ImageHeader read_image_header(const fs::path& path) { return parse_image_header(read_image_bytes(path), path); }
+ImageHeader read_image_header(const fs::path& path) {
+  const NowReading reading(path);
+  return parse_image_header(read_image_bytes(path), path);
+}
 
 }  // namespace voxshard

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "io/files/now_reading.h"
 #include "libcore/base/error.h"
 
 extern "C" {
@@ -67,6 +68,7 @@ const AVInputFormat& probe(const fs::path& path, const std::string& url) {
 VideoInput::VideoInput(const fs::path& path) : path_(path) {
   silence_av();
   check_plain_file(path_);
+  const NowReading reading(path_);
   open();
 }
 

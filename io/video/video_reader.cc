@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "io/files/now_reading.h"
 #include "libcore/base/error.h"
 
 extern "C" {
@@ -13,6 +14,7 @@ namespace voxshard {
 namespace {
 
 VideoScan scan(VideoInput& input, const VideoReadOptions& options) {
+  const NowReading reading(input.path());
   VideoScan packets = scan_packets(input);
   if (!options.decode_index && packets.index.by_timestamp && packets.index.size() > 0) return packets;
   return scan_by_decoding(input, options.threads);
@@ -85,6 +87,7 @@ void VideoReader::deliver(VideoFrame& frame) {
 }
 
 bool VideoReader::next(VideoFrame& frame) {
+  const NowReading reading(input_.path());
   if (!waiting_ && !decode()) return false;
   deliver(frame);
   return true;
@@ -123,6 +126,7 @@ bool VideoReader::seek_to_time(std::int64_t number) {
 
 bool VideoReader::read(std::int64_t number, VideoFrame& frame) {
   ensure(number >= 0 && number < index().size(), "a frame's number lies in the index");
+  const NowReading reading(input_.path());
   if (lost_.contains(number)) return false;
   bool found = false;
   if (!index().by_timestamp) {

@@ -199,7 +199,7 @@ std::vector<char> disk_bytes(const fs::path& path, const Volume& volume, DiskTyp
 }
 
 void write_with_itk(const fs::path& path, const Geometry& g, DiskType type, const char* bytes) {
-  using enum itk::IOComponentEnum;
+  using enum itk::CommonEnums::IOComponent;
   constexpr itk::IOComponentEnum kComponents[] = {UCHAR, SHORT, USHORT, INT, FLOAT};  // in the order of DiskType
   auto io = itk::NiftiImageIO::New();
   io->SetFileName(path.string());

@@ -19,6 +19,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// More than any file has; two of them add up without overflow.
+constexpr double kMostBytes = 0x1p60;
+
 struct TypeRow {
   int code;
   const char* name;
@@ -135,7 +138,7 @@ NiftiHeader parse(const fs::path& path, const unsigned char* bytes, int length) 
 std::int64_t NiftiHeader::voxel_bytes() const {
   double estimate = bytes_per_voxel();
   for (auto extent : dimensions) estimate *= static_cast<double>(extent);
-  if (estimate > 0x1p62) return -1;
+  if (estimate > kMostBytes) return -1;
   std::int64_t bytes = bytes_per_voxel();
   for (auto extent : dimensions) bytes *= extent;
   return bytes;
@@ -143,7 +146,7 @@ std::int64_t NiftiHeader::voxel_bytes() const {
 
 std::int64_t NiftiHeader::data_begin() const {
   const double least = single_file ? (version == 2 ? 540 : 348) : 0;
-  return static_cast<std::int64_t>(std::isfinite(vox_offset) ? std::clamp(vox_offset, least, 0x1p62) : least);
+  return static_cast<std::int64_t>(std::isfinite(vox_offset) ? std::clamp(vox_offset, least, kMostBytes) : least);
 }
 
 std::string NiftiHeader::scalar_type() const {
@@ -205,6 +208,12 @@ std::string volume_problem(const NiftiHeader& h) {
     if (h.dimensions[i] != 1)
       return "has " + std::to_string(h.dimensions.size()) + " dimensions (" + std::to_string(h.dimensions[i]) +
              " along the " + std::to_string(i + 1) + "th), expected a 3-D volume; split it into one file per volume";
+  // Also where the qform is used: ITK 5.2 takes the sform apart in any case, and calls abort() on numbers like these.
+  constexpr double kMostSform = 1e12;
+  for (const auto& row : h.sform)
+    for (double v : row)
+      if (h.sform_code > 0 && !(std::abs(v) <= kMostSform))
+        return "has an sform with numbers that are not finite or beyond 1e12; set it again";
   return place(h).problem;
 }
 
@@ -251,7 +260,7 @@ class FiniteScan {
 NonFinite require_promised_bytes(const NiftiHeader& h, const fs::path& path, bool find_non_finite) {
   if (h.data_file != path) require_file(h.data_file);
   const std::int64_t voxels = h.voxel_bytes();
-  const std::int64_t promised = voxels < 0 ? std::int64_t{1} << 62 : voxels + h.data_begin();
+  const std::int64_t promised = voxels < 0 ? std::int64_t{1} << 61 : voxels + h.data_begin();
   auto too_short = [&](std::int64_t have) {
     return input_error(path,
                        "is truncated: it holds " + std::to_string(have) + " of the " + std::to_string(promised) +

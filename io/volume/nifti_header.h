@@ -34,7 +34,7 @@ struct NiftiHeader {
   double unit_mm = 1;  // millimetres per unit of length
   std::filesystem::path header_file, data_file;
 
-  /// Bytes of all voxels. -1 when that is more than 2^62.
+  /// Bytes of all voxels. -1 when that is more than 2^60.
   std::int64_t voxel_bytes() const;
   /// Where the voxels begin in data_file.
   std::int64_t data_begin() const;

@@ -3,6 +3,7 @@
 //   read_image("ct.nii.gz")   // NIfTI reads it
 #include "io/volume/volume.h"
 
+#include "io/files/now_reading.h"
 #include "io/volume/nifti.h"
 #include "libcore/base/text.h"
 
@@ -33,14 +34,17 @@ const VolumeFormats& volume_formats() {
 }
 
 Volume read_image(const fs::path& path, const VolumeFormats& formats) {
+  const NowReading reading(path);
   return format_of(path, formats).read(path, DType::kF32);
 }
 
 Volume read_label(const fs::path& path, const VolumeFormats& formats) {
+  const NowReading reading(path);
   return format_of(path, formats).read(path, DType::kI32);
 }
 
 VolumeInfo read_volume_info(const fs::path& path, const VolumeFormats& formats) {
+  const NowReading reading(path);
   return format_of(path, formats).read_header(path);
 }
 

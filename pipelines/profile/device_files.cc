@@ -92,13 +92,8 @@ std::shared_ptr<const Device> device_from_json(const nlohmann::json& json, const
 }
 
 std::shared_ptr<const Device> device_from_text(std::string_view text, const std::string& file, const std::string& name) {
-  nlohmann::json json;
-  try {
-    json = nlohmann::json::parse(text);
-  } catch (const nlohmann::json::parse_error& e) {
-    throw Error(ErrorKind::kConfig, "[device] " + file + ": is not valid JSON: " + e.what());
-  }
-  return device_from_json(json, file, name);
+  const TextSource source{.path = file, .kind = ErrorKind::kConfig, .tag = "[device] ", .limits = kConfigLimits};
+  return device_from_json(parse_json(text, source), file, name);
 }
 
 std::shared_ptr<const Device> host_device(int threads) {

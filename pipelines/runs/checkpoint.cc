@@ -1,6 +1,7 @@
 #include "pipelines/runs/checkpoint.h"
 
 #include "io/files/safetensors.h"
+#include "io/files/structured_text.h"
 #include "pipelines/runs/report.h"
 
 namespace voxshard {
@@ -34,7 +35,9 @@ Checkpoint load_checkpoint(const std::filesystem::path& path) {
     throw Error(ErrorKind::kCheckpoint, "[checkpoint] " + path.string() + " was not written by voxshard train");
   Checkpoint checkpoint;
   try {
-    const auto json = nlohmann::json::parse(about->second);
+    const auto json = parse_json(about->second, {.path = path.string() + " (description)",
+                                                 .kind = ErrorKind::kCheckpoint,
+                                                 .tag = "[checkpoint] "});
     checkpoint.state = {.model = json.at("model"),
                         .prepare = json.at("prepare"),
                         .training = json.at("training"),

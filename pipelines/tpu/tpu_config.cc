@@ -76,7 +76,11 @@ std::optional<InputPartitionDims> dims_from_text(const std::string& text) {
         "input_partition_dims cannot be read: " + std::string(e.what()) +
         (better ? "; write input_partition_dims=" + *better : "; expected something like [[1, 4, 1, 1], None]"));
   }
-  return input_partition_dims_from_json(value);
+  if (is_none(value)) return std::nullopt;
+  if (!value.is_array())  // a word is no list, nor is it read a second time
+    throw config_error("input_partition_dims is " + shown(value) +
+                       "; expected a list [features, labels], such as [[1, 4, 1, 1], None]");
+  return dims_of_list(value);
 }
 
 std::optional<std::int64_t> whole_number(const std::string& key, const json& value, const std::string& meaning) {
@@ -88,7 +92,7 @@ std::optional<std::int64_t> whole_number(const std::string& key, const json& val
     const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
     if (error == std::errc() && stop == text.data() + text.size()) return number;
   }
-  throw config_error(key + " is " + value.dump() + "; expected a whole number: " + meaning);
+  throw config_error(key + " is " + shown(value) + "; expected a whole number: " + meaning);
 }
 
 std::optional<std::int64_t> batch_size(const std::string& key, const json& value) {
@@ -112,7 +116,7 @@ InputMode input_mode_from_json(const json& value) {
     if (text.size() == 1 && text[0] >= '1' && text[0] <= '5') return static_cast<InputMode>(text[0] - '0');
   }
   throw config_error(
-      "per_host_input_for_training is " + value.dump() +
+      "per_host_input_for_training is " + shown(value) +
       "; expected PER_SHARD_V1, PER_HOST_V1, PER_HOST_V2, BROADCAST, SLICED, their numbers 1 to 5, true or "
       "false (it is not the batch size); a sample that is cut needs PER_HOST_V2");
 }
@@ -155,7 +159,7 @@ std::optional<InputPartitionDims> input_partition_dims_from_json(const json& val
   if (is_none(value)) return std::nullopt;
   if (value.is_string()) return dims_from_text(value.get<std::string>());
   if (!value.is_array())
-    throw config_error("input_partition_dims is " + value.dump() +
+    throw config_error("input_partition_dims is " + shown(value) +
                        "; expected a list [features, labels], such as [[1, 4, 1, 1], None]");
   return dims_of_list(value);
 }
@@ -170,13 +174,13 @@ bool is_input_partition_dims(const json& value) {
 }
 
 TpuConfig tpu_config_from_json(const json& config) {
-  if (!config.is_object()) throw config_error("is " + config.dump() + "; expected keys and values");
+  if (!config.is_object()) throw config_error("is " + shown(config) + "; expected keys and values");
   TpuConfig c;
   for (const auto& [key, value] : config.items()) {
     if (key == "iterations_per_loop") {
       if (!is_none(value))
         c.iterations_per_loop =
-            iterations_per_loop_from_text(value.is_string() ? value.get<std::string>() : value.dump());
+            iterations_per_loop_from_text(value.is_string() ? value.get<std::string>() : shown(value));
     } else if (key == "num_shards") {
       c.num_shards = whole_number(key, value, "the replicas, cores / num_cores_per_replica");
     } else if (key == "num_cores_per_replica") {

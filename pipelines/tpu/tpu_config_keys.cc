@@ -66,7 +66,7 @@ constexpr std::array kOthers = {"num_cores", "input_image_size", "use_batch_norm
                                 "optimizer", "data_format",      "train_epochs",   "train_item_count"};
 
 Error key_error(const std::string& key, const json& value, const std::string& expected) {
-  return Error(ErrorKind::kConfig, "[config] " + key + " is " + value.dump() + "; expected " + expected);
+  return Error(ErrorKind::kConfig, "[config] " + key + " is " + shown(value) + "; expected " + expected);
 }
 
 bool is_unset(const json& value) { return value.is_null() || (value.is_string() && value == "None"); }
@@ -180,7 +180,7 @@ class Translation {
       if (!value.is_number_integer() || value < 1 || value > 1'000'000'000)
         throw key_error(key, value, "a positive whole number");
     const std::int64_t epoch = items->get<std::int64_t>() / batch.get<std::int64_t>();
-    if (epoch < 1) throw key_error("train_item_count", *items, "at least one batch of " + batch.dump());
+    if (epoch < 1) throw key_error("train_item_count", *items, "at least one batch of " + shown(batch));
     put("steps", epochs->get<std::int64_t>() * epoch);
     put("lr-decay-steps", epoch);
   }

@@ -30,7 +30,9 @@ class Reader {
  private:
   [[noreturn]] void fail(const std::string& what) const {
     std::string text = what;
-    text.append(" at character ").append(std::to_string(at_ + 1)).append(" of \"").append(text_).append("\"");
+    constexpr std::size_t kShown = 200;
+    text.append(" at character ").append(std::to_string(at_ + 1)).append(" of \"").append(text_.substr(0, kShown));
+    text.append(text_.size() > kShown ? "...\"" : "\"");
     throw Error(ErrorKind::kConfig, text);
   }
 
@@ -134,6 +136,14 @@ class Reader {
   int depth_ = 0;
 };
 
+bool is_utf8(std::string_view text) {
+  try {
+    return !json(std::string(text)).dump().empty();
+  } catch (const json::type_error&) {  // 316: invalid UTF-8
+    return false;
+  }
+}
+
 std::optional<json> read_or_nothing(const std::string& text) {
   try {
     return value_from_text(text);
@@ -145,6 +155,7 @@ std::optional<json> read_or_nothing(const std::string& text) {
 }  // namespace
 
 json value_from_text(std::string_view text) {
+  if (!is_utf8(text)) throw Error(ErrorKind::kConfig, "the text is not UTF-8");
   const bool bare_list =
       text.find_first_of(kBrackets) == std::string_view::npos && text.find(',') != std::string_view::npos;
   if (!bare_list) return Reader(text).whole();
@@ -178,15 +189,17 @@ std::optional<std::string> mended(const std::string& text, const std::function<b
   return std::nullopt;
 }
 
+std::string shown(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
+
 std::string to_text(const json& value, TextStyle style) {
   const bool toml = style == TextStyle::kToml;
   if (value.is_null()) return style == TextStyle::kPython ? "None" : toml ? "\"None\"" : "null";
   if (value.is_boolean() && style == TextStyle::kPython) return value.get<bool>() ? "True" : "False";
-  if (!value.is_structured()) return value.dump();
+  if (!value.is_structured()) return shown(value);
   std::string text;
   for (const auto& [key, entry] : value.items()) {
     if (!text.empty()) text += ", ";
-    if (value.is_object()) text += json(key).dump() + (toml ? " = " : ": ");
+    if (value.is_object()) text += shown(key) + (toml ? " = " : ": ");
     text += to_text(entry, style);
   }
   return value.is_object() ? "{" + text + "}" : "[" + text + "]";

@@ -30,6 +30,7 @@ std::vector<std::string> include_complaints(const SourceFile& file, const Arrows
 std::vector<std::string> size_complaints(const SourceFile& file);         // at most 320 lines
 std::vector<std::string> printing_complaints(const SourceFile& file);     // only apps prints
 std::vector<std::string> file_access_complaints(const SourceFile& file);  // only io opens files
+std::vector<std::string> parser_complaints(const SourceFile& file);    // only io/files/structured_text.cc parses JSON, TOML, XML
 std::vector<std::string> thread_complaints(const SourceFile& file);       // only libcore/base and runtime start threads
 std::vector<std::string> heavy_header_complaints(
     const SourceFile& file);                                          // ITK, OpenCV, FFmpeg, CLI11, oneDNN stay out

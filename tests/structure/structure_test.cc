@@ -69,6 +69,17 @@ TEST(Structure, OnlyIoOpensFiles) {
   expect_clean(file_access_complaints);
 }
 
+TEST(Structure, OnlyOneFileParsesTextOfOthers) {
+  EXPECT_EQ(parser_complaints({"io/a.cc", "  auto j = nlohmann::json::parse(text);\n"}).size(), 1u);
+  EXPECT_EQ(parser_complaints({"pipelines/a.cc", "  return Json::parse(text, nullptr, false);\n"}).size(), 1u);
+  EXPECT_EQ(parser_complaints({"libcore/a.cc", "  in >> json;\n"}).size(), 1u);
+  EXPECT_EQ(parser_complaints({"io/a.cc", "  toml::parse_file(p);\n"}).size(), 1u);
+  EXPECT_EQ(parser_complaints({"io/boxes/a.cc", "  xml.load_file(p);\n"}).size(), 1u);
+  EXPECT_EQ(parser_complaints({"io/a.cc", "  catch (const json::parse_error& e) {}  // json::parse(\n"}).size(), 0u);
+  EXPECT_EQ(parser_complaints({"io/files/structured_text.cc", "  json::parse(text);\n"}).size(), 0u);
+  expect_clean(parser_complaints);
+}
+
 TEST(Structure, OnlyBaseAndRuntimeStartThreads) {
   EXPECT_EQ(thread_complaints({"pipelines/a.cc", "  std::thread t(f);\n"}).size(), 1u);
   EXPECT_EQ(thread_complaints({"libcore/kernels/fast/a.cc", "#pragma omp parallel for\n"}).size(), 1u);

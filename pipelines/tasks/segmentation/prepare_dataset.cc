@@ -136,7 +136,7 @@ std::optional<Json> finished_case(const Case& item, const PreparePlan& plan, con
   const fs::path path = work / "cases" / (item.id + ".json");
   if (!fs::exists(path)) return std::nullopt;
   try {
-    const Json record = Json::parse(read_json(path).dump());
+    const Json record = read_json(path);
     std::error_code error;
     const bool same = record.at("plan") == plan_hash(plan) && record.at("seed") == options.seed &&
                       record.at("source") == source_stamp(item) &&
@@ -196,7 +196,7 @@ class Pass {
 std::optional<PreparePlan> earlier_plan(const fs::path& work, const Json& request) {
   try {
     if (!fs::exists(work / "plans.json")) return std::nullopt;
-    if (Json::parse(read_json(work / "plans.json").dump()).at("request") != request) return std::nullopt;
+    if (Json(read_json(work / "plans.json")).at("request") != request) return std::nullopt;
     return read_plan(work / "plans.json");
   } catch (const std::exception&) {
     return std::nullopt;

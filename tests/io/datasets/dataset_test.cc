@@ -99,6 +99,8 @@ TEST(Dataset, WhatIsNoDataSetIsRefusedWithTheReason) {
           ErrorKind::kInput, "without gaps");
   refused(R"({"channel_names": {"0": "CT"}, "labels": {"background": 0, "x": [1, 2]}, "file_ending": ".nii.gz"})",
           ErrorKind::kInput, "regions");
+  refused(R"({"channel_names": {"0": "CT"}, "labels": {"background": 0, "x": 4294967297}, "file_ending": ".nii.gz"})",
+          ErrorKind::kInput, "not a whole number");  // not class 1 by wrapping around
   refused(R"({"channel_names": {"0": "CT"}, "labels": {"background": 0}, "file_ending": 3})", ErrorKind::kInput,
           "wrong form");
   refused(kV2, ErrorKind::kNoCase, "no usable case");

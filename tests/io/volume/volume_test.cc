@@ -5,6 +5,7 @@
 #include <limits>
 #include <numbers>
 
+#include "io/volume/nifti_header.h"
 #include "tests/io/test_files.h"
 
 namespace voxshard {
@@ -233,6 +234,26 @@ TEST(Volume, LabelsMustBeIntegers) {
                [&] { read_label(dir.path() / "a.nii"); });
   write_bytes(dir.path() / "a.nii", nifti_bytes({.datatype = 64}, {0, 1e12}));
   expect_error(ErrorKind::kInput, "outside 32-bit", [&] { read_label(dir.path() / "a.nii"); });
+}
+
+TEST(NiftiHeader, BytesAndOffsetOfAnyHeaderAddUpWithoutOverflow) {
+  NiftiHeader h{.dimensions = {1 << 20, 1 << 20, 1 << 22}, .datatype = 2};  // 2^62 bytes
+  h.vox_offset = 1e300;
+  EXPECT_EQ(h.voxel_bytes(), -1);
+  EXPECT_EQ(h.data_begin(), std::int64_t{1} << 60);
+  h.dimensions[2] = 1 << 20;
+  EXPECT_EQ(h.voxel_bytes() + h.data_begin(), std::int64_t{1} << 61);
+}
+
+TEST(NiftiHeader, AnSformThatIsNotFiniteIsRefusedEvenBesideAQform) {
+  ScratchFolder dir;  // ITK would call abort()
+  for (float v : {std::numeric_limits<float>::quiet_NaN(), -std::numeric_limits<float>::infinity(), 1e30F}) {
+    NiftiSpec spec{.qform_code = 1, .sform_code = 2};
+    spec.srow[9] = v;
+    write_bytes(dir.path() / "a.nii", nifti_bytes(spec, {1}));
+    expect_error(ErrorKind::kInput, "has an sform with numbers", [&] { read_image(dir.path() / "a.nii"); });
+    EXPECT_FALSE(read_volume_info(dir.path() / "a.nii").readable);
+  }
 }
 
 }  // namespace

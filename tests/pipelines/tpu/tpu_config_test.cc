@@ -104,6 +104,14 @@ TEST(TpuConfig, RefusesEntriesThatAreNoDims) {
     expect_refused({{"input_partition_dims", value}},
                    {"input_partition_dims is " + value.dump(), "[features, labels]"});
   expect_refused({{"input_partition_dims", "4"}}, {"input_partition_dims is 4"});
+  for (const char* word : {"all", "AY", "'AY'", "\"[[1, 4], None]\""})  // read once, not for ever
+    expect_refused({{"input_partition_dims", word}}, {"input_partition_dims is \""});
+}
+
+TEST(TpuConfig, BytesThatAreNotUtf8AreRefusedAsAnyOther) {
+  expect_refused({{"input_partition_dims", "['a\xff']"}}, {"cannot be read: the text is not UTF-8"});
+  expect_refused({{"per_host_input_for_training", "\xff"}}, {"expected PER_SHARD_V1"});
+  expect_refused({{"num_shards", "\xff"}}, {"expected a whole number"});
 }
 
 TEST(TpuConfig, TheDocumentedExampleIsMended) {

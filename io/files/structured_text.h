@@ -1,0 +1,62 @@
+// The one place where JSON, TOML and XML are parsed. Such text comes from others, so its size, its depth and the number
+// of its values are bounded before a parser sees it: 200,000 brackets are a sentence to the reader, not the end of the
+// stack.
+//
+//   const TextSource source{.path = "train.json", .kind = ErrorKind::kConfig, .tag = "[config] ", .limits =
+//   kConfigLimits}; nlohmann::json config = parse_json(read_text(source), source);
+//
+// Called by io/files/config_file.cc for files, by the readers of safetensors, devices and VOC for theirs; the structure
+// test sees to it that nobody else calls a parser.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "libcore/base/error.h"
+
+namespace pugi {
+class xml_document;
+}
+
+namespace voxshard {
+
+struct TextLimits {
+  std::int64_t bytes = 0;
+  int depth = 0;            // brackets inside brackets, parts of a dotted key, elements inside elements
+  std::int64_t values = 0;  // commas and opening brackets; of TOML lines too, of XML tags
+};
+/// Settings that a person writes.
+inline constexpr TextLimits kConfigLimits{.bytes = std::int64_t{16} << 20, .depth = 64, .values = 1'000'000};
+/// Data sets, plans, runs.
+inline constexpr TextLimits kDataLimits{.bytes = std::int64_t{256} << 20, .depth = 64, .values = 20'000'000};
+
+/// Where a text comes from, for the messages, and what it may take.
+struct TextSource {
+  std::filesystem::path path;  // none: messages begin with what is wrong
+  ErrorKind kind = ErrorKind::kInput;
+  const char* tag = "[input] ";
+  TextLimits limits = kDataLimits;
+};
+
+/// The whole file. Errors: `kind` for one that cannot be read; E_LIMIT for more than limits.bytes, of which no more is
+/// read (a pipe has no size).
+std::string read_text(const TextSource& source);
+
+/// The same of a list of names beside the data, within kConfigLimits; empty when there is no such file. Errors: kInput.
+std::string read_text_if_there(const std::filesystem::path& path);
+
+/// Errors: `kind` with E_SYNTAX "train.json:12: is not valid JSON: …", with E_LIMIT for what is beyond the limits.
+///   keep  as nlohmann::json::parse: false drops a value
+nlohmann::json parse_json(std::string_view text, const TextSource& source,
+                          const nlohmann::json::parser_callback_t& keep = nullptr);
+
+/// TOML as JSON; dates and times become strings. Errors: as parse_json, with line and column.
+nlohmann::json parse_toml(std::string_view text, const TextSource& source);
+
+/// Replaces `xml`. Errors: as parse_json, with the byte.
+void parse_xml(pugi::xml_document& xml, std::string_view text, const TextSource& source);
+
+}  // namespace voxshard

@@ -1,0 +1,148 @@
+// Readers of voxels, tensors, pictures and frames: our checks of headers with ITK, OpenCV, libtiff, libexif and FFmpeg
+// behind them.
+#include <fstream>
+#include <iterator>
+
+#include "io/files/safetensors.h"
+#include "io/image/picture.h"
+#include "io/video/video_reader.h"
+#include "io/video/video_writer.h"
+#include "io/volume/mapped_volume.h"
+#include "io/volume/volume.h"
+#include "pipelines/runs/checkpoint.h"
+#include "tests/fuzz/fuzz_target.h"
+
+namespace voxshard {
+namespace {
+
+namespace fs = std::filesystem;
+using Seeds = std::vector<std::string>;
+
+/// What `write` puts into a file of this name.
+template <class Write>
+std::string written(const std::string& name, Write write) {
+  const fs::path path = scratch_file(name, "");
+  fs::remove(path);
+  write(path);
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+void append(Seeds& seeds, Seeds more) {
+  for (std::string& seed : more) seeds.push_back(std::move(seed));
+}
+
+void nifti(std::string_view bytes) {
+  const fs::path path = scratch_file("volume.nii", bytes);
+  read_volume_info(path);
+  read_image(path);
+}
+void nifti_gz(std::string_view bytes) {
+  const fs::path path = scratch_file("volume.nii.gz", bytes);
+  read_volume_info(path);
+  read_label(path);
+}
+
+/// The cache that training maps: opened, and its whole box read.
+void mapped(std::string_view bytes) {
+  const MappedVolume map = MappedVolume::open(scratch_file("mapped.nii", bytes));
+  Tensor all(map.dtype(), map.shape());
+  map.read_box(all.view().box, all.view());
+}
+
+std::string small_volume(const std::string& name, DiskType type) {
+  const bool label = type != DiskType::kF32;
+  Volume volume{.geometry = {.size = {4, 3, 2}}, .voxels = Tensor(label ? DType::kI32 : DType::kF32, {2, 3, 4})};
+  for (std::int64_t i = 0; i < volume.voxels.count(); ++i) {
+    if (label)
+      volume.voxels.as<std::int32_t>()[i] = static_cast<std::int32_t>(i % 3);
+    else
+      volume.voxels.as<float>()[i] = static_cast<float>(i);
+  }
+  return written(name, [&](const fs::path& path) { write_volume(path, volume, type); });
+}
+
+Seeds nifti_seeds() {
+  Seeds seeds = {small_volume("seed.nii", DiskType::kF32), small_volume("seed.nii", DiskType::kI16)};
+  append(seeds, data_seeds("nifti_tricky", {".nii"}, 100'000));
+  return seeds;
+}
+Seeds nifti_gz_seeds() {
+  Seeds seeds = {small_volume("seed.nii.gz", DiskType::kU8)};
+  append(seeds, data_seeds("nifti_tricky", {".nii.gz"}, 60'000));
+  return seeds;
+}
+
+void safetensors(std::string_view bytes) { load_safetensors(scratch_file("tensors.safetensors", bytes)); }
+void checkpoint(std::string_view bytes) { load_checkpoint(scratch_file("last.safetensors", bytes)); }
+
+Seeds safetensors_seeds() {
+  Tensor tensor(DType::kF32, {2, 3});
+  return {written("seed.safetensors", [&](const fs::path& path) {
+    save_safetensors(path, std::vector<NamedView>{{"a", tensor.view()}, {"b", tensor.view()}}, {{"key", "text"}});
+  })};
+}
+Seeds checkpoint_seeds() {
+  Parameters parameters;
+  parameters.emplace("conv/kernel", Tensor(DType::kF32, {2, 3}));
+  return {written("seed.safetensors", [&](const fs::path& path) {
+    save_checkpoint(path, {.model = {{"base_filters", 4}}, .prepare = {}, .training = {}, .step = 3}, parameters,
+                    parameters);
+  })};
+}
+
+void picture(std::string_view bytes) {
+  const fs::path path = scratch_file("picture.png", bytes);  // what it is stands in the bytes, not in the name
+  PictureReader pictures;
+  pictures.size(path);
+  read_rgb(path, {.most_pixels = std::int64_t{1} << 22});
+}
+Seeds picture_seeds() {
+  Tensor rgb(DType::kU8, {12, 16, 3});
+  for (std::int64_t i = 0; i < rgb.count(); ++i) rgb.as<std::uint8_t>()[i] = static_cast<std::uint8_t>(i * 7);
+  Seeds seeds;
+  for (const char* name : {"seed.png", "seed.jpg", "seed.tif"})
+    seeds.push_back(written(name, [&](const fs::path& path) { write_rgb(path, rgb); }));
+  append(seeds, data_seeds("detection", {".jpg"}, 20'000));
+  return seeds;
+}
+
+/// Headers, index, the first frames in order and one by its number.
+void video(std::string_view bytes) {
+  VideoReader reader(scratch_file("clip.mp4", bytes));
+  if (reader.stream().width * reader.stream().height > (std::int64_t{1} << 22)) return;
+  VideoFrame frame;
+  for (int i = 0; i < 4 && reader.next(frame);) ++i;
+  reader.read(reader.index().size() / 2, frame);
+  reader.notes();
+}
+Seeds video_seeds() {
+  Seeds seeds;
+  for (const char* name : {"seed.mp4", "seed.mkv"})
+    seeds.push_back(written(name, [&](const fs::path& path) {
+      VideoWriter out(path, {.width = 32, .height = 16});
+      Tensor rgb(DType::kU8, {16, 32, 3});
+      for (std::int64_t tick = 0; tick < 6; ++tick) {
+        for (std::int64_t i = 0; i < rgb.count(); ++i)
+          rgb.as<std::uint8_t>()[i] = static_cast<std::uint8_t>(i * (tick + 1));
+        out.write(rgb, tick);
+      }
+      out.close();
+    }));
+  append(seeds, data_seeds("video", {".mp4", ".avi", ".mov", ".mkv"}, 150'000));
+  return seeds;
+}
+
+}  // namespace
+
+std::vector<FuzzTarget> media_targets() {
+  return {{"nifti", nifti_seeds, nifti},
+          {"nifti_gz", nifti_gz_seeds, nifti_gz},
+          {"mapped", nifti_seeds, mapped},
+          {"safetensors", safetensors_seeds, safetensors},
+          {"checkpoint", checkpoint_seeds, checkpoint},
+          {"picture", picture_seeds, picture},
+          {"video", video_seeds, video}};
+}
+
+}  // namespace voxshard

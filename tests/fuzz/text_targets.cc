@@ -1,0 +1,174 @@
+// Readers of text: settings, descriptions of data sets, runs and devices, graphs and programs.
+#include "io/datasets/dataset.h"
+#include "io/files/config_file.h"
+#include "io/files/csv.h"
+#include "libcore/device/host/host_rates.h"
+#include "libcore/device/tpu/tpu_json.h"
+#include "libcore/graph/text.h"
+#include "libcore/ops/op_table.h"
+#include "libcore/partition/text.h"
+#include "pipelines/runs/model_spec.h"
+#include "pipelines/tasks/detection/image_preparation.h"
+#include "pipelines/tasks/segmentation/prepare_plan.h"
+#include "pipelines/tpu/tpu_config.h"
+#include "pipelines/tpu/tpu_config_keys.h"
+#include "pipelines/tpu/tpu_config_text.h"
+#include "tests/device/host/host_scene.h"
+#include "tests/fuzz/fuzz_target.h"
+
+namespace voxshard {
+namespace {
+
+using Seeds = std::vector<std::string>;
+
+std::string repository_file(const std::string& name) {
+  return read_text({.path = std::string(VOXSHARD_SOURCE_DIR "/") + name});
+}
+
+/// What the command line does with --config.
+void read_settings(const std::filesystem::path& path) {
+  const OptionValues values = with_option_names(read_config(path));
+  if (values.values.is_object() && values.values.contains("input_partition_dims"))
+    input_partition_dims_from_json(values.values.at("input_partition_dims"));
+}
+
+void config_json(std::string_view bytes) { read_settings(scratch_file("config.json", bytes)); }
+void config_toml(std::string_view bytes) { read_settings(scratch_file("config.toml", bytes)); }
+
+Seeds json_seeds() {
+  return {
+      R"({"seed": 7, "train": {"steps": 3, "partition": "1x2x2x1x1"}, "num_cores_per_replica": 4})",
+      R"({"tpu_config": {"iterations_per_loop": "60m", "num_shards": 8}, "train_batch_size": 16, "use_batch_norm": false})",
+      R"({"input_partition_dims": [[1, 4, 1, 1, 1], null], "a": {"b": [1.5, -2e3, "\u00e9\n", true]}})"};
+}
+Seeds toml_seeds() {
+  return {"seed = 7\n[prepare]\nspacing = [2, 2, 3]\nclip = [-200, 300]\n",
+          "input_partition_dims = '''[[1, 4, 1, 1, 1], None]'''\na.b.\"c d\" = {e = 1979-05-27T07:32:00Z, f = "
+          "0x1F}\n[[list]]\n",
+          repository_file("data/configs/retinanet_r50.toml")};
+}
+
+void tpu_value(std::string_view bytes) {
+  const std::string text(bytes);
+  const nlohmann::json value = value_from_text(text);
+  to_text(value, TextStyle::kToml);
+  input_partition_dims_from_json(value);
+  tpu_config_from_json({{"input_partition_dims", text}});
+}
+Seeds tpu_seeds() {
+  return {"[[1, 4, 1, 1], None]", "[{image: [1, 4, 1, 1], 'mask': None}, None]", "1, 4, 1, 1", "{'a': (1,), 3: True}"};
+}
+
+/// The words that TPUConfig takes as text.
+void tpu_words(std::string_view bytes) {
+  const std::string text(bytes);
+  const char* key = text.find('_') == std::string::npos ? "iterations_per_loop" : "per_host_input_for_training";
+  tpu_config_from_json({{key, text}});
+}
+Seeds tpu_word_seeds() { return {"100", "60m", "2h", "PER_HOST_V2"}; }
+
+void dataset(std::string_view bytes) {
+  const auto folder = scratch_file("dataset/dataset.json", bytes).parent_path();
+  for (const char* name : {"imagesTr/a_0000.nii.gz", "labelsTr/a.nii.gz"})
+    scratch_file(std::string("dataset/") + name, "");
+  read_dataset(folder);
+}
+Seeds dataset_seeds() {
+  return {
+      R"({"channel_names": {"0": "CT"}, "labels": {"background": 0, "liver": 1}, "numTraining": 1, "file_ending": ".nii.gz"})",
+      R"({"modality": {"0": "CT"}, "labels": {"0": "background", "1": "liver"}, "training": [{"image": "./imagesTr/a_0000.nii.gz",
+              "label": "./labelsTr/a.nii.gz"}], "test": ["./imagesTs/b.nii.gz"], "name": "x"})",
+      R"({"channel_names": {"0": "CT"}, "labels": {"background": 0}, "file_ending": ".nii.gz", "dataset": {"c":
+              {"images": ["imagesTr/a_0000.nii.gz"], "label": "labelsTr/a.nii.gz"}}})"};
+}
+
+void splits(std::string_view bytes) { read_splits(scratch_file("splits_final.json", bytes)); }
+Seeds split_seeds() { return {R"([{"train": ["a", "b"], "val": ["c"]}, {"train": [], "val": []}])"}; }
+
+void plans(std::string_view bytes) { read_plan(scratch_file("plans.json", bytes)); }
+Seeds plan_seeds() {
+  PreparePlan plan{.class_names = {"background", "liver"}};
+  plan.spacing_mm = {2, 2, 3};
+  plan.clip_hu = Range{-200, 300};
+  return {R"({"prepare": )" + to_json(plan).dump() + "}"};
+}
+
+/// What a checkpoint says about its model and its pictures.
+void run_description(std::string_view bytes) {
+  const nlohmann::json json = read_json(scratch_file("run.json", bytes));
+  if (json.is_object() && json.contains("prepare")) image_preparation_from_json(json.at("prepare"));
+  if (json.is_object() && json.contains("model")) model_spec_from_json(json.at("model"));
+}
+Seeds run_seeds() {
+  const nlohmann::ordered_json json = {{"model", to_json(ModelSpec{})},
+                                       {"prepare", to_json(ImagePreparation{.classes = {{"cell", 1}}})}};
+  return {json.dump()};
+}
+
+void tpu_device(std::string_view bytes) {
+  tpu_from_json(read_config(scratch_file("device.json", bytes)), "device.json", "device");
+}
+Seeds tpu_device_seeds() { return {repository_file("data/devices/tpu-v3.json")}; }
+
+void host_rates(std::string_view bytes) {
+  host_rates_from_json(read_config(scratch_file("host.json", bytes)), "host.json");
+}
+Seeds host_seeds() { return {to_json(test::round_rates(2)).dump(), repository_file("data/devices/tpu-v2.json")}; }
+
+void table(std::string_view bytes) {
+  CsvWriter::resume(scratch_file("results.csv", bytes), {"step", "loss"}, 10).write({std::int64_t{11}, 0.5});
+}
+Seeds table_seeds() { return {"step,loss\n1,0.5\n10,0.25\n11,0.2\n12,"}; }
+
+void graph_text(std::string_view bytes) { to_text(parse_graph(bytes, op_table())); }
+Seeds graph_seeds() {
+  return {
+      "%0 x = input : f32[1x4x4x2]\n%1 w = parameter begins=normal:0.01 decays=true : f32[2x2x2x3]\n"
+      "%2 y = conv %0, %1 kernel=2x2 stride=1x1 dilation=1x1 pad=0x0/0x0 : f32[1x3x3x3]\n"
+      "%3 z = leaky_relu %2 slope=0.5 : f32[1x3x3x3]\n%4 sum = sum_all %3 : f64[1]\noutput loss = %4\nbackward %4\n",
+      "%0 x = input image : f32[1x4x4x2]\n%1 y = input labels classes=3 : i32[1x4x4x1]\n"
+      "%2 c = input class_targets level=3 classes=2 ignored=-7 : i32[1x1x1x9]\n"};
+}
+
+void program_text(std::string_view bytes) {
+  const Program program = parse_program(bytes, op_table());
+  verify(program, op_table());
+  whole_text(program);
+}
+Seeds program_seeds() {
+  return {R"(  image = input : f32[1x6x4x1]
+  kernel = parameter : f32[3x3x1x2]
+  conv = conv %image, %kernel kernel=3x3 pad=1x1/1x1
+  sum = channel_sum %conv
+  cut replicas=1 partition=1x2x1x1
+  value %0 cut 0:1 | 0:3 3:6 | 0:4
+  held %0 [0:1, -1:4, -1:5, 0:1] [0:1, 2:7, -1:5, 0:1]
+  value %2 cut 0:1 | 0:3 3:6 | 0:4
+  fill_margin %0
+  exchange %0 1>0 [0:1, 3:4, 0:4, 0:1], 0>1 [0:1, 2:3, 0:4, 0:1]
+  compute %2 | [0:1, 0:3, 0:4, 0:2] | [0:1, 3:6, 0:4, 0:2]
+  compute %3 partial | [0:1, 0:3, 0:4, 0:2] | [0:1, 3:6, 0:4, 0:2]
+  join %3
+  prologue 0
+)"};
+}
+
+}  // namespace
+
+std::vector<FuzzTarget> text_targets() {
+  return {{"config_json", json_seeds, config_json},
+          {"config_toml", toml_seeds, config_toml},
+          {"tpu_value", tpu_seeds, tpu_value},
+          {"tpu_words", tpu_word_seeds, tpu_words},
+          {"dataset", dataset_seeds, dataset},
+          {"splits", split_seeds, splits},
+          {"plans", plan_seeds, plans},
+          {"run", run_seeds, run_description},
+          {"tpu_device", tpu_device_seeds, tpu_device},
+          {"host_rates", host_seeds, host_rates},
+          {"table", table_seeds, table},
+          {"graph", graph_seeds, graph_text},
+          {"program", program_seeds, program_text}};
+}
+
+}  // namespace voxshard
