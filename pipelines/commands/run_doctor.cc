@@ -4,6 +4,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "io/files/output_folder.h"
 #include "io/system/machine.h"
 #include "libcore/base/parallel.h"
 #include "libcore/base/text.h"
