@@ -1,5 +1,7 @@
 #include "io/files/manifest.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <system_error>
@@ -33,8 +35,11 @@ std::string inner_path(const std::string& text, const fs::path& manifest) {
   return text;
 }
 
-std::int64_t change_time(const fs::path& path, std::error_code& error) {
-  return fs::last_write_time(path, error).time_since_epoch().count();
+/// 0 when it cannot be told.
+std::int64_t change_time_ns(const fs::path& path) {
+  struct stat about {};
+  if (::stat(path.c_str(), &about) != 0) return 0;
+  return about.st_mtim.tv_sec * std::int64_t{1'000'000'000} + about.st_mtim.tv_nsec;
 }
 
 }  // namespace
@@ -55,7 +60,7 @@ std::optional<Manifest> read_manifest(const fs::path& folder) {
       if (whole) {
         part.options = line.at("options").get<std::string>(), part.data = line.at("data").get<std::string>();
         for (const auto& [path, about] : line.at("files").items())
-          part.files[inner_path(path, file)] = {about.at("bytes"), about.at("hash"), about.at("time")};
+          part.files[inner_path(path, file)] = {about.at("bytes"), about.at("hash"), about.at("time_ns")};
       } else {
         for (const auto& path : line.at("files")) part.files[inner_path(path, file)] = {};
       }
@@ -80,14 +85,14 @@ Json begin_line(const std::string& part, const ManifestPart& about) {
 Json part_line(const std::string& part, const ManifestPart& about) {
   Json files = Json::object();
   for (const auto& [path, file] : about.files)
-    files[path] = {{"bytes", file.bytes}, {"hash", file.hash}, {"time", file.time}};
+    files[path] = {{"bytes", file.bytes}, {"hash", file.hash}, {"time_ns", file.time_ns}};
   return {{"part", part}, {"options", about.options}, {"data", about.data}, {"files", files}};
 }
 
 ManifestFile manifest_file(const fs::path& path) {
   std::error_code error;
-  ManifestFile file{.bytes = fs::file_size(path, error), .hash = file_hash(path), .time = 0};
-  if (!error) file.time = change_time(path, error);
+  const ManifestFile file{
+      .bytes = fs::file_size(path, error), .hash = file_hash(path), .time_ns = change_time_ns(path)};
   if (error) throw input_error(path, error.message(), "check the path and its permissions");
   return file;
 }
@@ -95,7 +100,7 @@ ManifestFile manifest_file(const fs::path& path) {
 bool is_unchanged(const fs::path& path, const ManifestFile& noted) {
   std::error_code error;
   if (fs::file_size(path, error) != noted.bytes || error) return false;
-  return (change_time(path, error) == noted.time && !error) || has_content(path, noted);
+  return change_time_ns(path) == noted.time_ns || has_content(path, noted);
 }
 
 bool has_content(const fs::path& path, const ManifestFile& noted) {

@@ -5,7 +5,7 @@
 //
 //   {"command":"prepare","options":"6f0c…","voxshard":"0.1.0"}
 //   {"begin":"case_3","files":["images/case_3.nii"]}
-//   {"part":"case_3","options":"6f0c…","data":"11d2…","files":{"images/case_3.nii":{"bytes":960352,"hash":"…","time":…}}}
+//   {"part":"case_3","options":"6f0c…","data":"11d2…","files":{"images/case_3.nii":{"bytes":960352,"hash":"…","time_ns":…}}}
 //
 //   std::optional<Manifest> m = read_manifest("work");      // none: not a folder of ours
 #pragma once
@@ -24,8 +24,8 @@ inline constexpr const char* kManifestName = "manifest.jsonl";
 
 struct ManifestFile {
   std::uint64_t bytes = 0;
-  std::string hash;       // of the content
-  std::int64_t time = 0;  // of the last change, as the file system counts it
+  std::string hash;          // of the content
+  std::int64_t time_ns = 0;  // of the last change, since 1970
 };
 
 struct ManifestPart {

@@ -17,7 +17,7 @@ EXEMPT = [
     (r"bench-.*", r"stdout", r"by_op\.\w+|by_instruction\[\]\.(worker_seconds|gflops_per_second)"),
     (r".*", r".*/run\.json", r"version|report\.seconds"),
     (r".*", r".*/results\.csv", r"seconds"),
-    (r".*", r".*/manifest\.jsonl", r"\[\]\.(voxshard|files\..*\.time)"),
+    (r".*", r".*/manifest\.jsonl", r"\[\]\.(voxshard|files\..*\.time_ns)"),
     (r".*", r".*trace\.json", r"otherData\.program"),
 ]
 CLOCK_IN_TEXT = re.compile(r"\bin (\d+ h \d+ min|\d+ min \d+ s|[\d.]+ s)\b|[\d.]+ s per image")  # in what people read

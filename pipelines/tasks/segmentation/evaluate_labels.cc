@@ -149,6 +149,7 @@ LabelScores evaluate_labels(const EvaluateLabelsOptions& options, Progress& prog
     throw Error(ErrorKind::kUsage, "[evaluate] {baseline} and {png} need the images: give {dataset} FOLDER");
   for (const fs::path& output : {options.summary, options.png})
     if (!output.empty()) require_outside(output, {options.predictions, options.references, options.dataset});
+  const FolderLock reading = FolderLock::reading(options.predictions);
   std::optional<Dataset> dataset;
   if (!options.dataset.empty()) dataset = read_source_dataset(options.dataset);
   const auto references = volume_files(options.references, options.formats);

@@ -170,6 +170,7 @@ std::vector<double> parse_numbers(const std::string& text, std::size_t count, co
 PrepareReport prepare_dataset(const PrepareOptions& options, Progress& progress) {
   const auto start = std::chrono::steady_clock::now();
   PreparePlan plan = plan_from_options(options);
+  const FolderLock reading = FolderLock::reading(options.dataset);
   const Dataset dataset = read_source_dataset(options.dataset);
   plan.channels = dataset.channels;
   plan.class_names = dataset.label_names;

@@ -8,6 +8,7 @@
 
 #include "io/files/output_folder.h"
 #include "pipelines/commands/run_predict.h"
+#include "pipelines/tasks/segmentation/evaluate_labels.h"
 #include "pipelines/tasks/segmentation/prepared_dataset.h"
 #include "tests/pipelines/training_scene.h"
 
@@ -206,6 +207,23 @@ TEST(Folders, ADemoOfPicturesOverAnotherDoesNotMixThem) {
   demo(3, 0);
   EXPECT_TRUE(std::filesystem::is_empty(scene.data() / "val"));
   EXPECT_FALSE(std::filesystem::exists(scene.data() / "annotations" / "instances_val.json"));
+}
+
+TEST(Folders, WhatIsBeingWrittenIsNotRead) {
+  Scene scene("folders_reading");
+  const auto refused = [&](const std::function<void()>& read) {
+    return [read] { expect_error(ErrorKind::kInput, "is being written by another voxshard (process", read); };
+  };
+  ActingProgress demo("phantoms", 2, refused([&] { prepare_dataset(preparation(scene, "keep"), scene.progress); }));
+  run_demo({.folder = scene.data(), .cases = 2, .test_cases = 1}, demo);
+  TrainOptions train{.work = scene.work(), .run = scene.path("run")};
+  ActingProgress prepare("prepare", 1, refused([&] { run_train(train, scene.progress); }));
+  prepare_dataset(preparation(scene, "8,8,8"), prepare);
+  EvaluateLabelsOptions evaluate;
+  evaluate.predictions = scene.path("out"), evaluate.references = scene.data() / "labelsTr";
+  OutputFolder out({.folder = scene.path("out"), .command = "predict", .inputs = {}});
+  out.start({.options = "a", .parts = {}});
+  refused([&] { evaluate_labels(evaluate, scene.progress); })();
 }
 
 TEST(Folders, PredictionsOfTwoRunsAreNotMixed) {
