@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "io/files/output_folder.h"
 #include "io/system/machine.h"
 #include "libcore/base/cpu.h"
 #include "libcore/base/parallel.h"

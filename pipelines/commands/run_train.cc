@@ -5,7 +5,9 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "io/files/content_hash.h"
 #include "io/files/csv.h"
+#include "io/files/output_folder.h"
 #include "libcore/base/stopwatch.h"
 #include "libcore/base/text.h"
 #include "libcore/kernels/conv.h"
@@ -53,8 +55,9 @@ Json training_json(const TrainOptions& o, const TrainingTask& task) {
 /// One run: what it holds while it goes.
 class Run {
  public:
-  Run(const TrainOptions& options, const RecordFormat& records, std::unique_ptr<TrainingTask> task, Progress& progress)
-      : o_(options), records_(records), progress_(progress), task_(std::move(task)), pool_(options.threads) {
+  Run(const TrainOptions& options, const RecordFormat& records, OutputFolder& folder, std::unique_ptr<TrainingTask> task,
+      Progress& progress)
+      : o_(options), records_(records), folder_(folder), progress_(progress), task_(std::move(task)), pool_(options.threads) {
     extents_ = task_->largest_extents(o_.batch);
     if (o_.choose_plan) o_.spec = o_.choose_plan(o_.spec, extents_);
     const Graph graph = build_graph(o_.spec, extents_, Phase::kTrain, o_.spec.precision);
@@ -130,6 +133,8 @@ class Run {
  private:
   /// Only a run that can start may throw an earlier one away.
   void open_folder() {
+    const Json made_with = {state_.model, state_.prepare, state_.training};
+    folder_.start({.options = content_hash(made_with.dump()), .parts = {}});
     make_output_folder(o_.run / "checkpoints");
     if (o_.restart)
       for (const char* name : {"last.safetensors", "last.json", "best.safetensors", "best.json"})
@@ -206,6 +211,7 @@ class Run {
 
   TrainOptions o_;
   RecordFormat records_;
+  OutputFolder& folder_;
   Progress& progress_;
   std::unique_ptr<TrainingTask> task_;
   WorkerPool pool_;
@@ -236,10 +242,12 @@ TrainReport run_train(const TrainOptions& options, Progress& progress, const Tas
   require_own_settings(kind, o.task, "train", "the model is a " + o.spec.model_name());
   std::unique_ptr<TrainingTask> task = kind.training({.data = o.work, .seed = o.seed}, o.task, o.spec);
   task->complete(o.spec);
+  if (!o.trace.file.empty()) require_outside(o.trace.file, {o.work});
+  OutputFolder folder({.folder = o.run, .command = "train", .inputs = {o.work}});
   const auto last = o.run / "checkpoints" / "last.safetensors";
   if (std::filesystem::exists(last) && !o.resume && !o.restart)
     throw Error(ErrorKind::kUsage, "[train] " + o.run.string() + " already holds a run; go on with {resume}, or throw it away with {restart}");
-  return Run(o, kind.records(), std::move(task), progress).go();
+  return Run(o, kind.records(), folder, std::move(task), progress).go();
 }
 
 nlohmann::ordered_json TrainReport::to_json() const {

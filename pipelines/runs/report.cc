@@ -1,9 +1,6 @@
 #include "pipelines/runs/report.h"
 
-#include <unistd.h>
-
 #include <nlohmann/json.hpp>
-#include <system_error>
 
 #include "io/files/atomic_file.h"
 #include "io/files/csv.h"
@@ -21,28 +18,17 @@ bool in_case_boundary(const std::string& id, std::vector<CaseFailure>& failures,
   return false;
 }
 
-void write_quarantine(const std::filesystem::path& folder, const std::vector<CaseFailure>& failures) {
+void write_quarantine(const std::filesystem::path& folder, const std::vector<CaseFailure>& failures,
+                      const std::string& name) {
   std::string text = "case,code,message\n";
   for (const auto& f : failures) text += csv_text(f.id) + "," + csv_text(f.code) + "," + csv_text(f.message) + "\n";
-  write_text_atomically(folder / "quarantine.csv", text);
+  write_text_atomically(folder / name, text);
 }
 
 nlohmann::ordered_json to_json(const std::vector<CaseFailure>& failures) {
   auto list = nlohmann::ordered_json::array();
   for (const auto& f : failures) list.push_back({{"case", f.id}, {"code", f.code}, {"message", f.message}});
   return list;
-}
-
-void make_output_folder(const std::filesystem::path& folder) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error || !std::filesystem::is_directory(folder))
-    throw Error(ErrorKind::kOutput, "[output] cannot create the folder " + folder.string() +
-                                        (error ? ": " + error.message() : ": a file of this name is in the way") +
-                                        "; choose another with {output}");
-  if (::access(folder.c_str(), W_OK) != 0)
-    throw Error(ErrorKind::kOutput,
-                "[output] the folder " + folder.string() + " is not writable; choose another with {output}");
 }
 
 void write_json(const std::filesystem::path& path, const nlohmann::ordered_json& value) {

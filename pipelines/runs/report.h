@@ -49,13 +49,11 @@ struct CaseFailure {
 bool in_case_boundary(const std::string& id, std::vector<CaseFailure>& failures, const std::function<void()>& body);
 
 /// Writes DIR/quarantine.csv (id, code, message), also when there is no failure: an old list must not survive.
-void write_quarantine(const std::filesystem::path& folder, const std::vector<CaseFailure>& failures);
+///   name  other than that, where the folder is not the command's own
+void write_quarantine(const std::filesystem::path& folder, const std::vector<CaseFailure>& failures,
+                      const std::string& name = "quarantine.csv");
 
 nlohmann::ordered_json to_json(const std::vector<CaseFailure>& failures);
-
-/// Creates a folder with its parents. Errors: kOutput with the reason; also when a file is in the way or it is
-/// read-only.
-void make_output_folder(const std::filesystem::path& folder);
 
 /// Writes `value` with two spaces and a newline, whole or not at all.
 void write_json(const std::filesystem::path& path, const nlohmann::ordered_json& value);

@@ -48,6 +48,9 @@ struct DemoReport {
   double seconds = 0;
 };
 
+/// Of all that decides what a demo holds.
+std::string demo_hash(const DemoOptions& options, int cases, int test_cases);
+
 struct InfoOptions {
   bool quick = false;  // count the packets of videos instead of decoding every frame
   int threads = 1;     // of the decoder
@@ -120,9 +123,14 @@ struct PredictReport {
   std::string text;                   // for people, without a full stop
 };
 
+/// Of all that decides what is predicted for an image: the checkpoint's content, the precision, and `how`, what else the task
+/// was told.
+std::string prediction_hash(const PredictOptions& options, const std::filesystem::path& checkpoint,
+                            const std::string& how = "");
+
 /// "3 predicted, 1 quarantined (see pred/quarantine.csv), 12 objects, 0.31 s per image; at most 96.0 MiB per core\n".
 ///   what  ", 12 objects"; may be empty
-std::string prediction_text(const PredictReport& report, const std::filesystem::path& folder, const std::string& what);
+std::string prediction_text(const PredictReport& report, const std::filesystem::path& quarantine, const std::string& what);
 
 struct EvaluateOptions {
   std::filesystem::path predictions, references;

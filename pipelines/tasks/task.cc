@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "io/files/content_hash.h"
 #include "libcore/base/text.h"
 
 namespace voxshard {
@@ -17,12 +18,22 @@ InfoSection& InfoReport::set(const std::string& name) {
   return sets.emplace_back(name, InfoSection()).second;
 }
 
-std::string prediction_text(const PredictReport& report, const std::filesystem::path& folder, const std::string& what) {
+std::string demo_hash(const DemoOptions& o, int cases, int test_cases) {
+  return content_hash("demo 1 " + o.task + " " + o.size + " " + std::to_string(o.seed) + " " + std::to_string(cases) +
+                      " " + std::to_string(test_cases));
+}
+
+std::string prediction_hash(const PredictOptions& o, const std::filesystem::path& checkpoint, const std::string& how) {
+  return content_hash("predict 1 " + file_hash(checkpoint) + " " + (o.precision ? dtype_name(*o.precision) : "") + " " + how);
+}
+
+std::string prediction_text(const PredictReport& report, const std::filesystem::path& quarantine,
+                            const std::string& what) {
   double seconds = 0;
   for (const PredictedCase& c : report.cases) seconds += c.seconds;
   std::string text =
       std::to_string(report.cases.size()) + " predicted, " + std::to_string(report.failures.size()) + " quarantined";
-  if (!report.failures.empty()) text += " (see " + (folder / "quarantine.csv").string() + ")";
+  if (!report.failures.empty()) text += " (see " + quarantine.string() + ")";
   const double each = report.cases.empty() ? 0.0 : seconds / static_cast<double>(report.cases.size());
   return text + what + ", " + fixed_text(each, 2) + " s per image; at most " + bytes_text(report.bytes_per_core) + " per core\n";
 }

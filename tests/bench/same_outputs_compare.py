@@ -17,6 +17,7 @@ EXEMPT = [
     (r"bench-.*", r"stdout", r"by_op\.\w+|by_instruction\[\]\.(worker_seconds|gflops_per_second)"),
     (r".*", r".*/run\.json", r"version|report\.seconds"),
     (r".*", r".*/results\.csv", r"seconds"),
+    (r".*", r".*/manifest\.jsonl", r"\[\]\.(voxshard|files\..*\.time_ns)"),
     (r".*", r".*trace\.json", r"otherData\.program"),
 ]
 CLOCK_IN_TEXT = re.compile(r"\bin (\d+ h \d+ min|\d+ min \d+ s|[\d.]+ s)\b|[\d.]+ s per image")  # in what people read
@@ -93,6 +94,13 @@ def compare_json(old, new, command, file):
     return merged(walk(old, new, "", exempt_places(command, file)))
 
 
+def compare_manifest(old, new, command, file):
+    """Lines of a manifest, in the order of their names: they are written as workers come to their ends."""
+    def lines(data):
+        return sorted(map(json.loads, data.splitlines()), key=lambda line: (line.get("part", line.get("begin", "")), "part" in line))
+    return merged(walk(lines(old), lines(new), "", exempt_places(command, file)))
+
+
 def compare_csv(old, new, command, file):
     """As JSON: a list of rows by their columns."""
     tables = [list(csv.DictReader(io.StringIO(data.decode()))) for data in (old, new)]
@@ -156,6 +164,8 @@ def compare_file(command, file, old, new):
     try:
         if file.endswith(".json") or file == "stdout" and old[:1] == b"{" == new[:1]:
             return compare_json(old, new, command, file)
+        if file.endswith("/manifest.jsonl"):
+            return compare_manifest(old, new, command, file)
         if file.endswith(".csv"):
             return compare_csv(old, new, command, file)
         if file.endswith(".safetensors"):

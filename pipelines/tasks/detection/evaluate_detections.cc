@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "io/files/atomic_file.h"
+#include "io/files/output_folder.h"
 #include "io/boxes/coco.h"
 #include "io/files/csv.h"
 #include "pipelines/tasks/detection/detection_dataset.h"
@@ -40,6 +41,8 @@ void write_text_file(const std::filesystem::path& path, const std::string& text)
 }  // namespace
 
 DetectionReport evaluate_detections(const EvaluateDetectionOptions& options, Progress& progress) {
+  for (const auto& output : {options.summary, options.curves})
+    if (!output.empty()) require_outside(output, {options.predictions, options.references});
   DetectionDataset truth = read_detection_dataset(options.references, DetectionUse::kScoring);
   CocoResults found = read_coco_results(options.predictions, truth);
   if (const auto frames = options.frames.selection()) keep_frames(truth, found.boxes, *frames);

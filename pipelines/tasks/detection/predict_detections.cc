@@ -4,6 +4,7 @@
 #include <set>
 
 #include "io/boxes/coco.h"
+#include "io/files/output_folder.h"
 #include "io/image/draw_boxes.h"
 #include "io/boxes/mot_sequence.h"
 #include "io/image/picture.h"
@@ -76,19 +77,15 @@ PostprocessOptions postprocess_of(const std::string& name, const RetinaNetConfig
 }
 
 void check_outputs(const PredictOptions& o, const DetectionPrediction& d) {
-  const auto same = [](const fs::path& a, const fs::path& b) { return fs::weakly_canonical(a) == fs::weakly_canonical(b); };
   if (o.output.extension() != ".json")
     throw Error(ErrorKind::kUsage, "[predict] the detections of a RetinaNet run go to a JSON file, got {output} " + o.output.string());
-  if (is_video_name(o.input)) return;  // predict_video looks at its own
+  for (const fs::path& file : {o.output, d.video.coco, d.video.mot, d.draw})
+    if (!file.empty()) require_outside(file, {o.input, o.run});
+  if (is_video_name(o.input)) return;  // predict_video sees to it that its outputs differ
   if (!d.video.coco.empty() || !d.video.mot.empty())
     throw Error(ErrorKind::kUsage, "[predict] {coco} and {mot} are for a video; {output} is the file of COCO results for " + o.input.string());
   if (d.video.frames && !is_data_set(o.input))
     throw Error(ErrorKind::kUsage, "[predict] {range}, {stride} and {fps} choose frames of videos; got " + o.input.string());
-  if (same(o.output, o.input))
-    throw Error(ErrorKind::kUsage, "[predict] {output} " + o.output.string() + " is the input, which would be overwritten; choose another");
-  const fs::path folder = fs::is_directory(o.input) ? o.input : fs::absolute(o.input).parent_path();
-  if (!d.draw.empty() && same(d.draw, folder))
-    throw Error(ErrorKind::kUsage, "[predict] {draw} " + d.draw.string() + " is the folder of the pictures, which could be overwritten; choose another");
 }
 
 std::string text_of(const VideoPredictReport& v) {
@@ -102,6 +99,7 @@ std::string text_of(const VideoPredictReport& v) {
 
 class Detector {
  public:
+  /// Draws into a folder of its own, if asked; nothing is drawn when that cannot be.
   Detector(const PredictOptions& options, const DetectionPrediction& detection, TrainedRun run, Progress& progress)
       : o_(options), d_(detection), progress_(progress), pool_(options.threads), pictures_(find_pictures(options.input, detection.video.frames)) {
     try {
@@ -116,13 +114,21 @@ class Detector {
     prediction_ = {config, postprocess_of(detection.postprocess, config), preparation_.pad_multiple};
     session_ = prediction_session(run, {.core_bytes = options.core_budget_bytes}, pool_);
     report_.failures = pictures_.failures;
+    if (d_.draw.empty() || is_video_name(o_.input)) return;
+    drawn_.emplace(FolderUse{.folder = d_.draw, .command = "predict (pictures)", .inputs = {o_.input, o_.run}, .option = "{draw}"});
+    made_with_ = prediction_hash(o_, run.file, d_.postprocess);
+    std::set<std::string> names;
+    for (const Picture& picture : pictures_.list) {
+      const std::string stem = picture.file.stem().string();
+      drawn_names_[picture.id] = names.insert(stem).second ? stem : stem + "_" + std::to_string(picture.id);
+    }
   }
 
   PredictReport run() {
     plan_all();
     make_output_folder(folder_of(o_.output));
     if (is_video_name(o_.input)) return video();
-    if (!d_.draw.empty()) make_output_folder(d_.draw);
+    if (drawn_) start_drawing();
     for (const Picture& picture : pictures_.list) {
       if (progress_.stop_requested()) {
         report_.interrupted = true;
@@ -137,9 +143,10 @@ class Detector {
                                           " pictures could be predicted; the first: " + report_.failures.front().message);
     write_json(o_.output, results_);
     const fs::path folder = folder_of(o_.output);
-    if (!report_.failures.empty() || fs::exists(folder / "quarantine.csv")) write_quarantine(folder, report_.failures);
+    const std::string quarantine = o_.output.stem().string() + ".quarantine.csv";  // the folder may be anybody's
+    if (!report_.failures.empty() || fs::exists(folder / quarantine)) write_quarantine(folder, report_.failures, quarantine);
     report_.found = {{"detections", detections_}};
-    report_.text = prediction_text(report_, o_.output.parent_path(), ", " + std::to_string(detections_) + " objects");
+    report_.text = prediction_text(report_, o_.output.parent_path() / quarantine, ", " + std::to_string(detections_) + " objects");
     return report_;
   }
 
@@ -190,7 +197,7 @@ class Detector {
       const Tensor pixels = normalised(reader_.read(picture.file, {.dtype = DType::kF32}), preparation_);
       const std::vector<Detection> found = predict_image(*session_, pixels, prediction_);
       for (const Detection& d : found) results_.push_back(result_of(picture, d));
-      if (!d_.draw.empty()) draw(picture, found);
+      if (drawn_) draw(picture, found);
       detections_ += static_cast<std::int64_t>(found.size());
       report_.cases.push_back({name, o_.output, watch.seconds()});
     } catch (const Error& e) {
@@ -210,6 +217,12 @@ class Detector {
     return result;
   }
 
+  void start_drawing() {
+    std::set<std::string> parts;
+    for (const auto& [id, name] : drawn_names_) parts.insert(name);
+    drawn_->start({.options = made_with_, .parts = parts, .protect = true});
+  }
+
   void draw(const Picture& picture, const std::vector<Detection>& found) {
     std::vector<DrawnBox> boxes;
     for (const Detection& d : found) {
@@ -218,11 +231,12 @@ class Detector {
       boxes.push_back({.box = coco_box(d.box), .colour = colour, .caption = class_of(d).name + " " + fixed_text(d.score, 2)});
     }
     std::reverse(boxes.begin(), boxes.end());  // the best is on top
-    const std::string stem = picture.file.stem().string();
-    const std::string name = drawn_.insert(stem).second ? stem : stem + "_" + std::to_string(picture.id);
+    const std::string& name = drawn_names_.at(picture.id);
     Tensor rgb = reader_.read(picture.file);
     draw_boxes(rgb, boxes);
+    drawn_->begin(name, {name + ".png"});
     write_rgb(d_.draw / (name + ".png"), rgb);
+    drawn_->commit(name, "");
   }
 
   const PredictOptions& o_;
@@ -237,7 +251,9 @@ class Detector {
   PredictReport report_;
   std::int64_t detections_ = 0;
   Json results_ = Json::array();
-  std::set<std::string> drawn_;  // names without ending
+  std::optional<OutputFolder> drawn_;
+  std::map<std::int64_t, std::string> drawn_names_;  // by picture, without ending
+  std::string made_with_;                            // hash
 };
 
 }  // namespace

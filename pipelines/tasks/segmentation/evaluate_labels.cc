@@ -8,6 +8,7 @@
 #include <set>
 
 #include "io/datasets/dataset.h"
+#include "io/files/output_folder.h"
 #include "io/image/image.h"
 #include "io/image/overlay.h"
 #include "libcore/base/parallel.h"
@@ -146,6 +147,9 @@ Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nul
 LabelScores evaluate_labels(const EvaluateLabelsOptions& options, Progress& progress) {
   if (options.dataset.empty() && (options.threshold_baseline || !options.png.empty()))
     throw Error(ErrorKind::kUsage, "[evaluate] {baseline} and {png} need the images: give {dataset} FOLDER");
+  for (const fs::path& output : {options.summary, options.png})
+    if (!output.empty()) require_outside(output, {options.predictions, options.references, options.dataset});
+  const FolderLock reading = FolderLock::reading(options.predictions);
   std::optional<Dataset> dataset;
   if (!options.dataset.empty()) dataset = read_source_dataset(options.dataset);
   const auto references = volume_files(options.references, options.formats);

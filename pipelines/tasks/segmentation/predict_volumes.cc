@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "io/files/content_hash.h"
+#include "io/files/output_folder.h"
 #include "io/volume/volume.h"
 #include "libcore/base/stopwatch.h"
 #include "pipelines/tasks/segmentation/predict_volume.h"
@@ -35,8 +37,8 @@ std::vector<fs::path> find_images(const fs::path& input, const VolumeFormats& fo
 
 class Predictor {
  public:
-  Predictor(const PredictOptions& options, TrainedRun run, Progress& progress)
-      : o_(options), progress_(progress), pool_(options.threads), spec_(run.spec) {
+  Predictor(const PredictOptions& options, TrainedRun run, OutputFolder& folder, Progress& progress)
+      : o_(options), folder_(folder), progress_(progress), pool_(options.threads), spec_(run.spec), made_with_(prediction_hash(options, run.file)) {
     try {
       plan_ = plan_from_json(run.preparation);
     } catch (const Error& e) {
@@ -47,7 +49,9 @@ class Predictor {
 
   PredictReport run(const std::vector<fs::path>& images) {
     plan_all(images);
-    make_output_folder(o_.output);
+    std::set<std::string> ids;
+    for (const fs::path& image : images) ids.insert(case_id(image, o_.formats));
+    folder_.start({.options = made_with_, .parts = ids, .protect = true});
     for (const fs::path& image : images) {
       if (progress_.stop_requested()) {
         report_.interrupted = true;
@@ -92,8 +96,12 @@ class Predictor {
       const PreparedImage prepared = prepare_image(read_image(path, o_.formats), plan_);
       Volume labels{prepared.image.geometry,
                     predict_volume(*session_, prepared.image.voxels, air_value(plan_), spec_.multiple())};
+      const std::string data = file_hash(path);
       const fs::path file = o_.output / (id + o_.formats.front().endings.back());
-      write_volume(file, restore_label(labels, prepared.original, plan_), DiskType::kU8, o_.formats);
+      const Volume restored = restore_label(labels, prepared.original, plan_);
+      folder_.begin(id, {file.filename().string()});
+      write_volume(file, restored, DiskType::kU8, o_.formats);
+      folder_.commit(id, data);
       report_.cases.push_back({id, file, watch.seconds()});
     } catch (const Error& e) {
       if (e.kind() != ErrorKind::kInput) throw;
@@ -107,9 +115,11 @@ class Predictor {
   }
 
   const PredictOptions& o_;
+  OutputFolder& folder_;
   Progress& progress_;
   WorkerPool pool_;
   ModelSpec spec_;
+  std::string made_with_;  // hash
   PreparePlan plan_;
   std::unique_ptr<Session> session_;
   PredictReport report_;
@@ -120,12 +130,9 @@ class Predictor {
 
 PredictReport predict_volumes(const PredictOptions& options, TrainedRun run, Progress& progress) {
   const auto images = find_images(options.input, options.formats);
-  const fs::path folder = fs::is_directory(options.input) ? options.input : fs::absolute(options.input).parent_path();
-  if (fs::weakly_canonical(options.output) == fs::weakly_canonical(folder))
-    throw Error(ErrorKind::kUsage, "[predict] the output folder " + options.output.string() +
-                                       " is that of the images, which predictions could overwrite; choose another with {output}");
-  PredictReport report = Predictor(options, std::move(run), progress).run(images);
-  report.text = prediction_text(report, options.output, "");
+  OutputFolder folder({.folder = options.output, .command = "predict", .inputs = {options.input, options.run}});
+  PredictReport report = Predictor(options, std::move(run), folder, progress).run(images);
+  report.text = prediction_text(report, options.output / "quarantine.csv", "");
   return report;
 }
 

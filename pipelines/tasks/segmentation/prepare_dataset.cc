@@ -4,15 +4,19 @@
 #include <functional>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
 #include "io/files/config_file.h"
+#include "io/files/content_hash.h"
+#include "io/files/output_folder.h"
 #include "io/volume/mapped_volume.h"
 #include "io/volume/resample.h"
 #include "libcore/base/parallel.h"
 #include "libcore/base/stopwatch.h"
 #include "pipelines/tasks/segmentation/fingerprint.h"
 #include "pipelines/tasks/segmentation/prepare_image.h"
+#include "pipelines/tasks/segmentation/prepare_sources.h"
 #include "pipelines/tasks/segmentation/prepared_dataset.h"
 #include "pipelines/tasks/segmentation/source_case.h"
 
@@ -21,34 +25,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
-
-/// Sizes and times of the files a case is made of: what changes when somebody replaces one.
-Json source_stamp(const Case& item) {
-  Json stamp = Json::array();
-  const auto add = [&](const fs::path& path) {
-    std::error_code error;
-    const auto bytes = fs::file_size(path, error);
-    const auto time = fs::last_write_time(path, error).time_since_epoch().count();
-    stamp.push_back({path.filename().string(), error ? 0 : bytes, error ? 0 : time});
-  };
-  for (const auto& image : item.images) add(image);
-  if (item.label) add(*item.label);
-  return stamp;
-}
-
-/// What the plan depends on: an earlier plan holds as long as this is the same.
-Json request_of(const PrepareOptions& options, const Dataset& dataset) {
-  Json cases;
-  for (const auto& c : dataset.training) cases[c.id] = source_stamp(c);
-  Json clip = options.clip_hu ? Json({options.clip_hu->low, options.clip_hu->high}) : Json(nullptr);
-  return {{"spacing", options.spacing},
-          {"orientation", options.orientation},
-          {"clip_hu", clip},
-          {"seed", options.seed},
-          {"normalise", normalise_name(options.normalise)},
-          {"classes", dataset.label_names},
-          {"cases", cases}};
-}
 
 std::array<double, 3> oriented_spacing(const Geometry& geometry, const std::string& orientation) {
   PreparePlan plan;
@@ -100,7 +76,7 @@ void complete_plan(PreparePlan& plan, const PrepareOptions& options, const std::
   }
 }
 
-/// The four files of one case; cases/ID.json comes last and says that the others are whole.
+/// The four files of one case.
 Json prepare_case(const Case& item, const PreparePlan& plan, const PrepareOptions& options) {
   const SourceCase source = read_source_case(item, plan.classes(), options.formats);
   const PreparedImage image = prepare_image(source.image, plan);
@@ -113,40 +89,16 @@ Json prepare_case(const Case& item, const PreparePlan& plan, const PrepareOption
   const fs::path& work = options.work;
   write_volume(prepared_image(work, item.id), image.image, DiskType::kF32);
   write_volume(prepared_label(work, item.id), label, plan.classes() <= 256 ? DiskType::kU8 : DiskType::kI16);
-  save_foreground(work / "foreground" / (item.id + ".safetensors"), voxels);
+  save_foreground(prepared_foreground(work, item.id), voxels);
   const Shape shape = label.voxels.shape();
   Json record = {{"case", item.id},
                  {"shape", {shape[0], shape[1], shape[2]}},
                  {"spacing_mm", label.geometry.spacing},
                  {"mean_hu", image.mean_hu},
                  {"std_hu", image.std_hu},
-                 {"class_voxels", class_voxels},
-                 {"plan", plan_hash(plan)},
-                 {"seed", options.seed},
-                 {"source", source_stamp(item)},
-                 {"image_bytes", fs::file_size(prepared_image(work, item.id))},
-                 {"label_bytes", fs::file_size(prepared_label(work, item.id))}};
-  write_json(work / "cases" / (item.id + ".json"), record);
+                 {"class_voxels", class_voxels}};
+  write_json(prepared_record(work, item.id), record);
   return record;
-}
-
-/// The record of a case that an earlier run finished with the same plan from the same files, else none.
-std::optional<Json> finished_case(const Case& item, const PreparePlan& plan, const PrepareOptions& options) {
-  const fs::path& work = options.work;
-  const fs::path path = work / "cases" / (item.id + ".json");
-  if (!fs::exists(path)) return std::nullopt;
-  try {
-    const Json record = read_json(path);
-    std::error_code error;
-    const bool same = record.at("plan") == plan_hash(plan) && record.at("seed") == options.seed &&
-                      record.at("source") == source_stamp(item) &&
-                      record.at("image_bytes") == fs::file_size(prepared_image(work, item.id), error) &&
-                      record.at("label_bytes") == fs::file_size(prepared_label(work, item.id), error) &&
-                      fs::exists(work / "foreground" / (item.id + ".safetensors"));
-    if (same && !error) return record;
-  } catch (const std::exception&) {  // a torn or foreign record: prepare the case again
-  }
-  return std::nullopt;
 }
 
 /// One pass over the cases in parallel, each in its own error boundary.
@@ -184,23 +136,15 @@ class Pass {
   std::vector<CaseFailure> failures_;
 };
 
-[[noreturn]] void throw_no_case(const PrepareOptions& options, const std::vector<CaseFailure>& failures) {
+[[noreturn]] void throw_no_case(OutputFolder& work, const PrepareOptions& options,
+                                const std::vector<CaseFailure>& failures) {
+  work.claim();
   write_quarantine(options.work, failures);
   std::string text = "[prepare] no usable case in " + options.dataset.string() + ": " +
                      std::to_string(failures.size()) + " failed, listed in " +
                      (options.work / "quarantine.csv").string();
   if (!failures.empty()) text += "; the first: case " + failures[0].id + ": " + failures[0].message;
   throw Error(ErrorKind::kNoCase, text);
-}
-
-std::optional<PreparePlan> earlier_plan(const fs::path& work, const Json& request) {
-  try {
-    if (!fs::exists(work / "plans.json")) return std::nullopt;
-    if (Json(read_json(work / "plans.json")).at("request") != request) return std::nullopt;
-    return read_plan(work / "plans.json");
-  } catch (const std::exception&) {
-    return std::nullopt;
-  }
 }
 
 }  // namespace
@@ -226,28 +170,37 @@ std::vector<double> parse_numbers(const std::string& text, std::size_t count, co
 PrepareReport prepare_dataset(const PrepareOptions& options, Progress& progress) {
   const Stopwatch watch;
   PreparePlan plan = plan_from_options(options);
+  const FolderLock reading = FolderLock::reading(options.dataset);
   const Dataset dataset = read_source_dataset(options.dataset);
   plan.channels = dataset.channels;
   plan.class_names = dataset.label_names;
-  for (const char* part : {"images", "labels", "foreground", "cases"}) make_output_folder(options.work / part);
+  OutputFolder work({.folder = options.work, .command = "prepare", .inputs = inputs_of(dataset)});
 
   std::vector<CaseFailure> missing;
   for (const auto& p : dataset.problems) missing.push_back({p.id, "E_MISSING", p.reason});
   for (const auto& f : missing) progress.log("case " + f.id + ": " + f.code + " " + f.message + " [quarantined]");
-  if (dataset.training.empty()) throw_no_case(options, missing);
+  if (dataset.training.empty()) throw_no_case(work, options, missing);
 
   PrepareReport report;
   report.work = options.work;
-  const Json request = request_of(options, dataset);
   std::vector<char> usable(dataset.training.size(), 1);
   std::vector<CaseFailure> failures = missing;
-  const auto known = options.resume ? earlier_plan(options.work, request) : std::nullopt;
+  std::vector<Json> sources(dataset.training.size());
+  if (options.resume)
+    Pass("compare", dataset.training, options.threads, progress).run([&](std::int64_t i) {
+      sources[i] = source_hashes(dataset.training[i]);
+    });
+  if (progress.stop_requested()) return report.interrupted = true, report;
+  const auto known =
+      options.resume ? earlier_plan(options.work, request_of(options, dataset, sources)) : std::nullopt;
+  Json fingerprint;
   if (known) {
     plan = *known;
   } else {
     Pass pass("fingerprint", dataset.training, options.threads, progress);
     std::vector<CaseFingerprint> all(dataset.training.size()), good;
     usable = pass.run([&](std::int64_t i) {
+      if (!options.resume) sources[i] = source_hashes(dataset.training[i]);
       const SourceCase source = read_source_case(dataset.training[i], plan.classes(), options.formats);
       all[i] = take_fingerprint(dataset.training[i].id, source.image, source.label, plan.classes());
     });
@@ -255,25 +208,43 @@ PrepareReport prepare_dataset(const PrepareOptions& options, Progress& progress)
     failures.insert(failures.end(), pass.failures().begin(), pass.failures().end());
     for (std::size_t i = 0; i < all.size(); ++i)
       if (usable[i]) good.push_back(std::move(all[i]));
-    if (good.empty()) throw_no_case(options, failures);
+    if (good.empty()) throw_no_case(work, options, failures);
     complete_plan(plan, options, good);
-    write_json(options.work / "fingerprint.json", to_json(pool_fingerprints(good), good, plan.class_names));
+    fingerprint = to_json(pool_fingerprints(good), good, plan.class_names);
+  }
+  work.start({.options = options_hash(plan, options), .parts = part_names(dataset), .resume = options.resume});
+  for (const char* part : {"images", "labels", "foreground", "cases"}) make_output_folder(options.work / part);
+  const Json request = request_of(options, dataset, sources);
+  const std::string data = content_hash(request.dump());
+  if (!fingerprint.is_null()) {
+    work.begin(kFingerprintPart, {"fingerprint.json"});
+    write_json(options.work / "fingerprint.json", fingerprint);
+    work.commit(kFingerprintPart, data);
+  }
+  if (!work.holds(kPlansPart, data)) {
+    work.begin(kPlansPart, {"plans.json"});
     write_json(options.work / "plans.json", {{"prepare", to_json(plan)}, {"request", request}});
+    work.commit(kPlansPart, data);
   }
 
   std::vector<Case> cases;
+  std::vector<std::string> made_of;
   for (std::size_t i = 0; i < usable.size(); ++i)
-    if (usable[i]) cases.push_back(dataset.training[i]);
+    if (usable[i]) cases.push_back(dataset.training[i]), made_of.push_back(content_hash(sources[i].dump()));
   std::vector<Json> records(cases.size());
   std::atomic<int> skipped{0};
   Pass pass("prepare", cases, options.threads, progress);
   const auto good = pass.run([&](std::int64_t i) {
-    if (auto record = options.resume ? finished_case(cases[i], plan, options) : std::nullopt) {
-      records[i] = std::move(*record);
+    const Case& item = cases[i];
+    const std::string part = case_part(item.id);
+    if (work.holds(part, made_of[i])) {
+      records[i] = read_json(prepared_record(options.work, item.id));
       ++skipped;
-    } else {
-      records[i] = prepare_case(cases[i], plan, options);
+      return;
     }
+    work.begin(part, case_files(item.id));
+    records[i] = prepare_case(item, plan, options);
+    work.commit(part, made_of[i]);
   });
   failures.insert(failures.end(), pass.failures().begin(), pass.failures().end());
   report.plan = plan, report.skipped = skipped, report.failures = failures;
@@ -283,7 +254,7 @@ PrepareReport prepare_dataset(const PrepareOptions& options, Progress& progress)
   report.prepared = static_cast<int>(listed.size()) - report.skipped;
   report.seconds = watch.seconds();
   if (progress.stop_requested()) return report.interrupted = true, report;
-  if (listed.empty()) throw_no_case(options, failures);
+  if (listed.empty()) throw_no_case(work, options, failures);
 
   write_quarantine(options.work, failures);
   Json labels, channels;
@@ -291,12 +262,14 @@ PrepareReport prepare_dataset(const PrepareOptions& options, Progress& progress)
   for (std::size_t c = 0; c < plan.channels.size(); ++c) channels[std::to_string(c)] = plan.channels[c];
   write_json(options.work / "run.json",
              {{"command", "prepare"}, {"version", VOXSHARD_VERSION}, {"report", to_json(report)}});
+  work.begin(kDatasetPart, {"dataset.json"});
   write_json(options.work / "dataset.json", {{"name", dataset.name},
                                              {"channel_names", channels},
                                              {"labels", labels},
                                              {"numTraining", listed.size()},
                                              {"file_ending", kMappedEnding},
                                              {"cases", listed}});
+  work.commit(kDatasetPart, data);
   return report;
 }
 

@@ -1,12 +1,11 @@
 #include "pipelines/tasks/segmentation/prepare_plan.h"
 
 #include <cmath>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "io/files/config_file.h"
+#include "io/files/content_hash.h"
 #include "libcore/base/error.h"
-#include "libcore/base/rng.h"
 
 namespace voxshard {
 namespace {
@@ -84,10 +83,6 @@ PreparePlan read_plan(const std::filesystem::path& path) {
   }
 }
 
-std::string plan_hash(const PreparePlan& plan) {
-  char text[17];
-  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(rng_stream(to_json(plan).dump())));
-  return text;
-}
+std::string plan_hash(const PreparePlan& plan) { return content_hash(to_json(plan).dump()); }
 
 }  // namespace voxshard

@@ -50,7 +50,7 @@ PreparePlan plan_from_json(const nlohmann::json& json);
 /// Reads the "prepare" part of a plans.json. Errors: kInput when it cannot be read, kConfig when it is not a plan.
 PreparePlan read_plan(const std::filesystem::path& path);
 
-/// A short name for equal plans, for resuming: 16 hexadecimal digits.
+/// Equal for equal plans: 32 hexadecimal digits.
 std::string plan_hash(const PreparePlan& plan);
 
 }  // namespace voxshard

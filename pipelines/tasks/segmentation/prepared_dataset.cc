@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "io/files/config_file.h"
+#include "io/files/manifest.h"
 #include "io/files/safetensors.h"
 #include "io/volume/mapped_volume.h"
 #include "libcore/base/rng.h"
@@ -12,6 +13,41 @@ namespace voxshard {
 namespace {
 
 std::string tensor_name(int label) { return "class_" + std::to_string(label); }
+
+/// Whether a part was made with the options of the last `prepare`, and nobody changed its files since.
+bool is_as_made(const Manifest& manifest, const std::filesystem::path& folder, const std::string& name) {
+  const auto part = manifest.parts.find(name);
+  return part != manifest.parts.end() && part->second.whole && part->second.options == manifest.options &&
+         std::all_of(part->second.files.begin(), part->second.files.end(),
+                     [&](const auto& file) { return is_unchanged(folder / file.first, file.second); });
+}
+
+/// The manifest of a folder that `prepare` came to the end of.
+Manifest finished_manifest(const std::filesystem::path& folder) {
+  const auto refuse = [&](const std::string& what) {
+    throw Error(ErrorKind::kInput, "[" + folder.string() + "] " + what);
+  };
+  const auto manifest = read_manifest(folder);
+  if (!manifest || manifest->command != "prepare") {
+    const bool raw = std::filesystem::exists(folder / "dataset.json");
+    refuse(std::string(raw ? "a data set that is not prepared" : "not a prepared folder") + " (no manifest of `prepare`); run " +
+           "`voxshard prepare " + (raw ? folder.string() : "DATASET") + " {output} WORK` with a new folder WORK, and train on that");
+  }
+  if (!is_as_made(*manifest, folder, kDatasetPart))
+    refuse("the last `voxshard prepare` into it did not come to its end; run it again with {resume}");
+  if (!is_as_made(*manifest, folder, kPlansPart))
+    refuse("plans.json was changed after the cases were prepared; run `voxshard prepare` again with {resume}");
+  return *manifest;
+}
+
+[[noreturn]] void refuse_cases(const std::filesystem::path& folder, const std::vector<std::string>& cases, std::size_t of) {
+  constexpr std::size_t kMostNames = 5;
+  std::string names;
+  for (std::size_t i = 0; i < std::min(kMostNames, cases.size()); ++i) names += (i ? ", " : "") + cases[i];
+  throw Error(ErrorKind::kInput, "[" + folder.string() + "] " + std::to_string(cases.size()) + " of " + std::to_string(of) +
+                                     " cases are missing or not as the last `voxshard prepare` wrote them (" + names +
+                                     (cases.size() > kMostNames ? ", ..." : "") + "); run it again with {resume}");
+}
 
 }  // namespace
 
@@ -23,13 +59,26 @@ std::filesystem::path prepared_label(const std::filesystem::path& folder, const 
   return folder / "labels" / (id + kMappedEnding);
 }
 
+std::filesystem::path prepared_foreground(const std::filesystem::path& folder, const std::string& id) {
+  return folder / "foreground" / (id + ".safetensors");
+}
+
+std::filesystem::path prepared_record(const std::filesystem::path& folder, const std::string& id) {
+  return folder / "cases" / (id + ".json");
+}
+
+std::set<std::string> case_files(const std::string& id) {
+  return {prepared_image({}, id).string(), prepared_label({}, id).string(), prepared_foreground({}, id).string(),
+          prepared_record({}, id).string()};
+}
+
+std::string case_part(const std::string& id) { return "case " + id; }
+
 PreparedDataset read_prepared(const std::filesystem::path& folder) {
-  if (!std::filesystem::exists(folder / "dataset.json") || !std::filesystem::exists(folder / "plans.json"))
-    throw Error(ErrorKind::kInput, "[" + folder.string() +
-                                       "] not a prepared folder: dataset.json or plans.json is missing; " +
-                                       "run `voxshard prepare DATASET {output} " + folder.string() + "` first");
+  const Manifest manifest = finished_manifest(folder);
   PreparedDataset prepared{.name = "", .folder = folder, .plan = read_plan(folder / "plans.json"), .cases = {}};
   const nlohmann::json json = read_json(folder / "dataset.json");
+  std::vector<std::string> others;  // not of this preparation
   try {
     prepared.name = json.value("name", "");
     for (const auto& c : json.at("cases")) {
@@ -40,16 +89,14 @@ PreparedDataset read_prepared(const std::filesystem::path& folder) {
       item.foreground = folder / "foreground" / (item.id + ".safetensors");
       for (std::int64_t extent : c.at("shape")) item.shape.push_back(extent);
       item.class_voxels = c.at("class_voxels").get<std::vector<std::int64_t>>();
-      for (const auto* file : {&item.image, &item.label, &item.foreground})
-        if (!std::filesystem::exists(*file))
-          throw Error(ErrorKind::kInput,
-                      "[" + file->string() + "] missing; run `voxshard prepare` again with {resume}");
+      if (!is_as_made(manifest, folder, case_part(item.id))) others.push_back(item.id);
       prepared.cases.push_back(std::move(item));
     }
   } catch (const nlohmann::json::exception& e) {
     throw Error(ErrorKind::kInput,
                 "[" + (folder / "dataset.json").string() + "] not written by `voxshard prepare`: " + e.what());
   }
+  if (!others.empty()) refuse_cases(folder, others, prepared.cases.size());
   if (prepared.cases.empty()) throw Error(ErrorKind::kNoCase, "[" + folder.string() + "] holds no prepared case");
   std::sort(prepared.cases.begin(), prepared.cases.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
   return prepared;

@@ -1,6 +1,6 @@
 // The folder that `voxshard prepare` writes and `voxshard train` reads:
 //
-//   WORK/plans.json  dataset.json  fingerprint.json  quarantine.csv  run.json
+//   WORK/manifest.jsonl  plans.json  dataset.json  fingerprint.json  quarantine.csv  run.json
 //   WORK/images/CASE.nii (f32, plain)  labels/CASE.nii (u8 or i16)  foreground/CASE.safetensors  cases/CASE.json
 //
 //   PreparedDataset d = read_prepared("work");
@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -35,8 +36,20 @@ struct PreparedDataset {
 /// The volumes of a case, written and mapped.
 std::filesystem::path prepared_image(const std::filesystem::path& folder, const std::string& id);
 std::filesystem::path prepared_label(const std::filesystem::path& folder, const std::string& id);
+/// Its voxels of each class, and what is known of it.
+std::filesystem::path prepared_foreground(const std::filesystem::path& folder, const std::string& id);
+std::filesystem::path prepared_record(const std::filesystem::path& folder, const std::string& id);
+/// These four, below the work folder.
+std::set<std::string> case_files(const std::string& id);
 
-/// Errors: kInput when the folder was not written by `prepare` or a file of it is missing; kNoCase when it has no case.
+/// Parts of the folder in its manifest.
+inline constexpr const char* kPlansPart = "plans";
+inline constexpr const char* kFingerprintPart = "fingerprint";
+inline constexpr const char* kDatasetPart = "dataset";
+std::string case_part(const std::string& id);
+
+/// Errors: kInput when the folder was not written by `prepare`, when that did not finish, or when cases (named) are missing
+/// or not as the plan's `prepare` wrote them; kNoCase when it has no case.
 PreparedDataset read_prepared(const std::filesystem::path& folder);
 
 /// Up to kForegroundSamples voxels of each class but the background, spread evenly over all of its voxels in raster

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "io/datasets/dataset.h"
+#include "io/files/folder_lock.h"
 #include "pipelines/tasks/segmentation/predict_volume.h"
 #include "pipelines/tasks/segmentation/validation.h"
 
@@ -42,6 +43,7 @@ class VolumeTask : public TrainingTask {
  public:
   explicit VolumeTask(const VolumeTaskOptions& options)
       : o_(options),
+        lock_(FolderLock::reading(options.work)),
         dataset_(read_prepared(options.work)),
         folds_(folds_of(dataset_, options.fold)),
         split_(choose_split(dataset_, folds_, options.fold)),
@@ -112,6 +114,7 @@ class VolumeTask : public TrainingTask {
 
  private:
   VolumeTaskOptions o_;
+  FolderLock lock_;  // nobody prepares the folder anew while its volumes are read
   PreparedDataset dataset_;
   std::vector<Split> folds_;
   Split split_;

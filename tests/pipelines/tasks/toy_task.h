@@ -8,6 +8,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "io/files/output_folder.h"
 #include "libcore/base/rng.h"
 #include "pipelines/commands/task_table.h"
 

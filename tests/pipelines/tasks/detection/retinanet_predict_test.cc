@@ -67,7 +67,7 @@ TEST(PredictDetections, PicturesOfAFolderAreNumberedByName) {
   EXPECT_EQ(report.cases.size(), 7u);
   ASSERT_EQ(report.failures.size(), 1u);
   EXPECT_EQ(report.failures[0].id, "a_broken.png");
-  EXPECT_THAT(Scene::bytes_of(scene.path("quarantine.csv")), testing::HasSubstr("a_broken.png"));
+  EXPECT_THAT(Scene::bytes_of(scene.path("found.quarantine.csv")), testing::HasSubstr("a_broken.png"));
   for (const auto& r : read_json(o.output)) {
     const std::string name = r.at("file_name");
     EXPECT_EQ(r.at("image_id"), name[1] - '0' + 2) << name;
@@ -78,9 +78,9 @@ TEST(PredictDetections, OutputsNeverReplaceInputs) {
   DetectorScene scene("detect_inplace");
   PredictOptions o = scene.predict();
   o.output = o.input;
-  expect_error(ErrorKind::kUsage, "would be overwritten", [&] { run_predict(o, scene.progress); });
+  expect_error(ErrorKind::kUsage, "could overwrite", [&] { run_predict(o, scene.progress); });
   o = scene.predict(), o.input = detection_of(o).draw = scene.data() / "images";
-  expect_error(ErrorKind::kUsage, "folder of the pictures", [&] { run_predict(o, scene.progress); });
+  expect_error(ErrorKind::kUsage, "could overwrite", [&] { run_predict(o, scene.progress); });
   o = scene.predict(), o.output = scene.path("folder");
   expect_error(ErrorKind::kUsage, "JSON file", [&] { run_predict(o, scene.progress); });
   o = scene.predict(), detection_of(o).postprocess = "best";

@@ -1,0 +1,111 @@
+#include "io/files/manifest.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <system_error>
+
+#include "io/files/config_file.h"
+#include "io/files/content_hash.h"
+#include "io/files/file_error.h"
+
+namespace voxshard {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kDamaged = "remove the folder, or choose another";
+
+/// Whole lines to one list, which the reader of JSON files takes as it is.
+void lines_to_list(std::string& text) {
+  text.resize(text.rfind('\n') == std::string::npos ? 0 : text.rfind('\n'));
+  std::replace(text.begin(), text.end(), '\n', ',');
+  text = "[" + text + "]";
+}
+
+/// A path below the folder, from a file that others may have written.
+std::string inner_path(const std::string& text, const fs::path& manifest) {
+  const fs::path path = text;
+  const bool outside = text.empty() || path.is_absolute() ||
+                       std::any_of(path.begin(), path.end(),
+                                   [](const auto& name) { return name.empty() || name == "." || name == ".."; });
+  if (outside) throw input_error(manifest, "names a file outside its folder", kDamaged);
+  return text;
+}
+
+/// 0 when it cannot be told.
+std::int64_t change_time_ns(const fs::path& path) {
+  struct stat about {};
+  if (::stat(path.c_str(), &about) != 0) return 0;
+  return about.st_mtim.tv_sec * std::int64_t{1'000'000'000} + about.st_mtim.tv_nsec;
+}
+
+}  // namespace
+
+std::optional<Manifest> read_manifest(const fs::path& folder) {
+  const fs::path file = folder / kManifestName;
+  if (!fs::exists(file)) return std::nullopt;
+  try {
+    const nlohmann::json lines = read_json(file, {.mend = lines_to_list, .keep = nullptr});
+    if (lines.empty()) return Manifest{};  // killed in its first line
+    Manifest manifest;
+    manifest.command = lines.at(0).at("command").get<std::string>();
+    manifest.options = lines.at(0).at("options").get<std::string>();
+    for (std::size_t i = 1; i < lines.size(); ++i) {
+      const auto& line = lines[i];
+      const bool whole = line.contains("part");
+      ManifestPart part{.options = "", .data = "", .files = {}, .whole = whole, .order = static_cast<std::int64_t>(i)};
+      if (whole) {
+        part.options = line.at("options").get<std::string>(), part.data = line.at("data").get<std::string>();
+        for (const auto& [path, about] : line.at("files").items())
+          part.files[inner_path(path, file)] = {about.at("bytes"), about.at("hash"), about.at("time_ns")};
+      } else {
+        for (const auto& path : line.at("files")) part.files[inner_path(path, file)] = {};
+      }
+      manifest.parts[line.at(whole ? "part" : "begin").get<std::string>()] = std::move(part);
+    }
+    return manifest;
+  } catch (const nlohmann::json::exception& e) {
+    throw input_error(file, std::string("is damaged (") + e.what() + ")", kDamaged);
+  }
+}
+
+Json head_line(const Manifest& manifest) {
+  return {{"command", manifest.command}, {"options", manifest.options}, {"voxshard", VOXSHARD_VERSION}};
+}
+
+Json begin_line(const std::string& part, const ManifestPart& about) {
+  Json files = Json::array();
+  for (const auto& [path, ignored] : about.files) files.push_back(path);
+  return {{"begin", part}, {"files", files}};
+}
+
+Json part_line(const std::string& part, const ManifestPart& about) {
+  Json files = Json::object();
+  for (const auto& [path, file] : about.files)
+    files[path] = {{"bytes", file.bytes}, {"hash", file.hash}, {"time_ns", file.time_ns}};
+  return {{"part", part}, {"options", about.options}, {"data", about.data}, {"files", files}};
+}
+
+ManifestFile manifest_file(const fs::path& path) {
+  std::error_code error;
+  const ManifestFile file{
+      .bytes = fs::file_size(path, error), .hash = file_hash(path), .time_ns = change_time_ns(path)};
+  if (error) throw input_error(path, error.message(), "check the path and its permissions");
+  return file;
+}
+
+bool is_unchanged(const fs::path& path, const ManifestFile& noted) {
+  std::error_code error;
+  if (fs::file_size(path, error) != noted.bytes || error) return false;
+  return change_time_ns(path) == noted.time_ns || has_content(path, noted);
+}
+
+bool has_content(const fs::path& path, const ManifestFile& noted) {
+  std::error_code error;
+  return fs::file_size(path, error) == noted.bytes && !error && file_hash(path) == noted.hash;
+}
+
+}  // namespace voxshard
