@@ -11,6 +11,7 @@ packages=(
   libopencv-dev zlib1g-dev     # PNG; the check of .nii.gz
   libtiff-dev libexif-dev      # headers of pictures
   libpugixml-dev               # Pascal VOC
+  libxxhash-dev                # hashes of files and of checkpoints
   pkg-config libavformat-dev libavcodec-dev libavutil-dev libswscale-dev  # video
   ffmpeg                       # the tests hold ffprobe and ffmpeg beside the video reader
   libcli11-dev                 # the command line

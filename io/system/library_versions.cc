@@ -1,4 +1,5 @@
 #include <itkVersion.h>
+#include <xxhash.h>
 #include <zlib.h>
 
 #include <nlohmann/json.hpp>
@@ -18,6 +19,7 @@ std::vector<std::pair<std::string, std::string>> io_library_versions() {
   return {{"ITK", itk::Version::GetITKVersion()},
           {"OpenCV", CV_VERSION},
           {"zlib", zlibVersion()},
+          {"xxHash", dotted(XXH_VERSION_MAJOR, XXH_VERSION_MINOR, XXH_VERSION_RELEASE)},
           {"FFmpeg", av_version_info()},
           {"nlohmann-json", dotted(NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR, NLOHMANN_JSON_VERSION_PATCH)},
           {"toml++", dotted(TOML_LIB_MAJOR, TOML_LIB_MINOR, TOML_LIB_PATCH)}};
