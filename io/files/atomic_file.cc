@@ -1,11 +1,16 @@
 #include "io/files/atomic_file.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <unistd.h>
 
+#include <cctype>
 #include <cerrno>
+#include <charconv>
+#include <chrono>
 #include <cstring>
 #include <utility>
+#include <vector>
 
 #include "io/files/file_error.h"
 
@@ -16,29 +21,85 @@ namespace fs = std::filesystem;
 
 constexpr const char* kCheckFolder = "check that the folder exists, is writable and has space";
 
-void sync(const fs::path& path, int flags) {
-  const int fd = ::open(path.c_str(), flags);
-  if (fd < 0) return;
-  ::fsync(fd);
-  ::close(fd);
+constexpr const char* kCheckDisk = "check the disk and its file system";
+constexpr std::string_view kTemporary = ".tmp.";
+
+/// The error number of the first call that failed; 0 when all is on the disk.
+int sync(const fs::path& path, int flags) {
+  const int fd = ::open(path.c_str(), flags | O_CLOEXEC);
+  if (fd < 0) return errno;
+  int failed = 0;
+  while (failed == 0 && ::fsync(fd) != 0)
+    if (errno != EINTR) failed = errno;
+  if (::close(fd) != 0 && failed == 0) failed = errno;
+  return failed;
+}
+
+/// File systems that cannot sync a folder answer so; there is nothing more that one can ask of them.
+bool has_no_folder_sync(int error) { return error == EINVAL || error == ENOTSUP; }
+
+/// This machine's name as part of a file's: letters and digits, at most 16. Process ids of other machines mean nothing
+/// here.
+const std::string& machine_name() {
+  static const std::string name = [] {
+    char text[256] = {};
+    ::gethostname(text, sizeof text - 1);
+    std::string short_name;
+    for (const char* at = text; *at != 0 && short_name.size() < 16; ++at)
+      short_name += std::isalnum(static_cast<unsigned char>(*at)) ? *at : '_';
+    return short_name;
+  }();
+  return name;
+}
+
+/// Whether the process that writes the temporary file called `name` is known to be dead.
+bool writer_is_dead(std::string_view name) {
+  name.remove_prefix(kTemporary.size());
+  if (!name.starts_with(machine_name() + "-")) return false;
+  name.remove_prefix(machine_name().size() + 1);
+  pid_t writer = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), writer);
+  if (error != std::errc() || writer <= 0 || end == name.data() + name.size() || *end != '.') return false;
+  return ::kill(writer, 0) != 0 && errno == ESRCH;
 }
 
 }  // namespace
 
 fs::path temporary_path(const fs::path& path) {
-  return path.parent_path() / (".tmp." + std::to_string(::getpid()) + "." + path.filename().string());
+  return path.parent_path() /
+         (std::string(kTemporary) + machine_name() + "-" + std::to_string(::getpid()) + "." + path.filename().string());
 }
 
 void commit_file(const fs::path& temporary, const fs::path& path) {
-  sync(temporary, O_RDONLY);
-  std::error_code error;
-  fs::rename(temporary, path, error);
-  if (error) {
+  const auto give_up = [&](const std::string& what, const char* action) {
     std::error_code ignored;
     fs::remove(temporary, ignored);
-    throw output_error(path, error.message(), kCheckFolder);
+    throw output_error(path, what, action);
+  };
+  if (const int error = sync(temporary, O_RDONLY); error != 0)
+    give_up(std::string("it cannot be synced to the disk: ") + std::strerror(error), kCheckDisk);
+  std::error_code error;
+  fs::rename(temporary, path, error);
+  if (error) give_up(error.message(), kCheckFolder);
+  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  if (const int failed = sync(folder, O_RDONLY | O_DIRECTORY); failed != 0 && !has_no_folder_sync(failed))
+    throw output_error(path, std::string("its folder cannot be synced to the disk: ") + std::strerror(failed),
+                       kCheckDisk);
+}
+
+void remove_abandoned_temporaries(const fs::path& folder) {
+  constexpr auto kLongAgo = std::chrono::hours(24);
+  std::vector<fs::path> abandoned;
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    const std::string name = it->path().filename().string();
+    std::error_code gone;
+    if (!name.starts_with(kTemporary) || !it->is_regular_file(gone)) continue;
+    const auto written = it->last_write_time(gone);
+    const bool old = !gone && written < fs::file_time_type::clock::now() - kLongAgo;
+    if (old || writer_is_dead(name)) abandoned.push_back(it->path());
   }
-  sync(path.has_parent_path() ? path.parent_path() : fs::path("."), O_RDONLY | O_DIRECTORY);
+  for (const fs::path& path : abandoned) fs::remove(path, error);
 }
 
 AtomicFile::AtomicFile(fs::path path) : path_(std::move(path)), temporary_(temporary_path(path_)) {
@@ -56,6 +117,7 @@ void AtomicFile::commit() {
   out_.flush();
   if (!out_) throw output_error(path_, std::strerror(errno), kCheckFolder);
   out_.close();
+  if (!out_) throw output_error(path_, std::strerror(errno), kCheckFolder);
   commit_file(std::exchange(temporary_, {}), path_);
 }
 

@@ -43,6 +43,7 @@ void make_output_folder(const std::filesystem::path& folder) {
   if (::access(folder.c_str(), W_OK) != 0)
     throw Error(ErrorKind::kOutput,
                 "[output] the folder " + folder.string() + " is not writable; choose another with {output}");
+  remove_abandoned_temporaries(folder);
 }
 
 void write_json(const std::filesystem::path& path, const nlohmann::ordered_json& value) {

@@ -53,7 +53,7 @@ void write_quarantine(const std::filesystem::path& folder, const std::vector<Cas
 
 nlohmann::ordered_json to_json(const std::vector<CaseFailure>& failures);
 
-/// Creates a folder with its parents. Errors: kOutput with the reason; also when a file is in the way or it is
+/// Creates a folder with its parents, and tidies up what killed processes left half-written in it. Errors: kOutput with the reason; also when a file is in the way or it is
 /// read-only.
 void make_output_folder(const std::filesystem::path& folder);
 

@@ -1,4 +1,7 @@
 // The small files: configuration, CSV, summary, pictures and the atomic write below them.
+#include <sys/wait.h>
+
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -24,6 +27,27 @@ TEST(AtomicFile, AFailingBodyLeavesTheOldFileAndNoOther) {
                std::runtime_error);
   EXPECT_EQ(read_bytes(dir.path() / "a"), "old");
   EXPECT_EQ(dir.files(), 1u);
+}
+
+TEST(AtomicFile, WhatAKilledProcessLeftIsTidiedUpAndWhatALivingOneWritesStays) {
+  ScratchFolder dir;
+  const pid_t child = fork();
+  if (child == 0) {
+    AtomicFile killed(dir.path() / "killed.json");
+    killed.stream() << "half" << std::flush;
+    _exit(0);
+  }
+  ASSERT_EQ(waitpid(child, nullptr, 0), child);
+  AtomicFile living(dir.path() / "living.json");
+  write_bytes(dir.path() / ".tmp.another_machine-1.new.json", "half");
+  write_bytes(dir.path() / ".tmp.4711.old.json", "half");
+  fs::last_write_time(dir.path() / ".tmp.4711.old.json", fs::file_time_type::clock::now() - std::chrono::hours(48));
+  ASSERT_EQ(dir.files(), 4u);
+  remove_abandoned_temporaries(dir.path());
+  EXPECT_EQ(dir.files(), 2u);
+  EXPECT_TRUE(fs::exists(dir.path() / ".tmp.another_machine-1.new.json")) << "its process ids mean nothing here";
+  living.commit();
+  EXPECT_TRUE(fs::exists(dir.path() / "living.json"));
 }
 
 TEST(ConfigFile, TomlAndJsonGiveTheSameValue) {
