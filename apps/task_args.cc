@@ -5,6 +5,7 @@
 
 #include "apps/exit_code.h"
 #include "apps/flags.h"
+#include "apps/resume_args.h"
 
 namespace voxshard {
 namespace {
@@ -52,7 +53,7 @@ struct AddOption {
   }
   CLI::Option* operator()(const std::string*) const { return of<std::string>(); }
   CLI::Option* operator()(const Setting::FromText&) const { return of<std::string>(); }
-  CLI::Option* operator()(const std::filesystem::path*) const { return of<std::filesystem::path>(); }
+  CLI::Option* operator()(const std::filesystem::path*) const { return of<std::filesystem::path>()->type_name(kPathType); }
   CLI::Option* operator()(const double*) const { return of<double>(); }
   CLI::Option* operator()(const std::int64_t*) const { return of<std::int64_t>(); }
   CLI::Option* operator()(const std::optional<std::int64_t>*) const { return of<std::int64_t>(); }

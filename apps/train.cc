@@ -4,6 +4,7 @@
 #include "apps/command.h"
 #include "apps/plan_args.h"
 #include "apps/progress.h"
+#include "apps/resume_args.h"
 #include "apps/task_args.h"
 #include "apps/trace_args.h"
 #include "pipelines/commands/run_train.h"
@@ -41,7 +42,13 @@ void add_training_options(CLI::App& app, Options& o) {
   app.add_option("--clip-norm", t.optimizer.clip_norm, "Clip the gradient to this global norm; 0: do not")->capture_default_str()->group(training);
   app.add_option("--validate-every", t.validate_every, "Steps between validations on whole volumes or pictures; 0: at the end")->capture_default_str()->group(training);
   app.add_option("--checkpoint-every", t.checkpoint_every, "Steps between checkpoints")->capture_default_str()->group(training);
-  app.add_flag("--resume", t.resume, "Go on from the last checkpoint, to the same bits")->group(training);
+  app.add_option("--keep", t.kept.last, "Newest checkpoints to keep; the older ones are for when the last is damaged")
+      ->check(CLI::Range(1, 1 << 20))->capture_default_str()->group(training);
+  app.add_option("--keep-every", t.kept.every, "And each checkpoint whose step is a multiple of this; 0: none")
+      ->check(CLI::NonNegativeNumber)->capture_default_str()->group(training);
+  app.add_flag("--resume", t.resume,
+               "Go on from the last checkpoint, to the same bits. train --resume RUN takes data and options from the run; --steps may grow")
+      ->group(training);
   app.add_flag("--restart", t.restart, "Throw an earlier run in the folder away")->group(training);
   app.add_option("--seed", t.seed, "Seed of weights, samples and augmentation")->capture_default_str()->group("Samples");
 }
@@ -57,22 +64,46 @@ std::string report_text(const TrainReport& r, const std::string& run) {
                      ", last loss " + fixed_text(r.loss, 4);
   if (r.validation)
     text += ", validation " + r.metric + " " + fixed_text(r.validation->score) + " (best " + fixed_text(r.best_score) + ")";
-  return text + "; run folder " + run + (r.interrupted ? "; interrupted, go on with --resume\n" : "\n");
+  return text + "; run folder " + run + (r.interrupted ? "; interrupted, go on with: voxshard train --resume " + run + "\n" : "\n");
+}
+
+/// What the options say only now: names, and what depends on other options.
+void complete_options(Options& o) {
+  TrainOptions& t = o.train;
+  t.optimizer.kind = o.optimizer == "adam" ? OptimizerKind::kAdam : OptimizerKind::kSgd;
+  t.optimizer.schedule = schedule_from_name(o.schedule);
+  if (t.optimizer.schedule != ScheduleKind::kSteps) return;
+  if (t.optimizer.decay_at.empty()) t.optimizer.decay_at = {t.steps * 2 / 3, t.steps * 8 / 9};  // as 15,000 and 20,000 of the original's 22,500
+  std::vector<std::string>& kept = t.given["lr-steps"];  // more steps later do not move them
+  kept.clear();
+  for (std::int64_t step : t.optimizer.decay_at) kept.push_back(std::to_string(step));
+}
+
+/// `train --resume RUN`, without -o: the place of the data names the run.
+void require_or_take_output(CLI::App& app, TrainOptions& t) {
+  if (!t.run.empty()) return;
+  if (!t.resume) throw Error(ErrorKind::kUsage, "[usage] --output is required; try --help");
+  t.run = t.work;
+  take_options_of_run(app, t.run);
+  t.options_of_run = true;
 }
 
 RunCommand add(CLI::App& app) {
   auto o = std::make_shared<Options>();
   o->train.optimizer.schedule = ScheduleKind::kPolynomial;
   app.add_option("work", o->train.work, "Folder that voxshard prepare wrote; of RetinaNet a COCO JSON, a MOT text, or a folder with COCO, VOC or MOT files")
-      ->required();
-  app.add_option("-o,--output", o->train.run, "Run folder to write")->required();
+      ->required()->type_name(kPathType);
+  app.add_option("-o,--output", o->train.run, "Run folder to write; with --resume it may stand in place of the data")->type_name(kPathType);
   add_model_options(app, o->model, true);
   add_plan_options(app, o->plan, o->model);
   add_training_options(app, *o);
   add_task_settings(app, TaskCommand::kTrain, o->train.task);
   add_trace_options(app, o->trace);
-  return [o](const Context& context) {
+  return [o, &app](const Context& context) {
     TrainOptions& t = o->train;
+    require_or_take_output(app, t);
+    t.given = given_options(app);
+    complete_options(*o);
     t.spec = model_spec(o->model, t.batch);
     t.core_budget_bytes = core_budget_bytes(o->model);
     t.host_budget_bytes = host_budget_bytes(o->plan);
@@ -82,10 +113,6 @@ RunCommand add(CLI::App& app) {
       };
     t.threads = context.threads;
     t.trace = trace_options(o->trace, o->plan.device);
-    t.optimizer.kind = o->optimizer == "adam" ? OptimizerKind::kAdam : OptimizerKind::kSgd;
-    t.optimizer.schedule = schedule_from_name(o->schedule);
-    if (t.optimizer.schedule == ScheduleKind::kSteps && t.optimizer.decay_at.empty())
-      t.optimizer.decay_at = {t.steps * 2 / 3, t.steps * 8 / 9};  // as 15,000 and 20,000 of the original's 22,500
     t.iterations_per_loop = tpu_config(o->model.tpu, t.batch).iterations_per_loop;
     const TrainReport report = run_train(t, *context.progress);
     return Outcome{.json = report.to_json(), .text = report_text(report, t.run.string()), .interrupted = report.interrupted};

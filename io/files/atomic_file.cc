@@ -3,9 +3,11 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <cctype>
 #include <cerrno>
 #include <cstring>
 #include <utility>
+#include <vector>
 
 #include "io/files/file_error.h"
 
@@ -16,29 +18,58 @@ namespace fs = std::filesystem;
 
 constexpr const char* kCheckFolder = "check that the folder exists, is writable and has space";
 
-void sync(const fs::path& path, int flags) {
-  const int fd = ::open(path.c_str(), flags);
-  if (fd < 0) return;
-  ::fsync(fd);
-  ::close(fd);
+constexpr const char* kCheckDisk = "check the disk and its file system";
+constexpr std::string_view kTemporary = ".tmp.";
+
+/// The error number of the first call that failed; 0 when all is on the disk.
+int sync(const fs::path& path, int flags) {
+  const int fd = ::open(path.c_str(), flags | O_CLOEXEC);
+  if (fd < 0) return errno;
+  int failed = 0;
+  while (failed == 0 && ::fsync(fd) != 0)
+    if (errno != EINTR) failed = errno;
+  if (::close(fd) != 0 && failed == 0) failed = errno;
+  return failed;
+}
+
+/// File systems that cannot sync a folder answer so; there is nothing more that one can ask of them.
+bool has_no_folder_sync(int error) { return error == EINVAL || error == ENOTSUP; }
+
+/// This machine's name as part of a file's, letters and digits, at most 16: process ids of other machines may be the same.
+const std::string& machine_name() {
+  static const std::string name = [] {
+    char text[256] = {};
+    ::gethostname(text, sizeof text - 1);
+    std::string short_name;
+    for (const char* at = text; *at != 0 && short_name.size() < 16; ++at)
+      short_name += std::isalnum(static_cast<unsigned char>(*at)) ? *at : '_';
+    return short_name;
+  }();
+  return name;
 }
 
 }  // namespace
 
 fs::path temporary_path(const fs::path& path) {
-  return path.parent_path() / (".tmp." + std::to_string(::getpid()) + "." + path.filename().string());
+  return path.parent_path() /
+         (std::string(kTemporary) + machine_name() + "-" + std::to_string(::getpid()) + "." + path.filename().string());
 }
 
 void commit_file(const fs::path& temporary, const fs::path& path) {
-  sync(temporary, O_RDONLY);
-  std::error_code error;
-  fs::rename(temporary, path, error);
-  if (error) {
+  const auto give_up = [&](const std::string& what, const char* action) {
     std::error_code ignored;
     fs::remove(temporary, ignored);
-    throw output_error(path, error.message(), kCheckFolder);
-  }
-  sync(path.has_parent_path() ? path.parent_path() : fs::path("."), O_RDONLY | O_DIRECTORY);
+    throw output_error(path, what, action);
+  };
+  if (const int error = sync(temporary, O_RDONLY); error != 0)
+    give_up(std::string("it cannot be synced to the disk: ") + std::strerror(error), kCheckDisk);
+  std::error_code error;
+  fs::rename(temporary, path, error);
+  if (error) give_up(error.message(), kCheckFolder);
+  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  if (const int failed = sync(folder, O_RDONLY | O_DIRECTORY); failed != 0 && !has_no_folder_sync(failed))
+    throw output_error(path, std::string("its folder cannot be synced to the disk: ") + std::strerror(failed),
+                       kCheckDisk);
 }
 
 AtomicFile::AtomicFile(fs::path path) : path_(std::move(path)), temporary_(temporary_path(path_)) {
@@ -56,6 +87,7 @@ void AtomicFile::commit() {
   out_.flush();
   if (!out_) throw output_error(path_, std::strerror(errno), kCheckFolder);
   out_.close();
+  if (!out_) throw output_error(path_, std::strerror(errno), kCheckFolder);
   commit_file(std::exchange(temporary_, {}), path_);
 }
 

@@ -1,5 +1,5 @@
-// Output files appear whole or not at all: bytes go to ".tmp.PID.NAME" in the same folder, are synced, and the file is
-// then renamed onto its name.
+// Output files appear whole or not at all: bytes go to ".tmp.MACHINE-PID.NAME" in the same folder, are synced, and the
+// file is then renamed onto its name.
 //
 //   write_file_atomically(path, [&](std::ostream& out) { out << json.dump(2) << '\n'; });
 #pragma once
@@ -14,7 +14,8 @@ namespace voxshard {
 
 /// The temporary name that belongs to `path` (same folder, same extensions: libraries choose a format by them).
 std::filesystem::path temporary_path(const std::filesystem::path& path);
-/// Syncs `temporary` and renames it onto `path`. Errors: kOutput; the temporary file is then removed.
+/// Syncs `temporary`, renames it onto `path` and syncs the folder. Errors: kOutput, also when the disk refuses to sync;
+/// the temporary file is then removed, and `path` is as it was (whole and new when only the folder was not synced).
 void commit_file(const std::filesystem::path& temporary, const std::filesystem::path& path);
 
 /// A file that is written piece by piece, in memory that does not grow; without commit() nothing is left behind.

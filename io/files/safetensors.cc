@@ -7,11 +7,14 @@
 #include <bit>
 #include <cstring>
 #include <fstream>
+#include <optional>
 #include <set>
+#include <span>
 
 #include <nlohmann/json.hpp>
 
 #include "io/files/atomic_file.h"
+#include "io/files/content_hash.h"
 #include "io/files/structured_text.h"
 
 namespace voxshard {
@@ -22,6 +25,11 @@ using nlohmann::json;
 
 static_assert(std::endian::native == std::endian::little, "the file form is little-endian");
 
+// In __metadata__, both as content_hash.h makes them: of each tensor's bytes, as JSON {name: hash}; and of the header,
+// with zeros where this very hash stands.
+constexpr const char* kTensorHashes = "xxh3_128";
+constexpr const char* kHeaderHash = "xxh3_128_header";
+const std::string kNoHash(32, '0');
 constexpr std::uint64_t kHeaderLimit = 100'000'000;  // the limit of the reference implementation
 constexpr TextLimits kHeaderLimits{.bytes = kHeaderLimit, .depth = 8, .values = 10'000'000};
 
@@ -120,6 +128,27 @@ std::map<std::string, std::string> read_metadata(const json& value, const fs::pa
   return metadata;
 }
 
+/// Takes both hashes out of the metadata and checks that of the header. Returns those of the tensors; none when the
+/// file was written without.
+std::optional<json> take_hashes(std::map<std::string, std::string>& metadata, std::string text, const fs::path& path) {
+  const auto hashes = metadata.extract(kTensorHashes), of_header = metadata.extract(kHeaderHash);
+  if (hashes.empty() && of_header.empty()) return std::nullopt;
+  if (hashes.empty() || of_header.empty()) refuse(path, "has lost one of its two hashes");
+  const std::size_t at = text.find(of_header.mapped());
+  if (of_header.mapped().size() != kNoHash.size() || at == std::string::npos)
+    refuse(path, "has a hash of its header that is none");
+  text.replace(at, kNoHash.size(), kNoHash);
+  if (content_hash(text) != of_header.mapped()) refuse(path, "has a header that was altered after it was written");
+  json parsed = json::parse(hashes.mapped(), nullptr, false);
+  if (!parsed.is_object()) refuse(path, "has hashes of its tensors that are none");
+  return parsed;
+}
+
+std::span<const std::byte> bytes_of(const TensorView& view) {
+  const std::int64_t bytes = element_count(view.extent()) * dtype_bytes(view.dtype);
+  return {reinterpret_cast<const std::byte*>(view.data), static_cast<std::size_t>(bytes)};
+}
+
 }  // namespace
 
 const Tensor* SafetensorsFile::find(const std::string& name) const {
@@ -130,8 +159,8 @@ const Tensor* SafetensorsFile::find(const std::string& name) const {
 
 void save_safetensors(const fs::path& path, const std::vector<NamedView>& tensors,
                       const std::map<std::string, std::string>& metadata) {
-  nlohmann::ordered_json header = nlohmann::ordered_json::object();
-  if (!metadata.empty()) header["__metadata__"] = metadata;
+  nlohmann::ordered_json header = nlohmann::ordered_json::object(), hashes = nlohmann::ordered_json::object();
+  header["__metadata__"] = metadata;  // stands first
   std::int64_t at = 0;
   std::set<std::string> names{"__metadata__"};
   for (const NamedView& t : tensors) {
@@ -142,16 +171,24 @@ void save_safetensors(const fs::path& path, const std::vector<NamedView>& tensor
     entry["dtype"] = name_of(t.view.dtype);
     entry["shape"] = std::vector<std::int64_t>(t.view.extent().begin(), t.view.extent().end());
     entry["data_offsets"] = {at, at + bytes};
+    hashes[t.name] = content_hash(bytes_of(t.view));
     at += bytes;
   }
-  std::string text = header.dump(-1, ' ', false, json::error_handler_t::replace);
+  constexpr auto kReplace = json::error_handler_t::replace;
+  auto& about = header["__metadata__"];
+  ensure(!about.contains(kTensorHashes) && !about.contains(kHeaderHash), "hashes are not given but made");
+  about[kTensorHashes] = hashes.dump(-1, ' ', false, kReplace);
+  about[kHeaderHash] = kNoHash;
+  std::string text = header.dump(-1, ' ', false, kReplace);
   text.resize((text.size() + 7) / 8 * 8, ' ');
+  const std::string place = std::string("\"") + kHeaderHash + "\":\"";
+  text.replace(text.find(place + kNoHash) + place.size(), kNoHash.size(), content_hash(text));
   const std::uint64_t length = text.size();
   write_file_atomically(path, [&](std::ostream& out) {
     out.write(reinterpret_cast<const char*>(&length), 8);
     out << text;
     for (const NamedView& t : tensors)
-      out.write(reinterpret_cast<const char*>(t.view.data), element_count(t.view.extent()) * dtype_bytes(t.view.dtype));
+      out.write(reinterpret_cast<const char*>(t.view.data), static_cast<std::streamsize>(bytes_of(t.view).size()));
   });
 }
 
@@ -193,10 +230,16 @@ SafetensorsFile load_safetensors(const fs::path& path) {
   }
   if (at != data_bytes)
     refuse(path, "holds " + std::to_string(data_bytes) + " data bytes, its tensors " + std::to_string(at));
+  const std::optional<json> hashes = take_hashes(file.metadata, text, path);
+  file.has_hashes = hashes.has_value();
+  if (hashes && hashes->size() != entries.size())
+    refuse(path, "has tensors without a hash, or hashes without a tensor");
   for (const Entry& entry : entries) {
     Tensor tensor(entry.type, entry.shape);
     if (!in.read(reinterpret_cast<char*>(tensor.data()), static_cast<std::streamsize>(entry.end - entry.begin)))
       refuse(path, "ends inside tensor \"" + entry.name + "\"");
+    if (hashes && hashes->value(entry.name, json()) != json(content_hash(bytes_of(tensor.view()))))
+      refuse(path, "tensor \"" + entry.name + "\" has other bytes than were written: its hash differs");
     file.tensors.push_back({entry.name, std::move(tensor)});
   }
   return file;

@@ -1,6 +1,7 @@
 // The safetensors file form: u64 little-endian length of a JSON header, the header {name: {dtype, shape,
 // data_offsets}}, then the raw row-major bytes. Tensors lie in the order given, so equal input gives equal bytes;
-// Python reads the file with its `safetensors` package. Checkpoints use it.
+// Python reads the file with its `safetensors` package. Checkpoints use it. The header's "__metadata__" holds a hash of
+// each tensor and of the header itself, checked on loading; files of other tools, without them, load too.
 //
 //   save_safetensors("last.safetensors", {{"enc0.weight", weight}}, {{"step", "120"}});
 //   SafetensorsFile file = load_safetensors("last.safetensors");
@@ -28,7 +29,8 @@ struct NamedView {
 
 struct SafetensorsFile {
   std::vector<NamedTensor> tensors;             // in the order of their bytes
-  std::map<std::string, std::string> metadata;  // "__metadata__"
+  std::map<std::string, std::string> metadata;  // "__metadata__", without the hashes
+  bool has_hashes = false;                      // they were there, and are right
   /// Null when there is none.
   const Tensor* find(const std::string& name) const;
 };
@@ -40,8 +42,8 @@ void save_safetensors(const std::filesystem::path& path, const std::vector<Named
 void save_safetensors(const std::filesystem::path& path, const std::vector<NamedView>& tensors,
                       const std::map<std::string, std::string>& metadata = {});
 
-/// Reads and checks everything: header length, JSON, types, shapes, offsets without gaps or overlaps, file size.
-/// Errors: kInput when the file is missing; kCheckpoint for anything wrong in it.
+/// Reads and checks everything: header length, JSON, types, shapes, offsets without gaps or overlaps, file size,
+/// hashes. Errors: kInput when the file is missing; kCheckpoint for anything wrong in it.
 SafetensorsFile load_safetensors(const std::filesystem::path& path);
 
 }  // namespace voxshard

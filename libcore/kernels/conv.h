@@ -46,5 +46,8 @@ std::unique_ptr<Kernel> make_conv_weight_grad(KernelSet set, const Window& windo
 bool cpu_has_native_bf16();
 /// "oneDNN 2.7.2": what the fast convolutions call.
 std::string kernel_library_version();
+/// "avx2": the newest that the library uses on this processor; ONEDNN_MAX_CPU_ISA lowers it. Sums may be added in another
+/// order with another set.
+std::string kernel_instruction_set();
 
 }  // namespace voxshard

@@ -8,17 +8,22 @@ PredictReport run_predict(const PredictOptions& options, Progress& progress, con
   TrainedRun run = load_trained_run(
       {.run = options.run, .checkpoint = options.checkpoint, .partition = options.partition, .precision = options.precision,
        .models = options.models});
+  for (const std::string& note : run.notes) progress.log(note);
   if (run.spec.precision == DType::kBF16 && !cpu_has_native_bf16())
     progress.log("this processor does not multiply bf16: values are stored as bf16 and multiplied in f32");
   const Task& task = task_of(tasks, run.spec);
   require_own_settings(task, options.task, "predict", "the run is a " + run.spec.model_name());
-  return task.predict(options, std::move(run), progress);
+  const std::filesystem::path checkpoint = run.file;
+  PredictReport report = task.predict(options, std::move(run), progress);
+  report.checkpoint = checkpoint;
+  return report;
 }
 
 nlohmann::ordered_json to_json(const PredictReport& report) {
   nlohmann::ordered_json cases = nlohmann::ordered_json::array();
   for (const PredictedCase& c : report.cases) cases.push_back({{"id", c.id}, {"file", c.file.string()}, {"seconds", c.seconds}});
-  nlohmann::ordered_json json = {{"cases", cases},
+  nlohmann::ordered_json json = {{"checkpoint", report.checkpoint.string()},
+                                 {"cases", cases},
                                  {"failed", report.failures.size()},
                                  {"failures", to_json(report.failures)},
                                  {"bytes_per_core", report.bytes_per_core},

@@ -14,52 +14,23 @@
 #include "libcore/ops/op_table.h"
 #include "libcore/train/initialise.h"
 #include "libcore/train/trainer.h"
-#include "pipelines/runs/checkpoint.h"
+#include "pipelines/commands/run_identity.h"
+#include "pipelines/runs/checkpoint_folder.h"
 
 namespace voxshard {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string schedule_text(const OptimizerOptions& o) {
-  if (o.schedule == ScheduleKind::kConstant) return "constant";
-  if (o.schedule == ScheduleKind::kPolynomial) return "polynomial";
-  char text[64];
-  if (o.schedule == ScheduleKind::kSteps) {
-    std::snprintf(text, sizeof text, "times %.9g at", o.step_factor);
-    std::string steps = text;
-    for (std::int64_t step : o.decay_at) steps += " " + std::to_string(step);
-    return steps;
-  }
-  std::snprintf(text, sizeof text, "%.9g^(step / %lld)", o.decay_rate, static_cast<long long>(o.decay_steps));
-  return text;
-}
-
-/// What decides the trajectory; a resumed run must agree on all of it.
-Json training_json(const TrainOptions& o, const TrainingTask& task) {
-  Json json = {{"steps", o.steps},
-               {"batch", o.batch},
-               {"optimizer", o.optimizer.kind == OptimizerKind::kAdam ? "adam" : "sgd"},
-               {"learning_rate", o.optimizer.learning_rate},
-               {"momentum", o.optimizer.momentum},
-               {"nesterov", o.optimizer.nesterov},
-               {"weight_decay", o.optimizer.weight_decay},
-               {"clip_norm", o.optimizer.clip_norm},
-               {"schedule", schedule_text(o.optimizer)},
-               {"warmup_steps", o.optimizer.warmup_steps}};
-  if (o.optimizer.warmup_rate > 0) json["warmup_rate"] = o.optimizer.warmup_rate;
-  json.update(task.sampling());
-  return json;
-}
-
 /// One run: what it holds while it goes.
 class Run {
  public:
   Run(const TrainOptions& options, const RecordFormat& records, OutputFolder& folder, std::unique_ptr<TrainingTask> task,
       Progress& progress)
-      : o_(options), records_(records), folder_(folder), progress_(progress), task_(std::move(task)), pool_(options.threads) {
+      : o_(options), records_(records), folder_(folder), progress_(progress), task_(std::move(task)), pool_(options.threads),
+        checkpoints_(options.run / "checkpoints", options.kept) {
     extents_ = task_->largest_extents(o_.batch);
-    if (o_.choose_plan) o_.spec = o_.choose_plan(o_.spec, extents_);
+    if (o_.choose_plan) choose_plan();
     const Graph graph = build_graph(o_.spec, extents_, Phase::kTrain, o_.spec.precision);
     session_ = std::make_unique<Session>(
         op_table(),
@@ -81,7 +52,11 @@ class Run {
       progress_.log("this processor does not multiply bf16: values are stored as bf16 and multiplied in f32");
     session_->parameters() = initialise(graph, o_.seed);
     trainer_ = std::make_unique<Trainer>(*session_, o_.optimizer, graph, o_.steps);
-    state_ = {.model = to_json(o_.spec), .prepare = task_->preparation(), .training = training_json(o_, *task_)};
+    state_ = {.model = to_json(o_.spec),
+              .prepare = task_->preparation(),
+              .training = training_json(o_, *task_),
+              .content = {},
+              .machine = machine_json()};
   }
 
   TrainReport go() {
@@ -92,6 +67,9 @@ class Run {
     trace_->price(program, op_table(), feed_of(program.graph, records_));
     if (o_.resume) load();
     describe();
+    if (trainer_->steps_done() < o_.steps) write_report(false);
+    else progress_.log("all " + std::to_string(o_.steps) + " steps are done: nothing is left to train; more with {steps}");
+    const bool had_work = trainer_->steps_done() < o_.steps;
     CsvWriter csv = CsvWriter::resume(o_.run / "results.csv",
                                       {"step", "loss", "gradient_norm", "learning_rate", "seconds", "validation_" + report_.metric},
                                       trainer_->steps_done());
@@ -121,25 +99,41 @@ class Run {
     report_.steps = trainer_->steps_done();
     report_.best_score = state_.best_score;
     report_.seconds = watch.seconds();
-    write_json(o_.run / "run.json", {{"command", "train"},
-                                     {"version", VOXSHARD_VERSION},
-                                     {"model", to_json(o_.spec)},
-                                     {"training", state_.training},
-                                     {"memory", memory_},
-                                     {"report", report_.to_json()}});
+    if (had_work) write_report(true);
     return report_;
   }
 
  private:
+  /// The cut of a resumed run is the one that was planned when it began.
+  void choose_plan() {
+    const auto planned = o_.resume && checkpoints_.holds_run() ? planned_cut(o_.run) : std::nullopt;
+    if (planned) o_.spec.cut = *planned;
+    else o_.spec = o_.choose_plan(o_.spec, extents_);
+  }
+
   /// Only a run that can start may throw an earlier one away.
   void open_folder() {
-    const Json made_with = {state_.model, state_.prepare, state_.training};
+    Json training = state_.training;
+    training.erase("steps");  // a resumed run may have more of them
+    const Json made_with = {state_.model, state_.prepare, training};
     folder_.start({.options = content_hash(made_with.dump()), .parts = {}});
+    state_.content = task_->content(pool_, progress_);
     make_output_folder(o_.run / "checkpoints");
-    if (o_.restart)
-      for (const char* name : {"last.safetensors", "last.json", "best.safetensors", "best.json"})
-        std::filesystem::remove(o_.run / "checkpoints" / name);
+    if (o_.restart) checkpoints_.remove_all();
     if (!o_.resume) std::filesystem::remove(o_.run / "results.csv");
+  }
+
+  /// run.json: at the start with what the run is, for those who resume it; at the end also with how it went.
+  void write_report(bool ended) const {
+    Json json = {{"command", "train"},
+                 {"version", VOXSHARD_VERSION},
+                 {"options", o_.given},
+                 {"model", to_json(o_.spec)},
+                 {"training", state_.training},
+                 {"machine", state_.machine},
+                 {"memory", memory_}};
+    if (ended) json["report"] = report_.to_json();
+    write_json(o_.run / "run.json", json);
   }
 
   void describe() const {
@@ -175,32 +169,31 @@ class Run {
     if (report_.validation->score <= state_.best_score) return;
     state_.best_score = report_.validation->score;
     state_.step = trainer_->steps_done();
-    save_checkpoint(o_.run / "checkpoints" / "best.safetensors", state_, session_->parameters(), {});
+    checkpoints_.save_best(state_, session_->parameters());
   }
 
   void save() {
     state_.step = trainer_->steps_done();
-    save_checkpoint(o_.run / "checkpoints" / "last.safetensors", state_, session_->parameters(), trainer_->optimizer().state());
+    checkpoints_.save_last(state_, session_->parameters(), trainer_->optimizer().state());
   }
 
   void load() {
-    const auto path = o_.run / "checkpoints" / "last.safetensors";
-    if (!std::filesystem::exists(path)) {
+    std::optional<SoundCheckpoint> found = checkpoints_.load_newest();
+    if (!found) {
       progress_.log("no checkpoint yet in " + o_.run.string() + ": starting from step 0");
       return;
     }
-    Checkpoint checkpoint = load_checkpoint(path);
-    const Json mine = {{"model", state_.model}, {"prepare", state_.prepare}, {"training", state_.training}};
-    const Json theirs = {{"model", checkpoint.state.model}, {"prepare", checkpoint.state.prepare}, {"training", checkpoint.state.training}};
-    for (const auto& change : nlohmann::json::diff(nlohmann::json(theirs), nlohmann::json(mine)))
-      throw Error(ErrorKind::kCheckpoint, "[checkpoint] " + path.string() + " is of another run: " +
-                                              change.at("path").get<std::string>() +
-                                              " differs; give the options of that run, or {restart}");
+    Checkpoint& checkpoint = found->checkpoint;
+    for (const std::string& note : found->notes) progress_.log(note);
+    require_same_run(checkpoint.state, state_, found->file, o_.options_of_run);
+    for (const std::string& note : machine_changes(checkpoint.state.machine, state_.machine)) progress_.log(note);
+    if (checkpoint.state.content.is_null())
+      progress_.log("the checkpoint does not say what the data held: whether they were changed since is not known");
     require_parameters_of(build_graph(o_.spec, extents_, Phase::kTrain, o_.spec.precision), checkpoint.parameters);
     for (auto& [name, tensor] : trainer_->optimizer().state()) {
       const auto it = checkpoint.optimizer.find(name);
       if (it == checkpoint.optimizer.end() || it->second.shape() != tensor.shape())
-        throw Error(ErrorKind::kCheckpoint, "[checkpoint] " + path.string() + ": the optimizer's " + name + " is missing");
+        throw Error(ErrorKind::kCheckpoint, "[checkpoint] " + found->file.string() + ": the optimizer's " + name + " is missing");
       tensor = std::move(it->second);
     }
     session_->parameters() = std::move(checkpoint.parameters);
@@ -216,6 +209,7 @@ class Run {
   std::unique_ptr<TrainingTask> task_;
   WorkerPool pool_;
   Shape extents_;  // the largest of any step
+  CheckpointFolder checkpoints_;
   std::optional<TraceFile> trace_;
   std::unique_ptr<Session> session_;
   std::unique_ptr<Trainer> trainer_;
@@ -229,6 +223,8 @@ void check(const TrainOptions& o) {
     if (!ok) throw Error(ErrorKind::kConfig, "[train] " + text);
   };
   require(o.steps >= 1 && o.batch >= 1 && o.checkpoint_every >= 1, "{steps}, {batch} and {checkpoint-every} must be at least 1");
+  require(o.kept.last >= 1 && o.kept.every >= 0, "{keep} must be at least 1, {keep-every} at least 0");
+  if (o.resume && o.restart) throw Error(ErrorKind::kUsage, "[train] {resume} goes on with a run, {restart} throws it away; give one of them");
   require(o.batch % o.spec.cut.mesh.replicas == 0, "the batch " + std::to_string(o.batch) + " must be divisible by the " +
                                               std::to_string(o.spec.cut.mesh.replicas) + " replicas");
 }
@@ -244,8 +240,7 @@ TrainReport run_train(const TrainOptions& options, Progress& progress, const Tas
   task->complete(o.spec);
   if (!o.trace.file.empty()) require_outside(o.trace.file, {o.work});
   OutputFolder folder({.folder = o.run, .command = "train", .inputs = {o.work}});
-  const auto last = o.run / "checkpoints" / "last.safetensors";
-  if (std::filesystem::exists(last) && !o.resume && !o.restart)
+  if (CheckpointFolder(o.run / "checkpoints", o.kept).holds_run() && !o.resume && !o.restart)
     throw Error(ErrorKind::kUsage, "[train] " + o.run.string() + " already holds a run; go on with {resume}, or throw it away with {restart}");
   return Run(o, kind.records(), folder, std::move(task), progress).go();
 }

@@ -1,17 +1,24 @@
 // `voxshard train`: the data of a task to a run folder. Validation with a best
 // checkpoint, checkpoints from which a killed run goes on to the same bits.
 //
-//   RUN/ run.json  plans.json  results.csv  splits_final.json  checkpoints/{last,best}.safetensors + .json
+//   RUN/ run.json  plans.json  results.csv  splits_final.json  checkpoints/{last,best,step-000400}.safetensors + .json
 #pragma once
 
+#include <map>
 #include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
 
 #include "libcore/train/optimizer.h"
 #include "pipelines/profile/trace_json.h"
 #include "pipelines/commands/task_table.h"
+#include "pipelines/runs/checkpoint_folder.h"
 #include "pipelines/tpu/tpu_config_loop.h"
 
 namespace voxshard {
+
+/// What a user said, by the long name of the option ("" for what has none): run.json keeps it for those who resume.
+using GivenOptions = std::map<std::string, std::vector<std::string>>;
 
 struct TrainOptions {
   std::filesystem::path work, run;  // work: the data, as the task reads it
@@ -23,13 +30,16 @@ struct TrainOptions {
   std::int64_t batch = 1;
   std::int64_t validate_every = 0;    // steps; 0: at the end only
   std::int64_t checkpoint_every = 100;
+  KeptCheckpoints kept;
   IterationsPerLoop iterations_per_loop;  // between two looks: progress, validation, checkpoint; what is due waits for one
   int threads = 1;
   std::int64_t core_budget_bytes = 0;
   std::int64_t host_budget_bytes = 0;  // of all cores together; 0: no limit
   /// How `spec` is cut for the largest input of the run; empty: as it says (--partition auto).
   std::function<ModelSpec(const ModelSpec& spec, const Shape& extents)> choose_plan;
-  bool resume = false;         // go on from checkpoints/last
+  bool resume = false;         // go on from the newest checkpoint that is whole
+  bool options_of_run = false; // they are those of the run that is resumed, but for what the user said against it
+  GivenOptions given;          // as run.json shall keep them
   bool restart = false;        // throw an earlier run in this folder away
   TraceOptions trace;          // of the first steps of this call
 };
@@ -46,8 +56,10 @@ struct TrainReport {
   nlohmann::ordered_json to_json() const;
 };
 
-/// Errors: kInput, kNoCase, kConfig, kBudget (before anything is allocated), kCheckpoint (resume of another run), kUsage
-/// (the folder holds a run and neither resume nor restart is given), kDiverged, kOutput.
+/// A resumed run must have the model, the options and the data of its checkpoint; its steps may be more.
+/// Errors: kInput, kNoCase, kConfig, kBudget (before anything is allocated), kCheckpoint (resume of another run, of other
+/// data, or no checkpoint is whole), kUsage (the folder holds a run and neither resume nor restart is given, or both are),
+/// kDiverged, kOutput.
 TrainReport run_train(const TrainOptions& options, Progress& progress, const TaskTable& tasks = task_table());
 
 }  // namespace voxshard

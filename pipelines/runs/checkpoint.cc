@@ -22,7 +22,9 @@ void save_checkpoint(const std::filesystem::path& path, const CheckpointState& s
                                         {"best_score", state.best_score},
                                         {"model", state.model},
                                         {"prepare", state.prepare},
-                                        {"training", state.training}};
+                                        {"training", state.training},
+                                        {"content", state.content},
+                                        {"machine", state.machine}};
   save_safetensors(path, tensors, {{"voxshard", about.dump()}});
   auto beside = path;
   write_json(beside.replace_extension(".json"), about);
@@ -33,7 +35,7 @@ Checkpoint load_checkpoint(const std::filesystem::path& path) {
   const auto about = file.metadata.find("voxshard");
   if (about == file.metadata.end())
     throw Error(ErrorKind::kCheckpoint, "[checkpoint] " + path.string() + " was not written by voxshard train");
-  Checkpoint checkpoint;
+  Checkpoint checkpoint{.state = {}, .parameters = {}, .optimizer = {}, .has_hashes = file.has_hashes};
   try {
     const auto json = parse_json(about->second, {.path = path.string() + " (description)",
                                                  .kind = ErrorKind::kCheckpoint,
@@ -41,6 +43,8 @@ Checkpoint load_checkpoint(const std::filesystem::path& path) {
     checkpoint.state = {.model = json.at("model"),
                         .prepare = json.at("prepare"),
                         .training = json.at("training"),
+                        .content = json.value("content", nlohmann::json()),
+                        .machine = json.value("machine", nlohmann::json()),
                         .step = json.at("step"),
                         .best_score = json.at("best_score")};
   } catch (const nlohmann::json::exception& e) {

@@ -1,7 +1,7 @@
 // Checkpoints of a run: parameters, optimizer state and everything that decides how training goes on, in one safetensors
 // file that appears whole or not at all; a JSON of the same name beside it is for people.
 //
-//   RUN/checkpoints/last.safetensors  best.safetensors
+//   RUN/checkpoints/last.safetensors  best.safetensors  step-000400.safetensors   (which: pipelines/runs/checkpoint_folder.h)
 #pragma once
 
 #include <filesystem>
@@ -15,6 +15,8 @@ struct CheckpointState {
   nlohmann::json model;      // ModelSpec
   nlohmann::json prepare;    // PreparePlan
   nlohmann::json training;   // what decides the trajectory: optimizer, sampling, steps, seed, cases
+  nlohmann::json content;    // a hash of what each case holds; null in files of version 0.1.0 before these were kept
+  nlohmann::json machine;    // processor, instruction set, library versions; null likewise
   std::int64_t step = 0;     // steps done
   double best_score = -1;    // of the validations so far; -1: none
 };
@@ -27,6 +29,7 @@ struct Checkpoint {
   CheckpointState state;
   Parameters parameters;
   Parameters optimizer;
+  bool has_hashes = false;  // without them damage of the numbers is not seen: an old file
 };
 
 /// Errors: kInput when it is missing, kCheckpoint when it is damaged or not one of ours.

@@ -3,23 +3,16 @@
 #include "libcore/base/text.h"
 #include "libcore/ops/op_table.h"
 #include "libcore/train/initialise.h"
-#include "pipelines/runs/checkpoint.h"
+#include "pipelines/runs/checkpoint_folder.h"
 
 namespace voxshard {
 namespace {
 
 namespace fs = std::filesystem;
 
-fs::path find_checkpoint(const TrainedRunOptions& options) {
-  if (options.run.extension() == ".safetensors") return options.run;
-  const fs::path folder = options.run / "checkpoints";
-  const fs::path best = folder / "best.safetensors", last = folder / "last.safetensors";
-  if (options.checkpoint == "best") return best;
-  if (options.checkpoint == "last") return last;
-  if (options.checkpoint != "auto")
-    throw Error(ErrorKind::kUsage,
-                "[predict] {checkpoint} is \"" + options.checkpoint + "\"; expected best, last or auto");
-  return fs::exists(best) ? best : last;
+SoundCheckpoint load_checkpoint_of(const TrainedRunOptions& options) {
+  if (options.run.extension() == ".safetensors") return load_first_sound({options.run});
+  return load_first_sound(checkpoint_files(options.run / "checkpoints", options.checkpoint));
 }
 
 /// Extents that every model has a graph for.
@@ -32,8 +25,9 @@ Shape small_extents(const ModelSpec& spec) {
 }  // namespace
 
 TrainedRun load_trained_run(const TrainedRunOptions& options) {
-  TrainedRun run{.file = find_checkpoint(options)};
-  Checkpoint checkpoint = load_checkpoint(run.file);
+  SoundCheckpoint found = load_checkpoint_of(options);
+  TrainedRun run{.file = std::move(found.file), .notes = std::move(found.notes)};
+  Checkpoint& checkpoint = found.checkpoint;
   try {
     run.spec = model_spec_from_json(checkpoint.state.model, options.models);
   } catch (const Error& e) {

@@ -9,6 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "pipelines/runs/model_spec.h"
 #include "pipelines/runs/report.h"
@@ -17,16 +19,17 @@ namespace voxshard {
 
 struct TrainedRunOptions {
   std::filesystem::path run;        // a run folder, or a checkpoint file
-  std::string checkpoint = "auto";  // "best", "last" or auto: best when there is one
+  std::string checkpoint = "auto";  // "best", "last" or auto: best when there is one; of a damaged one the one before it
   std::optional<Dims> partition;    // other than that of the training
   std::optional<DType> precision;
   ModelTable models = model_table();
 };
 
 struct TrainedRun {
-  std::filesystem::path file;  // the checkpoint
-  ModelSpec spec;              // for prediction: one replica
-  nlohmann::json preparation;  // as the training task wrote it
+  std::filesystem::path file;           // the checkpoint
+  std::vector<std::string> notes = {};  // what to tell of it: a newer one that is damaged
+  ModelSpec spec;                       // for prediction: one replica
+  nlohmann::json preparation;           // as the training task wrote it
   Parameters parameters;
 };
 

@@ -96,7 +96,7 @@ struct PredictOptions {
   std::filesystem::path run;        // a run folder, or a checkpoint file
   std::filesystem::path input;      // of the task: an image, a folder of images, ...
   std::filesystem::path output;     // of the task: a folder, or a file
-  std::string checkpoint = "auto";  // "best", "last" or auto: best when there is one
+  std::string checkpoint = "auto";  // as in TrainedRunOptions
   std::optional<Dims> partition;    // other than that of the training
   std::optional<DType> precision;
   int threads = 1;
@@ -113,6 +113,7 @@ struct PredictedCase {
 };
 
 struct PredictReport {
+  std::filesystem::path checkpoint = {};  // that predicted
   std::vector<PredictedCase> cases;
   std::vector<CaseFailure> failures;  // also in quarantine.csv
   std::int64_t bytes_per_core = 0;    // of the largest input

@@ -33,6 +33,9 @@ class TrainingTask {
   virtual nlohmann::ordered_json preparation() const = 0;
   /// What decides the samples of a step; a resumed run must agree on all of it.
   virtual nlohmann::ordered_json sampling() const = 0;
+  /// What the samples hold: by the role and name of a case, a hash of its files and annotations. A resumed run must find
+  /// the same. Cost: every file is read once. Errors: kInput.
+  virtual nlohmann::ordered_json content(WorkerPool& pool, Progress& progress) const = 0;
   /// Writes which cases train and which validate.
   virtual void describe(const std::filesystem::path& run) const = 0;
 

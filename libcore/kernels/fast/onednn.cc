@@ -25,6 +25,21 @@ std::string kernel_library_version() {
   return "oneDNN " + std::to_string(v->major) + "." + std::to_string(v->minor) + "." + std::to_string(v->patch);
 }
 
+std::string kernel_instruction_set() {
+  constexpr std::pair<dnnl::cpu_isa, const char*> kSets[] = {{dnnl::cpu_isa::sse41, "sse41"},
+                                                             {dnnl::cpu_isa::avx, "avx"},
+                                                             {dnnl::cpu_isa::avx2, "avx2"},
+                                                             {dnnl::cpu_isa::avx2_vnni, "avx2_vnni"},
+                                                             {dnnl::cpu_isa::avx512_core, "avx512_core"},
+                                                             {dnnl::cpu_isa::avx512_core_vnni, "avx512_core_vnni"},
+                                                             {dnnl::cpu_isa::avx512_core_bf16, "avx512_core_bf16"},
+                                                             {dnnl::cpu_isa::avx512_core_amx, "avx512_core_amx"}};
+  const dnnl::cpu_isa isa = dnnl::get_effective_cpu_isa();
+  for (const auto& [set, name] : kSets)
+    if (set == isa) return name;
+  return "set " + std::to_string(static_cast<int>(isa));
+}
+
 namespace fast {
 namespace {
 

@@ -5,6 +5,7 @@
 #include "io/datasets/dataset.h"
 #include "io/image/picture.h"
 #include "libcore/metrics/average_precision.h"
+#include "pipelines/tasks/case_hashes.h"
 #include "pipelines/tasks/detection/detection_dataset.h"
 #include "pipelines/tasks/detection/predict_image.h"
 
@@ -27,6 +28,14 @@ std::vector<std::string> names_of(const DetectionDataset& dataset) {
   std::vector<std::string> names;
   for (const DetectionImage& image : dataset.images) names.push_back(image.file.filename().string());
   return names;
+}
+
+/// All that the annotations say of a picture, with every digit.
+std::string text_of(const DetectionImage& image) {
+  Json boxes = Json::array();
+  for (const TrueBox& b : image.boxes)
+    boxes.push_back({b.category, b.box.x, b.box.y, b.box.width, b.box.height, b.area, b.crowd, b.ignore});
+  return Json::array({image.id, image.width, image.height, boxes}).dump();
 }
 
 ImagePreparation preparation_of(const DetectionSets& sets, const DetectionTaskOptions& o) {
@@ -63,6 +72,17 @@ class DetectionTask : public TrainingTask {
             {"contrast", s.augmentation.contrast},
             {"saturation", s.augmentation.saturation},
             {"pad_multiple", s.pad_multiple}};
+  }
+
+  /// Of a picture's file (of a frame the video's) and its boxes.
+  Json content(WorkerPool& pool, Progress& progress) const override {
+    std::vector<HashedCase> cases;
+    for (const auto& [role, set] : {std::pair("train/", &sets_.train), std::pair("validate/", &sets_.val)})
+      for (const DetectionImage& image : set->images)
+        cases.push_back({.name = role + image.file.filename().string(),
+                         .files = {picture_address(image.file).file},
+                         .text = text_of(image)});
+    return case_hashes(cases, pool, progress);
   }
 
   void describe(const std::filesystem::path& run) const override {

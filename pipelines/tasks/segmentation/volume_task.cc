@@ -5,6 +5,7 @@
 
 #include "io/datasets/dataset.h"
 #include "io/files/folder_lock.h"
+#include "pipelines/tasks/case_hashes.h"
 #include "pipelines/tasks/segmentation/predict_volume.h"
 #include "pipelines/tasks/segmentation/validation.h"
 
@@ -77,6 +78,17 @@ class VolumeTask : public TrainingTask {
             {"noise", s.noise},
             {"flip", s.flip},
             {"pad_multiple", s.pad_multiple}};
+  }
+
+  /// Of image, label and foreground as `prepare` wrote them.
+  Json content(WorkerPool& pool, Progress& progress) const override {
+    std::vector<HashedCase> cases;
+    for (const auto& [role, ids] : {std::pair("train/", &split_.train), std::pair("validate/", &split_.val)})
+      for (std::size_t index : indices(dataset_, *ids)) {
+        const PreparedCase& item = dataset_.cases[index];
+        cases.push_back({.name = role + item.id, .files = {item.image, item.label, item.foreground}});
+      }
+    return case_hashes(cases, pool, progress);
   }
 
   void describe(const std::filesystem::path& run) const override {

@@ -54,6 +54,32 @@ TEST(Safetensors, HeaderIsPaddedAndBytesAreReproducible) {
   EXPECT_EQ(dir.files(), 2u);
 }
 
+TEST(Safetensors, AnyFlippedBitIsFound) {
+  ScratchFolder dir;
+  const fs::path path = dir.path() / "a.safetensors";
+  save_safetensors(path, samples(), {{"step", "12"}});
+  EXPECT_TRUE(load_safetensors(path).has_hashes);
+  const std::string bytes = read_bytes(path);
+  for (std::size_t at = 8; at < bytes.size(); ++at) {
+    std::string flipped = bytes;
+    flipped[at] ^= 1;
+    write_bytes(path, flipped);
+    EXPECT_THROW(load_safetensors(path), Error) << "byte " << at << " of " << bytes.size();
+  }
+}
+
+TEST(Safetensors, AFileOfAnotherToolNeedsNoHashes) {
+  ScratchFolder dir;
+  const std::string header = R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}}   )";
+  std::string bytes(8, '\0');
+  const std::uint64_t length = header.size();
+  std::memcpy(bytes.data(), &length, 8);
+  write_bytes(dir.path() / "other", bytes + header + "ab");
+  const SafetensorsFile file = load_safetensors(dir.path() / "other");
+  EXPECT_FALSE(file.has_hashes);
+  EXPECT_EQ(file.tensors.size(), 1u);
+}
+
 TEST(Safetensors, AViewIsSavedLikeItsTensor) {
   ScratchFolder dir;
   const auto list = samples();

@@ -1,6 +1,8 @@
 // Training: the same bytes however it is interrupted or how many threads work, and no run is lost by a mistake.
 #include <nlohmann/json.hpp>
 
+#include <set>
+
 #include "io/files/config_file.h"
 #include "pipelines/runs/checkpoint.h"
 #include "tests/pipelines/training_scene.h"
@@ -90,10 +92,70 @@ TEST(RunTrain, ResumingWithOtherOptionsNamesWhatDiffers) {
   };
   expect_refused("/training/learning_rate", [](auto& t) { t.optimizer.learning_rate = 0.5; });
   expect_refused("/training/seed", [](auto& t) { t.seed = 9; });
-  expect_refused("/training/steps", [](auto& t) { t.steps = 50; });
+  expect_refused("they may only grow", [](auto& t) { t.steps = 4; });
   expect_refused("/training/crop", [](auto& t) { volumes(t).sampling.crop = {16, 16, 8}; });
   expect_refused("/model/base_filters", [](auto& t) { t.spec.set("base_filters", std::int64_t{8}); });
   EXPECT_TRUE(scene.last_bytes("run") == before);
+}
+
+TEST(RunTrain, KeepsTheNewestCheckpointsAndEachKthStep) {
+  TrainingScene scene("train_kept");
+  TrainOptions o = scene.options("run");
+  o.steps = 11, o.checkpoint_every = 1, o.kept = {.last = 3, .every = 4};
+  run_train(o, scene.progress);
+  std::set<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(o.run / "checkpoints"))
+    if (entry.path().extension() == ".safetensors") names.insert(entry.path().filename().string());
+  EXPECT_THAT(names, testing::ElementsAre("last.safetensors", "step-000004.safetensors", "step-000008.safetensors",
+                                          "step-000009.safetensors", "step-000010.safetensors"));
+  EXPECT_EQ(load_checkpoint(scene.last("run")).state.step, 11);
+  EXPECT_EQ(load_checkpoint(o.run / "checkpoints/step-000008.safetensors").state.step, 8);
+  o.steps = 1, o.restart = true;
+  run_train(o, scene.progress);
+  EXPECT_FALSE(std::filesystem::exists(o.run / "checkpoints/step-000008.safetensors")) << "of the run that was thrown away";
+}
+
+TEST(RunTrain, ATornOrAlteredLastCheckpointIsNamedAndTheOneBeforeGoesOnToTheSameBytes) {
+  TrainingScene scene("train_damaged");
+  TrainOptions o = scene.options("run");
+  o.steps = 6, o.checkpoint_every = 2;
+  run_train(o, scene.progress);
+  const std::string whole = scene.last_bytes("run");
+  o.resume = true;
+  for (const char* how : {"torn", "altered", "missing"}) {
+    if (how == std::string("torn")) Scene::truncate(scene.last("run"));
+    if (how == std::string("missing")) std::filesystem::remove(scene.last("run"));
+    if (how == std::string("altered")) {
+      std::fstream file(scene.last("run"), std::ios::in | std::ios::out | std::ios::binary);
+      file.seekp(-100, std::ios::end);
+      file.write("altered", 7);
+    }
+    RecordingProgress progress;
+    run_train(o, progress);
+    EXPECT_TRUE(scene.last_bytes("run") == whole) << how;
+    EXPECT_THAT(progress.lines, testing::Contains("resumed at step 4")) << how;
+    const auto named = testing::Contains(testing::HasSubstr("last.safetensors"));
+    if (how == std::string("missing")) {
+      EXPECT_THAT(progress.lines, testing::Not(named));
+    } else {
+      EXPECT_THAT(progress.lines, named) << how;
+    }
+  }
+}
+
+TEST(RunTrain, ACheckpointOfAnOlderVersionGoesOnWithAWarning) {
+  TrainingScene scene("train_old");
+  TrainOptions o = scene.options("run");
+  o.steps = 3;
+  run_train(o, scene.progress);
+  Checkpoint c = load_checkpoint(scene.last("run"));
+  c.state.content = nullptr, c.state.machine = nullptr;
+  save_checkpoint(scene.last("run"), c.state, c.parameters, c.optimizer);
+  o.resume = true, o.steps = 4;
+  RecordingProgress progress;
+  EXPECT_EQ(run_train(o, progress).steps, 4);
+  EXPECT_THAT(progress.lines, testing::Contains(testing::HasSubstr("does not say what the data held")));
+  EXPECT_THAT(progress.lines, testing::Contains(testing::HasSubstr("does not say on which processor")));
 }
 
 TEST(RunTrain, AnExistingRunIsOnlyReplacedWhenAsked) {

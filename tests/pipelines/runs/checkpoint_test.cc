@@ -1,7 +1,10 @@
 // Checkpoints come back to the byte, and files that are damaged or of other tools are refused.
 #include "pipelines/runs/checkpoint.h"
 
+#include <cstring>
+
 #include "io/files/safetensors.h"
+#include "pipelines/runs/checkpoint_folder.h"
 #include "tests/pipelines/training_scene.h"
 
 namespace voxshard {
@@ -42,6 +45,52 @@ TEST(Checkpoint, ComesBackToTheByte) {
   save(scene.path("b.safetensors"), back);
   EXPECT_TRUE(Scene::bytes_of(scene.path("a.safetensors")) == Scene::bytes_of(scene.path("b.safetensors")));
   EXPECT_TRUE(Scene::bytes_of(scene.path("a.json")) == Scene::bytes_of(scene.path("b.json")));
+}
+
+/// The file as an older version wrote it: without the two hashes.
+void strip_hashes(const std::filesystem::path& path) {
+  const std::string bytes = Scene::bytes_of(path);
+  std::uint64_t length = 0;
+  std::memcpy(&length, bytes.data(), sizeof length);
+  auto header = nlohmann::ordered_json::parse(bytes.substr(8, length));
+  for (const char* key : {"xxh3_128", "xxh3_128_header"}) ASSERT_EQ(header["__metadata__"].erase(key), 1u);
+  const std::string text = header.dump();
+  const std::uint64_t shorter = text.size();
+  std::ofstream out(path, std::ios::binary);
+  out.write(reinterpret_cast<const char*>(&shorter), sizeof shorter);
+  out << text << bytes.substr(8 + length);
+}
+
+TEST(Checkpoint, AnOldFileWithoutHashesIsReadAndSaysSo) {
+  Scene scene("checkpoint_old");
+  const auto path = scene.path("a.safetensors");
+  save(path, example());
+  EXPECT_TRUE(load_first_sound({path}).notes.empty());
+  strip_hashes(path);
+  const SoundCheckpoint found = load_first_sound({path});
+  EXPECT_EQ(found.checkpoint.state.step, 12);
+  EXPECT_THAT(found.notes, testing::ElementsAre(testing::HasSubstr("without hashes")));
+}
+
+TEST(Checkpoint, TheBestIsTriedFirstThenTheNewest) {
+  Scene scene("checkpoint_order");
+  const auto folder = scene.path("checkpoints");
+  std::filesystem::create_directories(folder);
+  const auto names = [&](const std::string& which) {
+    std::vector<std::string> found;
+    for (const auto& file : checkpoint_files(folder, which)) found.push_back(file.stem().string());
+    return found;
+  };
+  EXPECT_THAT(names("auto"), testing::ElementsAre("last")) << "for the error that names it";
+  for (const char* name : {"best", "last", "step-000900", "step-001000", "step-1000000", "step-x", "mine"})
+    save(folder / (std::string(name) + ".safetensors"), example());
+  EXPECT_THAT(names("auto"), testing::ElementsAre("best", "last", "step-1000000", "step-001000", "step-000900"));
+  EXPECT_THAT(names("last"), testing::ElementsAre("last", "step-1000000", "step-001000", "step-000900"));
+  EXPECT_THAT(names("best"), testing::ElementsAre("best")) << "another is not the best";
+  Scene::truncate(folder / "best.safetensors");
+  const SoundCheckpoint found = load_first_sound(checkpoint_files(folder, "auto"));
+  EXPECT_EQ(found.file, folder / "last.safetensors");
+  EXPECT_THAT(found.notes, testing::ElementsAre(testing::HasSubstr("best.safetensors"), testing::HasSubstr("of step 12")));
 }
 
 TEST(Checkpoint, AMissingFileIsAnInputError) {

@@ -56,6 +56,25 @@ TEST(TrainRetinaNet, StoppedAndResumedGivesTheBytesOfAnUndisturbedRun) {
   expect_error(ErrorKind::kCheckpoint, "/training/mirror", [&] { run_train(o, scene.progress); });
 }
 
+TEST(TrainRetinaNet, AChangedPictureOrBoxIsNamedOnResuming) {
+  PicturesScene scene("detector_changed");
+  TrainOptions o = scene.options("run");
+  o.steps = 1, pictures(o).held_out.validate = false;
+  run_train(o, scene.progress);
+  o.resume = true, o.steps = 2;
+  const std::string picture = Scene::bytes_of(scene.picture(2));
+  std::ofstream(scene.picture(2), std::ios::binary) << picture << "more";
+  expect_error(ErrorKind::kCheckpoint, "train/p2.png has changed", [&] { run_train(o, scene.progress); });
+  std::ofstream(scene.picture(2), std::ios::binary) << picture;
+  const auto annotations = read_json(scene.annotations());
+  auto moved = annotations;
+  moved["annotations"][0]["bbox"][0] = moved["annotations"][0]["bbox"][0].get<double>() + 0.5;
+  std::ofstream(scene.annotations()) << moved;
+  expect_error(ErrorKind::kCheckpoint, "has changed", [&] { run_train(o, scene.progress); });
+  std::ofstream(scene.annotations()) << annotations.dump(1);
+  EXPECT_EQ(run_train(o, scene.progress).steps, 2) << "written otherwise, but the same";
+}
+
 TEST(TrainRetinaNet, ThePartitionChangesNothingBeyondRounding) {
   PicturesScene scene("detector_cut");
   for (const char* name : {"whole", "cut"}) {

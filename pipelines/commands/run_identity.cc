@@ -1,0 +1,156 @@
+#include "pipelines/commands/run_identity.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "io/files/config_file.h"
+#include "io/system/machine.h"
+#include "libcore/kernels/conv.h"
+
+namespace voxshard {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string schedule_text(const OptimizerOptions& o) {
+  if (o.schedule == ScheduleKind::kConstant) return "constant";
+  if (o.schedule == ScheduleKind::kPolynomial) return "polynomial";
+  char text[64];
+  if (o.schedule == ScheduleKind::kSteps) {
+    std::snprintf(text, sizeof text, "times %.9g at", o.step_factor);
+    std::string steps = text;
+    for (std::int64_t step : o.decay_at) steps += " " + std::to_string(step);
+    return steps;
+  }
+  std::snprintf(text, sizeof text, "%.9g^(step / %lld)", o.decay_rate, static_cast<long long>(o.decay_steps));
+  return text;
+}
+
+/// The option that sets a field of the description, where it has another name.
+std::string option_of(const std::string& field) {
+  if (field == "slope") return "activation";
+  if (field == "deconvolution") return "up";
+  if (field == "inputs") return "input-partition-dims";
+  std::string name = field;
+  std::replace(name.begin(), name.end(), '_', '-');
+  return name;
+}
+
+/// Fields that the data decide, not an option.
+bool is_of_data(const std::string& field) {
+  return field == "cases" || field == "boxes" || field == "classes" || field == "channels";
+}
+
+std::string short_text(const nlohmann::json& value) {
+  constexpr std::size_t kMost = 60;
+  if (value.is_null()) return "not set";
+  const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
+  return text.size() <= kMost ? text : text.substr(0, kMost) + "...";
+}
+
+/// The fields that differ, with both values; null where there is none.
+struct Contradiction {
+  std::string field;
+  nlohmann::json theirs, mine;
+};
+
+std::optional<Contradiction> first_contradiction(const nlohmann::json& theirs, const nlohmann::json& mine) {
+  for (const auto& [field, value] : mine.items())
+    if (const auto it = theirs.find(field); it == theirs.end() || *it != value)
+      return Contradiction{field, it == theirs.end() ? nlohmann::json() : *it, value};
+  for (const auto& [field, value] : theirs.items())
+    if (!mine.contains(field)) return Contradiction{field, value, nlohmann::json()};
+  return std::nullopt;
+}
+
+std::int64_t steps_of(const nlohmann::json& training) { return training.value("steps", std::int64_t{0}); }
+
+}  // namespace
+
+Json training_json(const TrainOptions& o, const TrainingTask& task) {
+  Json json = {{"steps", o.steps},
+               {"batch", o.batch},
+               {"optimizer", o.optimizer.kind == OptimizerKind::kAdam ? "adam" : "sgd"},
+               {"learning_rate", o.optimizer.learning_rate},
+               {"momentum", o.optimizer.momentum},
+               {"nesterov", o.optimizer.nesterov},
+               {"weight_decay", o.optimizer.weight_decay},
+               {"clip_norm", o.optimizer.clip_norm},
+               {"schedule", schedule_text(o.optimizer)},
+               {"warmup_steps", o.optimizer.warmup_steps}};
+  if (o.optimizer.warmup_rate > 0) json["warmup_rate"] = o.optimizer.warmup_rate;
+  json.update(task.sampling());
+  return json;
+}
+
+Json machine_json() {
+  const std::string cpu = machine_facts(".").cpu;
+  Json json = {{"processor", cpu.empty() ? "unknown" : cpu},
+               {"instructions", kernel_instruction_set()},
+               {"voxshard", VOXSHARD_VERSION},
+               {"kernels", kernel_library_version()}};
+  for (const auto& [library, version] : io_library_versions()) json[library] = version;
+  return json;
+}
+
+std::vector<std::string> machine_changes(const nlohmann::json& theirs, const nlohmann::json& mine) {
+  if (!theirs.is_object())
+    return {
+        "the checkpoint does not say on which processor it was made: whether the bits are those of an "
+        "undisturbed run is not known"};
+  std::string changes;
+  for (const auto& [name, value] : mine.items()) {
+    const nlohmann::json before = theirs.value(name, nlohmann::json());
+    if (before != value)
+      changes += (changes.empty() ? "" : ", ") + name + " " + short_text(value) +
+                 " (before: " + (before.is_null() ? "not recorded" : short_text(before)) + ")";
+  }
+  if (changes.empty()) return {};
+  return {"this is another machine than that of the checkpoint: " + changes +
+          "; the run goes on, equal to an undisturbed one within rounding, perhaps not to the bit"};
+}
+
+void require_same_run(const CheckpointState& theirs, const CheckpointState& mine, const std::filesystem::path& file,
+                      bool options_of_run) {
+  const ErrorKind kind = options_of_run ? ErrorKind::kConfig : ErrorKind::kCheckpoint;
+  const std::string start = "[checkpoint] " + file.string();
+  const std::string what_to_do =
+      options_of_run ? "leave it out, or start a run of its own" : "give the options of that run, or {restart}";
+  const auto compare = [&](const char* part, nlohmann::json a, nlohmann::json b) {
+    const auto different = first_contradiction(a, b);
+    if (!different) return;
+    if (is_of_data(different->field))
+      throw Error(ErrorKind::kCheckpoint, start + " is of a run on other data: /" + part + "/" + different->field +
+                                              " differs; put back what the run began with, or {restart}");
+    throw Error(kind, start + " is of another run: /" + part + "/" + different->field + " differs: {" +
+                          option_of(different->field) + "} is " + short_text(different->mine) + " now, and " +
+                          short_text(different->theirs) + " there; " + what_to_do);
+  };
+  compare("model", theirs.model, mine.model);
+  nlohmann::json before = theirs.training, now = mine.training;
+  const std::int64_t steps = steps_of(now), steps_before = steps_of(before);
+  if (steps < steps_before)
+    throw Error(kind, start + " is of another run: /training/steps differs: {steps} is " + std::to_string(steps) +
+                          " now, and " + std::to_string(steps_before) + " there; they may only grow");
+  before.erase("steps"), now.erase("steps");
+  compare("training", before, now);
+  if (const auto different = first_contradiction(theirs.prepare, mine.prepare))
+    throw Error(ErrorKind::kCheckpoint, start + " is of a run on data that were prepared otherwise: /prepare/" +
+                                            different->field + " differs; prepare them as before, or {restart}");
+  if (theirs.content.is_null()) return;
+  if (const auto different = first_contradiction(theirs.content, mine.content))
+    throw Error(ErrorKind::kCheckpoint, start + ": the data are not what they were: " + different->field +
+                                            (different->mine.is_null()     ? " is missing"
+                                             : different->theirs.is_null() ? " is new"
+                                                                           : " has changed") +
+                                            "; put back what the run began with, or {restart}");
+}
+
+std::optional<Cut> planned_cut(const std::filesystem::path& run) {
+  if (!std::filesystem::exists(run / "run.json")) return std::nullopt;
+  const nlohmann::json json = read_json(run / "run.json");
+  if (!json.is_object() || !json.contains("model")) return std::nullopt;
+  return model_spec_from_json(json["model"]).cut;
+}
+
+}  // namespace voxshard

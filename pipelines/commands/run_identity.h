@@ -1,0 +1,33 @@
+// What makes a run the one that it is, and what a resumed run is held against: the model, how it learns, what its cases
+// hold; and the machine, which may change but not silently.
+//
+//   state.training = training_json(options, task);
+//   require_same_run(theirs, state, "run/checkpoints/last.safetensors", false);
+//   for (const std::string& note : machine_changes(theirs.machine, state.machine)) progress.log(note);
+#pragma once
+
+#include <optional>
+
+#include "pipelines/commands/run_train.h"
+#include "pipelines/runs/checkpoint.h"
+
+namespace voxshard {
+
+/// What decides the trajectory; a resumed run must agree on all of it but the steps, which may grow.
+nlohmann::ordered_json training_json(const TrainOptions& options, const TrainingTask& task);
+
+/// Processor, instruction set, version of this program and of the libraries that numbers and files go through.
+nlohmann::ordered_json machine_json();
+/// A line for each thing that is another now; one that says so when `theirs` is null.
+std::vector<std::string> machine_changes(const nlohmann::json& theirs, const nlohmann::json& mine);
+
+/// Errors: kConfig names the first option that contradicts the run when the others were taken from it, else
+/// kCheckpoint; kCheckpoint for a case that holds something else than it did.
+void require_same_run(const CheckpointState& theirs, const CheckpointState& mine, const std::filesystem::path& file,
+                      bool options_of_run);
+
+/// The cut that an earlier call planned for the run in this folder (--partition auto), by its run.json; none when there
+/// is no such call. Errors: kCheckpoint when run.json is broken.
+std::optional<Cut> planned_cut(const std::filesystem::path& run);
+
+}  // namespace voxshard

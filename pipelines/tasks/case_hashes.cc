@@ -1,0 +1,34 @@
+#include "pipelines/tasks/case_hashes.h"
+
+#include <atomic>
+#include <map>
+
+#include "io/files/content_hash.h"
+
+namespace voxshard {
+
+nlohmann::ordered_json case_hashes(const std::vector<HashedCase>& cases, WorkerPool& pool, Progress& progress) {
+  std::map<std::filesystem::path, std::string> hashes;
+  for (const HashedCase& item : cases)
+    for (const auto& file : item.files) hashes[file];
+  std::vector<std::pair<const std::filesystem::path, std::string>*> rows;
+  for (auto& row : hashes) rows.push_back(&row);
+  const auto total = static_cast<std::int64_t>(rows.size());
+  std::atomic<std::int64_t> done{0};
+  pool.run(total, [&](std::int64_t i, int) {
+    auto& [file, hash] = *rows[static_cast<std::size_t>(i)];
+    hash = file_hash(file);
+    progress.update("check data", ++done, total, file.filename().string());
+  });
+  nlohmann::ordered_json found = nlohmann::ordered_json::object();
+  for (const HashedCase& item : cases) {
+    ContentHash hash;
+    if (found.contains(item.name)) hash.add(found[item.name].get<std::string>());
+    for (const auto& file : item.files) hash.add(hashes[file]);
+    hash.add(item.text);
+    found[item.name] = hash.text();
+  }
+  return found;
+}
+
+}  // namespace voxshard

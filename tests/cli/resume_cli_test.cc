@@ -1,0 +1,93 @@
+// `train --resume RUN`: the run says what it is; what contradicts it is refused by name, and its steps may grow.
+#include "tests/cli/trained_cli.h"
+
+namespace voxshard {
+namespace {
+
+namespace fs = std::filesystem;
+
+class ResumeCli : public TrainedCli {
+ protected:
+  static std::string train(const std::string& run, const std::string& more) {
+    return "train " + work() + " -o " + run + kModel + "--crop 16x16x16 --fold all --quiet --schedule constant " + more;
+  }
+  static std::string last(const std::string& run) { return run + "/checkpoints/last.safetensors"; }
+};
+
+TEST_F(ResumeCli, ARunNeedsNoOtherOptionAndItsStepsMayGrow) {
+  Folder folder("resume_grow");
+  ASSERT_EQ(run_voxshard(train(folder / "whole", "--steps 6 --learning-rate 2e-3 --flip DH")).exit_code, 0);
+  ASSERT_EQ(run_voxshard(train(folder / "run", "--steps 3 --learning-rate 2e-3 --flip DH")).exit_code, 0);
+  const CommandResult grown = run_voxshard("train --resume " + (folder / "run") + " --steps 6 --json");
+  ASSERT_EQ(grown.exit_code, 0) << grown.err;
+  EXPECT_EQ(grown.json().at("steps"), 6);
+  EXPECT_TRUE(file_text(last(folder / "run")) == file_text(last(folder / "whole")));
+  const CommandResult again = run_voxshard("train --resume " + (folder / "run"));
+  EXPECT_EQ(again.exit_code, 0) << again.err;
+  EXPECT_THAT(again.err, testing::HasSubstr("all 6 steps are done"));
+  expect_refusal("train --resume " + (folder / "run") + " --steps 5", 5, "config",
+                 "--steps is 5 now, and 6 there; they may only grow");
+}
+
+TEST_F(ResumeCli, WhatContradictsTheRunIsRefusedByName) {
+  Folder folder("resume_other");
+  ASSERT_EQ(run_voxshard(train(folder / "run", "--steps 2 --learning-rate 2e-3")).exit_code, 0);
+  const std::string before = file_text(last(folder / "run")),
+                    resume = "train --resume " + (folder / "run") + " --steps 4 ";
+  expect_refusal(resume + "--learning-rate 1e-3", 5, "config", "--learning-rate is 0.001 now, and 0.002 there");
+  expect_refusal(resume + "--seed 4", 5, "config", "--seed is 4 now, and 0 there");
+  expect_refusal(resume + "--crop 16x16x8", 5, "config", "--crop is 16x16x8 now");
+  expect_refusal(resume + "--base-filters 8", 5, "config", "--base-filters is 8 now, and 4 there");
+  expect_refusal(resume + "--partition 1x2x1x1x1", 5, "config", "--partition is 1x2x1x1x1 now");
+  expect_refusal(resume + "--activation leaky_relu", 5, "config", "--activation is 0.01 now");
+  expect_refusal(resume + "--restart", 2, "usage", "--restart throws it away");
+  expect_refusal("train --resume " + (folder / "nowhere"), 3, "input", "holds no run");
+  expect_refusal("train " + (folder / "run"), 2, "usage", "--output is required");
+  EXPECT_TRUE(file_text(last(folder / "run")) == before);
+  EXPECT_EQ(run_voxshard(resume + "--learning-rate 0.002 --threads 1 --checkpoint-every 1").exit_code, 0)
+      << "what agrees is no contradiction";
+}
+
+TEST_F(ResumeCli, APlannedCutAndARelativePathHoldWhereverTheRunGoesOn) {
+  Folder folder("resume_auto");
+  const std::string command =
+      "cd " + (folder / "") + " && " VOXSHARD_BINARY " train work -o run" + std::string(kModel) +
+      "--crop 16x16x16 --fold all --steps 3 --partition auto --cores 2 --device tpu-v3 --quiet >/dev/null";
+  fs::copy(work(), folder / "work", fs::copy_options::recursive);
+  ASSERT_EQ(std::system(command.c_str()), 0);
+  const auto options = nlohmann::json::parse(file_text(folder / "run/run.json")).at("options");
+  EXPECT_EQ(options.at("").at(0), folder / "work") << "relative to where it began";
+  EXPECT_EQ(options.at("partition").at(0), "auto");
+  const CommandResult resumed = run_voxshard("train --json --resume " + (folder / "run") + " --steps 4");
+  EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
+  EXPECT_EQ(resumed.json().at("steps"), 4);
+}
+
+TEST_F(ResumeCli, ChangedDataAreNamed) {
+  Folder folder("resume_data");
+  fs::copy(work(), folder / "work", fs::copy_options::recursive);
+  ASSERT_EQ(run_voxshard("train " + (folder / "work") + " -o " + (folder / "run") + kModel + kTraining).exit_code, 0);
+  const std::string label = folder / "work/labels/phantom_001.nii";
+  std::string bytes = file_text(label);
+  bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] == 0 ? 1 : 0);
+  std::ofstream(label, std::ios::binary) << bytes;
+  expect_refusal("train --resume " + (folder / "run") + " --steps 4", 10, "checkpoint",
+                 "train/phantom_001 has changed");
+}
+
+TEST_F(ResumeCli, AnotherInstructionSetIsSaid) {
+  Folder folder("resume_machine");
+  ASSERT_EQ(run_voxshard(train(folder / "run", "--steps 2")).exit_code, 0);
+  const CommandResult same = run_voxshard("train --resume " + (folder / "run") + " --steps 3");
+  EXPECT_EQ(same.exit_code, 0) << same.err;
+  EXPECT_THAT(same.err, testing::Not(testing::HasSubstr("another machine")));
+  setenv("ONEDNN_MAX_CPU_ISA", "SSE41", 1);
+  const CommandResult other = run_voxshard("train --resume " + (folder / "run") + " --steps 4");
+  unsetenv("ONEDNN_MAX_CPU_ISA");
+  EXPECT_EQ(other.exit_code, 0) << other.err;
+  EXPECT_THAT(other.err,
+              testing::HasSubstr("this is another machine than that of the checkpoint: instructions sse41 (before: "));
+}
+
+}  // namespace
+}  // namespace voxshard

@@ -1,0 +1,31 @@
+// A library for LD_PRELOAD that makes the disk of a program fail, as told by the environment:
+//
+//   VOXSHARD_FSYNC_FAILS=file | folder   every fsync of files, or of folders, fails with "Input/output error"
+//   VOXSHARD_KILL_AT_FSYNC=12            the process dies as by kill -9 when it syncs for the 12th time
+//
+// Loaded by the tests of the command line (tests/cli/disk_faults_test.cc).
+#include <dlfcn.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+
+extern "C" int fsync(int file) {
+  static std::atomic<int> calls{0};
+  const int call = ++calls;
+  if (const char* last = std::getenv("VOXSHARD_KILL_AT_FSYNC"); last != nullptr && call == std::atoi(last))
+    kill(getpid(), SIGKILL);
+  if (const char* what = std::getenv("VOXSHARD_FSYNC_FAILS")) {
+    struct stat about {};
+    if (fstat(file, &about) == 0 && S_ISDIR(about.st_mode) == (std::strcmp(what, "folder") == 0)) {
+      errno = EIO;
+      return -1;
+    }
+  }
+  const auto real = reinterpret_cast<int (*)(int)>(dlsym(RTLD_NEXT, "fsync"));
+  return real(file);
+}
