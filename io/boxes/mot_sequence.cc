@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "io/boxes/mot.h"
+#include "io/files/file_name.h"
 #include "io/image/image_header.h"
 #include "io/image/picture.h"
 #include "io/video/video_reader.h"
@@ -43,7 +44,7 @@ fs::path picture_folder(const fs::path& folder) {
   for (std::string line; std::getline(in, line);) {
     const std::size_t equals = line.find('=');
     if (equals != std::string::npos && trimmed(line.substr(0, equals)) == "imDir")
-      return folder / trimmed(line.substr(equals + 1));
+      return named_path(folder, trimmed(line.substr(equals + 1)));
   }
   return folder / "img1";
 }
@@ -163,11 +164,8 @@ DetectionDataset read_mot_sequence(const fs::path& path) {
       const std::int64_t id = std::max<std::int64_t>(1, row.class_id);
       const std::int64_t index =
           place_of(set.classes, id, "has the class " + std::to_string(id) + ", which has no name", "E_CLASS");
-      set.images[image].boxes.push_back({.category = index,
-                                         .box = row.box,
-                                         .area = row.box.area(),
-                                         .crowd = false,
-                                         .ignore = row.confidence == 0});
+      set.images[image].boxes.push_back(
+          {.category = index, .box = row.box, .area = row.box.area(), .crowd = false, .ignore = row.confidence == 0});
     });
   return set;
 }

@@ -13,6 +13,7 @@
 #include "io/files/atomic_file.h"
 #include "io/files/config_file.h"
 #include "io/files/file_error.h"
+#include "io/files/file_name.h"
 
 namespace voxshard {
 namespace {
@@ -21,8 +22,8 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 [[noreturn]] void refuse(const fs::path& file, const std::string& what) {
-  throw input_error(
-      file, what, "expected nnU-Net (channel_names, labels, file_ending) or Decathlon (modality, labels, training)");
+  throw input_error(file, what,
+                    "expected nnU-Net (channel_names, labels, file_ending) or Decathlon (modality, labels, training)");
 }
 
 int number_of(const json& value, const fs::path& file) {
@@ -104,15 +105,22 @@ std::set<std::string> label_ids(const fs::path& folder, const std::string& endin
   return ids;
 }
 
-/// Takes a case into `cases` when all its files are there, else into the problems.
+/// Takes a case into `cases` when its id can name files and all its files are there, else into the problems.
 void take(Dataset& d, std::vector<Case>& cases, Case one, bool needs_label) {
+  const auto leave_out = [&](const char* code, const std::string& reason) {
+    d.problems.push_back({shown_name(one.id), code, reason});
+  };
+  if (const std::string problem = name_problem(one.id); !problem.empty())
+    return leave_out("E_NAME", "the case's name " + problem + "; expected one plain file name: rename the case");
   for (const auto& image : one.images)
-    if (!file_exists(image)) return d.problems.push_back({one.id, "image " + image.string() + " is missing"});
+    if (!file_exists(image)) return leave_out("E_MISSING", "image " + image.string() + " is missing");
   if (one.label && !file_exists(*one.label)) {
-    if (needs_label) return d.problems.push_back({one.id, "label " + one.label->string() + " is missing"});
+    if (needs_label) return leave_out("E_MISSING", "label " + one.label->string() + " is missing");
     one.label.reset();
   }
-  if (needs_label && !one.label) return d.problems.push_back({one.id, "no label is given"});
+  if (needs_label && !one.label) return leave_out("E_MISSING", "no label is given");
+  if (std::any_of(cases.begin(), cases.end(), [&](const Case& other) { return other.id == one.id; }))
+    return leave_out("E_DUPLICATE", "an earlier case has this name, which this one would overwrite; rename it");
   cases.push_back(std::move(one));
 }
 
@@ -179,6 +187,8 @@ void read_cases(Dataset& d, const json& root, const fs::path& file) {
     d.kind = "nnU-Net v2";
     if (!root.contains("file_ending")) refuse(file, "has no file_ending");
     d.file_ending = root.at("file_ending").get<std::string>();
+    if (const std::string problem = name_problem("x" + d.file_ending); !problem.empty())
+      refuse(file, "has a file_ending that " + problem);
     d.channels = in_order(by_number(root.at("channel_names"), file), file, "channels");
     d.label_names = in_order(by_name(root.at("labels"), file), file, "labels");
     if (root.contains("dataset")) {

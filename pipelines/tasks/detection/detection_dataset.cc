@@ -12,6 +12,7 @@
 #include "io/boxes/coco.h"
 #include "io/boxes/mot_sequence.h"
 #include "io/boxes/voc.h"
+#include "io/files/file_name.h"
 #include "io/image/picture.h"
 #include "libcore/base/rng.h"
 #include "pipelines/tasks/detection/video_dataset.h"
@@ -48,6 +49,14 @@ void find_pictures(DetectionDataset& set) {
     return fs::is_regular_file(picture_address(path).file, error);
   };
   std::erase_if(set.images, [&](DetectionImage& image) {
+    const std::string problem = image.file.empty() ? "" : relative_path_problem(image.file.string());
+    if (!problem.empty()) {
+      set.notes.push_back({"image " + std::to_string(image.id), "E_NAME",
+                           "its picture \"" + shown_name(image.file.string()) + "\" " + problem +
+                               "; expected a name, or names of folders below: move the pictures beside " +
+                               set.source.filename().string()});
+      return true;
+    }
     std::size_t root = likely;
     if (!exists(roots[root] / image.file))
       root = static_cast<std::size_t>(

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "io/boxes/coco.h"
+#include "io/files/file_name.h"
 #include "io/image/draw_boxes.h"
 #include "io/boxes/mot_sequence.h"
 #include "io/image/picture.h"
@@ -185,10 +186,11 @@ class Detector {
     const auto start = std::chrono::steady_clock::now();
     const std::string name = picture.file.filename().string();
     try {
+      const fs::path drawn = d_.draw.empty() ? fs::path() : drawn_file(picture);
       const Tensor pixels = normalised(reader_.read(picture.file, {.dtype = DType::kF32}), preparation_);
       const std::vector<Detection> found = predict_image(*session_, pixels, prediction_);
       for (const Detection& d : found) results_.push_back(result_of(picture, d));
-      if (!d_.draw.empty()) draw(picture, found);
+      if (!drawn.empty()) draw(picture, found, drawn);
       detections_ += static_cast<std::int64_t>(found.size());
       report_.cases.push_back({name, o_.output, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()});
     } catch (const Error& e) {
@@ -208,7 +210,14 @@ class Detector {
     return result;
   }
 
-  void draw(const Picture& picture, const std::vector<Detection>& found) {
+  /// Where a picture is drawn to: its own name, with its id where another picture has taken that. Errors: kInput E_NAME.
+  fs::path drawn_file(const Picture& picture) {
+    std::string name = picture.file.stem().string();
+    while (!drawn_.insert(name).second) name += "_" + std::to_string(picture.id);
+    return named_file(d_.draw, name, ".png");
+  }
+
+  void draw(const Picture& picture, const std::vector<Detection>& found, const fs::path& file) {
     std::vector<DrawnBox> boxes;
     for (const Detection& d : found) {
       if (d.score < kDrawnScore) break;  // they come best first
@@ -218,11 +227,9 @@ class Detector {
       boxes.push_back({.box = coco_box(d.box), .colour = colour, .caption = class_of(d).name + score});
     }
     std::reverse(boxes.begin(), boxes.end());  // the best is on top
-    const std::string stem = picture.file.stem().string();
-    const std::string name = drawn_.insert(stem).second ? stem : stem + "_" + std::to_string(picture.id);
     Tensor rgb = reader_.read(picture.file);
     draw_boxes(rgb, boxes);
-    write_rgb(d_.draw / (name + ".png"), rgb);
+    write_rgb(file, rgb);
   }
 
   const PredictOptions& o_;

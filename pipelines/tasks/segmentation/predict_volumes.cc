@@ -4,6 +4,7 @@
 #include <chrono>
 #include <set>
 
+#include "io/files/file_name.h"
 #include "io/volume/volume.h"
 #include "pipelines/tasks/segmentation/predict_volume.h"
 #include "pipelines/tasks/segmentation/prepare_image.h"
@@ -89,10 +90,10 @@ class Predictor {
       return;
     }
     try {
+      const fs::path file = named_file(o_.output, id, o_.formats.front().endings.back());
       const PreparedImage prepared = prepare_image(read_image(path, o_.formats), plan_);
       Volume labels{prepared.image.geometry,
                     predict_volume(*session_, prepared.image.voxels, air_value(plan_), spec_.unet.depth)};
-      const fs::path file = o_.output / (id + o_.formats.front().endings.back());
       write_volume(file, restore_label(labels, prepared.original, plan_), DiskType::kU8, o_.formats);
       report_.cases.push_back({id, file, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()});
     } catch (const Error& e) {

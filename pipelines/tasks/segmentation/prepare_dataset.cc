@@ -113,7 +113,7 @@ Json prepare_case(const Case& item, const PreparePlan& plan, const PrepareOption
   const fs::path& work = options.work;
   write_volume(prepared_image(work, item.id), image.image, DiskType::kF32);
   write_volume(prepared_label(work, item.id), label, plan.classes() <= 256 ? DiskType::kU8 : DiskType::kI16);
-  save_foreground(work / "foreground" / (item.id + ".safetensors"), voxels);
+  save_foreground(prepared_foreground(work, item.id), voxels);
   const Shape shape = label.voxels.shape();
   Json record = {{"case", item.id},
                  {"shape", {shape[0], shape[1], shape[2]}},
@@ -126,14 +126,14 @@ Json prepare_case(const Case& item, const PreparePlan& plan, const PrepareOption
                  {"source", source_stamp(item)},
                  {"image_bytes", fs::file_size(prepared_image(work, item.id))},
                  {"label_bytes", fs::file_size(prepared_label(work, item.id))}};
-  write_json(work / "cases" / (item.id + ".json"), record);
+  write_json(prepared_record(work, item.id), record);
   return record;
 }
 
 /// The record of a case that an earlier run finished with the same plan from the same files, else none.
 std::optional<Json> finished_case(const Case& item, const PreparePlan& plan, const PrepareOptions& options) {
   const fs::path& work = options.work;
-  const fs::path path = work / "cases" / (item.id + ".json");
+  const fs::path path = prepared_record(work, item.id);
   if (!fs::exists(path)) return std::nullopt;
   try {
     const Json record = Json::parse(read_json(path).dump());
@@ -142,7 +142,7 @@ std::optional<Json> finished_case(const Case& item, const PreparePlan& plan, con
                       record.at("source") == source_stamp(item) &&
                       record.at("image_bytes") == fs::file_size(prepared_image(work, item.id), error) &&
                       record.at("label_bytes") == fs::file_size(prepared_label(work, item.id), error) &&
-                      fs::exists(work / "foreground" / (item.id + ".safetensors"));
+                      fs::exists(prepared_foreground(work, item.id));
     if (same && !error) return record;
   } catch (const std::exception&) {  // a torn or foreign record: prepare the case again
   }
@@ -232,7 +232,7 @@ PrepareReport prepare_dataset(const PrepareOptions& options, Progress& progress)
   for (const char* part : {"images", "labels", "foreground", "cases"}) make_output_folder(options.work / part);
 
   std::vector<CaseFailure> missing;
-  for (const auto& p : dataset.problems) missing.push_back({p.id, "E_MISSING", p.reason});
+  for (const auto& p : dataset.problems) missing.push_back({p.id, p.code, p.reason});
   for (const auto& f : missing) progress.log("case " + f.id + ": " + f.code + " " + f.message + " [quarantined]");
   if (dataset.training.empty()) throw_no_case(options, missing);
 

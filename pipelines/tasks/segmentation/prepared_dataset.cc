@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "io/files/config_file.h"
+#include "io/files/file_name.h"
 #include "io/files/safetensors.h"
 #include "io/volume/mapped_volume.h"
 #include "libcore/base/rng.h"
@@ -16,11 +17,19 @@ std::string tensor_name(int label) { return "class_" + std::to_string(label); }
 }  // namespace
 
 std::filesystem::path prepared_image(const std::filesystem::path& folder, const std::string& id) {
-  return folder / "images" / (id + kMappedEnding);
+  return named_file(folder / "images", id, kMappedEnding);
 }
 
 std::filesystem::path prepared_label(const std::filesystem::path& folder, const std::string& id) {
-  return folder / "labels" / (id + kMappedEnding);
+  return named_file(folder / "labels", id, kMappedEnding);
+}
+
+std::filesystem::path prepared_foreground(const std::filesystem::path& folder, const std::string& id) {
+  return named_file(folder / "foreground", id, ".safetensors");
+}
+
+std::filesystem::path prepared_record(const std::filesystem::path& folder, const std::string& id) {
+  return named_file(folder / "cases", id, ".json");
 }
 
 PreparedDataset read_prepared(const std::filesystem::path& folder) {
@@ -37,7 +46,7 @@ PreparedDataset read_prepared(const std::filesystem::path& folder) {
       item.id = c.at("case").get<std::string>();
       item.image = prepared_image(folder, item.id);
       item.label = prepared_label(folder, item.id);
-      item.foreground = folder / "foreground" / (item.id + ".safetensors");
+      item.foreground = prepared_foreground(folder, item.id);
       for (std::int64_t extent : c.at("shape")) item.shape.push_back(extent);
       item.class_voxels = c.at("class_voxels").get<std::vector<std::int64_t>>();
       for (const auto* file : {&item.image, &item.label, &item.foreground})

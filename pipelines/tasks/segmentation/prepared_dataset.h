@@ -32,9 +32,12 @@ struct PreparedDataset {
   std::vector<PreparedCase> cases;  // sorted by id
 };
 
-/// The volumes of a case, written and mapped.
+/// The volumes of a case, written and mapped. Errors of these four: kInput E_NAME for an id that is no plain name.
 std::filesystem::path prepared_image(const std::filesystem::path& folder, const std::string& id);
 std::filesystem::path prepared_label(const std::filesystem::path& folder, const std::string& id);
+/// Its voxels of each class, and what says that it is finished.
+std::filesystem::path prepared_foreground(const std::filesystem::path& folder, const std::string& id);
+std::filesystem::path prepared_record(const std::filesystem::path& folder, const std::string& id);
 
 /// Errors: kInput when the folder was not written by `prepare` or a file of it is missing; kNoCase when it has no case.
 PreparedDataset read_prepared(const std::filesystem::path& folder);

@@ -105,7 +105,7 @@ class Segmentation : public Task {
                       {"problems", Json::array()}};
     for (const auto& p : set.problems) {
       folder.dataset["problems"].push_back({{"case", p.id}, {"reason", p.reason}});
-      report.failures.push_back({p.id, "E_MISSING", p.reason});
+      report.failures.push_back({p.id, p.code, p.reason});
     }
     folder.dataset_text = "  " + set.kind + " data set \"" + set.name + "\": " + std::to_string(set.training.size()) +
                           " training, " + std::to_string(set.test.size()) + " test cases\n  classes:";
