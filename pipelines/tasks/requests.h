@@ -79,6 +79,7 @@ struct PrepareRequest {
   std::uint64_t seed = 0;
   int threads = 1;
   bool resume = false;  // skip the cases that are finished and unchanged
+  std::int64_t host_budget_bytes = 0;  // of this process; 0: no limit, and for run_prepare what the machine has
   TaskOptions task;
 };
 
@@ -97,6 +98,7 @@ struct PredictOptions {
   std::optional<DType> precision;
   int threads = 1;
   std::int64_t core_budget_bytes = 0;
+  std::int64_t host_budget_bytes = 0;  // of this process; 0: no limit, and for run_predict what the machine has
   VolumeFormats formats = volume_formats();
   TaskOptions task;
 };

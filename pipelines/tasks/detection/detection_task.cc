@@ -18,7 +18,7 @@ constexpr std::size_t kAp50 = 1;  // in a CocoSummary
 DetectionSets read_sets(const DetectionTaskOptions& o) {
   const double fraction = o.held_out.validate ? o.held_out.fraction : 0;
   DetectionSets sets =
-      read_detection_sets({.data = o.data, .val = o.held_out.file, .val_fraction = fraction, .frames = o.frames.selection()});
+      read_detection_sets({.data = o.data, .val = o.held_out.file, .val_fraction = fraction, .frames = o.frames.selection(), .most_pixels = o.sampling.most_pixels});
   if (!o.held_out.validate) sets.val.images.clear();
   return sets;
 }
@@ -37,7 +37,8 @@ class DetectionTask : public TrainingTask {
  public:
   DetectionTask(const DetectionTaskOptions& options, const RetinaNetConfig& config)
       : o_(options), sets_(read_sets(options)), preparation_(preparation_of(sets_, options)),
-        source_(sets_.train.images, preparation_, options.sampling, config, options.seed) {}
+        source_(sets_.train.images, preparation_, options.sampling, config, options.seed),
+        reader_({.most_pixels = options.sampling.most_pixels}) {}
 
   const char* metric() const override { return "ap50"; }
 

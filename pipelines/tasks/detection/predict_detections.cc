@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <new>
 #include <set>
 
 #include "io/boxes/coco.h"
@@ -10,6 +11,7 @@
 #include "io/boxes/mot_sequence.h"
 #include "io/image/picture.h"
 #include "io/video/stream.h"
+#include "libcore/base/text.h"
 #include "pipelines/tasks/detection/detection_dataset.h"
 #include "pipelines/tasks/detection/image_preparation.h"
 #include "pipelines/tasks/detection/predict_image.h"
@@ -22,6 +24,8 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 constexpr double kDrawnScore = 0.3;  // less likely boxes are in the JSON only
+/// Of a picture beside its plan: 16 bits a channel twice while it is decoded, and twice as f32.
+constexpr std::int64_t kBytesPerPixel = 2 * 6 + 2 * 12;
 
 struct Picture {
   fs::path file;
@@ -37,7 +41,7 @@ struct Pictures {
 /// Annotations, whose pictures are meant; not a picture or a folder of pictures.
 bool is_data_set(const fs::path& input) { return input.extension() == ".json" || is_mot_sequence(input); }
 
-Pictures find_pictures(const fs::path& input, const std::optional<FrameSelection>& frames) {
+Pictures find_pictures(const fs::path& input, const std::optional<FrameSelection>& frames, std::int64_t most_pixels) {
   Pictures found;
   if (!fs::exists(input))
     throw Error(ErrorKind::kInput, "[predict] " + input.string() + " does not exist; give a picture, a folder of pictures, a video, a COCO JSON or a MOT text");
@@ -46,7 +50,7 @@ Pictures find_pictures(const fs::path& input, const std::optional<FrameSelection
     return found;
   }
   if (is_data_set(input)) {
-    DetectionDataset dataset = read_detection_dataset(input);
+    DetectionDataset dataset = read_detection_dataset(input, DetectionUse::kTraining, most_pixels);
     if (frames) keep_frames(dataset, *frames);
     for (const DetectionImage& image : dataset.images) found.list.push_back({image.file, image.id});
     found.failures = note_failures(dataset.notes);
@@ -103,7 +107,7 @@ std::string text_of(const VideoPredictReport& v) {
 class Detector {
  public:
   Detector(const PredictOptions& options, const DetectionPrediction& detection, TrainedRun run, Progress& progress)
-      : o_(options), d_(detection), progress_(progress), pool_(options.threads), pictures_(find_pictures(options.input, detection.video.frames)) {
+      : o_(options), d_(detection), progress_(progress), pool_(options.threads), reader_({.most_pixels = detection.most_pixels}), pictures_(find_pictures(options.input, detection.video.frames, detection.most_pixels)) {
     try {
       preparation_ = image_preparation_from_json(run.preparation);
     } catch (const Error& e) {
@@ -113,7 +117,7 @@ class Detector {
       throw Error(ErrorKind::kCheckpoint, run.file.string() + ": names " + std::to_string(preparation_.classes.size()) +
                                               " classes of objects, which are not those of its model");
     prediction_ = {run.spec.retinanet, postprocess_of(detection.postprocess, run.spec.retinanet), preparation_.pad_multiple};
-    session_ = prediction_session(run, {.core_bytes = options.core_budget_bytes}, pool_);
+    session_ = prediction_session(run, {.core_bytes = options.core_budget_bytes, .process_bytes = options.host_budget_bytes}, pool_);
     report_.failures = pictures_.failures;
   }
 
@@ -154,6 +158,7 @@ class Detector {
                                    .json = o_.output,
                                    .drawn = d_.draw,
                                    .prediction = d_.video,
+                                   .most_pixels = d_.most_pixels,
                                    .drawn_score = kDrawnScore,
                                    .threads = o_.threads},
                                   preparation_.classes, found_in, progress_);
@@ -171,21 +176,39 @@ class Detector {
     std::set<Shape> sizes;
     for (const Picture& picture : pictures_.list) {
       try {
-        const PictureSize size = reader_.size(picture.file);
-        sizes.insert(image_extents({size.height, size.width}, prediction_.pad_multiple));
+        sizes.insert(extents_of(picture));
       } catch (const Error&) {
       }
     }
-    const PlannedBytes planned =
-        plan_predictions(*session_, sizes, std::to_string(pictures_.list.size()) + " pictures", progress_);
-    report_.bytes_per_core = planned.core;
-    report_.host_bytes = planned.host;
+    planned_ = plan_predictions(*session_, sizes, std::to_string(pictures_.list.size()) + " pictures", progress_);
+    report_.bytes_per_core = planned_.core;
+    report_.host_bytes = planned_.host;
+  }
+
+  Shape extents_of(const Picture& picture) const {
+    const PictureSize size = reader_.size(picture.file);
+    return image_extents({size.height, size.width}, prediction_.pad_multiple);
+  }
+
+  /// Refuses a picture from its header. Errors: kInput E_SIZE, kBudget.
+  void require_fits(const Picture& picture) const {
+    const Shape extents = extents_of(picture);
+    if (const auto refused = planned_.refused.find(extents); refused != planned_.refused.end()) throw refused->second;
+    const auto plan = planned_.process.find(extents);
+    if (plan == planned_.process.end() || o_.host_budget_bytes <= 0) return;
+    const std::int64_t pixels = extents[1] * extents[2];
+    if (const std::int64_t bytes = plan->second + kBytesPerPixel * pixels; bytes > o_.host_budget_bytes)
+      throw Error(ErrorKind::kInput, "E_SIZE",
+                  "[memory] " + picture.file.filename().string() + " takes " + bytes_text(bytes) + " with its plan, of " +
+                      bytes_text(o_.host_budget_bytes) + " that this process may take; " +
+                      std::to_string(pixels * o_.host_budget_bytes / bytes) + " pixels would fit: cut it, or raise host-memory");
   }
 
   void one(const Picture& picture) {
     const auto start = std::chrono::steady_clock::now();
     const std::string name = picture.file.filename().string();
     try {
+      require_fits(picture);
       const fs::path drawn = d_.draw.empty() ? fs::path() : drawn_file(picture);
       const Tensor pixels = normalised(reader_.read(picture.file, {.dtype = DType::kF32}), preparation_);
       const std::vector<Detection> found = predict_image(*session_, pixels, prediction_);
@@ -194,10 +217,17 @@ class Detector {
       detections_ += static_cast<std::int64_t>(found.size());
       report_.cases.push_back({name, o_.output, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()});
     } catch (const Error& e) {
-      if (e.kind() != ErrorKind::kInput) throw;
-      report_.failures.push_back({name, e.code(), e.what()});
-      progress_.log("picture " + name + ": " + e.what() + " [quarantined]");
+      if (e.kind() != ErrorKind::kInput && e.kind() != ErrorKind::kBudget) throw;
+      fail({name, e.code(), e.what()});
+    } catch (const std::bad_alloc&) {
+      session_->release();
+      fail(refused_memory(name));
     }
+  }
+
+  void fail(const CaseFailure& failure) {
+    report_.failures.push_back(failure);
+    progress_.log("picture " + shown_name(failure.id) + ": " + failure.message + " [quarantined]");
   }
 
   const DetectionClass& class_of(const Detection& d) const {
@@ -241,6 +271,7 @@ class Detector {
   ImagePreparation preparation_;
   ImagePrediction prediction_;
   std::unique_ptr<Session> session_;
+  PlannedBytes planned_;
   PredictReport report_;
   std::int64_t detections_ = 0;
   Json results_ = Json::array();

@@ -2,15 +2,14 @@
 
 #include <atomic>
 #include <chrono>
-#include <functional>
-#include <mutex>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "io/files/config_file.h"
 #include "io/volume/mapped_volume.h"
 #include "io/volume/resample.h"
-#include "libcore/base/parallel.h"
+#include "pipelines/tasks/segmentation/case_memory.h"
+#include "pipelines/tasks/segmentation/case_pass.h"
 #include "pipelines/tasks/segmentation/fingerprint.h"
 #include "pipelines/tasks/segmentation/prepare_image.h"
 #include "pipelines/tasks/segmentation/prepared_dataset.h"
@@ -69,7 +68,8 @@ PreparePlan plan_from_options(const PrepareOptions& options) {
   if (options.spacing != "keep" && options.spacing != "median") {
     const auto mm = parse_numbers(options.spacing, 3, "{spacing}");
     for (double s : mm)
-      if (!(s > 0)) throw Error(ErrorKind::kUsage, "[prepare] {spacing} must be positive; got " + options.spacing);
+      if (!(s >= kLeastSpacingMm && s <= kMostSpacingMm))
+        throw Error(ErrorKind::kUsage, "[prepare] {spacing} must be positive, from 0.001 to 10000 mm; got " + options.spacing);
     plan.spacing_mm = {mm[0], mm[1], mm[2]};
   }
   return plan;
@@ -149,41 +149,6 @@ std::optional<Json> finished_case(const Case& item, const PreparePlan& plan, con
   return std::nullopt;
 }
 
-/// One pass over the cases in parallel, each in its own error boundary.
-class Pass {
- public:
-  Pass(const char* stage, const std::vector<Case>& cases, int threads, Progress& progress)
-      : stage_(stage), cases_(cases), threads_(threads), progress_(progress) {}
-
-  /// Returns for each case whether `body(index)` came to its end.
-  std::vector<char> run(const std::function<void(std::int64_t)>& body) {
-    std::vector<char> good(cases_.size(), 0);
-    std::vector<std::vector<CaseFailure>> failures(cases_.size());
-    std::atomic<std::int64_t> done{0};
-    const auto total = static_cast<std::int64_t>(cases_.size());
-    WorkerPool pool(threads_);
-    pool.run(total, [&](std::int64_t i, int) {
-      if (progress_.stop_requested()) return;
-      good[i] = in_case_boundary(cases_[i].id, failures[i], [&] { body(i); });
-      progress_.update(stage_, ++done, total, cases_[i].id);
-    });
-    for (auto& list : failures)
-      for (auto& f : list) {
-        progress_.log("case " + f.id + ": " + f.code + " " + f.message + " [quarantined]");
-        failures_.push_back(std::move(f));
-      }
-    return good;
-  }
-  const std::vector<CaseFailure>& failures() const { return failures_; }
-
- private:
-  const char* stage_;
-  const std::vector<Case>& cases_;
-  int threads_;
-  Progress& progress_;
-  std::vector<CaseFailure> failures_;
-};
-
 [[noreturn]] void throw_no_case(const PrepareOptions& options, const std::vector<CaseFailure>& failures) {
   write_quarantine(options.work, failures);
   std::string text = "[prepare] no usable case in " + options.dataset.string() + ": " +
@@ -238,6 +203,7 @@ PrepareReport prepare_dataset(const PrepareOptions& options, Progress& progress)
 
   PrepareReport report;
   report.work = options.work;
+  MemoryGate gate(options.formats.limits.memory_bytes);
   const Json request = request_of(options, dataset);
   std::vector<char> usable(dataset.training.size(), 1);
   std::vector<CaseFailure> failures = missing;
@@ -245,9 +211,10 @@ PrepareReport prepare_dataset(const PrepareOptions& options, Progress& progress)
   if (known) {
     plan = *known;
   } else {
-    Pass pass("fingerprint", dataset.training, options.threads, progress);
+    CasePass pass("fingerprint", dataset.training, options.threads, gate, progress);
     std::vector<CaseFingerprint> all(dataset.training.size()), good;
-    usable = pass.run([&](std::int64_t i) {
+    const auto need = [&](const Case& item) { return reading_case_bytes(item, options.formats); };
+    usable = pass.run(need, [&](std::int64_t i) {
       const SourceCase source = read_source_case(dataset.training[i], plan.classes(), options.formats);
       all[i] = take_fingerprint(dataset.training[i].id, source.image, source.label, plan.classes());
     });
@@ -266,8 +233,12 @@ PrepareReport prepare_dataset(const PrepareOptions& options, Progress& progress)
     if (usable[i]) cases.push_back(dataset.training[i]);
   std::vector<Json> records(cases.size());
   std::atomic<int> skipped{0};
-  Pass pass("prepare", cases, options.threads, progress);
-  const auto good = pass.run([&](std::int64_t i) {
+  CasePass pass("prepare", cases, options.threads, gate, progress);
+  const auto need = [&](const Case& item) {
+    const bool finished = options.resume && finished_case(item, plan, options);
+    return finished ? 0 : preparing_case_bytes(item, plan, options.formats);
+  };
+  const auto good = pass.run(need, [&](std::int64_t i) {
     if (auto record = options.resume ? finished_case(cases[i], plan, options) : std::nullopt) {
       records[i] = std::move(*record);
       ++skipped;

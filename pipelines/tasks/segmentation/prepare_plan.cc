@@ -65,7 +65,8 @@ PreparePlan plan_from_json(const nlohmann::json& json) {
       throw Error(ErrorKind::kConfig, "[plan] std_hu must be positive and mean_hu finite");
     if (plan.spacing_mm)
       for (double s : *plan.spacing_mm)
-        if (!(s > 0)) throw Error(ErrorKind::kConfig, "[plan] spacing_mm must be positive");
+        if (!(s >= kLeastSpacingMm && s <= kMostSpacingMm))
+          throw Error(ErrorKind::kConfig, "[plan] spacing_mm must be positive, from 0.001 to 10000 mm");
     return plan;
   } catch (const nlohmann::json::exception& e) {
     throw Error(ErrorKind::kConfig, std::string("[plan] not a preparation plan: ") + e.what());

@@ -15,6 +15,9 @@
 
 namespace voxshard {
 
+/// Of a target spacing, millimetres: beyond the finest microscope and the longest patient.
+inline constexpr double kLeastSpacingMm = 1e-3, kMostSpacingMm = 1e4;
+
 enum class Normalise {
   kCt,      // clip, then (x - mean) / std with the numbers of the data set's foreground, as nnU-Net does for CT
   kZscore,  // clip when asked, then mean and std of each image
