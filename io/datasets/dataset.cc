@@ -22,8 +22,8 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 [[noreturn]] void refuse(const fs::path& file, const std::string& what) {
-  throw input_error(file, what,
-                    "expected nnU-Net (channel_names, labels, file_ending) or Decathlon (modality, labels, training)");
+  throw input_error(
+      file, what, "expected nnU-Net (channel_names, labels, file_ending) or Decathlon (modality, labels, training)");
 }
 
 int number_of(const json& value, const fs::path& file) {
@@ -63,6 +63,16 @@ std::map<int, std::string> by_name(const json& object, const fs::path& file) {
   for (const auto& [key, value] : object.items())
     if (!names.emplace(number_of(value, file), key).second) refuse(file, "gives two labels the same number");
   return names;
+}
+
+/// nnU-Net's label of voxels that nobody annotated: no class, but the number behind all classes.
+void take_ignore_label(Dataset& d, const fs::path& file) {
+  const auto at = std::find(d.label_names.begin(), d.label_names.end(), "ignore");
+  if (at == d.label_names.end()) return;
+  if (at + 1 != d.label_names.end() || d.label_names.size() < 3)
+    refuse(file, "has an \"ignore\" label that is not the highest behind the background and a class, as nnU-Net wants it");
+  d.label_names.pop_back();
+  d.ignore_label = static_cast<int>(d.label_names.size());
 }
 
 bool file_exists(const fs::path& path) {
@@ -191,6 +201,7 @@ void read_cases(Dataset& d, const json& root, const fs::path& file) {
       refuse(file, "has a file_ending that " + problem);
     d.channels = in_order(by_number(root.at("channel_names"), file), file, "channels");
     d.label_names = in_order(by_name(root.at("labels"), file), file, "labels");
+    take_ignore_label(d, file);
     if (root.contains("dataset")) {
       read_explicit_cases(d, root.at("dataset"));
       for (const std::string& id : channel_ids(d.folder / "imagesTs", d.file_ending))
@@ -202,6 +213,7 @@ void read_cases(Dataset& d, const json& root, const fs::path& file) {
   }
   d.channels = in_order(by_number(root.at("modality"), file), file, "channels");
   d.label_names = in_order(by_number(root.at("labels"), file), file, "labels");
+  take_ignore_label(d, file);
   if (has_channel_files(d) && !listed_files_exist(d, root)) {
     d.kind = "nnU-Net v1";
     read_channel_folders(d);
@@ -251,6 +263,7 @@ void write_dataset_json(const Dataset& d) {
   nlohmann::ordered_json root;
   for (std::size_t c = 0; c < d.channels.size(); ++c) root["channel_names"][std::to_string(c)] = d.channels[c];
   for (std::size_t k = 0; k < d.label_names.size(); ++k) root["labels"][d.label_names[k]] = k;
+  if (d.ignore_label) root["labels"]["ignore"] = *d.ignore_label;
   root["numTraining"] = d.training.size();
   root["file_ending"] = d.file_ending;
   root["name"] = d.name;

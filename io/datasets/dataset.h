@@ -33,6 +33,7 @@ struct Dataset {
   std::filesystem::path folder;
   std::vector<std::string> channels;     // "CT", in channel order
   std::vector<std::string> label_names;  // by class; [0] is the background
+  std::optional<int> ignore_label;       // nnU-Net's "ignore": where nothing is known; the number behind the classes
   std::vector<Case> training;            // sorted by id; usable ones only: every file is there
   std::vector<Case> test;                // from imagesTs; a label when labelsTs holds it
   std::string file_ending = ".nii.gz";

@@ -237,6 +237,7 @@ TrainReport run_train(const TrainOptions& options, Progress& progress, const Tas
   require_own_settings(kind, o.task, "train", std::string("the model is a ") + o.spec.model_name());
   std::unique_ptr<TrainingTask> task = kind.training({.data = o.work, .seed = o.seed}, o.task, o.spec);
   task->complete(o.spec);
+  for (const std::string& warning : task->warnings()) progress.log(warning);
   const auto last = o.run / "checkpoints" / "last.safetensors";
   if (std::filesystem::exists(last) && !o.resume && !o.restart)
     throw Error(ErrorKind::kUsage, "[train] " + o.run.string() + " already holds a run; go on with {resume}, or throw it away with {restart}");

@@ -48,8 +48,8 @@ struct DemoReport {
 };
 
 struct InfoOptions {
-  bool quick = false;  // count the packets of videos instead of decoding every frame
-  int threads = 1;     // of the decoder
+  bool quick = false;  // headers only: packets of videos are counted instead of decoding every frame
+  int threads = 1;
   VolumeFormats formats = volume_formats();
 };
 
@@ -69,6 +69,7 @@ struct InfoReport {
   InfoSection files, videos, folders, pictures;           // by what they are on the disk
   std::vector<std::pair<std::string, InfoSection>> sets;  // data sets, by the name that a task gives to its kind
   std::vector<CaseFailure> failures;                      // what cannot be used
+  std::size_t unusable = 0;                               // of the files that were named, no folders
 
   /// The section of data sets with that name.
   InfoSection& set(const std::string& name);
@@ -78,7 +79,7 @@ struct PrepareRequest {
   std::filesystem::path dataset, work;
   std::uint64_t seed = 0;
   int threads = 1;
-  bool resume = false;  // skip the cases that are finished and unchanged
+  bool resume = false;                 // skip the cases that are finished and unchanged
   std::int64_t host_budget_bytes = 0;  // of this process; 0: no limit, and for run_prepare what the machine has
   TaskOptions task;
 };

@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <vector>
 
 #include "pipelines/runs/model_spec.h"
@@ -33,6 +34,8 @@ class TrainingTask {
   virtual nlohmann::ordered_json preparation() const = 0;
   /// What decides the samples of a step; a resumed run must agree on all of it.
   virtual nlohmann::ordered_json sampling() const = 0;
+  /// What is odd about the data or the samples, one sentence each, for the log before training starts.
+  virtual std::vector<std::string> warnings() const { return {}; }
   /// Writes which cases train and which validate.
   virtual void describe(const std::filesystem::path& run) const = 0;
 

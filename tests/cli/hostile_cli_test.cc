@@ -9,6 +9,7 @@ namespace voxshard {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 namespace fs = std::filesystem;
 
 /// A .nii.gz of one-byte voxels, all 0: a thousandth of what it unpacks to.
@@ -111,6 +112,35 @@ TEST_F(Hostile, NamesInADataSetLeadNowhere) {
   EXPECT_THAT(file_text(folder / "work/quarantine.csv"), HasSubstr("../../escaped,E_NAME"));
   for (const auto& entry : fs::directory_iterator(folder / ""))
     EXPECT_TRUE(entry.path().filename() == "data" || entry.path().filename() == "work") << entry.path();
+}
+
+TEST_F(Hostile, InfoReadsThroughWhatItCallsReadable) {
+  Folder folder("info");
+  const std::string file = folder / "a.nii.gz";
+  fs::copy(data() + "/imagesTr/phantom_000_0000.nii.gz", file);
+  EXPECT_EQ(run_voxshard("info " + file).exit_code, 0);
+  fs::resize_file(file, 4000);
+  CommandResult r = run_voxshard("info " + file + " --json");
+  EXPECT_EQ(r.exit_code, 3) << r.err;
+  EXPECT_EQ(r.json().at("files").at(0).at("readable"), false);
+  EXPECT_THAT(r.json().at("failures").at(0).at("message").get<std::string>(), HasSubstr("truncated"));
+  EXPECT_EQ(run_voxshard("info " + file + " --quick").exit_code, 0)
+      << "only the header is looked at when that is asked";
+  fs::copy(data() + "/imagesTr/phantom_000_0000.nii.gz", folder / "b.nii.gz");
+  EXPECT_EQ(run_voxshard("info " + (folder / "")).exit_code, 8);
+}
+
+TEST_F(Hostile, MirroringSidesIsSaidBeforeTraining) {
+  Folder folder("sides");
+  fs::copy(work(), folder / "work", fs::copy_options::recursive);
+  nlohmann::json plans = nlohmann::json::parse(file_text(folder / "work/plans.json"));
+  auto& names = plans["prepare"]["class_names"];
+  names[1] = "kidney_left", names[2] = "kidney_right";
+  folder.write("work/plans.json", plans.dump());
+  const std::string train =
+      "train " + (folder / "work") + " -o " + (folder / "run") + kModel + kTraining + "--restart ";
+  EXPECT_THAT(run_voxshard(train + "--flip W").err, HasSubstr("W_MIRROR --flip swaps left and right"));
+  EXPECT_THAT(run_voxshard(train + "--flip DH").err, Not(HasSubstr("W_MIRROR")));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "libcore/metrics/average_precision.h"
 #include "pipelines/tasks/detection/detection_dataset.h"
 #include "pipelines/tasks/detection/predict_image.h"
+#include "pipelines/tasks/sided_classes.h"
 
 namespace voxshard {
 namespace {
@@ -64,6 +65,12 @@ class DetectionTask : public TrainingTask {
             {"contrast", s.augmentation.contrast},
             {"saturation", s.augmentation.saturation},
             {"pad_multiple", s.pad_multiple}};
+  }
+
+  std::vector<std::string> warnings() const override {
+    std::vector<std::string> names;
+    for (const DetectionClass& c : sets_.train.classes) names.push_back(c.name);
+    return o_.sampling.augmentation.mirror > 0 ? mirror_warnings(names, "{mirror}") : std::vector<std::string>();
   }
 
   void describe(const std::filesystem::path& run) const override {

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "io/files/config_file.h"
+#include "io/files/file_name.h"
 #include "io/volume/mapped_volume.h"
 #include "io/volume/resample.h"
 #include "pipelines/tasks/segmentation/case_memory.h"
@@ -44,7 +45,7 @@ Json request_of(const PrepareOptions& options, const Dataset& dataset) {
           {"orientation", options.orientation},
           {"clip_hu", clip},
           {"seed", options.seed},
-          {"normalise", normalise_name(options.normalise)},
+          {"normalise", options.normalise ? normalise_name(*options.normalise) : "by channel"},
           {"classes", dataset.label_names},
           {"cases", cases}};
 }
@@ -61,7 +62,6 @@ PreparePlan plan_from_options(const PrepareOptions& options) {
   plan.orientation = options.orientation;
   if (options.orientation != "keep")
     reorient({Geometry{.size = {1, 1, 1}}, Tensor(DType::kI32, {1, 1, 1})}, options.orientation);
-  plan.normalise = options.normalise;
   plan.clip_hu = options.clip_hu;
   if (plan.clip_hu && !(plan.clip_hu->low < plan.clip_hu->high))
     throw Error(ErrorKind::kUsage, "[prepare] {clip} needs LOW,HIGH with LOW below HIGH");
@@ -69,10 +69,26 @@ PreparePlan plan_from_options(const PrepareOptions& options) {
     const auto mm = parse_numbers(options.spacing, 3, "{spacing}");
     for (double s : mm)
       if (!(s >= kLeastSpacingMm && s <= kMostSpacingMm))
-        throw Error(ErrorKind::kUsage, "[prepare] {spacing} must be positive, from 0.001 to 10000 mm; got " + options.spacing);
+        throw Error(ErrorKind::kUsage,
+                    "[prepare] {spacing} must be positive, from 0.001 to 10000 mm; got " + options.spacing);
     plan.spacing_mm = {mm[0], mm[1], mm[2]};
   }
   return plan;
+}
+
+/// How the channel is normalised: what was asked for, else as nnU-Net does by the channel's name.
+Normalise choose_normalise(const PrepareOptions& options, const Dataset& dataset, Progress& progress) {
+  const std::string& channel = dataset.channels.front();
+  if (!options.normalise) {
+    const Normalise chosen = normalise_of_channel(channel);
+    if (chosen != Normalise::kCt)
+      progress.log("channel \"" + shown_name(channel) + "\" is no CT: normalised by " + normalise_name(chosen));
+    return chosen;
+  }
+  if (*options.normalise == Normalise::kCt && !is_ct_channel(channel))
+    progress.log("channel \"" + shown_name(channel) +
+                 "\" is no CT, but is normalised as one because {normalise} ct says so");
+  return *options.normalise;
 }
 
 void complete_plan(PreparePlan& plan, const PrepareOptions& options, const std::vector<CaseFingerprint>& cases) {
@@ -102,17 +118,19 @@ void complete_plan(PreparePlan& plan, const PrepareOptions& options, const std::
 
 /// The four files of one case; cases/ID.json comes last and says that the others are whole.
 Json prepare_case(const Case& item, const PreparePlan& plan, const PrepareOptions& options) {
-  const SourceCase source = read_source_case(item, plan.classes(), options.formats);
+  const SourceCase source = read_source_case(item, plan.classes(), options.formats, plan.ignore_label);
   const PreparedImage image = prepare_image(source.image, plan);
   const Volume label = prepare_label(source.label, plan);
   ensure(same_geometry(image.image.geometry, label.geometry), "image and label share the prepared grid");
   const ForegroundVoxels voxels = sample_foreground(label.voxels, plan.classes(), item.id, options.seed);
   std::vector<std::int64_t> class_voxels(plan.classes(), 0);
-  for (std::int64_t i = 0; i < label.voxels.count(); ++i) ++class_voxels[label.voxels.as<std::int32_t>()[i]];
+  for (std::int64_t i = 0; i < label.voxels.count(); ++i)
+    if (const std::int32_t c = label.voxels.as<std::int32_t>()[i]; c < plan.classes()) ++class_voxels[c];
 
   const fs::path& work = options.work;
   write_volume(prepared_image(work, item.id), image.image, DiskType::kF32);
-  write_volume(prepared_label(work, item.id), label, plan.classes() <= 256 ? DiskType::kU8 : DiskType::kI16);
+  write_volume(prepared_label(work, item.id), label,
+               plan.classes() + (plan.ignore_label ? 1 : 0) <= 256 ? DiskType::kU8 : DiskType::kI16);
   save_foreground(prepared_foreground(work, item.id), voxels);
   const Shape shape = label.voxels.shape();
   Json record = {{"case", item.id},
@@ -193,7 +211,9 @@ PrepareReport prepare_dataset(const PrepareOptions& options, Progress& progress)
   PreparePlan plan = plan_from_options(options);
   const Dataset dataset = read_source_dataset(options.dataset);
   plan.channels = dataset.channels;
+  plan.normalise = choose_normalise(options, dataset, progress);
   plan.class_names = dataset.label_names;
+  plan.ignore_label = dataset.ignore_label;
   for (const char* part : {"images", "labels", "foreground", "cases"}) make_output_folder(options.work / part);
 
   std::vector<CaseFailure> missing;
@@ -215,7 +235,8 @@ PrepareReport prepare_dataset(const PrepareOptions& options, Progress& progress)
     std::vector<CaseFingerprint> all(dataset.training.size()), good;
     const auto need = [&](const Case& item) { return reading_case_bytes(item, options.formats); };
     usable = pass.run(need, [&](std::int64_t i) {
-      const SourceCase source = read_source_case(dataset.training[i], plan.classes(), options.formats);
+      const SourceCase source =
+          read_source_case(dataset.training[i], plan.classes(), options.formats, plan.ignore_label);
       all[i] = take_fingerprint(dataset.training[i].id, source.image, source.label, plan.classes());
     });
     if (progress.stop_requested()) return report.interrupted = true, report;
@@ -259,6 +280,7 @@ PrepareReport prepare_dataset(const PrepareOptions& options, Progress& progress)
   write_quarantine(options.work, failures);
   Json labels, channels;
   for (int c = 0; c < plan.classes(); ++c) labels[plan.class_names[c]] = c;
+  if (plan.ignore_label) labels["ignore"] = *plan.ignore_label;
   for (std::size_t c = 0; c < plan.channels.size(); ++c) channels[std::to_string(c)] = plan.channels[c];
   write_json(options.work / "run.json",
              {{"command", "prepare"}, {"version", VOXSHARD_VERSION}, {"report", to_json(report)}});

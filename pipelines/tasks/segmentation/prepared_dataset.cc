@@ -68,7 +68,8 @@ ForegroundVoxels sample_foreground(const Tensor& label, int classes, const std::
   const auto* v = label.as<std::int32_t>();
   const std::int64_t n = label.count(), h = label.shape()[1], w = label.shape()[2];
   std::vector<std::int64_t> count(classes, 0);
-  for (std::int64_t i = 0; i < n; ++i) ++count[v[i]];
+  for (std::int64_t i = 0; i < n; ++i)
+    if (v[i] < classes) ++count[v[i]];
 
   ForegroundVoxels voxels;
   std::vector<std::int64_t> seen(classes, 0), taken(classes, 0);
@@ -88,7 +89,7 @@ ForegroundVoxels sample_foreground(const Tensor& label, int classes, const std::
     if (!voxels.by_class[c].empty()) next[c] = wanted(c);
   for (std::int64_t i = 0; i < n; ++i) {
     const int c = v[i];
-    if (c == 0 || seen[c]++ != next[c] || taken[c] >= voxels.by_class[c].shape()[0]) continue;
+    if (c == 0 || c >= classes || seen[c]++ != next[c] || taken[c] >= voxels.by_class[c].shape()[0]) continue;
     auto* row = voxels.by_class[c].as<std::int32_t>() + 3 * taken[c];
     row[0] = static_cast<std::int32_t>(i / (h * w));
     row[1] = static_cast<std::int32_t>(i / w % h);

@@ -53,7 +53,7 @@ inline constexpr std::int64_t kForegroundSamples = 10000;
 ForegroundVoxels load_foreground(const PreparedCase& item, int classes);
 
 /// The same id and seed give the same voxels.
-///   label  (D, H, W) i32 in [0, classes)
+///   label  (D, H, W) i32, 0 or more; from `classes` on: ignored
 ForegroundVoxels sample_foreground(const Tensor& label, int classes, const std::string& id, std::uint64_t seed);
 void save_foreground(const std::filesystem::path& path, const ForegroundVoxels& voxels);
 

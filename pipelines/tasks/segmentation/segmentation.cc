@@ -17,8 +17,8 @@ std::vector<Setting> limit_settings(VolumeLimits& limits) {
   const std::string group = "Limits";
   return {{"most-voxels", "Voxels of a volume, and of what it is resampled to; more is left out with E_SIZE", group,
            &limits.most_voxels, {{1, 0x1p40}}},
-          {"most-inflation", "Bytes that one byte of a .gz may unpack to, asked of what unpacks to more than 1 GiB", group,
-           &limits.most_inflation, {{1, 1e6}}}};
+          {"most-inflation", "Bytes that one byte of a .gz may unpack to, asked of what unpacks to more than 1 GiB",
+           group, &limits.most_inflation, {{1, 1e6}}}};
 }
 
 std::vector<Setting> prepare_settings(PrepareOptions& o) {
@@ -31,8 +31,8 @@ std::vector<Setting> prepare_settings(PrepareOptions& o) {
          o.clip_hu = Range{numbers[0], numbers[1]};
        }},
       {.name = "normalise",
-       .help =
-           "ct: mean and std of the foreground; zscore: of each image; window: {clip} onto -1..1; none; default: ct",
+       .help = "ct: mean and std of the foreground; zscore: of each image; window: {clip} onto -1..1; none; default: "
+               "ct for a channel called CT, else zscore",
        .value = [&o](const std::string& text) { o.normalise = normalise_from_name(text); },
        .choices = {"ct", "zscore", "window", "none"}}};
   for (Setting& setting : limit_settings(o.formats.limits)) settings.push_back(std::move(setting));
@@ -123,8 +123,12 @@ class Segmentation : public Task {
                           " training, " + std::to_string(set.test.size()) + " test cases\n  classes:";
     for (std::size_t c = 0; c < set.label_names.size(); ++c)
       folder.dataset_text += " " + std::to_string(c) + " " + set.label_names[c];
+    if (set.ignore_label) {
+      folder.dataset["ignore_label"] = *set.ignore_label;
+      folder.dataset_text += ", " + std::to_string(*set.ignore_label) + " is ignored";
+    }
     folder.dataset_text += "\n";
-    add_volumes(folder, images, options.formats, report.failures);
+    add_volumes(folder, images, options, report.failures);
     report.folders.add(folder);
     return true;
   }

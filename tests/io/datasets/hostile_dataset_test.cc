@@ -5,6 +5,8 @@
 namespace voxshard {
 namespace {
 
+using testing::HasSubstr;
+
 const std::string kHead = R"({"channel_names": {"0": "CT"}, "file_ending": ".nii", )";
 const std::string kLabels = R"("labels": {"background": 0, "liver": 1}, "numTraining": 1)";
 
@@ -49,6 +51,22 @@ TEST(Dataset, FoldsNameCasesNotPaths) {
   ScratchFolder dir;
   write_bytes(dir.path() / "splits.json", R"([{"train": ["a"], "val": ["../b"]}])");
   expect_error(ErrorKind::kInput, "leads to another folder", [&] { read_splits(dir.path() / "splits.json"); });
+}
+
+TEST(Dataset, TheIgnoreLabelIsNoClass) {
+  const DatasetFolder dir(kHead + R"("labels": {"background": 0, "liver": 1, "ignore": 2}})");
+  Dataset d = read_dataset(dir.path());
+  EXPECT_THAT(d.label_names, testing::ElementsAre("background", "liver"));
+  EXPECT_EQ(d.ignore_label, 2);
+  d.folder = dir.path() / "copy";
+  fs::create_directories(d.folder);
+  write_dataset_json(d);
+  EXPECT_THAT(read_bytes(d.folder / "dataset.json"), HasSubstr("\"ignore\": 2"));
+}
+
+TEST(Dataset, AnIgnoreLabelThatIsNotTheHighestIsRefusedByName) {
+  const DatasetFolder dir(kHead + R"("labels": {"background": 0, "ignore": 1, "liver": 2}})");
+  expect_error(ErrorKind::kInput, "\"ignore\"", [&] { read_dataset(dir.path()); });
 }
 
 }  // namespace

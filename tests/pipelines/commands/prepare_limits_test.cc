@@ -1,4 +1,4 @@
-// What a data set that is too large costs `prepare`: the case, and nothing else.
+// What a data set that is too large, or not what it seems, costs `prepare`: the case, and nothing else.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,12 +13,19 @@
 namespace voxshard {
 namespace {
 
+using ::testing::Contains;
 using ::testing::HasSubstr;
 
 PrepareOptions options_of(const Scene& scene) {
   PrepareOptions options;
   options.dataset = scene.data(), options.work = scene.work(), options.threads = 2;
   return options;
+}
+
+void edit_dataset(const Scene& scene, const std::function<void(nlohmann::json&)>& change) {
+  nlohmann::json json = read_json(scene.data() / "dataset.json");
+  change(json);
+  std::ofstream(scene.data() / "dataset.json") << json.dump();
 }
 
 TEST(Prepare, ACaseThatIsTooLargeCostsItself) {
@@ -94,6 +101,38 @@ TEST(Prepare, MemoryForOneCaseAtATimeGivesTheSameFiles) {
   options.formats.limits.memory_bytes = 30000;  // of some 18 kB a case
   EXPECT_EQ(prepare_dataset(options, scene.progress).prepared, 4);
   EXPECT_TRUE(wide == Scene::bytes_of(options.work / "images/case_3.nii"));
+}
+
+TEST(Prepare, OnlyAChannelCalledCtIsNormalisedAsCt) {
+  Scene scene("prepare_channel");
+  scene.write_dataset(2);
+  for (const auto& [channel, wanted] : {std::pair("CT", Normalise::kCt), std::pair("ct", Normalise::kCt),
+                                        std::pair("T1", Normalise::kZscore), std::pair("noNorm", Normalise::kNone)}) {
+    edit_dataset(scene, [&, name = std::string(channel)](nlohmann::json& json) { json["channel_names"]["0"] = name; });
+    EXPECT_EQ(prepare_dataset(options_of(scene), scene.progress).plan.normalise, wanted) << channel;
+  }
+  EXPECT_THAT(scene.progress.lines, Contains(HasSubstr("channel \"T1\" is no CT: normalised by zscore")));
+  edit_dataset(scene, [](nlohmann::json& json) { json["channel_names"]["0"] = "rgb_to_0_1"; });
+  EXPECT_THROW(prepare_dataset(options_of(scene), scene.progress), Error);
+  PrepareOptions asked = options_of(scene);
+  asked.normalise = Normalise::kCt;
+  EXPECT_EQ(prepare_dataset(asked, scene.progress).plan.normalise, Normalise::kCt) << "a user who says so is obeyed";
+}
+
+TEST(Prepare, IgnoredVoxelsAreOfNoClass) {
+  Scene scene("prepare_ignore");
+  scene.write_dataset(2);
+  edit_dataset(scene, [](nlohmann::json& json) { json["labels"] = {{"background", 0}, {"one", 1}, {"ignore", 2}}; });
+  const PrepareReport report = prepare_dataset(options_of(scene), scene.progress);
+  EXPECT_TRUE(report.failures.empty());
+  const PreparedDataset d = read_prepared(scene.work());
+  EXPECT_EQ(d.plan.classes(), 2);
+  EXPECT_EQ(d.plan.ignore_label, 2);
+  EXPECT_EQ(d.cases[0].class_voxels, (std::vector<std::int64_t>{480, 320})) << "160 voxels of class 2 are unknown";
+  const Volume label = read_label(d.cases[0].label);
+  EXPECT_EQ(std::count(label.voxels.as<std::int32_t>(), label.voxels.as<std::int32_t>() + label.voxels.count(), 2),
+            160);
+  EXPECT_EQ(load_foreground(d.cases[0], 2).by_class.size(), 2u);
 }
 
 }  // namespace
