@@ -16,10 +16,11 @@ RunCommand add(CLI::App& app) {
                  "folders of NIfTI files or videos")
       ->required();
   auto quick = std::make_shared<bool>(false);
-  app.add_flag("--quick", *quick, "Count the frames of videos by their packets instead of decoding every one");
+  app.add_flag("--quick", *quick, "Headers only: volumes and pictures are not read through, frames of videos are counted by their packets");
   return [paths, quick](const Context& context) {
     const InfoReport report = run_info(*paths, {.quick = *quick, .threads = context.threads});
-    return Outcome{.json = to_json(report), .text = with_flags(to_text(report)), .exit_code = report.failures.empty() ? kExitOk : kExitPartial};
+    const int code = report.failures.empty() ? kExitOk : report.unusable == paths->size() ? kExitInput : kExitPartial;
+    return Outcome{.json = to_json(report), .text = with_flags(to_text(report)), .exit_code = code};
   };
 }
 

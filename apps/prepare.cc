@@ -4,19 +4,26 @@
 #include "apps/command.h"
 #include "apps/task_args.h"
 #include "pipelines/commands/run_prepare.h"
+#include "pipelines/runs/model_spec.h"
 
 namespace voxshard {
 namespace {
 
 RunCommand add(CLI::App& app) {
   auto o = std::make_shared<PrepareRequest>();
+  auto memory = std::make_shared<std::string>();
   app.add_option("dataset", o->dataset, "Data set folder: nnU-Net or Medical Segmentation Decathlon. A file on which a library crashes (instead of refusing "
                  "it) ends the run, which names it: leave it out and go on with --resume")->required();
   app.add_option("-o,--output", o->work, "Work folder to write")->required();
   add_task_settings(app, TaskCommand::kPrepare, o->task);
   app.add_option("--seed", o->seed, "Seed of the foreground samples")->capture_default_str();
   app.add_flag("--resume", o->resume, "Skip cases that an earlier run finished with the same options and files");
-  return [o](const Context& context) {
+  app.add_option(
+      "--host-memory", *memory,
+      "Budget of this process, like 8GiB: decides how many cases are in flight, and which are refused; default: "
+      "what the machine has free");
+  return [o, memory](const Context& context) {
+    if (!memory->empty()) o->host_budget_bytes = bytes_from_text(*memory);
     o->threads = context.threads;
     return outcome(run_prepare(*o, *context.progress));
   };

@@ -29,9 +29,10 @@ struct DetectionImage {
   std::vector<TrueBox> boxes;          // in the order of the file; categories are indices into the classes
 };
 
-/// What is wrong with one entry. Codes that begin with E left it out: E_ENTRY (malformed), E_DUPLICATE, E_CLASS,
-/// E_IMAGE (of an image that is not listed), E_BOX (not finite, without area or outside of the picture), E_MISSING and
-/// E_READ (the picture). Those with W kept it: W_CLIPPED, W_SIZE (the picture has another size than its entry says).
+/// What is wrong with one entry. Codes that begin with E left it out: E_ENTRY (malformed), E_DUPLICATE, E_CLASS, E_NAME
+/// (a picture's name that leaves the folder), E_IMAGE (of an image that is not listed), E_BOX (not finite, without area
+/// or outside of the picture), E_MISSING and E_READ (the picture). Those with W kept it: W_CLIPPED, W_SIZE (the picture
+/// has another size than its entry says).
 struct EntryNote {
   std::string entry;  // "annotations[17]", "cells_03.png", "cells_03.xml object 2"
   std::string code;

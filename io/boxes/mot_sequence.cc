@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "io/boxes/mot.h"
+#include "io/files/file_name.h"
 #include "io/files/structured_text.h"
 #include "io/image/image_header.h"
 #include "io/image/picture.h"
@@ -44,7 +45,7 @@ fs::path picture_folder(const fs::path& folder) {
   for (std::string line; std::getline(in, line);) {
     const std::size_t equals = line.find('=');
     if (equals != std::string::npos && trimmed(line.substr(0, equals)) == "imDir")
-      return folder / trimmed(line.substr(equals + 1));
+      return named_path(folder, trimmed(line.substr(equals + 1)));
   }
   return folder / "img1";
 }

@@ -9,6 +9,7 @@
 #include <sstream>
 #include <system_error>
 
+#include "io/files/file_name.h"
 #include "io/files/structured_text.h"
 #include "libcore/base/error.h"
 
@@ -81,7 +82,10 @@ Page read_page(const fs::path& file, const fs::path& pictures, std::vector<Entry
   Page page;
   std::string name = root.child("filename").text().as_string();
   if (name.empty()) name = file.stem().string() + ".jpg";
-  page.image.file = pictures / fs::path(name).filename();
+  name = fs::path(name).filename().string();
+  if (const std::string problem = name_problem(name); !problem.empty())
+    throw EntryProblem("names the picture \"" + shown_name(name) + "\", which " + problem, "E_NAME");
+  page.image.file = pictures / name;
   page.image.width = side(root.child("size"), "width");
   page.image.height = side(root.child("size"), "height");
   int count = 0;

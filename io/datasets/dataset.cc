@@ -13,6 +13,7 @@
 #include "io/files/atomic_file.h"
 #include "io/files/config_file.h"
 #include "io/files/file_error.h"
+#include "io/files/file_name.h"
 
 namespace voxshard {
 namespace {
@@ -64,6 +65,16 @@ std::map<int, std::string> by_name(const json& object, const fs::path& file) {
   return names;
 }
 
+/// nnU-Net's label of voxels that nobody annotated: no class, but the number behind all classes.
+void take_ignore_label(Dataset& d, const fs::path& file) {
+  const auto at = std::find(d.label_names.begin(), d.label_names.end(), "ignore");
+  if (at == d.label_names.end()) return;
+  if (at + 1 != d.label_names.end() || d.label_names.size() < 3)
+    refuse(file, "has an \"ignore\" label that is not the highest behind the background and a class, as nnU-Net wants it");
+  d.label_names.pop_back();
+  d.ignore_label = static_cast<int>(d.label_names.size());
+}
+
 bool file_exists(const fs::path& path) {
   std::error_code error;
   return fs::is_regular_file(path, error);
@@ -104,15 +115,22 @@ std::set<std::string> label_ids(const fs::path& folder, const std::string& endin
   return ids;
 }
 
-/// Takes a case into `cases` when all its files are there, else into the problems.
+/// Takes a case into `cases` when its id can name files and all its files are there, else into the problems.
 void take(Dataset& d, std::vector<Case>& cases, Case one, bool needs_label) {
+  const auto leave_out = [&](const char* code, const std::string& reason) {
+    d.problems.push_back({shown_name(one.id), code, reason});
+  };
+  if (const std::string problem = name_problem(one.id); !problem.empty())
+    return leave_out("E_NAME", "the case's name " + problem + "; expected one plain file name: rename the case");
   for (const auto& image : one.images)
-    if (!file_exists(image)) return d.problems.push_back({one.id, "image " + image.string() + " is missing"});
+    if (!file_exists(image)) return leave_out("E_MISSING", "image " + image.string() + " is missing");
   if (one.label && !file_exists(*one.label)) {
-    if (needs_label) return d.problems.push_back({one.id, "label " + one.label->string() + " is missing"});
+    if (needs_label) return leave_out("E_MISSING", "label " + one.label->string() + " is missing");
     one.label.reset();
   }
-  if (needs_label && !one.label) return d.problems.push_back({one.id, "no label is given"});
+  if (needs_label && !one.label) return leave_out("E_MISSING", "no label is given");
+  if (std::any_of(cases.begin(), cases.end(), [&](const Case& other) { return other.id == one.id; }))
+    return leave_out("E_DUPLICATE", "an earlier case has this name, which this one would overwrite; rename it");
   cases.push_back(std::move(one));
 }
 
@@ -179,8 +197,11 @@ void read_cases(Dataset& d, const json& root, const fs::path& file) {
     d.kind = "nnU-Net v2";
     if (!root.contains("file_ending")) refuse(file, "has no file_ending");
     d.file_ending = root.at("file_ending").get<std::string>();
+    if (const std::string problem = name_problem("x" + d.file_ending); !problem.empty())
+      refuse(file, "has a file_ending that " + problem);
     d.channels = in_order(by_number(root.at("channel_names"), file), file, "channels");
     d.label_names = in_order(by_name(root.at("labels"), file), file, "labels");
+    take_ignore_label(d, file);
     if (root.contains("dataset")) {
       read_explicit_cases(d, root.at("dataset"));
       for (const std::string& id : channel_ids(d.folder / "imagesTs", d.file_ending))
@@ -192,6 +213,7 @@ void read_cases(Dataset& d, const json& root, const fs::path& file) {
   }
   d.channels = in_order(by_number(root.at("modality"), file), file, "channels");
   d.label_names = in_order(by_number(root.at("labels"), file), file, "labels");
+  take_ignore_label(d, file);
   if (has_channel_files(d) && !listed_files_exist(d, root)) {
     d.kind = "nnU-Net v1";
     read_channel_folders(d);
@@ -241,6 +263,7 @@ void write_dataset_json(const Dataset& d) {
   nlohmann::ordered_json root;
   for (std::size_t c = 0; c < d.channels.size(); ++c) root["channel_names"][std::to_string(c)] = d.channels[c];
   for (std::size_t k = 0; k < d.label_names.size(); ++k) root["labels"][d.label_names[k]] = k;
+  if (d.ignore_label) root["labels"]["ignore"] = *d.ignore_label;
   root["numTraining"] = d.training.size();
   root["file_ending"] = d.file_ending;
   root["name"] = d.name;

@@ -23,7 +23,8 @@ struct Case {
 
 /// A case that cannot be used, and why.
 struct CaseProblem {
-  std::string id;
+  std::string id;    // as it can be shown
+  std::string code;  // E_MISSING, E_NAME, E_DUPLICATE
   std::string reason;
 };
 
@@ -32,10 +33,11 @@ struct Dataset {
   std::filesystem::path folder;
   std::vector<std::string> channels;     // "CT", in channel order
   std::vector<std::string> label_names;  // by class; [0] is the background
+  std::optional<int> ignore_label;       // nnU-Net's "ignore": where nothing is known; the number behind the classes
   std::vector<Case> training;            // sorted by id; usable ones only: every file is there
   std::vector<Case> test;                // from imagesTs; a label when labelsTs holds it
   std::string file_ending = ".nii.gz";
-  std::vector<CaseProblem> problems;  // cases left out: a label or a channel is missing
+  std::vector<CaseProblem> problems;  // cases left out: a file is missing, the id is no plain name or there twice
   std::string kind;                   // "nnU-Net v2", "nnU-Net v1" or "Decathlon"
 };
 

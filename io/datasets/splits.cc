@@ -14,6 +14,7 @@
 #include "io/files/atomic_file.h"
 #include "io/files/config_file.h"
 #include "io/files/file_error.h"
+#include "io/files/file_name.h"
 
 namespace voxshard {
 
@@ -63,6 +64,12 @@ std::vector<Split> read_splits(const std::filesystem::path& path) {
   }
   if (splits.empty())
     throw input_error(path, "is no list of {\"train\": [...], \"val\": [...]}", "remove it to split anew");
+  for (const Split& one : splits)
+    for (const auto* ids : {&one.train, &one.val})
+      for (const std::string& id : *ids)
+        if (const std::string problem = name_problem(id); !problem.empty())
+          throw input_error(path, "names the case \"" + shown_name(id) + "\", which " + problem,
+                            "remove it to split anew", "E_NAME");
   return splits;
 }
 

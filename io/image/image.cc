@@ -1,5 +1,7 @@
 #include "io/image/image.h"
 
+#include <new>
+
 #include <opencv2/core.hpp>
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
@@ -19,7 +21,8 @@ cv::Mat decoded(const std::string& bytes) {
   const cv::Mat buffer(1, static_cast<int>(bytes.size()), CV_8U, const_cast<char*>(bytes.data()));
   try {
     return cv::imdecode(buffer, cv::IMREAD_COLOR | cv::IMREAD_ANYDEPTH);
-  } catch (const cv::Exception&) {
+  } catch (const cv::Exception& e) {
+    if (e.code == cv::Error::StsNoMem) throw std::bad_alloc();
     return {};
   }
 }
@@ -32,16 +35,20 @@ cv::Mat shared_view(const Tensor& rgb) {
 
 }  // namespace
 
+void require_pixels_within(std::int64_t most_pixels, std::int64_t width, std::int64_t height, const fs::path& picture) {
+  if (height > 0 && width > most_pixels / height)
+    throw input_error(picture,
+                      "has " + std::to_string(width) + " x " + std::to_string(height) + " pixels; at most " +
+                          std::to_string(most_pixels) + " are read",
+                      "cut it into smaller pictures, or raise most-pixels", "E_SIZE");
+}
+
 Tensor read_rgb(const fs::path& path, const ImageReadOptions& options) {
   ensure(options.dtype == DType::kU8 || options.dtype == DType::kF32, "a picture is read as u8 or f32");
   const NowReading reading(path);
   const std::string bytes = read_image_bytes(path);
   const ImageHeader h = parse_image_header(bytes, path);
-  if (h.width > options.most_pixels / h.height)
-    throw input_error(path,
-                      "has " + std::to_string(h.width) + " x " + std::to_string(h.height) + " pixels; at most " +
-                          std::to_string(options.most_pixels) + " are read",
-                      "cut it into smaller pictures");
+  require_pixels_within(options.most_pixels, h.width, h.height, path);
   opencv_on_this_thread();
   cv::Mat bgr = decoded(bytes);
   if (bgr.empty() || bgr.channels() != 3 || (bgr.depth() != CV_8U && bgr.depth() != CV_16U))

@@ -13,15 +13,22 @@
 
 namespace voxshard {
 
+/// 11585 x 11585, as for the frames of videos: a damaged header must not ask for all memory.
+inline constexpr std::int64_t kMostPixels = std::int64_t{1} << 27;
+
 struct ImageReadOptions {
-  DType dtype = DType::kU8;                          // kU8, or kF32: the highest value of the file's type becomes 1
-  std::int64_t most_pixels = std::int64_t{1} << 28;  // a header that promises more is refused before decoding
+  DType dtype = DType::kU8;                // kU8, or kF32: the highest value of the file's type becomes 1
+  std::int64_t most_pixels = kMostPixels;  // a header that promises more is refused before decoding
 };
 
 /// The upright picture, (H, W, 3), red first. 16 bits become 8 by rounding v / 257.
-/// Errors: kInput as read_image_header, and for pixels that cannot be decoded or are too many.   Threads: any number at
-/// once.   Cost: the file, the decoded pixels and the result are held together.
+/// Errors: kInput as read_image_header, and for pixels that cannot be decoded or are too many (E_SIZE).   Threads: any
+/// number at once.   Cost: the file, the decoded pixels and the result are held together.
 Tensor read_rgb(const std::filesystem::path& path, const ImageReadOptions& options = {});
+
+/// Errors: kInput E_SIZE naming the picture, when it has more pixels than are read.
+void require_pixels_within(std::int64_t most_pixels, std::int64_t width, std::int64_t height,
+                           const std::filesystem::path& picture);
 
 /// Writes (H, W, 3) u8, red first, atomically: PNG, JPEG (quality 95) or TIFF by the name's ending.
 /// Errors: kOutput, also for another ending.

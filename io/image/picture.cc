@@ -65,7 +65,7 @@ struct PictureReader::Impl {
     if (open != videos.end()) {
       videos.splice(videos.begin(), videos, open);
     } else {
-      videos.push_front({file, VideoReader(file, {.threads = options.threads})});
+      videos.push_front({file, VideoReader(file, {.threads = options.threads, .most_pixels = options.most_pixels})});
       while (videos.size() > std::max<std::size_t>(1, options.most_videos)) videos.pop_back();
     }
     return videos.front().reader;
@@ -113,7 +113,9 @@ PictureReader& PictureReader::operator=(PictureReader&&) noexcept = default;
 
 Tensor PictureReader::read(const fs::path& picture, const ImageReadOptions& options) const {
   const PictureAddress address = picture_address(picture);
-  if (!address.frame) return read_rgb(picture, options);
+  if (!address.frame)
+    return read_rgb(picture,
+                    {.dtype = options.dtype, .most_pixels = std::min(options.most_pixels, impl_->options.most_pixels)});
   Tensor rgb;
   {
     const std::lock_guard lock(impl_->mutex);
@@ -126,6 +128,7 @@ PictureSize PictureReader::size(const fs::path& picture) const {
   const PictureAddress address = picture_address(picture);
   if (!address.frame) {
     const ImageHeader header = read_image_header(picture);
+    require_pixels_within(impl_->options.most_pixels, header.width, header.height, picture);
     return {header.width, header.height};
   }
   const std::lock_guard lock(impl_->mutex);

@@ -35,6 +35,7 @@ struct PictureReaderOptions {
   int threads = 1;                                     // of each decoder
   std::size_t most_videos = 2;                         // open at once; the one used least recently is closed
   std::int64_t cache_bytes = std::int64_t{256} << 20;  // of decoded frames that are kept, the latest used
+  std::int64_t most_pixels = kMostPixels;              // of a picture or frame; more is E_SIZE
 };
 
 struct PictureSize {

@@ -13,8 +13,6 @@ extern "C" {
 namespace voxshard {
 namespace {
 
-/// 11585 x 11585: a damaged header must not ask for all memory. 8K video is a quarter of it.
-constexpr std::int64_t kMostPixels = std::int64_t{1} << 27;
 /// A decoder that only fails, without taking anything new, is given up after this many errors.
 constexpr int kMostErrorsInARow = 256;
 
@@ -26,7 +24,7 @@ std::optional<std::int64_t> sane(std::int64_t ticks) {
 
 }  // namespace
 
-VideoDecoder::VideoDecoder(const VideoInput& input, int threads) : packet_(make_packet()) {
+VideoDecoder::VideoDecoder(const VideoInput& input, int threads, std::int64_t most_pixels) : packet_(make_packet()) {
   const AVCodecParameters& parameters = *input.stream().codecpar;
   const AVCodec* codec = avcodec_find_decoder(parameters.codec_id);
   const auto fail = [&](const std::string& what) {
@@ -40,7 +38,7 @@ VideoDecoder::VideoDecoder(const VideoInput& input, int threads) : packet_(make_
   if (avcodec_parameters_to_context(context_.get(), &parameters) < 0) throw fail("has parameters that make no sense");
   context_->pkt_timebase = input.stream().time_base;
   context_->thread_count = threads;
-  context_->max_pixels = kMostPixels;
+  context_->max_pixels = most_pixels;
   if (const int code = avcodec_open2(context_.get(), codec, nullptr); code < 0)
     throw fail("cannot be started (" + av_error_text(code) + ")");
 }

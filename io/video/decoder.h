@@ -21,10 +21,14 @@ struct DecodeDamage {
   std::string first_error;
 };
 
+/// 11585 x 11585: a damaged header must not ask for all memory. 8K video is a quarter of it.
+inline constexpr std::int64_t kMostFramePixels = std::int64_t{1} << 27;
+
 class VideoDecoder {
  public:
   /// `threads` >= 1: how many the codec may start. Errors: kInput when FFmpeg has no decoder for the codec.
-  VideoDecoder(const VideoInput& input, int threads);
+  /// Frames of more than `most_pixels` count as lost.
+  VideoDecoder(const VideoInput& input, int threads, std::int64_t most_pixels = kMostFramePixels);
 
   /// The next picture, fed from `input` as needed; false when there is no more. Memory: the codec's reference pictures
   /// and one picture per thread.

@@ -20,6 +20,16 @@ VideoScan scan(VideoInput& input, const VideoReadOptions& options) {
   return scan_by_decoding(input, options.threads);
 }
 
+/// The input of a video whose frames are not too large to be decoded.
+VideoInput& within_limits(VideoInput& input, const VideoStream& stream, const VideoReadOptions& options) {
+  if (stream.height > 0 && stream.width > options.most_pixels / stream.height)
+    throw Error(ErrorKind::kInput, "E_SIZE",
+                "[input] " + input.path().string() + ": has frames of " + std::to_string(stream.width) + " x " +
+                    std::to_string(stream.height) + " pixels; at most " + std::to_string(options.most_pixels) +
+                    " are read; scale it down, or raise most-pixels");
+  return input;
+}
+
 std::string counted(std::int64_t count, const std::string& what) {
   return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
@@ -34,8 +44,8 @@ std::string fixed(double seconds) {
 VideoReader::VideoReader(const std::filesystem::path& path, const VideoReadOptions& options)
     : input_(path),
       stream_(describe_stream(input_)),
-      scan_(scan(input_, options)),
-      decoder_(input_, options.threads),
+      scan_(scan(within_limits(input_, stream_, options), options)),
+      decoder_(input_, options.threads, options.most_pixels),
       to_rgb_(options.threads),
       picture_(make_frame()) {
   if (index().size() == 0)

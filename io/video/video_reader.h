@@ -26,8 +26,9 @@
 namespace voxshard {
 
 struct VideoReadOptions {
-  int threads = 1;            // of the decoder, and of the conversion to RGB
-  bool decode_index = false;  // count the frames by decoding them all once, instead of by the packets
+  int threads = 1;                              // of the decoder, and of the conversion to RGB
+  bool decode_index = false;                    // count the frames by decoding them all once, instead of by the packets
+  std::int64_t most_pixels = kMostFramePixels;  // of a frame; a file that promises more is refused
 };
 
 struct VideoFrame {
@@ -40,7 +41,8 @@ struct VideoFrame {
 class VideoReader {
  public:
   /// Reads the headers and builds the index. A file whose packets carry no usable timestamps is decoded for it.
-  /// Errors: kInput names the file, what is wrong and what to do; kInput too when there is not one frame.
+  /// Errors: kInput names the file, what is wrong and what to do; kInput too when there is not one frame; E_SIZE when
+  /// its frames are too large.
   explicit VideoReader(const std::filesystem::path& path, const VideoReadOptions& options = {});
 
   const VideoStream& stream() const { return stream_; }

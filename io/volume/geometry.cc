@@ -64,7 +64,8 @@ Geometry respaced(const Geometry& geometry, const std::array<double, 3>& spacing
                   "[resample] a target spacing must be a number above 0 mm; got " + std::to_string(spacing_mm[a]));
     const auto old_size = static_cast<double>(geometry.size[a]);
     // nearbyint rounds half to even in the default rounding mode, like Python's round.
-    const double size = std::max(1.0, std::nearbyint(geometry.spacing[a] / spacing_mm[a] * old_size));
+    // 2^40 voxels along an axis is beyond every limit, and still a number that can be multiplied.
+    const double size = std::clamp(std::nearbyint(geometry.spacing[a] / spacing_mm[a] * old_size), 1.0, 0x1p40);
     fresh.size[a] = static_cast<std::int64_t>(size);
     fresh.spacing[a] = geometry.spacing[a] * old_size / size;
     first[a] = 0.5 * old_size / size - 0.5;  // centre of the new first voxel: half a new voxel from the old edge

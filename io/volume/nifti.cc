@@ -13,6 +13,7 @@
 #include "io/volume/nifti.h"
 #include "io/files/atomic_file.h"
 #include "io/volume/nifti_header.h"
+#include "libcore/base/text.h"
 
 namespace voxshard {
 namespace {
@@ -36,6 +37,10 @@ class TolerantNiftiIO : public itk::NiftiImageIO {
   }
 };
 
+/// Whether memory was what a read failed for, which niftilib does not say: it holds the scalars twice.
+/// Errors: std::bad_alloc.
+void require_memory(std::int64_t bytes) { std::vector<char>().reserve(static_cast<std::size_t>(bytes)); }
+
 /// The scalars as they are on disk, in this machine's byte order. Slope and intercept are left to us: ITK 5.2 adds the
 /// intercept even where slope 0 says that there is no scaling, and scales in single precision.
 std::unique_ptr<char[]> read_scalars(const fs::path& path, const NiftiHeader& header) {
@@ -58,6 +63,7 @@ std::unique_ptr<char[]> read_scalars(const fs::path& path, const NiftiHeader& he
     io->Read(scalars.get());
     return scalars;
   } catch (const itk::ExceptionObject& e) {
+    require_memory(2 * header.voxel_bytes());
     throw input_error(path, std::string("cannot be read by ITK (") + e.GetDescription() + ")", "export it again");
   }
 }
@@ -175,6 +181,10 @@ VolumeInfo read_info(const fs::path& path) {
   std::error_code error;
   const auto size = fs::file_size(header.data_file, error);
   info.file_bytes = error ? 0 : static_cast<std::int64_t>(size);
+  info.compressed = header.data_file.extension() == ".gz";
+  if (!info.forms_agree)
+    info.warning = "W_FORMS qform and sform differ by " + fixed_text(info.forms_gap_mm, 1) + " mm; the " +
+                   info.form_used + " is used: check which of them is right";
   info.problem = volume_problem(header);
   info.readable = info.problem.empty();
   return info;
@@ -252,7 +262,8 @@ VolumeFormat nifti_format() {
           .read = [](const fs::path& path, DType dtype) {
             return dtype == DType::kI32 ? read_label_voxels(path) : read_image_voxels(path);
           },
-          .write = write_nifti};
+          .write = write_nifti,
+          .check = [](const fs::path& path) { static_cast<void>(checked(path)); }};
 }
 
 }  // namespace voxshard

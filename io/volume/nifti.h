@@ -2,7 +2,7 @@
 // ITK reads a truncated .nii.gz as if nothing had happened. Errors beside those of io/volume/volume.h: 4-D or more,
 // colour or complex, a sheared sform (over 0.5 degrees) without qform.
 //
-//   VolumeFormats formats = {nifti_format()};
+//   VolumeFormats formats = {.rows = {nifti_format()}};
 #pragma once
 
 #include "io/volume/volume.h"

@@ -176,7 +176,7 @@ std::optional<std::pair<fs::path, fs::path>> nifti_files(const fs::path& path) {
 
 NiftiHeader read_nifti_header(const fs::path& path) {
   const auto files = nifti_files(path);
-  if (!files) throw unknown_volume(path, {nifti_format()});
+  if (!files) throw unknown_volume(path, {.rows = {nifti_format()}});
   const auto [header_file, data_file] = *files;
   require_file(path);
   if (header_file != path) require_file(header_file);
@@ -257,6 +257,9 @@ class FiniteScan {
 
 }  // namespace
 
+/// A stream that unpacks without end is not followed to its end.
+constexpr std::int64_t kMostSurplusBytes = 64 << 20;
+
 NonFinite require_promised_bytes(const NiftiHeader& h, const fs::path& path, bool find_non_finite) {
   if (h.data_file != path) require_file(h.data_file);
   const std::int64_t voxels = h.voxel_bytes();
@@ -270,7 +273,8 @@ NonFinite require_promised_bytes(const NiftiHeader& h, const fs::path& path, boo
   GzFile gz(gzopen(h.data_file.c_str(), "rb"));
   if (!gz) throw input_error(h.data_file, "cannot be opened", "check its permissions");
   const bool scan = find_non_finite && (h.scalar_type() == "float32" || h.scalar_type() == "float64");
-  if (gzdirect(gz.get()) != 0) {
+  const bool plain = gzdirect(gz.get()) != 0;
+  if (plain) {
     const auto size = static_cast<std::int64_t>(fs::file_size(h.data_file));
     if (size < promised) throw too_short(size);
     if (!scan) return {};
@@ -285,6 +289,12 @@ NonFinite require_promised_bytes(const NiftiHeader& h, const fs::path& path, boo
     if (got == 0) break;
     total += got;
     if (scan) finite.add(buffer.get(), got);
+    if (plain && total >= promised) break;
+    if (total - promised > kMostSurplusBytes)
+      throw input_error(
+          path,
+          "goes on for more than 64 MiB behind the " + std::to_string(promised) + " bytes that its header promises",
+          "is it what it should be? Export it again", "E_SIZE");
   }
   int code = Z_OK;
   gzerror(gz.get(), &code);

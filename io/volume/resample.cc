@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 #include <optional>
 
 namespace voxshard {
@@ -86,6 +87,8 @@ Volume resample(const Volume& volume, const Geometry& grid, Interpolation kind, 
   filter->SetNumberOfWorkUnits(1);
   try {
     filter->Update();
+  } catch (const itk::MemoryAllocationError&) {
+    throw std::bad_alloc();
   } catch (const itk::ExceptionObject& e) {
     throw Error(ErrorKind::kInternal, std::string("[resample] ITK failed: ") + e.GetDescription());
   }

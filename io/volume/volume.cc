@@ -3,6 +3,8 @@
 //   read_image("ct.nii.gz")   // NIfTI reads it
 #include "io/volume/volume.h"
 
+#include <new>
+
 #include "io/files/now_reading.h"
 #include "io/volume/nifti.h"
 #include "libcore/base/text.h"
@@ -21,43 +23,66 @@ const char* ending_of(const fs::path& path, const VolumeFormat& format) {
 }
 
 const VolumeFormat& format_of(const fs::path& path, const VolumeFormats& formats) {
-  for (const VolumeFormat& format : formats)
+  for (const VolumeFormat& format : formats.rows)
     if (format.matches(path)) return format;
   throw unknown_volume(path, formats);
+}
+
+Volume read_as(DType dtype, const fs::path& path, const VolumeFormats& formats) {
+  const NowReading reading(path);
+  const VolumeFormat& format = format_of(path, formats);
+  const VolumeInfo info = format.read_header(path);
+  require_within(formats.limits, info, path);
+  try {
+    return format.read(path, dtype);
+  } catch (const std::bad_alloc&) {
+    throw input_error(path, "takes " + bytes_text(reading_bytes(info)) + " to read, which the system refused",
+                      "use fewer threads, or crop the volume", "E_MEMORY");
+  }
 }
 
 }  // namespace
 
 const VolumeFormats& volume_formats() {
-  static const VolumeFormats kFormats = {nifti_format()};
+  static const VolumeFormats kFormats = {.rows = {nifti_format()}};
   return kFormats;
 }
 
-Volume read_image(const fs::path& path, const VolumeFormats& formats) {
-  const NowReading reading(path);
-  return format_of(path, formats).read(path, DType::kF32);
-}
+Volume read_image(const fs::path& path, const VolumeFormats& formats) { return read_as(DType::kF32, path, formats); }
 
-Volume read_label(const fs::path& path, const VolumeFormats& formats) {
-  const NowReading reading(path);
-  return format_of(path, formats).read(path, DType::kI32);
-}
+Volume read_label(const fs::path& path, const VolumeFormats& formats) { return read_as(DType::kI32, path, formats); }
 
 VolumeInfo read_volume_info(const fs::path& path, const VolumeFormats& formats) {
   const NowReading reading(path);
   return format_of(path, formats).read_header(path);
 }
 
+VolumeInfo check_volume(const fs::path& path, const VolumeFormats& formats) {
+  const NowReading reading(path);
+  const VolumeFormat& format = format_of(path, formats);
+  VolumeInfo info = format.read_header(path);
+  if (!info.readable) return info;
+  try {
+    require_within(formats.limits, info, path);
+    if (format.check != nullptr) format.check(path);
+  } catch (const Error& e) {
+    info.readable = false;
+    info.problem = e.what();
+    info.problem_code = e.code();
+  }
+  return info;
+}
+
 void write_volume(const fs::path& path, const Volume& volume, DiskType type, const VolumeFormats& formats) {
   ensure(volume.voxels.shape() == volume.geometry.shape(), "a volume's voxels have the shape of its geometry");
-  for (const VolumeFormat& format : formats)
+  for (const VolumeFormat& format : formats.rows)
     if (ending_of(path, format)) return format.write(path, volume, type);
   throw output_error(path, "the name of a volume must end in " + volume_endings(formats), "rename the output");
 }
 
 std::optional<std::string> volume_stem(const fs::path& path, const VolumeFormats& formats) {
   const std::string name = path.filename().string();
-  for (const VolumeFormat& format : formats)
+  for (const VolumeFormat& format : formats.rows)
     if (const char* ending = ending_of(path, format))
       return name.substr(0, name.size() - std::string_view(ending).size());
   return std::nullopt;
@@ -65,14 +90,14 @@ std::optional<std::string> volume_stem(const fs::path& path, const VolumeFormats
 
 std::string volume_endings(const VolumeFormats& formats) {
   std::string text;
-  for (const VolumeFormat& format : formats)
+  for (const VolumeFormat& format : formats.rows)
     for (const char* ending : format.endings) text += (text.empty() ? "" : " or ") + std::string(ending);
   return text;
 }
 
 Error unknown_volume(const fs::path& path, const VolumeFormats& formats) {
-  return input_error(path, "is not named like a " + joined(formats, " or ", std::mem_fn(&VolumeFormat::name)) + " volume",
-                     "expected " + joined(formats, "; ", std::mem_fn(&VolumeFormat::expected)) + "; convert other formats to NIfTI first");
+  return input_error(path, "is not named like a " + joined(formats.rows, " or ", std::mem_fn(&VolumeFormat::name)) + " volume",
+                     "expected " + joined(formats.rows, "; ", std::mem_fn(&VolumeFormat::expected)) + "; convert other formats to NIfTI first");
 }
 
 std::string voxel_name(const Geometry& g, std::int64_t index) {

@@ -1,4 +1,5 @@
-// 3-D medical volumes in files. A format is a row of a table that is handed in; without one, all that this build knows.
+// 3-D medical volumes in files. A format is a row of a table that is handed in, with limits of what is read; without
+// one, all that this build knows.
 //
 //   Volume ct = read_image("liver_03.nii.gz");         // f32, Hounsfield units, (D, H, W)
 //   Volume organs = read_label("liver_03_seg.nii.gz"); // i32
@@ -13,6 +14,7 @@
 
 #include "io/files/file_error.h"
 #include "io/volume/geometry.h"
+#include "io/volume/volume_limits.h"
 #include "libcore/tensor/tensor.h"
 
 namespace voxshard {
@@ -40,10 +42,13 @@ struct VolumeInfo {
   std::string form_used;     // "sform", "qform", "sform (nearest rotation)" or "none (spacing only)"
   int nifti_version = 0;     // 1 or 2; 0 for other formats
   bool big_endian = false;
-  std::int64_t voxel_bytes = 0;  // uncompressed, as the header promises
-  std::int64_t file_bytes = 0;   // on disk
-  bool readable = true;          // read_image would take it as far as the header can tell
-  std::string problem;           // why not, else empty
+  std::int64_t voxel_bytes = 0;         // uncompressed, as the header promises
+  std::int64_t file_bytes = 0;          // on disk
+  bool compressed = false;              // file_bytes may be less than voxel_bytes
+  bool readable = true;                 // read_image would take it as far as the header can tell
+  std::string problem;                  // why not, else empty
+  std::string problem_code = "E_READ";  // of it
+  std::string warning;                  // what is odd about a file that is read: "W_FORMS ..."; else empty
 };
 
 /// One file format: a file of its own and a row in the table.
@@ -58,16 +63,22 @@ struct VolumeFormat {
   Volume (*read)(const std::filesystem::path& path, DType dtype);
   /// Atomic; the same volume gives the same bytes. Errors: as write_volume.
   void (*write)(const std::filesystem::path& path, const Volume& volume, DiskType type);
+  /// Goes through every byte that `read` needs and keeps none of it. Errors: as read. Null: `read` alone can tell.
+  void (*check)(const std::filesystem::path& path) = nullptr;
 };
 
-/// The formats in the order in which they are asked.
-using VolumeFormats = std::vector<VolumeFormat>;
+/// What is read, and how much of it.
+struct VolumeFormats {
+  std::vector<VolumeFormat> rows;  // in the order in which they are asked
+  VolumeLimits limits = {};
+};
 /// All that this build knows.
 const VolumeFormats& volume_formats();
 
 /// The image as f32, in Hounsfield units.
 /// Errors: kInput names the file, what is wrong and what to do: missing, empty, truncated, damaged, of no known format,
-/// NaN or infinite voxels (E_NAN; how many, the first), no scalar 3-D volume.
+/// NaN or infinite voxels (E_NAN; how many, the first), no scalar 3-D volume, beyond the limits (E_SIZE; from the
+/// header alone), memory that the system refuses (E_MEMORY).
 Volume read_image(const std::filesystem::path& path, const VolumeFormats& formats = volume_formats());
 
 /// The label map as i32. Errors: as read_image, and kInput when a value is no integer or outside i32.
@@ -75,6 +86,10 @@ Volume read_label(const std::filesystem::path& path, const VolumeFormats& format
 
 /// Errors: kInput as read_image for files without a usable header.
 VolumeInfo read_volume_info(const std::filesystem::path& path, const VolumeFormats& formats = volume_formats());
+
+/// The same, after a look at every byte that read_image would read: a file that is cut off, damaged or beyond the limits is
+/// then not `readable`. Cost: one pass over the file, little memory.
+VolumeInfo check_volume(const std::filesystem::path& path, const VolumeFormats& formats = volume_formats());
 
 /// Writes the format that the name ends as, atomically; the same volume gives the same bytes. f32 voxels are rounded
 /// half to even for integer types. Errors: kOutput when the file cannot be written, its name ends as no format's, or a

@@ -38,7 +38,8 @@ std::int64_t label_at(const TensorView& v, std::int64_t offset) {
 
 }  // namespace
 
-std::vector<ClassCounts> count_classes(const TensorView& prediction, const TensorView& reference, int classes) {
+std::vector<ClassCounts> count_classes(const TensorView& prediction, const TensorView& reference, int classes,
+                                       std::int64_t ignored) {
   if (!(prediction.extent() == reference.extent()))
     throw Error(ErrorKind::kInput, "[metrics] prediction has " + to_string(prediction.extent()) +
                                        " voxels, its reference " + to_string(reference.extent()) +
@@ -46,10 +47,15 @@ std::vector<ClassCounts> count_classes(const TensorView& prediction, const Tenso
   auto is_label = [](DType type) { return type == DType::kI32 || type == DType::kU8; };
   ensure(is_label(prediction.dtype) && is_label(reference.dtype), "label maps are i32 or u8");
   std::vector<ClassCounts> counts(static_cast<std::size_t>(classes));
+  std::int64_t voxels = prediction.count();
   auto known = [&](std::int64_t label) { return label >= 0 && label < classes; };
   for_each_row_pair(prediction, reference, [&](std::int64_t p, std::int64_t r, std::int64_t length) {
     for (std::int64_t i = 0; i < length; ++i) {
       const std::int64_t mine = label_at(prediction, p + i), truth = label_at(reference, r + i);
+      if (ignored >= 0 && truth == ignored) {
+        --voxels;
+        continue;
+      }
       if (mine == truth) {
         if (known(mine)) ++counts[mine].tp;
         continue;
@@ -58,7 +64,6 @@ std::vector<ClassCounts> count_classes(const TensorView& prediction, const Tenso
       if (known(truth)) ++counts[truth].fn;
     }
   });
-  const std::int64_t voxels = prediction.count();
   for (ClassCounts& c : counts) c.tn = voxels - c.tp - c.fp - c.fn;
   return counts;
 }

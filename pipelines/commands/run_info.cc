@@ -26,7 +26,7 @@ FolderInfo read_folder(const fs::path& path, const InfoOptions& options, std::ve
   std::vector<fs::path> volumes;
   if (videos.empty() || holds_volumes(path, options.formats))
     for (const auto& [id, file] : volume_files(path, options.formats)) volumes.push_back(file);
-  add_volumes(folder, volumes, options.formats, failures);
+  add_volumes(folder, volumes, options, failures);
   return folder;
 }
 
@@ -36,17 +36,19 @@ InfoReport run_info(const std::vector<fs::path>& paths, const InfoOptions& optio
   InfoReport report;
   for (const auto& path : paths) {
     std::error_code error;
+    const std::size_t failed = report.failures.size();
     bool told = false;
     for (const auto& task : tasks) told = task->info(path, options, report) || told;
     if (told) continue;
     if (fs::is_directory(path, error))
       report.folders.add(read_folder(path, options, report.failures));
     else if (is_image_name(path))
-      report.pictures.add(PictureFile{path, read_image_header(path)});
+      report.pictures.add(read_picture_file(path, options));
     else if (is_video_name(path))
       report.videos.add(read_video_info(path, options));
     else
-      report.files.add(VolumeFile{path, read_volume_info(path, options.formats)});
+      report.files.add(read_volume_file(path, options, report.failures));
+    report.unusable += !fs::is_directory(path, error) && report.failures.size() > failed;
   }
   return report;
 }

@@ -1,10 +1,13 @@
 #include "pipelines/commands/run_predict.h"
 
+#include "io/system/process_memory.h"
 #include "libcore/kernels/conv.h"
 
 namespace voxshard {
 
-PredictReport run_predict(const PredictOptions& options, Progress& progress, const TaskTable& tasks) {
+PredictReport run_predict(const PredictOptions& asked, Progress& progress, const TaskTable& tasks) {
+  PredictOptions options = asked;
+  if (options.host_budget_bytes == 0) options.host_budget_bytes = available_memory_bytes();
   TrainedRun run = load_trained_run(
       {.run = options.run, .checkpoint = options.checkpoint, .partition = options.partition, .precision = options.precision,
        .models = options.models});

@@ -240,6 +240,7 @@ TrainReport run_train(const TrainOptions& options, Progress& progress, const Tas
   task->complete(o.spec);
   if (!o.trace.file.empty()) require_outside(o.trace.file, {o.work});
   OutputFolder folder({.folder = o.run, .command = "train", .inputs = {o.work}});
+  for (const std::string& warning : task->warnings()) progress.log(warning);
   if (CheckpointFolder(o.run / "checkpoints", o.kept).holds_run() && !o.resume && !o.restart)
     throw Error(ErrorKind::kUsage, "[train] " + o.run.string() + " already holds a run; go on with {resume}, or throw it away with {restart}");
   return Run(o, kind.records(), folder, std::move(task), progress).go();

@@ -1,5 +1,6 @@
 #include "pipelines/runs/report.h"
 
+#include <new>
 #include <nlohmann/json.hpp>
 
 #include "io/files/atomic_file.h"
@@ -14,8 +15,17 @@ bool in_case_boundary(const std::string& id, std::vector<CaseFailure>& failures,
   } catch (const Error& e) {
     if (e.kind() != ErrorKind::kInput && e.kind() != ErrorKind::kConfig && e.kind() != ErrorKind::kNoCase) throw;
     failures.push_back({id, e.code(), e.what()});
+  } catch (const std::bad_alloc&) {
+    failures.push_back(refused_memory(id));
   }
   return false;
+}
+
+CaseFailure refused_memory(const std::string& id) {
+  return {
+      id, "E_MEMORY",
+      "[memory] the system refused memory for this case; use fewer threads, give the process more, or make the case "
+      "smaller"};
 }
 
 void write_quarantine(const std::filesystem::path& folder, const std::vector<CaseFailure>& failures,

@@ -40,13 +40,17 @@ class NoProgress : public Progress {
 /// A case that cost itself, not the batch.
 struct CaseFailure {
   std::string id;
-  std::string code;     // that of the error: E_READ, E_MISSING, E_SHAPE, E_GEOMETRY, E_LABELS, E_NAN, E_DUPLICATE
+  std::string code;  // that of the error: E_READ, E_MISSING, E_SHAPE, E_GEOMETRY, E_LABELS, E_NAN, E_DUPLICATE, E_NAME,
+                     // E_SIZE, E_MEMORY, E_BUDGET
   std::string message;  // what is wrong and what to do
 };
 
-/// Runs `body`; an Error of kind kInput, kConfig or kNoCase becomes a CaseFailure of case `id`, others pass.
-/// Returns true when `body` came to its end.
+/// Runs `body`; an Error of kind kInput, kConfig or kNoCase, or memory that the system refused, becomes a CaseFailure
+/// of case `id`, others pass. Returns true when `body` came to its end.
 bool in_case_boundary(const std::string& id, std::vector<CaseFailure>& failures, const std::function<void()>& body);
+
+/// What stands for a std::bad_alloc: E_MEMORY.
+CaseFailure refused_memory(const std::string& id);
 
 /// Writes DIR/quarantine.csv (id, code, message), also when there is no failure: an old list must not survive.
 ///   name  other than that, where the folder is not the command's own

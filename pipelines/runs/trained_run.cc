@@ -22,6 +22,30 @@ Shape small_extents(const ModelSpec& spec) {
   return extents;
 }
 
+constexpr std::size_t kMostSizesSought = 3;  // each takes some plans
+
+/// The spatial axes of a size that is halved along its longest axis until its plan is within the budget; none when
+/// nothing is.
+std::optional<Dims> smaller_size_that_fits(Session& session, Shape extents) {
+  constexpr std::int64_t kStep = 32;  // a multiple that every model takes
+  while (true) {
+    int longest = 1;
+    for (int a = 2; a < extents.rank(); ++a)
+      if (extents[a] > extents[longest]) longest = a;
+    if (extents[longest] <= kStep) return std::nullopt;
+    extents[longest] = ceil_div(extents[longest] / 2, kStep) * kStep;
+    try {
+      session.plan(extents, Phase::kPredict);
+    } catch (const Error& e) {
+      if (e.kind() != ErrorKind::kBudget) throw;
+      continue;
+    }
+    Dims size;
+    for (int a = 1; a < extents.rank(); ++a) size.push_back(extents[a]);
+    return size;
+  }
+}
+
 }  // namespace
 
 TrainedRun load_trained_run(const TrainedRunOptions& options) {
@@ -59,11 +83,18 @@ std::unique_ptr<Session> prediction_session(TrainedRun& run, const Budget& budge
 
 PlannedBytes plan_predictions(Session& session, const std::set<Shape>& sizes, const std::string& inputs, Progress& progress) {
   PlannedBytes planned;
-  for (const Shape& extents : sizes) {
-    const Executable& executable = session.plan(extents, Phase::kPredict);
-    planned.core = std::max(planned.core, executable.bytes.widest_core());
-    planned.host = std::max(planned.host, executable.bytes.process());
-  }
+  for (const Shape& extents : sizes) try {
+      const Executable& executable = session.plan(extents, Phase::kPredict);
+      planned.core = std::max(planned.core, executable.bytes.widest_core());
+      planned.host = std::max(planned.host, executable.bytes.process());
+      planned.process[extents] = executable.bytes.process();
+    } catch (const Error& e) {
+      if (e.kind() != ErrorKind::kBudget) throw;
+      const bool few = planned.refused.size() < kMostSizesSought;
+      const auto fits = few ? smaller_size_that_fits(session, extents) : std::nullopt;
+      planned.refused.emplace(extents, Error(e.kind(), e.code(), e.what() + (fits ? "\nA size that fits: " + to_string(*fits) : std::string())));
+    }
+  if (!planned.refused.empty() && planned.process.empty()) throw planned.refused.begin()->second;
   progress.log("planned: " + bytes_text(planned.core) + " per core, " + bytes_text(planned.host) +
                " in this process for the largest of " + inputs);
   return planned;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -43,12 +44,14 @@ std::unique_ptr<Session> prediction_session(TrainedRun& run, const Budget& budge
 struct PlannedBytes {
   std::int64_t core = 0;  // of the widest core
   std::int64_t host = 0;  // of all cores and workers of this process
+  std::map<Shape, std::int64_t> process;  // the same by size
+  std::map<Shape, Error> refused;         // sizes over the budget, each with what would fit
 };
 
-/// Plans a prediction at every size and logs the largest, so that one over the budget is refused before the first file.
+/// Plans a prediction at every size and logs the largest, so that what is over the budget is refused before the first file.
 ///   sizes   N and the spatial axes
 ///   inputs  what the sizes are of, for the log: "12 images"
-/// Errors: kBudget.
+/// Errors: kBudget when no size is within the budget.
 PlannedBytes plan_predictions(Session& session, const std::set<Shape>& sizes, const std::string& inputs, Progress& progress);
 
 }  // namespace voxshard

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
+#include "io/image/image.h"
+#include "libcore/base/parallel.h"
 #include "libcore/base/text.h"
 #include "pipelines/tasks/volume_files.h"
 
@@ -24,11 +27,34 @@ std::string spacing_text(const Geometry& g) { return joined_text(g.spacing.data(
 
 }  // namespace
 
-void add_volumes(FolderInfo& folder, const std::vector<std::filesystem::path>& files, const VolumeFormats& formats,
+VolumeFile read_volume_file(const std::filesystem::path& path, const InfoOptions& options,
+                            std::vector<CaseFailure>& failures) {
+  VolumeFile file{path, options.quick ? read_volume_info(path, options.formats) : check_volume(path, options.formats)};
+  const VolumeInfo& h = file.header;
+  if (!h.readable)
+    failures.push_back(
+        {volume_id(path, options.formats).value_or(path.filename().string()), h.problem_code, h.problem});
+  return file;
+}
+
+PictureFile read_picture_file(const std::filesystem::path& path, const InfoOptions& options) {
+  if (!options.quick) static_cast<void>(read_rgb(path));
+  return {path, read_image_header(path)};
+}
+
+void add_volumes(FolderInfo& folder, const std::vector<std::filesystem::path>& files, const InfoOptions& options,
                  std::vector<CaseFailure>& failures) {
-  for (const auto& file : files) {
-    const std::string id = volume_id(file, formats).value_or(file.filename().string());
-    in_case_boundary(id, failures, [&] { folder.images.push_back({file, read_volume_info(file, formats)}); });
+  std::vector<std::optional<VolumeFile>> read(files.size());
+  std::vector<std::vector<CaseFailure>> failed(files.size());
+  WorkerPool pool(options.threads);
+  pool.run(static_cast<std::int64_t>(files.size()), [&](std::int64_t i, int) {
+    const auto at = static_cast<std::size_t>(i);
+    const std::string id = volume_id(files[at], options.formats).value_or(files[at].filename().string());
+    in_case_boundary(id, failed[at], [&] { read[at] = read_volume_file(files[at], options, failed[at]); });
+  });
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    if (read[i]) folder.images.push_back(std::move(*read[i]));
+    failures.insert(failures.end(), failed[i].begin(), failed[i].end());
   }
 }
 
@@ -56,7 +82,8 @@ Json to_json(const VolumeFile& file) {
           {"voxel_bytes", h.voxel_bytes},
           {"file_bytes", h.file_bytes},
           {"readable", h.readable},
-          {"problem", h.problem}};
+          {"problem", h.problem},
+          {"warning", h.warning}};
 }
 
 Json to_json(const PictureFile& info) {
@@ -111,6 +138,7 @@ std::string to_text(const VolumeFile& file) {
   line("placed by",
        h.form_used + (h.forms_agree ? "" : "; qform and sform differ by " + fixed_text(h.forms_gap_mm, 2) + " mm"));
   if (h.shear_degrees > 0.01) line("shear", fixed_text(h.shear_degrees, 3) + " degrees");
+  if (!h.warning.empty()) line("warning", h.warning);
   if (!h.readable) line("problem", h.problem);
   return text;
 }
@@ -125,7 +153,7 @@ std::string to_text(const FolderInfo& folder) {
     if (rows.size() > kMostRows) break;
     const auto& h = image.header;
     rows.push_back({image.path.filename().string(), size_text(h.geometry), spacing_text(h.geometry), h.orientation,
-                    h.scalar_type, h.problem});
+                    h.scalar_type, h.problem.empty() ? h.warning : h.problem});
   }
   text += text_table(rows);
   if (folder.images.size() >= kMostRows + 1)

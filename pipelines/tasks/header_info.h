@@ -1,4 +1,5 @@
-// What `voxshard info` tells about volumes and pictures, one by one and in folders, from their headers alone.
+// What `voxshard info` tells about volumes and pictures, one by one and in folders, from their headers, and read
+// through.
 //
 //   VolumeFile file{path, read_volume_info(path)};
 //   report.files.add(to_json(file), to_text(file));
@@ -30,8 +31,16 @@ struct FolderInfo {
   std::string dataset_text;
 };
 
-/// Reads headers of volumes into `folder`; `failures` gets the files that cannot be used.
-void add_volumes(FolderInfo& folder, const std::vector<std::filesystem::path>& files, const VolumeFormats& formats,
+/// What is known of one volume: its header and, unless options.quick, whether every byte behind it can be read.
+/// A volume that cannot be used is in `failures` too. Errors: kInput without a usable header.
+VolumeFile read_volume_file(const std::filesystem::path& path, const InfoOptions& options,
+                            std::vector<CaseFailure>& failures);
+
+/// The header of a picture, which is decoded too unless options.quick. Errors: kInput.
+PictureFile read_picture_file(const std::filesystem::path& path, const InfoOptions& options);
+
+/// Reads volumes into `folder`, some at once; `failures` gets the files that cannot be used.
+void add_volumes(FolderInfo& folder, const std::vector<std::filesystem::path>& files, const InfoOptions& options,
                  std::vector<CaseFailure>& failures);
 
 nlohmann::ordered_json to_json(const VolumeFile& file);

@@ -52,8 +52,8 @@ struct DemoReport {
 std::string demo_hash(const DemoOptions& options, int cases, int test_cases);
 
 struct InfoOptions {
-  bool quick = false;  // count the packets of videos instead of decoding every frame
-  int threads = 1;     // of the decoder
+  bool quick = false;  // headers only: packets of videos are counted instead of decoding every frame
+  int threads = 1;
   VolumeFormats formats = volume_formats();
 };
 
@@ -73,6 +73,7 @@ struct InfoReport {
   InfoSection files, videos, folders, pictures;           // by what they are on the disk
   std::vector<std::pair<std::string, InfoSection>> sets;  // data sets, by the name that a task gives to its kind
   std::vector<CaseFailure> failures;                      // what cannot be used
+  std::size_t unusable = 0;                               // of the files that were named, no folders
 
   /// The section of data sets with that name.
   InfoSection& set(const std::string& name);
@@ -82,7 +83,8 @@ struct PrepareRequest {
   std::filesystem::path dataset, work;
   std::uint64_t seed = 0;
   int threads = 1;
-  bool resume = false;  // skip the cases that are finished and unchanged
+  bool resume = false;                 // skip the cases that are finished and unchanged
+  std::int64_t host_budget_bytes = 0;  // of this process; 0: no limit, and for run_prepare what the machine has
   TaskOptions task;
 };
 
@@ -101,6 +103,7 @@ struct PredictOptions {
   std::optional<DType> precision;
   int threads = 1;
   std::int64_t core_budget_bytes = 0;
+  std::int64_t host_budget_bytes = 0;  // of this process; 0: no limit, and for run_predict what the machine has
   VolumeFormats formats = volume_formats();
   ModelTable models = model_table();
   TaskOptions task;

@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <vector>
 
 #include "pipelines/runs/model_spec.h"
@@ -36,6 +37,8 @@ class TrainingTask {
   /// What the samples hold: by the role and name of a case, a hash of its files and annotations. A resumed run must find
   /// the same. Cost: every file is read once. Errors: kInput.
   virtual nlohmann::ordered_json content(WorkerPool& pool, Progress& progress) const = 0;
+  /// What is odd about the data or the samples, one sentence each, for the log before training starts.
+  virtual std::vector<std::string> warnings() const { return {}; }
   /// Writes which cases train and which validate.
   virtual void describe(const std::filesystem::path& run) const = 0;
 

@@ -63,5 +63,14 @@ TEST(NanMean, LeavesNanOut) {
   EXPECT_TRUE(std::isnan(nan_mean({})));
 }
 
+TEST(Dice, IgnoredVoxelsCountNowhere) {
+  Tensor mine(DType::kI32, {6}), truth(DType::kI32, {6});
+  const std::int32_t a[] = {0, 1, 1, 0, 1, 0}, b[] = {0, 1, 2, 2, 0, 1};
+  std::copy_n(a, 6, mine.as<std::int32_t>()), std::copy_n(b, 6, truth.as<std::int32_t>());
+  const auto c = count_classes(mine.view(), truth.view(), 2, 2);
+  EXPECT_EQ(c[1], (ClassCounts{.tp = 1, .fp = 1, .fn = 1, .tn = 1}));
+  EXPECT_EQ(c[0], (ClassCounts{.tp = 1, .fp = 1, .fn = 1, .tn = 1}));
+}
+
 }  // namespace
 }  // namespace voxshard

@@ -12,6 +12,7 @@
 #include "io/boxes/coco.h"
 #include "io/boxes/mot_sequence.h"
 #include "io/boxes/voc.h"
+#include "io/files/file_name.h"
 #include "io/image/picture.h"
 #include "libcore/base/rng.h"
 #include "libcore/base/text.h"
@@ -49,6 +50,14 @@ void find_pictures(DetectionDataset& set) {
     return fs::is_regular_file(picture_address(path).file, error);
   };
   std::erase_if(set.images, [&](DetectionImage& image) {
+    const std::string problem = image.file.empty() ? "" : relative_path_problem(image.file.string());
+    if (!problem.empty()) {
+      set.notes.push_back({"image " + std::to_string(image.id), "E_NAME",
+                           "its picture \"" + shown_name(image.file.string()) + "\" " + problem +
+                               "; expected a name, or names of folders below: move the pictures beside " +
+                               set.source.filename().string()});
+      return true;
+    }
     std::size_t root = likely;
     if (!exists(roots[root] / image.file))
       root = static_cast<std::size_t>(
@@ -74,7 +83,7 @@ bool check_picture(DetectionImage& image, const PictureReader& pictures, std::ve
     h = pictures.size(image.file);
   } catch (const Error& e) {
     std::error_code error;
-    notes.push_back({name, fs::exists(picture_address(image.file).file, error) ? "E_READ" : "E_MISSING", e.what()});
+    notes.push_back({name, fs::exists(picture_address(image.file).file, error) ? e.code() : "E_MISSING", e.what()});
     return false;
   }
   const auto size_text = [](std::int64_t w, std::int64_t h) { return std::to_string(w) + " x " + std::to_string(h); };
@@ -100,10 +109,10 @@ bool check_picture(DetectionImage& image, const PictureReader& pictures, std::ve
   return true;
 }
 
-DetectionDataset complete(DetectionDataset set, DetectionUse use) {
+DetectionDataset complete(DetectionDataset set, DetectionUse use, std::int64_t most_pixels) {
   if (use == DetectionUse::kTraining) {
     if (!is_voc_folder(set.source) && !is_mot_sequence(set.source)) find_pictures(set);
-    const PictureReader pictures;
+    const PictureReader pictures({.most_pixels = most_pixels});
     std::erase_if(set.images, [&](DetectionImage& image) { return !check_picture(image, pictures, set.notes); });
   }
   if (set.images.empty())
@@ -159,10 +168,10 @@ fs::path only_annotations(const fs::path& path) {
   throw_input(path, "holds several annotation files:" + names, "give one of them");
 }
 
-DetectionDataset read_annotations(const fs::path& path, DetectionUse use) {
+DetectionDataset read_annotations(const fs::path& path, DetectionUse use, std::int64_t most_pixels) {
   const bool folder = is_folder(path);
-  if (folder ? !is_voc_folder(path) : is_mot_sequence(path)) return complete(read_mot_sequence(path), use);
-  return complete(folder ? read_voc(path) : read_coco(path), use);
+  if (folder ? !is_voc_folder(path) : is_mot_sequence(path)) return complete(read_mot_sequence(path), use, most_pixels);
+  return complete(folder ? read_voc(path) : read_coco(path), use, most_pixels);
 }
 
 std::string class_names(const DetectionDataset& set) {
@@ -217,8 +226,8 @@ std::vector<fs::path> detection_annotations(const fs::path& path) {
   return files;
 }
 
-DetectionDataset read_detection_dataset(const fs::path& path, DetectionUse use) {
-  return read_annotations(only_annotations(path), use);
+DetectionDataset read_detection_dataset(const fs::path& path, DetectionUse use, std::int64_t most_pixels) {
+  return read_annotations(only_annotations(path), use, most_pixels);
 }
 
 DetectionSets split_detection_dataset(DetectionDataset dataset, double val_fraction, std::uint64_t seed) {
@@ -242,9 +251,9 @@ DetectionSets read_detection_sets(const DetectionSetsOptions& o) {
   const fs::path own_train = only_file(files, "train"), own_val = only_file(files, "val");
   const fs::path train = own_train.empty() ? only_annotations(o.data) : own_train;
   const fs::path val = o.val.empty() && !own_train.empty() ? own_val : o.val;
-  DetectionDataset set = read_annotations(train, DetectionUse::kTraining);
+  DetectionDataset set = read_annotations(train, DetectionUse::kTraining, o.most_pixels);
   if (o.frames) keep_frames(set, *o.frames);
-  if (!val.empty()) return with_equal_classes({std::move(set), read_detection_dataset(val)});
+  if (!val.empty()) return with_equal_classes({std::move(set), read_detection_dataset(val, DetectionUse::kTraining, o.most_pixels)});
   if (is_voc_folder(set.source))
     if (auto sets = split_by_voc_lists(set)) return std::move(*sets);
   return has_video_frames(set) ? split_by_time(std::move(set), o.val_fraction)

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "io/boxes/detection_annotations.h"
+#include "io/image/image.h"
 #include "io/video/select.h"
 #include "pipelines/runs/report.h"
 
@@ -32,7 +33,8 @@ enum class DetectionUse : std::uint8_t {
 /// A picture may be a frame of a video (io/image/picture.h, io/boxes/coco_frames.h).
 /// Errors: kInput for a missing path, a file that is not such JSON, or a folder with none or several of these; kNoCase
 /// when no image is usable. Entries that cannot be used are in `notes`.   Cost: a header of each picture for kTraining.
-DetectionDataset read_detection_dataset(const std::filesystem::path& path, DetectionUse use = DetectionUse::kTraining);
+DetectionDataset read_detection_dataset(const std::filesystem::path& path, DetectionUse use = DetectionUse::kTraining,
+                                        std::int64_t most_pixels = kMostPixels);
 
 /// The annotations at a path: the file itself, the COCO files of a folder, or the folder itself when it is Pascal VOC;
 /// empty for anything else.
@@ -48,6 +50,7 @@ struct DetectionSetsOptions {
   double val_fraction = 0.2;  // of `data`, when nothing names the validation images; 0: none
   std::uint64_t seed = 0;
   std::optional<FrameSelection> frames;  // of `data`, whose pictures are then frames of videos
+  std::int64_t most_pixels = kMostPixels;  // of a picture or frame; what has more is left out with E_SIZE
 };
 
 /// Errors: as read_detection_dataset; kConfig when the two have other classes, or a fraction outside of [0, 1).

@@ -61,7 +61,8 @@ DetectionSource::DetectionSource(std::vector<DetectionImage> images, ImagePrepar
       preparation_(std::move(preparation)),
       sampling_(sampling),
       config_(config),
-      seed_(seed) {
+      seed_(seed),
+      reader_({.most_pixels = sampling.most_pixels}) {
   if (images_.empty())
     throw Error(ErrorKind::kNoCase,
                 "[train] no picture is left to train on; give more, hold fewer out, or use {fold} all");

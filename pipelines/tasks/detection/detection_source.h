@@ -17,9 +17,10 @@
 namespace voxshard {
 
 struct ImageSampling {
-  Dims crop;                       // H W; empty: whole pictures
-  double foreground = 0.7;         // share of crops that hold the centre of a random object
-  std::int64_t pad_multiple = 32;  // whole pictures: extents are rounded up to it
+  Dims crop;                               // H W; empty: whole pictures
+  double foreground = 0.7;                 // share of crops that hold the centre of a random object
+  std::int64_t pad_multiple = 32;          // whole pictures: extents are rounded up to it
+  std::int64_t most_pixels = kMostPixels;  // of a picture or frame; what has more is left out
   ImageAugmentation augmentation;
 };
 

@@ -8,6 +8,7 @@
 #include "pipelines/tasks/case_hashes.h"
 #include "pipelines/tasks/detection/detection_dataset.h"
 #include "pipelines/tasks/detection/predict_image.h"
+#include "pipelines/tasks/sided_classes.h"
 
 namespace voxshard {
 namespace {
@@ -19,7 +20,7 @@ constexpr std::size_t kAp50 = 1;  // in a CocoSummary
 DetectionSets read_sets(const DetectionTaskOptions& o) {
   const double fraction = o.held_out.validate ? o.held_out.fraction : 0;
   DetectionSets sets =
-      read_detection_sets({.data = o.data, .val = o.held_out.file, .val_fraction = fraction, .frames = o.frames.selection()});
+      read_detection_sets({.data = o.data, .val = o.held_out.file, .val_fraction = fraction, .frames = o.frames.selection(), .most_pixels = o.sampling.most_pixels});
   if (!o.held_out.validate) sets.val.images.clear();
   return sets;
 }
@@ -46,7 +47,8 @@ class DetectionTask : public TrainingTask {
  public:
   DetectionTask(const DetectionTaskOptions& options, const RetinaNetConfig& config)
       : o_(options), sets_(read_sets(options)), preparation_(preparation_of(sets_, options)),
-        source_(sets_.train.images, preparation_, options.sampling, config, options.seed) {}
+        source_(sets_.train.images, preparation_, options.sampling, config, options.seed),
+        reader_({.most_pixels = options.sampling.most_pixels}) {}
 
   const char* metric() const override { return "ap50"; }
 
@@ -83,6 +85,12 @@ class DetectionTask : public TrainingTask {
                          .files = {picture_address(image.file).file},
                          .text = text_of(image)});
     return case_hashes(cases, pool, progress);
+  }
+
+  std::vector<std::string> warnings() const override {
+    std::vector<std::string> names;
+    for (const DetectionClass& c : sets_.train.classes) names.push_back(c.name);
+    return o_.sampling.augmentation.mirror > 0 ? mirror_warnings(names, "{mirror}") : std::vector<std::string>();
   }
 
   void describe(const std::filesystem::path& run) const override {

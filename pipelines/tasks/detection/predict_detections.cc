@@ -1,9 +1,11 @@
 #include "pipelines/tasks/detection/predict_detections.h"
 
 #include <algorithm>
+#include <new>
 #include <set>
 
 #include "io/boxes/coco.h"
+#include "io/files/file_name.h"
 #include "io/files/output_folder.h"
 #include "io/image/draw_boxes.h"
 #include "io/boxes/mot_sequence.h"
@@ -23,6 +25,8 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 constexpr double kDrawnScore = 0.3;  // less likely boxes are in the JSON only
+/// Of a picture beside its plan: 16 bits a channel twice while it is decoded, and twice as f32.
+constexpr std::int64_t kBytesPerPixel = 2 * 6 + 2 * 12;
 
 struct Picture {
   fs::path file;
@@ -38,7 +42,7 @@ struct Pictures {
 /// Annotations, whose pictures are meant; not a picture or a folder of pictures.
 bool is_data_set(const fs::path& input) { return input.extension() == ".json" || is_mot_sequence(input); }
 
-Pictures find_pictures(const fs::path& input, const std::optional<FrameSelection>& frames) {
+Pictures find_pictures(const fs::path& input, const std::optional<FrameSelection>& frames, std::int64_t most_pixels) {
   Pictures found;
   if (!fs::exists(input))
     throw Error(ErrorKind::kInput, "[predict] " + input.string() + " does not exist; give a picture, a folder of pictures, a video, a COCO JSON or a MOT text");
@@ -47,7 +51,7 @@ Pictures find_pictures(const fs::path& input, const std::optional<FrameSelection
     return found;
   }
   if (is_data_set(input)) {
-    DetectionDataset dataset = read_detection_dataset(input);
+    DetectionDataset dataset = read_detection_dataset(input, DetectionUse::kTraining, most_pixels);
     if (frames) keep_frames(dataset, *frames);
     for (const DetectionImage& image : dataset.images) found.list.push_back({image.file, image.id});
     found.failures = note_failures(dataset.notes);
@@ -101,7 +105,7 @@ class Detector {
  public:
   /// Draws into a folder of its own, if asked; nothing is drawn when that cannot be.
   Detector(const PredictOptions& options, const DetectionPrediction& detection, TrainedRun run, Progress& progress)
-      : o_(options), d_(detection), progress_(progress), pool_(options.threads), pictures_(find_pictures(options.input, detection.video.frames)) {
+      : o_(options), d_(detection), progress_(progress), pool_(options.threads), reader_({.most_pixels = detection.most_pixels}), pictures_(find_pictures(options.input, detection.video.frames, detection.most_pixels)) {
     try {
       preparation_ = image_preparation_from_json(run.preparation);
     } catch (const Error& e) {
@@ -112,15 +116,16 @@ class Detector {
       throw Error(ErrorKind::kCheckpoint, run.file.string() + ": names " + std::to_string(preparation_.classes.size()) +
                                               " classes of objects, which are not those of its model");
     prediction_ = {config, postprocess_of(detection.postprocess, config), preparation_.pad_multiple};
-    session_ = prediction_session(run, {.core_bytes = options.core_budget_bytes}, pool_);
+    session_ = prediction_session(run, {.core_bytes = options.core_budget_bytes, .process_bytes = options.host_budget_bytes}, pool_);
     report_.failures = pictures_.failures;
     if (d_.draw.empty() || is_video_name(o_.input)) return;
     drawn_.emplace(FolderUse{.folder = d_.draw, .command = "predict (pictures)", .inputs = {o_.input, o_.run}, .option = "{draw}"});
     made_with_ = prediction_hash(o_, run.file, d_.postprocess);
     std::set<std::string> names;
     for (const Picture& picture : pictures_.list) {
-      const std::string stem = picture.file.stem().string();
-      drawn_names_[picture.id] = names.insert(stem).second ? stem : stem + "_" + std::to_string(picture.id);
+      std::string name = picture.file.stem().string();
+      while (!names.insert(name).second) name += "_" + std::to_string(picture.id);
+      drawn_names_[picture.id] = name;
     }
   }
 
@@ -162,6 +167,7 @@ class Detector {
                                    .json = o_.output,
                                    .drawn = d_.draw,
                                    .prediction = d_.video,
+                                   .most_pixels = d_.most_pixels,
                                    .drawn_score = kDrawnScore,
                                    .threads = o_.threads},
                                   preparation_.classes, found_in, progress_);
@@ -179,32 +185,58 @@ class Detector {
     std::set<Shape> sizes;
     for (const Picture& picture : pictures_.list) {
       try {
-        const PictureSize size = reader_.size(picture.file);
-        sizes.insert(image_extents({size.height, size.width}, prediction_.pad_multiple));
+        sizes.insert(extents_of(picture));
       } catch (const Error&) {
       }
     }
-    const PlannedBytes planned =
-        plan_predictions(*session_, sizes, std::to_string(pictures_.list.size()) + " pictures", progress_);
-    report_.bytes_per_core = planned.core;
-    report_.host_bytes = planned.host;
+    planned_ = plan_predictions(*session_, sizes, std::to_string(pictures_.list.size()) + " pictures", progress_);
+    report_.bytes_per_core = planned_.core;
+    report_.host_bytes = planned_.host;
+  }
+
+  Shape extents_of(const Picture& picture) const {
+    const PictureSize size = reader_.size(picture.file);
+    return image_extents({size.height, size.width}, prediction_.pad_multiple);
+  }
+
+  /// Refuses a picture from its header. Errors: kInput E_SIZE, kBudget.
+  void require_fits(const Picture& picture) const {
+    const Shape extents = extents_of(picture);
+    if (const auto refused = planned_.refused.find(extents); refused != planned_.refused.end()) throw refused->second;
+    const auto plan = planned_.process.find(extents);
+    if (plan == planned_.process.end() || o_.host_budget_bytes <= 0) return;
+    const std::int64_t pixels = extents[1] * extents[2];
+    if (const std::int64_t bytes = plan->second + kBytesPerPixel * pixels; bytes > o_.host_budget_bytes)
+      throw Error(ErrorKind::kInput, "E_SIZE",
+                  "[memory] " + picture.file.filename().string() + " takes " + bytes_text(bytes) + " with its plan, of " +
+                      bytes_text(o_.host_budget_bytes) + " that this process may take; " +
+                      std::to_string(pixels * o_.host_budget_bytes / bytes) + " pixels would fit: cut it, or raise host-memory");
   }
 
   void one(const Picture& picture) {
     const Stopwatch watch;
     const std::string name = picture.file.filename().string();
     try {
+      require_fits(picture);
+      const fs::path drawn = drawn_ ? named_file(d_.draw, drawn_names_.at(picture.id), ".png") : fs::path();
       const Tensor pixels = normalised(reader_.read(picture.file, {.dtype = DType::kF32}), preparation_);
       const std::vector<Detection> found = predict_image(*session_, pixels, prediction_);
       for (const Detection& d : found) results_.push_back(result_of(picture, d));
-      if (drawn_) draw(picture, found);
+      if (drawn_) draw(picture, found, drawn);
       detections_ += static_cast<std::int64_t>(found.size());
       report_.cases.push_back({name, o_.output, watch.seconds()});
     } catch (const Error& e) {
-      if (e.kind() != ErrorKind::kInput) throw;
-      report_.failures.push_back({name, e.code(), e.what()});
-      progress_.log("picture " + name + ": " + e.what() + " [quarantined]");
+      if (e.kind() != ErrorKind::kInput && e.kind() != ErrorKind::kBudget) throw;
+      fail({name, e.code(), e.what()});
+    } catch (const std::bad_alloc&) {
+      session_->release();
+      fail(refused_memory(name));
     }
+  }
+
+  void fail(const CaseFailure& failure) {
+    report_.failures.push_back(failure);
+    progress_.log("picture " + shown_name(failure.id) + ": " + failure.message + " [quarantined]");
   }
 
   const DetectionClass& class_of(const Detection& d) const {
@@ -223,7 +255,7 @@ class Detector {
     drawn_->start({.options = made_with_, .parts = parts, .protect = true});
   }
 
-  void draw(const Picture& picture, const std::vector<Detection>& found) {
+  void draw(const Picture& picture, const std::vector<Detection>& found, const fs::path& file) {
     std::vector<DrawnBox> boxes;
     for (const Detection& d : found) {
       if (d.score < kDrawnScore) break;  // they come best first
@@ -234,8 +266,8 @@ class Detector {
     const std::string& name = drawn_names_.at(picture.id);
     Tensor rgb = reader_.read(picture.file);
     draw_boxes(rgb, boxes);
-    drawn_->begin(name, {name + ".png"});
-    write_rgb(d_.draw / (name + ".png"), rgb);
+    drawn_->begin(name, {file.filename().string()});
+    write_rgb(file, rgb);
     drawn_->commit(name, "");
   }
 
@@ -248,6 +280,7 @@ class Detector {
   ImagePreparation preparation_;
   ImagePrediction prediction_;
   std::unique_ptr<Session> session_;
+  PlannedBytes planned_;
   PredictReport report_;
   std::int64_t detections_ = 0;
   Json results_ = Json::array();

@@ -7,6 +7,7 @@
 // result then says its "file_name" too.
 #pragma once
 
+#include "io/image/image.h"
 #include "pipelines/runs/trained_run.h"
 #include "pipelines/tasks/detection/frame_choice.h"
 #include "pipelines/tasks/detection/predict_video.h"
@@ -16,6 +17,7 @@ namespace voxshard {
 
 struct DetectionPrediction {
   std::filesystem::path draw;        // a folder for PNGs with boxes, of a video a video; empty: none
+  std::int64_t most_pixels = kMostPixels;  // of a picture or frame; what has more is left out
   std::string postprocess = "auto";  // "detection", "legacy", "legacy_export", or as the model's variant is evaluated
   FrameChoice frames;                // of what are videos
   VideoPrediction video;             // of a video, whose `output` is io/boxes/frame_results.h's JSON

@@ -59,7 +59,7 @@ class VideoDetector {
       : o_(options),
         classes_(classes),
         progress_(progress),
-        video_(options.video, {.threads = options.threads}),
+        video_(options.video, {.threads = options.threads, .most_pixels = options.most_pixels}),
         tracker_(options.prediction.tracks) {}
 
   VideoPredictReport run(const DetectInPicture& detect) {

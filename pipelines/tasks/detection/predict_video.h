@@ -13,6 +13,7 @@
 #include <optional>
 
 #include "io/boxes/frame_results.h"
+#include "io/video/decoder.h"
 #include "io/video/select.h"
 #include "libcore/metrics/iou_tracker.h"
 #include "libcore/tensor/tensor.h"
@@ -36,8 +37,9 @@ struct VideoPredictOptions {
   std::filesystem::path json;   // empty: none
   std::filesystem::path drawn;  // .mp4, .mov or .mkv; empty: none
   VideoPrediction prediction;
-  double drawn_score = 0.3;  // less likely boxes are in the other files only
-  int threads = 1;           // of the decoder and of the encoder
+  std::int64_t most_pixels = kMostFramePixels;  // of a frame
+  double drawn_score = 0.3;                     // less likely boxes are in the other files only
+  int threads = 1;                              // of the decoder and of the encoder
 };
 
 struct VideoPredictReport {

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <map>
 
+#include "io/files/file_name.h"
 #include "io/image/picture.h"
 #include "io/video/video_reader.h"
 
@@ -35,7 +36,7 @@ class ChosenFrames {
   /// Pictures that were not looked for are named relative to the annotations.
   fs::path found(const fs::path& video) const {
     std::error_code error;
-    return fs::exists(video, error) ? video : source_.parent_path() / video;
+    return fs::exists(video, error) ? video : named_path(source_.parent_path(), video.string());
   }
 
   FrameSelection selection_;

@@ -66,7 +66,7 @@ std::vector<ThresholdInterval> fit_thresholds(const Dataset& dataset, const Volu
   for (const auto& item : dataset.training) {
     std::vector<CaseFailure> failures;
     in_case_boundary(item.id, failures, [&] {
-      const SourceCase source = read_source_case(item, classes, formats);
+      const SourceCase source = read_source_case(item, classes, formats, dataset.ignore_label);
       fit.add(source.image.voxels, source.label.voxels);
     });
     for (const auto& f : failures) progress.log("threshold baseline leaves out case " + f.id + ": " + f.message);
@@ -75,7 +75,8 @@ std::vector<ThresholdInterval> fit_thresholds(const Dataset& dataset, const Volu
   return fit.solve();
 }
 
-EvaluatedCase evaluate_case(const Pair& pair, int classes, const std::vector<ThresholdInterval>& thresholds,
+/// `ignored`: the label of voxels that count nowhere, or -1.
+EvaluatedCase evaluate_case(const Pair& pair, int classes, int ignored, const std::vector<ThresholdInterval>& thresholds,
                             const VolumeFormats& formats) {
   if (pair.prediction.empty())
     throw Error(ErrorKind::kInput, "E_MISSING", "[" + pair.id + "] there is no prediction for " + pair.reference.filename().string() +
@@ -83,7 +84,7 @@ EvaluatedCase evaluate_case(const Pair& pair, int classes, const std::vector<Thr
   const Volume reference = read_label(pair.reference, formats), prediction = read_label(pair.prediction, formats);
   require_same_grid(reference.geometry, prediction.geometry, pair.prediction.filename().string());
   EvaluatedCase result{.id = pair.id, .scores = {pair.prediction, pair.reference, {}}, .baseline_dice = {}};
-  const auto counts = count_classes(prediction.voxels.view(), reference.voxels.view(), classes);
+  const auto counts = count_classes(prediction.voxels.view(), reference.voxels.view(), classes, ignored);
   for (int c = 1; c < classes; ++c) result.scores.classes[c] = scores_of(counts[c]);
   if (thresholds.empty()) return result;
   const Volume image = read_image(pair.image, formats);
@@ -91,7 +92,7 @@ EvaluatedCase evaluate_case(const Pair& pair, int classes, const std::vector<Thr
   result.baseline_dice.assign(classes, std::nan(""));
   for (int c = 1; c < classes; ++c) {
     const Tensor mask = threshold_mask(image.voxels, thresholds[c], c);
-    result.baseline_dice[c] = dice(count_classes(mask.view(), reference.voxels.view(), classes)[c]);
+    result.baseline_dice[c] = dice(count_classes(mask.view(), reference.voxels.view(), classes, ignored)[c]);
   }
   return result;
 }
@@ -170,6 +171,7 @@ LabelScores evaluate_labels(const EvaluateLabelsOptions& options, Progress& prog
       progress.log("prediction " + path.filename().string() + " has no reference; left out");
   const int classes = dataset ? static_cast<int>(dataset->label_names.size()) : classes_in(pairs, options);
 
+  const int ignored = dataset ? dataset->ignore_label.value_or(-1) : -1;
   LabelScores report;
   if (options.threshold_baseline) report.thresholds = fit_thresholds(*dataset, options.formats, progress);
   std::vector<EvaluatedCase> scored(pairs.size());
@@ -179,7 +181,7 @@ LabelScores evaluate_labels(const EvaluateLabelsOptions& options, Progress& prog
   WorkerPool pool(options.threads);
   pool.run(total, [&](std::int64_t i, int) {
     in_case_boundary(pairs[i].id, failures[i],
-                     [&] { scored[i] = evaluate_case(pairs[i], classes, report.thresholds, options.formats); });
+                     [&] { scored[i] = evaluate_case(pairs[i], classes, ignored, report.thresholds, options.formats); });
     progress.update("evaluate", ++done, total, pairs[i].id);
   });
   for (std::size_t i = 0; i < pairs.size(); ++i) {

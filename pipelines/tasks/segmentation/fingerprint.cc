@@ -21,6 +21,7 @@ CaseFingerprint take_fingerprint(const std::string& id, const Volume& ct, const 
   const auto* cls = label.voxels.as<std::int32_t>();
   double sum = 0, square = 0;
   for (std::int64_t i = 0; i < ct.voxels.count(); ++i) {
+    if (cls[i] >= classes) continue;  // ignored
     ++f.class_voxels[cls[i]];
     if (cls[i] == 0) continue;
     const double x = hu[i];

@@ -30,7 +30,7 @@ struct CaseFingerprint {
   std::int64_t foreground() const;
 };
 
-/// Requires: `label` on the grid of `ct`, values in [0, classes).
+/// Requires: `label` on the grid of `ct`, values of 0 or more; those from `classes` on are ignored.
 CaseFingerprint take_fingerprint(const std::string& id, const Volume& ct, const Volume& label, int classes);
 
 struct Fingerprint {

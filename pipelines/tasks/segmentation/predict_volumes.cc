@@ -1,12 +1,15 @@
 #include "pipelines/tasks/segmentation/predict_volumes.h"
 
 #include <algorithm>
+#include <new>
 #include <set>
 
 #include "io/files/content_hash.h"
+#include "io/files/file_name.h"
 #include "io/files/output_folder.h"
 #include "io/volume/volume.h"
 #include "libcore/base/stopwatch.h"
+#include "pipelines/tasks/segmentation/case_memory.h"
 #include "pipelines/tasks/segmentation/predict_volume.h"
 #include "pipelines/tasks/segmentation/prepare_image.h"
 #include "pipelines/tasks/segmentation/sample_source.h"
@@ -44,7 +47,7 @@ class Predictor {
     } catch (const Error& e) {
       throw Error(ErrorKind::kCheckpoint, run.file.string() + ": " + e.what());
     }
-    session_ = prediction_session(run, {.core_bytes = options.core_budget_bytes}, pool_);
+    session_ = prediction_session(run, {.core_bytes = options.core_budget_bytes, .process_bytes = options.host_budget_bytes}, pool_);
   }
 
   PredictReport run(const std::vector<fs::path>& images) {
@@ -75,14 +78,31 @@ class Predictor {
     for (const fs::path& image : images) {
       try {
         const VolumeInfo info = read_volume_info(image, o_.formats);
-        if (info.readable) sizes.insert(prediction_extents(prepared_geometry(info.geometry, plan_).shape(), spec_.multiple()));
+        if (!info.readable) continue;
+        static_cast<void>(predicting_bytes(info, image, plan_, 0, o_.formats.limits));
+        sizes.insert(extents_of(info));
       } catch (const Error&) {
       }
     }
-    const PlannedBytes planned =
-        plan_predictions(*session_, sizes, std::to_string(images.size()) + " images", progress_);
-    report_.bytes_per_core = planned.core;
-    report_.host_bytes = planned.host;
+    planned_ = plan_predictions(*session_, sizes, std::to_string(images.size()) + " images", progress_);
+    report_.bytes_per_core = planned_.core;
+    report_.host_bytes = planned_.host;
+  }
+
+  Shape extents_of(const VolumeInfo& info) const {
+    return prediction_extents(prepared_geometry(info.geometry, plan_).shape(), spec_.multiple());
+  }
+
+  /// Refuses an image from its header. Errors: kInput E_SIZE, kBudget.
+  void require_fits(const fs::path& path) const {
+    const VolumeInfo info = read_volume_info(path, o_.formats);
+    if (!info.readable) return;  // reading says why
+    static_cast<void>(predicting_bytes(info, path, plan_, 0, o_.formats.limits));
+    const Shape extents = extents_of(info);
+    if (const auto refused = planned_.refused.find(extents); refused != planned_.refused.end()) throw refused->second;
+    if (const auto plan = planned_.process.find(extents); plan != planned_.process.end())
+      static_cast<void>(predicting_bytes(info, path, plan_, plan->second, o_.formats.limits));
+    if (!info.warning.empty()) progress_.log("case " + case_id(path, o_.formats) + ": " + info.warning);
   }
 
   void one(const fs::path& path) {
@@ -93,25 +113,29 @@ class Predictor {
       return;
     }
     try {
+      const fs::path file = named_file(o_.output, id, o_.formats.rows.front().endings.back());
+      require_fits(path);
       const PreparedImage prepared = prepare_image(read_image(path, o_.formats), plan_);
       Volume labels{prepared.image.geometry,
                     predict_volume(*session_, prepared.image.voxels, air_value(plan_), spec_.multiple())};
       const std::string data = file_hash(path);
-      const fs::path file = o_.output / (id + o_.formats.front().endings.back());
       const Volume restored = restore_label(labels, prepared.original, plan_);
       folder_.begin(id, {file.filename().string()});
       write_volume(file, restored, DiskType::kU8, o_.formats);
       folder_.commit(id, data);
       report_.cases.push_back({id, file, watch.seconds()});
     } catch (const Error& e) {
-      if (e.kind() != ErrorKind::kInput) throw;
+      if (e.kind() != ErrorKind::kInput && e.kind() != ErrorKind::kBudget) throw;
       fail(id, e.code(), e.what());
+    } catch (const std::bad_alloc&) {
+      session_->release();
+      fail(id, "E_MEMORY", refused_memory(id).message);
     }
   }
 
   void fail(const std::string& id, const std::string& code, const std::string& message) {
     report_.failures.push_back({id, code, message});
-    progress_.log("case " + id + ": " + message + " [quarantined]");
+    progress_.log("case " + shown_name(id) + ": " + message + " [quarantined]");
   }
 
   const PredictOptions& o_;
@@ -122,6 +146,7 @@ class Predictor {
   std::string made_with_;  // hash
   PreparePlan plan_;
   std::unique_ptr<Session> session_;
+  PlannedBytes planned_;
   PredictReport report_;
   std::set<std::string> seen_;  // case ids
 };

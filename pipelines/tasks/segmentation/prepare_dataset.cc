@@ -1,19 +1,19 @@
 #include "pipelines/tasks/segmentation/prepare_dataset.h"
 
 #include <atomic>
-#include <functional>
-#include <mutex>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 
 #include "io/files/config_file.h"
 #include "io/files/content_hash.h"
+#include "io/files/file_name.h"
 #include "io/files/output_folder.h"
 #include "io/volume/mapped_volume.h"
 #include "io/volume/resample.h"
-#include "libcore/base/parallel.h"
 #include "libcore/base/stopwatch.h"
+#include "pipelines/tasks/segmentation/case_memory.h"
+#include "pipelines/tasks/segmentation/case_pass.h"
 #include "pipelines/tasks/segmentation/fingerprint.h"
 #include "pipelines/tasks/segmentation/prepare_image.h"
 #include "pipelines/tasks/segmentation/prepare_sources.h"
@@ -38,17 +38,33 @@ PreparePlan plan_from_options(const PrepareOptions& options) {
   plan.orientation = options.orientation;
   if (options.orientation != "keep")
     reorient({Geometry{.size = {1, 1, 1}}, Tensor(DType::kI32, {1, 1, 1})}, options.orientation);
-  plan.normalise = options.normalise;
   plan.clip_hu = options.clip_hu;
   if (plan.clip_hu && !(plan.clip_hu->low < plan.clip_hu->high))
     throw Error(ErrorKind::kUsage, "[prepare] {clip} needs LOW,HIGH with LOW below HIGH");
   if (options.spacing != "keep" && options.spacing != "median") {
     const auto mm = parse_numbers(options.spacing, 3, "{spacing}");
     for (double s : mm)
-      if (!(s > 0)) throw Error(ErrorKind::kUsage, "[prepare] {spacing} must be positive; got " + options.spacing);
+      if (!(s >= kLeastSpacingMm && s <= kMostSpacingMm))
+        throw Error(ErrorKind::kUsage,
+                    "[prepare] {spacing} must be positive, from 0.001 to 10000 mm; got " + options.spacing);
     plan.spacing_mm = {mm[0], mm[1], mm[2]};
   }
   return plan;
+}
+
+/// How the channel is normalised: what was asked for, else as nnU-Net does by the channel's name.
+Normalise choose_normalise(const PrepareOptions& options, const Dataset& dataset, Progress& progress) {
+  const std::string& channel = dataset.channels.front();
+  if (!options.normalise) {
+    const Normalise chosen = normalise_of_channel(channel);
+    if (chosen != Normalise::kCt)
+      progress.log("channel \"" + shown_name(channel) + "\" is no CT: normalised by " + normalise_name(chosen));
+    return chosen;
+  }
+  if (*options.normalise == Normalise::kCt && !is_ct_channel(channel))
+    progress.log("channel \"" + shown_name(channel) +
+                 "\" is no CT, but is normalised as one because {normalise} ct says so");
+  return *options.normalise;
 }
 
 void complete_plan(PreparePlan& plan, const PrepareOptions& options, const std::vector<CaseFingerprint>& cases) {
@@ -78,17 +94,19 @@ void complete_plan(PreparePlan& plan, const PrepareOptions& options, const std::
 
 /// The four files of one case.
 Json prepare_case(const Case& item, const PreparePlan& plan, const PrepareOptions& options) {
-  const SourceCase source = read_source_case(item, plan.classes(), options.formats);
+  const SourceCase source = read_source_case(item, plan.classes(), options.formats, plan.ignore_label);
   const PreparedImage image = prepare_image(source.image, plan);
   const Volume label = prepare_label(source.label, plan);
   ensure(same_geometry(image.image.geometry, label.geometry), "image and label share the prepared grid");
   const ForegroundVoxels voxels = sample_foreground(label.voxels, plan.classes(), item.id, options.seed);
   std::vector<std::int64_t> class_voxels(plan.classes(), 0);
-  for (std::int64_t i = 0; i < label.voxels.count(); ++i) ++class_voxels[label.voxels.as<std::int32_t>()[i]];
+  for (std::int64_t i = 0; i < label.voxels.count(); ++i)
+    if (const std::int32_t c = label.voxels.as<std::int32_t>()[i]; c < plan.classes()) ++class_voxels[c];
 
   const fs::path& work = options.work;
   write_volume(prepared_image(work, item.id), image.image, DiskType::kF32);
-  write_volume(prepared_label(work, item.id), label, plan.classes() <= 256 ? DiskType::kU8 : DiskType::kI16);
+  write_volume(prepared_label(work, item.id), label,
+               plan.classes() + (plan.ignore_label ? 1 : 0) <= 256 ? DiskType::kU8 : DiskType::kI16);
   save_foreground(prepared_foreground(work, item.id), voxels);
   const Shape shape = label.voxels.shape();
   Json record = {{"case", item.id},
@@ -100,41 +118,6 @@ Json prepare_case(const Case& item, const PreparePlan& plan, const PrepareOption
   write_json(prepared_record(work, item.id), record);
   return record;
 }
-
-/// One pass over the cases in parallel, each in its own error boundary.
-class Pass {
- public:
-  Pass(const char* stage, const std::vector<Case>& cases, int threads, Progress& progress)
-      : stage_(stage), cases_(cases), threads_(threads), progress_(progress) {}
-
-  /// Returns for each case whether `body(index)` came to its end.
-  std::vector<char> run(const std::function<void(std::int64_t)>& body) {
-    std::vector<char> good(cases_.size(), 0);
-    std::vector<std::vector<CaseFailure>> failures(cases_.size());
-    std::atomic<std::int64_t> done{0};
-    const auto total = static_cast<std::int64_t>(cases_.size());
-    WorkerPool pool(threads_);
-    pool.run(total, [&](std::int64_t i, int) {
-      if (progress_.stop_requested()) return;
-      good[i] = in_case_boundary(cases_[i].id, failures[i], [&] { body(i); });
-      progress_.update(stage_, ++done, total, cases_[i].id);
-    });
-    for (auto& list : failures)
-      for (auto& f : list) {
-        progress_.log("case " + f.id + ": " + f.code + " " + f.message + " [quarantined]");
-        failures_.push_back(std::move(f));
-      }
-    return good;
-  }
-  const std::vector<CaseFailure>& failures() const { return failures_; }
-
- private:
-  const char* stage_;
-  const std::vector<Case>& cases_;
-  int threads_;
-  Progress& progress_;
-  std::vector<CaseFailure> failures_;
-};
 
 [[noreturn]] void throw_no_case(OutputFolder& work, const PrepareOptions& options,
                                 const std::vector<CaseFailure>& failures) {
@@ -173,23 +156,26 @@ PrepareReport prepare_dataset(const PrepareOptions& options, Progress& progress)
   const FolderLock reading = FolderLock::reading(options.dataset);
   const Dataset dataset = read_source_dataset(options.dataset);
   plan.channels = dataset.channels;
+  plan.normalise = choose_normalise(options, dataset, progress);
   plan.class_names = dataset.label_names;
+  plan.ignore_label = dataset.ignore_label;
   OutputFolder work({.folder = options.work, .command = "prepare", .inputs = inputs_of(dataset)});
 
   std::vector<CaseFailure> missing;
-  for (const auto& p : dataset.problems) missing.push_back({p.id, "E_MISSING", p.reason});
+  for (const auto& p : dataset.problems) missing.push_back({p.id, p.code, p.reason});
   for (const auto& f : missing) progress.log("case " + f.id + ": " + f.code + " " + f.message + " [quarantined]");
   if (dataset.training.empty()) throw_no_case(work, options, missing);
 
   PrepareReport report;
   report.work = options.work;
+  MemoryGate gate(options.formats.limits.memory_bytes);
   std::vector<char> usable(dataset.training.size(), 1);
   std::vector<CaseFailure> failures = missing;
   std::vector<Json> sources(dataset.training.size());
   if (options.resume)
-    Pass("compare", dataset.training, options.threads, progress).run([&](std::int64_t i) {
-      sources[i] = source_hashes(dataset.training[i]);
-    });
+    CasePass("compare", dataset.training, options.threads, gate, progress)
+        .run([](std::int64_t) { return 0; },
+             [&](std::int64_t i) { sources[i] = source_hashes(dataset.training[i]); });
   if (progress.stop_requested()) return report.interrupted = true, report;
   const auto known =
       options.resume ? earlier_plan(options.work, request_of(options, dataset, sources)) : std::nullopt;
@@ -197,11 +183,15 @@ PrepareReport prepare_dataset(const PrepareOptions& options, Progress& progress)
   if (known) {
     plan = *known;
   } else {
-    Pass pass("fingerprint", dataset.training, options.threads, progress);
+    CasePass pass("fingerprint", dataset.training, options.threads, gate, progress);
     std::vector<CaseFingerprint> all(dataset.training.size()), good;
-    usable = pass.run([&](std::int64_t i) {
+    const auto need = [&](std::int64_t i) {
       if (!options.resume) sources[i] = source_hashes(dataset.training[i]);
-      const SourceCase source = read_source_case(dataset.training[i], plan.classes(), options.formats);
+      return reading_case_bytes(dataset.training[i], options.formats);
+    };
+    usable = pass.run(need, [&](std::int64_t i) {
+      const SourceCase source =
+          read_source_case(dataset.training[i], plan.classes(), options.formats, plan.ignore_label);
       all[i] = take_fingerprint(dataset.training[i].id, source.image, source.label, plan.classes());
     });
     if (progress.stop_requested()) return report.interrupted = true, report;
@@ -233,11 +223,16 @@ PrepareReport prepare_dataset(const PrepareOptions& options, Progress& progress)
     if (usable[i]) cases.push_back(dataset.training[i]), made_of.push_back(content_hash(sources[i].dump()));
   std::vector<Json> records(cases.size());
   std::atomic<int> skipped{0};
-  Pass pass("prepare", cases, options.threads, progress);
-  const auto good = pass.run([&](std::int64_t i) {
+  CasePass pass("prepare", cases, options.threads, gate, progress);
+  std::vector<char> finished(cases.size(), 0);
+  const auto need = [&](std::int64_t i) {
+    finished[i] = work.holds(case_part(cases[i].id), made_of[i]);
+    return finished[i] ? 0 : preparing_case_bytes(cases[i], plan, options.formats);
+  };
+  const auto good = pass.run(need, [&](std::int64_t i) {
     const Case& item = cases[i];
     const std::string part = case_part(item.id);
-    if (work.holds(part, made_of[i])) {
+    if (finished[i]) {
       records[i] = read_json(prepared_record(options.work, item.id));
       ++skipped;
       return;
@@ -259,6 +254,7 @@ PrepareReport prepare_dataset(const PrepareOptions& options, Progress& progress)
   write_quarantine(options.work, failures);
   Json labels, channels;
   for (int c = 0; c < plan.classes(); ++c) labels[plan.class_names[c]] = c;
+  if (plan.ignore_label) labels["ignore"] = *plan.ignore_label;
   for (std::size_t c = 0; c < plan.channels.size(); ++c) channels[std::to_string(c)] = plan.channels[c];
   write_json(options.work / "run.json",
              {{"command", "prepare"}, {"version", VOXSHARD_VERSION}, {"report", to_json(report)}});

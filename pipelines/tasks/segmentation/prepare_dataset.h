@@ -23,7 +23,7 @@ struct PrepareOptions {
   std::string spacing = "median";   // "median", "keep" or "X,Y,Z" in mm
   std::string orientation = "LPS";  // three letters or "keep"
   std::optional<Range> clip_hu;     // none: the foreground's 0.5 and 99.5 percentiles for ct, -160 to 240 for window
-  Normalise normalise = Normalise::kCt;
+  std::optional<Normalise> normalise;  // none: by the name of the channel
   std::uint64_t seed = 0;  // of the foreground samples
   int threads = 1;
   bool resume = false;  // skip the cases that are finished and unchanged

@@ -1,5 +1,7 @@
 #include "pipelines/tasks/segmentation/prepare_plan.h"
 
+#include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -17,6 +19,13 @@ struct NamedNormalise {
 constexpr NamedNormalise kNames[] = {
     {Normalise::kCt, "ct"}, {Normalise::kZscore, "zscore"}, {Normalise::kWindow, "window"}, {Normalise::kNone, "none"}};
 
+std::string lower(std::string_view text) {
+  std::string result(text);
+  std::transform(result.begin(), result.end(), result.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return result;
+}
+
 }  // namespace
 
 const char* normalise_name(Normalise normalise) {
@@ -32,6 +41,20 @@ Normalise normalise_from_name(std::string_view name) {
               "[prepare] normalisation is \"" + std::string(name) + "\"; expected ct, zscore, window or none");
 }
 
+bool is_ct_channel(std::string_view channel) { return lower(channel) == "ct"; }
+
+Normalise normalise_of_channel(std::string_view channel) {
+  if (is_ct_channel(channel)) return Normalise::kCt;
+  const std::string name = lower(channel);
+  if (name == "nonorm") return Normalise::kNone;
+  if (name == "rescale_to_0_1" || name == "rescale_0_1" || name == "rgb_to_0_1")
+    throw Error(ErrorKind::kConfig,
+                "[prepare] the channel \"" + std::string(channel) +
+                    "\" asks for values from 0 to 1, which is not supported; choose with {normalise} "
+                    "zscore, window or none");
+  return Normalise::kZscore;
+}
+
 nlohmann::ordered_json to_json(const PreparePlan& plan) {
   nlohmann::ordered_json json;
   json["orientation"] = plan.orientation;
@@ -43,6 +66,7 @@ nlohmann::ordered_json to_json(const PreparePlan& plan) {
   json["std_hu"] = plan.std_hu;
   json["channels"] = plan.channels;
   json["class_names"] = plan.class_names;
+  if (plan.ignore_label) json["ignore_label"] = *plan.ignore_label;
   return json;
 }
 
@@ -60,11 +84,15 @@ PreparePlan plan_from_json(const nlohmann::json& json) {
     plan.std_hu = json.at("std_hu").get<double>();
     plan.channels = json.at("channels").get<std::vector<std::string>>();
     plan.class_names = json.at("class_names").get<std::vector<std::string>>();
+    if (json.contains("ignore_label")) plan.ignore_label = json.at("ignore_label").get<int>();
+    if (plan.ignore_label && *plan.ignore_label != plan.classes())
+      throw Error(ErrorKind::kConfig, "[plan] ignore_label must be the number behind the classes");
     if (!(plan.std_hu > 0) || !std::isfinite(plan.mean_hu))
       throw Error(ErrorKind::kConfig, "[plan] std_hu must be positive and mean_hu finite");
     if (plan.spacing_mm)
       for (double s : *plan.spacing_mm)
-        if (!(s > 0)) throw Error(ErrorKind::kConfig, "[plan] spacing_mm must be positive");
+        if (!(s >= kLeastSpacingMm && s <= kMostSpacingMm))
+          throw Error(ErrorKind::kConfig, "[plan] spacing_mm must be positive, from 0.001 to 10000 mm");
     return plan;
   } catch (const nlohmann::json::exception& e) {
     throw Error(ErrorKind::kConfig, std::string("[plan] not a preparation plan: ") + e.what());

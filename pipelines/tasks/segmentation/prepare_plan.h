@@ -15,6 +15,9 @@
 
 namespace voxshard {
 
+/// Of a target spacing, millimetres: beyond the finest microscope and the longest patient.
+inline constexpr double kLeastSpacingMm = 1e-3, kMostSpacingMm = 1e4;
+
 enum class Normalise {
   kCt,      // clip, then (x - mean) / std with the numbers of the data set's foreground, as nnU-Net does for CT
   kZscore,  // clip when asked, then mean and std of each image
@@ -25,6 +28,11 @@ enum class Normalise {
 const char* normalise_name(Normalise normalise);
 /// "ct", "zscore", "window", "none". Errors: kConfig lists them.
 Normalise normalise_from_name(std::string_view name);
+/// Whether a channel is called CT, in any case.
+bool is_ct_channel(std::string_view channel);
+/// nnU-Net's choice by a channel's name, upper and lower case alike: CT, noNorm, and zscore for every other.
+/// Errors: kConfig for its rescale_to_0_1 and rgb_to_0_1, which there are none of here.
+Normalise normalise_of_channel(std::string_view channel);
 
 struct Range {
   double low = 0, high = 0;
@@ -39,6 +47,7 @@ struct PreparePlan {
   double mean_hu = 0, std_hu = 1;  // kCt and kWindow; the others ignore them
   std::vector<std::string> channels = {"CT"};
   std::vector<std::string> class_names;  // by class; [0] is the background
+  std::optional<int> ignore_label;       // of voxels of which nothing is known: the number behind the classes
 
   int classes() const { return static_cast<int>(class_names.size()); }
   friend bool operator==(const PreparePlan&, const PreparePlan&) = default;

@@ -31,8 +31,10 @@ Json request_of(const PrepareOptions& options, const Dataset& dataset, const std
           {"orientation", options.orientation},
           {"clip_hu", clip},
           {"seed", options.seed},
-          {"normalise", normalise_name(options.normalise)},
+          {"normalise", options.normalise ? normalise_name(*options.normalise) : "by channel"},
+          {"channels", dataset.channels},
           {"classes", dataset.label_names},
+          {"ignore_label", dataset.ignore_label ? Json(*dataset.ignore_label) : Json(nullptr)},
           {"cases", cases}};
 }
 

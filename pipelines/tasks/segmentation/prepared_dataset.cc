@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "io/files/config_file.h"
+#include "io/files/file_name.h"
 #include "io/files/manifest.h"
 #include "io/files/safetensors.h"
 #include "io/volume/mapped_volume.h"
@@ -52,19 +53,19 @@ Manifest finished_manifest(const std::filesystem::path& folder) {
 }  // namespace
 
 std::filesystem::path prepared_image(const std::filesystem::path& folder, const std::string& id) {
-  return folder / "images" / (id + kMappedEnding);
+  return named_file(folder / "images", id, kMappedEnding);
 }
 
 std::filesystem::path prepared_label(const std::filesystem::path& folder, const std::string& id) {
-  return folder / "labels" / (id + kMappedEnding);
+  return named_file(folder / "labels", id, kMappedEnding);
 }
 
 std::filesystem::path prepared_foreground(const std::filesystem::path& folder, const std::string& id) {
-  return folder / "foreground" / (id + ".safetensors");
+  return named_file(folder / "foreground", id, ".safetensors");
 }
 
 std::filesystem::path prepared_record(const std::filesystem::path& folder, const std::string& id) {
-  return folder / "cases" / (id + ".json");
+  return named_file(folder / "cases", id, ".json");
 }
 
 std::set<std::string> case_files(const std::string& id) {
@@ -86,7 +87,7 @@ PreparedDataset read_prepared(const std::filesystem::path& folder) {
       item.id = c.at("case").get<std::string>();
       item.image = prepared_image(folder, item.id);
       item.label = prepared_label(folder, item.id);
-      item.foreground = folder / "foreground" / (item.id + ".safetensors");
+      item.foreground = prepared_foreground(folder, item.id);
       for (std::int64_t extent : c.at("shape")) item.shape.push_back(extent);
       item.class_voxels = c.at("class_voxels").get<std::vector<std::int64_t>>();
       if (!is_as_made(manifest, folder, case_part(item.id))) others.push_back(item.id);
@@ -106,7 +107,8 @@ ForegroundVoxels sample_foreground(const Tensor& label, int classes, const std::
   const auto* v = label.as<std::int32_t>();
   const std::int64_t n = label.count(), h = label.shape()[1], w = label.shape()[2];
   std::vector<std::int64_t> count(classes, 0);
-  for (std::int64_t i = 0; i < n; ++i) ++count[v[i]];
+  for (std::int64_t i = 0; i < n; ++i)
+    if (v[i] < classes) ++count[v[i]];
 
   ForegroundVoxels voxels;
   std::vector<std::int64_t> seen(classes, 0), taken(classes, 0);
@@ -126,7 +128,7 @@ ForegroundVoxels sample_foreground(const Tensor& label, int classes, const std::
     if (!voxels.by_class[c].empty()) next[c] = wanted(c);
   for (std::int64_t i = 0; i < n; ++i) {
     const int c = v[i];
-    if (c == 0 || seen[c]++ != next[c] || taken[c] >= voxels.by_class[c].shape()[0]) continue;
+    if (c == 0 || c >= classes || seen[c]++ != next[c] || taken[c] >= voxels.by_class[c].shape()[0]) continue;
     auto* row = voxels.by_class[c].as<std::int32_t>() + 3 * taken[c];
     row[0] = static_cast<std::int32_t>(i / (h * w));
     row[1] = static_cast<std::int32_t>(i / w % h);

@@ -33,7 +33,7 @@ struct PreparedDataset {
   std::vector<PreparedCase> cases;  // sorted by id
 };
 
-/// The volumes of a case, written and mapped.
+/// The volumes of a case, written and mapped. Errors of these four: kInput E_NAME for an id that is no plain name.
 std::filesystem::path prepared_image(const std::filesystem::path& folder, const std::string& id);
 std::filesystem::path prepared_label(const std::filesystem::path& folder, const std::string& id);
 /// Its voxels of each class, and what is known of it.
@@ -63,7 +63,7 @@ inline constexpr std::int64_t kForegroundSamples = 10000;
 ForegroundVoxels load_foreground(const PreparedCase& item, int classes);
 
 /// The same id and seed give the same voxels.
-///   label  (D, H, W) i32 in [0, classes)
+///   label  (D, H, W) i32, 0 or more; from `classes` on: ignored
 ForegroundVoxels sample_foreground(const Tensor& label, int classes, const std::string& id, std::uint64_t seed);
 void save_foreground(const std::filesystem::path& path, const ForegroundVoxels& voxels);
 

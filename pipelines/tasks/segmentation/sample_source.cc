@@ -20,7 +20,7 @@ float air_value(const PreparePlan& plan) {
 }
 
 SampleSource::SampleSource(const PreparedDataset& dataset, std::vector<std::size_t> cases, SamplingOptions options)
-    : options_(options), air_(air_value(dataset.plan)) {
+    : options_(options), air_(air_value(dataset.plan)), unknown_(dataset.plan.ignore_label.value_or(-1)) {
   if (cases.empty()) throw Error(ErrorKind::kNoCase, "[train] no case is left to train on; prepare more, or use {fold} all");
   for (std::size_t index : cases) {
     const PreparedCase& item = dataset.cases[index];
@@ -145,7 +145,8 @@ void SampleSource::fill_one(const Sample& s, std::optional<std::int32_t> ignored
                                   (s.mirrored[2] ? e[2] - 1 - w : w);
         const std::int64_t to = d * box.strides[1] + h * box.strides[2] + w * box.strides[3];
         if (!image) {
-          store(box, to, values.as<std::int32_t>()[from]);
+          const std::int32_t label = values.as<std::int32_t>()[from];
+          store(box, to, label == unknown_ ? *ignored : label);
           continue;
         }
         double x = values.as<float>()[from] * s.scale;

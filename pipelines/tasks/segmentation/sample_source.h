@@ -47,7 +47,8 @@ class SampleSource {
   Shape largest_extents(std::int64_t batch_size) const;
   /// Asks the system to read ahead what a later step will need.
   void prefetch(std::span<const Sample> batch) const;
-  /// Fills `box` (N, D, H, W, 1) of the image or the labels. Outside the volume: air, and the label that losses ignore.
+  /// Fills `box` (N, D, H, W, 1) of the image or the labels. Outside the volume: air, and the label that losses ignore,
+  /// which voxels of the plan's ignore_label get too.
   void fill(std::span<const Sample> batch, const InputInfo& input, const TensorView& box) const;
 
  private:
@@ -63,6 +64,7 @@ class SampleSource {
   SamplingOptions options_;
   std::vector<Volumes> volumes_;
   float air_ = 0;
+  std::int32_t unknown_ = -1;  // the label of voxels that losses ignore
 };
 
 /// The normalised value of air under a plan: what lies outside a volume.

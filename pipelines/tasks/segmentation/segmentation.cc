@@ -12,8 +12,17 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
+/// What is read, for prepare and predict alike.
+std::vector<Setting> limit_settings(VolumeLimits& limits) {
+  const std::string group = "Limits";
+  return {{"most-voxels", "Voxels of a volume, and of what it is resampled to; more is left out with E_SIZE", group,
+           &limits.most_voxels, {{1, 0x1p40}}},
+          {"most-inflation", "Bytes that one byte of a .gz may unpack to, asked of what unpacks to more than 1 GiB",
+           group, &limits.most_inflation, {{1, 1e6}}}};
+}
+
 std::vector<Setting> prepare_settings(PrepareOptions& o) {
-  return {
+  std::vector<Setting> settings = {
       {"spacing", "X,Y,Z in mm of the oriented volume, median or keep", "", &o.spacing},
       {"orientation", "Three letters, where x, y, z grow, or keep", "", &o.orientation},
       {"clip", "LOW,HIGH in HU; default: the foreground's 0.5 and 99.5 percentiles (ct), -160,240 (window)", "",
@@ -22,10 +31,12 @@ std::vector<Setting> prepare_settings(PrepareOptions& o) {
          o.clip_hu = Range{numbers[0], numbers[1]};
        }},
       {.name = "normalise",
-       .help =
-           "ct: mean and std of the foreground; zscore: of each image; window: {clip} onto -1..1; none; default: ct",
+       .help = "ct: mean and std of the foreground; zscore: of each image; window: {clip} onto -1..1; none; default: "
+               "ct for a channel called CT, else zscore",
        .value = [&o](const std::string& text) { o.normalise = normalise_from_name(text); },
        .choices = {"ct", "zscore", "window", "none"}}};
+  for (Setting& setting : limit_settings(o.formats.limits)) settings.push_back(std::move(setting));
+  return settings;
 }
 
 void set_flip(const std::string& text, std::array<bool, 3>& flip) {
@@ -78,6 +89,7 @@ class Segmentation : public Task {
 
   std::vector<Setting> settings(TaskCommand command, TaskOptions& options) const override {
     if (command == TaskCommand::kPrepare) return prepare_settings(options.of<PrepareOptions>());
+    if (command == TaskCommand::kPredict) return limit_settings(options.of<VolumeLimits>());
     if (command == TaskCommand::kTrain) return training_settings(options.of<VolumeTaskOptions>());
     if (command == TaskCommand::kEvaluate) return evaluation_settings(options.of<EvaluateLabelsOptions>());
     return {};
@@ -105,14 +117,18 @@ class Segmentation : public Task {
                       {"problems", Json::array()}};
     for (const auto& p : set.problems) {
       folder.dataset["problems"].push_back({{"case", p.id}, {"reason", p.reason}});
-      report.failures.push_back({p.id, "E_MISSING", p.reason});
+      report.failures.push_back({p.id, p.code, p.reason});
     }
     folder.dataset_text = "  " + set.kind + " data set \"" + set.name + "\": " + std::to_string(set.training.size()) +
                           " training, " + std::to_string(set.test.size()) + " test cases\n  classes:";
     for (std::size_t c = 0; c < set.label_names.size(); ++c)
       folder.dataset_text += " " + std::to_string(c) + " " + set.label_names[c];
+    if (set.ignore_label) {
+      folder.dataset["ignore_label"] = *set.ignore_label;
+      folder.dataset_text += ", " + std::to_string(*set.ignore_label) + " is ignored";
+    }
     folder.dataset_text += "\n";
-    add_volumes(folder, images, options.formats, report.failures);
+    add_volumes(folder, images, options, report.failures);
     report.folders.add(folder);
     return true;
   }
@@ -123,6 +139,7 @@ class Segmentation : public Task {
     PrepareOptions o = request.task.of<PrepareOptions>();
     o.dataset = request.dataset, o.work = request.work;
     o.seed = request.seed, o.threads = request.threads, o.resume = request.resume;
+    o.formats.limits.memory_bytes = request.host_budget_bytes;
     const PrepareReport report = prepare_dataset(o, progress);
     return {.json = to_json(report),
             .text = to_text(report),
@@ -139,7 +156,10 @@ class Segmentation : public Task {
   }
 
   PredictReport predict(const PredictOptions& options, TrainedRun run, Progress& progress) const override {
-    return predict_volumes(options, std::move(run), progress);
+    PredictOptions o = options;
+    o.formats.limits = options.task.of<VolumeLimits>();
+    o.formats.limits.memory_bytes = options.host_budget_bytes;
+    return predict_volumes(o, std::move(run), progress);
   }
 
   bool predicted(const fs::path& predictions) const override { return fs::is_directory(predictions); }

@@ -13,13 +13,13 @@ constexpr double kGridTolerance = 1e-2;
 
 std::string size_text(const Geometry& g) { return joined_text(g.size.data(), 3); }
 
-void require_known_classes(const Volume& label, int classes, const std::string& file) {
+void require_known_classes(const Volume& label, int classes, std::optional<int> ignored, const std::string& file) {
   const auto* v = label.voxels.as<std::int32_t>();
   const std::int64_t n = label.voxels.count();
   std::int64_t wrong = 0;
   std::int32_t first = 0;
   for (std::int64_t i = 0; i < n; ++i)
-    if (v[i] < 0 || v[i] >= classes) first = wrong++ == 0 ? v[i] : first;
+    if (v[i] != ignored && (v[i] < 0 || v[i] >= classes)) first = wrong++ == 0 ? v[i] : first;
   if (wrong > 0)
     throw Error(ErrorKind::kInput, "E_LABELS", "[" + file + "] " + std::to_string(wrong) +
                                     " voxels have a label outside the classes 0 to " + std::to_string(classes - 1) +
@@ -41,14 +41,14 @@ void require_same_grid(const Geometry& image, const Geometry& label, const std::
                                       "): it would train on the wrong place; export it again on the image's grid");
 }
 
-SourceCase read_source_case(const Case& item, int classes, const VolumeFormats& formats) {
+SourceCase read_source_case(const Case& item, int classes, const VolumeFormats& formats, std::optional<int> ignored) {
   if (item.images.size() != 1)
     throw Error(ErrorKind::kInput, "E_READ", "[" + item.id + "] " + std::to_string(item.images.size()) + " channels; expected 1");
   if (!item.label) throw Error(ErrorKind::kInput, "E_MISSING", "[" + item.id + "] the label is missing");
   SourceCase source{read_image(item.images[0], formats), read_label(*item.label, formats)};
   const std::string file = item.label->filename().string();
   require_same_grid(source.image.geometry, source.label.geometry, file);
-  require_known_classes(source.label, classes, file);
+  require_known_classes(source.label, classes, ignored, file);
   return source;
 }
 

@@ -4,6 +4,7 @@
 //   SourceCase c = read_source_case(dataset.training[0], classes);   // throws an Error with a code for quarantine.csv
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,11 +16,13 @@ namespace voxshard {
 
 struct SourceCase {
   Volume image;  // f32 HU
-  Volume label;  // i32 in [0, classes)
+  Volume label;  // i32 in [0, classes), or the ignored label
 };
 
+///   ignored  the label of voxels of which nothing is known; it stays in the label map
 /// Errors: kInput with a code as in CaseFailure.
-SourceCase read_source_case(const Case& item, int classes, const VolumeFormats& formats = volume_formats());
+SourceCase read_source_case(const Case& item, int classes, const VolumeFormats& formats = volume_formats(),
+                            std::optional<int> ignored = std::nullopt);
 
 /// Image and label (or two labels) share their grid. Errors: kInput, E_SHAPE or E_GEOMETRY.
 void require_same_grid(const Geometry& image, const Geometry& label, const std::string& what);

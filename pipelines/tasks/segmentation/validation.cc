@@ -25,7 +25,8 @@ std::vector<double> validation_dice(Session& session, const PreparedDataset& dat
   for (std::size_t index : cases) {
     const PreparedCase& item = dataset.cases[index];
     const Tensor labels = predict_volume(session, read_whole(item.image, DType::kF32), air_value(dataset.plan), multiple);
-    const auto counts = count_classes(labels.view(), read_whole(item.label, DType::kI32).view(), classes);
+    const auto counts = count_classes(labels.view(), read_whole(item.label, DType::kI32).view(), classes,
+                                      dataset.plan.ignore_label.value_or(-1));
     for (int c = 1; c < classes; ++c) by_class[static_cast<std::size_t>(c)].push_back(dice(counts[static_cast<std::size_t>(c)]));
     progress.update("validate", ++done, static_cast<std::int64_t>(cases.size()), item.id);
   }

@@ -8,6 +8,7 @@
 #include "pipelines/tasks/case_hashes.h"
 #include "pipelines/tasks/segmentation/predict_volume.h"
 #include "pipelines/tasks/segmentation/validation.h"
+#include "pipelines/tasks/sided_classes.h"
 
 namespace voxshard {
 namespace {
@@ -91,6 +92,10 @@ class VolumeTask : public TrainingTask {
     return case_hashes(cases, pool, progress);
   }
 
+  std::vector<std::string> warnings() const override {
+    return mirrors_sides() ? mirror_warnings(dataset_.plan.class_names, "{flip}") : std::vector<std::string>();
+  }
+
   void describe(const std::filesystem::path& run) const override {
     if (!folds_.empty()) write_splits(run / "splits_final.json", folds_);
   }
@@ -125,6 +130,15 @@ class VolumeTask : public TrainingTask {
   }
 
  private:
+  /// Whether a flipped axis runs from left to right. Letter a of the orientation is that of x, y, z, and flips are of
+  /// D, H, W; where orientations were kept any axis may.
+  bool mirrors_sides() const {
+    const auto& flip = o_.sampling.flip;
+    const std::size_t a = dataset_.plan.orientation.find_first_of("LR");
+    if (dataset_.plan.orientation == "keep" || a > 2) return flip[0] || flip[1] || flip[2];
+    return flip[2 - a];
+  }
+
   VolumeTaskOptions o_;
   FolderLock lock_;  // nobody prepares the folder anew while its volumes are read
   PreparedDataset dataset_;

@@ -62,7 +62,7 @@ inline void write_toy(const std::filesystem::path& path, const Volume& volume, D
 /// The table of the build and one row more.
 inline VolumeFormats with_toy() {
   VolumeFormats formats = volume_formats();
-  formats.push_back({.name = "Toy",
+  formats.rows.push_back({.name = "Toy",
                      .endings = {".toy"},
                      .expected = ".toy",
                      .matches = [](const std::filesystem::path& path) { return path.extension() == ".toy"; },

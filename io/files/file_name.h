@@ -1,0 +1,31 @@
+// Names that are read out of files (cases, pictures, folds) and become parts of paths. A name is one plain component:
+// whoever writes "../../x" or "/etc/x" into a data set stays inside the folder that was named on the command line.
+//
+//   write_volume(named_file(work / "images", item.id, ".nii"), image);    // E_NAME for an id such as "../../x"
+//   open(named_path(folder, "train/cells_03.png"));                        // folders below are plain names too
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace voxshard {
+
+/// What keeps `name` from being one plain component of a path; empty when nothing does. Plain is: 1 to 200 bytes of
+/// UTF-8, no slash of either kind, no control character, no dot in front (hidden, "..", or one of our temporary files).
+std::string name_problem(std::string_view name);
+
+/// The same for a path of plain names below a folder: not absolute, nothing leads upwards; "./" in front is allowed.
+std::string relative_path_problem(std::string_view path);
+
+/// A name for messages and tables: what is not printable as \x1b, and at most 80 bytes.
+std::string shown_name(std::string_view name);
+
+/// FOLDER/NAME + ENDING. Errors: kInput E_NAME when `name` is not plain.
+std::filesystem::path named_file(const std::filesystem::path& folder, const std::string& name,
+                                 std::string_view ending = "");
+
+/// FOLDER/PATH. Errors: kInput E_NAME as relative_path_problem.
+std::filesystem::path named_path(const std::filesystem::path& folder, const std::string& path);
+
+}  // namespace voxshard

@@ -1,0 +1,73 @@
+// Descriptions of data sets that would lead out of their folder, or say what nnU-Net does not.
+#include "io/datasets/dataset.h"
+#include "tests/io/test_files.h"
+
+namespace voxshard {
+namespace {
+
+using testing::HasSubstr;
+
+const std::string kHead = R"({"channel_names": {"0": "CT"}, "file_ending": ".nii", )";
+const std::string kLabels = R"("labels": {"background": 0, "liver": 1}, "numTraining": 1)";
+
+std::string listed(const std::string& ids) { return kHead + kLabels + R"(, "dataset": {)" + ids + "}}"; }
+
+std::string one(const std::string& id) { return "\"" + id + R"(": {"images": ["a.nii"], "label": "b.nii"})"; }
+
+struct DatasetFolder : ScratchFolder {
+  explicit DatasetFolder(const std::string& json) {
+    write_bytes(path() / "dataset.json", json);
+    for (const char* name : {"a.nii", "b.nii", "imagesTr/c_0000.nii", "labelsTr/c.nii"})
+      write_bytes(path() / name, "x");
+  }
+};
+
+TEST(Dataset, ACaseWhoseNameLeadsElsewhereIsLeftOutByItself) {
+  const DatasetFolder dir(listed(one("good") + "," + one("../../x") + "," + one("/tmp/x") + "," + one("a\\nb") + "," +
+                                 one("") + "," + one(".hidden") + "," + one("..")));
+  const Dataset d = read_dataset(dir.path());
+  EXPECT_THAT(case_ids(d.training), testing::ElementsAre("good"));
+  ASSERT_EQ(d.problems.size(), 6u);
+  for (const CaseProblem& p : d.problems) EXPECT_EQ(p.code, "E_NAME") << p.id;
+}
+
+TEST(Dataset, AFileEndingIsNoPath) {
+  const DatasetFolder dir(R"({"channel_names": {"0": "CT"}, "file_ending": "/../../x.nii", )" + kLabels + "}");
+  expect_error(ErrorKind::kInput, "file_ending", [&] { read_dataset(dir.path()); });
+}
+
+TEST(Dataset, TwoCasesOfOneNameDoNotOverwriteEachOther) {
+  const DatasetFolder dir(R"({"modality": {"0": "CT"}, "labels": {"0": "background", "1": "x"}, "training": [
+      {"image": "one/s.nii", "label": "b.nii"}, {"image": "two/s.nii", "label": "b.nii"}]})");
+  for (const char* name : {"one/s.nii", "two/s.nii"}) write_bytes(dir.path() / name, "x");
+  fs::remove_all(dir.path() / "imagesTr");
+  const Dataset d = read_dataset(dir.path());
+  EXPECT_THAT(case_ids(d.training), testing::ElementsAre("s"));
+  ASSERT_EQ(d.problems.size(), 1u);
+  EXPECT_EQ(d.problems[0].code, "E_DUPLICATE");
+}
+
+TEST(Dataset, FoldsNameCasesNotPaths) {
+  ScratchFolder dir;
+  write_bytes(dir.path() / "splits.json", R"([{"train": ["a"], "val": ["../b"]}])");
+  expect_error(ErrorKind::kInput, "leads to another folder", [&] { read_splits(dir.path() / "splits.json"); });
+}
+
+TEST(Dataset, TheIgnoreLabelIsNoClass) {
+  const DatasetFolder dir(kHead + R"("labels": {"background": 0, "liver": 1, "ignore": 2}})");
+  Dataset d = read_dataset(dir.path());
+  EXPECT_THAT(d.label_names, testing::ElementsAre("background", "liver"));
+  EXPECT_EQ(d.ignore_label, 2);
+  d.folder = dir.path() / "copy";
+  fs::create_directories(d.folder);
+  write_dataset_json(d);
+  EXPECT_THAT(read_bytes(d.folder / "dataset.json"), HasSubstr("\"ignore\": 2"));
+}
+
+TEST(Dataset, AnIgnoreLabelThatIsNotTheHighestIsRefusedByName) {
+  const DatasetFolder dir(kHead + R"("labels": {"background": 0, "ignore": 1, "liver": 2}})");
+  expect_error(ErrorKind::kInput, "\"ignore\"", [&] { read_dataset(dir.path()); });
+}
+
+}  // namespace
+}  // namespace voxshard

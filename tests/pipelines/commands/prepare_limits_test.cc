@@ -1,0 +1,139 @@
+// What a data set that is too large, or not what it seems, costs `prepare`: the case, and nothing else.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "io/files/config_file.h"
+#include "io/volume/mapped_volume.h"
+#include "pipelines/tasks/segmentation/prepare_dataset.h"
+#include "pipelines/tasks/segmentation/prepared_dataset.h"
+#include "tests/pipelines/pipeline_scene.h"
+
+namespace voxshard {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+
+PrepareOptions options_of(const Scene& scene) {
+  PrepareOptions options;
+  options.dataset = scene.data(), options.work = scene.work(), options.threads = 2;
+  return options;
+}
+
+void edit_dataset(const Scene& scene, const std::function<void(nlohmann::json&)>& change) {
+  nlohmann::json json = read_json(scene.data() / "dataset.json");
+  change(json);
+  std::ofstream(scene.data() / "dataset.json") << json.dump();
+}
+
+TEST(Prepare, ACaseThatIsTooLargeCostsItself) {
+  Scene scene("prepare_large");
+  scene.write_dataset(2);
+  write_volume(scene.image(1), Scene::make_image(1, {40, 40, 40}), DiskType::kI16);
+  write_volume(scene.label(1), Scene::make_label({40, 40, 40}), DiskType::kU8);
+  PrepareOptions options = options_of(scene);
+  options.formats.limits.most_voxels = 10000;
+  PrepareReport report = prepare_dataset(options, scene.progress);
+  EXPECT_EQ(report.prepared, 1);
+  ASSERT_EQ(report.failures.size(), 1u);
+  EXPECT_EQ(report.failures[0].code, "E_SIZE");
+  options.formats.limits = {.memory_bytes = 200000};
+  report = prepare_dataset(options, scene.progress);
+  EXPECT_EQ(report.prepared, 1);
+  ASSERT_EQ(report.failures.size(), 1u);
+  EXPECT_EQ(report.failures[0].code, "E_SIZE");
+  EXPECT_THAT(report.failures[0].message, HasSubstr("would fit"));
+}
+
+/// The three numbers behind "a spacing of".
+std::string spacing_in(const std::string& message) {
+  const std::string mark = "a spacing of ";
+  const std::size_t begin = message.find(mark) + mark.size();
+  return message.substr(begin, message.find(' ', begin) - begin);
+}
+
+TEST(Prepare, ASpacingThatIsTooFineIsRefusedWithOneThatFits) {
+  Scene scene("prepare_fine");
+  scene.write_dataset(2);
+  PrepareOptions options = options_of(scene);
+  options.spacing = "0.01,0.01,0.01";  // 2400 x 2000 x 2400 voxels
+  for (const VolumeLimits limits : {VolumeLimits{.most_voxels = 50000}, VolumeLimits{.memory_bytes = 400000},
+                                    VolumeLimits{.most_voxels = 1000000, .memory_bytes = 100000}}) {
+    options.formats.limits = limits;
+    options.spacing = "0.01,0.01,0.01";
+    try {
+      prepare_dataset(options, scene.progress);
+      ADD_FAILURE() << "a volume of 10^10 voxels was made";
+    } catch (const Error& e) {
+      EXPECT_EQ(e.kind(), ErrorKind::kNoCase);
+      EXPECT_THAT(e.what(), HasSubstr("mm would fit"));
+      options.spacing = spacing_in(e.what());
+    }
+    EXPECT_EQ(prepare_dataset(options, scene.progress).prepared, 2) << options.spacing;
+  }
+}
+
+TEST(Prepare, ASpacingBeyondReasonIsAWrongOption) {
+  Scene scene("prepare_spacing");
+  scene.write_dataset(1);
+  for (const char* spacing : {"1e-300,1,1", "inf,1,1", "0,1,1", "nan,1,1", "1e5,1,1"}) {
+    PrepareOptions options = options_of(scene);
+    options.spacing = spacing;
+    try {
+      prepare_dataset(options, scene.progress);
+      ADD_FAILURE() << spacing;
+    } catch (const Error& e) {
+      EXPECT_EQ(e.kind(), ErrorKind::kUsage) << e.what();
+    }
+  }
+}
+
+TEST(Prepare, MemoryForOneCaseAtATimeGivesTheSameFiles) {
+  Scene scene("prepare_narrow");
+  scene.write_dataset(4);
+  PrepareOptions options = options_of(scene);
+  options.spacing = "3,3,3", options.threads = 4;
+  prepare_dataset(options, scene.progress);
+  const std::string wide = Scene::bytes_of(scene.work() / "images/case_3.nii");
+  options.work = scene.path("narrow");
+  options.formats.limits.memory_bytes = 30000;  // of some 18 kB a case
+  EXPECT_EQ(prepare_dataset(options, scene.progress).prepared, 4);
+  EXPECT_TRUE(wide == Scene::bytes_of(options.work / "images/case_3.nii"));
+}
+
+TEST(Prepare, OnlyAChannelCalledCtIsNormalisedAsCt) {
+  Scene scene("prepare_channel");
+  scene.write_dataset(2);
+  for (const auto& [channel, wanted] : {std::pair("CT", Normalise::kCt), std::pair("ct", Normalise::kCt),
+                                        std::pair("T1", Normalise::kZscore), std::pair("noNorm", Normalise::kNone)}) {
+    edit_dataset(scene, [&, name = std::string(channel)](nlohmann::json& json) { json["channel_names"]["0"] = name; });
+    EXPECT_EQ(prepare_dataset(options_of(scene), scene.progress).plan.normalise, wanted) << channel;
+  }
+  EXPECT_THAT(scene.progress.lines, Contains(HasSubstr("channel \"T1\" is no CT: normalised by zscore")));
+  edit_dataset(scene, [](nlohmann::json& json) { json["channel_names"]["0"] = "rgb_to_0_1"; });
+  EXPECT_THROW(prepare_dataset(options_of(scene), scene.progress), Error);
+  PrepareOptions asked = options_of(scene);
+  asked.normalise = Normalise::kCt;
+  EXPECT_EQ(prepare_dataset(asked, scene.progress).plan.normalise, Normalise::kCt) << "a user who says so is obeyed";
+}
+
+TEST(Prepare, IgnoredVoxelsAreOfNoClass) {
+  Scene scene("prepare_ignore");
+  scene.write_dataset(2);
+  edit_dataset(scene, [](nlohmann::json& json) { json["labels"] = {{"background", 0}, {"one", 1}, {"ignore", 2}}; });
+  const PrepareReport report = prepare_dataset(options_of(scene), scene.progress);
+  EXPECT_TRUE(report.failures.empty());
+  const PreparedDataset d = read_prepared(scene.work());
+  EXPECT_EQ(d.plan.classes(), 2);
+  EXPECT_EQ(d.plan.ignore_label, 2);
+  EXPECT_EQ(d.cases[0].class_voxels, (std::vector<std::int64_t>{480, 320})) << "160 voxels of class 2 are unknown";
+  const Volume label = read_label(d.cases[0].label);
+  EXPECT_EQ(std::count(label.voxels.as<std::int32_t>(), label.voxels.as<std::int32_t>() + label.voxels.count(), 2),
+            160);
+  EXPECT_EQ(load_foreground(d.cases[0], 2).by_class.size(), 2u);
+}
+
+}  // namespace
+}  // namespace voxshard

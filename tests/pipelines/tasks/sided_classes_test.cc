@@ -1,0 +1,23 @@
+#include "pipelines/tasks/sided_classes.h"
+
+#include <gtest/gtest.h>
+
+namespace voxshard {
+namespace {
+
+TEST(SidedClasses, LeftAndRightInAnyFormAreFound) {
+  using Names = std::vector<std::string>;
+  for (const Names& names : {Names{"background", "kidney_right", "kidney_left"}, Names{"Left kidney", "right Kidney"},
+                             Names{"LeftParotid", "RightParotid"}, Names{"Lung L", "lung r"}, Names{"l_eye", "R_eye"}})
+    EXPECT_TRUE(sided_classes(names)) << names.back();
+  for (const Names& names : {Names{"background", "liver", "river"}, Names{"kidney_left", "spleen"},
+                             Names{"left", "liver"}, Names{"cell", "cerr"}, Names{}})
+    EXPECT_FALSE(sided_classes(names)) << (names.empty() ? "" : names[0]);
+  EXPECT_EQ(sided_classes({"b", "Left kidney", "RIGHT kidney"}),
+            std::pair(std::string("Left kidney"), std::string("RIGHT kidney")));
+  ASSERT_EQ(mirror_warnings({"eye_l", "eye_r"}, "{flip}").size(), 1u);
+  EXPECT_TRUE(mirror_warnings({"liver"}, "{flip}").empty());
+}
+
+}  // namespace
+}  // namespace voxshard
