@@ -26,7 +26,7 @@ class CoreSet {
   /// Calls `fill` once per core of this rank with the view of the box that the core owns of input `id`; replicas are filled
   /// alike.
   void feed(ValueId id, const std::function<void(const TensorView&)>& fill);
-  /// One step: all instructions. Parameters and states are read, never written.
+  /// One step: all instructions. Parameters and states are read, never written. Errors: Stopped, see set_stop().
   void run();
   /// Writes the effects of the last run (running statistics) into the states.
   void apply_effects();
@@ -46,6 +46,10 @@ class CoreSet {
 
   const Executable& executable() const { return cores_.executable(); }
   std::int64_t high_water_bytes(std::size_t core) const { return cores_.high_water_bytes(core); }
+  /// From now on run() ends with Stopped between two tasks of a segment once `stop` says so; what the cores hold is then of no
+  /// use, parameters and states are what they were. A call of a kernel is never cut short. Of several ranks none stops within
+  /// a step: the others wait for its messages.
+  void set_stop(StopCheck stop);
   /// Records what happens inside of the recorder's steps; null: nothing.
   void set_trace(TraceRecorder* trace) { trace_ = trace; }
   /// Worker-seconds per instruction, summed over all runs.
@@ -67,6 +71,7 @@ class CoreSet {
   WorkerPool& pool_;
   Transport& transport_;
   TraceRecorder* trace_ = nullptr;
+  StopCheck stop_;
   Cores cores_;
   Parameters& parameters_;
   std::vector<Segment> segments_;             // per step of the schedule; empty for a barrier
