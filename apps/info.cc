@@ -3,7 +3,7 @@
 
 #include "apps/command.h"
 #include "apps/exit_code.h"
-#include "apps/flags.h"
+#include "apps/terminal/flags.h"
 #include "pipelines/commands/run_info.h"
 
 namespace voxshard {
@@ -19,7 +19,7 @@ RunCommand add(CLI::App& app) {
   app.add_flag("--quick", *quick, "Count the frames of videos by their packets instead of decoding every one");
   return [paths, quick](const Context& context) {
     const InfoReport report = run_info(*paths, {.quick = *quick, .threads = context.threads});
-    return Outcome{.json = to_json(report), .text = with_flags(to_text(report)), .exit_code = report.failures.empty() ? kExitOk : kExitPartial};
+    return Outcome{.json = to_json(report), .text = with_flags(to_text(report)), .exit_code = report.failures.empty() ? kExitOk : kExitPartial, .next = with_flags(report.next)};
   };
 }
 

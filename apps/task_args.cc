@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "apps/exit_code.h"
-#include "apps/flags.h"
+#include "apps/terminal/flags.h"
 
 namespace voxshard {
 namespace {
@@ -88,7 +88,8 @@ Outcome outcome(const TaskReport& report) {
   return {.json = report.json,
           .text = with_flags(report.text),
           .exit_code = report.partial ? kExitPartial : kExitOk,
-          .interrupted = report.interrupted};
+          .interrupted = report.interrupted,
+          .next = with_flags(report.next)};
 }
 
 }  // namespace voxshard

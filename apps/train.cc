@@ -3,7 +3,7 @@
 
 #include "apps/command.h"
 #include "apps/plan_args.h"
-#include "apps/progress.h"
+#include "apps/terminal/progress.h"
 #include "apps/task_args.h"
 #include "apps/trace_args.h"
 #include "pipelines/commands/run_train.h"
@@ -57,7 +57,14 @@ std::string report_text(const TrainReport& r, const std::string& run) {
                      ", last loss " + fixed_text(r.loss, 4);
   if (r.validation)
     text += ", validation " + r.metric + " " + fixed_text(r.validation->score) + " (best " + fixed_text(r.best_score) + ")";
-  return text + "; run folder " + run + (r.interrupted ? "; interrupted, go on with --resume\n" : "\n");
+  return text + "; run folder " + run + (r.interrupted ? "; INCOMPLETE: stopped, go on with --resume\n" : "\n");
+}
+
+/// To predict what the model has not seen.
+std::vector<std::string> next_command(const TrainReport& report, const TrainOptions& o) {
+  if (report.unseen.empty()) return {};
+  const bool pictures = o.spec.kind == ModelKind::kRetinaNet;
+  return {"predict", o.run.string(), report.unseen.string(), "-o", pictures ? "found.json" : "predictions"};
 }
 
 RunCommand add(CLI::App& app) {
@@ -88,7 +95,7 @@ RunCommand add(CLI::App& app) {
       t.optimizer.decay_at = {t.steps * 2 / 3, t.steps * 8 / 9};  // as 15,000 and 20,000 of the original's 22,500
     t.iterations_per_loop = tpu_config(o->model.tpu, t.batch).iterations_per_loop;
     const TrainReport report = run_train(t, *context.progress);
-    return Outcome{.json = report.to_json(), .text = report_text(report, t.run.string()), .interrupted = report.interrupted};
+    return Outcome{.json = report.to_json(), .text = report_text(report, t.run.string()), .interrupted = report.interrupted, .next = next_command(report, t)};
   };
 }
 
@@ -96,7 +103,8 @@ RunCommand add(CLI::App& app) {
 
 Command train_command() {
   return {"train", "Trains a model on prepared volumes or on pictures with boxes, cut over a set of emulated cores.",
-          "voxshard train work -o model --partition 1x2x2x2x1 --base-filters 8 --steps 400", add};
+          "voxshard train work -o model --partition 1x2x2x2x1 --base-filters 8 --steps 400", add,
+          "the step at hand is dropped, the state after the last whole one is saved; go on with --resume"};
 }
 
 }  // namespace voxshard

@@ -3,6 +3,7 @@
 
 #include "apps/command.h"
 #include "apps/exit_code.h"
+#include "apps/next_words.h"
 #include "apps/plan_args.h"
 #include "pipelines/commands/run_verify.h"
 
@@ -39,7 +40,8 @@ RunCommand add(CLI::App& app) {
     options.extents = extents_from_text(o->size, options.spec.spatial_axes(), o->batch);
     options.spec = planned_spec(o->plan, o->model, options.spec, options.extents, {}, context);
     const EquivalenceReport report = run_verify(options);
-    return Outcome{.json = to_json(report), .text = report_text(report), .exit_code = report.equal() ? kExitOk : kExitMismatch};
+    return Outcome{.json = to_json(report), .text = report_text(report), .exit_code = report.equal() ? kExitOk : kExitMismatch,
+                   .next = next_words(context.words, {.name = {"bench", "step"}, .options = {"--seed"}})};
   };
 }
 

@@ -18,12 +18,23 @@ InfoSection& InfoReport::set(const std::string& name) {
   return sets.emplace_back(name, InfoSection()).second;
 }
 
+std::vector<CaseFailure> left_out(const PredictReport& report) {
+  std::vector<CaseFailure> all = report.failures;
+  for (const std::string& id : report.not_reached)
+    all.push_back({id, "E_STOPPED", "[predict] not reached before the run was stopped; predict again"});
+  return all;
+}
+
 std::string prediction_text(const PredictReport& report, const std::filesystem::path& folder, const std::string& what) {
   double seconds = 0;
   for (const PredictedCase& c : report.cases) seconds += c.seconds;
   std::string text =
       std::to_string(report.cases.size()) + " predicted, " + std::to_string(report.failures.size()) + " quarantined";
   if (!report.failures.empty()) text += " (see " + (folder / "quarantine.csv").string() + ")";
+  if (report.interrupted)
+    text += "; INCOMPLETE: " + std::to_string(report.not_reached.size()) + " of " +
+            std::to_string(report.cases.size() + report.failures.size() + report.not_reached.size()) + " not reached (see " +
+            (folder / "quarantine.csv").string() + ")";
   char rate[64];
   std::snprintf(rate, sizeof rate, ", %.2f s per image",
                 report.cases.empty() ? 0.0 : seconds / static_cast<double>(report.cases.size()));

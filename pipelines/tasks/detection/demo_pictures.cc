@@ -17,7 +17,9 @@ DemoReport demo_pictures(const DemoOptions& options, int magnify, Progress& prog
   std::atomic<int> done{0};
   std::atomic<std::int64_t> pixels{0};
   WorkerPool pool(options.threads);
+  progress.update("pictures", 0, total, "");
   pool.run(total, [&](std::int64_t i, int) {
+    throw_if_stopped(progress);
     const auto phantom =
         make_detection_phantom({.seed = options.seed, .index = static_cast<int>(i), .magnify = magnify});
     DetectionImage& image = images[static_cast<std::size_t>(i)];
@@ -37,7 +39,7 @@ DemoReport demo_pictures(const DemoOptions& options, int magnify, Progress& prog
         options.folder / "annotations" / (is_val ? "instances_val.json" : "instances_train.json"),
         {.source = options.folder, .classes = detection_phantom_classes(), .images = {first, past}, .notes = {}});
   }
-  return {.cases = train, .test_cases = val, .points = pixels, .point = "pixels", .next = "train " + options.folder.string() + " {output} run {model} retinanet"};
+  return {.cases = train, .test_cases = val, .points = pixels, .point = "pixels", .next = {"train", options.folder.string(), "{output}", "run", "{model}", "retinanet"}};
 }
 
 }  // namespace voxshard

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "io/boxes/coco.h"
+#include "io/files/atomic_file.h"
 #include "io/image/draw_boxes.h"
 #include "io/boxes/mot_sequence.h"
 #include "io/image/picture.h"
@@ -90,11 +91,12 @@ void check_outputs(const PredictOptions& o, const DetectionPrediction& d) {
     throw Error(ErrorKind::kUsage, "[predict] {draw} " + d.draw.string() + " is the folder of the pictures, which could be overwritten; choose another");
 }
 
-std::string text_of(const VideoPredictReport& v) {
+std::string text_of(const VideoPredictReport& v, const fs::path& output) {
   std::string text = std::to_string(v.frames) + " frames, " + std::to_string(v.detections) + " objects in " +
                      std::to_string(v.tracks) + " tracks";
   if (v.lost > 0) text += ", " + std::to_string(v.lost) + " frames too damaged to decode";
   if (v.not_drawn > 0) text += ", " + std::to_string(v.not_drawn) + " not drawn";
+  if (v.interrupted) text += "; INCOMPLETE: stopped, what was found until then is in " + incomplete_path(output).string();
   for (const std::string& note : v.notes) text += "\n  " + note;
   return text + "\n";
 }
@@ -113,6 +115,7 @@ class Detector {
                                               " classes of objects, which are not those of its model");
     prediction_ = {run.spec.retinanet, postprocess_of(detection.postprocess, run.spec.retinanet), preparation_.pad_multiple};
     session_ = prediction_session(run, {.core_bytes = options.core_budget_bytes}, pool_);
+    session_->set_stop(progress.stop_check());
     report_.failures = pictures_.failures;
   }
 
@@ -121,23 +124,26 @@ class Detector {
     make_output_folder(folder_of(o_.output));
     if (is_video_name(o_.input)) return video();
     if (!d_.draw.empty()) make_output_folder(d_.draw);
+    const auto total = static_cast<std::int64_t>(pictures_.list.size() + pictures_.failures.size());
+    progress_.update("predict", 0, total, "");
     for (const Picture& picture : pictures_.list) {
-      if (progress_.stop_requested()) {
-        report_.interrupted = true;
-        break;
-      }
-      one(picture);
-      progress_.update("predict", static_cast<std::int64_t>(report_.cases.size() + report_.failures.size()),
-                       static_cast<std::int64_t>(pictures_.list.size() + pictures_.failures.size()), picture.file.filename().string());
+      const std::string name = picture.file.filename().string();
+      if (!report_.interrupted) one(picture);
+      if (report_.interrupted) report_.not_reached.push_back(name);
+      else progress_.update("predict", static_cast<std::int64_t>(report_.cases.size() + report_.failures.size()), total, name);
     }
     if (report_.cases.empty() && !report_.interrupted)
       throw Error(ErrorKind::kNoCase, "[predict] none of " + std::to_string(report_.failures.size()) +
                                           " pictures could be predicted; the first: " + report_.failures.front().message);
-    write_json(o_.output, results_);
+    const fs::path written = report_.interrupted ? incomplete_path(o_.output) : o_.output;
+    write_json(written, results_);
+    for (PredictedCase& c : report_.cases) c.file = written;
     const fs::path folder = folder_of(o_.output);
-    if (!report_.failures.empty() || fs::exists(folder / "quarantine.csv")) write_quarantine(folder, report_.failures);
+    const std::vector<CaseFailure> left = left_out(report_);
+    if (!left.empty() || fs::exists(folder / "quarantine.csv")) write_quarantine(folder, left);
     report_.found = {{"detections", detections_}};
-    report_.text = prediction_text(report_, o_.output.parent_path(), ", " + std::to_string(detections_) + " objects");
+    report_.text = prediction_text(report_, o_.output.parent_path(), ", " + std::to_string(detections_) + " objects in " + written.string());
+    report_.next = next();
     return report_;
   }
 
@@ -159,8 +165,25 @@ class Detector {
     report_.found = {{"detections", video.detections}, {"video", to_json(video)}};
     report_.interrupted = video.interrupted;
     report_.damaged = video.lost > 0;
-    report_.text = text_of(video);
+    report_.text = text_of(video, o_.output);
+    report_.next = next();
     return report_;
+  }
+
+  /// To score what was found where the input says what is there, else to look at it.
+  std::vector<std::string> next() const {
+    const std::string output = o_.output.string(), input = o_.input.string();
+    if (is_data_set(o_.input)) {
+      std::vector<std::string> words = {"evaluate", output, input, "{output}", (o_.output.parent_path() / "scores.json").string()};
+      const FrameChoice& frames = d_.frames;
+      if (!frames.range.empty()) words.insert(words.end(), {"{range}", frames.range});
+      if (frames.stride) words.insert(words.end(), {"{stride}", std::to_string(*frames.stride)});
+      if (!frames.per_second.empty()) words.insert(words.end(), {"{fps}", frames.per_second});
+      return words;
+    }
+    if (!d_.draw.empty()) return {"info", d_.draw.string()};
+    const std::string drawn = (o_.output.parent_path() / (is_video_name(o_.input) ? "drawn.mp4" : "drawn")).string();
+    return {"predict", o_.run.string(), input, "{output}", output, "{draw}", drawn};
   }
 
   static fs::path folder_of(const fs::path& file) { return fs::absolute(file).parent_path(); }
@@ -186,6 +209,7 @@ class Detector {
     const std::string name = picture.file.filename().string();
     try {
       const Tensor pixels = normalised(reader_.read(picture.file, {.dtype = DType::kF32}), preparation_);
+      throw_if_stopped(progress_);
       const std::vector<Detection> found = predict_image(*session_, pixels, prediction_);
       for (const Detection& d : found) results_.push_back(result_of(picture, d));
       if (!d_.draw.empty()) draw(picture, found);
@@ -195,6 +219,8 @@ class Detector {
       if (e.kind() != ErrorKind::kInput) throw;
       report_.failures.push_back({name, e.code(), e.what()});
       progress_.log("picture " + name + ": " + e.what() + " [quarantined]");
+    } catch (const Stopped&) {  // nothing of this picture is among the results
+      report_.interrupted = true;
     }
   }
 

@@ -34,7 +34,9 @@ DemoReport demo_volumes(const DemoOptions& options, int subdivide, Progress& pro
   std::atomic<int> done{0};
   std::atomic<std::int64_t> voxels{0};
   WorkerPool pool(options.threads);
+  progress.update("phantoms", 0, total, "");
   pool.run(total, [&](std::int64_t i, int) {
+    throw_if_stopped(progress);
     const Case& item = i < cases ? dataset.training[i] : dataset.test[i - cases];
     const Phantom phantom = make_phantom({.seed = options.seed, .index = static_cast<int>(i), .subdivide = subdivide});
     write_volume(item.images[0], phantom.image, DiskType::kI16);
@@ -43,7 +45,7 @@ DemoReport demo_volumes(const DemoOptions& options, int subdivide, Progress& pro
     progress.update("phantoms", ++done, total, item.id);
   });
   write_dataset_json(dataset);  // last: a folder with dataset.json is complete
-  return {.cases = cases, .test_cases = test_cases, .points = voxels, .point = "voxels", .next = "prepare " + options.folder.string() + " {output} work"};
+  return {.cases = cases, .test_cases = test_cases, .points = voxels, .point = "voxels", .next = {"prepare", options.folder.string(), "{output}", "work"}};
 }
 
 }  // namespace voxshard

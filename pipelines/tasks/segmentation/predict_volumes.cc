@@ -33,6 +33,18 @@ std::vector<fs::path> find_images(const fs::path& input, const VolumeFormats& fo
   return images;
 }
 
+/// To score the predictions where labels stand beside the images as in nnU-Net's folders, else to look at them.
+std::vector<std::string> next_command(const PredictOptions& o) {
+  const fs::path input = o.input.has_filename() ? o.input : o.input.parent_path();  // without a slash at its end
+  const std::string images = input.filename().string(), output = o.output.string();
+  const fs::path data = input.parent_path();
+  if (!images.starts_with("images") || !fs::is_directory(data / ("labels" + images.substr(6)))) return {"info", output};
+  std::vector<std::string> words = {"evaluate", output, (data / ("labels" + images.substr(6))).string()};
+  if (fs::exists(data / "dataset.json")) words.insert(words.end(), {"{dataset}", data.empty() ? "." : data.string()});
+  words.insert(words.end(), {"{output}", (o.output / "summary.json").string()});
+  return words;
+}
+
 class Predictor {
  public:
   Predictor(const PredictOptions& options, TrainedRun run, Progress& progress)
@@ -43,21 +55,22 @@ class Predictor {
       throw Error(ErrorKind::kCheckpoint, run.file.string() + ": " + e.what());
     }
     session_ = prediction_session(run, {.core_bytes = options.core_budget_bytes}, pool_);
+    session_->set_stop(progress_.stop_check());
   }
 
   PredictReport run(const std::vector<fs::path>& images) {
     plan_all(images);
     make_output_folder(o_.output);
+    const auto total = static_cast<std::int64_t>(images.size());
+    progress_.update("predict", 0, total, case_id(images.front(), o_.formats));
     for (const fs::path& image : images) {
-      if (progress_.stop_requested()) {
-        report_.interrupted = true;
-        break;
-      }
-      one(image);
-      progress_.update("predict", static_cast<std::int64_t>(report_.cases.size() + report_.failures.size()),
-                       static_cast<std::int64_t>(images.size()), case_id(image, o_.formats));
+      if (!report_.interrupted) one(image);
+      if (report_.interrupted) report_.not_reached.push_back(case_id(image, o_.formats));
+      else
+        progress_.update("predict", static_cast<std::int64_t>(report_.cases.size() + report_.failures.size()), total,
+                         case_id(image, o_.formats));
     }
-    write_quarantine(o_.output, report_.failures);
+    write_quarantine(o_.output, left_out(report_));
     if (report_.cases.empty() && !report_.interrupted)
       throw Error(ErrorKind::kNoCase, "[predict] none of " + std::to_string(images.size()) + " images could be predicted; the first: " +
                                           report_.failures.front().message);
@@ -89,7 +102,10 @@ class Predictor {
       return;
     }
     try {
-      const PreparedImage prepared = prepare_image(read_image(path, o_.formats), plan_);
+      throw_if_stopped(progress_);
+      const Volume image = read_image(path, o_.formats);
+      throw_if_stopped(progress_);
+      const PreparedImage prepared = prepare_image(image, plan_);
       Volume labels{prepared.image.geometry,
                     predict_volume(*session_, prepared.image.voxels, air_value(plan_), spec_.unet.depth)};
       const fs::path file = o_.output / (id + o_.formats.front().endings.back());
@@ -98,6 +114,8 @@ class Predictor {
     } catch (const Error& e) {
       if (e.kind() != ErrorKind::kInput) throw;
       fail(id, e.code(), e.what());
+    } catch (const Stopped&) {  // nothing of this image was written
+      report_.interrupted = true;
     }
   }
 
@@ -126,6 +144,7 @@ PredictReport predict_volumes(const PredictOptions& options, TrainedRun run, Pro
                                        " is that of the images, which predictions could overwrite; choose another with {output}");
   PredictReport report = Predictor(options, std::move(run), progress).run(images);
   report.text = prediction_text(report, options.output, "");
+  report.next = next_command(options);
   return report;
 }
 

@@ -101,15 +101,18 @@ void complete_plan(PreparePlan& plan, const PrepareOptions& options, const std::
 }
 
 /// The four files of one case; cases/ID.json comes last and says that the others are whole.
-Json prepare_case(const Case& item, const PreparePlan& plan, const PrepareOptions& options) {
+Json prepare_case(const Case& item, const PreparePlan& plan, const PrepareOptions& options, const Progress& progress) {
   const SourceCase source = read_source_case(item, plan.classes(), options.formats);
+  throw_if_stopped(progress);
   const PreparedImage image = prepare_image(source.image, plan);
+  throw_if_stopped(progress);
   const Volume label = prepare_label(source.label, plan);
   ensure(same_geometry(image.image.geometry, label.geometry), "image and label share the prepared grid");
   const ForegroundVoxels voxels = sample_foreground(label.voxels, plan.classes(), item.id, options.seed);
   std::vector<std::int64_t> class_voxels(plan.classes(), 0);
   for (std::int64_t i = 0; i < label.voxels.count(); ++i) ++class_voxels[label.voxels.as<std::int32_t>()[i]];
 
+  throw_if_stopped(progress);
   const fs::path& work = options.work;
   write_volume(prepared_image(work, item.id), image.image, DiskType::kF32);
   write_volume(prepared_label(work, item.id), label, plan.classes() <= 256 ? DiskType::kU8 : DiskType::kI16);
@@ -162,9 +165,14 @@ class Pass {
     std::atomic<std::int64_t> done{0};
     const auto total = static_cast<std::int64_t>(cases_.size());
     WorkerPool pool(threads_);
+    progress_.update(stage_, 0, total, "");
     pool.run(total, [&](std::int64_t i, int) {
-      if (progress_.stop_requested()) return;
-      good[i] = in_case_boundary(cases_[i].id, failures[i], [&] { body(i); });
+      try {
+        throw_if_stopped(progress_);
+        good[i] = in_case_boundary(cases_[i].id, failures[i], [&] { body(i); });
+      } catch (const Stopped&) {  // the case is left to the next run
+        return;
+      }
       progress_.update(stage_, ++done, total, cases_[i].id);
     });
     for (auto& list : failures)
@@ -272,7 +280,7 @@ PrepareReport prepare_dataset(const PrepareOptions& options, Progress& progress)
       records[i] = std::move(*record);
       ++skipped;
     } else {
-      records[i] = prepare_case(cases[i], plan, options);
+      records[i] = prepare_case(cases[i], plan, options, progress);
     }
   });
   failures.insert(failures.end(), pass.failures().begin(), pass.failures().end());
@@ -290,7 +298,7 @@ PrepareReport prepare_dataset(const PrepareOptions& options, Progress& progress)
   for (int c = 0; c < plan.classes(); ++c) labels[plan.class_names[c]] = c;
   for (std::size_t c = 0; c < plan.channels.size(); ++c) channels[std::to_string(c)] = plan.channels[c];
   write_json(options.work / "run.json",
-             {{"command", "prepare"}, {"version", VOXSHARD_VERSION}, {"report", to_json(report)}});
+             {{"command", "prepare"}, {"version", VOXSHARD_VERSION}, {"dataset", fs::absolute(options.dataset).string()}, {"report", to_json(report)}});
   write_json(options.work / "dataset.json", {{"name", dataset.name},
                                              {"channel_names", channels},
                                              {"labels", labels},
