@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 
 #include "apps/command.h"
+#include "apps/next_words.h"
 #include "apps/plan_args.h"
 #include "apps/tpu_tables_text.h"
 #include "apps/trace_args.h"
@@ -49,7 +50,18 @@ Outcome video_outcome(const std::string& path, int threads) {
   return {.json = to_json(bench),
           .text = std::to_string(bench.frames) + " frames in " + fixed_text(bench.seconds) + " s, " +
                   fixed_text(static_cast<double>(bench.frames) / bench.seconds, 1) + " frames per second, peak " +
-                  bytes_text(bench.peak_resident_bytes) + " resident\n"};
+                  bytes_text(bench.peak_resident_bytes) + " resident\n",
+          .next = {"info", path}};
+}
+
+/// To have this machine measured, or to choose the grid by what was measured.
+std::vector<std::string> next_command(const std::vector<std::string>& words, const Options& o, bool measured) {
+  if (!measured) return {"doctor"};
+  std::set<std::string> options = {"--steps", "--warmup", "--trace", "--trace-steps", "--device"};
+  options.insert(kCutOptions.begin(), kCutOptions.end());
+  auto next = next_words(words, {.name = {"plan"}, .flags = {o.what}, .options = options});
+  next.insert(next.end(), {"--device", "host"});
+  return next;
 }
 
 RunCommand add(CLI::App& app) {
@@ -68,7 +80,8 @@ RunCommand add(CLI::App& app) {
   return [o](const Context& context) {
     if (o->what == "tpu-tables") {
       const TpuTables tables = run_tpu_tables(*context.progress);
-      return Outcome{.json = to_json(tables), .text = tpu_tables_text(tables)};
+      return Outcome{.json = to_json(tables), .text = tpu_tables_text(tables),
+                     .next = {"plan", "--size", "256x256x256", "--batch", "4", "--device", "tpu-v3", "--cores", "16"}};
     }
     if (o->what == "video") return video_outcome(o->video, context.threads);
     BenchOptions options{.spec = model_spec(o->model, o->batch), .steps = o->steps, .warmup = o->warmup, .threads = context.threads,
@@ -83,7 +96,7 @@ RunCommand add(CLI::App& app) {
     if (options.spec.precision == DType::kBF16 && !report.native_bf16)
       context.progress->log("this processor does not multiply bf16: values are stored as bf16 and multiplied in f32");
     const auto json = to_json(report);
-    return Outcome{.json = json, .text = report_text(json)};
+    return Outcome{.json = json, .text = report_text(json), .next = next_command(context.words, *o, options.host != nullptr)};
   };
 }
 

@@ -25,6 +25,7 @@ struct Context {
   int threads = 1;
   bool json = false;
   Progress* progress = nullptr;  // never null when a command runs
+  std::vector<std::string> words = {};  // that were typed, the subcommand's name first
 };
 
 /// What a subcommand hands back; main prints `json` with --json, else `text`, both on standard output.
@@ -33,6 +34,7 @@ struct Outcome {
   std::string text;
   int exit_code = 0;
   bool interrupted = false;  // main then exits with 130 or 143
+  std::vector<std::string> next = {};  // the command to go on with, without "voxshard"; may be empty
 };
 
 using RunCommand = std::function<Outcome(const Context&)>;
@@ -42,6 +44,8 @@ struct Command {
   const char* summary;  // one sentence
   const char* example;  // the last lines of --help
   RunCommand (*add)(CLI::App& app);
+  const char* saves = nullptr;  // what a first Ctrl-C or SIGTERM leaves, for the screen; null: nothing, it ends at once
+  const char* leaves = nullptr; // of one that ends at once, what stays all the same; null: nothing worth a word
 };
 
 }  // namespace voxshard

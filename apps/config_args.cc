@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "libcore/base/error.h"
+#include "libcore/base/spelling.h"
 #include "pipelines/tpu/tpu_config_keys.h"
 
 namespace voxshard {
@@ -70,7 +71,7 @@ std::vector<std::string> config_words(const nlohmann::json& config, const CLI::A
     if (std::none_of(subcommands.begin(), subcommands.end(),
                      [&](const auto* app) { return find_option(*app, key) != nullptr; }))
       throw Error(ErrorKind::kConfig,
-                  "[config] no subcommand has an option --" + key + "; did you mean " + nearest_key(key, known_keys(subcommands)) +
+                  "[config] no subcommand has an option --" + key + "; did you mean " + nearest_name(key, known_keys(subcommands)) +
                       "? See voxshard " + subcommand + " --help");
     take(*chosen, key, value);
   }
@@ -81,7 +82,8 @@ std::vector<std::string> config_words(const nlohmann::json& config, const CLI::A
     for (const auto& [key, value] : section.items()) {
       if (!find_option(*app, key))
         throw Error(ErrorKind::kConfig,
-                    "[config] " + name + " has no option --" + key + "; see voxshard " + name + " --help");
+                    "[config] " + name + " has no option --" + key + "; did you mean " + nearest_name(key, known_keys({app})) +
+                        "? See voxshard " + name + " --help");
       if (app == chosen) take(*app, key, value);
     }
   }

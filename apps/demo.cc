@@ -2,7 +2,7 @@
 #include <CLI/CLI.hpp>
 
 #include "apps/command.h"
-#include "apps/flags.h"
+#include "apps/terminal/flags.h"
 #include "libcore/base/text.h"
 #include "pipelines/commands/run_demo.h"
 
@@ -24,8 +24,8 @@ RunCommand add(CLI::App& app) {
     const DemoReport report = run_demo(*o, *context.progress);
     return Outcome{.json = to_json(report),
                    .text = std::to_string(report.cases) + " training and " + std::to_string(report.test_cases) +
-                           " held-out phantoms in " + duration_text(report.seconds) + "; next: voxshard " +
-                           with_flags(report.next) + "\n"};
+                           " held-out phantoms in " + duration_text(report.seconds) + "\n",
+                   .next = with_flags(report.next)};
   };
 }
 
@@ -34,7 +34,8 @@ RunCommand add(CLI::App& app) {
 Command demo_command() {
   return {"demo",
           "Writes a small data set of generated CT phantoms or pictures, to try everything without patient data.",
-          "voxshard demo data --cases 12 --test 4 --seed 0", add};
+          "voxshard demo data --cases 12 --test 4 --seed 0", add,
+          nullptr, "files that are whole stay, but they are no data set yet"};
 }
 
 }  // namespace voxshard

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "apps/command.h"
-#include "apps/flags.h"
-#include "apps/progress.h"
+#include "apps/terminal/flags.h"
+#include "apps/terminal/progress.h"
 #include "libcore/base/text.h"
 #include "pipelines/commands/run_doctor.h"
 #include "pipelines/profile/device_files.h"
@@ -61,7 +61,9 @@ RunCommand add(CLI::App& app) {
                                 .command = o->quick ? "doctor --quick" : "doctor"};
     DoctorReport report = run_doctor(options, *context.progress);
     for (auto& check : report.checks) check.text = with_flags(check.text);
-    return Outcome{.json = to_json(report), .text = report_text(report)};
+    return Outcome{.json = to_json(report),
+                   .text = report_text(report),
+                   .next = {"plan", "--size", "64x64x64", "--device", o->output.empty() ? "host" : o->output}};
   };
 }
 

@@ -1,4 +1,5 @@
-// Exit codes: the one place that turns an error into a number. Scripts may rely on them; README.md lists them.
+// Exit codes: the one place that turns an error into a number. Scripts may rely on them; README.md lists them. Those of signals
+// stand in terminal/stop_signals.h.
 #pragma once
 
 #include "libcore/base/error.h"
@@ -19,9 +20,6 @@ enum ExitCode {
   kExitCheckpoint = 10,  // a checkpoint of another model or run
   kExitDiverged = 12,    // loss or weights are not finite
 };
-
-/// 128 + the signal's number, as a shell counts: 130 for Ctrl-C, 143 for SIGTERM.
-constexpr int interrupted_exit_code(int signal) { return 128 + signal; }
 
 constexpr int exit_code(ErrorKind kind) {
   switch (kind) {

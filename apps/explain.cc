@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 
 #include "apps/command.h"
+#include "apps/next_words.h"
 #include "apps/plan_args.h"
 #include "pipelines/commands/run_explain.h"
 
@@ -27,7 +28,7 @@ RunCommand add(CLI::App& app) {
     const Shape extents = extents_from_text(o->size, spec.spatial_axes(), o->batch);
     spec = planned_spec(o->plan, o->model, spec, extents, {}, context);
     const std::string text = run_explain(spec, extents, o->stage);
-    return Outcome{.json = {{"stage", o->stage}, {"text", text}}, .text = text};
+    return Outcome{.json = {{"stage", o->stage}, {"text", text}}, .text = text, .next = next_words(context.words, {.name = {"verify"}, .options = {"--stage"}})};
   };
 }
 

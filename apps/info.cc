@@ -3,7 +3,7 @@
 
 #include "apps/command.h"
 #include "apps/exit_code.h"
-#include "apps/flags.h"
+#include "apps/terminal/flags.h"
 #include "pipelines/commands/run_info.h"
 
 namespace voxshard {
@@ -20,7 +20,7 @@ RunCommand add(CLI::App& app) {
   return [paths, quick](const Context& context) {
     const InfoReport report = run_info(*paths, {.quick = *quick, .threads = context.threads});
     const int code = report.failures.empty() ? kExitOk : report.unusable == paths->size() ? kExitInput : kExitPartial;
-    return Outcome{.json = to_json(report), .text = with_flags(to_text(report)), .exit_code = code};
+    return Outcome{.json = to_json(report), .text = with_flags(to_text(report)), .exit_code = code, .next = with_flags(report.next)};
   };
 }
 

@@ -9,11 +9,14 @@
 #include "apps/command.h"
 #include "apps/config_args.h"
 #include "apps/exit_code.h"
-#include "apps/flags.h"
-#include "apps/progress.h"
-#include "libcore/base/cpu.h"
+#include "apps/terminal/flags.h"
+#include "apps/terminal/progress.h"
+#include "apps/terminal/shell.h"
+#include "apps/terminal/stop_signals.h"
+#include "apps/typos.h"
 #include "io/files/config_file.h"
 #include "io/files/now_reading.h"
+#include "libcore/base/cpu.h"
 #include "libcore/base/parallel.h"
 #include "pipelines/tpu/tpu_config_keys.h"
 #include "pipelines/tpu/tpu_config_line.h"
@@ -122,6 +125,14 @@ int report_error(bool json, const Error& error) {
   return code;
 }
 
+/// Of a command that was stopped and has nothing to tell.
+int report_stop(bool json) {
+  const int code = interrupted_exit_code(stop_signal());
+  std::fprintf(stderr, "voxshard: interrupted\n");
+  if (json) print_json({{"error", {{"kind", "interrupted"}, {"code", "E_STOPPED"}, {"message", "interrupted"}, {"exit_code", code}}}});
+  return code;
+}
+
 void require_cpu() {
   if (!cpu_runs_kernels())
     throw Error(
@@ -137,11 +148,19 @@ int print_version(bool json) {
   return kExitOk;
 }
 
+/// What was typed, to go on where it was stopped.
+std::vector<std::string> again(std::vector<std::string> words, const CLI::App& app) {
+  std::erase(words, "--restart");
+  if (app.get_option_no_throw("--resume") != nullptr && std::find(words.begin(), words.end(), "--resume") == words.end())
+    words.push_back("--resume");
+  return words;
+}
+
 int finish(const Outcome& outcome, const GlobalOptions& global) {
   if (global.json)
     print_json(outcome.json);
   else
-    std::cout << outcome.text << std::flush;
+    std::cout << outcome.text << (outcome.next.empty() ? "" : "next: voxshard " + shell_line(outcome.next) + "\n") << std::flush;
   if (outcome.interrupted && stop_signal() != 0) return interrupted_exit_code(stop_signal());
   return outcome.exit_code;
 }
@@ -179,14 +198,22 @@ int run(const std::vector<std::string>& words) {
     for (const auto& note : notes) progress.log(note);
     for (std::size_t i = 0; i < table.size(); ++i) {
       if (chosen[0]->get_name() != table[i].name) continue;
-      const Outcome outcome = runs[i]({.threads = global.threads, .json = global.json, .progress = &progress});
+      const bool saves = table[i].saves != nullptr;
+      on_stop({.saves = saves ? table[i].saves : "",
+               .leaves = table[i].leaves != nullptr ? table[i].leaves : "no file is left half-written",
+               .quiet = global.quiet, .json = global.json});
+      progress.starting(table[i].name, saves);
+      Outcome outcome = runs[i]({.threads = global.threads, .json = global.json, .progress = &progress, .words = words});
       progress.finish();
+      if (outcome.interrupted) outcome.next = again(words, *chosen[0]);
       return finish(outcome, global);
     }
   } catch (const CLI::Success& help) {  // --help
     return root.exit(help);
   } catch (const CLI::ParseError& e) {
-    return report_error(wants_json, {ErrorKind::kUsage, std::string("[usage] ") + e.what() + "; try --help"});
+    return report_error(wants_json, {ErrorKind::kUsage, "[usage] " + typo_text(words, root).value_or(e.what()) + "; try --help"});
+  } catch (const Stopped&) {
+    return report_stop(wants_json);
   } catch (const Error& e) {
     return report_error(wants_json, e);
   } catch (const std::bad_alloc&) {

@@ -3,7 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
-#include "apps/flags.h"
+#include "apps/terminal/flags.h"
 #include "pipelines/tpu/tpu_config_model.h"
 
 namespace voxshard {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "apps/command.h"
+#include "apps/next_words.h"
 #include "apps/plan_args.h"
 #include "libcore/base/text.h"
 
@@ -84,6 +85,14 @@ std::string report_text(const PlanReport& r, bool all) {
          fixed_text(r.planning_s, 2) + " s" + (all ? "" : "; --explain shows all") + "\n";
 }
 
+/// To see where the memory of the plan goes.
+std::vector<std::string> next_command(const std::vector<std::string>& words, const Cut& cut) {
+  auto next = next_words(words, {.name = {"explain", "--stage", "memory"}, .flags = {"--explain"}, .options = kCutOptions});
+  next.insert(next.end(), {"--partition", to_string(cut.mesh.partition), "--replicas", std::to_string(cut.mesh.replicas),
+                           "--recompute", recompute_name(cut.recompute), "--thinnest-slab", std::to_string(cut.thinnest_slab)});
+  return next;
+}
+
 RunCommand add(CLI::App& app) {
   auto o = std::make_shared<Options>();
   add_model_options(app, o->model, false);
@@ -100,7 +109,9 @@ RunCommand add(CLI::App& app) {
     PlanOptions options = plan_options(o->plan, o->model, spec, context, false);
     options.extents = extents_from_text(o->size, spec.spatial_axes(), o->batch);
     const PlanReport report = run_plan(options, *context.progress);
-    return Outcome{.json = to_json(report, o->explain), .text = report_text(report, o->explain)};
+    return Outcome{.json = to_json(report, o->explain),
+                   .text = report_text(report, o->explain),
+                   .next = next_command(context.words, report.chosen().cut)};
   };
 }
 

@@ -4,6 +4,7 @@
 #include "apps/command.h"
 #include "apps/exit_code.h"
 #include "apps/task_args.h"
+#include "apps/terminal/flags.h"
 #include "pipelines/commands/run_predict.h"
 
 namespace voxshard {
@@ -36,7 +37,8 @@ RunCommand add(CLI::App& app) {
     return Outcome{.json = to_json(report),
                    .text = report.text,
                    .exit_code = report.failures.empty() && !report.damaged ? kExitOk : kExitPartial,
-                   .interrupted = report.interrupted};
+                   .interrupted = report.interrupted,
+                   .next = with_flags(report.next)};
   };
 }
 
@@ -44,7 +46,8 @@ RunCommand add(CLI::App& app) {
 
 Command predict_command() {
   return {"predict", "Segments whole volumes, or finds objects in whole pictures, by a trained run.",
-          "voxshard predict model data/imagesTs -o predictions", add};
+          "voxshard predict model data/imagesTs -o predictions", add,
+          "what is predicted stays, marked as incomplete"};
 }
 
 }  // namespace voxshard

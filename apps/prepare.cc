@@ -33,7 +33,8 @@ RunCommand add(CLI::App& app) {
 
 Command prepare_command() {
   return {"prepare", "Checks a data set and brings it to one orientation, one spacing and one scale of intensity.",
-          "voxshard prepare data -o work --spacing median --clip=-200,300", add};
+          "voxshard prepare data -o work --spacing median --clip=-200,300", add,
+          "finished cases stay; go on with --resume"};
 }
 
 }  // namespace voxshard

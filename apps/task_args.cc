@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "apps/exit_code.h"
-#include "apps/flags.h"
 #include "apps/resume_args.h"
+#include "apps/terminal/flags.h"
 
 namespace voxshard {
 namespace {
@@ -89,7 +89,8 @@ Outcome outcome(const TaskReport& report) {
   return {.json = report.json,
           .text = with_flags(report.text),
           .exit_code = report.partial ? kExitPartial : kExitOk,
-          .interrupted = report.interrupted};
+          .interrupted = report.interrupted,
+          .next = with_flags(report.next)};
 }
 
 }  // namespace voxshard

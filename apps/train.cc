@@ -3,8 +3,8 @@
 
 #include "apps/command.h"
 #include "apps/plan_args.h"
-#include "apps/progress.h"
 #include "apps/resume_args.h"
+#include "apps/terminal/progress.h"
 #include "apps/task_args.h"
 #include "apps/trace_args.h"
 #include "pipelines/commands/run_train.h"
@@ -64,7 +64,7 @@ std::string report_text(const TrainReport& r, const std::string& run) {
                      ", last loss " + fixed_text(r.loss, 4);
   if (r.validation)
     text += ", validation " + r.metric + " " + fixed_text(r.validation->score) + " (best " + fixed_text(r.best_score) + ")";
-  return text + "; run folder " + run + (r.interrupted ? "; interrupted, go on with: voxshard train --resume " + run + "\n" : "\n");
+  return text + "; run folder " + run + (r.interrupted ? "; INCOMPLETE: stopped, go on with: voxshard train --resume " + run + "\n" : "\n");
 }
 
 /// What the options say only now: names, and what depends on other options.
@@ -86,6 +86,13 @@ void require_or_take_output(CLI::App& app, TrainOptions& t) {
   t.run = t.work;
   take_options_of_run(app, t.run);
   t.options_of_run = true;
+}
+
+/// To predict what the model has not seen.
+std::vector<std::string> next_command(const TrainReport& report, const TrainOptions& o) {
+  if (report.unseen.empty()) return {};
+  const bool pictures = o.spec.spatial_axes() == 2;
+  return {"predict", o.run.string(), report.unseen.string(), "-o", pictures ? "found.json" : "predictions"};
 }
 
 RunCommand add(CLI::App& app) {
@@ -115,7 +122,7 @@ RunCommand add(CLI::App& app) {
     t.trace = trace_options(o->trace, o->plan.device);
     t.iterations_per_loop = tpu_config(o->model.tpu, t.batch).iterations_per_loop;
     const TrainReport report = run_train(t, *context.progress);
-    return Outcome{.json = report.to_json(), .text = report_text(report, t.run.string()), .interrupted = report.interrupted};
+    return Outcome{.json = report.to_json(), .text = report_text(report, t.run.string()), .interrupted = report.interrupted, .next = next_command(report, t)};
   };
 }
 
@@ -123,7 +130,8 @@ RunCommand add(CLI::App& app) {
 
 Command train_command() {
   return {"train", "Trains a model on prepared volumes or on pictures with boxes, cut over a set of emulated cores.",
-          "voxshard train work -o model --partition 1x2x2x2x1 --base-filters 8 --steps 400", add};
+          "voxshard train work -o model --partition 1x2x2x2x1 --base-filters 8 --steps 400", add,
+          "the step at hand is dropped, the state after the last whole one is saved; go on with --resume"};
 }
 
 }  // namespace voxshard

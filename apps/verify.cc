@@ -5,6 +5,7 @@
 
 #include "apps/command.h"
 #include "apps/exit_code.h"
+#include "apps/next_words.h"
 #include "apps/plan_args.h"
 #include "pipelines/commands/run_verify.h"
 
@@ -73,7 +74,8 @@ RunCommand add(CLI::App& app) {
       options.grids = grids_to_verify(options.extents);
     const VerifyReport report = run_verify(options);
     return Outcome{
-        .json = to_json(report), .text = report_text(report), .exit_code = report.equal() ? kExitOk : kExitMismatch};
+        .json = to_json(report), .text = report_text(report), .exit_code = report.equal() ? kExitOk : kExitMismatch,
+        .next = next_words(context.words, {.name = {"bench", "step"}, .options = {"--seed"}})};
   };
 }
 

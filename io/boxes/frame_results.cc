@@ -110,7 +110,7 @@ void FrameResultsWriter::close(const std::vector<std::string>& notes, bool compl
                           << "}\n";
   if (impl_->coco) impl_->coco->stream() << "\n]\n";
   for (auto* file : {&impl_->json, &impl_->coco, &impl_->mot})
-    if (*file) (*file)->commit();
+    if (*file) (*file)->commit(complete);
 }
 
 }  // namespace voxshard

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "io/files/file_error.h"
+#include "io/files/unfinished_files.h"
 
 namespace voxshard {
 namespace {
@@ -51,14 +52,15 @@ const std::string& machine_name() {
 }  // namespace
 
 fs::path temporary_path(const fs::path& path) {
-  return path.parent_path() /
-         (std::string(kTemporary) + machine_name() + "-" + std::to_string(::getpid()) + "." + path.filename().string());
+  fs::path temporary = path.parent_path() / (std::string(kTemporary) + machine_name() + "-" +
+                                             std::to_string(::getpid()) + "." + path.filename().string());
+  note_unfinished(temporary);
+  return temporary;
 }
 
 void commit_file(const fs::path& temporary, const fs::path& path) {
   const auto give_up = [&](const std::string& what, const char* action) {
-    std::error_code ignored;
-    fs::remove(temporary, ignored);
+    discard_file(temporary);
     throw output_error(path, what, action);
   };
   if (const int error = sync(temporary, O_RDONLY); error != 0)
@@ -66,29 +68,44 @@ void commit_file(const fs::path& temporary, const fs::path& path) {
   std::error_code error;
   fs::rename(temporary, path, error);
   if (error) give_up(error.message(), kCheckFolder);
+  forget_unfinished(temporary);
   const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
   if (const int failed = sync(folder, O_RDONLY | O_DIRECTORY); failed != 0 && !has_no_folder_sync(failed))
     throw output_error(path, std::string("its folder cannot be synced to the disk: ") + std::strerror(failed),
                        kCheckDisk);
 }
 
+void discard_file(const fs::path& temporary) {
+  std::error_code ignored;
+  fs::remove(temporary, ignored);
+  forget_unfinished(temporary);
+}
+
+fs::path incomplete_path(const fs::path& path) {
+  fs::path name = path.stem();
+  name += ".incomplete";
+  name += path.extension();
+  return path.parent_path() / name;
+}
+
 AtomicFile::AtomicFile(fs::path path) : path_(std::move(path)), temporary_(temporary_path(path_)) {
   out_.open(temporary_, std::ios::binary | std::ios::trunc);
-  if (!out_) throw output_error(path_, std::strerror(errno), kCheckFolder);
+  if (out_) return;
+  const int reason = errno;
+  forget_unfinished(temporary_);
+  throw output_error(path_, std::strerror(reason), kCheckFolder);
 }
 
 AtomicFile::~AtomicFile() {
-  if (temporary_.empty()) return;
-  std::error_code ignored;
-  fs::remove(temporary_, ignored);
+  if (!temporary_.empty()) discard_file(temporary_);
 }
 
-void AtomicFile::commit() {
+void AtomicFile::commit(bool complete) {
   out_.flush();
   if (!out_) throw output_error(path_, std::strerror(errno), kCheckFolder);
   out_.close();
   if (!out_) throw output_error(path_, std::strerror(errno), kCheckFolder);
-  commit_file(std::exchange(temporary_, {}), path_);
+  commit_file(std::exchange(temporary_, {}), complete ? path_ : incomplete_path(path_));
 }
 
 void write_file_atomically(const fs::path& path, const std::function<void(std::ostream&)>& body) {

@@ -12,11 +12,18 @@
 
 namespace voxshard {
 
-/// The temporary name that belongs to `path` (same folder, same extensions: libraries choose a format by them).
+/// The temporary name that belongs to `path` (same folder, same extensions: libraries choose a format by them). It is noted
+/// as unfinished (unfinished_files.h) until it is committed or discarded.
 std::filesystem::path temporary_path(const std::filesystem::path& path);
 /// Syncs `temporary`, renames it onto `path` and syncs the folder. Errors: kOutput, also when the disk refuses to sync;
 /// the temporary file is then removed, and `path` is as it was (whole and new when only the folder was not synced).
 void commit_file(const std::filesystem::path& temporary, const std::filesystem::path& path);
+
+/// Removes a temporary file that will not be committed.
+void discard_file(const std::filesystem::path& temporary);
+
+/// The name of an output that a stop cut short: "found.incomplete.json" for found.json, which is left as it is.
+std::filesystem::path incomplete_path(const std::filesystem::path& path);
 
 /// A file that is written piece by piece, in memory that does not grow; without commit() nothing is left behind.
 ///   AtomicFile out("found.json");
@@ -31,8 +38,8 @@ class AtomicFile {
   AtomicFile& operator=(const AtomicFile&) = delete;
 
   std::ostream& stream() { return out_; }
-  /// Errors: kOutput, also for what failed while writing.
-  void commit();
+  /// `complete`: else it gets the name incomplete_path(). Errors: kOutput, also for what failed while writing.
+  void commit(bool complete = true);
 
  private:
   std::filesystem::path path_, temporary_;

@@ -97,8 +97,7 @@ struct VideoWriter::Impl {
       avio_closep(&format->pb);
       avformat_free_context(format);
     }
-    std::error_code ignored;
-    if (!done && !temporary.empty()) fs::remove(temporary, ignored);
+    if (!done && !temporary.empty()) discard_file(temporary);
   }
 
   void check(int code, const char* doing) const {
@@ -193,7 +192,7 @@ void VideoWriter::write(const Tensor& rgb, std::int64_t pts_ticks) {
   w.encode(w.yuv.get());
 }
 
-void VideoWriter::close() {
+void VideoWriter::close(bool complete) {
   Impl& w = *impl_;
   ensure(!w.pts_ticks.empty(), "a video has a frame");
   w.encode(nullptr);
@@ -203,7 +202,7 @@ void VideoWriter::close() {
   w.check(av_write_trailer(w.format), "writing the index");
   const int code = avio_closep(&w.format->pb);
   w.check(code, "closing the file");
-  commit_file(w.temporary, w.path);
+  commit_file(w.temporary, complete ? w.path : incomplete_path(w.path));
   w.done = true;
 }
 

@@ -37,8 +37,9 @@ class VideoWriter {
   /// kOutput with the reason, such as a full disk.
   void write(const Tensor& rgb, std::int64_t pts_ticks);
 
-  /// Ends the file and gives it its name. Requires at least one frame. Errors: kOutput.
-  void close();
+  /// Ends the file and gives it its name, that of incomplete_path() where frames are missing. Requires at least one frame.
+  /// Errors: kOutput.
+  void close(bool complete = true);
 
  private:
   struct Impl;

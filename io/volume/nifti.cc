@@ -243,8 +243,7 @@ void write_nifti(const fs::path& path, const Volume& volume, DiskType type) {
     write_with_itk(temporary, volume.geometry, type, bytes.data());
     require_promised_bytes(read_nifti_header(temporary), temporary);  // ITK does not report a full disk
   } catch (const std::exception&) {
-    std::error_code ignored;
-    fs::remove(temporary, ignored);
+    discard_file(temporary);
     throw output_error(path, "the file did not reach the disk whole",
                        "check that the folder exists, is writable and has space");
   }

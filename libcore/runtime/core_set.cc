@@ -26,6 +26,10 @@ CoreSet::CoreSet(const Executable& executable, const OpTable& ops, Parameters& p
     segments_.push_back(step.barrier ? Segment() : make_segment(step.instructions));
 }
 
+void CoreSet::set_stop(StopCheck stop) {
+  if (transport_.ranks() == 1) stop_ = std::move(stop);
+}
+
 void CoreSet::feed(ValueId id, const std::function<void(const TensorView&)>& fill) {
   if (watch_) watch_->feeding(id);
   pool_.run(owners(id), [&](std::int64_t core, int) {
@@ -84,8 +88,10 @@ void CoreSet::run() {
   });
   pack_weights();
   const auto& steps = executable().schedule.steps;
-  for (std::size_t s = 0; s < steps.size(); ++s)
+  for (std::size_t s = 0; s < steps.size(); ++s) {
+    throw_if_stopped(stop_);
     steps[s].barrier ? run_barrier(steps[s].instructions.front()) : run_segment(segments_[s]);
+  }
 }
 
 void CoreSet::run_checked() {
@@ -132,7 +138,7 @@ void CoreSet::run_segment(const Segment& segment) {
   voxshard::run_segment(pool_, segment, cores_.first(), [&](std::int64_t core, const Stage& stage, std::size_t task, int worker) {
     if (task < stage.calls.size()) run_call(stage.instruction, core, stage.calls[task], worker);
     if (task == 0 && !stage.zero.empty()) fill_margin(stage, core, worker);
-  });
+  }, stop_);
 }
 
 void CoreSet::run_call(std::size_t instruction, std::int64_t core, const Call& call, int worker) {

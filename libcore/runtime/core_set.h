@@ -28,7 +28,7 @@ class CoreSet {
   /// alike.
   void feed(ValueId id, const std::function<void(const TensorView&)>& fill);
   /// One step: all instructions. Parameters and states are read, never written. With checked arenas instruction by instruction.
-  /// Errors: kInternal when checked memory was written by one who may not.
+  /// Errors: kInternal when checked memory was written by one who may not; Stopped, see set_stop().
   void run();
   /// Writes the effects of the last run (running statistics) into the states.
   void apply_effects();
@@ -51,6 +51,10 @@ class CoreSet {
 
   const Executable& executable() const { return cores_.executable(); }
   std::int64_t high_water_bytes(std::size_t core) const { return cores_.high_water_bytes(core); }
+  /// From now on run() ends with Stopped between two tasks of a segment once `stop` says so; what the cores hold is then of no
+  /// use, parameters and states are what they were. A call of a kernel is never cut short. Of several ranks none stops within
+  /// a step: the others wait for its messages.
+  void set_stop(StopCheck stop);
   /// Records what happens inside of the recorder's steps; null: nothing.
   void set_trace(TraceRecorder* trace) { trace_ = trace; }
   /// Worker-seconds per instruction, summed over all runs.
@@ -74,6 +78,7 @@ class CoreSet {
   WorkerPool& pool_;
   Transport& transport_;
   TraceRecorder* trace_ = nullptr;
+  StopCheck stop_;
   Cores cores_;
   std::optional<MemoryWatch> watch_;
   Parameters& parameters_;

@@ -13,6 +13,7 @@ CoreSet& Session::cores(const Shape& extents, Phase phase) {
     const Executable& executable = plan(extents, phase);
     release();
     cores_ = std::make_unique<CoreSet>(executable, ops_, parameters_, pool_, transport_, arenas_);
+    cores_->set_stop(stop_);
     live_ = {phase, extents};
   }
   return *cores_;

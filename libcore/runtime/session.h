@@ -27,6 +27,8 @@ class Session {
   /// The core set for that size; the one before is released first.
   CoreSet& cores(const Shape& extents, Phase phase);
   void release() { cores_.reset(); }
+  /// Of all core sets that there will be, see CoreSet::set_stop().
+  void set_stop(StopCheck stop) { stop_ = std::move(stop); }
 
   Parameters& parameters() { return parameters_; }
   WorkerPool& pool() { return pool_; }
@@ -40,6 +42,7 @@ class Session {
   Transport& transport_;
   ArenaMode arenas_;
   Parameters parameters_;
+  StopCheck stop_;
   std::map<Key, std::unique_ptr<Executable>> executables_;
   std::unique_ptr<CoreSet> cores_;
   Key live_;

@@ -19,7 +19,8 @@ std::size_t tasks_of(const Stage& stage) { return std::max<std::size_t>(1, stage
 }  // namespace
 
 void run_segment(WorkerPool& pool, const Segment& segment, std::int64_t first_core,
-                 const std::function<void(std::int64_t core, const Stage& stage, std::size_t task, int worker)>& task) {
+                 const std::function<void(std::int64_t core, const Stage& stage, std::size_t task, int worker)>& task,
+                 const StopCheck& stop) {
   std::vector<Cursor> cursors(segment.size());
   std::mutex mutex;
   std::condition_variable changed;
@@ -42,6 +43,7 @@ void run_segment(WorkerPool& pool, const Segment& segment, std::int64_t first_co
           break;
         }
       }
+      if (unfinished && !failure && stop && stop()) failure = std::make_exception_ptr(Stopped());
       if (!unfinished || failure) return;
       if (core == segment.size()) {
         changed.wait(lock);

@@ -22,7 +22,8 @@ class Trainer {
 
   Trainer(Session& session, OptimizerOptions optimizer, const Graph& graph, std::int64_t total_steps);
 
-  /// Errors: kDiverged with the step and the first layer whose result is not finite; the parameters are then unchanged.
+  /// Errors: kDiverged with the step and the first layer whose result is not finite; the parameters are then unchanged; Stopped
+  /// (Session::set_stop) before anything of the step is kept.
   StepResult step(const Shape& extents, const Feed& feed);
 
   std::int64_t steps_done() const { return steps_done_; }

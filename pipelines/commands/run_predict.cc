@@ -29,6 +29,7 @@ nlohmann::ordered_json to_json(const PredictReport& report) {
                                  {"cases", cases},
                                  {"failed", report.failures.size()},
                                  {"failures", to_json(report.failures)},
+                                 {"not_reached", report.not_reached},
                                  {"bytes_per_core", report.bytes_per_core},
                                  {"host_bytes", report.host_bytes},
                                  {"interrupted", report.interrupted}};

@@ -37,14 +37,16 @@ class Run {
         lowering_of(o_.spec, {.core_bytes = o_.core_budget_bytes, .process_bytes = o_.host_budget_bytes},
                     {.optimizer_slots = Optimizer::slots(o_.optimizer), .workers = o_.threads}),
         pool_);
+    session_->set_stop(progress_.stop_check());
     const Executable& plan = session_->plan(extents_, Phase::kTrain);
     for (const Shape& extents : task_->validation_extents(o_.spec))  // over the budget is refused now, not after hours
-      session_->plan(extents, Phase::kPredict);
+      throw_if_stopped(progress_), session_->plan(extents, Phase::kPredict);
     memory_ = memory_json(plan.bytes);
     report_.parameters = count_parameters(graph);
     report_.train_cases = task_->training_cases();
     report_.validation_cases = task_->validation_cases();
     report_.metric = task_->metric();
+    report_.unseen = task_->unseen();
     progress_.log("planned: " + bytes_text(plan.bytes.widest_core()) + " per core, " +
                   bytes_text(plan.bytes.process()) + " in this process; " +
                   std::to_string(report_.parameters) + " parameters");
@@ -67,33 +69,20 @@ class Run {
     trace_->price(program, op_table(), feed_of(program.graph, records_));
     if (o_.resume) load();
     describe();
-    if (trainer_->steps_done() < o_.steps) write_report(false);
+    const bool had_work = trainer_->steps_done() < o_.steps || !state_.unvalidated.is_null();
+    if (had_work) write_report(false);
     else progress_.log("all " + std::to_string(o_.steps) + " steps are done: nothing is left to train; more with {steps}");
-    const bool had_work = trainer_->steps_done() < o_.steps;
     CsvWriter csv = CsvWriter::resume(o_.run / "results.csv",
                                       {"step", "loss", "gradient_norm", "learning_rate", "seconds", "validation_" + report_.metric},
                                       trainer_->steps_done());
-    std::int64_t looked_at = trainer_->steps_done();
-    Stopwatch loop_watch;
-    while (trainer_->steps_done() < o_.steps && !progress_.stop_requested()) {
-      const Stopwatch step_watch;
-      const StepResult result = one_step();
-      const std::int64_t done = trainer_->steps_done();
-      const double seconds = step_watch.seconds();
-      const bool last = done == o_.steps;
-      const double loop_seconds = loop_watch.seconds();
-      const bool look = last || o_.iterations_per_loop.ends(done - looked_at, loop_seconds);
-      const bool validated = look && report_.validation_cases > 0 && (last || is_due(looked_at, done, o_.validate_every));
-      if (validated) validate();
-      csv.write({done, result.loss, result.gradient_norm, result.learning_rate, seconds,
-                 validated ? report_.validation->score : std::numeric_limits<double>::quiet_NaN()});
-      if (!look) continue;
-      if (last || is_due(looked_at, done, o_.checkpoint_every)) save();
-      progress_.update("train", done, o_.steps, text_of(result));
-      looked_at = done;
-      loop_watch = {};
+    progress_.update("train", trainer_->steps_done(), o_.steps, "");
+    try {
+      if (!state_.unvalidated.is_null()) validate_again(csv);
+      steps(csv);
+    } catch (const Stopped&) {
+      report_.interrupted = true;
+      trace_->end_step();
     }
-    report_.interrupted = trainer_->steps_done() < o_.steps;
     trace_->write();
     if (report_.interrupted) save();
     report_.steps = trainer_->steps_done();
@@ -109,6 +98,47 @@ class Run {
     const auto planned = o_.resume && checkpoints_.holds_run() ? planned_cut(o_.run) : std::nullopt;
     if (planned) o_.spec.cut = *planned;
     else o_.spec = o_.choose_plan(o_.spec, extents_);
+  }
+
+  /// Errors: Stopped; what was done until then is whole.
+  void steps(CsvWriter& csv) {
+    std::int64_t looked_at = trainer_->steps_done();
+    Stopwatch loop_watch;
+    while (trainer_->steps_done() < o_.steps) {
+      throw_if_stopped(progress_);
+      const Stopwatch step_watch;
+      const StepResult result = one_step();
+      const std::int64_t done = trainer_->steps_done();
+      const double seconds = step_watch.seconds();
+      const bool last = done == o_.steps;
+      const double loop_seconds = loop_watch.seconds();
+      const bool look = last || o_.iterations_per_loop.ends(done - looked_at, loop_seconds);
+      const bool validated = look && report_.validation_cases > 0 && (last || is_due(looked_at, done, o_.validate_every));
+      if (validated) {
+        state_.unvalidated = {result.loss, result.gradient_norm, result.learning_rate, seconds};
+        validate();
+        state_.unvalidated = nullptr;
+      }
+      csv.write({done, result.loss, result.gradient_norm, result.learning_rate, seconds,
+                 validated ? report_.validation->score : std::numeric_limits<double>::quiet_NaN()});
+      if (!look) continue;
+      if (last || is_due(looked_at, done, o_.checkpoint_every)) save();
+      progress_.update("train", done, o_.steps, text_of(result));
+      looked_at = done;
+      loop_watch = {};
+    }
+  }
+
+  /// The validation that a stop cut short, of the step that was resumed from; its row is written now.
+  void validate_again(CsvWriter& csv) {
+    validate();
+    std::vector<CsvField> row = {trainer_->steps_done()};
+    for (const auto& value : state_.unvalidated) row.emplace_back(value.get<double>());
+    row.emplace_back(report_.validation->score);
+    csv.write(row);
+    state_.unvalidated = nullptr;
+    report_.loss = std::get<double>(row[1]);
+    save();
   }
 
   /// Only a run that can start may throw an earlier one away.
@@ -164,12 +194,15 @@ class Run {
     return text;
   }
 
+  /// Errors: Stopped, before anything of it is kept.
   void validate() {
     report_.validation = task_->validate(*session_, o_.spec, progress_);
     if (report_.validation->score <= state_.best_score) return;
     state_.best_score = report_.validation->score;
     state_.step = trainer_->steps_done();
-    checkpoints_.save_best(state_, session_->parameters());
+    CheckpointState state = state_;
+    state.unvalidated = nullptr;
+    checkpoints_.save_best(state, session_->parameters());
   }
 
   void save() {
@@ -199,6 +232,7 @@ class Run {
     session_->parameters() = std::move(checkpoint.parameters);
     trainer_->set_steps_done(checkpoint.state.step);
     state_.best_score = checkpoint.state.best_score;
+    state_.unvalidated = checkpoint.state.unvalidated;
     progress_.log("resumed at step " + std::to_string(checkpoint.state.step));
   }
 

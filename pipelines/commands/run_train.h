@@ -52,7 +52,8 @@ struct TrainReport {
   std::optional<Validation> validation;  // the last one
   double best_score = -1;
   double seconds = 0;
-  bool interrupted = false;
+  bool interrupted = false;        // also within the last validation
+  std::filesystem::path unseen;    // what the trained model can be tried on; may be empty
   nlohmann::ordered_json to_json() const;
 };
 

@@ -122,7 +122,7 @@ void measure_tables(Bench& bench, std::vector<HostSamples>& samples, int passes,
         const auto probe = samples[s].use(points[i]);
         if (probe) rates[s][i].push_back(amount(samples[s].table, probe->work) / bench.seconds(*probe));
       }
-      if (progress.stop_requested()) throw Error(ErrorKind::kConfig, "[doctor] interrupted; nothing was written");
+      throw_if_stopped(progress);
       progress.update("measure", static_cast<std::int64_t>(static_cast<std::size_t>(pass) * samples.size() + s + 1),
                       static_cast<std::int64_t>(static_cast<std::size_t>(passes) * samples.size()),
                       samples[s].table.op + " " + dtype_name(samples[s].table.stored));

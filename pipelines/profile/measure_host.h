@@ -19,7 +19,7 @@ struct MeasureOptions {
   double most_flops = 2e9;      // of one call
 };
 
-/// All but cpu and memory_bytes, which run_doctor knows. Errors: kConfig when it is interrupted (progress).
+/// All but cpu and memory_bytes, which run_doctor knows. Errors: Stopped.
 HostRates measure_host(const MeasureOptions& options, Progress& progress);
 
 }  // namespace voxshard

@@ -17,7 +17,7 @@ void save_checkpoint(const std::filesystem::path& path, const CheckpointState& s
   std::vector<NamedView> tensors;
   for (const auto& [name, tensor] : parameters) tensors.push_back({kModel + name, tensor.view()});
   for (const auto& [name, tensor] : optimizer) tensors.push_back({kOptimizer + name, tensor.view()});
-  const nlohmann::ordered_json about = {{"format", "voxshard 1"},
+  nlohmann::ordered_json about = {{"format", "voxshard 1"},
                                         {"step", state.step},
                                         {"best_score", state.best_score},
                                         {"model", state.model},
@@ -25,6 +25,7 @@ void save_checkpoint(const std::filesystem::path& path, const CheckpointState& s
                                         {"training", state.training},
                                         {"content", state.content},
                                         {"machine", state.machine}};
+  if (!state.unvalidated.is_null()) about["unvalidated"] = state.unvalidated;
   save_safetensors(path, tensors, {{"voxshard", about.dump()}});
   auto beside = path;
   write_json(beside.replace_extension(".json"), about);
@@ -46,7 +47,8 @@ Checkpoint load_checkpoint(const std::filesystem::path& path) {
                         .content = json.value("content", nlohmann::json()),
                         .machine = json.value("machine", nlohmann::json()),
                         .step = json.at("step"),
-                        .best_score = json.at("best_score")};
+                        .best_score = json.at("best_score"),
+                        .unvalidated = json.value("unvalidated", nlohmann::json())};
   } catch (const nlohmann::json::exception& e) {
     throw Error(ErrorKind::kCheckpoint, "[checkpoint] " + path.string() + ": its description is broken: " + e.what());
   }

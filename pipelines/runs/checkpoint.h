@@ -19,6 +19,7 @@ struct CheckpointState {
   nlohmann::json machine;    // processor, instruction set, library versions; null likewise
   std::int64_t step = 0;     // steps done
   double best_score = -1;    // of the validations so far; -1: none
+  nlohmann::json unvalidated;  // of a last step whose validation was stopped, what its row of results.csv says; else null
 };
 
 /// `optimizer` may be empty (best checkpoints are for prediction). Errors: kOutput.

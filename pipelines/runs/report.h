@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "libcore/base/error.h"
+#include "libcore/base/stop.h"
 
 namespace voxshard {
 
@@ -26,8 +27,13 @@ class Progress {
   virtual void update(std::string_view stage, std::int64_t done, std::int64_t total, std::string_view text) = 0;
   /// One line for the log: a warning, a decision taken.
   virtual void log(std::string_view line) = 0;
-  /// True once the user asked to stop: finish the piece at hand, save, return with `interrupted`.
+  /// True once the user asked to stop: drop the piece at hand, save what is whole, return with `interrupted`, or pass Stopped
+  /// on where nothing is worth saving.
   virtual bool stop_requested() const { return false; }
+  /// The same as a question to hand down. Must not outlive this.
+  StopCheck stop_check() const {
+    return [this] { return stop_requested(); };
+  }
 };
 
 /// Says nothing and never stops.
@@ -44,6 +50,11 @@ struct CaseFailure {
                      // E_SIZE, E_MEMORY, E_BUDGET
   std::string message;  // what is wrong and what to do
 };
+
+/// Errors: Stopped once the user asked to stop.
+inline void throw_if_stopped(const Progress& progress) {
+  if (progress.stop_requested()) throw Stopped();
+}
 
 /// Runs `body`; an Error of kind kInput, kConfig or kNoCase, or memory that the system refused, becomes a CaseFailure
 /// of case `id`, others pass. Returns true when `body` came to its end.

@@ -84,6 +84,7 @@ std::unique_ptr<Session> prediction_session(TrainedRun& run, const Budget& budge
 PlannedBytes plan_predictions(Session& session, const std::set<Shape>& sizes, const std::string& inputs, Progress& progress) {
   PlannedBytes planned;
   for (const Shape& extents : sizes) try {
+      throw_if_stopped(progress);
       const Executable& executable = session.plan(extents, Phase::kPredict);
       planned.core = std::max(planned.core, executable.bytes.widest_core());
       planned.host = std::max(planned.host, executable.bytes.process());

@@ -16,6 +16,7 @@ nlohmann::ordered_json case_hashes(const std::vector<HashedCase>& cases, WorkerP
   const auto total = static_cast<std::int64_t>(rows.size());
   std::atomic<std::int64_t> done{0};
   pool.run(total, [&](std::int64_t i, int) {
+    throw_if_stopped(progress);
     auto& [file, hash] = *rows[static_cast<std::size_t>(i)];
     hash = file_hash(file);
     progress.update("check data", ++done, total, file.filename().string());

@@ -26,6 +26,7 @@ struct TaskReport {
   std::string text;
   bool partial = false;  // some cases failed, the others are valid
   bool interrupted = false;
+  std::vector<std::string> next = {};  // the command to go on with, {"prepare", "data", "{output}", "work"}; may be empty
 };
 
 struct DemoOptions {
@@ -44,7 +45,7 @@ struct DemoReport {
   int cases = 0, test_cases = 0;
   std::int64_t points = 0;
   std::string point = "voxels";  // what points are
-  std::string next;              // the command to go on with, "prepare demo {output} work"
+  std::vector<std::string> next;  // the command to go on with, {"prepare", "demo", "{output}", "work"}
   double seconds = 0;
 };
 
@@ -74,6 +75,7 @@ struct InfoReport {
   std::vector<std::pair<std::string, InfoSection>> sets;  // data sets, by the name that a task gives to its kind
   std::vector<CaseFailure> failures;                      // what cannot be used
   std::size_t unusable = 0;                               // of the files that were named, no folders
+  std::vector<std::string> next;                          // the command to go on with, of the first data set
 
   /// The section of data sets with that name.
   InfoSection& set(const std::string& name);
@@ -119,12 +121,14 @@ struct PredictReport {
   std::filesystem::path checkpoint = {};  // that predicted
   std::vector<PredictedCase> cases;
   std::vector<CaseFailure> failures;  // also in quarantine.csv
+  std::vector<std::string> not_reached;  // the inputs whose turn a stop forestalled; in quarantine.csv as E_STOPPED
   std::int64_t bytes_per_core = 0;    // of the largest input
   std::int64_t host_bytes = 0;
   bool interrupted = false;
   bool damaged = false;               // part of an input could not be read; what was predicted is valid
   nlohmann::ordered_json found = {};  // what the task says of it, by key
   std::string text;                   // for people, without a full stop
+  std::vector<std::string> next = {};    // the command to go on with, as in TaskReport
 };
 
 /// Of all that decides what is predicted for an image: the checkpoint's content, the precision, and `how`, what else the task
@@ -132,7 +136,11 @@ struct PredictReport {
 std::string prediction_hash(const PredictOptions& options, const std::filesystem::path& checkpoint,
                             const std::string& how = "");
 
-/// "3 predicted, 1 quarantined (see pred/quarantine.csv), 12 objects, 0.31 s per image; at most 96.0 MiB per core\n".
+/// What quarantine.csv says of a prediction: the failures, and what was not reached.
+std::vector<CaseFailure> left_out(const PredictReport& report);
+
+/// "3 predicted, 1 quarantined (see pred/quarantine.csv), 12 objects, 0.31 s per image; at most 96.0 MiB per core\n"; of a
+/// stopped one also "INCOMPLETE: 25 of 72 not reached (see pred/quarantine.csv)".
 ///   what  ", 12 objects"; may be empty
 std::string prediction_text(const PredictReport& report, const std::filesystem::path& quarantine, const std::string& what);
 

@@ -27,6 +27,13 @@ std::string prediction_hash(const PredictOptions& o, const std::filesystem::path
   return content_hash("predict 1 " + file_hash(checkpoint) + " " + (o.precision ? dtype_name(*o.precision) : "") + " " + how);
 }
 
+std::vector<CaseFailure> left_out(const PredictReport& report) {
+  std::vector<CaseFailure> all = report.failures;
+  for (const std::string& id : report.not_reached)
+    all.push_back({id, "E_STOPPED", "[predict] not reached before the run was stopped; predict again"});
+  return all;
+}
+
 std::string prediction_text(const PredictReport& report, const std::filesystem::path& quarantine,
                             const std::string& what) {
   double seconds = 0;
@@ -34,6 +41,10 @@ std::string prediction_text(const PredictReport& report, const std::filesystem::
   std::string text =
       std::to_string(report.cases.size()) + " predicted, " + std::to_string(report.failures.size()) + " quarantined";
   if (!report.failures.empty()) text += " (see " + quarantine.string() + ")";
+  if (report.interrupted)
+    text += "; INCOMPLETE: " + std::to_string(report.not_reached.size()) + " of " +
+            std::to_string(report.cases.size() + report.failures.size() + report.not_reached.size()) + " not reached (see " +
+            quarantine.string() + ")";
   const double each = report.cases.empty() ? 0.0 : seconds / static_cast<double>(report.cases.size());
   return text + what + ", " + fixed_text(each, 2) + " s per image; at most " + bytes_text(report.bytes_per_core) + " per core\n";
 }

@@ -29,7 +29,8 @@ class Task {
   /// used.
   virtual std::vector<Setting> settings(TaskCommand, TaskOptions&) const { return {}; }
 
-  /// Writes a small generated data set; `scale` 1 to 3 is its size. Errors: kOutput.
+  /// Writes a small generated data set; `scale` 1 to 3 is its size. Errors: kOutput; Stopped, then without what makes a data
+  /// set of the files (it comes last).
   virtual DemoReport demo(const DemoOptions& options, int scale, Progress& progress) const = 0;
   /// Adds to the report what the task knows of a file or folder; true when that is all there is to say about it.
   virtual bool info(const std::filesystem::path&, const InfoOptions&, InfoReport&) const { return false; }

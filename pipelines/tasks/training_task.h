@@ -42,6 +42,9 @@ class TrainingTask {
   /// Writes which cases train and which validate.
   virtual void describe(const std::filesystem::path& run) const = 0;
 
+  /// What to predict with the trained model, as the command predict takes it; empty where nothing tells.
+  virtual std::filesystem::path unseen() const { return {}; }
+
   /// The extents (N and the spatial axes) of the largest step there can be: what a plan of the whole run must hold.
   virtual Shape largest_extents(std::int64_t batch) const = 0;
   /// All extents that validation predicts at.
@@ -52,7 +55,8 @@ class TrainingTask {
   /// Fills a core's box of an input of the step that was loaded last. Threads: from several at once.
   virtual void fill(const InputInfo& input, const TensorView& box) const = 0;
 
-  /// How well the session's parameters do on the cases that are held out. The session's core set is given back.
+  /// How well the session's parameters do on the cases that are held out. The session's core set is given back. Errors:
+  /// Stopped, by `progress` or the session.
   virtual Validation validate(Session& session, const ModelSpec& spec, Progress& progress) const = 0;
 };
 

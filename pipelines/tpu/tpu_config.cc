@@ -6,6 +6,7 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
+#include "libcore/base/spelling.h"
 #include "pipelines/tpu/tpu_config_keys.h"
 #include "pipelines/tpu/tpu_config_text.h"
 
@@ -196,7 +197,7 @@ TpuConfig tpu_config_from_json(const json& config) {
     } else if (key == "predict_batch_size") {
       c.predict_batch_size = batch_size(key, value);
     } else {
-      throw config_error("the key \"" + key + "\" is not known; did you mean " + nearest_key(key, tpu_config_keys()) +
+      throw config_error("the key \"" + key + "\" is not known; did you mean " + nearest_name(key, tpu_config_keys()) +
                          "?");
     }
   }

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "libcore/base/error.h"
+#include "libcore/base/spelling.h"
 #include "libcore/base/text.h"
 #include "pipelines/tpu/tpu_config_text.h"
 
@@ -111,7 +112,7 @@ class Translation {
     for (const auto& [key, value] : section.items()) {
       if (std::find(known.begin(), known.end(), key) == known.end())
         throw Error(ErrorKind::kConfig, "[config] the key \"" + key + "\" of tpu_config is not known; did you mean " +
-                                            nearest_key(key, known) + "?");
+                                            nearest_name(key, known) + "?");
       out_.values[key] = value;
     }
     for (const auto& key : tpu_config_keys())
@@ -198,21 +199,6 @@ class Translation {
   OptionValues out_;
 };
 
-std::size_t letters_to_change(const std::string& a, const std::string& b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t changed = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, changed});
-    }
-  }
-  return row[b.size()];
-}
-
 }  // namespace
 
 const std::vector<std::string>& tpu_config_keys() {
@@ -232,12 +218,6 @@ std::vector<std::string> reference_model_keys() {
   for (const Renamed& row : kRenamed) keys.push_back(row.key);
   for (const Idle& row : kIdle) keys.push_back(row.key);
   return keys;
-}
-
-std::string nearest_key(const std::string& key, const std::vector<std::string>& candidates) {
-  return *std::min_element(candidates.begin(), candidates.end(), [&](const std::string& a, const std::string& b) {
-    return letters_to_change(key, a) < letters_to_change(key, b);
-  });
 }
 
 OptionValues with_option_names(const json& config) {

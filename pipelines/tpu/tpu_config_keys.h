@@ -17,9 +17,6 @@ const std::vector<std::string>& tpu_config_keys();
 /// Every key that with_option_names() knows beyond those.
 std::vector<std::string> reference_model_keys();
 
-/// The candidate with the fewest changes of a letter to `key`; the first of equals. Requires candidates.
-std::string nearest_key(const std::string& key, const std::vector<std::string>& candidates);
-
 struct OptionValues {
   nlohmann::json values;           // by option name; sections named after subcommands stay sections
   std::vector<std::string> notes;  // one line per key without effect

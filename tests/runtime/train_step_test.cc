@@ -1,5 +1,6 @@
 // One training step: a NaN stops the run before anything is changed, running statistics do not depend on the cut,
 // initial parameters are reproducible, parameters of another model are refused.
+#include <atomic>
 #include <cmath>
 #include <limits>
 
@@ -43,6 +44,30 @@ TEST(Divergence, AnInfiniteWeightNamesItsLayer) {
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kDiverged);
     EXPECT_NE(std::string(error.what()).find("first at layer encoder1/conv1;"), std::string::npos) << error.what();
+  }
+}
+
+TEST(Stop, AStepThatIsDroppedChangesNothingAndTheNextOneIsTheSame) {
+  for (const char* partition : {"1x1x1x1x1", "1x2x1x2x1"}) {
+    const SceneOptions options{.partition = partition, .workers = 2};
+    UNetScene whole(options), broken(options);
+    Trainer undisturbed = whole.trainer({.kind = OptimizerKind::kAdam}, 10);
+    Trainer trainer = broken.trainer({.kind = OptimizerKind::kAdam}, 10);
+    undisturbed.step(whole.extents, whole.feed());
+    trainer.step(broken.extents, broken.feed());
+    undisturbed.step(whole.extents, whole.feed());
+    for (const int questions : {0, 1, 10, 100}) {  // that are asked before the answer is yes
+      std::atomic<int> left{questions};
+      broken.session.release();
+      broken.session.set_stop([&] { return left-- <= 0; });
+      EXPECT_THROW(trainer.step(broken.extents, broken.feed()), Stopped);
+      EXPECT_EQ(trainer.steps_done(), 1);
+    }
+    broken.session.release();
+    broken.session.set_stop({});
+    trainer.step(broken.extents, broken.feed());
+    EXPECT_EQ(first_difference(whole.session.parameters(), broken.session.parameters()), "") << partition;
+    EXPECT_EQ(first_difference(undisturbed.optimizer().state(), trainer.optimizer().state()), "") << partition;
   }
 }
 

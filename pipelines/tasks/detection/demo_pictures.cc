@@ -22,7 +22,9 @@ DemoReport demo_pictures(const DemoOptions& options, int magnify, Progress& prog
   std::atomic<int> done{0};
   std::atomic<std::int64_t> pixels{0};
   WorkerPool pool(options.threads);
+  progress.update("pictures", 0, total, "");
   pool.run(total, [&](std::int64_t i, int) {
+    throw_if_stopped(progress);
     const auto phantom =
         make_detection_phantom({.seed = options.seed, .index = static_cast<int>(i), .magnify = magnify});
     const std::string id = demo_id(static_cast<int>(i)), path = (i < train ? "train/" : "val/") + id + ".png";
@@ -47,7 +49,7 @@ DemoReport demo_pictures(const DemoOptions& options, int magnify, Progress& prog
         {.source = options.folder, .classes = detection_phantom_classes(), .images = {first, past}, .notes = {}});
   }
   folder.commit("annotations", "");
-  return {.cases = train, .test_cases = val, .points = pixels, .point = "pixels", .next = "train " + options.folder.string() + " {output} run {model} retinanet"};
+  return {.cases = train, .test_cases = val, .points = pixels, .point = "pixels", .next = {"train", options.folder.string(), "{output}", "run", "{model}", "retinanet"}};
 }
 
 }  // namespace voxshard

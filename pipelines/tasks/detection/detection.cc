@@ -99,6 +99,7 @@ class DetectionRow : public Task {
       const DetectionSetInfo set = read_detection_info(file);
       sets.add(set);
       report.failures.insert(report.failures.end(), set.failures.begin(), set.failures.end());
+      if (report.next.empty()) report.next = {"train", path.string(), "{output}", "run", "{model}", "retinanet"};
     }
     return !annotations.empty() && (!fs::is_directory(path, error) || video_files(path).empty());
   }
@@ -125,7 +126,11 @@ class DetectionRow : public Task {
     EvaluateDetectionOptions o = options.task.of<EvaluateDetectionOptions>();
     o.predictions = options.predictions, o.references = options.references, o.summary = options.summary;
     const DetectionReport report = evaluate_detections(o, progress);
-    return {.json = to_json(report), .text = to_text(report), .partial = !report.failures.empty()};
+    TaskReport result{.json = to_json(report), .text = to_text(report), .partial = !report.failures.empty()};
+    if (o.curves.empty())
+      result.next = {"evaluate", o.predictions.string(), o.references.string(), "{curves}",
+                     (o.summary.parent_path() / "curves.csv").string()};
+    return result;
   }
 
   /// JPEG files (decoding them is not modelled); bf16 pixels cross, and per anchor an i32 class and four f32 codes.

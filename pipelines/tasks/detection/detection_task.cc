@@ -100,6 +100,12 @@ class DetectionTask : public TrainingTask {
     write_quarantine(run, note_failures(notes));
   }
 
+  /// The annotations of the pictures that validate, or of all.
+  std::filesystem::path unseen() const override {
+    const auto& own = o_.held_out.file.empty() ? sets_.val.source : o_.held_out.file;
+    return !own.empty() && std::filesystem::is_regular_file(own) ? own : sets_.train.source;
+  }
+
   Shape largest_extents(std::int64_t batch) const override { return source_.largest_extents(batch); }
 
   std::vector<Shape> validation_extents(const ModelSpec&) const override {
@@ -118,7 +124,9 @@ class DetectionTask : public TrainingTask {
     const ImagePrediction prediction{config, postprocess_options(config), preparation_.pad_multiple};
     std::vector<ScoredBox> found;
     for (std::int64_t i = 0; i < images; ++i) {
+      throw_if_stopped(progress);
       const DetectionImage& image = sets_.val.images[static_cast<std::size_t>(i)];
+      if (i == 0) progress.update("validate", 0, images, image.file.filename().string());
       const Tensor pixels = normalised(reader_.read(image.file, {.dtype = DType::kF32}), preparation_);
       for (const Detection& d : predict_image(session, pixels, prediction))
         found.push_back({.image = i,

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "io/boxes/coco.h"
+#include "io/files/atomic_file.h"
 #include "io/files/file_name.h"
 #include "io/files/output_folder.h"
 #include "io/image/draw_boxes.h"
@@ -92,11 +93,12 @@ void check_outputs(const PredictOptions& o, const DetectionPrediction& d) {
     throw Error(ErrorKind::kUsage, "[predict] {range}, {stride} and {fps} choose frames of videos; got " + o.input.string());
 }
 
-std::string text_of(const VideoPredictReport& v) {
+std::string text_of(const VideoPredictReport& v, const fs::path& output) {
   std::string text = std::to_string(v.frames) + " frames, " + std::to_string(v.detections) + " objects in " +
                      std::to_string(v.tracks) + " tracks";
   if (v.lost > 0) text += ", " + std::to_string(v.lost) + " frames too damaged to decode";
   if (v.not_drawn > 0) text += ", " + std::to_string(v.not_drawn) + " not drawn";
+  if (v.interrupted) text += "; INCOMPLETE: stopped, what was found until then is in " + incomplete_path(output).string();
   for (const std::string& note : v.notes) text += "\n  " + note;
   return text + "\n";
 }
@@ -117,6 +119,7 @@ class Detector {
                                               " classes of objects, which are not those of its model");
     prediction_ = {config, postprocess_of(detection.postprocess, config), preparation_.pad_multiple};
     session_ = prediction_session(run, {.core_bytes = options.core_budget_bytes, .process_bytes = options.host_budget_bytes}, pool_);
+    session_->set_stop(progress.stop_check());
     report_.failures = pictures_.failures;
     if (d_.draw.empty() || is_video_name(o_.input)) return;
     drawn_.emplace(FolderUse{.folder = d_.draw, .command = "predict (pictures)", .inputs = {o_.input, o_.run}, .option = "{draw}"});
@@ -134,24 +137,28 @@ class Detector {
     make_output_folder(folder_of(o_.output));
     if (is_video_name(o_.input)) return video();
     if (drawn_) start_drawing();
+    const auto total = static_cast<std::int64_t>(pictures_.list.size() + pictures_.failures.size());
+    progress_.update("predict", 0, total, "");
     for (const Picture& picture : pictures_.list) {
-      if (progress_.stop_requested()) {
-        report_.interrupted = true;
-        break;
-      }
-      one(picture);
-      progress_.update("predict", static_cast<std::int64_t>(report_.cases.size() + report_.failures.size()),
-                       static_cast<std::int64_t>(pictures_.list.size() + pictures_.failures.size()), picture.file.filename().string());
+      const std::string name = picture.file.filename().string();
+      if (!report_.interrupted) one(picture);
+      if (report_.interrupted) report_.not_reached.push_back(name);
+      else progress_.update("predict", static_cast<std::int64_t>(report_.cases.size() + report_.failures.size()), total, name);
     }
     if (report_.cases.empty() && !report_.interrupted)
       throw Error(ErrorKind::kNoCase, "[predict] none of " + std::to_string(report_.failures.size()) +
                                           " pictures could be predicted; the first: " + report_.failures.front().message);
-    write_json(o_.output, results_);
+    const fs::path written = report_.interrupted ? incomplete_path(o_.output) : o_.output;
+    write_json(written, results_);
+    for (PredictedCase& c : report_.cases) c.file = written;
     const fs::path folder = folder_of(o_.output);
     const std::string quarantine = o_.output.stem().string() + ".quarantine.csv";  // the folder may be anybody's
-    if (!report_.failures.empty() || fs::exists(folder / quarantine)) write_quarantine(folder, report_.failures, quarantine);
+    const std::vector<CaseFailure> left = left_out(report_);
+    if (!left.empty() || fs::exists(folder / quarantine)) write_quarantine(folder, left, quarantine);
     report_.found = {{"detections", detections_}};
-    report_.text = prediction_text(report_, o_.output.parent_path() / quarantine, ", " + std::to_string(detections_) + " objects");
+    report_.text = prediction_text(report_, o_.output.parent_path() / quarantine,
+                                   ", " + std::to_string(detections_) + " objects in " + written.string());
+    report_.next = next();
     return report_;
   }
 
@@ -174,8 +181,25 @@ class Detector {
     report_.found = {{"detections", video.detections}, {"video", to_json(video)}};
     report_.interrupted = video.interrupted;
     report_.damaged = video.lost > 0;
-    report_.text = text_of(video);
+    report_.text = text_of(video, o_.output);
+    report_.next = next();
     return report_;
+  }
+
+  /// To score what was found where the input says what is there, else to look at it.
+  std::vector<std::string> next() const {
+    const std::string output = o_.output.string(), input = o_.input.string();
+    if (is_data_set(o_.input)) {
+      std::vector<std::string> words = {"evaluate", output, input, "{output}", (o_.output.parent_path() / "scores.json").string()};
+      const FrameChoice& frames = d_.frames;
+      if (!frames.range.empty()) words.insert(words.end(), {"{range}", frames.range});
+      if (frames.stride) words.insert(words.end(), {"{stride}", std::to_string(*frames.stride)});
+      if (!frames.per_second.empty()) words.insert(words.end(), {"{fps}", frames.per_second});
+      return words;
+    }
+    if (!d_.draw.empty()) return {"info", d_.draw.string()};
+    const std::string drawn = (o_.output.parent_path() / (is_video_name(o_.input) ? "drawn.mp4" : "drawn")).string();
+    return {"predict", o_.run.string(), input, "{output}", output, "{draw}", drawn};
   }
 
   static fs::path folder_of(const fs::path& file) { return fs::absolute(file).parent_path(); }
@@ -220,6 +244,7 @@ class Detector {
       require_fits(picture);
       const fs::path drawn = drawn_ ? named_file(d_.draw, drawn_names_.at(picture.id), ".png") : fs::path();
       const Tensor pixels = normalised(reader_.read(picture.file, {.dtype = DType::kF32}), preparation_);
+      throw_if_stopped(progress_);
       const std::vector<Detection> found = predict_image(*session_, pixels, prediction_);
       for (const Detection& d : found) results_.push_back(result_of(picture, d));
       if (drawn_) draw(picture, found, drawn);
@@ -231,6 +256,8 @@ class Detector {
     } catch (const std::bad_alloc&) {
       session_->release();
       fail(refused_memory(name));
+    } catch (const Stopped&) {  // nothing of this picture is among the results
+      report_.interrupted = true;
     }
   }
 

@@ -43,8 +43,8 @@ class DrawnVideo {
     last_ticks_ = ticks;
     return true;
   }
-  void close() {
-    if (last_ticks_ >= 0) writer_.close();
+  void close(bool complete) {
+    if (last_ticks_ >= 0) writer_.close(complete);
   }
 
  private:
@@ -73,10 +73,15 @@ class VideoDetector {
                                classes_);
     std::optional<DrawnVideo> drawn;
     if (!o_.drawn.empty()) drawn.emplace(o_.drawn, video_, o_.threads);
+    progress_.update("predict", 0, static_cast<std::int64_t>(chosen.size()), "frame " + std::to_string(chosen.front()));
     for (const std::int64_t number : chosen) {
-      report_.interrupted = progress_.stop_requested();
-      if (report_.interrupted) break;
-      one(number, detect, results, drawn);
+      try {
+        throw_if_stopped(progress_);
+        one(number, detect, results, drawn);
+      } catch (const Stopped&) {
+        report_.interrupted = true;
+        break;
+      }
       progress_.update("predict", report_.frames + report_.lost, static_cast<std::int64_t>(chosen.size()),
                        "frame " + std::to_string(number));
     }
@@ -86,7 +91,7 @@ class VideoDetector {
     report_.tracks = tracker_.tracks();
     report_.notes = video_.notes();
     results.close(report_.notes, !report_.interrupted);
-    if (drawn) drawn->close();
+    if (drawn) drawn->close(!report_.interrupted);
     return report_;
   }
 

@@ -48,11 +48,12 @@ struct VideoPredictReport {
   std::int64_t detections = 0, tracks = 0;
   std::int64_t not_drawn = 0;  // frames of another size than the first, or shown no later than the frame before
   std::vector<std::string> notes;
-  bool interrupted = false;  // the files hold the frames until then, and the JSON says so
+  bool interrupted = false;  // the files hold the frames until then, and their names say so
 };
 
 /// Errors: kInput as VideoReader; kNoCase when no frame is chosen or none decodes; kUsage as select_frames, for an
-/// output that is the video itself or two that are one; kOutput. What `detect` throws ends it, and no file appears.
+/// output that is the video itself or two that are one; kOutput. What `detect` throws ends it, and no file appears; but Stopped is
+/// a stop after the frame before.
 VideoPredictReport predict_video(const VideoPredictOptions& options, const std::vector<DetectionClass>& classes,
                                  const DetectInPicture& detect, Progress& progress);
 

@@ -13,14 +13,18 @@ std::vector<char> CasePass::run(const std::function<std::int64_t(std::int64_t)>&
   std::atomic<std::int64_t> done{0};
   const auto total = static_cast<std::int64_t>(cases_.size());
   WorkerPool pool(threads_);
+  progress_.update(stage_, 0, total, "");
   pool.run(total, [&](std::int64_t i, int) {
-    if (progress_.stop_requested()) return;
-    in_case_boundary(cases_[i].id, failures[i], [&] {
-      const auto hold = gate_.enter(need(i));
-      if (progress_.stop_requested()) return;
-      body(i);
-      good[i] = 1;
-    });
+    try {
+      throw_if_stopped(progress_);
+      good[i] = in_case_boundary(cases_[i].id, failures[i], [&] {
+        const auto hold = gate_.enter(need(i));
+        throw_if_stopped(progress_);
+        body(i);
+      });
+    } catch (const Stopped&) {  // the case is left to the next run
+      return;
+    }
     progress_.update(stage_, ++done, total, cases_[i].id);
   });
   for (auto& list : failures)

@@ -39,7 +39,9 @@ DemoReport demo_volumes(const DemoOptions& options, int subdivide, Progress& pro
   std::atomic<int> done{0};
   std::atomic<std::int64_t> voxels{0};
   WorkerPool pool(options.threads);
+  progress.update("phantoms", 0, total, "");
   pool.run(total, [&](std::int64_t i, int) {
+    throw_if_stopped(progress);
     const Case& item = i < cases ? dataset.training[i] : dataset.test[i - cases];
     const Phantom phantom = make_phantom({.seed = options.seed, .index = static_cast<int>(i), .subdivide = subdivide});
     folder.begin(item.id, {item.images[0].lexically_relative(options.folder).string(),
@@ -53,7 +55,7 @@ DemoReport demo_volumes(const DemoOptions& options, int subdivide, Progress& pro
   folder.begin("dataset.json", {"dataset.json"});
   write_dataset_json(dataset);  // last: a folder with dataset.json is complete
   folder.commit("dataset.json", "");
-  return {.cases = cases, .test_cases = test_cases, .points = voxels, .point = "voxels", .next = "prepare " + options.folder.string() + " {output} work"};
+  return {.cases = cases, .test_cases = test_cases, .points = voxels, .point = "voxels", .next = {"prepare", options.folder.string(), "{output}", "work"}};
 }
 
 }  // namespace voxshard

@@ -64,6 +64,7 @@ std::vector<ThresholdInterval> fit_thresholds(const Dataset& dataset, const Volu
   ThresholdFit fit(classes);
   std::int64_t done = 0;
   for (const auto& item : dataset.training) {
+    throw_if_stopped(progress);
     std::vector<CaseFailure> failures;
     in_case_boundary(item.id, failures, [&] {
       const SourceCase source = read_source_case(item, classes, formats, dataset.ignore_label);
@@ -179,7 +180,9 @@ LabelScores evaluate_labels(const EvaluateLabelsOptions& options, Progress& prog
   std::atomic<std::int64_t> done{0};
   const auto total = static_cast<std::int64_t>(pairs.size());
   WorkerPool pool(options.threads);
+  progress.update("evaluate", 0, total, "");
   pool.run(total, [&](std::int64_t i, int) {
+    throw_if_stopped(progress);
     in_case_boundary(pairs[i].id, failures[i],
                      [&] { scored[i] = evaluate_case(pairs[i], classes, ignored, report.thresholds, options.formats); });
     progress.update("evaluate", ++done, total, pairs[i].id);

@@ -38,6 +38,18 @@ std::vector<fs::path> find_images(const fs::path& input, const VolumeFormats& fo
   return images;
 }
 
+/// To score the predictions where labels stand beside the images as in nnU-Net's folders, else to look at them.
+std::vector<std::string> next_command(const PredictOptions& o) {
+  const fs::path input = o.input.has_filename() ? o.input : o.input.parent_path();  // without a slash at its end
+  const std::string images = input.filename().string(), output = o.output.string();
+  const fs::path data = input.parent_path();
+  if (!images.starts_with("images") || !fs::is_directory(data / ("labels" + images.substr(6)))) return {"info", output};
+  std::vector<std::string> words = {"evaluate", output, (data / ("labels" + images.substr(6))).string()};
+  if (fs::exists(data / "dataset.json")) words.insert(words.end(), {"{dataset}", data.empty() ? "." : data.string()});
+  words.insert(words.end(), {"{output}", (o.output / "summary.json").string()});
+  return words;
+}
+
 class Predictor {
  public:
   Predictor(const PredictOptions& options, TrainedRun run, OutputFolder& folder, Progress& progress)
@@ -48,6 +60,7 @@ class Predictor {
       throw Error(ErrorKind::kCheckpoint, run.file.string() + ": " + e.what());
     }
     session_ = prediction_session(run, {.core_bytes = options.core_budget_bytes, .process_bytes = options.host_budget_bytes}, pool_);
+    session_->set_stop(progress_.stop_check());
   }
 
   PredictReport run(const std::vector<fs::path>& images) {
@@ -55,16 +68,16 @@ class Predictor {
     std::set<std::string> ids;
     for (const fs::path& image : images) ids.insert(case_id(image, o_.formats));
     folder_.start({.options = made_with_, .parts = ids, .protect = true});
+    const auto total = static_cast<std::int64_t>(images.size());
+    progress_.update("predict", 0, total, case_id(images.front(), o_.formats));
     for (const fs::path& image : images) {
-      if (progress_.stop_requested()) {
-        report_.interrupted = true;
-        break;
-      }
-      one(image);
-      progress_.update("predict", static_cast<std::int64_t>(report_.cases.size() + report_.failures.size()),
-                       static_cast<std::int64_t>(images.size()), case_id(image, o_.formats));
+      if (!report_.interrupted) one(image);
+      if (report_.interrupted) report_.not_reached.push_back(case_id(image, o_.formats));
+      else
+        progress_.update("predict", static_cast<std::int64_t>(report_.cases.size() + report_.failures.size()), total,
+                         case_id(image, o_.formats));
     }
-    write_quarantine(o_.output, report_.failures);
+    write_quarantine(o_.output, left_out(report_));
     if (report_.cases.empty() && !report_.interrupted)
       throw Error(ErrorKind::kNoCase, "[predict] none of " + std::to_string(images.size()) + " images could be predicted; the first: " +
                                           report_.failures.front().message);
@@ -113,9 +126,12 @@ class Predictor {
       return;
     }
     try {
+      throw_if_stopped(progress_);
       const fs::path file = named_file(o_.output, id, o_.formats.rows.front().endings.back());
       require_fits(path);
-      const PreparedImage prepared = prepare_image(read_image(path, o_.formats), plan_);
+      const Volume image = read_image(path, o_.formats);
+      throw_if_stopped(progress_);
+      const PreparedImage prepared = prepare_image(image, plan_);
       Volume labels{prepared.image.geometry,
                     predict_volume(*session_, prepared.image.voxels, air_value(plan_), spec_.multiple())};
       const std::string data = file_hash(path);
@@ -130,6 +146,8 @@ class Predictor {
     } catch (const std::bad_alloc&) {
       session_->release();
       fail(id, "E_MEMORY", refused_memory(id).message);
+    } catch (const Stopped&) {  // nothing of this image was written
+      report_.interrupted = true;
     }
   }
 
@@ -158,6 +176,7 @@ PredictReport predict_volumes(const PredictOptions& options, TrainedRun run, Pro
   OutputFolder folder({.folder = options.output, .command = "predict", .inputs = {options.input, options.run}});
   PredictReport report = Predictor(options, std::move(run), folder, progress).run(images);
   report.text = prediction_text(report, options.output / "quarantine.csv", "");
+  report.next = next_command(options);
   return report;
 }
 

@@ -93,9 +93,11 @@ void complete_plan(PreparePlan& plan, const PrepareOptions& options, const std::
 }
 
 /// The four files of one case.
-Json prepare_case(const Case& item, const PreparePlan& plan, const PrepareOptions& options) {
+Json prepare_case(const Case& item, const PreparePlan& plan, const PrepareOptions& options, const Progress& progress) {
   const SourceCase source = read_source_case(item, plan.classes(), options.formats, plan.ignore_label);
+  throw_if_stopped(progress);
   const PreparedImage image = prepare_image(source.image, plan);
+  throw_if_stopped(progress);
   const Volume label = prepare_label(source.label, plan);
   ensure(same_geometry(image.image.geometry, label.geometry), "image and label share the prepared grid");
   const ForegroundVoxels voxels = sample_foreground(label.voxels, plan.classes(), item.id, options.seed);
@@ -103,6 +105,7 @@ Json prepare_case(const Case& item, const PreparePlan& plan, const PrepareOption
   for (std::int64_t i = 0; i < label.voxels.count(); ++i)
     if (const std::int32_t c = label.voxels.as<std::int32_t>()[i]; c < plan.classes()) ++class_voxels[c];
 
+  throw_if_stopped(progress);
   const fs::path& work = options.work;
   write_volume(prepared_image(work, item.id), image.image, DiskType::kF32);
   write_volume(prepared_label(work, item.id), label,
@@ -238,7 +241,7 @@ PrepareReport prepare_dataset(const PrepareOptions& options, Progress& progress)
       return;
     }
     work.begin(part, case_files(item.id));
-    records[i] = prepare_case(item, plan, options);
+    records[i] = prepare_case(item, plan, options, progress);
     work.commit(part, made_of[i]);
   });
   failures.insert(failures.end(), pass.failures().begin(), pass.failures().end());
@@ -257,7 +260,7 @@ PrepareReport prepare_dataset(const PrepareOptions& options, Progress& progress)
   if (plan.ignore_label) labels["ignore"] = *plan.ignore_label;
   for (std::size_t c = 0; c < plan.channels.size(); ++c) channels[std::to_string(c)] = plan.channels[c];
   write_json(options.work / "run.json",
-             {{"command", "prepare"}, {"version", VOXSHARD_VERSION}, {"report", to_json(report)}});
+             {{"command", "prepare"}, {"version", VOXSHARD_VERSION}, {"dataset", fs::absolute(options.dataset).string()}, {"report", to_json(report)}});
   work.begin(kDatasetPart, {"dataset.json"});
   write_json(options.work / "dataset.json", {{"name", dataset.name},
                                              {"channel_names", channels},

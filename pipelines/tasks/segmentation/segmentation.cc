@@ -130,6 +130,7 @@ class Segmentation : public Task {
     folder.dataset_text += "\n";
     add_volumes(folder, images, options, report.failures);
     report.folders.add(folder);
+    if (report.next.empty() && !set.training.empty()) report.next = {"prepare", path.string(), "{output}", "work"};
     return true;
   }
 
@@ -144,7 +145,8 @@ class Segmentation : public Task {
     return {.json = to_json(report),
             .text = to_text(report),
             .partial = !report.failures.empty(),
-            .interrupted = report.interrupted};
+            .interrupted = report.interrupted,
+            .next = {"train", o.work.string(), "{output}", "run"}};
   }
 
   std::unique_ptr<TrainingTask> training(const TrainingData& data, const TaskOptions& options,
@@ -169,7 +171,11 @@ class Segmentation : public Task {
     o.predictions = options.predictions, o.references = options.references;
     o.summary = options.summary, o.threads = options.threads;
     const LabelScores scores = evaluate_labels(o, progress);
-    return {.json = to_json(scores), .text = to_text(scores), .partial = !scores.failures.empty()};
+    TaskReport report{.json = to_json(scores), .text = to_text(scores), .partial = !scores.failures.empty()};
+    if (o.png.empty() && !o.dataset.empty())  // to see what the numbers say
+      report.next = {"evaluate", o.predictions.string(), o.references.string(), "{dataset}", o.dataset.string(), "{png}",
+                     (o.summary.parent_path() / "slices.png").string()};
+    return report;
   }
 
   /// gzip records of an f32 image and an f32 one-hot label, which cross to the cores as they are.
@@ -193,7 +199,7 @@ std::string to_text(const PrepareReport& r) {
   text += "\n" + std::to_string(r.prepared) + " prepared, " + std::to_string(r.skipped) + " finished before, " +
           std::to_string(r.failures.size()) + " quarantined";
   if (!r.failures.empty()) text += " (see " + (r.work / "quarantine.csv").string() + ")";
-  return text + " in " + duration_text(r.seconds) + (r.interrupted ? "; interrupted, go on with {resume}\n" : "\n");
+  return text + " in " + duration_text(r.seconds) + (r.interrupted ? "; INCOMPLETE: stopped, go on with {resume}\n" : "\n");
 }
 
 std::string to_text(const LabelScores& r) {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "io/datasets/dataset.h"
+#include "io/files/config_file.h"
 #include "io/files/folder_lock.h"
 #include "pipelines/tasks/case_hashes.h"
 #include "pipelines/tasks/segmentation/predict_volume.h"
@@ -13,6 +14,7 @@
 namespace voxshard {
 namespace {
 
+namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 /// The folds of the data set; none when all cases are trained on.
@@ -98,6 +100,17 @@ class VolumeTask : public TrainingTask {
 
   void describe(const std::filesystem::path& run) const override {
     if (!folds_.empty()) write_splits(run / "splits_final.json", folds_);
+  }
+
+  /// The images that the data set keeps for testing, else those of the training; run.json of `prepare` names the data set.
+  fs::path unseen() const override {
+    try {
+      const fs::path data = read_json(o_.work / "run.json").value("dataset", std::string());
+      for (const char* images : {"imagesTs", "imagesTr"})
+        if (!data.empty() && fs::is_directory(data / images) && !fs::is_empty(data / images)) return data / images;
+    } catch (const std::exception&) {  // of an older version, or moved
+    }
+    return {};
   }
 
   Shape largest_extents(std::int64_t batch) const override { return source_.largest_extents(batch); }

@@ -1,4 +1,5 @@
 // Training: the same bytes however it is interrupted or how many threads work, and no run is lost by a mistake.
+#include <atomic>
 #include <nlohmann/json.hpp>
 
 #include <set>
@@ -49,6 +50,57 @@ TEST(RunTrain, StoppedAndResumedGivesTheBytesOfAnUndisturbedRun) {
     const std::string rows = Scene::bytes_of(o.run / "results.csv");
     EXPECT_EQ(std::count(rows.begin(), rows.end(), '\n'), 8);
   }
+}
+
+/// Asks to stop when a validation begins, at the `number`-th question after that.
+struct StopInValidation : RecordingProgress {
+  explicit StopInValidation(int questions) : left(questions) {}
+  void update(std::string_view stage, std::int64_t, std::int64_t, std::string_view) override {
+    if (stage == "validate") validating = true;
+  }
+  bool stop_requested() const override { return validating && left-- <= 0; }
+  bool validating = false;
+  mutable std::atomic<int> left;
+};
+
+TEST(RunTrain, AStopWithinAValidationIsTakenUpByResumeToTheSameBytes) {
+  TrainingScene scene("train_validation");
+  TrainOptions whole = scene.options("whole");
+  whole.steps = 4, volumes(whole).fold = "0", whole.validate_every = 2;
+  run_train(whole, scene.progress);
+  const std::string name = "stopped";
+  TrainOptions o = whole;
+  o.run = scene.path(name);
+  for (const bool resumed : {false, true}) {  // the same validation twice
+    o.resume = resumed;
+    StopInValidation stopping(5);
+    const TrainReport report = run_train(o, stopping);
+    EXPECT_TRUE(report.interrupted);
+    EXPECT_EQ(report.steps, 2);
+    EXPECT_EQ(load_checkpoint(scene.last(name)).state.step, 2);
+  }
+  EXPECT_FALSE(run_train(o, scene.progress).interrupted);
+  EXPECT_TRUE(scene.last_bytes(name) == scene.last_bytes("whole"));
+  const auto same = [&](const char* file) {
+    return Scene::bytes_of(scene.path(name) / file) == Scene::bytes_of(scene.path("whole") / file);
+  };
+  EXPECT_TRUE(same("checkpoints/best.safetensors"));
+  const std::string rows = Scene::bytes_of(scene.path(name) / "results.csv");
+  EXPECT_EQ(std::count(rows.begin(), rows.end(), '\n'), 5) << rows;
+}
+
+TEST(RunTrain, AStopWithinTheLastValidationIsAnInterruption) {
+  TrainingScene scene("train_last_validation");
+  TrainOptions o = scene.options("run");
+  o.steps = 2, volumes(o).fold = "0";
+  StopInValidation stopping(5);
+  EXPECT_TRUE(run_train(o, stopping).interrupted);
+  o.resume = true;
+  const TrainReport report = run_train(o, scene.progress);
+  EXPECT_FALSE(report.interrupted);
+  EXPECT_EQ(report.steps, 2);
+  ASSERT_TRUE(report.validation);
+  EXPECT_TRUE(std::filesystem::exists(o.run / "checkpoints/best.safetensors"));
 }
 
 TEST(RunTrain, OneAndTwoThreadsGiveTheSameBytes) {

@@ -127,7 +127,7 @@ class ToyTask : public Task {
     const int cases = options.cases.value_or(6);
     std::ofstream out(options.folder / "toy.txt");
     for (int i = 0; i < cases; ++i) out << (i % 3 == 0 ? 'L' : 'R');
-    return {.cases = cases, .points = cases * kToySide * kToySide, .point = "pixels", .next = "train"};
+    return {.cases = cases, .points = cases * kToySide * kToySide, .point = "pixels", .next = {"train"}};
   }
   bool info(const std::filesystem::path& path, const InfoOptions&, InfoReport& report) const override {
     if (path.extension() != ".txt") return false;

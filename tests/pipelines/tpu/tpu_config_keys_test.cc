@@ -1,6 +1,8 @@
 // The keys of the reference models' config files as options, and the example configs in data/configs.
 #include "pipelines/tpu/tpu_config_keys.h"
 
+#include "libcore/base/spelling.h"
+
 #include "io/files/config_file.h"
 #include "pipelines/tpu/tpu_config_model.h"
 #include "tests/pipelines/training_scene.h"
@@ -102,9 +104,9 @@ TEST(TpuConfigSection, DimsBecomeTextInSectionsToo) {
 }
 
 TEST(NearestKey, HasTheFewestChangedLetters) {
-  EXPECT_EQ(nearest_key("num_cores_per_replicas", tpu_config_keys()), "num_cores_per_replica");
-  EXPECT_EQ(nearest_key("batch", {"bath", "patch", "latch"}), "bath");
-  EXPECT_EQ(nearest_key("", {"abc", "de"}), "de");
+  EXPECT_EQ(nearest_name("num_cores_per_replicas", tpu_config_keys()), "num_cores_per_replica");
+  EXPECT_EQ(nearest_name("batch", {"bath", "patch", "latch"}), "bath");
+  EXPECT_EQ(nearest_name("", {"abc", "de"}), "de");
 }
 
 /// What a file in data/configs says to the engine on the slice that its name gives.

@@ -78,7 +78,7 @@ TEST_F(PredictVideo, EveryFrameHasItsBoxAndTheTimestampOfTheStream) {
   const VideoPredictReport report = run(options());
   EXPECT_EQ(report.frames, kFrames);
   EXPECT_EQ(report.detections, kFrames);
-  EXPECT_EQ(progress_.updates, kFrames);
+  EXPECT_EQ(progress_.updates, 1 + kFrames);
   const auto json = found();
   EXPECT_EQ(json.at("complete"), true);
   const VideoIndex index = VideoReader(video_).index();
@@ -154,14 +154,16 @@ TEST_F(PredictVideo, BoxesAreDrawnOnlyFromTheScoreAskedFor) {
 TEST_F(PredictVideo, AStopLeavesWholeFilesThatSaySo) {
   progress_.stop = false;
   const auto stop_after_three = [&](const Tensor& rgb) {
-    progress_.stop = progress_.updates == 2;
+    progress_.stop = progress_.updates == 3;
     return bright_square(rgb);
   };
   const VideoPredictReport report = predict_video(options(), kClasses, stop_after_three, progress_);
   EXPECT_TRUE(report.interrupted);
   EXPECT_EQ(report.frames, 3);
-  EXPECT_EQ(found().at("complete"), false);
-  EXPECT_EQ(indices(found()), (std::vector<std::int64_t>{0, 1, 2}));
+  EXPECT_FALSE(fs::exists(file("found.json")));
+  const auto json = nlohmann::json::parse(read_bytes(file("found.incomplete.json")));
+  EXPECT_EQ(json.at("complete"), false);
+  EXPECT_EQ(indices(json), (std::vector<std::int64_t>{0, 1, 2}));
 }
 
 TEST_F(PredictVideo, AnErrorOfTheDetectorLeavesNoFile) {

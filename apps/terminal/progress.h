@@ -5,9 +5,12 @@
 //   progress.update("prepare", 3, 12, "liver_03");   // prepare [=====>        ] 3/12  1.5/s  6 s left  liver_03
 #pragma once
 
+#include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 
+#include "apps/terminal/pace.h"
 #include "libcore/base/stopwatch.h"
 #include "libcore/base/text.h"
 #include "pipelines/runs/report.h"
@@ -23,6 +26,10 @@ class TerminalProgress : public Progress {
   explicit TerminalProgress(Options options);
   ~TerminalProgress() override;
 
+  /// The first thing on the screen, before anything is read: "train ...". A log file gets it only of a command that is
+  /// `long_`.
+  void starting(std::string_view command, bool long_);
+  /// A stage that is left and comes again goes on, with its pace, or begins anew when less is done than before.
   void update(std::string_view stage, std::int64_t done, std::int64_t total, std::string_view text) override;
   void log(std::string_view line) override;
   bool stop_requested() const override;
@@ -30,22 +37,19 @@ class TerminalProgress : public Progress {
   void finish();
 
  private:
-  void start_stage(std::string_view stage, std::int64_t done);
-  std::string rate_text(std::int64_t done, std::int64_t total) const;
+  void write_line(const std::string& line);
 
   Options options_;
   bool terminal_;
   std::mutex mutex_;
+  Stopwatch watch_;
   std::string stage_;
-  Stopwatch since_start_, since_shown_;
-  std::int64_t first_done_ = 0;  // what was done when the stage began (a resumed run)
-  std::int64_t most_done_ = 0;   // updates of several threads may arrive out of order
+  std::map<std::string, Pace, std::less<>> paces_;  // by stage
+  std::optional<double> last_shown_;                // seconds
   bool on_bar_line_ = false;
 };
 
-/// From now on SIGINT and SIGTERM ask the run to stop at the next good place; a second one ends it at once.
-void catch_stop_signals();
-/// The signal that asked to stop, 0 when none did.
-int stop_signal();
+/// "2.0 s each  18 s left"; empty while the pace is unknown.
+std::string rate_text(const Pace& pace, std::int64_t total);
 
 }  // namespace voxshard

@@ -5,6 +5,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace voxshard {
 
@@ -27,6 +28,14 @@ inline std::string with_flags(std::string_view text) {
     text.remove_prefix(end + 1);
   }
   return out;
+}
+
+/// The same for a command's words, of which only those that are nothing but {name} change: others may be names of
+/// files.
+inline std::vector<std::string> with_flags(std::vector<std::string> words) {
+  for (std::string& word : words)
+    if (word.starts_with('{') && word.ends_with('}')) word = with_flags(std::string_view(word));
+  return words;
 }
 
 }  // namespace voxshard

@@ -1,0 +1,79 @@
+#include "apps/terminal/progress.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "apps/terminal/flags.h"
+#include "apps/terminal/screen_line.h"
+#include "apps/terminal/stop_signals.h"
+
+namespace voxshard {
+
+std::string rate_text(const Pace& pace, std::int64_t total) {
+  const auto each = pace.seconds_each();
+  if (!each) return "";
+  char text[48];
+  if (*each <= 1)
+    std::snprintf(text, sizeof text, "%.1f/s", 1 / *each);
+  else
+    std::snprintf(text, sizeof text, "%.1f s each", *each);
+  std::string result = text;
+  if (total > pace.done()) result += "  " + duration_text(static_cast<double>(total - pace.done()) * *each) + " left";
+  return result;
+}
+
+TerminalProgress::TerminalProgress(Options options) : options_(options), terminal_(isatty(STDERR_FILENO) == 1) {}
+
+TerminalProgress::~TerminalProgress() { finish(); }
+
+void TerminalProgress::write_line(const std::string& line) {
+  std::fprintf(stderr, terminal_ ? "\r\033[K%s" : "%s\n", line.c_str());
+  std::fflush(stderr);
+  on_bar_line_ = terminal_;
+}
+
+void TerminalProgress::starting(std::string_view command, bool long_) {
+  if (options_.quiet || (!terminal_ && !long_)) return;
+  const std::lock_guard lock(mutex_);
+  write_line(std::string(command) + " ...");
+}
+
+void TerminalProgress::update(std::string_view stage, std::int64_t done, std::int64_t total, std::string_view text) {
+  if (options_.quiet) return;
+  const std::lock_guard lock(mutex_);
+  const bool other = stage != stage_;
+  Pace& pace = paces_[std::string(stage)];
+  if (done < pace.done()) {
+    if (!other && done > pace.begun_at()) return;  // of several threads, which need not come in order
+    pace = {};
+  }
+  if (other && on_bar_line_ && !stage_.empty()) std::fputc('\n', stderr);
+  stage_ = stage;
+  const double now = watch_.seconds();
+  pace.update(now, done);
+  const bool last = total > 0 && done >= total, begins = other && done == 0;
+  const double since = last_shown_ ? now - *last_shown_ : options_.line_seconds;
+  if (!last && !begins && !(terminal_ && other) && since < (terminal_ ? 0.1 : options_.line_seconds)) return;
+  last_shown_ = now;
+  const ProgressLine line{stage_, done, total, rate_text(pace, total), std::string(text)};
+  write_line(terminal_ ? screen_line(line, terminal_columns()) : log_line(line));
+}
+
+void TerminalProgress::log(std::string_view line) {
+  if (options_.quiet) return;
+  const std::string text = with_flags(line);
+  const std::lock_guard lock(mutex_);
+  std::fprintf(stderr, "%s%s\n", on_bar_line_ ? "\r\033[K" : "", text.c_str());
+  on_bar_line_ = false;
+}
+
+bool TerminalProgress::stop_requested() const { return stop_signal() != 0; }
+
+void TerminalProgress::finish() {
+  const std::lock_guard lock(mutex_);
+  if (on_bar_line_) std::fputs(stage_.empty() ? "\r\033[K" : "\n", stderr);
+  on_bar_line_ = false;
+}
+
+}  // namespace voxshard

@@ -1,0 +1,75 @@
+#include "apps/terminal/stop_signals.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <string_view>
+
+#include "io/files/unfinished_files.h"
+
+namespace voxshard {
+namespace {
+
+static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
+
+// What the handler says; whole before `announced` is set, never changed after it.
+std::string first_text, second_text, document_of_int, document_of_term;
+bool saves = false;
+std::atomic<bool> announced{false};
+std::atomic<int> caught_signal{0};
+
+/// Without a buffer and without a lock: a handler may call it.
+void write_to(int file, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(file, text.data(), text.size());
+    if (written <= 0) return;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+[[noreturn]] void end_at_once(int signal) {
+  remove_unfinished_files();
+  _exit(interrupted_exit_code(signal));
+}
+
+void on_stop_signal(int signal) {
+  const bool again = caught_signal.exchange(signal) != 0;
+  if (!announced) end_at_once(signal);
+  write_to(STDERR_FILENO, again ? second_text : first_text);
+  if (!again && saves) return;
+  if (!again) write_to(STDOUT_FILENO, signal == SIGINT ? document_of_int : document_of_term);
+  end_at_once(signal);
+}
+
+std::string document(int signal) {
+  return "{\n  \"error\": {\n    \"kind\": \"interrupted\",\n    \"code\": \"E_STOPPED\",\n    \"message\": "
+         "\"interrupted\",\n"
+         "    \"exit_code\": " +
+         std::to_string(interrupted_exit_code(signal)) + "\n  }\n}\n";
+}
+
+}  // namespace
+
+void catch_stop_signals() {
+  struct sigaction action {};
+  action.sa_handler = on_stop_signal;
+  action.sa_flags = SA_RESTART;
+  for (const int signal : {SIGINT, SIGTERM}) sigaction(signal, &action, nullptr);
+}
+
+void on_stop(const StopNotice& notice) {
+  const std::string begin = isatty(STDERR_FILENO) == 1 ? "\r\033[Kvoxshard: " : "voxshard: ";
+  saves = !notice.saves.empty();
+  if (!notice.quiet) {
+    first_text = begin + (saves ? "stopping: " + notice.saves + " (once more: end at once)\n"
+                                : "interrupted: " + notice.leaves + "\n");
+    second_text = begin + "ended at once\n";
+  }
+  if (notice.json) document_of_int = document(SIGINT), document_of_term = document(SIGTERM);
+  announced = true;
+}
+
+int stop_signal() { return caught_signal; }
+
+}  // namespace voxshard

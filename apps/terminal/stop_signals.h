@@ -1,0 +1,31 @@
+// Ctrl-C and SIGTERM: the first one is answered on the screen at once, and asks the command to save what is whole and
+// to end; where nothing is worth saving it ends the process itself. A second one ends it in any case. No end leaves a
+// torn file or a temporary one.
+//
+//   catch_stop_signals();
+//   on_stop({.saves = "the last whole step is saved; go on with --resume"});
+//   if (stop_signal() != 0) ...
+#pragma once
+
+#include <string>
+
+namespace voxshard {
+
+/// 128 + the signal's number, as a shell counts: 130 for Ctrl-C, 143 for SIGTERM.
+constexpr int interrupted_exit_code(int signal) { return 128 + signal; }
+
+struct StopNotice {
+  std::string saves;   // what the command does when it is asked to stop; empty: it ends at once
+  std::string leaves;  // then: what stays
+  bool quiet = false;  // nothing on the screen
+  bool json = false;   // where it ends at once: with an error's document on standard output
+};
+
+/// From now on SIGINT and SIGTERM are caught. Until on_stop() they end the process at once.
+void catch_stop_signals();
+/// What holds for the command that runs; called once, before it.
+void on_stop(const StopNotice& notice);
+/// The signal that asked to stop, 0 when none did.
+int stop_signal();
+
+}  // namespace voxshard

@@ -1,0 +1,50 @@
+#include "apps/typos.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "libcore/base/spelling.h"
+
+namespace voxshard {
+namespace {
+
+std::vector<std::string> long_options(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const auto* option : app.get_options())
+    for (const auto& name : option->get_lnames()) names.push_back(name);
+  return names;
+}
+
+std::string meant(const std::string& before, const std::string& word, const std::vector<std::string>& names) {
+  const auto likely = likely_name(word, names);
+  return likely ? "; did you mean " + before + *likely + "?" : "";
+}
+
+}  // namespace
+
+std::optional<std::string> typo_text(const std::vector<std::string>& words, const CLI::App& root) {
+  const auto apps = root.get_subcommands([](const CLI::App*) { return true; });
+  const CLI::App* app = &root;
+  for (const std::string& word : words) {
+    if (word == "--") break;  // what follows are values
+    if (word.starts_with("--")) {
+      const std::string name = word.substr(2, word.find('=') - 2);
+      const auto names = long_options(*app);
+      if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+      const std::string whose = app == &root ? "voxshard" : app->get_name();
+      return whose + " has no option --" + name + meant("--", name, names);
+    }
+    if (app != &root || word.starts_with("-")) continue;
+    const auto found = std::find_if(apps.begin(), apps.end(), [&](const auto* a) { return a->get_name() == word; });
+    if (found != apps.end()) {
+      app = *found;
+      continue;
+    }
+    std::vector<std::string> names;
+    for (const auto* a : apps) names.push_back(a->get_name());
+    return "there is no subcommand " + word + meant("", word, names);
+  }
+  return std::nullopt;
+}
+
+}  // namespace voxshard

@@ -1,0 +1,50 @@
+#include "io/files/unfinished_files.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <mutex>
+#include <string>
+
+namespace voxshard {
+namespace {
+
+/// A name in memory that is never freed: the handler may read it at any time. A name that it reads while another takes
+/// its place is that of no file, or of another unfinished one.
+struct Slot {
+  std::atomic<bool> used{false};
+  std::array<char, 4096> name{};
+};
+
+std::array<Slot, 64> slots;
+std::mutex mutex;  // of those who note and forget; the handler takes none
+
+}  // namespace
+
+void note_unfinished(const std::filesystem::path& file) {
+  const std::string name = std::filesystem::absolute(file).string();
+  if (name.size() >= slots[0].name.size()) return;
+  const std::lock_guard lock(mutex);
+  for (Slot& slot : slots) {
+    if (slot.used) continue;
+    name.copy(slot.name.data(), name.size());
+    slot.name[name.size()] = '\0';
+    slot.used = true;
+    return;
+  }
+}
+
+void forget_unfinished(const std::filesystem::path& file) {
+  const std::string name = std::filesystem::absolute(file).string();
+  const std::lock_guard lock(mutex);
+  for (Slot& slot : slots)
+    if (slot.used && name == slot.name.data()) slot.used = false;
+}
+
+void remove_unfinished_files() noexcept {
+  for (Slot& slot : slots)
+    if (slot.used) ::unlink(slot.name.data());
+}
+
+}  // namespace voxshard

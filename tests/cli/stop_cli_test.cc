@@ -1,0 +1,140 @@
+// Ctrl-C and SIGTERM, sent to the command at work: they are answered, heard within a step, a validation or a
+// prediction, what is saved is whole and says so when something is missing, and a second one ends at once.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/cli/process.h"
+
+namespace voxshard {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::Not;
+
+/// Pictures, and a detector that is slow on them.
+class StopCli : public testing::Test {
+ protected:
+  static constexpr int kPictures = 40;
+  static void SetUpTestSuite() {
+    folder_ = new Folder("stop");
+    ASSERT_EQ(run_voxshard("demo " + file("data") + " --task detection --cases 2 --test " + std::to_string(kPictures) +
+                           " --quiet")
+                  .exit_code,
+              0);
+  }
+  static void TearDownTestSuite() {
+    delete folder_;
+    folder_ = nullptr;
+  }
+  static std::string file(const std::string& name) { return *folder_ / name; }
+  static std::string truth() { return file("data/annotations/instances_val.json"); }
+  static std::string train(const std::string& run, const std::string& words) {
+    return "train " + file("data") + " -o " + file(run) +
+           " --model retinanet --backbone resnet50 --base-filters 64 --precision f32 --crop 64x64 --pad-multiple 256 "
+           "--partition 1x1x1x1 " +
+           words;
+  }
+  static std::string copy_of_truth(int times) {  // a work of many minutes
+    const json once = json::parse(file_text(truth()));
+    json many = once;
+    many["annotations"] = json::array();
+    many["images"] = json::array();
+    for (int i = 0; i < times; ++i)
+      for (json image : once.at("images")) {
+        image["id"] = image.at("id").get<int>() + 1000 * i;
+        many["images"].push_back(image);
+      }
+    const std::string path = file("data/annotations/many.json");
+    std::ofstream(path) << many.dump();
+    return path;
+  }
+  inline static Folder* folder_ = nullptr;
+};
+
+TEST_F(StopCli, ADetectorsValidationIsLeftAndDoneByResume) {
+  Process p(train("validated", "--steps 1"));
+  ASSERT_TRUE(p.read_until("validate "));
+  p.send(SIGTERM);
+  const CommandResult stopped = p.wait();
+  EXPECT_EQ(stopped.exit_code, 143) << stopped.err;
+  EXPECT_THAT(stopped.err, HasSubstr("stopping: the step at hand is dropped"));
+  EXPECT_THAT(stopped.err, Not(HasSubstr("validate 40/40")));
+  EXPECT_THAT(stopped.out, HasSubstr("INCOMPLETE"));
+  EXPECT_THAT(stopped.out, HasSubstr("next: voxshard train " + file("data")));
+  EXPECT_THAT(stopped.out, HasSubstr(" --resume\n"));
+  EXPECT_EQ(json::parse(file_text(file("validated/run.json"))).at("report").at("interrupted"), true);
+  EXPECT_FALSE(std::filesystem::exists(file("validated/checkpoints/best.safetensors")));
+  const CommandResult resumed = run_voxshard(train("validated", "--steps 1 --resume --json"));
+  EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
+  EXPECT_EQ(resumed.json().at("interrupted"), false);
+  EXPECT_TRUE(resumed.json().at("mean_ap50").is_number());
+  EXPECT_TRUE(std::filesystem::exists(file("validated/checkpoints/best.safetensors")));
+  const std::string rows = file_text(file("validated/results.csv"));
+  EXPECT_EQ(std::count(rows.begin(), rows.end(), '\n'), 2) << rows;
+  EXPECT_THAT(rows, Not(HasSubstr("nan")));
+
+  // The predictions of a stopped run are no results.
+  Process q("predict " + file("validated") + " " + copy_of_truth(50) + " -o " + file("found.json"));
+  ASSERT_TRUE(q.read_until("predict 1"));
+  q.send(SIGINT);
+  const CommandResult predicted = q.wait();
+  EXPECT_EQ(predicted.exit_code, 130) << predicted.err;
+  EXPECT_THAT(predicted.out, HasSubstr("INCOMPLETE"));
+  EXPECT_THAT(predicted.out, HasSubstr("of 2000 not reached"));
+  EXPECT_FALSE(std::filesystem::exists(file("found.json")));
+  EXPECT_TRUE(json::parse(file_text(file("found.incomplete.json"))).is_array());
+  EXPECT_THAT(file_text(file("quarantine.csv")), HasSubstr(",E_STOPPED,"));
+}
+
+TEST_F(StopCli, AStepIsDroppedAndTheStateBeforeItSaved) {
+  Process p(train("dropped", "--steps 3 --fold all --batch 2 --crop 256x256 --json"));
+  ASSERT_TRUE(p.read_until("train 0/3"));
+  p.send(SIGTERM);
+  const CommandResult r = p.wait();
+  EXPECT_EQ(r.exit_code, 143) << r.err;
+  EXPECT_EQ(r.json().at("steps"), 0);
+  EXPECT_EQ(r.json().at("interrupted"), true);
+  EXPECT_TRUE(std::filesystem::exists(file("dropped/checkpoints/last.safetensors")));
+}
+
+TEST_F(StopCli, ASecondSignalEndsAtOnceAndLeavesWholeFiles) {
+  Process p(train("twice", "--steps 1"));
+  ASSERT_TRUE(p.read_until("validate "));
+  p.send(SIGINT), p.send(SIGTERM);
+  const CommandResult r = p.wait();
+  EXPECT_TRUE(r.exit_code == 130 || r.exit_code == 143) << r.exit_code;
+  EXPECT_THAT(r.err, HasSubstr("ended at once"));
+  EXPECT_FALSE(has_temporary_files(file("twice")));
+  EXPECT_FALSE(std::filesystem::exists(file("twice/run.json")));
+  EXPECT_TRUE(json::accept(file_text(file("twice/splits_final.json"))));
+}
+
+TEST_F(StopCli, AnEndAtOnceLeavesNoTemporaryFileAndNoDataSet) {
+  Process p("demo " + file("volumes") + " --size large --cases 60 --test 0 --json");
+  ASSERT_TRUE(p.read_until("phantoms "));
+  while (!has_temporary_files(file("volumes"))) ASSERT_FALSE(std::filesystem::exists(file("volumes/dataset.json")));
+  p.send(SIGINT);
+  const CommandResult r = p.wait();
+  EXPECT_EQ(r.exit_code, 130);
+  EXPECT_EQ(r.error_kind(), "interrupted");
+  EXPECT_THAT(r.err, HasSubstr("interrupted: files that are whole stay"));
+  EXPECT_FALSE(has_temporary_files(file("volumes")));
+  EXPECT_FALSE(std::filesystem::exists(file("volumes/dataset.json")));
+  for (const auto& entry : std::filesystem::directory_iterator(file("volumes/imagesTr")))
+    EXPECT_EQ(run_voxshard("info " + entry.path().string()).exit_code, 0) << entry.path();
+}
+
+TEST_F(StopCli, WhatSavesNothingEndsAtTheFirstSignal) {
+  Process p("bench step --size 32x32x32 --base-filters 4 --steps 1000 --json");
+  ASSERT_TRUE(p.read_until("bench step 0/"));
+  p.send(SIGINT);
+  const CommandResult r = p.wait();
+  EXPECT_EQ(r.exit_code, 130);
+  EXPECT_EQ(r.error_kind(), "interrupted");
+  EXPECT_EQ(r.json().at("error").at("exit_code"), 130);
+  EXPECT_THAT(r.err, HasSubstr("interrupted: no file is left half-written"));
+}
+
+}  // namespace
+}  // namespace voxshard

@@ -1,0 +1,85 @@
+// The parts of what stands on the screen: the pace of a stage, a line that fits, words that a shell takes as they are.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdio>
+
+#include "apps/terminal/flags.h"
+#include "apps/terminal/progress.h"
+#include "apps/terminal/screen_line.h"
+#include "apps/terminal/shell.h"
+
+namespace voxshard {
+namespace {
+
+TEST(Pace, TheFirstPieceCountsForNothing) {
+  Pace pace;
+  pace.update(0, 0);
+  EXPECT_FALSE(pace.seconds_each());
+  pace.update(90, 1);
+  EXPECT_FALSE(pace.seconds_each());
+  pace.update(92, 2);
+  EXPECT_EQ(pace.seconds_each(), 2);
+  EXPECT_EQ(rate_text(pace, 12), "2.0 s each  20 s left");
+  pace.update(94.5, 3);
+  EXPECT_EQ(rate_text(pace, 3), "2.2 s each") << "nothing is left";
+}
+
+TEST(Pace, AResumedRunBeginsWhereItWas) {
+  Pace pace;
+  for (const auto& [seconds, done] : {std::pair{0.0, 120}, {30.0, 130}, {40.0, 140}}) pace.update(seconds, done);
+  EXPECT_EQ(pace.seconds_each(), 1);
+  EXPECT_EQ(rate_text(pace, 200), "1.0/s  1 min 00 s left");
+}
+
+TEST(ScreenLine, FitsEveryTerminal) {
+  const ProgressLine line{.stage = "fingerprint",
+                          .done = 7,
+                          .total = 120,
+                          .rate = "12.5 s each  24 min 10 s left",
+                          .text = "p\xC3\xA4tient_\xE6\xBC\xA2\xE5\xAD\x97_0001.nii.gz"};
+  for (int columns = 1; columns <= 140; ++columns) {
+    const std::string shown = screen_line(line, columns);
+    EXPECT_LE(columns_of(shown), std::max(columns - 1, 1)) << shown;
+    if (columns > 20) {
+      EXPECT_THAT(shown, testing::HasSubstr("7/120"));
+    }
+  }
+  EXPECT_THAT(screen_line(line, 140), testing::EndsWith(".nii.gz"));
+  EXPECT_THAT(screen_line(line, 140), testing::HasSubstr("[=>                      ]"));
+  EXPECT_THAT(screen_line(line, 80), testing::HasSubstr("24 min 10 s left")) << "the bar gives way first";
+}
+
+TEST(ScreenLine, WhatMovesTheCursorIsNotShown) {
+  EXPECT_EQ(log_line({.stage = "predict", .done = 1, .total = 2, .rate = "", .text = "a\nb\033[2J"}),
+            "predict 1/2  a?b?[2J");
+}
+
+TEST(ScreenLine, EastAsianLettersTakeTwoColumns) {
+  EXPECT_EQ(columns_of("\xC3\xA4"), 1);
+  EXPECT_EQ(columns_of("\xE6\xBC\xA2"), 2);
+  EXPECT_EQ(cut_to("\xE6\xBC\xA2\xE6\xBC\xA2\xE6\xBC\xA2", 5), "\xE6\xBC\xA2...");
+  EXPECT_EQ(cut_to("abcdef", 5), "ab...");
+  EXPECT_EQ(cut_to("abcdef", 6), "abcdef");
+}
+
+TEST(ShellLine, AShellReadsTheSameWords) {
+  const std::vector<std::string> words = {"plain", "two words", "it's",       "$HOME", "a\"b\\c", "",
+                                          "*",     "~",         "--size=1,2", "#x",    "a;b&c|d"};
+  FILE* pipe = ::popen(("printf '%s\\n' " + shell_line(words)).c_str(), "r");
+  ASSERT_NE(pipe, nullptr);
+  std::string said, expected;
+  for (int ch; (ch = std::fgetc(pipe)) != EOF;) said += static_cast<char>(ch);
+  ::pclose(pipe);
+  for (const std::string& word : words) expected += word + "\n";
+  EXPECT_EQ(said, expected);
+  EXPECT_EQ(shell_line({"prepare", "my data", "-o", "work"}), "prepare 'my data' -o work");
+}
+
+TEST(Flags, OnlyAWholeWordOfACommandIsOne) {
+  const std::vector<std::string> words = with_flags(std::vector<std::string>{"{output}", "{fold}", "a {fold}"});
+  EXPECT_EQ(words, (std::vector<std::string>{"-o", "--fold", "a {fold}"}));
+}
+
+}  // namespace
+}  // namespace voxshard
