@@ -34,7 +34,8 @@ struct Outcome {
   std::string text;
   int exit_code = 0;
   bool interrupted = false;  // main then exits with 130 or 143
-  std::vector<std::string> next = {};  // the command to go on with, without "voxshard"; may be empty
+  std::vector<std::string> next = {};    // the command to go on with, without "voxshard"; may be empty
+  std::vector<std::string> resume = {};  // the same when interrupted; empty: the words again, with --resume where there is one
 };
 
 using RunCommand = std::function<Outcome(const Context&)>;

@@ -205,7 +205,7 @@ int run(const std::vector<std::string>& words) {
       progress.starting(table[i].name, saves);
       Outcome outcome = runs[i]({.threads = global.threads, .json = global.json, .progress = &progress, .words = words});
       progress.finish();
-      if (outcome.interrupted) outcome.next = again(words, *chosen[0]);
+      if (outcome.interrupted) outcome.next = outcome.resume.empty() ? again(words, *chosen[0]) : outcome.resume;
       return finish(outcome, global);
     }
   } catch (const CLI::Success& help) {  // --help

@@ -122,7 +122,8 @@ RunCommand add(CLI::App& app) {
     t.trace = trace_options(o->trace, o->plan.device);
     t.iterations_per_loop = tpu_config(o->model.tpu, t.batch).iterations_per_loop;
     const TrainReport report = run_train(t, *context.progress);
-    return Outcome{.json = report.to_json(), .text = report_text(report, t.run.string()), .interrupted = report.interrupted, .next = next_command(report, t)};
+    return Outcome{.json = report.to_json(), .text = report_text(report, t.run.string()), .interrupted = report.interrupted,
+                   .next = next_command(report, t), .resume = {"train", "--resume", t.run.string()}};
   };
 }
 
@@ -131,7 +132,7 @@ RunCommand add(CLI::App& app) {
 Command train_command() {
   return {"train", "Trains a model on prepared volumes or on pictures with boxes, cut over a set of emulated cores.",
           "voxshard train work -o model --partition 1x2x2x2x1 --base-filters 8 --steps 400", add,
-          "the step at hand is dropped, the state after the last whole one is saved; go on with --resume"};
+          "the step at hand is dropped, the state after the last whole one is saved; go on with voxshard train --resume RUN"};
 }
 
 }  // namespace voxshard

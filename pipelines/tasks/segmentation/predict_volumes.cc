@@ -46,7 +46,10 @@ std::vector<std::string> next_command(const PredictOptions& o) {
   if (!images.starts_with("images") || !fs::is_directory(data / ("labels" + images.substr(6)))) return {"info", output};
   std::vector<std::string> words = {"evaluate", output, (data / ("labels" + images.substr(6))).string()};
   if (fs::exists(data / "dataset.json")) words.insert(words.end(), {"{dataset}", data.empty() ? "." : data.string()});
-  words.insert(words.end(), {"{output}", (o.output / "summary.json").string()});
+  const fs::path summary = (o.output.has_filename() ? o.output : o.output.parent_path()).parent_path() / "summary.json";
+  const fs::path from_data = fs::absolute(summary).lexically_normal().lexically_relative(fs::absolute(data / ".").lexically_normal());
+  if (from_data.begin() != from_data.end() && *from_data.begin() == "..")  // evaluate writes nothing among its inputs
+    words.insert(words.end(), {"{output}", summary.string()});
   return words;
 }
 

@@ -43,7 +43,7 @@ struct OversizeScene : PicturesScene {
     ASSERT_EQ(report.failures.size(), 1u);
     EXPECT_EQ(report.failures[0].id, "large.png");
     EXPECT_EQ(report.failures[0].code, code) << report.failures[0].message;
-    EXPECT_THAT(bytes_of(path("out") / "quarantine.csv"), HasSubstr("large.png," + code));
+    EXPECT_THAT(bytes_of(path("out") / "found.quarantine.csv"), HasSubstr("large.png," + code));
   }
 };
 
