@@ -91,7 +91,7 @@ void require_or_take_output(CLI::App& app, TrainOptions& t) {
 /// To predict what the model has not seen.
 std::vector<std::string> next_command(const TrainReport& report, const TrainOptions& o) {
   if (report.unseen.empty()) return {};
-  const bool pictures = o.spec.spatial_axes() == 2;
+  const bool pictures = o.spec.model->data == kBoxes;
   return {"predict", o.run.string(), report.unseen.string(), "-o", pictures ? "found.json" : "predictions"};
 }
 
