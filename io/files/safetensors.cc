@@ -139,7 +139,7 @@ std::optional<json> take_hashes(std::map<std::string, std::string>& metadata, st
     refuse(path, "has a hash of its header that is none");
   text.replace(at, kNoHash.size(), kNoHash);
   if (content_hash(text) != of_header.mapped()) refuse(path, "has a header that was altered after it was written");
-  json parsed = json::parse(hashes.mapped(), nullptr, false);
+  json parsed = parse_header(hashes.mapped(), path);
   if (!parsed.is_object()) refuse(path, "has hashes of its tensors that are none");
   return parsed;
 }

@@ -41,7 +41,7 @@ Json request_of(const PrepareOptions& options, const Dataset& dataset, const std
 std::optional<PreparePlan> earlier_plan(const fs::path& work, const Json& request) {
   try {
     if (!fs::exists(work / "plans.json")) return std::nullopt;
-    if (Json::parse(read_json(work / "plans.json").dump()).at("request") != request) return std::nullopt;
+    if (read_json(work / "plans.json").at("request") != nlohmann::json(request)) return std::nullopt;
     return read_plan(work / "plans.json");
   } catch (const std::exception&) {
     return std::nullopt;
