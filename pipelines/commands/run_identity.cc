@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "io/files/config_file.h"
+#include "io/system/library_versions.h"
 #include "libcore/base/cpu.h"
 #include "libcore/kernels/conv.h"
 
