@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "io/files/config_file.h"
-#include "io/system/library_versions.h"
+#include "io/system/machine.h"
 #include "libcore/base/cpu.h"
 #include "libcore/kernels/conv.h"
 
