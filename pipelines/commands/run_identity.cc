@@ -5,6 +5,7 @@
 
 #include "io/files/config_file.h"
 #include "io/system/machine.h"
+#include "libcore/base/cpu.h"
 #include "libcore/kernels/conv.h"
 
 namespace voxshard {
@@ -84,7 +85,7 @@ Json training_json(const TrainOptions& o, const TrainingTask& task) {
 }
 
 Json machine_json() {
-  const std::string cpu = machine_facts(".").cpu;
+  const std::string cpu = cpu_name();
   Json json = {{"processor", cpu.empty() ? "unknown" : cpu},
                {"instructions", kernel_instruction_set()},
                {"voxshard", VOXSHARD_VERSION},

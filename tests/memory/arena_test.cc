@@ -62,7 +62,7 @@ TEST_P(Arenas, AreNotWrittenBesideTheirBuffers) {
                    .partition = grid.partition,
                    .replicas = grid.replicas,
                    .dtype = dtype,
-                   .config = {.spatial_axes = grid.extents.rank() - 1, .base_filters = 4, .depth = 3},
+                   .config = {.base_filters = 4, .depth = 3},
                    .recompute = how.recompute,
                    .thinnest_slab = how.thinnest_slab,
                    .arenas = ArenaMode::kChecked,
