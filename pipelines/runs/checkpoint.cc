@@ -1,5 +1,7 @@
 #include "pipelines/runs/checkpoint.h"
 
+#include <algorithm>
+
 #include "io/files/safetensors.h"
 #include "io/files/structured_text.h"
 #include "pipelines/runs/report.h"
@@ -9,6 +11,12 @@ namespace {
 
 constexpr const char* kModel = "model/";
 constexpr const char* kOptimizer = "optimizer/";
+
+/// A step's loss, gradient norm, learning rate and seconds, or null.
+bool is_unvalidated(const nlohmann::json& json) {
+  return json.is_null() || (json.is_array() && json.size() == 4 &&
+                            std::all_of(json.begin(), json.end(), [](const auto& value) { return value.is_number(); }));
+}
 
 }  // namespace
 
@@ -52,6 +60,8 @@ Checkpoint load_checkpoint(const std::filesystem::path& path) {
   } catch (const nlohmann::json::exception& e) {
     throw Error(ErrorKind::kCheckpoint, "[checkpoint] " + path.string() + ": its description is broken: " + e.what());
   }
+  if (!is_unvalidated(checkpoint.state.unvalidated))
+    throw Error(ErrorKind::kCheckpoint, "[checkpoint] " + path.string() + ": its description is broken: unvalidated is no row of four numbers");
   for (NamedTensor& t : file.tensors) {
     if (t.name.starts_with(kModel)) checkpoint.parameters.emplace(t.name.substr(std::string(kModel).size()), std::move(t.tensor));
     else if (t.name.starts_with(kOptimizer)) checkpoint.optimizer.emplace(t.name.substr(std::string(kOptimizer).size()), std::move(t.tensor));

@@ -47,6 +47,19 @@ TEST(Checkpoint, ComesBackToTheByte) {
   EXPECT_TRUE(Scene::bytes_of(scene.path("a.json")) == Scene::bytes_of(scene.path("b.json")));
 }
 
+TEST(Checkpoint, AStepWithoutItsValidationIsFourNumbersOrRefused) {
+  Scene scene("checkpoint_unvalidated");
+  Checkpoint c = example();
+  c.state.unvalidated = {0.5, 1.25, 1e-3, 2.0};
+  save(scene.path("a.safetensors"), c);
+  EXPECT_EQ(load_checkpoint(scene.path("a.safetensors")).state.unvalidated, c.state.unvalidated);
+  for (const nlohmann::json& wrong : {nlohmann::json({1, 2, 3}), nlohmann::json({1, 2, 3, "4"}), nlohmann::json(7)}) {
+    c.state.unvalidated = wrong;
+    save(scene.path("a.safetensors"), c);
+    expect_error(ErrorKind::kCheckpoint, "four numbers", [&] { load_checkpoint(scene.path("a.safetensors")); });
+  }
+}
+
 /// The file as an older version wrote it: without the two hashes.
 void strip_hashes(const std::filesystem::path& path) {
   const std::string bytes = Scene::bytes_of(path);
