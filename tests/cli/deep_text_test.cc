@@ -67,7 +67,8 @@ TEST_F(DeepText, InPreparedFolders) {
   for (const char* file : {"plans.json", "dataset.json"}) {
     Folder folder("deep_prepared");
     const std::string work = copied(folder, TrainedCli::work(), file, kObjects);
-    expect_refused("train " + work + " -o " + (folder / "run") + kModel + "--fold all --crop 16x16x16 --steps 1", 3);
+    expect_refused("train " + work + " -o " + (folder / "run") + kModel + "--fold all --crop 16x16x16 --steps 1", 3,
+                   "again with --resume");  // the manifest knows another file; it is not read any further
   }
   Folder folder("deep_record");  // the record of an earlier run only says what need not be done again
   const std::string work = copied(folder, TrainedCli::work(), "cases/phantom_000.json", kList);

@@ -29,6 +29,7 @@ struct FailingDisk {
 
 int temporaries_in(const fs::path& folder) {
   int count = 0;
+  if (!fs::exists(folder)) return count;
   for (const auto& entry : fs::recursive_directory_iterator(folder))
     count += entry.path().filename().string().starts_with(".tmp.");
   return count;

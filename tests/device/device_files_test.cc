@@ -81,7 +81,7 @@ TEST(DeviceName, TheHostIsWhereTheEnvironmentSays) {
 }
 
 TEST(DeviceName, TextThatIsNoJsonIsRefused) {
-  expect_config_error("toy.json: is not valid JSON", [] { device_from_text("{", "toy.json", "toy"); });
+  expect_config_error("toy.json:1: is not valid JSON", [] { device_from_text("{", "toy.json", "toy"); });
   EXPECT_EQ(device_from_text(toy_json().dump(), "toy.json", "toy")->tpu()->clock_hz, 1e9);
 }
 
