@@ -19,7 +19,14 @@ std::string name_or_unknown(const char* name) { return name == nullptr ? "unknow
 
 VideoOrientation stored_orientation(const AVStream& stream) {
   std::size_t bytes = 0;
+#if LIBAVFORMAT_VERSION_MAJOR >= 61  // FFmpeg 7: side data moved to the codec's parameters
+  const AVPacketSideData* side = av_packet_side_data_get(stream.codecpar->coded_side_data, stream.codecpar->nb_coded_side_data,
+                                                         AV_PKT_DATA_DISPLAYMATRIX);
+  const std::uint8_t* data = side == nullptr ? nullptr : side->data;
+  if (side != nullptr) bytes = side->size;
+#else
   const std::uint8_t* data = av_stream_get_side_data(&stream, AV_PKT_DATA_DISPLAYMATRIX, &bytes);
+#endif
   std::array<std::int32_t, 9> matrix{};
   if (data == nullptr || bytes < sizeof matrix) return {};
   std::copy_n(data, sizeof matrix, reinterpret_cast<std::uint8_t*>(matrix.data()));

@@ -62,6 +62,13 @@ memory::data_type library_type(DType type) {
   return type == DType::kBF16 ? memory::data_type::bf16 : memory::data_type::f32;
 }
 
+// Versions 2 (Debian 12) and 3 (Debian 13) differ in how a primitive is described and how a descriptor is asked.
+#if DNNL_VERSION_MAJOR >= 3
+std::size_t rank_of(const memory::desc& desc) { return desc.get_dims().size(); }
+#else
+std::size_t rank_of(const memory::desc& desc) { return desc.dims().size(); }
+#endif
+
 bool is_planar(const Window& w) { return w.kernel[0] == 1 && w.stride[0] == 1; }
 
 /// (D, H, W, C) -> the library's logical order, D as batch when planar.
@@ -124,12 +131,12 @@ std::int64_t WeightsLayout::bytes() const { return static_cast<std::int64_t>(imp
 bool WeightsLayout::same_as(const WeightsLayout& other) const { return impl_->desc == other.impl_->desc; }
 
 void WeightsLayout::pack(const void* plain, DType type, const Dims& extents, const Dims& strides, void* packed) const {
-  const bool planar = impl_->desc.data.ndims == 4;
+  const bool planar = rank_of(impl_->desc) == 4;
   reorder(plain_weights(extents, strides, type, planar), plain, impl_->desc, packed);
 }
 
 void WeightsLayout::unpack(const void* packed, const Dims& extents, float* plain) const {
-  const bool planar = impl_->desc.data.ndims == 4;
+  const bool planar = rank_of(impl_->desc) == 4;
   reorder(impl_->desc, packed, plain_weights(extents, dense_strides(extents), DType::kF32, planar), plain);
 }
 
@@ -162,14 +169,36 @@ Descriptors describe(const ConvGeometry& g, DType dst_type, DType weights_type, 
   return d;
 }
 
-dnnl::convolution_forward::primitive_desc forward_desc(const Descriptors& d) {
+dnnl::primitive_attr user_scratch() {
   dnnl::primitive_attr attr;
   attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-  return {{dnnl::prop_kind::forward_training, dnnl::algorithm::convolution_direct, d.src, d.weights, d.bias, d.dst,
-           d.stride, d.dilation, d.padding, d.padding},
-          attr,
+  return attr;
+}
+
+constexpr auto kTraining = dnnl::prop_kind::forward_training;
+constexpr auto kDirect = dnnl::algorithm::convolution_direct;
+using ForwardDesc = dnnl::convolution_forward::primitive_desc;
+using WeightsDesc = dnnl::convolution_backward_weights::primitive_desc;
+
+#if DNNL_VERSION_MAJOR >= 3
+ForwardDesc forward_desc(const Descriptors& d) {
+  return {engine(), kTraining, kDirect,    d.src,     d.weights, d.bias,
+          d.dst,    d.stride,  d.dilation, d.padding, d.padding, user_scratch()};
+}
+WeightsDesc weights_desc(const Descriptors& d, const ForwardDesc& hint) {
+  return {engine(), kDirect, d.src, d.weights, d.dst, d.stride, d.dilation, d.padding, d.padding, hint, user_scratch()};
+}
+#else
+ForwardDesc forward_desc(const Descriptors& d) {
+  return {{kTraining, kDirect, d.src, d.weights, d.bias, d.dst, d.stride, d.dilation, d.padding, d.padding},
+          user_scratch(),
           engine()};
 }
+WeightsDesc weights_desc(const Descriptors& d, const ForwardDesc& hint) {
+  return {
+      {kDirect, d.src, d.weights, d.dst, d.stride, d.dilation, d.padding, d.padding}, user_scratch(), engine(), hint};
+}
+#endif
 
 }  // namespace
 
@@ -195,11 +224,7 @@ std::shared_ptr<const LibraryConv> LibraryConv::weight_grad(const ConvGeometry& 
     plain.bias = false;
     const Descriptors hint = describe(plain, g.compute, g.compute, nullptr);
     const Descriptors d = describe(plain, g.compute, DType::kF32, wanted);
-    dnnl::primitive_attr attr;
-    attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-    const dnnl::convolution_backward_weights::primitive_desc pd(
-        {dnnl::algorithm::convolution_direct, d.src, d.weights, d.dst, d.stride, d.dilation, d.padding, d.padding},
-        attr, engine(), forward_desc(hint));
+    const WeightsDesc pd = weights_desc(d, forward_desc(hint));
     const std::string name = pd.impl_info_str();
     if (!accept_slow && is_slow(name)) return nullptr;
     auto layout = std::make_shared<const WeightsLayout::Impl>(WeightsLayout::Impl{pd.diff_weights_desc()});
