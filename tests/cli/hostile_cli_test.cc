@@ -132,11 +132,14 @@ TEST_F(Hostile, InfoReadsThroughWhatItCallsReadable) {
 
 TEST_F(Hostile, MirroringSidesIsSaidBeforeTraining) {
   Folder folder("sides");
-  fs::copy(work(), folder / "work", fs::copy_options::recursive);
-  nlohmann::json plans = nlohmann::json::parse(file_text(folder / "work/plans.json"));
-  auto& names = plans["prepare"]["class_names"];
-  names[1] = "kidney_left", names[2] = "kidney_right";
-  folder.write("work/plans.json", plans.dump());
+  fs::copy(data(), folder / "data", fs::copy_options::recursive);
+  nlohmann::json set = nlohmann::json::parse(file_text(folder / "data/dataset.json"));
+  nlohmann::json labels = nlohmann::json::object();
+  for (const auto& [name, number] : set["labels"].items())
+    labels[number == 1 ? "kidney_left" : number == 2 ? "kidney_right" : name] = number;
+  set["labels"] = labels;
+  folder.write("data/dataset.json", set.dump());
+  ASSERT_EQ(run_voxshard("prepare " + (folder / "data") + " -o " + (folder / "work") + " --spacing 8,8,8 --quiet").exit_code, 0);
   const std::string train =
       "train " + (folder / "work") + " -o " + (folder / "run") + kModel + kTraining + "--restart ";
   EXPECT_THAT(run_voxshard(train + "--flip W").err, HasSubstr("W_MIRROR --flip swaps left and right"));

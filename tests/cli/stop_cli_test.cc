@@ -29,11 +29,11 @@ class StopCli : public testing::Test {
   }
   static std::string file(const std::string& name) { return *folder_ / name; }
   static std::string truth() { return file("data/annotations/instances_val.json"); }
-  static std::string train(const std::string& run, const std::string& words) {
+  static std::string train(const std::string& run, const std::string& words, const std::string& crop = "64x64") {
     return "train " + file("data") + " -o " + file(run) +
-           " --model retinanet --backbone resnet50 --base-filters 64 --precision f32 --crop 64x64 --pad-multiple 256 "
-           "--partition 1x1x1x1 " +
-           words;
+           " --model retinanet --backbone resnet50 --base-filters 64 --precision f32 --pad-multiple 256 "
+           "--partition 1x1x1x1 --crop " +
+           crop + " " + words;
   }
   static std::string copy_of_truth(int times) {  // a work of many minutes
     const json once = json::parse(file_text(truth()));
@@ -45,7 +45,7 @@ class StopCli : public testing::Test {
         image["id"] = image.at("id").get<int>() + 1000 * i;
         many["images"].push_back(image);
       }
-    const std::string path = file("data/annotations/many.json");
+    const std::string path = file("data/val/many.json");
     std::ofstream(path) << many.dump();
     return path;
   }
@@ -87,7 +87,7 @@ TEST_F(StopCli, ADetectorsValidationIsLeftAndDoneByResume) {
 }
 
 TEST_F(StopCli, AStepIsDroppedAndTheStateBeforeItSaved) {
-  Process p(train("dropped", "--steps 3 --fold all --batch 2 --crop 256x256 --json"));
+  Process p(train("dropped", "--steps 3 --fold all --batch 2 --json", "256x256"));
   ASSERT_TRUE(p.read_until("train 0/3"));
   p.send(SIGTERM);
   const CommandResult r = p.wait();

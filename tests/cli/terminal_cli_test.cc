@@ -42,7 +42,7 @@ TEST(TerminalCli, NoLineIsWiderThanTheTerminal) {
       widest = std::max(widest, line.size());
     }
     EXPECT_THAT(p.seen(), HasSubstr("pictures ")) << columns;
-    EXPECT_GT(widest, 15u);
+    EXPECT_GT(widest, 10u);
   }
 }
 

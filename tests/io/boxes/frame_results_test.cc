@@ -51,11 +51,11 @@ TEST_F(FrameResults, AllThreeFormsSayTheSame) {
 TEST_F(FrameResults, OfNoFrameAreStillValid) {
   FrameResultsWriter out(all(), video_, classes_);
   out.close({}, false);
-  const auto json = nlohmann::json::parse(read_bytes(file("a.json")));
+  const auto json = nlohmann::json::parse(read_bytes(file("a.incomplete.json")));
   EXPECT_TRUE(json.at("frames").empty());
   EXPECT_EQ(json.at("complete"), false);
-  EXPECT_TRUE(nlohmann::json::parse(read_bytes(file("coco.json"))).empty());
-  EXPECT_EQ(read_bytes(file("mot.txt")), "");
+  EXPECT_TRUE(nlohmann::json::parse(read_bytes(file("coco.incomplete.json"))).empty());
+  EXPECT_EQ(read_bytes(file("mot.incomplete.txt")), "");
 }
 
 TEST_F(FrameResults, LeaveNothingBehindWithoutAnEnd) {

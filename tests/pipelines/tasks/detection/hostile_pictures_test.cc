@@ -74,7 +74,9 @@ TEST(PredictDetections, NoDrawingReplacesAnother) {
   o.input = scene.annotations();
   const auto drawn = detection_of(o).draw = scene.path("drawn");
   EXPECT_EQ(run_predict(o, scene.progress).cases.size(), 7u);
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(drawn), {}), 7);
+  EXPECT_EQ(std::ranges::count_if(std::filesystem::directory_iterator(drawn),
+                                  [](const auto& entry) { return entry.path().extension() == ".png"; }),
+            7);
 }
 
 }  // namespace
