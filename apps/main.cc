@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <unistd.h>
 #include <cstdio>
+#include <filesystem>
 #include <iostream>
 #include <memory>
 
@@ -219,6 +220,8 @@ int run(const std::vector<std::string>& words) {
   } catch (const std::bad_alloc&) {
     return report_error(wants_json,
                         {ErrorKind::kBudget, "[memory] the system refused an allocation; use fewer --threads"});
+  } catch (const std::filesystem::filesystem_error& e) {
+    return report_error(wants_json, {ErrorKind::kInput, std::string("[input] ") + e.what() + "; check the path and its permissions"});
   } catch (const std::exception& e) {
     return report_error(wants_json, {ErrorKind::kInternal, std::string("[internal] ") + e.what()});
   }

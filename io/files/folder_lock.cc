@@ -64,6 +64,8 @@ bool FolderLock::take(int how) {
   while (::flock(descriptor_, how | LOCK_NB) != 0) {
     if (errno == EINTR) continue;
     if (errno == EWOULDBLOCK) return false;
+    const bool has_no_locks = errno == ENOLCK || errno == ENOSYS || errno == EOPNOTSUPP;
+    if (how == LOCK_SH && has_no_locks) return true;  // on such a file system nobody can write by the rules either
     throw output_error(file_, std::string("the folder cannot be locked: ") + std::strerror(errno),
                        "choose a folder on a file system with locks");
   }

@@ -46,7 +46,8 @@ std::int64_t change_time_ns(const fs::path& path) {
 
 std::optional<Manifest> read_manifest(const fs::path& folder) {
   const fs::path file = folder / kManifestName;
-  if (!fs::exists(file)) return std::nullopt;
+  std::error_code unseen;
+  if (!fs::exists(file, unseen)) return std::nullopt;
   try {
     const nlohmann::json lines = read_json(file, {.mend = lines_to_list, .keep = nullptr});
     if (lines.empty()) return Manifest{};  // killed in its first line

@@ -92,7 +92,10 @@ OutputFolder::OutputFolder(FolderUse use) : use_(std::move(use)) {
   for (const fs::path& input : use_.inputs)
     if (!input.empty() && is_in(input, use_.folder)) refuse_place(use_.folder, input, use_.option);
   require_ours();
-  for (fs::path at = fs::absolute(use_.folder).lexically_normal(); !fs::exists(at); at = at.parent_path()) made_ = at;
+  std::error_code unseen;  // what cannot be looked at is refused by make_output_folder
+  for (fs::path at = fs::absolute(use_.folder).lexically_normal(); !fs::exists(at, unseen) && at != at.parent_path();
+       at = at.parent_path())
+    made_ = at;
   make_output_folder(use_.folder);
   lock_.emplace(FolderLock::writing(use_.folder, use_.command));
   require_ours();  // again: nobody can change it any more
@@ -100,17 +103,19 @@ OutputFolder::OutputFolder(FolderUse use) : use_(std::move(use)) {
 }
 
 OutputFolder::~OutputFolder() {
-  if (started_ || !lock_ || fs::exists(use_.folder / kManifestName)) return;
-  lock_->remove();
   std::error_code error;
+  if (started_ || !lock_ || fs::exists(use_.folder / kManifestName, error) || error) return;
+  lock_->remove();
   if (made_.empty()) return;
   for (fs::path at = fs::absolute(use_.folder).lexically_normal(); fs::remove(at, error) && at != made_;)
     at = at.parent_path();
 }
 
 void OutputFolder::require_ours() const {
-  const auto manifest = fs::is_directory(use_.folder) ? read_manifest(use_.folder) : std::nullopt;
+  std::error_code unseen;
+  const auto manifest = fs::is_directory(use_.folder, unseen) ? read_manifest(use_.folder) : std::nullopt;
   if (manifest && (manifest->command == use_.command || manifest->command.empty())) return;
+  if (!manifest && use_.adopts) return;
   if (manifest)
     throw Error(ErrorKind::kOutput, "[output] " + use_.folder.string() + " was made by voxshard " + manifest->command +
                                         ", whose files " + use_.command + " could overwrite; choose another folder" +
@@ -210,9 +215,13 @@ void OutputFolder::append(const Json& line, bool sync) {
   const std::string text = text_of(line);
   const fs::path path = use_.folder / kManifestName;
   const int file = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  const off_t end = file >= 0 ? ::lseek(file, 0, SEEK_END) : -1;
   const bool written = file >= 0 && ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
                        (!sync || ::fdatasync(file) == 0);
   const std::string reason = std::strerror(errno);
+  if (!written && end >= 0 && ::ftruncate(file, end) != 0) {
+    // Half a line stays; it is left out as long as nothing follows it.
+  }
   if (file >= 0) ::close(file);
   if (!written) throw output_error(path, reason, "check that the folder exists, is writable and has space");
 }

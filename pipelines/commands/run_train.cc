@@ -147,9 +147,10 @@ class Run {
     training.erase("steps");  // a resumed run may have more of them
     const Json made_with = {state_.model, state_.prepare, training};
     folder_.start({.options = content_hash(made_with.dump()), .parts = {}});
+    if (!checkpoints_.holds_run()) write_report(false);  // who is stopped while data are hashed can go on too
     state_.content = task_->content(pool_, progress_);
     make_output_folder(o_.run / "checkpoints");
-    if (o_.restart) checkpoints_.remove_all();
+    if (!o_.resume) checkpoints_.remove_all();  // also the best of a run that was killed before its first checkpoint
     if (!o_.resume) std::filesystem::remove(o_.run / "results.csv");
   }
 
@@ -213,6 +214,7 @@ class Run {
   void load() {
     std::optional<SoundCheckpoint> found = checkpoints_.load_newest();
     if (!found) {
+      checkpoints_.remove_all();  // the best of a run that cannot go on
       progress_.log("no checkpoint yet in " + o_.run.string() + ": starting from step 0");
       return;
     }
@@ -273,7 +275,8 @@ TrainReport run_train(const TrainOptions& options, Progress& progress, const Tas
   std::unique_ptr<TrainingTask> task = kind.training({.data = o.work, .seed = o.seed}, o.task, o.spec);
   task->complete(o.spec);
   if (!o.trace.file.empty()) require_outside(o.trace.file, {o.work});
-  OutputFolder folder({.folder = o.run, .command = "train", .inputs = {o.work}});
+  const bool goes_on = o.resume && CheckpointFolder(o.run / "checkpoints", o.kept).holds_run();
+  OutputFolder folder({.folder = o.run, .command = "train", .inputs = {o.work}, .adopts = goes_on});
   for (const std::string& warning : task->warnings()) progress.log(warning);
   if (CheckpointFolder(o.run / "checkpoints", o.kept).holds_run() && !o.resume && !o.restart)
     throw Error(ErrorKind::kUsage, "[train] " + o.run.string() + " already holds a run; go on with {resume}, or throw it away with {restart}");

@@ -41,6 +41,12 @@ TEST_F(FoldersCli, FoldersOfOthersExitWithSix) {
   EXPECT_EQ(file_text(folder / "run/results.csv"), "mine");
 }
 
+TEST_F(FoldersCli, NamesThatNoFileCanHaveExitWithSixOrThree) {
+  const std::string name(300, 'a');
+  EXPECT_EQ(run_voxshard("train " + work() + " -o /tmp/" + name + kModel + kTraining).exit_code, 6);
+  EXPECT_EQ(run_voxshard("train /tmp/" + name + " -o /tmp/voxshard_never" + kModel + kTraining).exit_code, 3);
+}
+
 TEST_F(FoldersCli, ADemoOverALargerDemoExitsWithSix) {
   Folder folder("demo_over");
   ASSERT_EQ(run_voxshard("demo " + (folder / "d") + " --cases 1 --test 1 -q").exit_code, 0);

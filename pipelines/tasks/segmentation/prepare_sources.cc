@@ -2,6 +2,7 @@
 
 #include "io/files/config_file.h"
 #include "io/files/content_hash.h"
+#include "io/volume/nifti_header.h"
 #include "pipelines/tasks/segmentation/prepared_dataset.h"
 
 namespace voxshard {
@@ -18,8 +19,13 @@ Json source_hashes(const Case& item) {
       hashes.push_back({path.filename().string(), nullptr});
     }
   };
-  for (const auto& image : item.images) add(image);
-  if (item.label) add(*item.label);
+  const auto add_volume = [&](const fs::path& path) {  // a pair's header and voxels are two files
+    const auto files = nifti_files(path);
+    if (!files || files->first == files->second) return add(path);
+    add(files->first), add(files->second);
+  };
+  for (const auto& image : item.images) add_volume(image);
+  if (item.label) add_volume(*item.label);
   return hashes;
 }
 

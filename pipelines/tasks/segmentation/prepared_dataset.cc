@@ -30,7 +30,8 @@ Manifest finished_manifest(const std::filesystem::path& folder) {
   };
   const auto manifest = read_manifest(folder);
   if (!manifest || manifest->command != "prepare") {
-    const bool raw = std::filesystem::exists(folder / "dataset.json");
+    std::error_code unseen;
+    const bool raw = std::filesystem::exists(folder / "dataset.json", unseen);
     refuse(std::string(raw ? "a data set that is not prepared" : "not a prepared folder") + " (no manifest of `prepare`); run " +
            "`voxshard prepare " + (raw ? folder.string() : "DATASET") + " {output} WORK` with a new folder WORK, and train on that");
   }

@@ -203,11 +203,23 @@ TEST(RunTrain, ACheckpointOfAnOlderVersionGoesOnWithAWarning) {
   Checkpoint c = load_checkpoint(scene.last("run"));
   c.state.content = nullptr, c.state.machine = nullptr;
   save_checkpoint(scene.last("run"), c.state, c.parameters, c.optimizer);
+  std::filesystem::remove(o.run / "manifest.jsonl");  // older versions wrote none
   o.resume = true, o.steps = 4;
   RecordingProgress progress;
   EXPECT_EQ(run_train(o, progress).steps, 4);
   EXPECT_THAT(progress.lines, testing::Contains(testing::HasSubstr("does not say what the data held")));
   EXPECT_THAT(progress.lines, testing::Contains(testing::HasSubstr("does not say on which processor")));
+}
+
+TEST(RunTrain, TheBestOfARunThatWasKilledBeforeItsFirstCheckpointDoesNotStay) {
+  TrainingScene scene("train_orphan");
+  TrainOptions o = scene.options("run");
+  o.checkpoint_every = 100;
+  run_train(o, scene.progress);
+  const auto best = o.run / "checkpoints/best.safetensors";
+  std::filesystem::rename(scene.last("run"), best);
+  run_train(o, scene.progress);
+  EXPECT_FALSE(std::filesystem::exists(best));
 }
 
 TEST(RunTrain, AnExistingRunIsOnlyReplacedWhenAsked) {
