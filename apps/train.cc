@@ -115,7 +115,8 @@ RunCommand add(CLI::App& app) {
     t.core_budget_bytes = core_budget_bytes(o->model);
     t.host_budget_bytes = host_budget_bytes(o->plan);
     if (is_auto(o->model))
-      t.choose_plan = [o, &context](const ModelSpec& spec, const Shape& extents) {
+      // Not the shared pointer: the options would own themselves.
+      t.choose_plan = [o = o.get(), &context](const ModelSpec& spec, const Shape& extents) {
         return planned_spec(o->plan, o->model, spec, extents, o->train.optimizer, context);
       };
     t.threads = context.threads;

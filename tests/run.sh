@@ -13,7 +13,10 @@ exclude='slow|bench'
 for option in "$@"; do
   case "$option" in
     --slow) exclude='bench' ;;
-    --asan) preset=asan ;;
+    --asan)
+      preset=asan
+      # oneDNN's AMX kernels read one entry behind a table of their own as they are made, which the sanitizer's heap reports at times.
+      export ONEDNN_MAX_CPU_ISA=${ONEDNN_MAX_CPU_ISA:-AVX512_CORE_BF16} ;;
     -h | --help) sed -n '2,7s/^# \{0,1\}//p' "$0"; exit 0 ;;
     *) echo "unknown option $option; try --help" >&2; exit 2 ;;
   esac

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <string>
 #include <vector>
@@ -61,7 +62,7 @@ class Graph {
   /// `id` takes the cut of the earlier value `other`, which has the same extents but for the channels.
   void follow(ValueId id, ValueId other);
   const Node& node(ValueId id) const { return nodes_[static_cast<std::size_t>(id)]; }
-  const std::vector<Node>& nodes() const { return nodes_; }
+  const std::deque<Node>& nodes() const { return nodes_; }
   ValueId size() const { return static_cast<ValueId>(nodes_.size()); }
   std::vector<TensorType> input_types(ValueId id) const;
   /// The node of that name or kNoValue.
@@ -77,7 +78,7 @@ class Graph {
   friend bool operator==(const Graph&, const Graph&) = default;
 
  private:
-  std::vector<Node> nodes_;
+  std::deque<Node> nodes_;  // grows without moving: a reference to a node or its type stays good while ops are added
   std::map<std::string, ValueId> by_name_;
 };
 

@@ -126,13 +126,16 @@ TEST_P(PlantedFault, AMarginOutsideTheImageThatIsNotZeroIsNamed) {
 
 TEST_P(PlantedFault, ABufferReusedTooEarlyIsNamed) {
   // What the first layer keeps for its gradient is overwritten by a later layer.
-  expect_found(checked(nullptr,
-                       [](Lowered& lowered) {
-                         const Graph& graph = lowered.program.graph;
-                         const Buffer& kept = buffer_of(lowered.memory, graph.find("encoder0/conv0"), 1);
-                         buffer_of(lowered.memory, graph.find("encoder2/conv0"), 1).offset = kept.offset;
-                       }),
-               "encoder2/conv0", "memory");
+  const auto reuse = [](Lowered& lowered) {
+    const Graph& graph = lowered.program.graph;
+    const Buffer& kept = buffer_of(lowered.memory, graph.find("encoder0/conv0"), 1);
+    buffer_of(lowered.memory, graph.find("encoder2/conv0"), 1).offset = kept.offset;
+  };
+#if defined(__SANITIZE_ADDRESS__)
+  EXPECT_DEATH(checked(nullptr, reuse), "use-after-poison");
+#else
+  expect_found(checked(nullptr, reuse), "encoder2/conv0", "memory");
+#endif
 }
 
 TEST_P(PlantedFault, ALifeThatEndsTooEarlyIsNamedAtTheReader) {
