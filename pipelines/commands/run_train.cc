@@ -148,7 +148,7 @@ class Run {
     const Json made_with = {state_.model, state_.prepare, training};
     folder_.start({.options = content_hash(made_with.dump()), .parts = {}});
     if (!checkpoints_.holds_run()) write_report(false);  // who is stopped while data are hashed can go on too
-    state_.content = task_->content(pool_, progress_);
+    state_.content = task_->content(o_.resume, pool_, progress_);
     make_output_folder(o_.run / "checkpoints");
     if (!o_.resume) checkpoints_.remove_all();  // also the best of a run that was killed before its first checkpoint
     if (!o_.resume) std::filesystem::remove(o_.run / "results.csv");
