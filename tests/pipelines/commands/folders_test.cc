@@ -205,8 +205,12 @@ TEST(Folders, ADemoOfPicturesOverAnotherDoesNotMixThem) {
 
 TEST(Folders, WhatIsBeingWrittenIsNotRead) {
   Scene scene("folders_reading");
+  int asked = 0;
   const auto refused = [&](const std::function<void()>& read) {
-    return [read] { expect_error(ErrorKind::kInput, "is being written by another voxshard (process", read); };
+    return [read, &asked] {
+      expect_error(ErrorKind::kInput, "is being written by another voxshard (process", read);
+      ++asked;
+    };
   };
   ActingProgress demo("phantoms", 2, refused([&] { prepare_dataset(preparation(scene, "keep"), scene.progress); }));
   run_demo({.folder = scene.data(), .cases = 2, .test_cases = 1}, demo);
@@ -218,6 +222,7 @@ TEST(Folders, WhatIsBeingWrittenIsNotRead) {
   OutputFolder out({.folder = scene.path("out"), .command = "predict", .inputs = {}});
   out.start({.options = "a", .parts = {}});
   refused([&] { evaluate_labels(evaluate, scene.progress); })();
+  EXPECT_EQ(asked, 3);
 }
 
 TEST(Folders, PredictionsOfTwoRunsAreNotMixed) {
