@@ -218,6 +218,7 @@ void OutputFolder::append(const Json& line, bool sync) {
   const fs::path path = use_.folder / kManifestName;
   const int file = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
   const off_t end = file >= 0 ? ::lseek(file, 0, SEEK_END) : -1;
+  if (file >= 0) errno = ENOSPC;  // a short write sets none
   const bool written = file >= 0 && ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
                        (!sync || ::fdatasync(file) == 0);
   const std::string reason = std::strerror(errno);

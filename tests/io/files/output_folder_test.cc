@@ -277,7 +277,7 @@ TEST_F(OwnedFolder, AShortWriteToTheManifestIsTakenBack) {
   const auto before = fs::file_size(path() / kManifestName);
   {
     const FileSizeLimit limit(before + 7);  // the next line does not fit
-    EXPECT_THROW(folder.begin("two", {"two.txt"}), Error);
+    expect_error(ErrorKind::kOutput, "No space left", [&] { folder.begin("two", {"two.txt"}); });
   }
   EXPECT_EQ(fs::file_size(path() / kManifestName), before);
   make(folder, "three", "3");
