@@ -68,7 +68,8 @@ void add_global_options(CLI::App& app, GlobalOptions& global) {
       ->group(group);
   app.add_flag("--json", global.json, "One JSON document on standard output, text for people on standard error")
       ->group(group);
-  app.add_flag("-q,--quiet", global.quiet, "No progress and no log lines on standard error")->group(group);
+  app.add_flag("-q,--quiet", global.quiet, "No progress and no log lines on standard error, only warnings and errors")
+      ->group(group);
 }
 
 /// Reads a config file; says how a refused line about input_partition_dims should be written.

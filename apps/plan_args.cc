@@ -2,16 +2,19 @@
 
 #include <CLI/CLI.hpp>
 
+#include "apps/resume_args.h"
 #include "libcore/base/text.h"
 
 namespace voxshard {
 
 void add_plan_options(CLI::App& app, PlanArgs& args, ModelArgs& model) {
   const std::string group = "Plan (--partition auto)";
-  app.add_option("--device", args.device,
-                 "Prices steps: host, tpu-v2, tpu-v3, a slice like tpu-v3-32, or a device file; default: host once voxshard "
-                 "doctor has measured it, else tpu-v3. A TPUConfig without --cores runs on all cores of the slice")
+  app.add_option(
+         "--device", args.device,
+         "Prices steps: host, tpu-v2, tpu-v3, a slice like tpu-v3-32, or a device file; default: host once voxshard "
+         "doctor has measured it, else tpu-v3. A TPUConfig without --cores runs on all cores of the slice")
       ->each([&model](const std::string& name) { model.slice_cores = device_from_name(name).cores.value_or(0); })
+      ->type_name(kDeviceType)
       ->group(group);
   app.add_option("--host-memory", args.host_memory, "Budget of all cores together in this process, like 21GiB")->group(group);
   app.add_option("--prefer", args.prefer, "Of what fits: the fastest, or the fewest cores")

@@ -47,7 +47,7 @@ RunCommand add(CLI::App& app) {
 Command predict_command() {
   return {"predict", "Segments whole volumes, or finds objects in whole pictures, by a trained run.",
           "voxshard predict model data/imagesTs -o predictions", add,
-          "what is predicted stays, marked as incomplete"};
+          "what is predicted stays, marked as incomplete; label maps are kept when the same is predicted again"};
 }
 
 }  // namespace voxshard

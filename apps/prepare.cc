@@ -12,8 +12,12 @@ namespace {
 RunCommand add(CLI::App& app) {
   auto o = std::make_shared<PrepareRequest>();
   auto memory = std::make_shared<std::string>();
-  app.add_option("dataset", o->dataset, "Data set folder: nnU-Net or Medical Segmentation Decathlon. A file on which a library crashes (instead of refusing "
-                 "it) ends the run, which names it: leave it out and go on with --resume")->required();
+  app.add_option(
+         "dataset", o->dataset,
+         "Data set folder: nnU-Net or Medical Segmentation Decathlon. Its dataset.json may name images elsewhere, by "
+         "absolute path or ..; they are only read. A file on which a library crashes (instead of refusing "
+         "it) ends the run, which names it: leave it out and go on with --resume")
+      ->required();
   app.add_option("-o,--output", o->work, "Work folder to write")->required();
   add_task_settings(app, TaskCommand::kPrepare, o->task);
   app.add_option("--seed", o->seed, "Seed of the foreground samples")->capture_default_str();

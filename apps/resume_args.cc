@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "io/files/config_file.h"
+#include "pipelines/profile/device_files.h"
 
 namespace voxshard {
 namespace {
@@ -50,6 +51,8 @@ GivenOptions given_options(const CLI::App& app) {
     std::vector<std::string> words = option->results();
     if (option->get_type_name() == kPathType)
       for (std::string& word : words) word = fs::absolute(word).lexically_normal().string();
+    if (option->get_type_name() == kDeviceType)
+      for (std::string& word : words) word = absolute_device_name(word);
     given[name] = std::move(words);
   }
   return given;

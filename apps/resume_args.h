@@ -17,6 +17,8 @@ namespace voxshard {
 
 /// The type name of options that are paths; what they say is kept as absolute path.
 inline constexpr const char* kPathType = "PATH";
+/// Of options that name a device, which may be a file.
+inline constexpr const char* kDeviceType = "DEVICE";
 
 /// What was said to `app`, but for what concerns one call only (--resume, --restart, --json, --quiet, --config,
 /// --threads,

@@ -98,8 +98,11 @@ std::vector<std::string> next_command(const TrainReport& report, const TrainOpti
 RunCommand add(CLI::App& app) {
   auto o = std::make_shared<Options>();
   o->train.optimizer.schedule = ScheduleKind::kPolynomial;
-  app.add_option("work", o->train.work, "Folder that voxshard prepare wrote; of RetinaNet a COCO JSON, a MOT text, or a folder with COCO, VOC or MOT files")
-      ->required()->type_name(kPathType);
+  app.add_option("work", o->train.work,
+                 "Folder that voxshard prepare wrote; of RetinaNet a COCO JSON, a MOT text, or a folder with COCO, VOC "
+                 "or MOT files, whose pictures lie beside or below them")
+      ->required()
+      ->type_name(kPathType);
   app.add_option("-o,--output", o->train.run, "Run folder to write; with --resume it may stand in place of the data")->type_name(kPathType);
   add_model_options(app, o->model, true);
   add_plan_options(app, o->plan, o->model);

@@ -61,7 +61,12 @@ void TerminalProgress::update(std::string_view stage, std::int64_t done, std::in
 }
 
 void TerminalProgress::log(std::string_view line) {
-  if (options_.quiet) return;
+  if (!options_.quiet) write_log(line);
+}
+
+void TerminalProgress::warn(std::string_view line) { write_log(line); }
+
+void TerminalProgress::write_log(std::string_view line) {
   const std::string text = with_flags(line);
   const std::lock_guard lock(mutex_);
   std::fprintf(stderr, "%s%s\n", on_bar_line_ ? "\r\033[K" : "", text.c_str());

@@ -20,7 +20,7 @@ namespace voxshard {
 class TerminalProgress : public Progress {
  public:
   struct Options {
-    bool quiet = false;       // neither progress nor log lines
+    bool quiet = false;       // neither progress nor log lines, only warnings
     double line_seconds = 5;  // between plain lines
   };
   explicit TerminalProgress(Options options);
@@ -32,12 +32,14 @@ class TerminalProgress : public Progress {
   /// A stage that is left and comes again goes on, with its pace, or begins anew when less is done than before.
   void update(std::string_view stage, std::int64_t done, std::int64_t total, std::string_view text) override;
   void log(std::string_view line) override;
+  void warn(std::string_view line) override;
   bool stop_requested() const override;
   /// Leaves the bar's line, so that what follows starts on a new one.
   void finish();
 
  private:
   void write_line(const std::string& line);
+  void write_log(std::string_view line);
 
   Options options_;
   bool terminal_;

@@ -6,6 +6,7 @@
 #include <cctype>
 #include <cerrno>
 #include <cstring>
+#include <regex>
 #include <utility>
 #include <vector>
 
@@ -20,6 +21,8 @@ namespace fs = std::filesystem;
 constexpr const char* kCheckFolder = "check that the folder exists, is writable and has space";
 
 constexpr const char* kCheckDisk = "check the disk and its file system";
+
+/// Of temporary_path, read by is_temporary.
 constexpr std::string_view kTemporary = ".tmp.";
 
 /// The error number of the first call that failed; 0 when all is on the disk.
@@ -58,6 +61,11 @@ fs::path temporary_path(const fs::path& path) {
   return temporary;
 }
 
+bool is_temporary(const fs::path& path) {
+  static const std::regex kName(R"(\.tmp\.([A-Za-z0-9_]*-)?[0-9]+\..+)");
+  return std::regex_match(path.filename().string(), kName);
+}
+
 void commit_file(const fs::path& temporary, const fs::path& path) {
   const auto give_up = [&](const std::string& what, const char* action) {
     discard_file(temporary);
@@ -86,6 +94,11 @@ fs::path incomplete_path(const fs::path& path) {
   name += ".incomplete";
   name += path.extension();
   return path.parent_path() / name;
+}
+
+void remove_incomplete(const fs::path& path) {
+  std::error_code ignored;  // it does no harm
+  fs::remove(incomplete_path(path), ignored);
 }
 
 AtomicFile::AtomicFile(fs::path path) : path_(std::move(path)), temporary_(temporary_path(path_)) {

@@ -15,6 +15,9 @@ namespace voxshard {
 /// The temporary name that belongs to `path` (same folder, same extensions: libraries choose a format by them). It is noted
 /// as unfinished (unfinished_files.h) until it is committed or discarded.
 std::filesystem::path temporary_path(const std::filesystem::path& path);
+/// Whether a file has such a name, of this process or another: what is left of killed ones may be removed.
+///   example: ".tmp.node1-1234.image.nii"; those of older versions lack the machine
+bool is_temporary(const std::filesystem::path& path);
 /// Syncs `temporary`, renames it onto `path` and syncs the folder. Errors: kOutput, also when the disk refuses to sync;
 /// the temporary file is then removed, and `path` is as it was (whole and new when only the folder was not synced).
 void commit_file(const std::filesystem::path& temporary, const std::filesystem::path& path);
@@ -24,6 +27,8 @@ void discard_file(const std::filesystem::path& temporary);
 
 /// The name of an output that a stop cut short: "found.incomplete.json" for found.json, which is left as it is.
 std::filesystem::path incomplete_path(const std::filesystem::path& path);
+/// The output is complete now: removes what an earlier stop left of it under incomplete_path().
+void remove_incomplete(const std::filesystem::path& path);
 
 /// A file that is written piece by piece, in memory that does not grow; without commit() nothing is left behind.
 ///   AtomicFile out("found.json");

@@ -14,8 +14,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Of 255 that file systems allow, the rest is for endings and the mark of a temporary file.
-constexpr std::size_t kMostBytes = 200;
 constexpr std::size_t kMostShown = 80;
 
 bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
@@ -38,24 +36,24 @@ Error name_error(std::string_view name, const std::string& problem) {
 
 }  // namespace
 
-std::string name_problem(std::string_view name) {
+std::string name_problem(std::string_view name, std::size_t most_bytes) {
   if (name.empty()) return "is empty";
   if (name.find_first_of("/\\") != std::string_view::npos || name == "." || name == "..")
     return "leads to another folder";
   if (name.front() == '.') return "begins with a dot, as hidden and temporary files do";
   if (std::any_of(name.begin(), name.end(), is_control)) return "holds a control character";
-  if (name.size() > kMostBytes) return "has more than " + std::to_string(kMostBytes) + " bytes";
+  if (name.size() > most_bytes) return "has more than " + std::to_string(most_bytes) + " bytes";
   if (!is_utf8(name)) return "is no UTF-8";
   return "";
 }
 
-std::string relative_path_problem(std::string_view path) {
+std::string relative_path_problem(std::string_view path, std::size_t most_bytes) {
   if (path.empty()) return "is empty";
   if (path.front() == '/') return "is absolute";
   for (std::size_t begin = 0; begin <= path.size();) {
     const std::size_t end = std::min(path.find('/', begin), path.size());
     const std::string_view part = path.substr(begin, end - begin);
-    if (const std::string problem = part == "." ? "" : name_problem(part); !problem.empty()) return problem;
+    if (const std::string problem = part == "." ? "" : name_problem(part, most_bytes); !problem.empty()) return problem;
     begin = end + 1;
   }
   return "";

@@ -11,12 +11,17 @@
 
 namespace voxshard {
 
-/// What keeps `name` from being one plain component of a path; empty when nothing does. Plain is: 1 to 200 bytes of
+/// Of the 255 bytes that file systems allow, the rest is for endings and the mark of a temporary file.
+inline constexpr std::size_t kMostNameBytes = 200;
+/// Of a name that has its ending.
+inline constexpr std::size_t kMostFileNameBytes = 255;
+
+/// What keeps `name` from being one plain component of a path; empty when nothing does. Plain is: 1 to `most_bytes` of
 /// UTF-8, no slash of either kind, no control character, no dot in front (hidden, "..", or one of our temporary files).
-std::string name_problem(std::string_view name);
+std::string name_problem(std::string_view name, std::size_t most_bytes = kMostNameBytes);
 
 /// The same for a path of plain names below a folder: not absolute, nothing leads upwards; "./" in front is allowed.
-std::string relative_path_problem(std::string_view path);
+std::string relative_path_problem(std::string_view path, std::size_t most_bytes = kMostNameBytes);
 
 /// A name for messages and tables: what is not printable as \x1b, and at most 80 bytes.
 std::string shown_name(std::string_view name);

@@ -9,6 +9,7 @@
 #include "io/files/config_file.h"
 #include "io/files/content_hash.h"
 #include "io/files/file_error.h"
+#include "io/files/file_name.h"
 
 namespace voxshard {
 namespace {
@@ -27,11 +28,9 @@ void lines_to_list(std::string& text) {
 
 /// A path below the folder, from a file that others may have written.
 std::string inner_path(const std::string& text, const fs::path& manifest) {
-  const fs::path path = text;
-  const bool outside = text.empty() || path.is_absolute() ||
-                       std::any_of(path.begin(), path.end(),
-                                   [](const auto& name) { return name.empty() || name == "." || name == ".."; });
-  if (outside) throw input_error(manifest, "names a file outside its folder", kDamaged);
+  if (const std::string problem = relative_path_problem(text, kMostFileNameBytes); !problem.empty())
+    throw input_error(manifest, "names a file outside its folder (\"" + shown_name(text) + "\" " + problem + ")",
+                      kDamaged);
   return text;
 }
 

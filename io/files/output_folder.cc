@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <cstring>
 #include <nlohmann/json.hpp>
-#include <regex>
 #include <system_error>
 
 #include "io/files/atomic_file.h"
@@ -49,12 +48,6 @@ std::string some_file(const fs::path& folder) {
     if (!name.starts_with(".")) names.insert(name);
   }
   return names.empty() ? "" : *names.begin();
-}
-
-/// ".tmp.1234.image.nii", or with the machine's name before the process: as temporary_path makes them.
-bool is_temporary(const fs::path& path) {
-  static const std::regex kName(R"(\.tmp\.([A-Za-z0-9_]+-)?[0-9]+\..+)");
-  return std::regex_match(path.filename().string(), kName);
 }
 
 /// Of a killed call: nobody else writes here while the folder is locked.
@@ -152,13 +145,14 @@ void OutputFolder::start(const FolderParts& call) {
   };
   for (auto& [name, part] : manifest_.parts) {
     const bool same = part.whole && part.options == call.options;
-    if (same && (call.resume || !call.parts.contains(name))) continue;
+    if (same && !call.parts.contains(name)) continue;
     if (part.whole && !call.parts.contains(name))
       refuse(name + " of an earlier voxshard " + use_.command +
              " with other options or inputs, beside which the new files would lie");
     for (const auto& [path, noted] : part.files)
       if (part.whole && call.protect && fs::exists(use_.folder / path) && !is_unchanged(use_.folder / path, noted))
         refuse(path + ", which somebody changed after voxshard " + use_.command + " wrote it");
+    if (same && call.resume) continue;
     going.emplace_back(name, &part);
   }
   std::sort(going.begin(), going.end(), [](const auto& a, const auto& b) { return a.second->order > b.second->order; });
@@ -211,11 +205,20 @@ void OutputFolder::commit(const std::string& name, const std::string& data) {
   manifest_.parts[name] = std::move(part);
 }
 
+void OutputFolder::drop(const std::string& name) {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (!manifest_.parts.contains(name)) return;
+  }
+  begin(name, {});
+}
+
 void OutputFolder::append(const Json& line, bool sync) {
   const std::string text = text_of(line);
   const fs::path path = use_.folder / kManifestName;
   const int file = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
   const off_t end = file >= 0 ? ::lseek(file, 0, SEEK_END) : -1;
+  if (file >= 0) errno = ENOSPC;  // a short write sets none
   const bool written = file >= 0 && ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
                        (!sync || ::fdatasync(file) == 0);
   const std::string reason = std::strerror(errno);

@@ -74,6 +74,8 @@ class OutputFolder {
   void begin(const std::string& part, const std::set<std::string>& files);
   /// They are written; `data` is the hash of what they were made of. Files that are not there are left out.
   void commit(const std::string& part, const std::string& data);
+  /// The part cannot be made now: what it was before no longer counts, and its files go.
+  void drop(const std::string& part);
 
  private:
   void require_ours() const;

@@ -28,6 +28,10 @@ Box windows_reading(const Window& window, const Box& in, std::int64_t channels) 
 
 Box clip(const Box& box, const Shape& shape) { return intersect(box, Box::whole(shape)); }
 
+Box loss_needs(const OpContext& op, int input, const Box& iteration) {
+  return input == 0 ? iteration : Box::none(op.inputs[static_cast<std::size_t>(input)].shape.rank());
+}
+
 Shape lifted(const Shape& shape) {
   Shape out{shape[0]};
   for (int fill = shape.rank(); fill < 5; ++fill) out.push_back(1);

@@ -23,6 +23,24 @@ Box groups_of(const Attrs& attrs, const Box& iteration, const Shape& sums) {
   box.set(0, iteration.begin[0] * attrs.groups / attrs.batch, (iteration.end(0) - 1) * attrs.groups / attrs.batch + 1);
   return box;
 }
+/// What a sum of groups adds to: the groups of the samples of `iteration`.
+template <class Attrs>
+Box adds_to_groups(const OpContext& op, const Box& iteration) {
+  return groups_of(attrs_of<Attrs>(op.attrs), iteration, op.result.shape);
+}
+/// What the sums and the gradient of a loss read: input 0 and 1 (logits, targets) at the same voxels with all of their
+/// channels, of input 2 (sums) the groups, input 3 (d_loss) whole.
+template <class Attrs>
+Box voxel_needs(const OpContext& op, int input, const Box& iteration) {
+  const Shape& shape = op.inputs[static_cast<std::size_t>(input)].shape;
+  if (input == 2) return groups_of(attrs_of<Attrs>(op.attrs), iteration, shape);
+  if (input == 3) return Box::whole(shape);
+  Box box = iteration;
+  box.set(box.rank() - 1, 0, shape.back());
+  return box;
+}
+/// What the value of a loss reads: its sums; of the other inputs, which its gradient takes, nothing.
+Box loss_needs(const OpContext& op, int input, const Box& iteration);
 /// A shape or view dims with the axes of `rank` lifted to 5: {N, H, W, C} -> {N, 1, H, W, C}.
 Shape lifted(const Shape& shape);
 

@@ -102,21 +102,6 @@ TensorType infer_huber_grad(const Attributes& given, std::span<const TensorType>
   return {attrs.dtype, in[0].shape};
 }
 
-Box loss_needs(const OpContext& op, int input, const Box& it) {
-  return input == 0 ? it : Box::none(op.inputs[static_cast<std::size_t>(input)].shape.rank());
-}
-
-Box grad_needs(const OpContext& op, int input, const Box& it) {
-  const Shape& shape = op.inputs[static_cast<std::size_t>(input)].shape;
-  if (input == 2) return groups_of(attrs_of<DetectionAttrs>(op.attrs), it, shape);
-  if (input == 3) return Box::whole(shape);
-  Box box = it;
-  box.set(box.rank() - 1, 0, shape.back());
-  return box;
-}
-
-Box adds_to_groups(const OpContext& op, const Box& it) { return groups_of(attrs_of<DetectionAttrs>(op.attrs), it, op.result.shape); }
-
 void differentiate_loss(GradientContext& g) {
   Builder& b = g.builder;
   const auto& in = g.node.inputs;
@@ -209,7 +194,7 @@ void add_detection_ops(OpTable& table) {
              .driver = 0,
              .attributes = DetectionAttrs{},
              .infer = infer_sums,
-             .adds_to = adds_to_groups,
+             .adds_to = adds_to_groups<DetectionAttrs>,
              .work = focal_work,
              .kernel = sums_kernel,
              // A position holds anchors x classes logits, each worth up to about its size: up to a thousand in all.
@@ -227,7 +212,7 @@ void add_detection_ops(OpTable& table) {
              .scalar = 3,
              .attributes = DetectionAttrs{},
              .infer = infer_focal_grad,
-             .needed = grad_needs,
+             .needed = voxel_needs<DetectionAttrs>,
              .work = focal_work,
              .kernel = focal_grad_kernel,
              .sample = {.memory = focal_grad_sample, .channels = {kFewLogits, kManyLogits}}});
@@ -235,7 +220,7 @@ void add_detection_ops(OpTable& table) {
              .scalar = 3,
              .attributes = DetectionAttrs{},
              .infer = infer_huber_grad,
-             .needed = grad_needs,
+             .needed = voxel_needs<DetectionAttrs>,
              .kernel = huber_grad_kernel,
              .sample = {.memory = huber_grad_sample, .channels = {kBoxes}}});
 }

@@ -44,21 +44,6 @@ TensorType infer_grad(const Attributes& attrs, std::span<const TensorType> in) {
   return {checked(attrs, in[0], in[1]).dtype, in[0].shape};
 }
 
-Box voxel_needs(const OpContext& op, int input, const Box& it) {
-  const Shape& shape = op.inputs[static_cast<std::size_t>(input)].shape;
-  if (input == 2) return groups_of(attrs_of<SegmentationAttrs>(op.attrs), it, shape);
-  if (input == 3) return Box::whole(shape);
-  Box box = it;
-  box.set(box.rank() - 1, 0, shape.back());
-  return box;
-}
-
-Box loss_needs(const OpContext& op, int input, const Box& it) {
-  return input == 0 ? it : Box::none(op.inputs[static_cast<std::size_t>(input)].shape.rank());
-}
-
-Box adds_to_groups(const OpContext& op, const Box& it) { return groups_of(attrs_of<SegmentationAttrs>(op.attrs), it, op.result.shape); }
-
 void differentiate_loss(GradientContext& g) {
   g.d_inputs[1] = g.builder.op("segmentation_grad", {g.node.inputs[1], g.node.inputs[2], g.node.inputs[0], g.d_result},
                                g.node.attrs, "grad/" + g.node.name);
@@ -105,8 +90,8 @@ void add_loss_ops(OpTable& table) {
              .driver = 0,
              .attributes = SegmentationAttrs{},
              .infer = infer_sums,
-             .needed = voxel_needs,
-             .adds_to = adds_to_groups,
+             .needed = voxel_needs<SegmentationAttrs>,
+             .adds_to = adds_to_groups<SegmentationAttrs>,
              .kernel = sums_kernel,
              .addend = [](std::span<const double> rms) { return 1 + rms[0]; },
              .sample = {.memory = sums_sample, .channels = {2, 4, 16}, .f32_only = true}});
@@ -122,7 +107,7 @@ void add_loss_ops(OpTable& table) {
              .scalar = 3,
              .attributes = SegmentationAttrs{},
              .infer = infer_grad,
-             .needed = voxel_needs,
+             .needed = voxel_needs<SegmentationAttrs>,
              .kernel = grad_kernel,
              .sample = {.memory = grad_sample, .channels = {2, 4, 16}}});
 }

@@ -78,8 +78,6 @@ Box norm_needs(const OpContext& op, int input, const Box& it) {
   return Box::whole(shape);
 }
 
-Box adds_to_groups(const OpContext& op, const Box& it) { return groups_of(attrs_of<NormAttrs>(op.attrs), it, op.result.shape); }
-
 void differentiate_apply(GradientContext& g) {
   Builder& b = g.builder;
   const auto& in = g.node.inputs;
@@ -156,7 +154,7 @@ void add_norm_ops(OpTable& table) {
              .attributes = norm,
              .infer = infer_sums,
              .needed = norm_needs,
-             .adds_to = adds_to_groups,
+             .adds_to = adds_to_groups<NormAttrs>,
              .kernel = sums_kernel,
              .addend = [](std::span<const double> rms) { return rms[0] + rms[0] * rms[0]; },
              .sample = {.memory = moment_sums_sample}});
@@ -177,7 +175,7 @@ void add_norm_ops(OpTable& table) {
              .attributes = norm,
              .infer = infer_grad_sums,
              .needed = norm_needs,
-             .adds_to = adds_to_groups,
+             .adds_to = adds_to_groups<NormAttrs>,
              .kernel = grad_sums_kernel,
              .addend = [](std::span<const double> rms) { return 2 * rms[4]; },
              .sample = {.memory = grad_sums_sample}});

@@ -11,7 +11,7 @@ PredictReport run_predict(const PredictOptions& asked, Progress& progress, const
   TrainedRun run = load_trained_run(
       {.run = options.run, .checkpoint = options.checkpoint, .partition = options.partition, .precision = options.precision,
        .models = options.models});
-  for (const std::string& note : run.notes) progress.log(note);
+  for (const std::string& note : run.notes) progress.warn(note);
   if (run.spec.precision == DType::kBF16 && !cpu_has_native_bf16())
     progress.log("this processor does not multiply bf16: values are stored as bf16 and multiplied in f32");
   const Task& task = task_of(tasks, run.spec);
@@ -27,6 +27,7 @@ nlohmann::ordered_json to_json(const PredictReport& report) {
   for (const PredictedCase& c : report.cases) cases.push_back({{"id", c.id}, {"file", c.file.string()}, {"seconds", c.seconds}});
   nlohmann::ordered_json json = {{"checkpoint", report.checkpoint.string()},
                                  {"cases", cases},
+                                 {"kept", report.kept},
                                  {"failed", report.failures.size()},
                                  {"failures", to_json(report.failures)},
                                  {"not_reached", report.not_reached},

@@ -148,7 +148,7 @@ class Run {
     const Json made_with = {state_.model, state_.prepare, training};
     folder_.start({.options = content_hash(made_with.dump()), .parts = {}});
     if (!checkpoints_.holds_run()) write_report(false);  // who is stopped while data are hashed can go on too
-    state_.content = task_->content(pool_, progress_);
+    state_.content = task_->content(o_.resume, pool_, progress_);
     make_output_folder(o_.run / "checkpoints");
     if (!o_.resume) checkpoints_.remove_all();  // also the best of a run that was killed before its first checkpoint
     if (!o_.resume) std::filesystem::remove(o_.run / "results.csv");
@@ -219,11 +219,11 @@ class Run {
       return;
     }
     Checkpoint& checkpoint = found->checkpoint;
-    for (const std::string& note : found->notes) progress_.log(note);
+    for (const std::string& note : found->notes) progress_.warn(note);
     require_same_run(checkpoint.state, state_, found->file, o_.options_of_run);
-    for (const std::string& note : machine_changes(checkpoint.state.machine, state_.machine)) progress_.log(note);
+    for (const std::string& note : machine_changes(checkpoint.state.machine, state_.machine)) progress_.warn(note);
     if (checkpoint.state.content.is_null())
-      progress_.log("the checkpoint does not say what the data held: whether they were changed since is not known");
+      progress_.warn("the checkpoint does not say what the data held: whether they were changed since is not known");
     require_parameters_of(build_graph(o_.spec, extents_, Phase::kTrain, o_.spec.precision), checkpoint.parameters);
     for (auto& [name, tensor] : trainer_->optimizer().state()) {
       const auto it = checkpoint.optimizer.find(name);
@@ -277,7 +277,7 @@ TrainReport run_train(const TrainOptions& options, Progress& progress, const Tas
   if (!o.trace.file.empty()) require_outside(o.trace.file, {o.work});
   const bool goes_on = o.resume && CheckpointFolder(o.run / "checkpoints", o.kept).holds_run();
   OutputFolder folder({.folder = o.run, .command = "train", .inputs = {o.work}, .adopts = goes_on});
-  for (const std::string& warning : task->warnings()) progress.log(warning);
+  for (const std::string& warning : task->warnings()) progress.warn(warning);
   if (CheckpointFolder(o.run / "checkpoints", o.kept).holds_run() && !o.resume && !o.restart)
     throw Error(ErrorKind::kUsage, "[train] " + o.run.string() + " already holds a run; go on with {resume}, or throw it away with {restart}");
   return Run(o, kind.records(), folder, std::move(task), progress).go();

@@ -54,6 +54,10 @@ NamedDevice with_slice(std::shared_ptr<const Device> device, std::string_view na
   return {std::move(device), cores};
 }
 
+bool is_file_name(std::string_view name) {
+  return name.ends_with(".json") || name.find(".json:") != std::string_view::npos;
+}
+
 NamedDevice from_file(std::string_view name) {
   const std::size_t ending = name.rfind(".json");
   const fs::path path(name.substr(0, ending + 5));
@@ -86,6 +90,10 @@ fs::path host_device_path() {
       "[device] no folder for the measurement of this machine: HOME is not set; set VOXSHARD_HOST_DEVICE to a file");
 }
 
+std::string absolute_device_name(const std::string& name) {
+  return is_file_name(name) ? fs::absolute(name).lexically_normal().string() : name;
+}
+
 std::shared_ptr<const Device> device_from_json(const nlohmann::json& json, const std::string& file, const std::string& name) {
   return std::find_if(std::begin(kKinds), std::end(kKinds), [&](const DeviceKind& kind) { return kind.matches(json); })
       ->read(json, file, name);
@@ -110,7 +118,7 @@ std::string builtin_device_names() {
 
 NamedDevice device_from_name(std::string_view name) {
   if (name == "host") return from_host();
-  if (name.ends_with(".json") || name.find(".json:") != std::string_view::npos) return from_file(name);
+  if (is_file_name(name)) return from_file(name);
   for (const BuiltinDevice& device : builtin_devices()) {
     const std::string_view known = device.name;
     if (!name.starts_with(known)) continue;

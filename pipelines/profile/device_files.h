@@ -25,6 +25,10 @@ struct NamedDevice {
 /// when this machine was not measured yet.
 NamedDevice device_from_name(std::string_view name);
 
+/// The name with its file, if it is one, as absolute path: for those who keep it.   example: "mine.json:16" ->
+/// "/home/me/mine.json:16"
+std::string absolute_device_name(const std::string& name);
+
 /// A device from the content of `file`: a TPU (tpu_json.h), or what `voxshard doctor` wrote (host_rates.h). Errors: kConfig.
 std::shared_ptr<const Device> device_from_json(const nlohmann::json& json, const std::string& file, const std::string& name);
 /// The same from text. Errors: also kConfig when it is no JSON.

@@ -1,5 +1,6 @@
 #include "pipelines/runs/report.h"
 
+#include <algorithm>
 #include <new>
 #include <nlohmann/json.hpp>
 
@@ -8,24 +9,25 @@
 
 namespace voxshard {
 
-bool in_case_boundary(const std::string& id, std::vector<CaseFailure>& failures, const std::function<void()>& body) {
+std::optional<CaseFailure> failure_of(const std::string& id, std::initializer_list<ErrorKind> kinds,
+                                      const std::function<void()>& body) {
   try {
     body();
-    return true;
+    return std::nullopt;
   } catch (const Error& e) {
-    if (e.kind() != ErrorKind::kInput && e.kind() != ErrorKind::kConfig && e.kind() != ErrorKind::kNoCase) throw;
-    failures.push_back({id, e.code(), e.what()});
+    if (std::find(kinds.begin(), kinds.end(), e.kind()) == kinds.end()) throw;
+    return CaseFailure{id, e.code(), e.what()};
   } catch (const std::bad_alloc&) {
-    failures.push_back(refused_memory(id));
+    return CaseFailure{id, kRefusedMemory,
+                       "[memory] the system refused memory for this case; use fewer threads, give the process more, or "
+                       "make the case smaller"};
   }
-  return false;
 }
 
-CaseFailure refused_memory(const std::string& id) {
-  return {
-      id, "E_MEMORY",
-      "[memory] the system refused memory for this case; use fewer threads, give the process more, or make the case "
-      "smaller"};
+bool in_case_boundary(const std::string& id, std::vector<CaseFailure>& failures, const std::function<void()>& body) {
+  auto failure = failure_of(id, {ErrorKind::kInput, ErrorKind::kConfig, ErrorKind::kNoCase}, body);
+  if (failure) failures.push_back(std::move(*failure));
+  return !failure;
 }
 
 void write_quarantine(const std::filesystem::path& folder, const std::vector<CaseFailure>& failures,

@@ -7,7 +7,9 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <initializer_list>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +29,8 @@ class Progress {
   virtual void update(std::string_view stage, std::int64_t done, std::int64_t total, std::string_view text) = 0;
   /// One line for the log: a warning, a decision taken.
   virtual void log(std::string_view line) = 0;
+  /// One line that is shown also to those who want no log: what is wrong with data or a run and would else pass unseen.
+  virtual void warn(std::string_view line) { log(line); }
   /// True once the user asked to stop: drop the piece at hand, save what is whole, return with `interrupted`, or pass Stopped
   /// on where nothing is worth saving.
   virtual bool stop_requested() const { return false; }
@@ -56,12 +60,14 @@ inline void throw_if_stopped(const Progress& progress) {
   if (progress.stop_requested()) throw Stopped();
 }
 
-/// Runs `body`; an Error of kind kInput, kConfig or kNoCase, or memory that the system refused, becomes a CaseFailure
-/// of case `id`, others pass. Returns true when `body` came to its end.
-bool in_case_boundary(const std::string& id, std::vector<CaseFailure>& failures, const std::function<void()>& body);
+/// Runs `body`. What costs only case `id` comes back: an Error of one of `kinds`, or memory that the system refused
+/// (kRefusedMemory); others pass. None when `body` came to its end.
+std::optional<CaseFailure> failure_of(const std::string& id, std::initializer_list<ErrorKind> kinds,
+                                      const std::function<void()>& body);
+inline constexpr const char* kRefusedMemory = "E_MEMORY";
 
-/// What stands for a std::bad_alloc: E_MEMORY.
-CaseFailure refused_memory(const std::string& id);
+/// The same for errors of kind kInput, kConfig or kNoCase, into a list. Returns true when `body` came to its end.
+bool in_case_boundary(const std::string& id, std::vector<CaseFailure>& failures, const std::function<void()>& body);
 
 /// Writes DIR/quarantine.csv (id, code, message), also when there is no failure: an old list must not survive.
 ///   name  other than that, where the folder is not the command's own

@@ -1,18 +1,23 @@
 #include "pipelines/tasks/case_hashes.h"
 
 #include <atomic>
-#include <map>
 
 #include "io/files/content_hash.h"
 
 namespace voxshard {
 
 nlohmann::ordered_json case_hashes(const std::vector<HashedCase>& cases, WorkerPool& pool, Progress& progress) {
+  throw_if_stopped(progress);
   std::map<std::filesystem::path, std::string> hashes;
   for (const HashedCase& item : cases)
-    for (const auto& file : item.files) hashes[file];
+    for (const auto& file : item.files)
+      if (const auto known = item.known.find(file); known != item.known.end())
+        hashes[file] = known->second;
+      else
+        hashes[file];
   std::vector<std::pair<const std::filesystem::path, std::string>*> rows;
-  for (auto& row : hashes) rows.push_back(&row);
+  for (auto& row : hashes)
+    if (row.second.empty()) rows.push_back(&row);
   const auto total = static_cast<std::int64_t>(rows.size());
   std::atomic<std::int64_t> done{0};
   pool.run(total, [&](std::int64_t i, int) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -19,6 +20,7 @@ struct HashedCase {
   std::string name;                          // cases that share one get one hash of all of them
   std::vector<std::filesystem::path> files;  // each file is read once, however many cases it belongs to
   std::string text = {};                     // what belongs to the case but stands in no file of its own
+  std::map<std::filesystem::path, std::string> known = {};  // hashes of files that are not read again
 };
 
 /// In the order of `cases`. Errors: kInput for a file that cannot be read.

@@ -120,6 +120,7 @@ struct PredictedCase {
 struct PredictReport {
   std::filesystem::path checkpoint = {};  // that predicted
   std::vector<PredictedCase> cases;
+  std::int64_t kept = 0;              // of the cases: predicted by an earlier call that had all in common with this one
   std::vector<CaseFailure> failures;  // also in quarantine.csv
   std::vector<std::string> not_reached;  // the inputs whose turn a stop forestalled; in quarantine.csv as E_STOPPED
   std::int64_t bytes_per_core = 0;    // of the largest input

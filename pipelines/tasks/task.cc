@@ -38,14 +38,16 @@ std::string prediction_text(const PredictReport& report, const std::filesystem::
                             const std::string& what) {
   double seconds = 0;
   for (const PredictedCase& c : report.cases) seconds += c.seconds;
-  std::string text =
-      std::to_string(report.cases.size()) + " predicted, " + std::to_string(report.failures.size()) + " quarantined";
+  std::string text = std::to_string(report.cases.size()) + " predicted" +
+                     (report.kept > 0 ? " (" + std::to_string(report.kept) + " by an earlier call, kept), " : ", ") +
+                     std::to_string(report.failures.size()) + " quarantined";
   if (!report.failures.empty()) text += " (see " + quarantine.string() + ")";
   if (report.interrupted)
     text += "; INCOMPLETE: " + std::to_string(report.not_reached.size()) + " of " +
             std::to_string(report.cases.size() + report.failures.size() + report.not_reached.size()) + " not reached (see " +
             quarantine.string() + ")";
-  const double each = report.cases.empty() ? 0.0 : seconds / static_cast<double>(report.cases.size());
+  const std::int64_t now = static_cast<std::int64_t>(report.cases.size()) - report.kept;
+  const double each = now > 0 ? seconds / static_cast<double>(now) : 0.0;
   return text + what + ", " + fixed_text(each, 2) + " s per image; at most " + bytes_text(report.bytes_per_core) + " per core\n";
 }
 

@@ -34,9 +34,11 @@ class TrainingTask {
   virtual nlohmann::ordered_json preparation() const = 0;
   /// What decides the samples of a step; a resumed run must agree on all of it.
   virtual nlohmann::ordered_json sampling() const = 0;
-  /// What the samples hold: by the role and name of a case, a hash of its files and annotations. A resumed run must find
-  /// the same. Cost: every file is read once. Errors: kInput.
-  virtual nlohmann::ordered_json content(WorkerPool& pool, Progress& progress) const = 0;
+  /// What the samples hold: by the role and name of a case, a hash of its files and annotations. A resumed run must
+  /// find the same.
+  ///   resumes  hashes that `prepare` noted do not count: what the files hold now is compared with the run's
+  /// Cost: every file is read once, but for those with a noted hash. Errors: kInput.
+  virtual nlohmann::ordered_json content(bool resumes, WorkerPool& pool, Progress& progress) const = 0;
   /// What is odd about the data or the samples, one sentence each, for the log before training starts.
   virtual std::vector<std::string> warnings() const { return {}; }
   /// Writes which cases train and which validate.

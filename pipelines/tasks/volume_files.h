@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "io/volume/volume.h"
 
@@ -19,6 +20,9 @@ std::optional<std::string> volume_id(const std::filesystem::path& path,
 /// Sorted by id. Errors: kInput when the folder is missing; kNoCase when it holds no volume.
 std::map<std::string, std::filesystem::path> volume_files(const std::filesystem::path& folder,
                                                           const VolumeFormats& formats = volume_formats());
+
+/// The files that a volume consists of: header and voxels of a .hdr/.img pair, else the one.
+std::vector<std::filesystem::path> files_of_volume(const std::filesystem::path& path);
 
 /// The images of a folder by case: the channel suffix of nnU-Net ("_0000") is cut off when every file has it.
 std::map<std::string, std::filesystem::path> image_files(const std::filesystem::path& folder,

@@ -93,7 +93,7 @@ TEST_F(DiskFaults, FlippedBytesAreNamedAndTheCheckpointBeforeIsUsed) {
   const std::string last = folder / "run/checkpoints/last.safetensors";
   damage(last);
   fs::remove(folder / "run/checkpoints/best.safetensors");
-  const std::string predict = " " + data() + "/imagesTs -o " + (folder / "pred") + " --json";
+  const std::string predict = " " + data() + "/imagesTs -o " + (folder / "pred") + " --json --quiet";
   const CommandResult predicted = run_voxshard("predict " + (folder / "run") + predict);
   EXPECT_EQ(predicted.exit_code, 0) << predicted.err;
   EXPECT_THAT(predicted.err, testing::HasSubstr("last.safetensors: tensor"));
@@ -101,15 +101,27 @@ TEST_F(DiskFaults, FlippedBytesAreNamedAndTheCheckpointBeforeIsUsed) {
   expect_refusal("predict " + last + " " + data() + "/imagesTs -o " + (folder / "pred"), 10, "checkpoint",
                  "its hash differs");
 
-  const CommandResult resumed = run_voxshard("train --json --resume " + (folder / "run"));
+  EXPECT_THAT(predicted.err, testing::Not(testing::HasSubstr("planned"))) << "a warning is shown, the log is not";
+  const CommandResult resumed = run_voxshard("train --quiet --json --resume " + (folder / "run"));
   EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
-  EXPECT_THAT(resumed.err,
-              testing::AllOf(testing::HasSubstr("its hash differs"), testing::HasSubstr("resumed at step 2")));
+  EXPECT_THAT(resumed.err, testing::AllOf(testing::HasSubstr("its hash differs"),
+                                          testing::HasSubstr("step-000002.safetensors is used, of step 2"),
+                                          testing::Not(testing::HasSubstr("resumed at step"))));
   EXPECT_EQ(run_voxshard("predict " + last + predict).exit_code, 0) << "the resumed run wrote it anew";
 
   damage(last);
   damage(folder / "run/checkpoints/step-000002.safetensors");
   expect_refusal("train --resume " + (folder / "run"), 10, "checkpoint", "nor can an older one be used");
+}
+
+TEST_F(DiskFaults, AFileSystemWithoutLocksIsReadFromButNotWrittenTo) {
+  Folder folder("no_locks");
+  ASSERT_EQ(run_voxshard("predict " + run() + " " + data() + "/imagesTr -o " + (folder / "pred")).exit_code, 0);
+  const FailingDisk disk("VOXSHARD_FLOCK_FAILS", "1");
+  const CommandResult scores = run_voxshard("evaluate " + (folder / "pred") + " " + data() + "/labelsTr");
+  EXPECT_EQ(scores.exit_code, 0) << scores.err;
+  expect_refusal("prepare " + data() + " -o " + (folder / "work"), 6, "output",
+                 "choose a folder on a file system with locks");
 }
 
 }  // namespace

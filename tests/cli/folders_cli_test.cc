@@ -1,4 +1,8 @@
 // Folders on the command line: what is refused, with which exit code, and what the message says to do.
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 #include "tests/cli/trained_cli.h"
 
 namespace voxshard {
@@ -52,6 +56,24 @@ TEST_F(FoldersCli, ADemoOverALargerDemoExitsWithSix) {
   ASSERT_EQ(run_voxshard("demo " + (folder / "d") + " --cases 1 --test 1 -q").exit_code, 0);
   expect_refusal("demo " + (folder / "d") + " --cases 1 --test 0", 6, "output", "choose another folder, or move");
   EXPECT_EQ(run_voxshard("demo " + (folder / "d") + " --cases 1 --test 1 -q").exit_code, 0);
+}
+
+TEST_F(FoldersCli, EveryCommandThatWritesAFolderTakesItsLock) {
+  for (const std::string& words :
+       std::vector<std::string>{"demo OUT --cases 1 --test 0", "demo OUT --task detection --cases 1 --test 0",
+                                "prepare " + data() + " -o OUT", "train " + work() + " -o OUT" + kModel + kTraining,
+                                "predict " + run() + " " + data() + "/imagesTs -o OUT"}) {
+    Folder folder("locked");
+    const int held = ::open((folder / ".voxshard.lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    ASSERT_EQ(::flock(held, LOCK_EX), 0);
+    std::string command = words;
+    command.replace(command.find("OUT"), 3, folder / "");
+    expect_refusal(command, 6, "output", "is in use by another voxshard");
+    ::close(held);
+    EXPECT_EQ(run_voxshard(command + " -q").exit_code, 0) << "the lock file alone keeps nobody out: " << command;
+    EXPECT_TRUE(std::filesystem::exists(folder / ".voxshard.lock")) << command;
+    EXPECT_TRUE(std::filesystem::exists(folder / "manifest.jsonl")) << command;
+  }
 }
 
 }  // namespace

@@ -92,5 +92,18 @@ TEST_F(ResumeCli, AnotherInstructionSetIsSaid) {
               testing::HasSubstr("this is another machine than that of the checkpoint: instructions sse41 (before: "));
 }
 
+TEST_F(ResumeCli, ADeviceFileIsFoundWhereverTheRunGoesOn) {
+  Folder folder("resume_device");
+  fs::copy_file(VOXSHARD_SOURCE_DIR "/data/devices/tpu-v3.json", folder / "mine.json");
+  const std::string command =
+      "cd " + (folder / "") + " && " VOXSHARD_BINARY " train " + work() + " -o run" + kModel +
+      "--crop 16x16x16 --fold all --steps 2 --partition auto --cores 2 --device mine.json --quiet >/dev/null";
+  ASSERT_EQ(std::system(command.c_str()), 0);
+  const auto options = nlohmann::json::parse(file_text(folder / "run/run.json")).at("options");
+  EXPECT_EQ(options.at("device").at(0), folder / "mine.json");
+  const CommandResult resumed = run_voxshard("train --resume " + (folder / "run") + " --steps 3");
+  EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
+}
+
 }  // namespace
 }  // namespace voxshard

@@ -15,6 +15,7 @@
 #include "pipelines/tpu/tpu_config_text.h"
 #include "tests/device/host/host_scene.h"
 #include "tests/fuzz/fuzz_target.h"
+#include "tests/partition/program_text.h"
 
 namespace voxshard {
 namespace {
@@ -135,23 +136,7 @@ void program_text(std::string_view bytes) {
   verify(program, op_table());
   whole_text(program);
 }
-Seeds program_seeds() {
-  return {R"(  image = input : f32[1x6x4x1]
-  kernel = parameter : f32[3x3x1x2]
-  conv = conv %image, %kernel kernel=3x3 pad=1x1/1x1
-  sum = channel_sum %conv
-  cut replicas=1 partition=1x2x1x1
-  value %0 cut 0:1 | 0:3 3:6 | 0:4
-  held %0 [0:1, -1:4, -1:5, 0:1] [0:1, 2:7, -1:5, 0:1]
-  value %2 cut 0:1 | 0:3 3:6 | 0:4
-  fill_margin %0
-  exchange %0 1>0 [0:1, 3:4, 0:4, 0:1], 0>1 [0:1, 2:3, 0:4, 0:1]
-  compute %2 | [0:1, 0:3, 0:4, 0:2] | [0:1, 3:6, 0:4, 0:2]
-  compute %3 partial | [0:1, 0:3, 0:4, 0:2] | [0:1, 3:6, 0:4, 0:2]
-  join %3
-  prologue 0
-)"};
-}
+Seeds program_seeds() { return {std::string(test::kProgramByHand)}; }
 
 }  // namespace
 

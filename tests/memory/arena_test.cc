@@ -29,19 +29,24 @@ struct Choice {
 
 void PrintTo(const Choice& c, std::ostream* out) { *out << recompute_name(c.recompute) << " slabs of " << c.thinnest_slab; }
 
-class Arenas : public testing::TestWithParam<std::tuple<Grid, DType, Choice>> {};
+class Arenas : public testing::TestWithParam<std::tuple<Grid, DType, Choice>> {
+ protected:
+  static SceneOptions checked_arenas() {
+    const auto& [grid, dtype, how] = GetParam();
+    return {.extents = grid.extents,
+            .partition = grid.partition,
+            .replicas = grid.replicas,
+            .dtype = dtype,
+            .config = {.base_filters = 4, .depth = 3},
+            .recompute = how.recompute,
+            .thinnest_slab = how.thinnest_slab,
+            .arenas = ArenaMode::kChecked};
+  }
+};
 
 TEST_P(Arenas, AreUsedToTheLastPlannedByte) {
-  const auto& [grid, dtype, how] = GetParam();
-  UNetScene scene({.extents = grid.extents,
-                   .partition = grid.partition,
-                   .replicas = grid.replicas,
-                   .dtype = dtype,
-                   .config = {.base_filters = 4, .depth = 3},
-                   .recompute = how.recompute,
-                   .thinnest_slab = how.thinnest_slab,
-                   .arenas = ArenaMode::kChecked});
-  CoreSet& cores = scene.session.cores(grid.extents, Phase::kTrain);
+  UNetScene scene(checked_arenas());
+  CoreSet& cores = scene.session.cores(scene.options.extents, Phase::kTrain);
   feed_all(cores, scene.feed());
   cores.run();
   const MemoryPlan& plan = cores.executable().memory;
@@ -57,17 +62,10 @@ TEST_P(Arenas, AreUsedToTheLastPlannedByte) {
 }
 
 TEST_P(Arenas, AreNotWrittenBesideTheirBuffers) {
-  const auto& [grid, dtype, how] = GetParam();
-  UNetScene scene({.extents = grid.extents,
-                   .partition = grid.partition,
-                   .replicas = grid.replicas,
-                   .dtype = dtype,
-                   .config = {.base_filters = 4, .depth = 3},
-                   .recompute = how.recompute,
-                   .thinnest_slab = how.thinnest_slab,
-                   .arenas = ArenaMode::kChecked,
-                   .guard_bytes = 4 * kAlignment});
-  CoreSet& cores = scene.session.cores(grid.extents, Phase::kTrain);
+  SceneOptions guarded = checked_arenas();
+  guarded.guard_bytes = 4 * kAlignment;
+  UNetScene scene(guarded);
+  CoreSet& cores = scene.session.cores(scene.options.extents, Phase::kTrain);
   for (int step = 0; step < 2; ++step) {
     feed_all(cores, scene.feed());
     cores.run();  // throws what the watch finds

@@ -10,13 +10,13 @@ parameter is filled, so that no gradient is zero because a gamma begins at 0: ke
 of 0. Batch norm over the whole batch, as on one replica. PyTorch in f32 differs from these numbers by up to 5e-4 in a loss and
 9e-3 in a gradient's norm: ReLUs near 0 fall to the other side.
 """
-import json
 import counter_rng
 import numpy as np
+import sgd_reference
 import torch
 import torch.nn.functional as F
 
-SEED, SIZE, BATCH, BASE, PYRAMID, ANCHORS, RATE, MOMENTUM, STEPS = 11, (128, 192), 2, 8, 16, 9, 0.0005, 0.9, 10
+SEED, SIZE, BATCH, BASE, PYRAMID, ANCHORS, RATE, MOMENTUM = 11, (128, 192), 2, 8, 16, 9, 0.0005, 0.9
 CASES = [("resnet50", "detection", 4), ("resnet50", "legacy", 3), ("resnet18", "detection", 4)]
 LEVELS = range(3, 8)
 BLOCKS = {"resnet18": (2, 2, 2, 2), "resnet50": (3, 4, 6, 3)}
@@ -136,20 +136,11 @@ def loss_of(outputs, targets, classes):
 
 
 image = torch.from_numpy(signed("image", (BATCH, *SIZE, 3)).astype(np.float32).astype(np.float64).transpose(0, 3, 1, 2).copy())
-result = {"made_with": f"PyTorch {torch.__version__}, tests/parity/make_retinanet_reference.py", "seed": SEED, "size": SIZE, "batch": BATCH,
-          "base_filters": BASE, "pyramid_filters": PYRAMID, "learning_rate": RATE, "momentum": MOMENTUM, "cases": []}
+cases = []
 for backbone, variant, classes in CASES:
     net, targets = RetinaNet(backbone, classes), targets_of(classes)
     net(image)
-    optimizer = torch.optim.SGD(net.parameters.values(), lr=RATE, momentum=MOMENTUM)
-    losses, norms = [], None
-    for step in range(STEPS):
-        optimizer.zero_grad()
-        loss = loss_of(net(image), targets, classes)
-        loss.backward()
-        losses.append(loss.item())
-        if norms is None:
-            norms = {name: p.grad.norm().item() for name, p in net.parameters.items()}
-        optimizer.step()
-    result["cases"].append({"backbone": backbone, "variant": variant, "classes": classes, "losses": losses, "gradient_norms": norms})
-print(json.dumps(result, indent=1))
+    steps = sgd_reference.ten_steps(net.parameters, lambda: loss_of(net(image), targets, classes), RATE, MOMENTUM)
+    cases.append({"backbone": backbone, "variant": variant, "classes": classes, **steps})
+sgd_reference.print_reference("make_retinanet_reference.py", {"seed": SEED, "size": SIZE, "batch": BATCH, "base_filters": BASE,
+                              "pyramid_filters": PYRAMID, "learning_rate": RATE, "momentum": MOMENTUM}, cases)

@@ -6,13 +6,13 @@
 
 Weights and inputs are not stored: both sides make them with the same counter-based generator (libcore/base/rng.h).
 """
-import json
 import counter_rng
 import numpy as np
+import sgd_reference
 import torch
 import torch.nn.functional as F
 
-SEED, SIZE, BATCH, BASE, CLASSES, RATE, MOMENTUM, STEPS = 7, (24, 16, 32), 2, 4, 3, 0.01, 0.9, 10
+SEED, SIZE, BATCH, BASE, CLASSES, RATE, MOMENTUM = 7, (24, 16, 32), 2, 4, 3, 0.01, 0.9
 CASES = [("batch", 0.0, "cross_entropy"), ("instance", 0.01, "dice_ce"), ("batch", 0.0, "adaptive_dice32")]
 
 
@@ -96,21 +96,12 @@ def loss_of(logits, labels, kind):
 voxels = BATCH * int(np.prod(SIZE))
 image = torch.from_numpy((2 * uniform("image", voxels) - 1).astype(np.float32)).reshape(BATCH, 1, *SIZE)
 labels = torch.from_numpy((uniform("labels", voxels) * CLASSES).astype(np.int64)).reshape(BATCH, *SIZE)
-result = {"made_with": f"PyTorch {torch.__version__}, tests/parity/make_unet_reference.py", "seed": SEED, "size": SIZE,
-          "batch": BATCH, "base_filters": BASE, "classes": CLASSES, "learning_rate": RATE, "momentum": MOMENTUM, "cases": []}
+cases = []
 for norm, slope, kind in CASES:
     parameters.clear()
     net = UNet(norm, slope)
     net(image)
-    optimizer = torch.optim.SGD(parameters.values(), lr=RATE, momentum=MOMENTUM)
-    losses, norms = [], None
-    for step in range(STEPS):
-        optimizer.zero_grad()
-        loss = loss_of(net(image), labels, kind)
-        loss.backward()
-        losses.append(loss.item())
-        if norms is None:
-            norms = {name: p.grad.double().norm().item() for name, p in parameters.items()}
-        optimizer.step()
-    result["cases"].append({"norm": norm, "slope": slope, "loss": kind, "losses": losses, "gradient_norms": norms})
-print(json.dumps(result, indent=1))
+    steps = sgd_reference.ten_steps(parameters, lambda: loss_of(net(image), labels, kind), RATE, MOMENTUM)
+    cases.append({"norm": norm, "slope": slope, "loss": kind, **steps})
+sgd_reference.print_reference("make_unet_reference.py", {"seed": SEED, "size": SIZE, "batch": BATCH, "base_filters": BASE,
+                              "classes": CLASSES, "learning_rate": RATE, "momentum": MOMENTUM}, cases)

@@ -102,7 +102,7 @@ TEST_P(RetinaNetAgainstPyTorch, LossGradientsAndTenStepsAgree) {
     if (node.role == Role::kInput) inputs.emplace(node.name, input_of(node, seed, config.classes));
   const auto feed = [&](const Node& input, const TensorView& box) { copy(inputs.at(input.name).view(), box); };
   // PyTorch computed in f64; its own f32 comes within 5e-4 and 9e-3. 5 pyramid levels and 8 head convolutions stand
-  // before a norm. stand before a norm.
+  // before a norm.
   expect_ten_steps(trainer, extents, feed, expected,
                    {.loss = 1e-3, .gradient = 1e-2, .is_zero = is_bias_before_norm, .zeros = 13});
 }

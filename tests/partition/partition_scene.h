@@ -53,6 +53,15 @@ inline Program cut(std::string_view text, const Dims& partition_dims, std::int64
 
 inline Program cut(std::string_view text, const Cut& how) { return partition(parse_graph(text, op_table()), op_table(), how); }
 
+/// The first instruction of that kind on the value of that name.
+inline std::size_t index_of(const Program& program, InstructionKind kind, const std::string& name) {
+  for (std::size_t i = 0; i < program.instructions.size(); ++i)
+    if (program.instructions[i].kind == kind && program.graph.node(program.instructions[i].value).name == name)
+      return i;
+  ADD_FAILURE() << "no such instruction on " << name;
+  return 0;
+}
+
 inline bool any_has(const std::vector<std::string>& lines, const std::string& piece) {
   for (const auto& line : lines)
     if (line.find(piece) != std::string::npos) return true;

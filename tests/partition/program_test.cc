@@ -20,14 +20,6 @@ constexpr std::string_view kSound = R"(
 
 Program sound_program() { return cut(kSound, {1, 3, 1, 1}); }
 
-std::size_t index_of(const Program& program, InstructionKind kind, const std::string& name) {
-  for (std::size_t i = 0; i < program.instructions.size(); ++i)
-    if (program.instructions[i].kind == kind && program.graph.node(program.instructions[i].value).name == name)
-      return i;
-  ADD_FAILURE() << "no such instruction on " << name;
-  return 0;
-}
-
 void expect_found(const std::function<void(Program&)>& damage, const std::string& piece) {
   Program program = sound_program();
   ASSERT_EQ(joined(verify(program, op_table())), "");

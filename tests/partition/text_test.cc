@@ -4,31 +4,15 @@
 
 #include "libcore/graph/autodiff.h"
 #include "tests/partition/partition_scene.h"
+#include "tests/partition/program_text.h"
 
 namespace voxshard {
 namespace {
 
 using namespace test;
 
-constexpr std::string_view kByHand = R"(
-  image = input : f32[1x6x4x1]
-  kernel = parameter : f32[3x3x1x2]
-  conv = conv %image, %kernel kernel=3x3 pad=1x1/1x1
-  sum = channel_sum %conv
-  cut replicas=1 partition=1x2x1x1
-  value %0 cut 0:1 | 0:3 3:6 | 0:4
-  held %0 [0:1, -1:4, -1:5, 0:1] [0:1, 2:7, -1:5, 0:1]
-  value %2 cut 0:1 | 0:3 3:6 | 0:4
-  fill_margin %0
-  exchange %0 1>0 [0:1, 3:4, 0:4, 0:1], 0>1 [0:1, 2:3, 0:4, 0:1]
-  compute %2 | [0:1, 0:3, 0:4, 0:2] | [0:1, 3:6, 0:4, 0:2]
-  compute %3 partial | [0:1, 0:3, 0:4, 0:2] | [0:1, 3:6, 0:4, 0:2]
-  join %3
-  prologue 0
-)";
-
 TEST(ProgramText, AProgramByHandIsTheOneThatIsMade) {
-  const Program by_hand = parse_program(kByHand, op_table());
+  const Program by_hand = parse_program(kProgramByHand, op_table());
   EXPECT_EQ(joined(verify(by_hand, op_table())), "");
   EXPECT_EQ(by_hand, cut(by_hand.graph, {1, 2, 1, 1}));
 }
@@ -59,13 +43,13 @@ TEST(ProgramText, ProgramsOfManyShapesAndMeshesReadBack) {
 }
 
 TEST(ProgramText, BoxesThatAreNotTheirLayoutsReadBack) {
-  Program program = parse_program(kByHand, op_table());
+  Program program = parse_program(kProgramByHand, op_table());
   program.values[0].own[1].set(1, 2, 6);
   expect_reads_back(program);
 }
 
 TEST(ProgramText, AWordChangedByHandIsFoundByVerify) {
-  std::string text(kByHand);
+  std::string text(kProgramByHand);
   const std::string copy = "0>1 [0:1, 2:3,";
   text.replace(text.find(copy), copy.size(), "0>1 [0:1, 1:2,");
   EXPECT_TRUE(any_has(verify(parse_program(text, op_table()), op_table()), "a copy leaves its boxes"));
@@ -95,7 +79,7 @@ TEST(ParseProgram, RefusesWithTheLineAndWhatIsWrong) {
            Wrong{"join %3", "reduce %3", "an instruction: compute, join, fill_margin, exchange"},
            Wrong{"prologue 0", "prologue 6", "there are not as many instructions"},
        }) {
-    std::string text(kByHand);
+    std::string text(kProgramByHand);
     text.replace(text.find(wrong.from), wrong.from.size(), wrong.to);
     try {
       parse_program(text, op_table());
@@ -111,7 +95,7 @@ TEST(ParseProgram, RefusesWithTheLineAndWhatIsWrong) {
 TEST(ParseProgram, AChangedTextIsAProgramOrAConfigError) {
   constexpr std::uint64_t kSeed = 4;
   constexpr std::string_view kPieces[] = {"%", "0", "9", "-", "1", "|", ":", ",", " ", "\n", "[", "]", ">", "cut", "partial", "99999999999"};
-  const std::string whole = whole_text(parse_program(kByHand, op_table()));
+  const std::string whole = whole_text(parse_program(kProgramByHand, op_table()));
   int programs = 0;
   for (std::uint64_t i = 0; i < 3000; ++i) {
     std::uint64_t draw = 64 * i;

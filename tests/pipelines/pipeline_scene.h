@@ -9,10 +9,12 @@
 
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "io/datasets/dataset.h"
+#include "io/files/config_file.h"
 #include "io/volume/volume.h"
 #include "pipelines/runs/report.h"
 
@@ -71,6 +73,13 @@ class Scene {
       d.training.push_back({id(i), {image(i)}, label(i)});
     }
     write_dataset_json(d);
+  }
+  /// Changes what dataset.json says.
+  template <class Change>
+  void edit_dataset(const Change& change) const {
+    nlohmann::json json = read_json(data() / "dataset.json");
+    change(json);
+    std::ofstream(data() / "dataset.json") << json.dump();
   }
   static std::string bytes_of(const std::filesystem::path& path) {
     std::ifstream in(path, std::ios::binary);

@@ -1,10 +1,12 @@
 // A library for LD_PRELOAD that makes the disk of a program fail, as told by the environment:
 //
 //   VOXSHARD_FSYNC_FAILS=file | folder   every fsync of files, or of folders, fails with "Input/output error"
+//   VOXSHARD_FLOCK_FAILS=1               there are no locks, as on some network file systems
 //   VOXSHARD_KILL_AT_FSYNC=12            the process dies as by kill -9 when it syncs for the 12th time
 //
 // Loaded by the tests of the command line (tests/cli/disk_faults_test.cc).
 #include <dlfcn.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,6 +15,15 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+
+extern "C" int flock(int file, int operation) {
+  if (std::getenv("VOXSHARD_FLOCK_FAILS") != nullptr) {
+    errno = ENOLCK;
+    return -1;
+  }
+  const auto real = reinterpret_cast<int (*)(int, int)>(dlsym(RTLD_NEXT, "flock"));
+  return real(file, operation);
+}
 
 extern "C" int fsync(int file) {
   static std::atomic<int> calls{0};

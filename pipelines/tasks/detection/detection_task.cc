@@ -77,7 +77,7 @@ class DetectionTask : public TrainingTask {
   }
 
   /// Of a picture's file (of a frame the video's) and its boxes.
-  Json content(WorkerPool& pool, Progress& progress) const override {
+  Json content(bool, WorkerPool& pool, Progress& progress) const override {
     std::vector<HashedCase> cases;
     for (const auto& [role, set] : {std::pair("train/", &sets_.train), std::pair("validate/", &sets_.val)})
       for (const DetectionImage& image : set->images)

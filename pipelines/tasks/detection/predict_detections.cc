@@ -1,7 +1,6 @@
 #include "pipelines/tasks/detection/predict_detections.h"
 
 #include <algorithm>
-#include <new>
 #include <set>
 
 #include "io/boxes/coco.h"
@@ -98,7 +97,11 @@ class Detector {
     progress_.update("predict", 0, total, "");
     for (const Picture& picture : pictures_.list) {
       const std::string name = picture.file.filename().string();
-      if (!report_.interrupted) one(picture);
+      try {
+        if (!report_.interrupted) one(picture);
+      } catch (const Stopped&) {
+        report_.interrupted = true;
+      }
       if (report_.interrupted) report_.not_reached.push_back(name);
       else progress_.update("predict", static_cast<std::int64_t>(report_.cases.size() + report_.failures.size()), total, name);
     }
@@ -107,6 +110,7 @@ class Detector {
                                           " pictures could be predicted; the first: " + report_.failures.front().message);
     const fs::path written = report_.interrupted ? incomplete_path(o_.output) : o_.output;
     write_json(written, results_);
+    if (!report_.interrupted) remove_incomplete(o_.output);
     for (PredictedCase& c : report_.cases) c.file = written;
     const fs::path folder = folder_of(o_.output);
     const std::string quarantine = o_.output.stem().string() + ".quarantine.csv";  // the folder may be anybody's
@@ -194,10 +198,11 @@ class Detector {
                       std::to_string(pixels * o_.host_budget_bytes / bytes) + " pixels would fit: cut it, or raise host-memory");
   }
 
+  /// Errors: Stopped, before anything of this picture is among the results.
   void one(const Picture& picture) {
     const Stopwatch watch;
     const std::string name = picture.file.filename().string();
-    try {
+    const auto failure = failure_of(name, {ErrorKind::kInput, ErrorKind::kBudget}, [&] {
       require_fits(picture);
       const fs::path drawn = drawn_ ? named_file(d_.draw, drawn_names_.at(picture.id), ".png") : fs::path();
       const Tensor pixels = normalised(reader_.read(picture.file, {.dtype = DType::kF32}), preparation_);
@@ -207,15 +212,9 @@ class Detector {
       if (drawn_) draw(picture, found, drawn);
       detections_ += static_cast<std::int64_t>(found.size());
       report_.cases.push_back({name, o_.output, watch.seconds()});
-    } catch (const Error& e) {
-      if (e.kind() != ErrorKind::kInput && e.kind() != ErrorKind::kBudget) throw;
-      fail({name, e.code(), e.what()});
-    } catch (const std::bad_alloc&) {
-      session_->release();
-      fail(refused_memory(name));
-    } catch (const Stopped&) {  // nothing of this picture is among the results
-      report_.interrupted = true;
-    }
+    });
+    if (failure && failure->code == kRefusedMemory) session_->release();
+    if (failure) fail(*failure);
   }
 
   void fail(const CaseFailure& failure) {

@@ -4,7 +4,9 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
+#include <vector>
 
+#include "io/files/atomic_file.h"
 #include "io/image/draw_boxes.h"
 #include "io/video/video_reader.h"
 #include "io/video/video_writer.h"
@@ -15,10 +17,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
+std::vector<fs::path> outputs_of(const VideoPredictOptions& o) {
+  std::vector<fs::path> files = {o.json, o.prediction.coco, o.prediction.mot, o.drawn};
+  std::erase(files, fs::path());
+  return files;
+}
+
 void check_outputs(const VideoPredictOptions& o) {
   std::set<fs::path> files = {fs::weakly_canonical(o.video)};
-  for (const fs::path& file : {o.json, o.prediction.coco, o.prediction.mot, o.drawn})
-    if (!file.empty() && !files.insert(fs::weakly_canonical(file)).second)
+  for (const fs::path& file : outputs_of(o))
+    if (!files.insert(fs::weakly_canonical(file)).second)
       throw Error(ErrorKind::kUsage,
                   "[predict] " + file.string() + " is the video, or named for two outputs; choose another");
 }
@@ -92,6 +100,8 @@ class VideoDetector {
     report_.notes = video_.notes();
     results.close(report_.notes, !report_.interrupted);
     if (drawn) drawn->close(!report_.interrupted);
+    if (!report_.interrupted)
+      for (const fs::path& file : outputs_of(o_)) remove_incomplete(file);
     return report_;
   }
 

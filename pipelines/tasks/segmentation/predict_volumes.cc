@@ -1,7 +1,6 @@
 #include "pipelines/tasks/segmentation/predict_volumes.h"
 
 #include <algorithm>
-#include <new>
 #include <set>
 
 #include "io/files/content_hash.h"
@@ -13,6 +12,7 @@
 #include "pipelines/tasks/segmentation/predict_volume.h"
 #include "pipelines/tasks/segmentation/prepare_image.h"
 #include "pipelines/tasks/segmentation/sample_source.h"
+#include "pipelines/tasks/volume_files.h"
 
 namespace voxshard {
 namespace {
@@ -70,11 +70,15 @@ class Predictor {
     plan_all(images);
     std::set<std::string> ids;
     for (const fs::path& image : images) ids.insert(case_id(image, o_.formats));
-    folder_.start({.options = made_with_, .parts = ids, .protect = true});
+    folder_.start({.options = made_with_, .parts = ids, .resume = true, .protect = true});
     const auto total = static_cast<std::int64_t>(images.size());
     progress_.update("predict", 0, total, case_id(images.front(), o_.formats));
     for (const fs::path& image : images) {
-      if (!report_.interrupted) one(image);
+      try {
+        if (!report_.interrupted) one(image);
+      } catch (const Stopped&) {
+        report_.interrupted = true;
+      }
       if (report_.interrupted) report_.not_reached.push_back(case_id(image, o_.formats));
       else
         progress_.update("predict", static_cast<std::int64_t>(report_.cases.size() + report_.failures.size()), total,
@@ -118,45 +122,56 @@ class Predictor {
     if (const auto refused = planned_.refused.find(extents); refused != planned_.refused.end()) throw refused->second;
     if (const auto plan = planned_.process.find(extents); plan != planned_.process.end())
       static_cast<void>(predicting_bytes(info, path, plan_, plan->second, o_.formats.limits));
-    if (!info.warning.empty()) progress_.log("case " + case_id(path, o_.formats) + ": " + info.warning);
+    if (!info.warning.empty()) progress_.warn("case " + case_id(path, o_.formats) + ": " + info.warning);
   }
 
+  /// Errors: Stopped, before anything of this image was written.
   void one(const fs::path& path) {
     const Stopwatch watch;
     const std::string id = case_id(path, o_.formats);
     if (!seen_.insert(id).second) {
-      fail(id, "E_DUPLICATE", "[predict] " + path.string() + " would overwrite the prediction of another image of the same name; rename it");
+      fail({id, "E_DUPLICATE",
+            "[predict] " + path.string() +
+                " would overwrite the prediction of another image of the same name; rename it"});
       return;
     }
-    try {
+    const auto failure = failure_of(id, {ErrorKind::kInput, ErrorKind::kBudget}, [&] {
       throw_if_stopped(progress_);
       const fs::path file = named_file(o_.output, id, o_.formats.rows.front().endings.back());
       require_fits(path);
+      const std::string data = made_of(path);
+      if (folder_.holds(id, data)) {
+        report_.cases.push_back({id, file, 0});
+        ++report_.kept;
+        return;
+      }
       const Volume image = read_image(path, o_.formats);
       throw_if_stopped(progress_);
       const PreparedImage prepared = prepare_image(image, plan_);
       Volume labels{prepared.image.geometry,
                     predict_volume(*session_, prepared.image.voxels, air_value(plan_), spec_.multiple())};
-      const std::string data = file_hash(path);
       const Volume restored = restore_label(labels, prepared.original, plan_);
       folder_.begin(id, {file.filename().string()});
       write_volume(file, restored, DiskType::kU8, o_.formats);
       folder_.commit(id, data);
       report_.cases.push_back({id, file, watch.seconds()});
-    } catch (const Error& e) {
-      if (e.kind() != ErrorKind::kInput && e.kind() != ErrorKind::kBudget) throw;
-      fail(id, e.code(), e.what());
-    } catch (const std::bad_alloc&) {
-      session_->release();
-      fail(id, "E_MEMORY", refused_memory(id).message);
-    } catch (const Stopped&) {  // nothing of this image was written
-      report_.interrupted = true;
-    }
+    });
+    if (failure && failure->code == kRefusedMemory) session_->release();
+    if (!failure) return;
+    folder_.drop(id);  // of an image that this one replaced
+    fail(*failure);
   }
 
-  void fail(const std::string& id, const std::string& code, const std::string& message) {
-    report_.failures.push_back({id, code, message});
-    progress_.log("case " + shown_name(id) + ": " + message + " [quarantined]");
+  /// Of what a prediction is kept for, should it be asked for again: the image, and the grid that it was made on.
+  std::string made_of(const fs::path& path) const {
+    std::string text = std::string(VOXSHARD_VERSION) + " " + to_string(spec_.cut.mesh.partition);
+    for (const fs::path& file : files_of_volume(path)) text += " " + file_hash(file);
+    return content_hash(text);
+  }
+
+  void fail(const CaseFailure& failure) {
+    report_.failures.push_back(failure);
+    progress_.log("case " + shown_name(failure.id) + ": " + failure.message + " [quarantined]");
   }
 
   const PredictOptions& o_;

@@ -175,10 +175,13 @@ PrepareReport prepare_dataset(const PrepareOptions& options, Progress& progress)
   std::vector<char> usable(dataset.training.size(), 1);
   std::vector<CaseFailure> failures = missing;
   std::vector<Json> sources(dataset.training.size());
+  std::vector<std::vector<CaseFailure>> warnings(dataset.training.size());
+  const auto look_at = [&](std::int64_t i) {
+    sources[i] = source_hashes(dataset.training[i]);
+    warnings[i] = source_warnings(dataset.training[i], options.formats);
+  };
   if (options.resume)
-    CasePass("compare", dataset.training, options.threads, gate, progress)
-        .run([](std::int64_t) { return 0; },
-             [&](std::int64_t i) { sources[i] = source_hashes(dataset.training[i]); });
+    CasePass("compare", dataset.training, options.threads, gate, progress).run([](std::int64_t) { return 0; }, look_at);
   if (progress.stop_requested()) return report.interrupted = true, report;
   const auto known =
       options.resume ? earlier_plan(options.work, request_of(options, dataset, sources)) : std::nullopt;
@@ -189,7 +192,7 @@ PrepareReport prepare_dataset(const PrepareOptions& options, Progress& progress)
     CasePass pass("fingerprint", dataset.training, options.threads, gate, progress);
     std::vector<CaseFingerprint> all(dataset.training.size()), good;
     const auto need = [&](std::int64_t i) {
-      if (!options.resume) sources[i] = source_hashes(dataset.training[i]);
+      if (!options.resume) look_at(i);
       return reading_case_bytes(dataset.training[i], options.formats);
     };
     usable = pass.run(need, [&](std::int64_t i) {
@@ -205,6 +208,12 @@ PrepareReport prepare_dataset(const PrepareOptions& options, Progress& progress)
     complete_plan(plan, options, good);
     fingerprint = to_json(pool_fingerprints(good), good, plan.class_names);
   }
+  for (std::size_t i = 0; i < warnings.size(); ++i)
+    for (CaseFailure& w : warnings[i]) {
+      if (!usable[i]) continue;
+      progress.warn("case " + w.id + ": " + w.code + " " + w.message);
+      report.warnings.push_back(std::move(w));
+    }
   work.start({.options = options_hash(plan, options), .parts = part_names(dataset), .resume = options.resume});
   for (const char* part : {"images", "labels", "foreground", "cases"}) make_output_folder(options.work / part);
   const Json request = request_of(options, dataset, sources);
@@ -273,10 +282,15 @@ PrepareReport prepare_dataset(const PrepareOptions& options, Progress& progress)
 }
 
 Json to_json(const PrepareReport& report) {
-  return {{"work", report.work.string()},      {"plan", to_json(report.plan)},
-          {"prepared", report.prepared},       {"skipped", report.skipped},
-          {"failed", report.failures.size()},  {"failures", to_json(report.failures)},
-          {"interrupted", report.interrupted}, {"seconds", report.seconds}};
+  return {{"work", report.work.string()},
+          {"plan", to_json(report.plan)},
+          {"prepared", report.prepared},
+          {"skipped", report.skipped},
+          {"failed", report.failures.size()},
+          {"failures", to_json(report.failures)},
+          {"warnings", to_json(report.warnings)},
+          {"interrupted", report.interrupted},
+          {"seconds", report.seconds}};
 }
 
 }  // namespace voxshard

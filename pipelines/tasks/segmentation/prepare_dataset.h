@@ -35,6 +35,7 @@ struct PrepareReport {
   PreparePlan plan;
   int prepared = 0, skipped = 0;      // skipped: finished by an earlier run
   std::vector<CaseFailure> failures;  // also in quarantine.csv
+  std::vector<CaseFailure> warnings;  // what is odd about cases that are used: W_FORMS
   bool interrupted = false;
   double seconds = 0;
 };

@@ -2,13 +2,37 @@
 
 #include "io/files/config_file.h"
 #include "io/files/content_hash.h"
-#include "io/volume/nifti_header.h"
 #include "pipelines/tasks/segmentation/prepared_dataset.h"
+#include "pipelines/tasks/volume_files.h"
 
 namespace voxshard {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
+
+namespace {
+
+std::vector<fs::path> volumes_of(const Case& item) {
+  std::vector<fs::path> volumes = item.images;
+  if (item.label) volumes.push_back(*item.label);
+  return volumes;
+}
+
+}  // namespace
+
+std::vector<CaseFailure> source_warnings(const Case& item, const VolumeFormats& formats) {
+  std::vector<CaseFailure> warnings;
+  for (const fs::path& volume : volumes_of(item)) {
+    const auto unreadable = failure_of(item.id, {ErrorKind::kInput, ErrorKind::kNoCase}, [&] {
+      const VolumeInfo info = read_volume_info(volume, formats);
+      if (!info.warning.empty())
+        warnings.push_back({item.id, info.warning.substr(0, info.warning.find(' ')),
+                            volume.filename().string() + ": " + info.warning.substr(info.warning.find(' ') + 1)});
+    });
+    if (unreadable) break;  // the case is left out when it is read, with that reason
+  }
+  return warnings;
+}
 
 Json source_hashes(const Case& item) {
   Json hashes = Json::array();
@@ -19,13 +43,8 @@ Json source_hashes(const Case& item) {
       hashes.push_back({path.filename().string(), nullptr});
     }
   };
-  const auto add_volume = [&](const fs::path& path) {  // a pair's header and voxels are two files
-    const auto files = nifti_files(path);
-    if (!files || files->first == files->second) return add(path);
-    add(files->first), add(files->second);
-  };
-  for (const auto& image : item.images) add_volume(image);
-  if (item.label) add_volume(*item.label);
+  for (const fs::path& volume : volumes_of(item))
+    for (const fs::path& file : files_of_volume(volume)) add(file);
   return hashes;
 }
 

@@ -19,6 +19,9 @@ namespace voxshard {
 /// [[name, hash], ...] of the files a case is made of; null for one that cannot be read, which its turn will say.
 nlohmann::ordered_json source_hashes(const Case& item);
 
+/// What is odd about the volumes of a case, by their headers: W_FORMS. Those that cannot be read have none.
+std::vector<CaseFailure> source_warnings(const Case& item, const VolumeFormats& formats);
+
 /// What the plan depends on: an earlier plan holds as long as this is the same.
 ///   sources  by training case
 nlohmann::ordered_json request_of(const PrepareOptions& options, const Dataset& dataset,

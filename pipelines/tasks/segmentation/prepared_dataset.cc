@@ -92,6 +92,9 @@ PreparedDataset read_prepared(const std::filesystem::path& folder) {
       for (std::int64_t extent : c.at("shape")) item.shape.push_back(extent);
       item.class_voxels = c.at("class_voxels").get<std::vector<std::int64_t>>();
       if (!is_as_made(manifest, folder, case_part(item.id))) others.push_back(item.id);
+      else
+        for (const auto& [path, noted] : manifest.parts.at(case_part(item.id)).files)
+          item.hashes[folder / path] = noted.hash;
       prepared.cases.push_back(std::move(item));
     }
   } catch (const nlohmann::json::exception& e) {

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -22,6 +23,7 @@ namespace voxshard {
 struct PreparedCase {
   std::string id;
   std::filesystem::path image, label, foreground;
+  std::map<std::filesystem::path, std::string> hashes;  // of these files, as `prepare` noted them
   Shape shape;                             // (D, H, W) of both volumes
   std::vector<std::int64_t> class_voxels;  // by class, on the prepared grid
 };

@@ -199,6 +199,8 @@ std::string to_text(const PrepareReport& r) {
   text += "\n" + std::to_string(r.prepared) + " prepared, " + std::to_string(r.skipped) + " finished before, " +
           std::to_string(r.failures.size()) + " quarantined";
   if (!r.failures.empty()) text += " (see " + (r.work / "quarantine.csv").string() + ")";
+  if (!r.warnings.empty())
+    text += ", " + std::to_string(r.warnings.size()) + " warnings (see " + (r.work / "run.json").string() + ")";
   return text + " in " + duration_text(r.seconds) + (r.interrupted ? "; INCOMPLETE: stopped, go on with {resume}\n" : "\n");
 }
 

@@ -83,13 +83,16 @@ class VolumeTask : public TrainingTask {
             {"pad_multiple", s.pad_multiple}};
   }
 
-  /// Of image, label and foreground as `prepare` wrote them.
-  Json content(WorkerPool& pool, Progress& progress) const override {
+  /// Of image, label and foreground. A new run takes the hashes that `prepare` noted: read_prepared has seen that size
+  /// and time of the files are the same.
+  Json content(bool resumes, WorkerPool& pool, Progress& progress) const override {
     std::vector<HashedCase> cases;
     for (const auto& [role, ids] : {std::pair("train/", &split_.train), std::pair("validate/", &split_.val)})
       for (std::size_t index : indices(dataset_, *ids)) {
         const PreparedCase& item = dataset_.cases[index];
-        cases.push_back({.name = role + item.id, .files = {item.image, item.label, item.foreground}});
+        cases.push_back({.name = role + item.id,
+                         .files = {item.image, item.label, item.foreground},
+                         .known = resumes ? std::map<fs::path, std::string>() : item.hashes});
       }
     return case_hashes(cases, pool, progress);
   }

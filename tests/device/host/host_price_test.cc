@@ -87,13 +87,6 @@ Program small_program(std::int64_t cores) {
   return cut(graph, {1, cores, 1, 1});
 }
 
-std::size_t index_of(const Program& program, InstructionKind kind, const std::string& name) {
-  for (std::size_t i = 0; i < program.instructions.size(); ++i)
-    if (program.instructions[i].kind == kind && program.graph.node(program.instructions[i].value).name == name) return i;
-  ADD_FAILURE() << "no such instruction on " << name;
-  return 0;
-}
-
 TEST(HostPrice, AStepByHand) {
   const Program program = small_program(3);
   const StepPrice price = price_host_step(program, op_table(), round_rates(1), {});

@@ -22,14 +22,6 @@ Program toy_program(const Shape& image, const Dims& grid, std::int64_t replicas 
   return cut(graph, grid, replicas);
 }
 
-std::size_t index_of(const Program& program, InstructionKind kind, const std::string& name) {
-  for (std::size_t i = 0; i < program.instructions.size(); ++i)
-    if (program.instructions[i].kind == kind && program.graph.node(program.instructions[i].value).name == name)
-      return i;
-  ADD_FAILURE() << "no such instruction on " << name;
-  return 0;
-}
-
 InstructionPrice price_of(const StepPrice& step, const Program& program, InstructionKind kind,
                           const std::string& name) {
   return step.instructions.at(index_of(program, kind, name));

@@ -22,6 +22,7 @@ TEST(FileName, WhatLeavesTheFolderOrCannotBeReadBackIsNone) {
   }
   try {
     named_file("work", "../x");
+    ADD_FAILURE() << "a path was taken for a name";
   } catch (const Error& e) {
     EXPECT_STREQ(e.code(), "E_NAME");
   }

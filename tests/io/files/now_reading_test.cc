@@ -48,14 +48,19 @@ TEST_F(NowReadingDeath, ACrashWithoutAFileSaysNothing) {
   EXPECT_EXIT(crash(), testing::KilledBySignal(SIGFPE), "^$");
 }
 
-#endif
-
-TEST(NowReading, MoreFilesThanSlotsAndLongNamesAreHarmless) {
-  std::vector<std::unique_ptr<NowReading>> many;
-  for (int i = 0; i < 200; ++i) many.push_back(std::make_unique<NowReading>(std::string(5000, 'x')));
-  many.clear();
-  const NowReading again("a");
+TEST_F(NowReadingDeath, AfterMoreFilesThanCanBeNotedTheNextIsNamed) {
+  const auto crash = [] {
+    note_crashes(STDERR_FILENO);
+    std::vector<std::unique_ptr<NowReading>> many;
+    for (int i = 0; i < 200; ++i) many.push_back(std::make_unique<NowReading>(std::string(5000, 'x')));
+    many.clear();
+    const NowReading again("a.mp4");
+    ::raise(SIGSEGV);
+  };
+  EXPECT_EXIT(crash(), testing::KilledBySignal(SIGSEGV), "while reading a.mp4; files");
 }
+
+#endif
 
 }  // namespace
 }  // namespace voxshard

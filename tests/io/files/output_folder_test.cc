@@ -3,8 +3,10 @@
 #include "io/files/output_folder.h"
 
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
+#include "io/files/file_name.h"
 #include "tests/io/test_files.h"
 
 namespace voxshard {
@@ -16,6 +18,24 @@ void make(OutputFolder& folder, const std::string& part, const std::string& byte
   write_bytes(folder.path() / (part + ".txt"), bytes);
   folder.commit(part, data);
 }
+
+/// Files of this process grow no further while it lives.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(std::uintmax_t bytes) : handler_(::signal(SIGXFSZ, SIG_IGN)) {
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit limit{static_cast<rlim_t>(bytes), before_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  ~FileSizeLimit() {
+    ::setrlimit(RLIMIT_FSIZE, &before_);
+    ::signal(SIGXFSZ, handler_);
+  }
+
+ private:
+  rlimit before_{};
+  void (*handler_)(int);
+};
 
 struct OwnedFolder : testing::Test {
   fs::path path() const { return dir.path() / "out"; }
@@ -221,6 +241,63 @@ TEST_F(OwnedFolder, TemporaryFilesOfKilledCallsGo) {
   EXPECT_FALSE(there("images/.tmp.123.case.nii"));
   EXPECT_FALSE(there(".tmp.node_1-7.plans.json"));
   EXPECT_TRUE(there(".tmp.notes.txt"));
+}
+
+TEST_F(OwnedFolder, AResumedCallDoesNotReplaceAProtectedFileThatSomebodyChanged) {
+  const FolderParts call{.options = "a", .parts = {"one"}, .resume = true, .protect = true};
+  {
+    OutputFolder folder(use());
+    folder.start(call);
+    make(folder, "one", "1");
+  }
+  {
+    OutputFolder folder(use());
+    folder.start(call);
+    EXPECT_TRUE(folder.holds("one", "d"));
+  }
+  write_bytes(path() / "one.txt", "corrected by hand");
+  expect_error(ErrorKind::kOutput, "one.txt, which somebody changed", [&] { OutputFolder(use()).start(call); });
+}
+
+TEST_F(OwnedFolder, APartThatIsDroppedIsNobodys) {
+  OutputFolder folder(use());
+  folder.start({.options = "a", .parts = {"one", "two"}});
+  make(folder, "one", "1"), make(folder, "two", "2");
+  folder.drop("one"), folder.drop("never made");
+  EXPECT_FALSE(there("one.txt"));
+  EXPECT_TRUE(there("two.txt"));
+  EXPECT_FALSE(folder.holds("one", "d"));
+  EXPECT_FALSE(read_manifest(path()).value().parts.at("one").whole);
+}
+
+TEST_F(OwnedFolder, AShortWriteToTheManifestIsTakenBack) {
+  OutputFolder folder(use());
+  folder.start({.options = "a", .parts = {"one", "two", "three"}});
+  make(folder, "one", "1");
+  const auto before = fs::file_size(path() / kManifestName);
+  {
+    const FileSizeLimit limit(before + 7);  // the next line does not fit
+    expect_error(ErrorKind::kOutput, "No space left", [&] { folder.begin("two", {"two.txt"}); });
+  }
+  EXPECT_EQ(fs::file_size(path() / kManifestName), before);
+  make(folder, "three", "3");
+  const Manifest manifest = read_manifest(path()).value();
+  EXPECT_TRUE(manifest.parts.at("one").whole && manifest.parts.at("three").whole);
+  EXPECT_FALSE(manifest.parts.contains("two"));
+}
+
+TEST_F(OwnedFolder, APartOfTheLongestNameIsReadBack) {
+  const std::string longest(kMostNameBytes, 'x'), file = longest + ".safetensors";
+  {
+    OutputFolder folder(use());
+    folder.start({.options = "a", .parts = {longest}});
+    folder.begin(longest, {file});
+    write_bytes(path() / file, "1");
+    folder.commit(longest, "d");
+  }
+  OutputFolder folder(use());
+  folder.start({.options = "a", .parts = {longest}, .resume = true});
+  EXPECT_TRUE(folder.holds(longest, "d"));
 }
 
 }  // namespace

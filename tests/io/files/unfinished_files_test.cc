@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <memory>
+#include <vector>
+
 #include "io/files/atomic_file.h"
 
 namespace voxshard {
@@ -25,9 +28,26 @@ TEST(UnfinishedFiles, AreRemovedAndWholeOnesStay) {
 }
 
 TEST(UnfinishedFiles, MoreThanCanBeNotedAreWrittenAllTheSame) {
-  for (int i = 0; i < 200; ++i) note_unfinished("/nowhere/" + std::to_string(i));
-  for (int i = 0; i < 200; ++i) forget_unfinished("/nowhere/" + std::to_string(i));
+  const fs::path folder = fs::temp_directory_path() / ("voxshard_many_unfinished_" + std::to_string(::getpid()));
+  fs::create_directories(folder);
+  std::vector<std::unique_ptr<AtomicFile>> files;
+  for (int i = 0; i < 100; ++i) files.push_back(std::make_unique<AtomicFile>(folder / std::to_string(i)));
+  for (auto& file : files) file->commit();
+  files.clear();
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder), {}), 100);
+  AtomicFile later(folder / "later");  // there is room again
   remove_unfinished_files();
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder), {}), 100);
+  fs::remove_all(folder);
+}
+
+TEST(AtomicFile, OnlyNamesOfTemporaryFilesAreTemporary) {
+  const fs::path mine = temporary_path("out/found.json");
+  forget_unfinished(mine);
+  EXPECT_TRUE(is_temporary(mine));
+  EXPECT_TRUE(is_temporary("a/.tmp.123.case.nii")) << "of an older version";
+  for (const char* other : {".tmp.notes.txt", "found.json", ".tmp.1-2.", "tmp.node-1.x"})
+    EXPECT_FALSE(is_temporary(other)) << other;
 }
 
 TEST(AtomicFile, WhatAStopCutShortHasAnotherName) {

@@ -10,6 +10,7 @@
 #include "pipelines/commands/run_predict.h"
 #include "pipelines/tasks/segmentation/evaluate_labels.h"
 #include "pipelines/tasks/segmentation/prepared_dataset.h"
+#include "tests/pipelines/prepare_scene.h"
 #include "tests/pipelines/training_scene.h"
 
 namespace voxshard {
@@ -45,12 +46,6 @@ void killed_at(const std::string& stage, std::int64_t done, const std::function<
 
 std::string spacing_x(const Scene& scene, int i) {
   return std::to_string(read_volume_info(prepared_image(scene.work(), Scene::id(i))).geometry.spacing[0]);
-}
-
-PrepareOptions preparation(const Scene& scene, const std::string& spacing, bool resume = false) {
-  PrepareOptions o;
-  o.dataset = scene.data(), o.work = scene.work(), o.spacing = spacing, o.resume = resume;
-  return o;
 }
 
 TEST(Folders, AKilledPreparationWithOtherOptionsIsNeverTrainedOn) {
@@ -210,8 +205,12 @@ TEST(Folders, ADemoOfPicturesOverAnotherDoesNotMixThem) {
 
 TEST(Folders, WhatIsBeingWrittenIsNotRead) {
   Scene scene("folders_reading");
+  int asked = 0;
   const auto refused = [&](const std::function<void()>& read) {
-    return [read] { expect_error(ErrorKind::kInput, "is being written by another voxshard (process", read); };
+    return [read, &asked] {
+      expect_error(ErrorKind::kInput, "is being written by another voxshard (process", read);
+      ++asked;
+    };
   };
   ActingProgress demo("phantoms", 2, refused([&] { prepare_dataset(preparation(scene, "keep"), scene.progress); }));
   run_demo({.folder = scene.data(), .cases = 2, .test_cases = 1}, demo);
@@ -223,6 +222,7 @@ TEST(Folders, WhatIsBeingWrittenIsNotRead) {
   OutputFolder out({.folder = scene.path("out"), .command = "predict", .inputs = {}});
   out.start({.options = "a", .parts = {}});
   refused([&] { evaluate_labels(evaluate, scene.progress); })();
+  EXPECT_EQ(asked, 3);
 }
 
 TEST(Folders, PredictionsOfTwoRunsAreNotMixed) {

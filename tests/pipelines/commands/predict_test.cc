@@ -132,5 +132,52 @@ TEST(RunPredict, ACheckpointOfAnotherModelIsRefused) {
   EXPECT_FALSE(std::filesystem::exists(o.output));
 }
 
+struct StopAfterOne : RecordingProgress {
+  void update(std::string_view stage, std::int64_t done, std::int64_t, std::string_view) override {
+    stop = stop || (stage == "predict" && done >= 1);
+  }
+};
+
+TEST(RunPredict, WhatAStoppedCallFinishedIsKeptByTheNext) {
+  PredictScene scene("predict_stopped");
+  PredictOptions o = scene.predict();
+  StopAfterOne stopping;
+  const PredictReport first = run_predict(o, stopping);
+  EXPECT_TRUE(first.interrupted);
+  ASSERT_EQ(first.cases.size(), 1u);
+  const auto time = std::filesystem::last_write_time(first.cases[0].file);
+  const PredictReport rest = run_predict(o, scene.progress);
+  EXPECT_EQ(rest.cases.size(), 3u);
+  EXPECT_EQ(rest.kept, 1);
+  EXPECT_THAT(rest.text, testing::HasSubstr("3 predicted (1 by an earlier call, kept), 0 quarantined"));
+  EXPECT_EQ(std::filesystem::last_write_time(first.cases[0].file), time);
+  o.output = scene.path("whole");
+  for (const PredictedCase& c : run_predict(o, scene.progress).cases)
+    EXPECT_TRUE(Scene::bytes_of(c.file) == Scene::bytes_of(scene.path("out") / c.file.filename())) << c.id;
+}
+
+TEST(RunPredict, OnlyAPredictionOfTheSameImageOnTheSameGridIsKept) {
+  PredictScene scene("predict_kept");
+  PredictOptions o = scene.predict();
+  run_predict(o, scene.progress);
+  EXPECT_EQ(run_predict(o, scene.progress).kept, 3);
+  o.partition = Dims{1, 2, 1, 1, 1};
+  EXPECT_EQ(run_predict(o, scene.progress).kept, 0);
+  std::filesystem::copy_file(scene.path("in/phantom_000.nii.gz"), scene.path("in/phantom_001.nii.gz"),
+                             std::filesystem::copy_options::overwrite_existing);
+  EXPECT_EQ(run_predict(o, scene.progress).kept, 2);
+  std::filesystem::resize_file(scene.path("out/phantom_002.nii.gz"), 0);  // somebody's
+  expect_error(ErrorKind::kOutput, "phantom_002.nii.gz, which somebody changed",
+               [&] { run_predict(o, scene.progress); });
+}
+
+TEST(RunPredict, ThePredictionOfAnImageThatWasReplacedDoesNotStay) {
+  PredictScene scene("predict_replaced");
+  run_predict(scene.predict(), scene.progress);
+  Scene::truncate(scene.path("in/phantom_001.nii.gz"));
+  EXPECT_EQ(run_predict(scene.predict(), scene.progress).failures.size(), 1u);
+  EXPECT_FALSE(std::filesystem::exists(scene.path("out/phantom_001.nii.gz")));
+}
+
 }  // namespace
 }  // namespace voxshard

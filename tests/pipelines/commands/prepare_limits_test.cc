@@ -2,13 +2,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "io/files/config_file.h"
 #include "io/volume/mapped_volume.h"
 #include "pipelines/tasks/segmentation/prepare_dataset.h"
 #include "pipelines/tasks/segmentation/prepared_dataset.h"
-#include "tests/pipelines/pipeline_scene.h"
+#include "tests/pipelines/prepare_scene.h"
 
 namespace voxshard {
 namespace {
@@ -16,24 +17,12 @@ namespace {
 using ::testing::Contains;
 using ::testing::HasSubstr;
 
-PrepareOptions options_of(const Scene& scene) {
-  PrepareOptions options;
-  options.dataset = scene.data(), options.work = scene.work(), options.threads = 2;
-  return options;
-}
-
-void edit_dataset(const Scene& scene, const std::function<void(nlohmann::json&)>& change) {
-  nlohmann::json json = read_json(scene.data() / "dataset.json");
-  change(json);
-  std::ofstream(scene.data() / "dataset.json") << json.dump();
-}
-
 TEST(Prepare, ACaseThatIsTooLargeCostsItself) {
   Scene scene("prepare_large");
   scene.write_dataset(2);
   write_volume(scene.image(1), Scene::make_image(1, {40, 40, 40}), DiskType::kI16);
   write_volume(scene.label(1), Scene::make_label({40, 40, 40}), DiskType::kU8);
-  PrepareOptions options = options_of(scene);
+  PrepareOptions options = preparation(scene);
   options.formats.limits.most_voxels = 10000;
   PrepareReport report = prepare_dataset(options, scene.progress);
   EXPECT_EQ(report.prepared, 1);
@@ -57,7 +46,7 @@ std::string spacing_in(const std::string& message) {
 TEST(Prepare, ASpacingThatIsTooFineIsRefusedWithOneThatFits) {
   Scene scene("prepare_fine");
   scene.write_dataset(2);
-  PrepareOptions options = options_of(scene);
+  PrepareOptions options = preparation(scene);
   options.spacing = "0.01,0.01,0.01";  // 2400 x 2000 x 2400 voxels
   for (const VolumeLimits limits : {VolumeLimits{.most_voxels = 50000}, VolumeLimits{.memory_bytes = 400000},
                                     VolumeLimits{.most_voxels = 1000000, .memory_bytes = 100000}}) {
@@ -79,7 +68,7 @@ TEST(Prepare, ASpacingBeyondReasonIsAWrongOption) {
   Scene scene("prepare_spacing");
   scene.write_dataset(1);
   for (const char* spacing : {"1e-300,1,1", "inf,1,1", "0,1,1", "nan,1,1", "1e5,1,1"}) {
-    PrepareOptions options = options_of(scene);
+    PrepareOptions options = preparation(scene);
     options.spacing = spacing;
     try {
       prepare_dataset(options, scene.progress);
@@ -93,7 +82,7 @@ TEST(Prepare, ASpacingBeyondReasonIsAWrongOption) {
 TEST(Prepare, MemoryForOneCaseAtATimeGivesTheSameFiles) {
   Scene scene("prepare_narrow");
   scene.write_dataset(4);
-  PrepareOptions options = options_of(scene);
+  PrepareOptions options = preparation(scene);
   options.spacing = "3,3,3", options.threads = 4;
   prepare_dataset(options, scene.progress);
   const std::string wide = Scene::bytes_of(scene.work() / "images/case_3.nii");
@@ -108,13 +97,13 @@ TEST(Prepare, OnlyAChannelCalledCtIsNormalisedAsCt) {
   scene.write_dataset(2);
   for (const auto& [channel, wanted] : {std::pair("CT", Normalise::kCt), std::pair("ct", Normalise::kCt),
                                         std::pair("T1", Normalise::kZscore), std::pair("noNorm", Normalise::kNone)}) {
-    edit_dataset(scene, [&, name = std::string(channel)](nlohmann::json& json) { json["channel_names"]["0"] = name; });
-    EXPECT_EQ(prepare_dataset(options_of(scene), scene.progress).plan.normalise, wanted) << channel;
+    scene.edit_dataset([&, name = std::string(channel)](nlohmann::json& json) { json["channel_names"]["0"] = name; });
+    EXPECT_EQ(prepare_dataset(preparation(scene), scene.progress).plan.normalise, wanted) << channel;
   }
   EXPECT_THAT(scene.progress.lines, Contains(HasSubstr("channel \"T1\" is no CT: normalised by zscore")));
-  edit_dataset(scene, [](nlohmann::json& json) { json["channel_names"]["0"] = "rgb_to_0_1"; });
-  EXPECT_THROW(prepare_dataset(options_of(scene), scene.progress), Error);
-  PrepareOptions asked = options_of(scene);
+  scene.edit_dataset([](nlohmann::json& json) { json["channel_names"]["0"] = "rgb_to_0_1"; });
+  EXPECT_THROW(prepare_dataset(preparation(scene), scene.progress), Error);
+  PrepareOptions asked = preparation(scene);
   asked.normalise = Normalise::kCt;
   EXPECT_EQ(prepare_dataset(asked, scene.progress).plan.normalise, Normalise::kCt) << "a user who says so is obeyed";
 }
@@ -122,8 +111,8 @@ TEST(Prepare, OnlyAChannelCalledCtIsNormalisedAsCt) {
 TEST(Prepare, IgnoredVoxelsAreOfNoClass) {
   Scene scene("prepare_ignore");
   scene.write_dataset(2);
-  edit_dataset(scene, [](nlohmann::json& json) { json["labels"] = {{"background", 0}, {"one", 1}, {"ignore", 2}}; });
-  const PrepareReport report = prepare_dataset(options_of(scene), scene.progress);
+  scene.edit_dataset([](nlohmann::json& json) { json["labels"] = {{"background", 0}, {"one", 1}, {"ignore", 2}}; });
+  const PrepareReport report = prepare_dataset(preparation(scene), scene.progress);
   EXPECT_TRUE(report.failures.empty());
   const PreparedDataset d = read_prepared(scene.work());
   EXPECT_EQ(d.plan.classes(), 2);
@@ -133,6 +122,31 @@ TEST(Prepare, IgnoredVoxelsAreOfNoClass) {
   EXPECT_EQ(std::count(label.voxels.as<std::int32_t>(), label.voxels.as<std::int32_t>() + label.voxels.count(), 2),
             160);
   EXPECT_EQ(load_foreground(d.cases[0], 2).by_class.size(), 2u);
+}
+
+TEST(Prepare, TwoPlacesOfOneVolumeAreSaidAndReported) {
+  Scene scene("prepare_forms");
+  scene.ending = ".nii";
+  scene.write_dataset(2);
+  std::string bytes = Scene::bytes_of(scene.image(1));
+  const std::int16_t code = 1;
+  float x = 0;
+  std::memcpy(&bytes[252], &code, 2);  // qform_code
+  std::memcpy(&x, &bytes[268], 4);     // qoffset_x
+  x += 35;
+  std::memcpy(&bytes[268], &x, 4);
+  std::ofstream(scene.image(1), std::ios::binary) << bytes;
+  for (const bool resume : {false, true}) {
+    RecordingProgress progress;
+    const PrepareReport report = prepare_dataset(preparation(scene, "keep", resume), progress);
+    EXPECT_EQ(report.prepared + report.skipped, 2) << "it is used";
+    ASSERT_EQ(report.warnings.size(), 1u);
+    EXPECT_EQ(report.warnings[0].id, "case_1");
+    EXPECT_EQ(report.warnings[0].code, "W_FORMS");
+    EXPECT_THAT(progress.lines,
+                Contains(HasSubstr("case case_1: W_FORMS case_1_0000.nii: qform and sform differ by 35.0 mm")));
+    EXPECT_EQ(to_json(report).at("warnings").at(0).at("code"), "W_FORMS");
+  }
 }
 
 }  // namespace

@@ -3,14 +3,20 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <thread>
 
 #include "libcore/base/parallel.h"
 
 namespace voxshard {
 namespace {
 
+/// Lets the others in, if they may.
+void linger() {
+  for (int i = 0; i < 20; ++i) std::this_thread::yield();
+}
+
 TEST(MemoryGate, WhatIsInsideTogetherFits) {
-  for (const std::int64_t most : {10, 25, 100}) {
+  for (const std::int64_t most : {10, 15, 25}) {  // four workers would hold up to 40
     MemoryGate gate(most);
     std::atomic<std::int64_t> held{0}, widest{0};
     WorkerPool pool(4);
@@ -21,6 +27,7 @@ TEST(MemoryGate, WhatIsInsideTogetherFits) {
       std::int64_t seen = widest;
       while (seen < now && !widest.compare_exchange_weak(seen, now)) {
       }
+      linger();
       held -= bytes;
     });
     EXPECT_LE(widest, most);
@@ -35,9 +42,29 @@ TEST(MemoryGate, WhatIsMoreThanAllGoesInAlone) {
   pool.run(30, [&](std::int64_t, int) {
     const auto hold = gate.enter(1000);
     if (++inside > 1) ++together;
+    linger();
     --inside;
   });
   EXPECT_EQ(together, 0);
+}
+
+TEST(MemoryGate, WhatDoesNotFitWaitsUntilTheOtherHasLeft) {
+  MemoryGate gate(10);
+  std::atomic<bool> asks{false}, inside{false};
+  std::thread other;
+  {
+    const auto hold = gate.enter(6);
+    other = std::thread([&] {
+      asks = true;
+      const auto second = gate.enter(5);
+      inside = true;
+    });
+    while (!asks) std::this_thread::yield();
+    for (int i = 0; i < 1000; ++i) std::this_thread::yield();
+    EXPECT_FALSE(inside);
+  }
+  other.join();
+  EXPECT_TRUE(inside);
 }
 
 }  // namespace

@@ -164,6 +164,10 @@ TEST_F(PredictVideo, AStopLeavesWholeFilesThatSaySo) {
   const auto json = nlohmann::json::parse(read_bytes(file("found.incomplete.json")));
   EXPECT_EQ(json.at("complete"), false);
   EXPECT_EQ(indices(json), (std::vector<std::int64_t>{0, 1, 2}));
+  progress_.stop = false;
+  predict_video(options(), kClasses, bright_square, progress_);
+  EXPECT_TRUE(fs::exists(file("found.json")));
+  EXPECT_FALSE(fs::exists(file("found.incomplete.json"))) << "of an earlier call";
 }
 
 TEST_F(PredictVideo, AnErrorOfTheDetectorLeavesNoFile) {

@@ -1,6 +1,7 @@
 // Detection in new pictures: COCO results in the pixels of the file, the same however the picture is cut, a bad picture
 // costs itself only, and no input is ever overwritten.
 #include "io/files/config_file.h"
+#include "io/files/output_folder.h"
 #include "pipelines/commands/run_predict.h"
 #include "pipelines/tasks/detection/predict_detections.h"
 #include "pipelines/tasks/detection/predict_image.h"
@@ -99,6 +100,29 @@ TEST(PredictDetections, WhatDoesNotFitTheRunIsRefusedBeforeAnyOutput) {
   std::filesystem::create_directories(o.input);
   expect_error(ErrorKind::kNoCase, "no PNG", [&] { run_predict(o, scene.progress); });
   EXPECT_FALSE(std::filesystem::exists(scene.path("new")));
+}
+
+TEST(PredictDetections, ACompleteCallRemovesWhatAStopLeft) {
+  DetectorScene scene("detect_stopped");
+  struct : RecordingProgress {
+    void update(std::string_view stage, std::int64_t done, std::int64_t, std::string_view) override {
+      stop = stop || (stage == "predict" && done >= 1);
+    }
+  } stopping;
+  EXPECT_TRUE(run_predict(scene.predict(), stopping).interrupted);
+  EXPECT_TRUE(std::filesystem::exists(scene.path("found.incomplete.json")));
+  EXPECT_FALSE(run_predict(scene.predict(), scene.progress).interrupted);
+  EXPECT_TRUE(std::filesystem::exists(scene.path("found.json")));
+  EXPECT_FALSE(std::filesystem::exists(scene.path("found.incomplete.json")));
+}
+
+TEST(PredictDetections, PicturesAreNotDrawnIntoAFolderThatIsBeingWritten) {
+  DetectorScene scene("detect_locked");
+  PredictOptions o = scene.predict();
+  detection_of(o).draw = scene.path("drawn");
+  const OutputFolder other({.folder = scene.path("drawn"), .command = "predict (pictures)", .inputs = {}});
+  expect_error(ErrorKind::kOutput, "in use by another voxshard", [&] { run_predict(o, scene.progress); });
+  EXPECT_FALSE(std::filesystem::exists(o.output));
 }
 
 }  // namespace

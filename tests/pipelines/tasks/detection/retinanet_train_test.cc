@@ -128,5 +128,19 @@ TEST(TrainRetinaNet, AUNetDoesNotTrainOnPictures) {
   expect_error(ErrorKind::kInput, "voxshard prepare", [&] { run_train(o, scene.progress); });
 }
 
+TEST(TrainRetinaNet, ARunThatIsStoppedWhileItsDataAreHashedGoesOn) {
+  PicturesScene scene("retinanet_hashed");
+  struct : RecordingProgress {
+    void update(std::string_view stage, std::int64_t, std::int64_t, std::string_view) override {
+      stop = stop || stage == "check data";
+    }
+  } stopping;
+  TrainOptions o = scene.options("run");
+  EXPECT_THROW(run_train(o, stopping), Stopped);
+  EXPECT_TRUE(std::filesystem::exists(o.run / "run.json")) << "`train --resume RUN` reads the options of it";
+  o.resume = true;
+  EXPECT_EQ(run_train(o, scene.progress).steps, 4);
+}
+
 }  // namespace
 }  // namespace voxshard
