@@ -78,14 +78,16 @@ Entry read_entry(const std::string& name, const json& value, std::uint64_t data_
   if (!shape.is_array() || shape.size() > kMaxRank)
     refuse(path, "tensor \"" + name + "\" has a shape of more than 6 axes");
   if (!offsets.is_array() || offsets.size() != 2) refuse(path, "tensor \"" + name + "\" has no two data_offsets");
-  // Counted in doubles first: 2^40 per axis over 6 axes would wrap around in 64 bits.
-  double estimate = static_cast<double>(dtype_bytes(entry.type));
+  // Counted in doubles first: 2^40 per axis over 6 axes would wrap around in 64 bits, also when a later axis has none.
+  double estimate = static_cast<double>(dtype_bytes(entry.type)), widest = estimate;
   for (const json& extent : shape) {
     const std::uint64_t e = whole_number(extent, path, name);
     if (e > (std::uint64_t{1} << 40)) refuse(path, "tensor \"" + name + "\" has an impossible extent");
     entry.shape.push_back(static_cast<std::int64_t>(e));
     estimate *= static_cast<double>(e);
+    widest *= static_cast<double>(std::max<std::uint64_t>(e, 1));
   }
+  if (widest > 0x1p60) refuse(path, "tensor \"" + name + "\" has an impossible shape");
   if (estimate > static_cast<double>(data_bytes)) refuse(path, "tensor \"" + name + "\" is larger than the file");
   std::uint64_t bytes = static_cast<std::uint64_t>(dtype_bytes(entry.type));
   for (auto e : entry.shape) bytes *= static_cast<std::uint64_t>(e);

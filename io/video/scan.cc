@@ -17,11 +17,15 @@ bool grows_strictly(const std::vector<IndexedFrame>& frames) {
          }) == frames.end();
 }
 
+/// Timestamps are at most 2^60 (shown_at): sums of one with a duration, or with the intervals of 2^28 frames, stay
+/// whole.
+constexpr std::int64_t kMostDuration = std::int64_t{1} << 60, kMostInterval = std::int64_t{1} << 32;
+
 /// The ticks from frame to frame by the rate that the stream states, at least 1.
 std::int64_t stated_interval(const VideoInput& input) {
   const AVRational rate = av_guess_frame_rate(&input.format(), &input.stream(), nullptr);
   if (rate.num <= 0 || rate.den <= 0) return 1;
-  return std::max<std::int64_t>(1, av_rescale_q(1, av_inv_q(rate), input.stream().time_base));
+  return std::clamp<std::int64_t>(av_rescale_q(1, av_inv_q(rate), input.stream().time_base), 1, kMostInterval);
 }
 
 }  // namespace
@@ -42,7 +46,7 @@ VideoScan scan_packets(VideoInput& input) {
       continue;
     }
     scan.index.frames.push_back({.pts_ticks = *pts,
-                                 .duration_ticks = std::max<std::int64_t>(packet->duration, 0),
+                                 .duration_ticks = std::clamp<std::int64_t>(packet->duration, 0, kMostDuration),
                                  .keyframe = (packet->flags & AV_PKT_FLAG_KEY) != 0});
   }
   auto& frames = scan.index.frames;

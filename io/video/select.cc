@@ -130,7 +130,7 @@ std::vector<std::int64_t> select_frames(const VideoIndex& index, const FrameSele
   if (begin >= end) return {};
   if (selection.per_second) return on_clock(index, begin, end, *selection.per_second);
   std::vector<std::int64_t> chosen;
-  for (std::int64_t i = begin; i < end; i += selection.stride) chosen.push_back(i);
+  for (std::int64_t i = begin; i < end; i += std::min(selection.stride, end - i)) chosen.push_back(i);
   return chosen;
 }
 

@@ -43,6 +43,7 @@ Dims parse_partition(std::string_view text, int rank) {
     if (entry < 1) throw fail("has the entry " + std::to_string(entry) + ", but every entry must be at least 1");
   if (static_cast<int>(entries.size()) != rank)
     throw fail("has " + std::to_string(entries.size()) + " entries, but the input tensor has " + std::to_string(rank) + " axes");
+  if (rank > kMaxRank) throw fail("has more than " + std::to_string(kMaxRank) + " entries");
   if (entries.back() != 1) throw fail("cuts the channel axis, which is never cut");
   Dims dims;
   for (auto entry : entries) dims.push_back(entry);

@@ -64,7 +64,10 @@ std::optional<Contradiction> first_contradiction(const nlohmann::json& theirs, c
   return std::nullopt;
 }
 
-std::int64_t steps_of(const nlohmann::json& training) { return training.value("steps", std::int64_t{0}); }
+std::int64_t steps_of(const nlohmann::json& training) {
+  const auto steps = training.find("steps");
+  return steps != training.end() && steps->is_number_integer() ? steps->get<std::int64_t>() : 0;
+}
 
 }  // namespace
 
@@ -127,6 +130,8 @@ void require_same_run(const CheckpointState& theirs, const CheckpointState& mine
                           option_of(different->field) + "} is " + short_text(different->mine) + " now, and " +
                           short_text(different->theirs) + " there; " + what_to_do);
   };
+  if (!theirs.training.is_object())
+    throw Error(ErrorKind::kCheckpoint, start + " does not say how it was trained; {restart}");
   compare("model", theirs.model, mine.model);
   nlohmann::json before = theirs.training, now = mine.training;
   const std::int64_t steps = steps_of(now), steps_before = steps_of(before);

@@ -227,8 +227,9 @@ class Run {
     require_parameters_of(build_graph(o_.spec, extents_, Phase::kTrain, o_.spec.precision), checkpoint.parameters);
     for (auto& [name, tensor] : trainer_->optimizer().state()) {
       const auto it = checkpoint.optimizer.find(name);
-      if (it == checkpoint.optimizer.end() || it->second.shape() != tensor.shape())
-        throw Error(ErrorKind::kCheckpoint, "[checkpoint] " + found->file.string() + ": the optimizer's " + name + " is missing");
+      if (it == checkpoint.optimizer.end() || it->second.shape() != tensor.shape() || it->second.dtype() != tensor.dtype())
+        throw Error(ErrorKind::kCheckpoint, "[checkpoint] " + found->file.string() + ": the optimizer's " + name +
+                                                " is missing, or of another shape or type");
       tensor = std::move(it->second);
     }
     session_->parameters() = std::move(checkpoint.parameters);

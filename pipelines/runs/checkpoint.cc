@@ -60,6 +60,13 @@ Checkpoint load_checkpoint(const std::filesystem::path& path) {
   } catch (const nlohmann::json::exception& e) {
     throw Error(ErrorKind::kCheckpoint, "[checkpoint] " + path.string() + ": its description is broken: " + e.what());
   }
+  for (const nlohmann::json* part : {&checkpoint.state.model, &checkpoint.state.prepare, &checkpoint.state.training,
+                                     &checkpoint.state.content, &checkpoint.state.machine})
+    if (!part->is_object() && !part->is_null())
+      throw Error(ErrorKind::kCheckpoint, "[checkpoint] " + path.string() + ": its description is broken: a part is no object");
+  if (checkpoint.state.step < 0)
+    throw Error(ErrorKind::kCheckpoint, "[checkpoint] " + path.string() + ": its description is broken: step " +
+                                            std::to_string(checkpoint.state.step));
   if (!is_unvalidated(checkpoint.state.unvalidated))
     throw Error(ErrorKind::kCheckpoint, "[checkpoint] " + path.string() + ": its description is broken: unvalidated is no row of four numbers");
   for (NamedTensor& t : file.tensors) {

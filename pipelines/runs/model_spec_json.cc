@@ -26,6 +26,8 @@ FieldValue value_of(const nlohmann::json& json) {
 
 using Kind = InputPlacement::Kind;
 
+constexpr std::int64_t kMostReplicas = 4096;  // as on the command line
+
 constexpr std::array<std::string_view, 4> kPlacements = {"", "replicated", "first core", "where divisible"};  // by Kind
 
 Json to_json(const std::vector<PlacedInput>& inputs) {
@@ -77,9 +79,12 @@ ModelSpec model_spec_from_json(const nlohmann::json& json, const ModelTable& mod
     spec.precision = precision_from_name(json.at("precision").get<std::string>());
     spec.cut.mesh.partition = partition_from_text(json.at("partition").get<std::string>(), spec.spatial_axes() + 2);
     spec.cut.mesh.replicas = json.at("replicas");
+    if (spec.cut.mesh.replicas < 1 || spec.cut.mesh.replicas > kMostReplicas)
+      throw Error(ErrorKind::kCheckpoint, "replicas is " + std::to_string(spec.cut.mesh.replicas));
     spec.norm_over_replica = json.at("norm_scope") == "replica";
     spec.cut.recompute = recompute_from_name(json.value("recompute", "none"));
     spec.cut.thinnest_slab = json.value("thinnest_slab", std::int64_t{0});
+    if (spec.cut.thinnest_slab < 0) throw Error(ErrorKind::kCheckpoint, "thinnest_slab is below 0");
     spec.cut.inputs = inputs_from_json(json.value("inputs", nlohmann::json::object()));
     return spec;
   } catch (const nlohmann::json::exception& e) {

@@ -3,6 +3,7 @@
 #include "io/boxes/mot.h"
 #include "io/boxes/mot_sequence.h"
 #include "io/boxes/voc.h"
+#include "pipelines/tasks/detection/detection_dataset.h"
 #include "tests/fuzz/fuzz_target.h"
 
 namespace voxshard {
@@ -43,6 +44,33 @@ Seeds voc_seeds() {
   return seeds;
 }
 
+/// The list of a set's pictures beside the annotations.
+void voc_set(std::string_view bytes) {
+  const auto list = scratch_file("voc/ImageSets/Main/train.txt", bytes);
+  read_voc_set(list.parent_path().parent_path().parent_path(), "train");
+}
+Seeds voc_set_seeds() { return {"a\nb 1\r\nc -1\n\n../../x\n"}; }
+
+/// What training makes of annotations beside their pictures: found, checked, clipped, split.
+void detection_set(std::string_view bytes) {
+  const auto file = scratch_file("detection/annotations.json", bytes);
+  static const bool made = [&] {
+    for (const char* name : {"a.png", "b.png"}) {
+      scratch_file(std::string("detection/") + name, "");
+      write_rgb(file.parent_path() / name, Tensor(DType::kU8, {16, 32, 3}));
+    }
+    return true;
+  }();
+  ensure(made, "the pictures are there");
+  for (const DetectionUse use : {DetectionUse::kScoring, DetectionUse::kTraining})
+    true_boxes(split_detection_dataset(read_detection_dataset(file, use), 0.5, 1).val);
+}
+Seeds detection_set_seeds() {
+  return {R"({"images": [{"id": 1, "file_name": "a.png", "width": 32, "height": 16}, {"id": 2, "file_name": "b.png"}],
+          "categories": [{"id": 3, "name": "cell"}], "annotations": [{"id": 1, "image_id": 1, "category_id": 3, "bbox": [1, 2, 3.5, 4],
+          "area": 14, "iscrowd": 0}, {"image_id": 2, "category_id": 3, "bbox": [-2, 10, 99, 99], "iscrowd": 1}]})"};
+}
+
 void mot(std::string_view bytes) {
   for (const MotRow& row : read_mot(scratch_file("mot/gt.txt", bytes)).rows) mot_line(row);
 }
@@ -67,7 +95,9 @@ Seeds mot_folder_seeds() { return {"[Sequence]\nimDir=img1\nframeRate=30\n", "pe
 std::vector<FuzzTarget> box_targets() {
   return {{"coco", coco_seeds, coco},
           {"coco_results", result_seeds, coco_results},
+          {"detection_set", detection_set_seeds, detection_set},
           {"voc", voc_seeds, voc},
+          {"voc_set", voc_set_seeds, voc_set},
           {"mot", mot_seeds, mot},
           {"mot_folder", mot_folder_seeds, mot_folder}};
 }

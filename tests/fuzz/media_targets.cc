@@ -5,6 +5,7 @@
 
 #include "io/files/safetensors.h"
 #include "io/image/picture.h"
+#include "io/video/select.h"
 #include "io/video/video_reader.h"
 #include "io/video/video_writer.h"
 #include "io/volume/mapped_volume.h"
@@ -34,12 +35,12 @@ void append(Seeds& seeds, Seeds more) {
 
 void nifti(std::string_view bytes) {
   const fs::path path = scratch_file("volume.nii", bytes);
-  read_volume_info(path);
+  check_volume(path);
   read_image(path);
 }
 void nifti_gz(std::string_view bytes) {
   const fs::path path = scratch_file("volume.nii.gz", bytes);
-  read_volume_info(path);
+  check_volume(path);
   read_label(path);
 }
 
@@ -73,22 +74,55 @@ Seeds nifti_gz_seeds() {
   return seeds;
 }
 
+/// A pair: the first 348 bytes are the header's file, the rest that of the voxels.
+void nifti_pair(std::string_view bytes) {
+  constexpr std::size_t kHeader = 348;
+  const fs::path path = scratch_file("pair.img", bytes.substr(std::min(kHeader, bytes.size())));
+  scratch_file("pair.hdr", bytes.substr(0, kHeader));
+  check_volume(path);
+  read_image(path);
+}
+/// The single file's header with the pair's magic, and its voxels.
+Seeds nifti_pair_seeds() {
+  Seeds seeds;
+  for (std::string seed : {small_volume("seed.nii", DiskType::kF32), small_volume("seed.nii", DiskType::kI16)}) {
+    seed.replace(344, 4, std::string("ni1\0", 4));
+    seed.replace(108, 4, std::string(4, '\0'));  // vox_offset
+    seeds.push_back(seed.erase(348, 4));
+  }
+  return seeds;
+}
+
 void safetensors(std::string_view bytes) { load_safetensors(scratch_file("tensors.safetensors", bytes)); }
 void checkpoint(std::string_view bytes) { load_checkpoint(scratch_file("last.safetensors", bytes)); }
 
+/// As older versions wrote it, without hashes: damage gets behind them.
+std::string without_hashes(std::string header, std::size_t data) {
+  std::string length(8, '\0');
+  header.resize((header.size() + 7) / 8 * 8, ' ');
+  for (std::size_t i = 0; i < 8; ++i) length[i] = static_cast<char>(header.size() >> 8 * i & 255);
+  return length + header + std::string(data, '\1');
+}
 Seeds safetensors_seeds() {
   Tensor tensor(DType::kF32, {2, 3});
-  return {written("seed.safetensors", [&](const fs::path& path) {
-    save_safetensors(path, std::vector<NamedView>{{"a", tensor.view()}, {"b", tensor.view()}}, {{"key", "text"}});
-  })};
+  return {
+      without_hashes(R"({"__metadata__":{"a":"b"},"c":{"dtype":"BF16","shape":[2,3],"data_offsets":[0,12]}})", 12),
+      written("seed.safetensors", [&](const fs::path& path) {
+        save_safetensors(path, std::vector<NamedView>{{"a", tensor.view()}, {"b", tensor.view()}}, {{"key", "text"}});
+      })};
 }
 Seeds checkpoint_seeds() {
   Parameters parameters;
   parameters.emplace("conv/kernel", Tensor(DType::kF32, {2, 3}));
-  return {written("seed.safetensors", [&](const fs::path& path) {
-    save_checkpoint(path, {.model = {{"base_filters", 4}}, .prepare = {}, .training = {}, .step = 3}, parameters,
-                    parameters);
-  })};
+  return {
+      without_hashes(
+          R"({"__metadata__":{"voxshard":"{\"model\":{},\"prepare\":{},\"training\":{},\"step\":3,\"best_score\":0}"},)"
+          R"("model/a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})",
+          8),
+      written("seed.safetensors", [&](const fs::path& path) {
+        save_checkpoint(path, {.model = {{"base_filters", 4}}, .prepare = {}, .training = {}, .step = 3}, parameters,
+                        parameters);
+      })};
 }
 
 void picture(std::string_view bytes) {
@@ -115,6 +149,8 @@ void video(std::string_view bytes) {
   for (int i = 0; i < 4 && reader.next(frame);) ++i;
   reader.read(reader.index().size() / 2, frame);
   reader.notes();
+  frame_rate(reader.index());
+  select_frames(reader.index(), {.range = frame_range_from_text("0.1s:2s"), .per_second = Rational{5, 1}});
 }
 Seeds video_seeds() {
   Seeds seeds;
@@ -138,6 +174,7 @@ Seeds video_seeds() {
 std::vector<FuzzTarget> media_targets() {
   return {{"nifti", nifti_seeds, nifti},
           {"nifti_gz", nifti_gz_seeds, nifti_gz},
+          {"nifti_pair", nifti_pair_seeds, nifti_pair},
           {"mapped", nifti_seeds, mapped},
           {"safetensors", safetensors_seeds, safetensors},
           {"checkpoint", checkpoint_seeds, checkpoint},

@@ -2,6 +2,7 @@
 #include "io/datasets/dataset.h"
 #include "io/files/config_file.h"
 #include "io/files/csv.h"
+#include "io/video/select.h"
 #include "libcore/device/host/host_rates.h"
 #include "libcore/device/tpu/tpu_json.h"
 #include "libcore/graph/text.h"
@@ -9,9 +10,12 @@
 #include "libcore/partition/text.h"
 #include "pipelines/runs/model_spec.h"
 #include "pipelines/tasks/detection/image_preparation.h"
+#include "pipelines/tasks/segmentation/prepare_dataset.h"
 #include "pipelines/tasks/segmentation/prepare_plan.h"
+#include "pipelines/tasks/setting.h"
 #include "pipelines/tpu/tpu_config.h"
 #include "pipelines/tpu/tpu_config_keys.h"
+#include "pipelines/tpu/tpu_config_loop.h"
 #include "pipelines/tpu/tpu_config_text.h"
 #include "tests/device/host/host_scene.h"
 #include "tests/fuzz/fuzz_target.h"
@@ -67,6 +71,44 @@ void tpu_words(std::string_view bytes) {
   tpu_config_from_json({{key, text}});
 }
 Seeds tpu_word_seeds() { return {"100", "60m", "2h", "PER_HOST_V2"}; }
+
+/// The words of options, which config files hold too; the first character chooses.
+void option_words(std::string_view bytes) {
+  if (bytes.empty()) return;
+  const std::string text(bytes.substr(1));
+  switch (bytes[0]) {
+    case 'p':
+      partition_from_text(text, partition_rank(text));
+      return;
+    case 'e':
+      extents_from_text(text, 3, 2);
+      return;
+    case 'b':
+      bytes_from_text(text);
+      return;
+    case 'c':
+      crop_from_text(text, 3);
+      return;
+    case 'r':
+      frame_range_from_text(text);
+      return;
+    case 'f':
+      frames_per_second_from_text(text);
+      return;
+    case 'n':
+      parse_numbers(text, 3, "{spacing}");
+      return;
+    case 'l':
+      iterations_per_loop_from_text(text);
+      return;
+    default:
+      return;
+  }
+}
+Seeds option_word_seeds() {
+  return {"p1x2x2x1x1", "e128x96x128", "b1.5GiB",     "b1500000000", "c64x64x64",
+          "r1.5s:20s",  "r100:200",    "f30000/1001", "n1,2.5,3",    "l60m"};
+}
 
 void dataset(std::string_view bytes) {
   const auto folder = scratch_file("dataset/dataset.json", bytes).parent_path();
@@ -145,6 +187,7 @@ std::vector<FuzzTarget> text_targets() {
           {"config_toml", toml_seeds, config_toml},
           {"tpu_value", tpu_seeds, tpu_value},
           {"tpu_words", tpu_word_seeds, tpu_words},
+          {"option_words", option_word_seeds, option_words},
           {"dataset", dataset_seeds, dataset},
           {"splits", split_seeds, splits},
           {"plans", plan_seeds, plans},

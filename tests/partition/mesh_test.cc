@@ -49,6 +49,7 @@ TEST(ParsePartition, RefusesAnotherRank) {
   expect_refused("1x2x1", 5, "has 3 entries, but the input tensor has 5 axes");
   expect_refused("1x2x1x1x1", 4, "has 5 entries, but the input tensor has 4 axes");
   expect_refused("1x1x1x1x1x1x1x1x1", 5, "has 9 entries");
+  expect_refused("1x1x1x1x1x1x1x1x1", 9, "has more than 6 entries");
 }
 
 TEST(ParsePartition, RefusesACutChannelAxis) { expect_refused("1x1x1x1x2", 5, "cuts the channel axis"); }

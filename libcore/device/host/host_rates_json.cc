@@ -22,15 +22,16 @@ struct FigureRule {
   const char* how;
   double (*get)(const HostRates&);
   void (*set)(HostRates&, double);
+  double most = 0;  // of a count, which is 1 at least; 0: no count
 };
 
 constexpr FigureRule kFigures[] = {
     {"threads", "workers", 1, "processors that this process may use",
      [](const HostRates& r) { return static_cast<double>(r.threads); },
-     [](HostRates& r, double v) { r.threads = static_cast<int>(v); }},
+     [](HostRates& r, double v) { r.threads = static_cast<int>(v); }, 65536},
     {"memory", "bytes", 1, "what the system or its container limit gives",
      [](const HostRates& r) { return static_cast<double>(r.memory_bytes); },
-     [](HostRates& r, double v) { r.memory_bytes = static_cast<std::int64_t>(v); }},
+     [](HostRates& r, double v) { r.memory_bytes = static_cast<std::int64_t>(v); }, 0x1p60},
     {"task", "us", 1e-6, "a core set of tiny shards, seconds of a step less its barriers over its tasks",
      [](const HostRates& r) { return r.task_s; }, [](HostRates& r, double v) { r.task_s = v; }},
     {"barrier", "us", 1e-6, "waking all workers for nothing and waiting for them",
@@ -73,7 +74,10 @@ class Reader {
     const std::string where = std::string(rule.key) + ".";
     if (text(figure, where, "unit") != rule.unit)
       throw wrong(where + "unit", std::string("should be \"") + rule.unit + "\"");
-    return positive(at(figure, where, "value"), where + "value") * rule.scale;
+    const double value = positive(at(figure, where, "value"), where + "value");
+    if (rule.most > 0 && !(value >= 1 && value <= rule.most))
+      throw wrong(where + "value", "should be from 1 to " + std::to_string(static_cast<std::int64_t>(rule.most)));
+    return value * rule.scale;
   }
   RateTable table(const Json& json, const std::string& where) const {
     RateTable t{.op = text(json, where, "op"), .stored = dtype(json, where)};

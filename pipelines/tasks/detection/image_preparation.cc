@@ -19,7 +19,9 @@ ImagePreparation image_preparation_from_json(const nlohmann::json& json) {
     ImagePreparation preparation{
         .mean = json.at("mean"), .deviation = json.at("deviation"), .pad_multiple = json.at("pad_multiple")};
     for (const auto& c : json.at("classes")) preparation.classes.push_back({.name = c.at("name"), .id = c.at("id")});
-    if (preparation.pad_multiple < 1) throw Error(ErrorKind::kCheckpoint, broken + "pad_multiple is below 1");
+    constexpr std::int64_t kMostPadding = 65536;  // padded extents stay countable
+    if (preparation.pad_multiple < 1 || preparation.pad_multiple > kMostPadding)
+      throw Error(ErrorKind::kCheckpoint, broken + "pad_multiple is not from 1 to " + std::to_string(kMostPadding));
     return preparation;
   } catch (const nlohmann::json::exception& e) {
     throw Error(ErrorKind::kCheckpoint, broken + e.what());

@@ -1,9 +1,11 @@
 #include "pipelines/tasks/segmentation/prepared_dataset.h"
 
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 
 #include "io/files/config_file.h"
+#include "io/files/file_error.h"
 #include "io/files/file_name.h"
 #include "io/files/manifest.h"
 #include "io/files/safetensors.h"
@@ -51,6 +53,19 @@ Manifest finished_manifest(const std::filesystem::path& folder) {
                                      (cases.size() > kMostNames ? ", ..." : "") + "); run it again with {resume}");
 }
 
+/// (D, H, W) as `prepare` notes it; what the volumes really have stands in their headers. Errors: json::exception.
+Shape shape_of_record(const nlohmann::json& json) {
+  Shape shape;
+  for (std::int64_t extent : json.get<std::array<std::int64_t, 3>>()) {
+    constexpr std::int64_t kMostExtent = 32767;  // of a NIfTI header
+    if (extent < 1 || extent > kMostExtent)
+      throw Error(ErrorKind::kInput, "[dataset.json] not written by `voxshard prepare`: a case's shape has an extent of " +
+                                         std::to_string(extent) + "; expected 1 to " + std::to_string(kMostExtent));
+    shape.push_back(extent);
+  }
+  return shape;
+}
+
 }  // namespace
 
 std::filesystem::path prepared_image(const std::filesystem::path& folder, const std::string& id) {
@@ -89,7 +104,7 @@ PreparedDataset read_prepared(const std::filesystem::path& folder) {
       item.image = prepared_image(folder, item.id);
       item.label = prepared_label(folder, item.id);
       item.foreground = prepared_foreground(folder, item.id);
-      for (std::int64_t extent : c.at("shape")) item.shape.push_back(extent);
+      item.shape = shape_of_record(c.at("shape"));
       item.class_voxels = c.at("class_voxels").get<std::vector<std::int64_t>>();
       if (!is_as_made(manifest, folder, case_part(item.id))) others.push_back(item.id);
       else
@@ -154,6 +169,10 @@ ForegroundVoxels load_foreground(const PreparedCase& item, int classes) {
   ForegroundVoxels voxels;
   for (int c = 0; c < classes; ++c) {
     const Tensor* tensor = file.find(tensor_name(c));
+    if (tensor && (tensor->dtype() != DType::kI32 || tensor->shape().rank() != 2 || tensor->shape()[1] != 3))
+      throw input_error(item.foreground, "holds " + tensor_name(c) + " as " + dtype_name(tensor->dtype()) + " " +
+                                             to_string(tensor->shape()) + ", not as rows of three i32",
+                        "run `voxshard prepare` again");
     voxels.by_class.push_back(tensor ? *tensor : Tensor());
   }
   return voxels;

@@ -61,7 +61,7 @@ struct ForegroundVoxels {
 };
 inline constexpr std::int64_t kForegroundSamples = 10000;
 
-/// Errors: as load_safetensors.
+/// Errors: as load_safetensors; kInput for tensors that are no such rows.
 ForegroundVoxels load_foreground(const PreparedCase& item, int classes);
 
 /// The same id and seed give the same voxels.

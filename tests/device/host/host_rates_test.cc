@@ -121,6 +121,8 @@ TEST(HostRatesJson, RefusesWhatAPriceCannotBeMadeOf) {
   expect_refused("task.unit: should be \"us\"", [](Json& j) { j["task"]["unit"] = "ms"; });
   expect_refused("task.value: should be above 0", [](Json& j) { j["task"]["value"] = 0; });
   expect_refused("threads.value: should be a number", [](Json& j) { j["threads"]["value"] = "two"; });
+  for (const double threads : {0.25, 1e12}) expect_refused("threads.value: should be from 1 to 65536", [&](Json& j) { j["threads"]["value"] = threads; });
+  expect_refused("memory.value: should be from 1 to", [](Json& j) { j["memory"]["value"] = 1e300; });
   expect_refused("cpu: is missing", [](Json& j) { j.erase("cpu"); });
   expect_refused("rates: should be a list", [](Json& j) { j["rates"] = Json::object(); });
   expect_refused("rates[0].stored", [](Json& j) { j["rates"][0]["stored"] = "f16"; });

@@ -84,6 +84,7 @@ TEST(FrameSelection, StrideCountsFromTheStartOfTheRange) {
   EXPECT_EQ(select_frames(index, {.stride = 3, .range = frame_range_from_text("1:7")}), (Numbers{1, 4}));
   EXPECT_EQ(select_frames(index, {.range = frame_range_from_text("6:")}), (Numbers{6, 7}));
   EXPECT_EQ(select_frames(index, {.range = frame_range_from_text("9:12")}), Numbers{});
+  EXPECT_EQ(select_frames(index, {.stride = INT64_MAX, .range = frame_range_from_text("1:7")}), (Numbers{1}));
 }
 
 TEST(FrameSelection, SecondsCountFromTheFirstTimestamp) {

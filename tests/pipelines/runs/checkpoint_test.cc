@@ -128,7 +128,9 @@ TEST(Checkpoint, DamagedFilesAreRefused) {
       {"{", "is not valid JSON"},
       {"[]", "description is broken"},
       {R"({"model": {}})", "description is broken"},
-      {R"({"model": {}, "prepare": {}, "training": {}, "step": "x", "best_score": 0})", "description is broken"}};
+      {R"({"model": {}, "prepare": {}, "training": {}, "step": "x", "best_score": 0})", "description is broken"},
+      {R"({"model": {}, "prepare": {}, "training": [5], "step": 1, "best_score": 0})", "a part is no object"},
+      {R"({"model": {}, "prepare": {}, "training": {}, "step": -1, "best_score": 0})", "step -1"}};
   for (const auto& [about, piece] : descriptions) {
     save_safetensors(scene.path("bad.safetensors"), std::vector<NamedTensor>{}, {{"voxshard", about}});
     expect_error(ErrorKind::kCheckpoint, piece, [&] { load_checkpoint(scene.path("bad.safetensors")); });

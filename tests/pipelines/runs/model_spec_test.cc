@@ -61,7 +61,7 @@ TEST(ModelSpec, WhateverIsBrokenInACheckpointIsACheckpointError) {
     expect_error(ErrorKind::kCheckpoint, key, [&] { model_spec_from_json(json); });
   }
   for (const auto& [key, value] : std::vector<std::pair<std::string, nlohmann::json>>{
-           {"backbone", "vgg"}, {"variant", 3}, {"pyramid_filters", "many"}, {"partition", "1x2x2x1x1"}}) {
+           {"backbone", "vgg"}, {"variant", 3}, {"replicas", 0}, {"replicas", 1000000000000}, {"thinnest_slab", -1}, {"pyramid_filters", "many"}, {"partition", "1x2x2x1x1"}}) {
     nlohmann::json json = to_json(detector());
     json[key] = value;
     expect_error(ErrorKind::kCheckpoint, "", [&] { model_spec_from_json(json); });

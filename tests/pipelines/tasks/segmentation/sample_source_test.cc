@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "io/files/safetensors.h"
 #include "tests/pipelines/training_scene.h"
 
 namespace voxshard {
@@ -150,6 +151,14 @@ TEST(SampleSource, AShareOfTheCropsIsCentredOnARandomClass) {
     // By chance alone class 1 is 1/3 of the voxels, class 2 is 1/6; chosen classes come equally often.
     EXPECT_NEAR(seen[1] / 600.0, foreground / 2 + (1 - foreground) / 3, 0.08);
     EXPECT_NEAR(seen[2] / 600.0, foreground / 2 + (1 - foreground) / 6, 0.08);
+  }
+}
+
+TEST(SampleSource, VoxelsOfAClassThatAreNoRowsOfThreeWholeNumbersAreRefused) {
+  const Volumes volumes("source_other_voxels");
+  for (const Tensor& wrong : {Tensor(DType::kU8, {5, 3}), Tensor(DType::kI32, {15}), Tensor(DType::kI32, {5, 2})}) {
+    save_safetensors(volumes.dataset.cases[0].foreground, std::vector<NamedView>{{"class_1", wrong.view()}});
+    expect_error(ErrorKind::kInput, "class_1", [&] { volumes.source(plain({4, 4, 4})); });
   }
 }
 

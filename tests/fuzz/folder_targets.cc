@@ -1,0 +1,153 @@
+// Readers of what earlier calls left in folders: manifests, locks, prepared cases, checkpoints' descriptions. Others
+// may have written them too.
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "io/files/folder_lock.h"
+#include "io/files/manifest.h"
+#include "io/files/safetensors.h"
+#include "pipelines/commands/run_identity.h"
+#include "pipelines/runs/checkpoint.h"
+#include "pipelines/tasks/detection/image_preparation.h"
+#include "pipelines/tasks/segmentation/sample_source.h"
+#include "tests/fuzz/fuzz_target.h"
+
+namespace voxshard {
+namespace {
+
+namespace fs = std::filesystem;
+using Seeds = std::vector<std::string>;
+
+void manifest(std::string_view bytes) {
+  const fs::path folder = scratch_file(std::string("made/") + kManifestName, bytes).parent_path();
+  if (const auto read = read_manifest(folder))
+    for (const auto& [name, part] : read->parts)
+      for (const auto& [path, file] : part.files) is_unchanged(folder / path, file);
+}
+Seeds manifest_seeds() {
+  return {R"({"command":"prepare","options":"6f0c","voxshard":"0.1.0"}
+{"begin":"case_3","files":["images/case_3.nii"]}
+{"part":"case_3","options":"6f0c","data":"11d2","files":{"manifest.jsonl":{"bytes":9603,"hash":"00","time_ns":1}}}
+{"part":"torn)"};
+}
+
+/// The note of a process that holds the folder, for the message of the one who comes too late.
+void lock_note(std::string_view bytes) {
+  const fs::path folder = scratch_file("locked/a", "").parent_path();
+  static const FolderLock held = FolderLock::writing(folder, "train");
+  scratch_file("locked/.voxshard.lock", bytes);
+  try {
+    FolderLock::writing(folder, "train");
+  } catch (const Error& e) {  // whatever the note says, the folder is in use
+    if (e.kind() != ErrorKind::kOutput) throw;
+  }
+}
+Seeds lock_seeds() { return {"1 train", "", "999999999999 prepare", "-1", "1\n\x1b[2J"}; }
+
+PreparePlan small_plan() {
+  PreparePlan plan{.class_names = {"background", "liver"}};
+  plan.spacing_mm = {1, 1, 1};
+  return plan;
+}
+
+/// A work folder of one case of 2 x 3 x 4 voxels, as `prepare` leaves it, with this list of cases and these voxels of
+/// the classes: opened as training does, and two samples drawn.
+void open_prepared(std::string_view list, std::string_view voxels) {
+  static const fs::path folder = [] {
+    const fs::path plans = scratch_file("work/plans.json", R"({"prepare": )" + to_json(small_plan()).dump() + "}");
+    const fs::path work = plans.parent_path();
+    for (const char* name : {"images/a.nii", "labels/a.nii"}) {
+      const bool label = name[0] == 'l';
+      Volume volume{.geometry = {.size = {4, 3, 2}}, .voxels = Tensor(label ? DType::kI32 : DType::kF32, {2, 3, 4})};
+      scratch_file(std::string("work/") + name, "");
+      write_volume(work / name, volume, label ? DiskType::kU8 : DiskType::kF32);
+    }
+    scratch_file("work/cases/a.json", "{}");
+    return work;
+  }();
+  scratch_file("work/dataset.json", list);
+  scratch_file("work/foreground/a.safetensors", voxels);
+  const auto part = [](const std::string& name, const std::set<std::string>& files) {
+    ManifestPart about{.options = "o", .data = "d", .files = {}, .whole = true};
+    for (const std::string& file : files) about.files[file] = manifest_file(folder / file);
+    return part_line(name, about).dump() + "\n";
+  };
+  scratch_file(std::string("work/") + kManifestName,
+               head_line({.command = "prepare", .options = "o", .parts = {}}).dump() + "\n" +
+                   part(kPlansPart, {"plans.json"}) + part(kDatasetPart, {"dataset.json"}) +
+                   part(case_part("a"), case_files("a")));
+
+  const PreparedDataset dataset = read_prepared(folder);
+  const SampleSource source(dataset, {0}, {.crop = {2, 2, 2}, .foreground = 1});
+  for (std::int64_t step = 0; step < 2; ++step) {
+    const std::vector<Sample> batch = source.batch(step, 1);
+    Shape shape = source.extents(batch);
+    shape.push_back(1);
+    source.fill(batch, input::Image{}, Tensor(DType::kF32, shape).view());
+    source.fill(batch, input::Labels{}, Tensor(DType::kI32, shape).view());
+  }
+}
+
+Seeds prepared_seeds() {
+  return {R"({"name": "x", "cases": [{"case": "a", "shape": [2, 3, 4], "class_voxels": [20, 4]}]})"};
+}
+std::string file_bytes(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+Seeds foreground_seeds() {
+  Tensor voxels(DType::kI32, {2, 3});
+  for (std::int64_t i = 0; i < 6; ++i) voxels.as<std::int32_t>()[i] = static_cast<std::int32_t>(i % 2);
+  const fs::path path = scratch_file("seed_foreground.safetensors", "");
+  save_foreground(path, {.by_class = {Tensor(), voxels}});
+  const std::string plain =  // as older versions wrote it, without hashes: damage gets behind them
+      R"({"class_1":{"dtype":"I32","shape":[2,3],"data_offsets":[0,24]}}      )";
+  return {file_bytes(path),
+          std::string(1, static_cast<char>(plain.size())) + std::string(7, '\0') + plain + std::string(24, '\0')};
+}
+void prepared(std::string_view bytes) { open_prepared(bytes, foreground_seeds()[0]); }
+void foreground(std::string_view bytes) { open_prepared(prepared_seeds()[0], bytes); }
+
+/// What a checkpoint says of itself, behind hashes that are right: the model, the preparation, and whether a run may go
+/// on from it.
+void description(std::string_view bytes) {
+  const fs::path path = scratch_file("described.safetensors", "");
+  save_safetensors(path, std::vector<NamedView>{}, {{"voxshard", std::string(bytes)}});
+  const CheckpointState state = load_checkpoint(path).state;
+  machine_changes(state.machine, machine_json());
+  model_spec_from_json(state.model);
+  if (state.prepare.contains("classes"))
+    image_preparation_from_json(state.prepare);
+  else
+    plan_from_json(state.prepare);
+  CheckpointState mine = state;
+  mine.training = {{"steps", 9}, {"seed", 1}};
+  require_same_run(state, mine, path, false);
+}
+Seeds description_seeds() {
+  const auto text = [](const nlohmann::ordered_json& prepare) {
+    return nlohmann::ordered_json{{"model", to_json(ModelSpec{})},
+                                  {"prepare", prepare},
+                                  {"training", {{"steps", 5}, {"seed", 1}}},
+                                  {"content", {{"a", "11d2"}}},
+                                  {"machine", {{"processor", "x"}}},
+                                  {"step", 4},
+                                  {"best_score", 0.5},
+                                  {"unvalidated", {0.5, 1, 1e-3, 2}}}
+        .dump();
+  };
+  return {text(to_json(small_plan())), text(to_json(ImagePreparation{.classes = {{"cell", 1}}}))};
+}
+
+}  // namespace
+
+std::vector<FuzzTarget> folder_targets() {
+  return {{"manifest", manifest_seeds, manifest},
+          {"lock_note", lock_seeds, lock_note},
+          {"prepared", prepared_seeds, prepared},
+          {"foreground", foreground_seeds, foreground},
+          {"description", description_seeds, description}};
+}
+
+}  // namespace voxshard

@@ -1,0 +1,35 @@
+// Checkpoints whose content was replaced by something else of the same form: refused, never read as what it is not.
+#include "pipelines/runs/checkpoint.h"
+#include "tests/pipelines/training_scene.h"
+
+namespace voxshard {
+namespace {
+
+/// Trains for two steps, alters the last checkpoint and goes on from it.
+template <class Alter>
+void resume_altered(const std::string& name, const std::string& piece, Alter alter) {
+  TrainingScene scene(name);
+  TrainOptions options = scene.options("run");
+  options.steps = 2;
+  run_train(options, scene.progress);
+  Checkpoint checkpoint = load_checkpoint(scene.last("run"));
+  alter(checkpoint);
+  save_checkpoint(scene.last("run"), checkpoint.state, checkpoint.parameters, checkpoint.optimizer);
+  options.steps = 3;
+  options.resume = true;
+  expect_error(ErrorKind::kCheckpoint, piece, [&] { run_train(options, scene.progress); });
+}
+
+TEST(ResumeAltered, AnOptimizerOfAnotherTypeIsRefused) {
+  resume_altered("resume_type", "or of another shape or type", [](Checkpoint& checkpoint) {
+    for (auto& [name, tensor] : checkpoint.optimizer) tensor = Tensor(DType::kU8, tensor.shape());
+  });
+}
+
+TEST(ResumeAltered, ACheckpointThatDoesNotSayHowItWasTrainedIsRefused) {
+  resume_altered("resume_untold", "does not say how it was trained",
+                 [](Checkpoint& checkpoint) { checkpoint.state.training = nullptr; });
+}
+
+}  // namespace
+}  // namespace voxshard
