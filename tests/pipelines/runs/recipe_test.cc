@@ -70,7 +70,9 @@ TEST(Recipe, TheRateIsThatOfTheOptimizer) {
   sgd.batch = 64;
   EXPECT_EQ(of(sgd, "learning-rate").value, "0.08");
   RecipeFacts of_volumes = volumes();
-  EXPECT_NE(of(of_volumes, "learning-rate").value, "");
+  EXPECT_EQ(of(of_volumes, "learning-rate").value, "0.01");
+  EXPECT_THAT(of(of_volumes, "learning-rate").reason, HasSubstr("only 110 steps"));
+  EXPECT_EQ(of(volumes(300), "learning-rate").value, "0.004");
   of_volumes.optimizer = OptimizerKind::kSgd;
   EXPECT_EQ(of(of_volumes, "learning-rate").value, "0.01");
 }
