@@ -10,9 +10,9 @@ using testing::Not;
 
 class PresetCli : public TrainedCli {
  protected:
-  static constexpr const char* kSmall = " --base-filters 4 --depth 3 --crop 16x16x16 --fold all --steps 20 ";
-  static CommandResult train(const std::string& run, const std::string& more) {
-    return run_voxshard("train " + work() + " -o " + run + kSmall + more);
+  static constexpr const char* kSmall = " --base-filters 4 --depth 3 --crop 16x16x16 --fold all --steps ";
+  static CommandResult train(const std::string& run, const std::string& more, int steps = 20) {
+    return run_voxshard("train " + work() + " -o " + run + kSmall + std::to_string(steps) + " " + more);
   }
   static json record(const std::string& run) { return json::parse(file_text(run + "/run.json")); }
   static json model(const std::string& run) { return record(run).at("model"); }
@@ -93,7 +93,7 @@ TEST_F(PresetCli, ARunGoesOnWithWhatWasChosenWhenItBegan) {
   EXPECT_THAT(grown.err, Not(HasSubstr("chosen:")));
   EXPECT_EQ(training(folder / "run").at("warmup_steps"), 2) << "not a tenth of 40";
   EXPECT_EQ(record(folder / "run").at("recipe"), before.at("recipe"));
-  const CommandResult said = train(folder / "run", "--resume --steps 42");
+  const CommandResult said = train(folder / "run", "--resume", 42);
   EXPECT_EQ(said.exit_code, 0) << said.err;
   EXPECT_EQ(training(folder / "run").at("warmup_steps"), 2);
   expect_refusal("train --resume " + (folder / "run") + " --preset reference", 5, "config", "leave --preset out");
@@ -112,7 +112,7 @@ TEST_F(PresetCli, ARunOfBeforeThereWereRecipesKeepsTheReference) {
   old = record(folder / "run");
   old.erase("recipe");
   folder.write("run/run.json", old.dump());
-  const CommandResult said = train(folder / "run", "--resume --steps 22");
+  const CommandResult said = train(folder / "run", "--resume", 22);
   EXPECT_EQ(said.exit_code, 0) << said.err;
   EXPECT_EQ(model(folder / "run").at("norm"), "batch");
 }
