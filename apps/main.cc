@@ -102,6 +102,7 @@ std::vector<std::string> with_config(const std::vector<std::string>& words, cons
       try {
         OptionValues config = with_option_names(document);
         notes = std::move(config.notes);
+        if (config.of_reference && !config.values.contains("preset")) config.values["preset"] = "reference";  // published settings
         for (auto& word : config_words(config.values, root, command.name, words)) all.push_back(std::move(word));
         all.insert(all.end(), words.begin() + static_cast<std::ptrdiff_t>(i) + 1, words.end());
         return all;

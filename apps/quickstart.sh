@@ -27,7 +27,7 @@ say "prepare: one orientation, one spacing, normalised -> $folder/work"
 
 say "train on whole volumes over 8 cores, each holds one eighth -> $folder/model"
 "$voxshard" train "$folder/work" -o "$folder/model" --partition 1x2x2x2x1 --base-filters 8 --steps "$steps" \
-  --crop whole --norm instance --activation leaky_relu --learning-rate 3e-3 --fold all --restart
+  --crop whole --fold all --restart
 
 say "predict the held-out phantoms -> $folder/predictions"
 "$voxshard" predict "$folder/model" "$folder/data/imagesTs" -o "$folder/predictions"

@@ -43,6 +43,13 @@ GivenOptions read_given(const fs::path& run) {
 
 }  // namespace
 
+std::optional<std::vector<Choice>> choices_of_run(const fs::path& run) {
+  if (!fs::exists(run / "run.json")) return std::nullopt;
+  const nlohmann::json json = read_json(run / "run.json");
+  if (!json.is_object() || !json.contains("recipe")) return std::vector<Choice>();
+  return choices_from_json(json["recipe"]);
+}
+
 GivenOptions given_options(const CLI::App& app) {
   GivenOptions given;
   for (const CLI::Option* option : app.get_options()) {

@@ -29,4 +29,8 @@ GivenOptions given_options(const CLI::App& app);
 /// Errors: kInput when there is no run.json; kCheckpoint when it does not keep options, or ones that there are not.
 void take_options_of_run(CLI::App& app, const std::filesystem::path& run);
 
+/// What was chosen when the run in this folder began, by RUN/run.json: nothing for one that began before there were recipes,
+/// or without; no list at all when there is no run. Errors: kInput, kCheckpoint when run.json is broken.
+std::optional<std::vector<Choice>> choices_of_run(const std::filesystem::path& run);
+
 }  // namespace voxshard

@@ -3,10 +3,12 @@
 
 #include "apps/command.h"
 #include "apps/plan_args.h"
+#include "apps/preset_args.h"
 #include "apps/resume_args.h"
 #include "apps/terminal/progress.h"
 #include "apps/task_args.h"
 #include "apps/trace_args.h"
+#include "pipelines/commands/run_facts.h"
 #include "pipelines/commands/run_train.h"
 
 namespace voxshard {
@@ -16,6 +18,7 @@ struct Options {
   ModelArgs model;
   PlanArgs plan;
   TraceArgs trace;
+  PresetArgs preset;
   TrainOptions train;
   std::string optimizer = "adam", schedule = "polynomial";
 };
@@ -88,6 +91,42 @@ void require_or_take_output(CLI::App& app, TrainOptions& t) {
   t.options_of_run = true;
 }
 
+/// All that the options say, as the run takes it.
+void settle(const CLI::App& app, Options& o) {
+  o.train.given = given_options(app);
+  complete_options(o);
+  o.train.spec = model_spec(o.model, o.train.batch);
+}
+
+/// What is not given: of a run that goes on what was chosen when it began (nothing, before there were recipes), else the
+/// recipe's, once run_train knows the data.
+void leave_to_recipe(CLI::App& app, Options& o, const Context& context) {
+  TrainOptions& t = o.train;
+  if (t.resume)
+    if (const auto chosen = choices_of_run(t.run)) {
+      if (o.preset.name == "reference" && !chosen->empty())
+        throw Error(ErrorKind::kConfig, "[resume] the run in " + t.run.string() + " began with chosen settings, {" + chosen->front().option + "} " +
+                                            chosen->front().value + " among them; leave {preset} out, or start a run of its own");
+      say(app, *chosen);
+      t.chosen = *chosen;
+      return;
+    }
+  if (!chooses(app, o.preset, *context.progress)) return;
+  t.choose_settings = [&app, &o, &context](TrainOptions& run, const TrainingTask& task) {
+    NoProgress quiet;  // a plan that only asks whether it fits
+    const Context asking{.threads = context.threads, .progress = &quiet};
+    TrainOptions asked = run;
+    if (is_auto(o.model))
+      asked.choose_plan = [&](const ModelSpec& spec, const Shape& extents) {
+        return planned_spec(o.plan, o.model, spec, extents, run.optimizer, asking);
+      };
+    run.chosen = say(app, recipe(recipe_facts(asked, task, !is_given(app, "precision"))));
+    for (const Choice& c : run.chosen) context.progress->log("chosen: {" + c.option + "} " + c.value + " (" + c.reason + ")");
+    settle(app, o);
+    run.given = o.train.given, run.optimizer = o.train.optimizer, run.spec = o.train.spec;
+  };
+}
+
 /// To predict what the model has not seen.
 std::vector<std::string> next_command(const TrainReport& report, const TrainOptions& o) {
   if (report.unseen.empty()) return {};
@@ -109,12 +148,12 @@ RunCommand add(CLI::App& app) {
   add_training_options(app, *o);
   add_task_settings(app, TaskCommand::kTrain, o->train.task);
   add_trace_options(app, o->trace);
+  add_preset_option(app, o->preset);
   return [o, &app](const Context& context) {
     TrainOptions& t = o->train;
     require_or_take_output(app, t);
-    t.given = given_options(app);
-    complete_options(*o);
-    t.spec = model_spec(o->model, t.batch);
+    leave_to_recipe(app, *o, context);
+    settle(app, *o);
     t.core_budget_bytes = core_budget_bytes(o->model);
     t.host_budget_bytes = host_budget_bytes(o->plan);
     if (is_auto(o->model))

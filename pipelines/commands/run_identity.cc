@@ -152,6 +152,20 @@ void require_same_run(const CheckpointState& theirs, const CheckpointState& mine
                                             "; put back what the run began with, or {restart}");
 }
 
+std::optional<std::string> rate_change(const CheckpointState& theirs, const TrainOptions& mine) {
+  const std::int64_t before = steps_of(theirs.training);
+  if (before <= 0) return std::nullopt;
+  const double planned = learning_rate_at(mine.optimizer, theirs.step, before), now = learning_rate_at(mine.optimizer, theirs.step, mine.steps);
+  if (mine.steps == before || planned == now) return std::nullopt;
+  char text[240];
+  std::snprintf(text, sizeof text,
+                "{steps} grew from %lld to %lld, and the %s schedule is stretched over them: the learning rate goes on at %.3g "
+                "instead of %.3g; the run is not that of %lld steps from the start",
+                static_cast<long long>(before), static_cast<long long>(mine.steps), schedule_text(mine.optimizer).c_str(), now,
+                planned, static_cast<long long>(mine.steps));
+  return text;
+}
+
 std::optional<Cut> planned_cut(const std::filesystem::path& run) {
   if (!std::filesystem::exists(run / "run.json")) return std::nullopt;
   const nlohmann::json json = read_json(run / "run.json");

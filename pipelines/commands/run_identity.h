@@ -26,6 +26,9 @@ std::vector<std::string> machine_changes(const nlohmann::json& theirs, const nlo
 void require_same_run(const CheckpointState& theirs, const CheckpointState& mine, const std::filesystem::path& file,
                       bool options_of_run);
 
+/// What more steps do to the learning rate of a run that goes on, in a sentence; none where its schedule does not depend on them.
+std::optional<std::string> rate_change(const CheckpointState& theirs, const TrainOptions& mine);
+
 /// The cut that an earlier call planned for the run in this folder (--partition auto), by its run.json; none when there
 /// is no such call. Errors: kCheckpoint when run.json is broken.
 std::optional<Cut> planned_cut(const std::filesystem::path& run);

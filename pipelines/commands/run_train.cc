@@ -159,6 +159,7 @@ class Run {
     Json json = {{"command", "train"},
                  {"version", VOXSHARD_VERSION},
                  {"options", o_.given},
+                 {"recipe", to_json(o_.chosen)},
                  {"model", to_json(o_.spec)},
                  {"training", state_.training},
                  {"machine", state_.machine},
@@ -222,6 +223,7 @@ class Run {
     for (const std::string& note : found->notes) progress_.warn(note);
     require_same_run(checkpoint.state, state_, found->file, o_.options_of_run);
     for (const std::string& note : machine_changes(checkpoint.state.machine, state_.machine)) progress_.warn(note);
+    if (const auto note = rate_change(checkpoint.state, o_)) progress_.warn(*note);
     if (checkpoint.state.content.is_null())
       progress_.warn("the checkpoint does not say what the data held: whether they were changed since is not known");
     require_parameters_of(build_graph(o_.spec, extents_, Phase::kTrain, o_.spec.precision), checkpoint.parameters);
@@ -281,6 +283,10 @@ TrainReport run_train(const TrainOptions& options, Progress& progress, const Tas
   for (const std::string& warning : task->warnings()) progress.warn(warning);
   if (CheckpointFolder(o.run / "checkpoints", o.kept).holds_run() && !o.resume && !o.restart)
     throw Error(ErrorKind::kUsage, "[train] " + o.run.string() + " already holds a run; go on with {resume}, or throw it away with {restart}");
+  if (o.choose_settings) {
+    o.choose_settings(o, *task);
+    task->complete(o.spec);
+  }
   return Run(o, kind.records(), folder, std::move(task), progress).go();
 }
 

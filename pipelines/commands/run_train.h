@@ -13,6 +13,7 @@
 #include "pipelines/profile/trace_json.h"
 #include "pipelines/commands/task_table.h"
 #include "pipelines/runs/checkpoint_folder.h"
+#include "pipelines/runs/recipe.h"
 #include "pipelines/tpu/tpu_config_loop.h"
 
 namespace voxshard {
@@ -39,7 +40,10 @@ struct TrainOptions {
   std::function<ModelSpec(const ModelSpec& spec, const Shape& extents)> choose_plan;
   bool resume = false;         // go on from the newest checkpoint that is whole
   bool options_of_run = false; // they are those of the run that is resumed, but for what the user said against it
-  GivenOptions given;          // as run.json shall keep them
+  GivenOptions given;          // as run.json shall keep them, what was chosen included
+  std::vector<Choice> chosen;  // those of them that nobody said, for run.json
+  /// Chooses what the options leave open, once the data are known; before anything is planned. Empty: nothing is open.
+  std::function<void(TrainOptions& options, const TrainingTask& task)> choose_settings;
   bool restart = false;        // throw an earlier run in this folder away
   TraceOptions trace;          // of the first steps of this call
 };

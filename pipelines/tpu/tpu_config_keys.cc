@@ -66,6 +66,12 @@ constexpr std::array kIdle = {
 constexpr std::array kOthers = {"num_cores", "input_image_size", "use_batch_norm", "instance_normalization",
                                 "optimizer", "data_format",      "train_epochs",   "train_item_count"};
 
+/// A key that only the original's configs have; some are options here too, and TPUConfig's own are seen as such.
+bool is_of_reference(const std::string& key) {
+  constexpr std::array kOursToo = {"optimizer"};
+  return std::ranges::count(kOursToo, key) == 0 && std::ranges::count(reference_model_keys(), key) > 0;
+}
+
 Error key_error(const std::string& key, const json& value, const std::string& expected) {
   return Error(ErrorKind::kConfig, "[config] " + key + " is " + shown(value) + "; expected " + expected);
 }
@@ -82,6 +88,7 @@ class Translation {
   explicit Translation(const json& config) : in_(config), out_{.values = config, .notes = {}} {}
 
   OptionValues run() {
+    out_.of_reference = in_.contains("tpu_config") || std::ranges::any_of(in_.items(), [](const auto& item) { return is_of_reference(item.key()); });
     take_section();
     for (const Renamed& row : kRenamed)
       if (const auto value = take(row.key))

@@ -20,6 +20,7 @@ std::vector<std::string> reference_model_keys();
 struct OptionValues {
   nlohmann::json values;           // by option name; sections named after subcommands stay sections
   std::vector<std::string> notes;  // one line per key without effect
+  bool of_reference = false;       // a key or section is the original's alone
 };
 
 /// A config file's content with the original's keys renamed; other keys are left alone. An option that the file also

@@ -31,7 +31,7 @@ TEST_F(ResumeCli, ARunNeedsNoOtherOptionAndItsStepsMayGrow) {
 
 TEST_F(ResumeCli, WhatContradictsTheRunIsRefusedByName) {
   Folder folder("resume_other");
-  ASSERT_EQ(run_voxshard(train(folder / "run", "--steps 2 --learning-rate 2e-3")).exit_code, 0);
+  ASSERT_EQ(run_voxshard(train(folder / "run", "--steps 2 --learning-rate 2e-3 --preset reference")).exit_code, 0);
   const std::string before = file_text(last(folder / "run")),
                     resume = "train --resume " + (folder / "run") + " --steps 4 ";
   expect_refusal(resume + "--learning-rate 1e-3", 5, "config", "--learning-rate is 0.001 now, and 0.002 there");

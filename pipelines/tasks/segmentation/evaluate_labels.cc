@@ -61,7 +61,7 @@ int classes_in(const std::vector<Pair>& pairs, const EvaluateLabelsOptions& opti
 std::vector<ThresholdInterval> fit_thresholds(const Dataset& dataset, const VolumeFormats& formats,
                                               Progress& progress) {
   const int classes = static_cast<int>(dataset.label_names.size());
-  ThresholdFit fit(classes);
+  ThresholdFit fit(classes, dataset.ignore_label.value_or(-1));
   std::int64_t done = 0;
   for (const auto& item : dataset.training) {
     throw_if_stopped(progress);

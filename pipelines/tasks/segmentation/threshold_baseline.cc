@@ -15,13 +15,14 @@ int bin_of(float hu) {
 
 }  // namespace
 
-ThresholdFit::ThresholdFit(int classes) : counts_(classes, std::vector<std::int64_t>(kBins, 0)) {}
+ThresholdFit::ThresholdFit(int classes, int ignored) : counts_(classes, std::vector<std::int64_t>(kBins, 0)), ignored_(ignored) {}
 
 void ThresholdFit::add(const Tensor& hu, const Tensor& label) {
   const auto* x = hu.as<float>();
   const auto* v = label.as<std::int32_t>();
   const auto classes = static_cast<std::int32_t>(counts_.size());
-  for (std::int64_t i = 0; i < hu.count(); ++i) ++counts_[v[i] > 0 && v[i] < classes ? v[i] : 0][bin_of(x[i])];
+  for (std::int64_t i = 0; i < hu.count(); ++i)
+    if (ignored_ < 0 || v[i] != ignored_) ++counts_[v[i] > 0 && v[i] < classes ? v[i] : 0][bin_of(x[i])];
 }
 
 std::vector<ThresholdInterval> ThresholdFit::solve() const {

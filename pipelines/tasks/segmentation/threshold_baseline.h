@@ -24,14 +24,16 @@ class ThresholdFit {
  public:
   static constexpr int kLowestHu = -1100, kHighestHu = 3100;  // what lies beyond counts at the ends
 
-  explicit ThresholdFit(int classes);
-  ///   hu (D, H, W) f32   label (D, H, W) i32, values outside the classes count as background
+  ///   ignored  the label of voxels that count nowhere; below 0: there is none
+  explicit ThresholdFit(int classes, int ignored = -1);
+  ///   hu (D, H, W) f32   label (D, H, W) i32; other values outside the classes count as background
   void add(const Tensor& hu, const Tensor& label);
   /// Cost: bins^2 / 2 = 9 million intervals a class. Of equal intervals the lowest and shortest is kept.
   std::vector<ThresholdInterval> solve() const;
 
  private:
   std::vector<std::vector<std::int64_t>> counts_;  // [class][bin]
+  int ignored_;
 };
 
 /// `label` where the voxel's HU lies in the interval, else 0. Classes are judged one by one, so overlaps cost nothing.

@@ -45,6 +45,38 @@ TEST(IgnoreLabel, CountsNowhereInScores) {
   EXPECT_EQ(evaluate_labels(o, scene.progress).mean_dice, 1.0);
 }
 
+TEST(IgnoreLabel, ThresholdsAreFittedWithoutItsVoxels) {
+  // HU      0 1 2 3       class 1 at 1 and 3; 2 at HU 2 is ignored: [1, 3] hits all, with 2 as background its Dice is 4/5
+  Tensor hu(DType::kF32, {1, 1, 4}), label(DType::kI32, {1, 1, 4});
+  for (int i = 0; i < 4; ++i) {
+    hu.as<float>()[i] = static_cast<float>(i);
+    label.as<std::int32_t>()[i] = i == 2 ? 2 : i % 2;
+  }
+  ThresholdFit counted(2), fit(2, 2);
+  counted.add(hu, label), fit.add(hu, label);
+  EXPECT_NEAR(counted.solve()[1].fit_dice, 4.0 / 5, 1e-12);
+  EXPECT_EQ(fit.solve()[1].fit_dice, 1.0);
+}
+
+TEST(IgnoreLabel, TheThresholdBaselineLeavesItOutOfFitAndScore) {
+  IgnoreScene scene("ignore_threshold");
+  for (int c = 0; c < 2; ++c) {  // the ignored voxels look like class one
+    Volume image = read_image(scene.image(c), volume_formats());
+    const Volume label = Scene::make_label();
+    for (std::int64_t i = 0; i < image.voxels.count(); ++i)
+      image.voxels.as<float>()[i] = label.voxels.as<std::int32_t>()[i] == 0 ? -500.F : 40.F;
+    write_volume(scene.image(c), image, DiskType::kI16);
+  }
+  std::filesystem::copy(scene.data() / "labelsTr", scene.path("pred"));
+  const LabelScores scores = evaluate_labels({.predictions = scene.path("pred"),
+                                              .references = scene.data() / "labelsTr",
+                                              .dataset = scene.data(),
+                                              .threshold_baseline = true},
+                                             scene.progress);
+  EXPECT_EQ(scores.thresholds[1].fit_dice, 1.0);
+  EXPECT_EQ(scores.baseline_mean_dice, 1.0);
+}
+
 TEST(IgnoreLabel, TrainsAndValidatesAModelOfTheOtherClasses) {
   IgnoreScene scene("ignore_train");
   prepare_dataset({.dataset = scene.data(), .work = scene.work(), .spacing = "keep"}, scene.progress);

@@ -1,0 +1,79 @@
+#include "pipelines/commands/run_facts.h"
+
+#include "io/system/machine.h"
+#include "libcore/base/parallel.h"
+#include "libcore/base/text.h"
+#include "libcore/kernels/conv.h"
+#include "libcore/ops/op_table.h"
+#include "pipelines/profile/device_files.h"
+
+namespace voxshard {
+namespace {
+
+/// Of what is free, so much may be planned: the rest is for what reads and feeds.
+constexpr double kShareOfFreeMemory = 0.8;
+
+/// A step in one precision, planned but not allocated. Errors: kBudget, kConfig.
+Executable step_in(DType precision, const TrainOptions& o, const Shape& extents, const Budget& budget) {
+  ModelSpec spec = o.spec;
+  spec.precision = precision;
+  if (o.choose_plan) spec = o.choose_plan(spec, extents);
+  return lower_within(budget, build_graph(spec, extents, Phase::kTrain, precision), op_table(), spec.cut,
+                      {.optimizer_slots = Optimizer::slots(o.optimizer), .workers = hardware_workers()});
+}
+
+/// This machine's rates; null where there is no measurement that can be used.
+std::shared_ptr<const Device> measured_host() {
+  try {
+    return host_device(hardware_workers());
+  } catch (const Error&) {  // no home folder, or a file of another version: `doctor` and {device} say more
+    return nullptr;
+  }
+}
+
+/// Seconds of a step by those rates; empty for an op that was not measured.
+std::optional<double> seconds_on(const Device& device, const Executable& step) {
+  try {
+    return device.price(step.program, op_table(), {}).device_s;
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kConfig) throw;
+    return std::nullopt;
+  }
+}
+
+PrecisionFacts precision_facts(const TrainOptions& o, const Shape& extents) {
+  PrecisionFacts facts{.multiplies_bf16 = cpu_has_native_bf16(), .instructions = kernel_instruction_set()};
+  const auto device = measured_host();
+  if (facts.multiplies_bf16 && device == nullptr) return facts;  // nothing is left to ask
+  std::optional<Executable> f32;
+  try {
+    f32 = step_in(DType::kF32, o, extents, {.core_bytes = o.core_budget_bytes, .process_bytes = o.host_budget_bytes});
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kBudget) throw;
+    facts.f32_fits = false, facts.f32_refusal = "it is over the budget";
+    return facts;
+  }
+  const std::int64_t free = machine_facts(".").available_bytes, needed = f32->bytes.process();
+  if (free > 0 && static_cast<double>(needed) > kShareOfFreeMemory * static_cast<double>(free))
+    facts.f32_fits = false,
+    facts.f32_refusal = "it needs " + bytes_text(needed) + " of the " + bytes_text(free) + " that are free";
+  if (device == nullptr) return facts;
+  facts.f32_step_s = seconds_on(*device, *f32);
+  facts.bf16_step_s = seconds_on(*device, step_in(DType::kBF16, o, extents, {}));
+  return facts;
+}
+
+}  // namespace
+
+RecipeFacts recipe_facts(const TrainOptions& o, const TrainingTask& task, bool precision) {
+  RecipeFacts facts{.data = std::string(o.spec.model->data),
+                    .steps = o.steps,
+                    .batch = o.batch,
+                    .norm_samples = o.spec.norm_over_replica ? o.batch / o.spec.cut.mesh.replicas : o.batch,
+                    .optimizer = o.optimizer.kind};
+  for (const ConfigField& field : o.spec.model->fields) facts.fields.push_back(field.option_name());
+  if (precision) facts.precision = precision_facts(o, task.largest_extents(o.batch));
+  return facts;
+}
+
+}  // namespace voxshard

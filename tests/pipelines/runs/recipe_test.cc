@@ -1,0 +1,121 @@
+// The recipe as a function: each choice and its reason by the facts that decide it.
+#include "pipelines/runs/recipe.h"
+
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/pipelines/training_scene.h"
+
+namespace voxshard {
+namespace {
+
+using testing::HasSubstr;
+
+RecipeFacts volumes(std::int64_t steps = 110, std::int64_t batch = 1) {
+  return {.fields = {"norm", "activation"}, .steps = steps, .batch = batch, .norm_samples = batch};
+}
+RecipeFacts pictures(std::int64_t steps, std::int64_t batch = 2) {
+  return {
+      .data = std::string(kBoxes), .fields = {"norm-momentum"}, .steps = steps, .batch = batch, .norm_samples = batch};
+}
+
+/// What is chosen for an option; empty value: nothing.
+Choice of(const RecipeFacts& facts, const std::string& option) {
+  for (const Choice& choice : recipe(facts))
+    if (choice.option == option) return choice;
+  return {};
+}
+
+TEST(Recipe, EachChoiceHasAReasonAndAnOptionOfTheTable) {
+  for (const RecipeFacts& facts : {volumes(), volumes(5000, 32), pictures(100), pictures(20000, 64)})
+    for (const Choice& choice : recipe(facts)) {
+      EXPECT_THAT(recipe_options(), testing::Contains(choice.option));
+      EXPECT_FALSE(choice.value.empty()) << choice.option;
+      EXPECT_GT(choice.reason.size(), 10u) << choice.option;
+    }
+}
+
+TEST(Recipe, SmallBatchesOfVolumesHaveInstanceNormLargeOnesInLongRunsTheReferences) {
+  EXPECT_EQ(of(volumes(110, 1), "norm").value, "instance");
+  EXPECT_THAT(of(volumes(110, 1), "norm").reason, HasSubstr("1 sample a step"));
+  EXPECT_EQ(of(volumes(5000, 15), "norm").value, "instance");
+  EXPECT_EQ(of(volumes(999, 16), "norm").value, "instance");
+  EXPECT_THAT(of(volumes(999, 16), "norm").reason, HasSubstr("more than 999 steps"));
+  EXPECT_EQ(of(volumes(1000, 16), "norm").value, "");
+  RecipeFacts parts = volumes(1000, 16);
+  parts.norm_samples = 2;  // 8 replicas with norms of their own
+  EXPECT_THAT(of(parts, "norm").reason, HasSubstr("2 samples a step"));
+}
+
+TEST(Recipe, AModelWithoutTheFieldIsLeftAlone) {
+  RecipeFacts facts = volumes();
+  facts.fields = {"activation"};
+  EXPECT_EQ(of(facts, "norm").value, "");
+  EXPECT_EQ(of(facts, "activation").value, "leaky_relu");
+  EXPECT_EQ(of(pictures(100), "norm").value, "");
+}
+
+TEST(Recipe, TheWarmUpIsATenthOfTheStepsAtMostAHundred) {
+  EXPECT_EQ(of(volumes(110), "warmup-steps").value, "11");
+  EXPECT_EQ(of(volumes(9), "warmup-steps").value, "");
+  EXPECT_EQ(of(pictures(400), "warmup-steps").value, "40");
+  EXPECT_EQ(of(volumes(100000), "warmup-steps").value, "100");
+}
+
+TEST(Recipe, TheRateIsThatOfTheOptimizer) {
+  RecipeFacts sgd = pictures(400, 2);
+  sgd.optimizer = OptimizerKind::kSgd;
+  EXPECT_EQ(of(sgd, "learning-rate").value, "0.0025") << "0.08 at 64 pictures";
+  sgd.batch = 64;
+  EXPECT_EQ(of(sgd, "learning-rate").value, "0.08");
+  RecipeFacts of_volumes = volumes();
+  EXPECT_EQ(of(of_volumes, "learning-rate").value, "0.01");
+  EXPECT_THAT(of(of_volumes, "learning-rate").reason, HasSubstr("only 110 steps"));
+  EXPECT_EQ(of(volumes(300), "learning-rate").value, "0.004");
+  of_volumes.optimizer = OptimizerKind::kSgd;
+  EXPECT_EQ(of(of_volumes, "learning-rate").value, "0.01");
+}
+
+TEST(Recipe, RunningStatisticsForgetWithinATenthOfTheRun) {
+  EXPECT_EQ(of(pictures(100), "norm-momentum").value, "0.900");
+  EXPECT_EQ(of(pictures(400), "norm-momentum").value, "0.950");
+  EXPECT_EQ(of(pictures(22500), "norm-momentum").value, "") << "the reference's 0.997 is right for its steps";
+}
+
+TEST(Recipe, F32WhereBf16IsOnlySlowerAndItFits) {
+  RecipeFacts facts = volumes();
+  EXPECT_EQ(of(facts, "precision").value, "") << "not asked";
+  facts.precision = PrecisionFacts{.multiplies_bf16 = true, .instructions = "avx512_core_amx"};
+  EXPECT_EQ(of(facts, "precision").value, "bf16");
+  facts.precision = PrecisionFacts{.multiplies_bf16 = false, .instructions = "avx2"};
+  EXPECT_EQ(of(facts, "precision").value, "f32");
+  EXPECT_THAT(of(facts, "precision").reason, HasSubstr("avx2"));
+  facts.precision->f32_fits = false, facts.precision->f32_refusal = "it needs 9 GiB of the 8 GiB that are free";
+  EXPECT_EQ(of(facts, "precision").value, "bf16");
+  EXPECT_THAT(of(facts, "precision").reason, HasSubstr("9 GiB of the 8 GiB"));
+}
+
+TEST(Recipe, AMeasurementOfTheMachineDecidesAgainstItsInstructions) {
+  RecipeFacts facts = volumes();
+  facts.precision =
+      PrecisionFacts{.multiplies_bf16 = true, .instructions = "avx512_core_amx", .bf16_step_s = 0.3, .f32_step_s = 0.2};
+  EXPECT_EQ(of(facts, "precision").value, "f32");
+  EXPECT_THAT(of(facts, "precision").reason, HasSubstr("in bf16 takes 1.50 of one in f32"));
+  facts.precision =
+      PrecisionFacts{.multiplies_bf16 = false, .instructions = "avx2", .bf16_step_s = 0.1, .f32_step_s = 0.2};
+  EXPECT_EQ(of(facts, "precision").value, "bf16");
+}
+
+TEST(Recipe, ComesBackFromTheRecord) {
+  const std::vector<Choice> choices = recipe(volumes());
+  const std::vector<Choice> back = choices_from_json(to_json(choices));
+  ASSERT_EQ(back.size(), choices.size());
+  EXPECT_EQ(back[0].option, choices[0].option);
+  EXPECT_EQ(to_json(back), to_json(choices));
+  expect_error(ErrorKind::kCheckpoint, "recipe is broken", [] { choices_from_json({{"option", "norm"}}); });
+  expect_error(ErrorKind::kCheckpoint, "recipe is broken", [] { choices_from_json(nlohmann::json::array({1})); });
+}
+
+}  // namespace
+}  // namespace voxshard
