@@ -78,7 +78,13 @@ std::vector<std::string> config_words(const nlohmann::json& config, const CLI::A
   for (const auto& [name, section] : config.items()) {
     if (!section.is_object()) continue;
     const CLI::App* app = find_app(name);
-    if (!app) throw Error(ErrorKind::kConfig, "[config] the section [" + name + "] is no subcommand");
+    if (!app) {
+      std::vector<std::string> names;
+      for (const auto* other : subcommands) names.push_back(other->get_name());
+      const auto likely = likely_name(name, names);
+      throw Error(ErrorKind::kConfig, "[config] the section [" + name + "] is no subcommand" +
+                                          (likely ? "; did you mean [" + *likely + "]?" : ""));
+    }
     for (const auto& [key, value] : section.items()) {
       if (!find_option(*app, key))
         throw Error(ErrorKind::kConfig,

@@ -2,10 +2,13 @@
 // results and picks exit codes. A subcommand is its file and its line in the table.
 #include <CLI/CLI.hpp>
 #include <unistd.h>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <iostream>
 #include <memory>
+#include <sstream>
 
 #include "apps/command.h"
 #include "apps/config_args.h"
@@ -19,6 +22,7 @@
 #include "io/files/now_reading.h"
 #include "libcore/base/cpu.h"
 #include "libcore/base/parallel.h"
+#include "libcore/base/plain_text.h"
 #include "pipelines/tpu/tpu_config_keys.h"
 #include "pipelines/tpu/tpu_config_line.h"
 
@@ -114,16 +118,39 @@ std::vector<std::string> with_config(const std::vector<std::string>& words, cons
   return words;
 }
 
-void print_json(const Json& json) {
-  std::cout << json.dump(2, ' ', false, Json::error_handler_t::replace) << std::endl;
+/// All that stands on standard output. Errors: kOutput when it does not take it, as a full disk.
+void print(const std::string& text) {
+  errno = 0;
+  std::cout << text << std::flush;
+  if (!std::cout)
+    throw Error(ErrorKind::kOutput, std::string("[output] cannot write to standard output: ") +
+                                        std::strerror(errno == 0 ? EIO : errno) + "; check where it leads and its space");
+}
+
+/// Letters that steer a screen are spelled out, which JSON reads as the same.
+std::string json_text(const Json& json) {
+  const std::string text = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  if (find_steering(text, 0, "\n") == std::string::npos) return text;
+  return json.dump(2, ' ', true, Json::error_handler_t::replace) + "\n";
+}
+
+void print_json(const Json& json) { print(json_text(json)); }
+
+/// Of a command that ends with an error anyway, whose code says more than that of an output.
+void try_print_json(const Json& json) { std::cout << json_text(json) << std::flush; }
+
+/// Later lines do not begin where ours do: a line end in the name of a file forges none.
+std::string indented(std::string text) {
+  for (std::size_t at = 0; (at = text.find('\n', at)) != std::string::npos; at += 3) text.replace(at, 1, "\n  ");
+  return text;
 }
 
 int report_error(bool json, const Error& error) {
   const int code = exit_code(error.kind());
-  const std::string message = with_flags(error.what());
-  std::fprintf(stderr, "voxshard: %s\n", message.c_str());
+  const std::string message = plain_text(with_flags(error.what()), "\n\t");
+  std::fprintf(stderr, "voxshard: %s\n", indented(message).c_str());
   if (json)
-    print_json({{"error",
+    try_print_json({{"error",
                  {{"kind", kind_name(error.kind())}, {"code", error.code()}, {"message", message}, {"exit_code", code}}}});
   return code;
 }
@@ -132,7 +159,7 @@ int report_error(bool json, const Error& error) {
 int report_stop(bool json) {
   const int code = interrupted_exit_code(stop_signal());
   std::fprintf(stderr, "voxshard: interrupted\n");
-  if (json) print_json({{"error", {{"kind", "interrupted"}, {"code", "E_STOPPED"}, {"message", "interrupted"}, {"exit_code", code}}}});
+  if (json) try_print_json({{"error", {{"kind", "interrupted"}, {"code", "E_STOPPED"}, {"message", "interrupted"}, {"exit_code", code}}}});
   return code;
 }
 
@@ -147,8 +174,19 @@ int print_version(bool json) {
   if (json)
     print_json({{"name", "voxshard"}, {"version", VOXSHARD_VERSION}, {"compiler", "g++ " __VERSION__}});
   else
-    std::cout << "voxshard " VOXSHARD_VERSION "\n";
+    print("voxshard " VOXSHARD_VERSION "\n");
   return kExitOk;
+}
+
+int print_help(const CLI::App& root, const CLI::Success& help) {
+  std::ostringstream text;
+  const int code = root.exit(help, text, std::cerr);
+  try {
+    print(text.str());
+  } catch (const Error& e) {
+    return report_error(false, e);
+  }
+  return code;
 }
 
 /// What was typed, to go on where it was stopped.
@@ -163,7 +201,7 @@ int finish(const Outcome& outcome, const GlobalOptions& global) {
   if (global.json)
     print_json(outcome.json);
   else
-    std::cout << outcome.text << (outcome.next.empty() ? "" : "next: voxshard " + shell_line(outcome.next) + "\n") << std::flush;
+    print(plain_text(outcome.text + (outcome.next.empty() ? "" : "next: voxshard " + shell_line(outcome.next) + "\n"), "\n\t"));
   if (outcome.interrupted && stop_signal() != 0) return interrupted_exit_code(stop_signal());
   return outcome.exit_code;
 }
@@ -212,7 +250,7 @@ int run(const std::vector<std::string>& words) {
       return finish(outcome, global);
     }
   } catch (const CLI::Success& help) {  // --help
-    return root.exit(help);
+    return print_help(root, help);
   } catch (const CLI::ParseError& e) {
     return report_error(wants_json, {ErrorKind::kUsage, "[usage] " + typo_text(words, root).value_or(e.what()) + "; try --help"});
   } catch (const Stopped&) {

@@ -15,9 +15,29 @@ std::vector<std::string> long_options(const CLI::App& app) {
   return names;
 }
 
-std::string meant(const std::string& before, const std::string& word, const std::vector<std::string>& names) {
+/// What other programs call it.
+constexpr struct {
+  const char *name, *ours;
+} kElsewhere[] = {
+    {"lr", "--learning-rate"}, {"batch-size", "--batch"}, {"epochs", "--steps"},
+    {"num-epochs", "--steps"}, {"iterations", "--steps"}, {"workers", "--threads"},
+};
+
+/// What a name that `app` does not have might be: one of its own, another program's, another subcommand's.
+std::string option_meant(const CLI::App& app, const CLI::App& root, const std::string& name) {
+  if (const auto likely = likely_name(name, long_options(app))) return "; did you mean --" + *likely + "?";
+  for (const auto& [theirs, ours] : kElsewhere)
+    if (name == theirs && app.get_option_no_throw(ours) != nullptr)
+      return std::string("; here it is ") + ours + (name.ends_with("epochs") ? ", in steps of one batch" : "");
+  std::string others;
+  for (const auto* other : root.get_subcommands([](const CLI::App*) { return true; }))
+    if (other->get_option_no_throw("--" + name) != nullptr) others += (others.empty() ? "" : ", ") + other->get_name();
+  return others.empty() ? "" : "; it is an option of " + others;
+}
+
+std::string meant(const std::string& word, const std::vector<std::string>& names) {
   const auto likely = likely_name(word, names);
-  return likely ? "; did you mean " + before + *likely + "?" : "";
+  return likely ? "; did you mean " + *likely + "?" : "";
 }
 
 }  // namespace
@@ -32,7 +52,7 @@ std::optional<std::string> typo_text(const std::vector<std::string>& words, cons
       const auto names = long_options(*app);
       if (std::find(names.begin(), names.end(), name) != names.end()) continue;
       const std::string whose = app == &root ? "voxshard" : app->get_name();
-      return whose + " has no option --" + name + meant("--", name, names);
+      return whose + " has no option --" + name + option_meant(*app, root, name);
     }
     if (app != &root || word.starts_with("-")) continue;
     const auto found = std::find_if(apps.begin(), apps.end(), [&](const auto* a) { return a->get_name() == word; });
@@ -40,9 +60,10 @@ std::optional<std::string> typo_text(const std::vector<std::string>& words, cons
       app = *found;
       continue;
     }
+    if (word == "help") return "there is no subcommand help; did you mean --help?";
     std::vector<std::string> names;
     for (const auto* a : apps) names.push_back(a->get_name());
-    return "there is no subcommand " + word + meant("", word, names);
+    return "there is no subcommand " + word + meant(word, names);
   }
   return std::nullopt;
 }

@@ -7,6 +7,7 @@
 #include "apps/terminal/flags.h"
 #include "apps/terminal/screen_line.h"
 #include "apps/terminal/stop_signals.h"
+#include "libcore/base/plain_text.h"
 
 namespace voxshard {
 
@@ -67,7 +68,7 @@ void TerminalProgress::log(std::string_view line) {
 void TerminalProgress::warn(std::string_view line) { write_log(line); }
 
 void TerminalProgress::write_log(std::string_view line) {
-  const std::string text = with_flags(line);
+  const std::string text = plain_text(with_flags(line), "\n\t");
   const std::lock_guard lock(mutex_);
   std::fprintf(stderr, "%s%s\n", on_bar_line_ ? "\r\033[K" : "", text.c_str());
   on_bar_line_ = false;

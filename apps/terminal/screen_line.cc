@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "libcore/base/plain_text.h"
+
 namespace voxshard {
 namespace {
 
@@ -27,8 +29,8 @@ Letter letter_at(const std::string& text, std::size_t at) {
 }
 
 std::string without_controls(std::string text) {
-  for (char& ch : text)
-    if (static_cast<unsigned char>(ch) < 0x20 || ch == 0x7F) ch = '?';
+  for (std::size_t at = 0; (at = find_steering(text, at)) != std::string::npos; ++at)
+    text.replace(at, std::max<std::size_t>(1, character_bytes(std::string_view(text).substr(at))), "?");
   return text;
 }
 

@@ -9,6 +9,7 @@
 #include "io/boxes/coco_frames.h"
 #include "io/boxes/coco_json.h"
 #include "io/files/atomic_file.h"
+#include "io/files/file_name.h"
 #include "libcore/base/error.h"
 
 namespace voxshard {
@@ -94,6 +95,8 @@ DetectionDataset read_coco(const fs::path& path) {
   std::set<std::int64_t> ids;
   each_entry(categories, "categories", set.notes, [&](const json& entry) {
     DetectionClass c{.name = text_field(entry, "name"), .id = whole_number(entry, "id")};
+    if (const std::string problem = text_problem(c.name); !problem.empty())
+      throw EntryProblem("has the name \"" + shown_name(c.name) + "\", which " + problem, "E_NAME");
     require_new(ids, c.id);
     set.classes.push_back(std::move(c));
   });
@@ -148,6 +151,8 @@ Json coco_result(const ScoredBox& box, std::int64_t image_id, std::int64_t categ
           {"bbox", box_json(box.box)},
           {"score", rounded(box.score, 1e6)}};
 }
+
+OutputKind coco_results_file() { return {"COCO results", {".json"}, begins_with({R"([{"image_id":)", "[]"})}; }
 
 void write_coco(const fs::path& path, const DetectionDataset& dataset) {
   Json file = {{"images", Json::array()}, {"annotations", Json::array()}, {"categories", Json::array()}};

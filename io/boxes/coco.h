@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "io/boxes/detection_annotations.h"
+#include "io/files/output_file.h"
 
 namespace voxshard {
 
@@ -31,6 +32,9 @@ CocoResults read_coco_results(const std::filesystem::path& path, const Detection
 
 /// One entry of such a list: the box to a hundredth of a pixel, the score to six digits.
 nlohmann::ordered_json coco_result(const ScoredBox& box, std::int64_t image_id, std::int64_t category_id);
+
+/// A file of such a list, for require_output_file.
+OutputKind coco_results_file();
 
 /// Writes annotations, whole or not at all; boxes and areas to a hundredth of a pixel. Errors: kOutput.
 void write_coco(const std::filesystem::path& path, const DetectionDataset& dataset);

@@ -73,6 +73,13 @@ struct FrameResultsWriter::Impl {
   }
 };
 
+void require_result_files(const FrameResultFiles& files, const std::vector<std::filesystem::path>& inputs) {
+  const OutputKind json = {"detections of voxshard predict", {".json"}, begins_with({R"({"video":")"})};
+  require_output_file(files.json, json, {.inputs = inputs});
+  require_output_file(files.coco, coco_results_file(), {.inputs = inputs, .option = "{coco}"});
+  require_output_file(files.mot, mot_results_file(), {.inputs = inputs, .option = "{mot}"});
+}
+
 FrameResultsWriter::FrameResultsWriter(const FrameResultFiles& files, const ResultVideo& video,
                                        std::vector<DetectionClass> classes)
     : impl_(std::make_unique<Impl>()) {

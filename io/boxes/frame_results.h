@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "io/boxes/detection_annotations.h"
+#include "io/files/output_file.h"
 #include "io/video/video_index.h"
 
 namespace voxshard {
@@ -42,6 +43,9 @@ struct FrameResult {
   std::vector<ScoredBox> boxes;
   std::vector<std::int64_t> tracks;  // of each box; -1: none
 };
+
+/// Refuses files that cannot be written or are no earlier results. Errors: as require_output_file.
+void require_result_files(const FrameResultFiles& files, const std::vector<std::filesystem::path>& inputs);
 
 class FrameResultsWriter {
  public:

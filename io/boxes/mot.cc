@@ -139,6 +139,20 @@ std::string mot_line(const MotRow& row) {
   return {text.data(), static_cast<std::size_t>(length)};
 }
 
+OutputKind mot_results_file() {
+  return {"tracks of voxshard predict", {".txt"}, [](const fs::path& path) {
+            std::ifstream in(path, std::ios::binary);
+            std::string line(kLongestLine, '\0');
+            in.read(line.data(), static_cast<std::streamsize>(line.size()));
+            line.resize(static_cast<std::size_t>(in.gcount()));
+            line = line.substr(0, line.find('\n'));
+            std::vector<EntryNote> other;
+            bool ours = false;
+            in_entry("line 1", other, [&] { ours = mot_line(parse_mot_line(line)) == line + "\n"; });
+            return ours;
+          }};
+}
+
 void write_mot(const fs::path& path, const std::vector<MotRow>& rows) {
   write_file_atomically(path, [&](std::ostream& out) {
     for (const MotRow& row : rows) out << mot_line(row);

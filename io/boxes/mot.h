@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "io/boxes/detection_annotations.h"
+#include "io/files/output_file.h"
 
 namespace voxshard {
 
@@ -46,6 +47,9 @@ MotRow parse_mot_line(std::string_view line);
 /// "1,2,244.75,408.25,111.50,94.00,0.912345,1,1\n": pixels to a hundredth, confidence to six digits. A class that is
 /// not said is -1.
 std::string mot_line(const MotRow& row);
+
+/// Files of such lines, for require_output_file: their numbers are written as mot_line does.
+OutputKind mot_results_file();
 
 /// Whole or not at all. Errors: kOutput.
 void write_mot(const std::filesystem::path& path, const std::vector<MotRow>& rows);

@@ -14,6 +14,7 @@
 #include "io/image/image_header.h"
 #include "io/image/picture.h"
 #include "io/video/video_reader.h"
+#include "libcore/base/plain_text.h"
 
 namespace voxshard {
 namespace {
@@ -125,7 +126,7 @@ std::vector<DetectionClass> classes_of(const fs::path& labels, const std::vector
   std::vector<DetectionClass> classes;
   std::istringstream in(read_text_if_there(labels));
   for (std::string line; std::getline(in, line);)
-    classes.push_back({.name = trimmed(line), .id = static_cast<std::int64_t>(classes.size()) + 1});
+    classes.push_back({.name = plain_text(trimmed(line)), .id = static_cast<std::int64_t>(classes.size()) + 1});
   std::erase_if(classes, [](const DetectionClass& c) { return c.name.empty(); });
   if (!classes.empty()) return classes;
   std::set<std::int64_t> ids;

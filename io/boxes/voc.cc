@@ -38,13 +38,15 @@ double number(const pugi::xml_node& node, const char* field) {
   constexpr double kMostSize = 1e9;
   while (std::isspace(static_cast<unsigned char>(*end))) ++end;
   if (text.empty() || *end != '\0' || !(std::abs(value) <= kMostSize))
-    throw EntryProblem(std::string("has <") + field + "> \"" + text.substr(0, 40) + "\"; expected a number");
+    throw EntryProblem(std::string("has <") + field + "> \"" + shown_name(text.substr(0, 40)) + "\"; expected a number");
   return value;
 }
 
 NamedBox object_of(const pugi::xml_node& node) {
   const std::string name = node.child("name").text().as_string();
   if (name.empty()) throw EntryProblem("has no <name>");
+  if (const std::string problem = text_problem(name); !problem.empty())
+    throw EntryProblem("has the class \"" + shown_name(name) + "\", which " + problem, "E_NAME");
   const pugi::xml_node edges = node.child("bndbox");
   const double x0 = number(edges, "xmin") - 1, y0 = number(edges, "ymin") - 1;
   const double x1 = number(edges, "xmax"), y1 = number(edges, "ymax");
@@ -82,8 +84,7 @@ Page read_page(const fs::path& file, const fs::path& pictures, std::vector<Entry
   Page page;
   std::string name = root.child("filename").text().as_string();
   if (name.empty()) name = file.stem().string() + ".jpg";
-  name = fs::path(name).filename().string();
-  if (const std::string problem = name_problem(name); !problem.empty())
+  if (const std::string problem = relative_path_problem(name); !problem.empty())
     throw EntryProblem("names the picture \"" + shown_name(name) + "\", which " + problem, "E_NAME");
   page.image.file = pictures / name;
   page.image.width = side(root.child("size"), "width");

@@ -14,6 +14,8 @@
 #include "io/files/config_file.h"
 #include "io/files/file_error.h"
 #include "io/files/file_name.h"
+#include "libcore/base/plain_text.h"
+#include "libcore/base/text.h"
 
 namespace voxshard {
 namespace {
@@ -40,6 +42,8 @@ std::vector<std::string> in_order(const std::map<int, std::string>& names, const
                                   const std::string& what) {
   std::vector<std::string> list;
   for (const auto& [number, name] : names) {
+    if (const std::string problem = text_problem(name); !problem.empty())
+      refuse(file, "names one of its " + what + " \"" + shown_name(name) + "\", which " + problem);
     if (number != static_cast<int>(list.size())) refuse(file, what + " are not numbered 0, 1, 2 … without gaps");
     list.push_back(name);
   }
@@ -65,8 +69,20 @@ std::map<int, std::string> by_name(const json& object, const fs::path& file) {
   return names;
 }
 
+/// Label 0 is what is outside of all classes, whatever it is called; a "background" elsewhere is a list turned round.
+void require_background_first(const std::vector<std::string>& labels, const fs::path& file) {
+  for (std::size_t k = 1; k < labels.size(); ++k)
+    if (lower_case(labels[k]) == "background")
+      refuse(file, "gives the background the number " + std::to_string(k) + " and \"" + labels[0] +
+                       "\" 0; the background is 0");
+}
+
 /// nnU-Net's label of voxels that nobody annotated: no class, but the number behind all classes.
 void take_ignore_label(Dataset& d, const fs::path& file) {
+  for (const std::string& name : d.label_names)
+    if (name != "ignore" && lower_case(name) == "ignore")
+      refuse(file, "has the label \"" + name + "\"; write \"ignore\" for voxels that nobody annotated, as nnU-Net does, or "
+                   "give a class another name");
   const auto at = std::find(d.label_names.begin(), d.label_names.end(), "ignore");
   if (at == d.label_names.end()) return;
   if (at + 1 != d.label_names.end() || d.label_names.size() < 3)
@@ -201,6 +217,7 @@ void read_cases(Dataset& d, const json& root, const fs::path& file) {
       refuse(file, "has a file_ending that " + problem);
     d.channels = in_order(by_number(root.at("channel_names"), file), file, "channels");
     d.label_names = in_order(by_name(root.at("labels"), file), file, "labels");
+    require_background_first(d.label_names, file);
     take_ignore_label(d, file);
     if (root.contains("dataset")) {
       read_explicit_cases(d, root.at("dataset"));
@@ -213,6 +230,7 @@ void read_cases(Dataset& d, const json& root, const fs::path& file) {
   }
   d.channels = in_order(by_number(root.at("modality"), file), file, "channels");
   d.label_names = in_order(by_number(root.at("labels"), file), file, "labels");
+  require_background_first(d.label_names, file);
   take_ignore_label(d, file);
   if (has_channel_files(d) && !listed_files_exist(d, root)) {
     d.kind = "nnU-Net v1";
@@ -242,7 +260,7 @@ Dataset read_dataset(const fs::path& folder) {
   d.folder = folder;
   d.name = fs::absolute(folder / "x").parent_path().lexically_normal().filename().string();
   try {
-    if (root.contains("name") && root.at("name").is_string()) d.name = root.at("name").get<std::string>();
+    if (root.contains("name") && root.at("name").is_string()) d.name = plain_text(root.at("name").get<std::string>());
     read_cases(d, root, file);
   } catch (const json::exception& e) {
     refuse(file, std::string("has a key of the wrong form (") + e.what() + ")");

@@ -119,4 +119,8 @@ void write_summary(const std::filesystem::path& path, const std::vector<CaseScor
   write_text_atomically(path, summary_text(cases));
 }
 
+OutputKind summary_file() {
+  return {"scores of voxshard evaluate", {".json"}, begins_with({R"({"foreground_mean":{)"})};
+}
+
 }  // namespace voxshard

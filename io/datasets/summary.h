@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "io/files/output_file.h"
+
 namespace voxshard {
 
 struct ClassScores {
@@ -26,5 +28,7 @@ struct CaseScores {
 std::string summary_text(const std::vector<CaseScores>& cases);
 /// Writes it atomically. Errors: kOutput.
 void write_summary(const std::filesystem::path& path, const std::vector<CaseScores>& cases);
+/// What such files are for require_output_file.
+OutputKind summary_file();
 
 }  // namespace voxshard

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cmath>
 #include <fstream>
+#include <string_view>
 
 #include "io/files/atomic_file.h"
 #include "libcore/base/error.h"
@@ -17,7 +18,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string quoted(const std::string& text) {
+/// A spreadsheet calculates a cell that begins like this; an apostrophe makes it text.
+bool looks_like_formula(const std::string& text) {
+  return !text.empty() && std::string_view("=+-@\t\r").find(text[0]) != std::string_view::npos;
+}
+
+std::string quoted(const std::string& cell) {
+  const std::string text = (looks_like_formula(cell) ? "'" : "") + cell;
   if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
   std::string out = "\"";
   for (char ch : text) out += ch == '"' ? std::string("\"\"") : std::string(1, ch);

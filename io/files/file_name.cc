@@ -5,27 +5,20 @@
 #include "io/files/file_name.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "libcore/base/error.h"
+#include "libcore/base/plain_text.h"
 
 namespace voxshard {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostShown = 80;
-
-bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
-
 /// What is no UTF-8 cannot stand in JSON, so it would come back as another name.
 bool is_utf8(std::string_view name) {
-  try {
-    static_cast<void>(nlohmann::json(std::string(name)).dump());
-    return true;
-  } catch (const nlohmann::json::exception&) {
-    return false;
-  }
+  std::size_t at = 0;
+  for (std::size_t bytes = 1; at < name.size() && bytes > 0; at += bytes) bytes = character_bytes(name.substr(at));
+  return at == name.size();
 }
 
 Error name_error(std::string_view name, const std::string& problem) {
@@ -41,10 +34,13 @@ std::string name_problem(std::string_view name, std::size_t most_bytes) {
   if (name.find_first_of("/\\") != std::string_view::npos || name == "." || name == "..")
     return "leads to another folder";
   if (name.front() == '.') return "begins with a dot, as hidden and temporary files do";
-  if (std::any_of(name.begin(), name.end(), is_control)) return "holds a control character";
   if (name.size() > most_bytes) return "has more than " + std::to_string(most_bytes) + " bytes";
-  if (!is_utf8(name)) return "is no UTF-8";
-  return "";
+  return text_problem(name);
+}
+
+std::string text_problem(std::string_view text) {
+  if (!is_utf8(text)) return "is no UTF-8";
+  return find_steering(text) == std::string_view::npos ? "" : "holds a control character";
 }
 
 std::string relative_path_problem(std::string_view path, std::size_t most_bytes) {
@@ -59,20 +55,12 @@ std::string relative_path_problem(std::string_view path, std::size_t most_bytes)
   return "";
 }
 
-std::string shown_name(std::string_view name) {
-  std::string text;
-  const bool readable = is_utf8(name);
-  for (const char c : name) {
-    if (text.size() >= kMostShown) return text + "...";
-    if (is_control(c) || (!readable && static_cast<unsigned char>(c) >= 0x80)) {
-      constexpr char kDigits[] = "0123456789abcdef";
-      const auto byte = static_cast<unsigned char>(c);
-      text += {'\\', 'x', kDigits[byte >> 4], kDigits[byte & 15]};
-    } else {
-      text += c;
-    }
-  }
-  return text;
+std::string shown_name(std::string_view name, std::size_t most_bytes) {
+  const std::string text = plain_text(name);
+  if (text.size() <= most_bytes) return text;
+  std::size_t end = 0;
+  while (end < most_bytes) end += character_bytes(std::string_view(text).substr(end));
+  return text.substr(0, end) + "...";
 }
 
 fs::path named_file(const fs::path& folder, const std::string& name, std::string_view ending) {

@@ -17,14 +17,19 @@ inline constexpr std::size_t kMostNameBytes = 200;
 inline constexpr std::size_t kMostFileNameBytes = 255;
 
 /// What keeps `name` from being one plain component of a path; empty when nothing does. Plain is: 1 to `most_bytes` of
-/// UTF-8, no slash of either kind, no control character, no dot in front (hidden, "..", or one of our temporary files).
+/// UTF-8, no slash of either kind, nothing that steers a screen (text_problem), no dot in front (hidden, "..", or one of
+/// our temporary files).
 std::string name_problem(std::string_view name, std::size_t most_bytes = kMostNameBytes);
+
+/// What keeps a text from outside (the name of a class, of a data set) from being shown as it is: bytes that are no
+/// UTF-8, and what steers a screen (libcore/base/plain_text.h); empty when nothing does.
+std::string text_problem(std::string_view text);
 
 /// The same for a path of plain names below a folder: not absolute, nothing leads upwards; "./" in front is allowed.
 std::string relative_path_problem(std::string_view path, std::size_t most_bytes = kMostNameBytes);
 
-/// A name for messages and tables: what is not printable as \x1b, and at most 80 bytes.
-std::string shown_name(std::string_view name);
+/// A name for messages and tables: what steers a screen as \x1b, and about `most_bytes` of it.
+std::string shown_name(std::string_view name, std::size_t most_bytes = 80);
 
 /// FOLDER/NAME + ENDING. Errors: kInput E_NAME when `name` is not plain.
 std::filesystem::path named_file(const std::filesystem::path& folder, const std::string& name,

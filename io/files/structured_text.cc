@@ -11,6 +11,8 @@
 #include <sstream>
 #include <vector>
 
+#include "io/files/file_name.h"
+
 namespace voxshard {
 namespace {
 
@@ -18,6 +20,7 @@ using nlohmann::json;
 
 constexpr const char* kSyntax = "E_SYNTAX";
 constexpr const char* kLimit = "E_LIMIT";
+constexpr std::size_t kMostReason = 300;  // bytes of what a parser says, which repeats what it read
 
 /// `at`: "" or ":12", the place in the file.
 [[noreturn]] void refuse(const TextSource& source, const char* code, const std::string& at, const std::string& what) {
@@ -136,7 +139,7 @@ void bound_toml(std::string_view text, const TextSource& source) {
 std::string reason_of(const json::exception& e) {
   const std::string what = e.what();
   const auto reason = what.rfind(": ");
-  return reason == std::string::npos ? what : what.substr(reason + 2);
+  return shown_name(reason == std::string::npos ? what : what.substr(reason + 2), kMostReason);
 }
 
 json to_json(const toml::node& node) {
@@ -215,7 +218,7 @@ json parse_toml(std::string_view text, const TextSource& source) {
   } catch (const toml::parse_error& e) {
     const auto& at = e.source().begin;
     refuse(source, kSyntax, ":" + std::to_string(at.line) + ":" + std::to_string(at.column),
-           "is not valid TOML: " + std::string(e.description()));
+           "is not valid TOML: " + shown_name(e.description(), kMostReason));
   }
 }
 

@@ -5,6 +5,7 @@
 #include <limits>
 #include <new>
 #include <opencv2/core.hpp>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
@@ -28,6 +29,8 @@ Error output_error(const fs::path& path, const std::string& what) {
   return Error(ErrorKind::kOutput, "[output] cannot write " + path.string() + ": " + what);
 }
 
+/// The comment of every file.
+constexpr const char* kMark = "made by voxshard";
 /// The encoder counts frames; their times are the container's business, so no encoder's limits on time bases matter.
 constexpr AVRational kEncoderTimeBase{1, 25};
 /// libx264's constant rate factor: hardly distinguishable from the source.
@@ -118,6 +121,7 @@ struct VideoWriter::Impl {
     stream->time_base = {static_cast<int>(options.time_base.num), static_cast<int>(options.time_base.den)};
     if (const int code = avio_open(&format->pb, name.c_str(), AVIO_FLAG_WRITE); code < 0)
       throw output_error(path, av_error_text(code) + "; check that the folder exists, is writable and has space");
+    av_dict_set(&format->metadata, "comment", kMark, 0);
     AVDictionary* settings = nullptr;
     // The time before the first frame is stored in the movie's ticks: as fine as the stream's, it stays exact.
     av_dict_set_int(&settings, "movie_timescale", options.time_base.den, 0);
@@ -149,6 +153,17 @@ struct VideoWriter::Impl {
     check(av_interleaved_write_frame(format, held.get()), "writing");
   }
 };
+
+OutputKind written_video() {
+  return {"a video of voxshard predict", {".mp4", ".mov", ".mkv"}, [](const fs::path& path) {
+            silence_av();
+            AVFormatContext* opened = nullptr;
+            if (avformat_open_input(&opened, ("file:" + path.string()).c_str(), nullptr, nullptr) < 0) return false;
+            const AvFormatPtr format(opened);
+            const AVDictionaryEntry* comment = av_dict_get(format->metadata, "comment", nullptr, 0);
+            return comment != nullptr && std::string_view(comment->value) == kMark;
+          }};
+}
 
 VideoWriter::VideoWriter(const fs::path& path, const VideoWriteOptions& options) : impl_(std::make_unique<Impl>()) {
   constexpr std::array kEndings = {".mp4", ".mov", ".mkv"};

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "io/files/output_file.h"
 #include "io/video/video_index.h"
 #include "libcore/tensor/tensor.h"
 
@@ -21,6 +22,9 @@ struct VideoWriteOptions {
   Rational sample_aspect{1, 1};        // width of a pixel over its height
   int threads = 1;                     // of the encoder
 };
+
+/// Files that a VideoWriter made, for require_output_file: they say so in their comment.
+OutputKind written_video();
 
 class VideoWriter {
  public:

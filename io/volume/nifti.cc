@@ -185,6 +185,8 @@ VolumeInfo read_info(const fs::path& path) {
   if (!info.forms_agree)
     info.warning = "W_FORMS qform and sform differ by " + fixed_text(info.forms_gap_mm, 1) + " mm; the " +
                    info.form_used + " is used: check which of them is right";
+  if (placement.form_used.starts_with("none"))
+    info.warning = "W_FORMS neither qform nor sform says how it lies: its axes are taken for left, back and up; check the sides";
   info.problem = volume_problem(header);
   info.readable = info.problem.empty();
   return info;

@@ -214,6 +214,7 @@ std::string volume_problem(const NiftiHeader& h) {
     for (double v : row)
       if (h.sform_code > 0 && !(std::abs(v) <= kMostSform))
         return "has an sform with numbers that are not finite or beyond 1e12; set it again";
+  if (const std::string problem = unreadable_number(h); !problem.empty()) return problem;
   return place(h).problem;
 }
 

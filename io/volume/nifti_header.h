@@ -63,6 +63,9 @@ NiftiHeader read_nifti_header(const std::filesystem::path& path);
 /// qform), else the qform, else the sform's nearest rotation when it is sheared by less than 0.5 degrees.
 NiftiPlacement place(const NiftiHeader& header);
 
+/// A number of the header (offset, scaling, spacing) that no reader could go by, in words; empty without.
+std::string unreadable_number(const NiftiHeader& header);
+
 /// What stops this file from being read as one scalar 3-D volume; empty when nothing does.
 std::string volume_problem(const NiftiHeader& header);
 

@@ -7,6 +7,7 @@
 #include <numbers>
 
 #include "io/volume/nifti_header.h"
+#include "libcore/base/text.h"
 
 namespace voxshard {
 namespace {
@@ -168,6 +169,21 @@ NiftiPlacement place(const NiftiHeader& h) {
   if (h.qform_code > 0 || h.sform_code > 0)
     p.problem = "has a transform with zeros or numbers that are not finite; set its sform or qform again";
   return p;
+}
+
+std::string unreadable_number(const NiftiHeader& h) {
+  constexpr double kMostScale = 1e30;    // times 2^16 a float holds it
+  constexpr double kMostOffset = 0x1p60;  // bytes
+  if (!std::isfinite(h.vox_offset) || h.vox_offset < 0 || h.vox_offset > kMostOffset)
+    return "says that its voxels begin at byte " + number_text(h.vox_offset) + "; export it again";
+  if (h.is_scaled() && (std::abs(h.slope) > kMostScale || std::abs(h.intercept) > kMostScale))
+    return "has the slope " + number_text(h.slope) + " and intercept " + number_text(h.intercept) +
+           ", beyond any intensity; set them again";
+  const bool needs_pixdim = !place(h).form_used.starts_with("sform");
+  for (std::size_t a = 1; a <= 3 && a <= h.dimensions.size(); ++a)
+    if (needs_pixdim && h.dimensions[a - 1] > 1 && (!std::isfinite(h.pixdim[a]) || h.pixdim[a] == 0))
+      return "has a spacing of " + number_text(h.pixdim[a]) + " along axis " + std::to_string(a) + "; set its pixdim again";
+  return "";
 }
 
 }  // namespace voxshard

@@ -87,6 +87,7 @@ struct Bench {
 }  // namespace
 
 BenchReport run_bench_step(const BenchOptions& options, Progress& progress) {
+  require_output_file(options.trace.file, profile_file(), {.option = "{trace}"});
   Bench bench(options);
   BenchReport& report = bench.report;
   const Program& program = bench.session.plan(options.extents, Phase::kTrain).program;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "io/files/output_file.h"
 #include "io/files/output_folder.h"
 #include "io/system/machine.h"
 #include "libcore/base/cpu.h"
@@ -76,6 +77,8 @@ DoctorReport run_doctor(const DoctorOptions& options, Progress& progress) {
   report.libraries = io_library_versions();
   report.libraries.insert(report.libraries.begin(), {"kernels", kernel_library_version()});
   require_sound(report.checks);
+  const OutputKind measured = {"what voxshard doctor measured", {".json"}, begins_with({R"({"measured_host":true)"})};
+  require_output_file(options.output, measured);
   if (!options.output.parent_path().empty()) make_output_folder(options.output.parent_path());
   report.rates = measure_host({.threads = options.threads,
                                .quick = options.quick,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "libcore/base/plain_text.h"
 #include "pipelines/tasks/header_info.h"
 #include "pipelines/tasks/volume_files.h"
 
@@ -68,7 +69,7 @@ std::string to_text(const InfoReport& report) {
   std::string text = report.files.text + report.videos.text + report.pictures.text;
   for (const auto& [name, section] : report.sets) text += section.text;
   text += report.folders.text;
-  for (const CaseFailure& f : report.failures) text += f.id + ": " + f.code + " " + f.message + "\n";
+  for (const CaseFailure& f : report.failures) text += plain_text(f.id) + ": " + f.code + " " + plain_text(f.message) + "\n";
   return text;
 }
 

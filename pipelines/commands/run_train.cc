@@ -277,7 +277,7 @@ TrainReport run_train(const TrainOptions& options, Progress& progress, const Tas
   require_own_settings(kind, o.task, "train", "the model is a " + o.spec.model_name());
   std::unique_ptr<TrainingTask> task = kind.training({.data = o.work, .seed = o.seed}, o.task, o.spec);
   task->complete(o.spec);
-  if (!o.trace.file.empty()) require_outside(o.trace.file, {o.work});
+  require_output_file(o.trace.file, profile_file(), {.inputs = {o.work}, .own = o.run, .option = "{trace}"});
   const bool goes_on = o.resume && CheckpointFolder(o.run / "checkpoints", o.kept).holds_run();
   OutputFolder folder({.folder = o.run, .command = "train", .inputs = {o.work}, .adopts = goes_on});
   for (const std::string& warning : task->warnings()) progress.warn(warning);

@@ -2,6 +2,9 @@
 // complete events ("ph": "X"), times in microseconds.
 #include "pipelines/profile/trace_json.h"
 
+#include <algorithm>
+#include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "io/files/atomic_file.h"
@@ -146,6 +149,16 @@ struct TraceFile::Emulated {
     }
   }
 };
+
+OutputKind profile_file() {
+  return {"a profile of voxshard", {".json"}, [](const std::filesystem::path& path) {
+            std::ifstream in(path, std::ios::binary | std::ios::ate);
+            constexpr std::int64_t kMostOther = 4096;  // bytes of "otherData"
+            in.seekg(std::max<std::int64_t>(0, static_cast<std::int64_t>(in.tellg()) - kMostOther));
+            const std::string end{std::istreambuf_iterator<char>(in), {}};
+            return begins_with({R"({"traceEvents":[)"})(path) && end.find(R"("program":"voxshard )") != std::string::npos;
+          }};
+}
 
 TraceFile::TraceFile(TraceOptions options, int workers) : options_(std::move(options)) {
   if (options_.file.empty()) return;

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "io/files/output_file.h"
 #include "libcore/device/device.h"
 #include "libcore/runtime/trace.h"
 
@@ -21,6 +22,9 @@ struct TraceOptions {
   std::int64_t most_events = 200'000;  // of each clock; what is more is counted in the file, not written
   std::shared_ptr<const Device> device = {};  // whose clock is shown too, if it is an emulated one
 };
+
+/// What its files are for require_output_file: profiles of other programs are not ours.
+OutputKind profile_file();
 
 class TraceFile {
  public:

@@ -4,8 +4,10 @@
 #include <map>
 #include <optional>
 
+#include "io/files/file_name.h"
 #include "io/image/image.h"
 #include "libcore/base/parallel.h"
+#include "libcore/base/plain_text.h"
 #include "libcore/base/text.h"
 #include "pipelines/tasks/volume_files.h"
 
@@ -124,7 +126,7 @@ Json to_json(const FolderInfo& folder) {
 
 std::string to_text(const VolumeFile& file) {
   const VolumeInfo& h = file.header;
-  std::string text = file.path.string() + "\n";
+  std::string text = plain_text(file.path.string()) + "\n";
   const auto line = [&](const std::string& name, const std::string& value) {
     text += "  " + name + std::string(name.size() < 13 ? 13 - name.size() : 1, ' ') + value + "\n";
   };
@@ -144,7 +146,7 @@ std::string to_text(const VolumeFile& file) {
 }
 
 std::string to_text(const FolderInfo& folder) {
-  std::string text = folder.path.string() + "\n" + folder.dataset_text;
+  std::string text = plain_text(folder.path.string()) + "\n" + folder.dataset_text;
   for (const auto& video : folder.videos) text += to_text(video);
   if (folder.images.empty()) return text;
   std::vector<std::vector<std::string>> rows = {{"file", "size", "spacing mm", "orientation", "type", ""}};
@@ -152,7 +154,7 @@ std::string to_text(const FolderInfo& folder) {
   for (const auto& image : folder.images) {
     if (rows.size() > kMostRows) break;
     const auto& h = image.header;
-    rows.push_back({image.path.filename().string(), size_text(h.geometry), spacing_text(h.geometry), h.orientation,
+    rows.push_back({shown_name(image.path.filename().string()), size_text(h.geometry), spacing_text(h.geometry), h.orientation,
                     h.scalar_type, h.problem.empty() ? h.warning : h.problem});
   }
   text += text_table(rows);
@@ -163,7 +165,7 @@ std::string to_text(const FolderInfo& folder) {
 
 std::string to_text(const PictureFile& info) {
   const ImageHeader& h = info.header;
-  return info.path.string() + "\n  size         " + std::to_string(h.width) + "x" + std::to_string(h.height) +
+  return plain_text(info.path.string()) + "\n  size         " + std::to_string(h.width) + "x" + std::to_string(h.height) +
          " pixels, " + format_name(h.format) + ", " + std::to_string(h.channels) +
          (h.channels == 1 ? " channel of " : " channels of ") + std::to_string(h.bits) + " bits" +
          (h.orientation > 1 ? ", EXIF orientation " + std::to_string(h.orientation) : "") + "\n";

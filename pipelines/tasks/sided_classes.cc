@@ -1,40 +1,62 @@
 #include "pipelines/tasks/sided_classes.h"
 
-#include <algorithm>
 #include <cctype>
 #include <map>
+#include <string_view>
+
+#include "libcore/base/text.h"
 
 namespace voxshard {
 namespace {
 
 bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
+bool is_lower(char c) { return std::islower(static_cast<unsigned char>(c)) != 0; }
+bool is_upper(char c) { return std::isupper(static_cast<unsigned char>(c)) != 0; }
 
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
+/// Words for left and right: English with its short forms, German, French, Spanish, Italian, Latin. One of two letters or
+/// less stands alone or as the last of a name such as kidneyL.
+constexpr std::pair<std::string_view, std::string_view> kSides[] = {
+    {"left", "right"},       {"linke", "rechte"},  {"links", "rechts"},     {"gauche", "droite"}, {"gauche", "droit"},
+    {"izquierd", "derech"}, {"sinistr", "destr"}, {"sinister", "dexter"}, {"sinistra", "dextra"}, {"lft", "rgt"},
+    {"lt", "rt"},            {"li", "re"},         {"l", "r"},
+};
+constexpr std::size_t kShort = 3;
+
+/// The name in lower case, with a blank where a word begins inside of it: "kidneyL" -> "kidney l".
+std::string words_of(const std::string& name) {
+  std::string words;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    if (i > 0 && is_lower(name[i - 1]) && is_upper(name[i])) words += ' ';
+    words += name[i];
+  }
+  return lower_case(words);
 }
 
-/// A lower-case name with left for right: "kidney_l" -> "kidney_r". The same name when it has no left.
-std::string on_the_right(std::string name) {
-  for (std::size_t at = name.find("left"); at != std::string::npos; at = name.find("left", at + 5))
-    name.replace(at, 4, "right");
-  for (std::size_t i = 0; i < name.size(); ++i)
-    if (name[i] == 'l' && (i == 0 || !is_letter(name[i - 1])) && (i + 1 == name.size() || !is_letter(name[i + 1])))
-      name[i] = 'r';
+bool stands_alone(const std::string& name, std::size_t at, std::size_t length) {
+  return (at == 0 || !is_letter(name[at - 1])) && (at + length == name.size() || !is_letter(name[at + length]));
+}
+
+/// `name` (words_of) with every `left` as `right`.
+std::string on_the_right(std::string name, std::string_view left, std::string_view right) {
+  for (std::size_t at = name.find(left); at != std::string::npos; at = name.find(left, at)) {
+    const bool is_side = left.size() > kShort || stands_alone(name, at, left.size());
+    if (is_side) name.replace(at, left.size(), right);
+    at += is_side ? right.size() : 1;
+  }
   return name;
 }
 
 }  // namespace
 
 std::optional<std::pair<std::string, std::string>> sided_classes(const std::vector<std::string>& names) {
-  std::map<std::string, std::string> by_lower;
-  for (const std::string& name : names) by_lower.emplace(lower(name), name);
-  for (const std::string& name : names) {
-    const std::string right = on_the_right(lower(name));
-    if (const auto other = by_lower.find(right); right != lower(name) && other != by_lower.end())
-      return std::pair(name, other->second);
-  }
+  std::map<std::string, std::string> by_words;
+  for (const std::string& name : names) by_words.emplace(words_of(name), name);
+  for (const std::string& name : names)
+    for (const auto& [left, right] : kSides) {
+      const std::string words = words_of(name), other_side = on_the_right(words, left, right);
+      if (const auto other = by_words.find(other_side); other_side != words && other != by_words.end())
+        return std::pair(name, other->second);
+    }
   return std::nullopt;
 }
 

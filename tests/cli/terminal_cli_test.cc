@@ -102,6 +102,11 @@ TEST(TerminalCli, ATypoGetsASuggestion) {
   says("train work --outptu run", "train has no option --outptu; did you mean --output?");
   says("train work -o run --stpes=5", "did you mean --steps?");
   says("prepare d -o w --spacin 1,1,1", "did you mean --spacing?");
+  says("train work -o run --lr 1", "here it is --learning-rate");
+  says("train work -o run --epochs 5", "here it is --steps, in steps of one batch");
+  says("train work -o run --batch-size 5", "--batch");
+  says("doctor --partition 1x2", "doctor has no option --partition; it is an option of");
+  says("help", "did you mean --help?");
   says("--versoin", "voxshard has no option --versoin; did you mean --version?");
   says("dance", "there is no subcommand dance; try --help");
   says("train work -o run --zzzz", "train has no option --zzzz; try --help");

@@ -53,6 +53,8 @@ TEST(ScreenLine, FitsEveryTerminal) {
 TEST(ScreenLine, WhatMovesTheCursorIsNotShown) {
   EXPECT_EQ(log_line({.stage = "predict", .done = 1, .total = 2, .rate = "", .text = "a\nb\033[2J"}),
             "predict 1/2  a?b?[2J");
+  EXPECT_EQ(log_line({.stage = "predict", .done = 1, .total = 2, .rate = "", .text = "a\u009b\u202e\xff"}),
+            "predict 1/2  a???");
 }
 
 TEST(ScreenLine, EastAsianLettersTakeTwoColumns) {

@@ -12,10 +12,10 @@
 #include "io/boxes/coco.h"
 #include "io/boxes/mot_sequence.h"
 #include "io/boxes/voc.h"
-#include "io/files/file_name.h"
 #include "io/image/picture.h"
 #include "libcore/base/rng.h"
 #include "libcore/base/text.h"
+#include "pipelines/tasks/detection/picture_places.h"
 #include "pipelines/tasks/detection/video_dataset.h"
 
 namespace voxshard {
@@ -25,54 +25,6 @@ namespace fs = std::filesystem;
 
 [[noreturn]] void throw_input(const fs::path& path, const std::string& what, const std::string& action) {
   throw Error(ErrorKind::kInput, "[data] " + path.string() + ": " + what + "; " + action);
-}
-
-/// Where the pictures of FILE.json may lie, the likeliest first.
-std::vector<fs::path> picture_roots(const fs::path& json) {
-  constexpr std::string_view kInstances = "instances_";
-  std::string stem = json.stem().string();
-  if (stem.starts_with(kInstances)) stem = stem.substr(kInstances.size());
-  const fs::path folder = fs::absolute(json).parent_path();
-  std::vector<fs::path> roots;
-  for (const fs::path& base : {folder, folder.parent_path()})
-    for (const fs::path& part :
-         {fs::path(), fs::path(stem), fs::path("images"), fs::path("JPEGImages"), "images" / fs::path(stem)})
-      roots.push_back(base / part);
-  return roots;
-}
-
-/// Gives each image a path that exists; one without a picture becomes a note.
-void find_pictures(DetectionDataset& set) {
-  const auto roots = picture_roots(set.source);
-  std::size_t likely = 0;  // the root of the image before
-  const auto exists = [](const fs::path& path) {
-    std::error_code error;
-    return fs::is_regular_file(picture_address(path).file, error);
-  };
-  std::erase_if(set.images, [&](DetectionImage& image) {
-    const std::string problem = image.file.empty() ? "" : relative_path_problem(image.file.string());
-    if (!problem.empty()) {
-      set.notes.push_back({"image " + std::to_string(image.id), "E_NAME",
-                           "its picture \"" + shown_name(image.file.string()) + "\" " + problem +
-                               "; expected a name, or names of folders below: move the pictures beside " +
-                               set.source.filename().string()});
-      return true;
-    }
-    std::size_t root = likely;
-    if (!exists(roots[root] / image.file))
-      root = static_cast<std::size_t>(
-          std::find_if(roots.begin(), roots.end(), [&](const auto& r) { return exists(r / image.file); }) -
-          roots.begin());
-    if (root == roots.size()) {
-      set.notes.push_back({"image " + std::to_string(image.id), "E_MISSING",
-                           "its picture \"" + image.file.string() + "\" is not there; looked beside " +
-                               set.source.filename().string() + ", in images, JPEGImages and the folder above"});
-      return true;
-    }
-    likely = root;
-    image.file = roots[root] / image.file;
-    return false;
-  });
 }
 
 /// Takes the size from the picture and clips the boxes to it. False when the picture cannot be used.
@@ -111,7 +63,9 @@ bool check_picture(DetectionImage& image, const PictureReader& pictures, std::ve
 
 DetectionDataset complete(DetectionDataset set, DetectionUse use, std::int64_t most_pixels) {
   if (use == DetectionUse::kTraining) {
-    if (!is_voc_folder(set.source) && !is_mot_sequence(set.source)) find_pictures(set);
+    if (!is_voc_folder(set.source) && !is_mot_sequence(set.source)) place_pictures(set);
+    PictureKeys seen;
+    leave_out_seen(set, seen, "is the one of an earlier entry, which may be in the other part of the data");
     const PictureReader pictures({.most_pixels = most_pixels});
     std::erase_if(set.images, [&](DetectionImage& image) { return !check_picture(image, pictures, set.notes); });
   }
@@ -186,6 +140,17 @@ DetectionSets with_equal_classes(DetectionSets sets) {
   return sets;
 }
 
+/// What validates does not train.
+DetectionSets without_seen(DetectionSets sets) {
+  PictureKeys held_out;
+  for (const DetectionImage& image : sets.val.images) held_out.insert(image);
+  leave_out_seen(sets.train, held_out, "also validates, by " + sets.val.source.string());
+  if (sets.train.images.empty())
+    throw Error(ErrorKind::kNoCase, "[data] every picture of " + sets.train.source.string() + " also validates, by " +
+                                        sets.val.source.string() + ": none is left to train; give {val} other pictures");
+  return sets;
+}
+
 /// Moves the images that `is_val` picks.
 DetectionSets split_by(DetectionDataset set, const std::function<bool(const DetectionImage&)>& is_val) {
   DetectionSets sets;
@@ -220,10 +185,19 @@ std::optional<DetectionSets> split_by_voc_lists(const DetectionDataset& set) {
 
 std::vector<fs::path> detection_annotations(const fs::path& path) {
   std::error_code error;
-  if (!fs::is_directory(path, error)) return path.extension() == ".json" ? std::vector{path} : std::vector<fs::path>();
+  if (!fs::is_directory(path, error)) {
+    const bool known = path.extension() == ".json" || (fs::is_regular_file(path, error) && is_mot_sequence(path));
+    return known ? std::vector{path} : std::vector<fs::path>();
+  }
   auto files = coco_files(path);
   if (files.empty() && (is_voc_folder(path) || is_mot_sequence(path))) files.push_back(path);
   return files;
+}
+
+fs::path unseen_annotations(const fs::path& path) {
+  const auto files = detection_annotations(path);
+  const fs::path own_val = files.size() > 1 ? only_file(files, "val") : fs::path();
+  return own_val.empty() ? path : own_val;
 }
 
 DetectionDataset read_detection_dataset(const fs::path& path, DetectionUse use, std::int64_t most_pixels) {
@@ -253,7 +227,8 @@ DetectionSets read_detection_sets(const DetectionSetsOptions& o) {
   const fs::path val = o.val.empty() && !own_train.empty() ? own_val : o.val;
   DetectionDataset set = read_annotations(train, DetectionUse::kTraining, o.most_pixels);
   if (o.frames) keep_frames(set, *o.frames);
-  if (!val.empty()) return with_equal_classes({std::move(set), read_detection_dataset(val, DetectionUse::kTraining, o.most_pixels)});
+  if (!val.empty())
+    return without_seen(with_equal_classes({std::move(set), read_detection_dataset(val, DetectionUse::kTraining, o.most_pixels)}));
   if (is_voc_folder(set.source))
     if (auto sets = split_by_voc_lists(set)) return std::move(*sets);
   return has_video_frames(set) ? split_by_time(std::move(set), o.val_fraction)

@@ -36,9 +36,12 @@ enum class DetectionUse : std::uint8_t {
 DetectionDataset read_detection_dataset(const std::filesystem::path& path, DetectionUse use = DetectionUse::kTraining,
                                         std::int64_t most_pixels = kMostPixels);
 
-/// The annotations at a path: the file itself, the COCO files of a folder, or the folder itself when it is Pascal VOC;
-/// empty for anything else.
+/// The annotations at a path: the file itself (COCO, or MOT text), the COCO files of a folder, or the folder itself when it
+/// is Pascal VOC or MOT; empty for anything else.
 std::vector<std::filesystem::path> detection_annotations(const std::filesystem::path& path);
+
+/// Of a folder with a *val*.json among several that file; else the path itself.
+std::filesystem::path unseen_annotations(const std::filesystem::path& path);
 
 struct DetectionSets {
   DetectionDataset train, val;  // with equal classes
@@ -53,7 +56,8 @@ struct DetectionSetsOptions {
   std::int64_t most_pixels = kMostPixels;  // of a picture or frame; what has more is left out with E_SIZE
 };
 
-/// Errors: as read_detection_dataset; kConfig when the two have other classes, or a fraction outside of [0, 1).
+/// A picture that also validates does not train: it is left out with E_DUPLICATE, as is one that two entries name.
+/// Errors: as read_detection_dataset; kNoCase when no picture is left to train; kConfig when the two have other classes, or a fraction outside of [0, 1).
 DetectionSets read_detection_sets(const DetectionSetsOptions& options);
 
 /// A share of the images for validation, at least one when the fraction is above 0 and there are two; the rest trains.

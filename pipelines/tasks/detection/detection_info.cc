@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "libcore/base/plain_text.h"
 #include "libcore/base/text.h"
 #include "libcore/tensor/shape.h"
 #include "pipelines/tasks/detection/detection_dataset.h"
@@ -47,7 +48,7 @@ Json to_json(const DetectionSetInfo& info) {
 }
 
 std::string to_text(const DetectionSetInfo& info) {
-  std::string text = info.path.string() + "\n  " + std::to_string(info.images) + " images, " +
+  std::string text = plain_text(info.path.string()) + "\n  " + std::to_string(info.images) + " images, " +
                      to_string(Dims{info.smallest[0], info.smallest[1]}) + " to " +
                      to_string(Dims{info.largest[0], info.largest[1]}) + " pixels; " + std::to_string(info.boxes) +
                      " boxes, of them " + std::to_string(info.crowds) + " crowds and " + std::to_string(info.ignored) +

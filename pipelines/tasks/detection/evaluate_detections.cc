@@ -7,6 +7,7 @@
 #include "io/files/output_folder.h"
 #include "io/boxes/coco.h"
 #include "io/files/csv.h"
+#include "io/files/output_file.h"
 #include "pipelines/tasks/detection/detection_dataset.h"
 #include "pipelines/tasks/detection/video_dataset.h"
 
@@ -14,6 +15,8 @@ namespace voxshard {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+constexpr const char* kCurvesHead = "class,iou,recall,precision";
 
 Json summary_json(const CocoSummary& summary) {
   Json json;
@@ -23,7 +26,7 @@ Json summary_json(const CocoSummary& summary) {
 
 std::string curves_csv(const AveragePrecision& scores, const DetectionDataset& truth) {
   const CocoOptions& o = scores.options;
-  std::string text = "class,iou,recall,precision\n";
+  std::string text = kCurvesHead + std::string("\n");
   CocoIndex at;
   for (at.category = 0; at.category < truth.classes.size(); ++at.category)
     for (at.iou = 0; at.iou < o.iou_thresholds.size(); ++at.iou)
@@ -41,8 +44,11 @@ void write_text_file(const std::filesystem::path& path, const std::string& text)
 }  // namespace
 
 DetectionReport evaluate_detections(const EvaluateDetectionOptions& options, Progress& progress) {
-  for (const auto& output : {options.summary, options.curves})
-    if (!output.empty()) require_outside(output, {options.predictions, options.references});
+  const OutputKind scores = {"scores of voxshard evaluate", {".json"}, begins_with({R"({"AP":)"})};
+  const OutputKind curves = {"curves of voxshard evaluate", {".csv"}, begins_with({kCurvesHead})};
+  require_output_file(options.summary, scores, {.inputs = {options.predictions, options.references}});
+  require_output_file(options.curves, curves,
+                      {.inputs = {options.predictions, options.references}, .option = "{curves}"});
   DetectionDataset truth = read_detection_dataset(options.references, DetectionUse::kScoring);
   CocoResults found = read_coco_results(options.predictions, truth);
   if (const auto frames = options.frames.selection()) keep_frames(truth, found.boxes, *frames);

@@ -12,30 +12,44 @@ namespace voxshard {
 
 namespace fs = std::filesystem;
 
-bool is_data_set(const fs::path& input) { return input.extension() == ".json" || is_mot_sequence(input); }
+namespace {
+
+std::vector<fs::path> pictures_in(const fs::path& folder) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
+    if (is_image_name(it->path()) && !it->path().filename().string().starts_with(".")) files.push_back(it->path());
+  if (error)
+    throw Error(ErrorKind::kInput, "[predict] " + folder.string() + ": cannot be read: " + error.message() + "; check its permissions");
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+}  // namespace
+
+bool is_data_set(const fs::path& input) {
+  if (input.extension() == ".json" || is_mot_sequence(input)) return true;
+  std::error_code error;
+  return fs::is_directory(input, error) && pictures_in(input).empty() && !detection_annotations(input).empty();
+}
 
 Pictures find_pictures(const fs::path& input, const std::optional<FrameSelection>& frames, std::int64_t most_pixels) {
   Pictures found;
   if (!fs::exists(input))
-    throw Error(ErrorKind::kInput, "[predict] " + input.string() + " does not exist; give a picture, a folder of pictures, a video, a COCO JSON or a MOT text");
+    throw Error(ErrorKind::kInput, "[predict] " + input.string() + " does not exist; give a picture, a folder of pictures, a video, a COCO JSON, a Pascal VOC folder or a MOT text");
   if (is_video_name(input)) {
     found.list.push_back({frame_path(input, 0), 0});  // whose size is that of all
     return found;
   }
   if (is_data_set(input)) {
-    DetectionDataset dataset = read_detection_dataset(input, DetectionUse::kTraining, most_pixels);
+    DetectionDataset dataset = read_detection_dataset(unseen_annotations(input), DetectionUse::kTraining, most_pixels);
     if (frames) keep_frames(dataset, *frames);
     for (const DetectionImage& image : dataset.images) found.list.push_back({image.file, image.id});
     found.failures = note_failures(dataset.notes);
     return found;
   }
-  std::vector<fs::path> files;
-  if (!fs::is_directory(input)) files.push_back(input);
-  else
-    for (const auto& entry : fs::directory_iterator(input))
-      if (is_image_name(entry.path()) && !entry.path().filename().string().starts_with(".")) files.push_back(entry.path());
-  std::sort(files.begin(), files.end());
-  if (files.empty()) throw Error(ErrorKind::kNoCase, "[predict] " + input.string() + " holds no PNG, JPEG or TIFF picture");
+  const std::vector<fs::path> files = fs::is_directory(input) ? pictures_in(input) : std::vector{input};
+  if (files.empty()) throw Error(ErrorKind::kNoCase, "[predict] " + input.string() + " holds no PNG, JPEG or TIFF picture and no annotations of pictures");
   found.numbered = true;
   for (const fs::path& file : files) found.list.push_back({file, static_cast<std::int64_t>(found.list.size()) + 1});
   return found;

@@ -24,10 +24,11 @@ struct Pictures {
   bool numbered = false;              // ids are ours, not those of a file
 };
 
-/// Annotations, whose pictures are meant; not a picture or a folder of pictures.
+/// Annotations (a file, or a folder as training takes it), whose pictures are meant; not a picture or a folder that holds
+/// pictures itself.
 bool is_data_set(const std::filesystem::path& input);
 
-/// Of a video one picture, whose size is that of all.
+/// Of a folder with a *val*.json the pictures that it names. Of a video one picture, whose size is that of all.
 ///   frames       of the videos of a data set, if not all
 ///   most_pixels  of a frame
 /// Errors: kInput when the input does not exist or cannot be read; kNoCase for a folder without a picture.

@@ -4,12 +4,15 @@
 #include <set>
 
 #include "io/boxes/coco.h"
+#include "io/boxes/frame_results.h"
 #include "io/files/atomic_file.h"
 #include "io/files/file_name.h"
+#include "io/files/output_file.h"
 #include "io/files/output_folder.h"
 #include "io/image/draw_boxes.h"
 #include "io/image/picture.h"
 #include "io/video/stream.h"
+#include "io/video/video_writer.h"
 #include "libcore/base/stopwatch.h"
 #include "libcore/base/text.h"
 #include "pipelines/tasks/detection/find_pictures.h"
@@ -37,12 +40,23 @@ PostprocessOptions postprocess_of(const std::string& name, const RetinaNetConfig
   return options;
 }
 
+/// Its name tells whose it is: the folder may be anybody's.
+fs::path quarantine_of(const fs::path& output) {
+  return output.parent_path() / (output.stem().string() + ".quarantine.csv");
+}
+
 void check_outputs(const PredictOptions& o, const DetectionPrediction& d) {
   if (o.output.extension() != ".json")
     throw Error(ErrorKind::kUsage, "[predict] the detections of a RetinaNet run go to a JSON file, got {output} " + o.output.string());
-  for (const fs::path& file : {o.output, d.video.coco, d.video.mot, d.draw})
-    if (!file.empty()) require_outside(file, {o.input, o.run});
-  if (is_video_name(o.input)) return;  // predict_video sees to it that its outputs differ
+  const OutputPlace place = {.inputs = {o.input, o.run}};
+  if (is_video_name(o.input)) {  // predict_video sees to it that its outputs differ
+    require_result_files({.json = o.output, .coco = d.video.coco, .mot = d.video.mot}, place.inputs);
+    require_output_file(d.draw, written_video(), {.inputs = place.inputs, .option = "{draw}"});
+    return;
+  }
+  if (!d.draw.empty()) require_outside(d.draw, place.inputs, "{draw}");
+  require_output_file(o.output, coco_results_file(), place);
+  require_output_file(quarantine_of(o.output), {"a list of what is left out", {".csv"}, begins_with({"case,code,message"})}, place);
   if (!d.video.coco.empty() || !d.video.mot.empty())
     throw Error(ErrorKind::kUsage, "[predict] {coco} and {mot} are for a video; {output} is the file of COCO results for " + o.input.string());
   if (d.video.frames && !is_data_set(o.input))
@@ -112,12 +126,11 @@ class Detector {
     write_json(written, results_);
     if (!report_.interrupted) remove_incomplete(o_.output);
     for (PredictedCase& c : report_.cases) c.file = written;
-    const fs::path folder = folder_of(o_.output);
-    const std::string quarantine = o_.output.stem().string() + ".quarantine.csv";  // the folder may be anybody's
+    const fs::path quarantine = quarantine_of(o_.output);
     const std::vector<CaseFailure> left = left_out(report_);
-    if (!left.empty() || fs::exists(folder / quarantine)) write_quarantine(folder, left, quarantine);
+    if (!left.empty() || fs::exists(quarantine)) write_quarantine(folder_of(quarantine), left, quarantine.filename().string());
     report_.found = {{"detections", detections_}};
-    report_.text = prediction_text(report_, o_.output.parent_path() / quarantine,
+    report_.text = prediction_text(report_, quarantine,
                                    ", " + std::to_string(detections_) + " objects in " + written.string());
     report_.next = next();
     return report_;

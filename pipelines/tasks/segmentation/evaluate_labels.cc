@@ -9,8 +9,8 @@
 
 #include "io/datasets/dataset.h"
 #include "io/files/output_folder.h"
-#include "io/image/image.h"
 #include "io/image/overlay.h"
+#include "io/image/sheet_file.h"
 #include "libcore/base/parallel.h"
 #include "libcore/metrics/dice.h"
 #include "pipelines/tasks/segmentation/source_case.h"
@@ -139,7 +139,7 @@ void write_picture(const EvaluateLabelsOptions& options, const std::vector<Pair>
   OverlayOptions look;
   look.label_names = names;
   if (options.png.has_parent_path()) make_output_folder(options.png.parent_path());
-  write_rgb(options.png, overlay_sheet(shown, look));
+  write_sheet(options.png, overlay_sheet(shown, look));
 }
 
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }  // JSON has no NaN
@@ -149,8 +149,9 @@ Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nul
 LabelScores evaluate_labels(const EvaluateLabelsOptions& options, Progress& progress) {
   if (options.dataset.empty() && (options.threshold_baseline || !options.png.empty()))
     throw Error(ErrorKind::kUsage, "[evaluate] {baseline} and {png} need the images: give {dataset} FOLDER");
-  for (const fs::path& output : {options.summary, options.png})
-    if (!output.empty()) require_outside(output, {options.predictions, options.references, options.dataset});
+  const std::vector<fs::path> inputs = {options.predictions, options.references, options.dataset};
+  require_output_file(options.summary, summary_file(), {.inputs = inputs});
+  require_output_file(options.png, sheet_file(), {.inputs = inputs, .option = "{png}"});
   const FolderLock reading = FolderLock::reading(options.predictions);
   std::optional<Dataset> dataset;
   if (!options.dataset.empty()) dataset = read_source_dataset(options.dataset);

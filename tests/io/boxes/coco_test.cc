@@ -187,5 +187,16 @@ TEST(DetectionAnnotations, ABoxIsCutToThePictureAndItsAreaWithIt) {
   EXPECT_FALSE(clipped_to_image({.box = {NAN, 0, 5, 5}}, 100, 12));
 }
 
+TEST(Coco, AClassThatSteersAScreenCostsItselfAndItsBoxes) {
+  const DetectionDataset set = read_text(R"({"images": [{"id": 1, "file_name": "a.png"}],
+      "categories": [{"id": 1, "name": "a\u001b[2J"}, {"id": 2, "name": "b\u2028"}, {"id": 3, "name": "c"}],
+      "annotations": [{"id": 1, "image_id": 1, "category_id": 1, "bbox": [1, 2, 3, 4]}]})");
+  ASSERT_EQ(set.classes.size(), 1u);
+  ASSERT_EQ(set.notes.size(), 3u);
+  EXPECT_EQ(set.notes[0].code, "E_NAME");
+  EXPECT_EQ(set.notes[0].message.find('\x1b'), std::string::npos);
+  EXPECT_EQ(set.notes[2].code, "E_CLASS");
+}
+
 }  // namespace
 }  // namespace voxshard

@@ -69,5 +69,21 @@ TEST(Dataset, AnIgnoreLabelThatIsNotTheHighestIsRefusedByName) {
   expect_error(ErrorKind::kInput, "\"ignore\"", [&] { read_dataset(dir.path()); });
 }
 
+TEST(Dataset, NamesThatSteerAScreenAreRefusedAndItsOwnIsSpelledOut) {
+  for (const char* name : {"liver\\u001b[2J", "liver\\n", "liver\\u009b", "liver\\u202e", "liver\\u2028"}) {
+    const DatasetFolder dir(kHead + R"("labels": {"background": 0, ")" + name + R"(": 1}})");
+    expect_error(ErrorKind::kInput, "holds a control character", [&] { read_dataset(dir.path()); });
+  }
+  const DatasetFolder dir(kHead + kLabels + R"(, "name": "a\u001b[2Jb\n"})");
+  EXPECT_EQ(read_dataset(dir.path()).name, "a\\x1b[2Jb\\x0a");
+}
+
+TEST(Dataset, TheBackgroundIsZeroAndIgnoreIsWrittenSo) {
+  const DatasetFolder turned(kHead + R"("labels": {"background": 1, "a": 0}})");
+  expect_error(ErrorKind::kInput, "gives the background the number 1", [&] { read_dataset(turned.path()); });
+  const DatasetFolder capital(kHead + R"("labels": {"background": 0, "a": 1, "Ignore": 2}})");
+  expect_error(ErrorKind::kInput, "has the label \"Ignore\"", [&] { read_dataset(capital.path()); });
+}
+
 }  // namespace
 }  // namespace voxshard

@@ -184,5 +184,13 @@ TEST(Overlay, PredictionIsFilledReferenceOutlinedInItsColour) {
   expect_error(ErrorKind::kConfig, "no image", [&] { count({.reference = &label}); });
 }
 
+TEST(Csv, NoCellIsAFormula) {
+  for (const char* text : {"=1+1", "+1", "-1", "@sum", "\t=1"}) EXPECT_EQ(csv_text(std::string(text)), "'" + std::string(text));
+  EXPECT_EQ(csv_text(std::string("=a,b")), "\"'=a,b\"");
+  EXPECT_EQ(csv_text(std::string("liver-1")), "liver-1");
+  EXPECT_EQ(csv_text(-1.5), "-1.5");
+  EXPECT_EQ(csv_text(std::int64_t{-2}), "-2");
+}
+
 }  // namespace
 }  // namespace voxshard

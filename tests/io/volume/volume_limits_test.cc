@@ -108,5 +108,37 @@ TEST(CheckVolume, TwoPlacesOfOneVolumeAreNamed) {
   EXPECT_EQ(check_volume(dir.path() / "b.nii").warning, "");
 }
 
+TEST(CheckVolume, NumbersThatNoReaderCouldGoByAreAProblem) {
+  ScratchFolder dir;
+  const fs::path file = dir.path() / "a.nii";
+  const auto problem_of = [&](const NiftiSpec& spec, std::size_t at, float value) {
+    std::string bytes = nifti_bytes(spec, {1});
+    std::memcpy(&bytes[at], &value, 4);
+    write_bytes(file, bytes);
+    const VolumeInfo info = check_volume(file);
+    EXPECT_EQ(info.readable, info.problem.empty());
+    if (!info.readable) expect_error(ErrorKind::kInput, info.problem, [&] { read_image(file); });
+    return info.problem;
+  };
+  const NiftiSpec scaled{.datatype = 4, .slope = 1, .intercept = 1};
+  EXPECT_THAT(problem_of(scaled, 112, 1e38F), HasSubstr("slope"));
+  EXPECT_THAT(problem_of(scaled, 116, -1e38F), HasSubstr("intercept"));
+  const float infinity = std::numeric_limits<float>::infinity();
+  for (const float offset : {infinity, -infinity, -352.0F, std::nanf("")})
+    EXPECT_THAT(problem_of({}, 108, offset), HasSubstr("begin at byte")) << offset;
+  NiftiSpec singular{.qform_code = 1};
+  singular.srow.fill(0);
+  EXPECT_THAT(problem_of(singular, 80, 0), HasSubstr("spacing of 0 along axis 1"));
+  EXPECT_EQ(problem_of({}, 80, 0), "") << "the sform says it";
+}
+
+TEST(CheckVolume, OneThatNothingPlacesIsSaid) {
+  ScratchFolder dir;
+  write_bytes(dir.path() / "a.nii", nifti_bytes({.qform_code = 0, .sform_code = 0}, {1}));
+  const VolumeInfo info = check_volume(dir.path() / "a.nii");
+  EXPECT_TRUE(info.readable);
+  EXPECT_THAT(info.warning, HasSubstr("W_FORMS neither qform nor sform"));
+}
+
 }  // namespace
 }  // namespace voxshard

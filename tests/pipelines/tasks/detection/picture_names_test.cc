@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "pipelines/tasks/detection/detection_dataset.h"
+#include "pipelines/tasks/detection/find_pictures.h"
 #include "tests/pipelines/tasks/detection/detection_scene.h"
 
 namespace voxshard {
@@ -48,6 +49,67 @@ TEST(DetectionDataset, TheFramesOfAMotSequenceLieBelowIt) {
   } catch (const Error& e) {
     EXPECT_STREQ(e.code(), "E_NAME");
   }
+}
+
+TEST(DetectionDataset, OnePictureUnderSeveralNamesCountsOnce) {
+  DetectionScene scene("twice");
+  for (int id = 1; id <= 6; ++id) scene.add_image(id, 16, 16);
+  std::filesystem::create_directories(scene.path("images"));
+  std::filesystem::rename(scene.path("image_1.png"), scene.path("images/image_1.png"));
+  std::filesystem::create_symlink(scene.path("images/image_1.png"), scene.path("images/other.png"));
+  scene.set.images[1].file = "./image_1.png";
+  scene.set.images[2].file = "images/image_1.png";
+  scene.set.images[3].file = "other.png";
+  scene.set.images[5].file = "image_5.png";
+  const DetectionDataset set = read_detection_dataset(scene.write("set.json"));
+  EXPECT_THAT(ids_of(set), ElementsAre(1, 5));
+  EXPECT_THAT(codes_of(set.notes), ElementsAre("E_DUPLICATE", "E_DUPLICATE", "E_DUPLICATE", "E_DUPLICATE"));
+  EXPECT_EQ(read_detection_dataset(scene.path("set.json"), DetectionUse::kScoring).images.size(), 6u);
+}
+
+TEST(DetectionDataset, WhatValidatesDoesNotTrain) {
+  DetectionScene scene("leak");
+  for (int id = 1; id <= 4; ++id) scene.add_image(id, 16, 16);
+  const auto all = scene.write("all.json");
+  scene.set.images = {scene.set.images[2]};
+  scene.set.images[0].id = 77, scene.set.images[0].file = "./image_3.png";
+  const auto val = scene.write("val.json");
+  const DetectionSets sets = read_detection_sets({.data = all, .val = val});
+  EXPECT_THAT(ids_of(sets.train), ElementsAre(1, 2, 4));
+  EXPECT_THAT(ids_of(sets.val), ElementsAre(77));
+  EXPECT_THAT(codes_of(sets.train.notes), ElementsAre("E_DUPLICATE"));
+  EXPECT_THAT(sets.train.notes[0].message, HasSubstr("also validates"));
+  try {
+    read_detection_sets({.data = val, .val = all});
+    ADD_FAILURE() << "trained on nothing";
+  } catch (const Error& e) {
+    EXPECT_THAT(e.what(), HasSubstr("none is left to train"));
+  }
+}
+
+TEST(FindPictures, AFolderThatTrainsIsPredicted) {
+  DetectionScene scene("find");
+  for (int id = 1; id <= 2; ++id) scene.add_image(id, 16, 16);
+  std::filesystem::create_directories(scene.path("voc/JPEGImages"));
+  std::filesystem::copy_file(scene.path("image_1.png"), scene.path("voc/JPEGImages/image_1.png"));
+  scene.write_text("voc/Annotations/a.xml", "<annotation><filename>image_1.png</filename></annotation>");
+  const auto names = [&](const std::filesystem::path& input) {
+    std::vector<std::string> found;
+    for (const Picture& picture : find_pictures(input, std::nullopt, kMostPixels).list)
+      found.push_back(picture.file.filename().string());
+    return found;
+  };
+  EXPECT_TRUE(is_data_set(scene.path("voc")));
+  EXPECT_THAT(names(scene.path("voc")), ElementsAre("image_1.png"));
+  std::filesystem::create_directories(scene.path("coco/images"));
+  for (const char* name : {"image_1.png", "image_2.png"})
+    std::filesystem::rename(scene.path(name), scene.path("coco/images") / name);
+  scene.write("coco/annotations/instances_train.json");
+  scene.set.images.erase(scene.set.images.begin());
+  scene.write("coco/annotations/instances_val.json");
+  EXPECT_THAT(names(scene.path("coco")), ElementsAre("image_2.png")) << "what was not trained on";
+  EXPECT_FALSE(is_data_set(scene.path("coco/images")));
+  EXPECT_THAT(names(scene.path("coco/images")), ElementsAre("image_1.png", "image_2.png"));
 }
 
 }  // namespace

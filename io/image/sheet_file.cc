@@ -1,0 +1,62 @@
+// The mark is a text chunk behind the header. Source: PNG (ISO/IEC 15948), 5.3 (layout of chunks), 11.3.4.3 (tEXt).
+//
+//   89 "PNG" ... IHDR   00 00 00 11 "tEXt" "Software" 00 "voxshard" CRC   IDAT ... IEND
+#include "io/image/sheet_file.h"
+
+#include <zlib.h>
+
+#include <fstream>
+#include <opencv2/imgcodecs.hpp>
+#include <opencv2/imgproc.hpp>
+#include <string>
+#include <vector>
+
+#include "io/files/atomic_file.h"
+#include "io/image/opencv_threads.h"
+
+namespace voxshard {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::string_literals;
+
+constexpr std::size_t kHeadBytes = 8 + 25;  // signature and IHDR
+
+std::string big_endian(std::uint32_t value) {
+  std::string bytes;
+  for (const int shift : {24, 16, 8, 0}) bytes += static_cast<char>(value >> shift & 0xff);
+  return bytes;
+}
+
+std::string mark() {
+  const std::string text = "Software\0voxshard"s, body = "tEXt" + text;
+  const auto sum = crc32(0, reinterpret_cast<const Bytef*>(body.data()), static_cast<uInt>(body.size()));
+  return big_endian(static_cast<std::uint32_t>(text.size())) + body + big_endian(static_cast<std::uint32_t>(sum));
+}
+
+}  // namespace
+
+void write_sheet(const fs::path& path, const Tensor& rgb) {
+  ensure(rgb.dtype() == DType::kU8 && rgb.shape().rank() == 3 && rgb.shape()[2] == 3, "a sheet is (H, W, 3) u8");
+  opencv_on_this_thread();
+  const cv::Mat pixels(static_cast<int>(rgb.shape()[0]), static_cast<int>(rgb.shape()[1]), CV_8UC3,
+                       const_cast<std::byte*>(reinterpret_cast<const std::byte*>(rgb.data())));
+  cv::Mat bgr;
+  cv::cvtColor(pixels, bgr, cv::COLOR_RGB2BGR);
+  std::vector<unsigned char> bytes;
+  cv::imencode(".png", bgr, bytes, {cv::IMWRITE_PNG_COMPRESSION, 6});
+  std::string file(bytes.begin(), bytes.end());
+  file.insert(kHeadBytes, mark());
+  write_text_atomically(path, file);
+}
+
+OutputKind sheet_file() {
+  return {"a sheet of voxshard evaluate", {".png"}, [](const fs::path& path) {
+            std::string head(kHeadBytes + mark().size(), '\0');
+            std::ifstream in(path, std::ios::binary);
+            in.read(head.data(), static_cast<std::streamsize>(head.size()));
+            return in.good() && head.starts_with("\x89PNG") && head.substr(kHeadBytes) == mark();
+          }};
+}
+
+}  // namespace voxshard

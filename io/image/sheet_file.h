@@ -1,0 +1,20 @@
+// A contact sheet as a file: a PNG that says whose it is, so that only an earlier sheet is ever replaced by one.
+//
+//   require_output_file("overlay.png", sheet_file());
+//   write_sheet("overlay.png", overlay_sheet(cases, {}));
+#pragma once
+
+#include <filesystem>
+
+#include "io/files/output_file.h"
+#include "libcore/tensor/tensor.h"
+
+namespace voxshard {
+
+/// Writes (H, W, 3) u8, red first, whole or not at all. Errors: kOutput.
+void write_sheet(const std::filesystem::path& path, const Tensor& rgb);
+
+/// Files of write_sheet, for require_output_file.
+OutputKind sheet_file();
+
+}  // namespace voxshard

@@ -1,0 +1,39 @@
+// Where the pictures of a data set lie, and which of its entries mean the same one.
+//
+//   place_pictures(set);                                  // "p0.png" becomes /data/images/p0.png
+//   PictureKeys seen;
+//   leave_out_seen(set, seen, "is that of an earlier entry");   // "./p0.png" was a second name of it
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "io/boxes/detection_annotations.h"
+
+namespace voxshard {
+
+/// Gives each image of a COCO file a path that exists; one without a picture becomes a note (E_MISSING, E_NAME).
+/// Cost: the folders that the pictures may lie in are listed once.
+void place_pictures(DetectionDataset& set);
+
+/// Pictures and frames of videos, told apart by where they lie, whatever names and links lead there.
+class PictureKeys {
+ public:
+  /// False when it is in there already.
+  bool insert(const DetectionImage& image) { return keys_.insert(key_of(image)).second; }
+
+ private:
+  std::pair<std::filesystem::path, std::int64_t> key_of(const DetectionImage& image);
+
+  std::set<std::pair<std::filesystem::path, std::int64_t>> keys_;  // the frame is -1 for a picture
+  std::map<std::filesystem::path, std::filesystem::path> places_;  // by name
+};
+
+/// Leaves out the images whose picture is among `seen`, with a note (E_DUPLICATE) that says why, and adds the others.
+void leave_out_seen(DetectionDataset& set, PictureKeys& seen, const std::string& why);
+
+}  // namespace voxshard
