@@ -12,7 +12,7 @@ using ::testing::Not;
 
 TEST(StandardOutput, AFullDiskIsAnOutputThatCannotBeWritten) {
   const std::string model = "--size 16x16x16 --base-filters 2";
-  for (const std::string& words : {"--help", "--version", "--version --json", "train --help", "explain " + model,
+  for (const std::string& words : std::vector<std::string>{"--help", "--version", "--version --json", "train --help", "explain " + model,
                                    "explain " + model + " --json"}) {
     Folder folder("full");
     const int status = std::system((std::string(VOXSHARD_BINARY) + " " + words + " >/dev/full 2>" + (folder / "err")).c_str());

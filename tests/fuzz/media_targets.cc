@@ -150,7 +150,7 @@ void video(std::string_view bytes) {
   reader.read(reader.index().size() / 2, frame);
   reader.notes();
   frame_rate(reader.index());
-  select_frames(reader.index(), {.range = frame_range_from_text("0.1s:2s"), .per_second = Rational{5, 1}});
+  select_frames(reader.index(), {.per_second = Rational{5, 1}, .range = frame_range_from_text("0.1s:2s")});
 }
 Seeds video_seeds() {
   Seeds seeds;

@@ -44,11 +44,11 @@ void write_text_file(const std::filesystem::path& path, const std::string& text)
 }  // namespace
 
 DetectionReport evaluate_detections(const EvaluateDetectionOptions& options, Progress& progress) {
-  const OutputKind scores = {"scores of voxshard evaluate", {".json"}, begins_with({R"({"AP":)"})};
-  const OutputKind curves = {"curves of voxshard evaluate", {".csv"}, begins_with({kCurvesHead})};
-  require_output_file(options.summary, scores, {.inputs = {options.predictions, options.references}});
-  require_output_file(options.curves, curves,
-                      {.inputs = {options.predictions, options.references}, .option = "{curves}"});
+  const std::vector<std::filesystem::path> inputs = {options.predictions, options.references};
+  require_output_file(options.summary, {"scores of voxshard evaluate", {".json"}, begins_with({R"({"AP":)"})},
+                      {.inputs = inputs});
+  require_output_file(options.curves, {"curves of voxshard evaluate", {".csv"}, begins_with({kCurvesHead})},
+                      {.inputs = inputs, .option = "{curves}"});
   DetectionDataset truth = read_detection_dataset(options.references, DetectionUse::kScoring);
   CocoResults found = read_coco_results(options.predictions, truth);
   if (const auto frames = options.frames.selection()) keep_frames(truth, found.boxes, *frames);

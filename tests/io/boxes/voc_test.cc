@@ -103,12 +103,6 @@ TEST(Voc, ABadFileCostsItselfOnly) {
   EXPECT_EQ(set.classes[0].name, "&y;");  // an entity is never expanded
 }
 
-TEST(Voc, AFileNameCannotLeaveTheFolder) {
-  VocFolder voc;
-  voc.write("a.xml", page("../../secret.jpg", ""));
-  EXPECT_EQ(voc.read().images[0].file, voc.dir.path() / "JPEGImages" / "secret.jpg");
-}
-
 TEST(Voc, AFolderWithoutAnnotationsIsAnError) {
   ScratchFolder dir;
   EXPECT_FALSE(is_voc_folder(dir.path()));

@@ -1,6 +1,8 @@
 // Single files that a command writes replace nothing but an earlier one of their kind.
 #include "io/files/output_file.h"
 
+#include <nlohmann/json.hpp>
+
 #include "io/boxes/coco.h"
 #include "io/boxes/mot.h"
 #include "io/datasets/summary.h"

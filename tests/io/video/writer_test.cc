@@ -95,5 +95,16 @@ TEST(VideoWriter, TimesThatDoNotGrowAreADefect) {
   expect_error(ErrorKind::kInternal, "timestamps grow", [&] { out.write(ramp(48, 64, 1), 5); });
 }
 
+TEST(VideoWriter, KnowsItsOwnFiles) {
+  ScratchFolder folder;
+  for (const char* name : {"a.mp4", "a.mov", "a.mkv"}) {
+    write_ramps(folder.path() / name, {.width = 64, .height = 48, .time_base = {1, 1000}}, {0, 40, 100});
+    require_output_file(folder.path() / name, written_video());
+  }
+  write_bytes(folder.path() / "holiday.mp4", "somebody's");
+  expect_error(ErrorKind::kOutput, "is there and is not",
+               [&] { require_output_file(folder.path() / "holiday.mp4", written_video()); });
+}
+
 }  // namespace
 }  // namespace voxshard
