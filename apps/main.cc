@@ -20,6 +20,7 @@
 #include "apps/typos.h"
 #include "io/files/config_file.h"
 #include "io/files/now_reading.h"
+#include "io/system/process_memory.h"
 #include "libcore/base/cpu.h"
 #include "libcore/base/parallel.h"
 #include "libcore/base/plain_text.h"
@@ -272,6 +273,7 @@ int run(const std::vector<std::string>& words) {
 }  // namespace voxshard
 
 int main(int argc, char** argv) {
+  voxshard::return_freed_memory();
   voxshard::note_crashes(STDERR_FILENO);
   voxshard::catch_stop_signals();
   return voxshard::run({argv + 1, argv + argc});

@@ -16,7 +16,7 @@ void add_plan_options(CLI::App& app, PlanArgs& args, ModelArgs& model) {
       ->each([&model](const std::string& name) { model.slice_cores = device_from_name(name).cores.value_or(0); })
       ->type_name(kDeviceType)
       ->group(group);
-  app.add_option("--host-memory", args.host_memory, "Budget of all cores together in this process, like 21GiB")->group(group);
+  app.add_option("--host-memory", args.host_memory, "Budget of this process, like 21GiB: of all cores together, and in training of all that it takes; default there: what the machine has free")->group(group);
   app.add_option("--prefer", args.prefer, "Of what fits: the fastest, or the fewest cores")
       ->check(CLI::IsMember({"fastest", "fewest"}))->capture_default_str()->group(group);
 }

@@ -67,7 +67,7 @@ std::string report_text(const TrainReport& r, const std::string& run) {
                      ", last loss " + fixed_text(r.loss, 4);
   if (r.validation)
     text += ", validation " + r.metric + " " + fixed_text(r.validation->score) + " (best " + fixed_text(r.best_score) + ")";
-  return text + "; run folder " + run + (r.interrupted ? "; INCOMPLETE: stopped, go on with: voxshard train --resume " + run + "\n" : "\n");
+  return text + "; run folder " + run + (r.interrupted ? "; INCOMPLETE: stopped, go on with: voxshard train --resume " + run + "\n" : "\n") + to_text(r.memory);
 }
 
 /// What the options say only now: names, and what depends on other options.

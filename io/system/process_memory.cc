@@ -1,5 +1,6 @@
 #include "io/system/process_memory.h"
 
+#include <malloc.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -15,12 +16,6 @@ std::int64_t resident_bytes() {
   std::int64_t total = 0, resident = 0;
   in >> total >> resident;
   return resident * ::sysconf(_SC_PAGESIZE);
-}
-
-std::int64_t peak_resident_bytes() {
-  rusage usage{};
-  ::getrusage(RUSAGE_SELF, &usage);
-  return static_cast<std::int64_t>(usage.ru_maxrss) * 1024;
 }
 
 namespace {
@@ -54,6 +49,19 @@ std::int64_t limit_bytes(int resource, std::int64_t pages) {
 }
 
 }  // namespace
+
+std::int64_t peak_resident_bytes() {
+  if (const std::int64_t kib = number_of("/proc/self/status", "VmHWM:"); kib != kUnknown) return kib * 1024;
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  return static_cast<std::int64_t>(usage.ru_maxrss) * 1024;
+}
+
+void return_freed_memory() {
+  ::mallopt(M_MMAP_THRESHOLD, 1 << 20);  // fixed: without this it grows to the largest block that was freed
+  ::mallopt(M_TRIM_THRESHOLD, 1 << 20);
+  ::mallopt(M_ARENA_MAX, 2);
+}
 
 std::int64_t available_memory_bytes() {
   std::ifstream in("/proc/self/statm");

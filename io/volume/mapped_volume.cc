@@ -133,6 +133,10 @@ void MappedVolume::will_need(const Box& box) const {
   ::madvise(static_cast<char*>(impl_->map) + begin, static_cast<std::size_t>(end - begin), MADV_WILLNEED);
 }
 
+std::int64_t MappedVolume::voxel_bytes() const { return impl_->voxel_bytes(); }
+
+void MappedVolume::forget() const { ::madvise(impl_->map, impl_->map_bytes, MADV_DONTNEED); }
+
 void MappedVolume::read_box(const Box& box, const TensorView& dst) const {
   if (box.empty()) return;
   const Shape whole = shape();

@@ -35,6 +35,10 @@ class MappedVolume {
   void read_box(const Box& box, const TensorView& dst) const;
   /// Asks the system to read the planes of `box` ahead; returns at once.
   void will_need(const Box& box) const;
+  /// Lets go of the pages that reads have mapped; later reads map them again.
+  void forget() const;
+  /// Of a voxel on the disk.
+  std::int64_t voxel_bytes() const;
 
  private:
   struct Impl;

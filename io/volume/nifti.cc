@@ -192,6 +192,11 @@ VolumeInfo read_info(const fs::path& path) {
   return info;
 }
 
+Error does_not_fit(const fs::path& path, const Volume& volume, std::int64_t index) {
+  return output_error(path, "the voxel at " + voxel_name(volume.geometry, index) + " does not fit the type on disk",
+                      "choose a wider type");
+}
+
 std::vector<char> disk_bytes(const fs::path& path, const Volume& volume, DiskType type) {
   const TensorView view = volume.voxels.view();
   std::vector<char> bytes;
@@ -201,13 +206,22 @@ std::vector<char> disk_bytes(const fs::path& path, const Volume& volume, DiskTyp
     for (std::int64_t i = 0; i < volume.voxels.count(); ++i) {
       const double value = std::is_integral_v<T> ? std::nearbyint(load(view, i)) : load(view, i);
       if (!(value >= std::numeric_limits<T>::lowest() && value <= std::numeric_limits<T>::max()))
-        throw output_error(path, "the voxel at " + voxel_name(volume.geometry, i) + " does not fit the type on disk",
-                           "choose a wider type");
+        throw does_not_fit(path, volume, i);
       const T stored = static_cast<T>(value);
       std::memcpy(bytes.data() + i * static_cast<std::int64_t>(sizeof(T)), &stored, sizeof(T));
     }
   });
   return bytes;
+}
+
+/// The bytes on disk where they are those in memory; null where they have to be made. Errors: kOutput for a voxel that
+/// is not finite.
+const char* bytes_as_they_are(const fs::path& path, const Volume& volume, DiskType type) {
+  if (volume.voxels.dtype() != DType::kF32 || type != DiskType::kF32) return nullptr;
+  const auto* values = volume.voxels.as<float>();
+  for (std::int64_t i = 0; i < volume.voxels.count(); ++i)
+    if (!std::isfinite(values[i])) throw does_not_fit(path, volume, i);
+  return reinterpret_cast<const char*>(values);
 }
 
 void write_with_itk(const fs::path& path, const Geometry& g, DiskType type, const char* bytes) {
@@ -239,10 +253,11 @@ void write_nifti(const fs::path& path, const Volume& volume, DiskType type) {
     if (extent < 1 || extent > 32767)
       throw output_error(path, "NIfTI-1 holds 1 to 32767 voxels an axis, not " + std::to_string(extent),
                          "crop or resample it");
-  const auto bytes = disk_bytes(path, volume, type);
+  const char* in_place = bytes_as_they_are(path, volume, type);
+  const auto made = in_place != nullptr ? std::vector<char>() : disk_bytes(path, volume, type);
   const fs::path temporary = temporary_path(path);
   try {
-    write_with_itk(temporary, volume.geometry, type, bytes.data());
+    write_with_itk(temporary, volume.geometry, type, in_place != nullptr ? in_place : made.data());
     require_promised_bytes(read_nifti_header(temporary), temporary);  // ITK does not report a full disk
   } catch (const std::exception&) {
     discard_file(temporary);

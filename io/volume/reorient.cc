@@ -40,7 +40,7 @@ std::array<Letter, 3> letters_of(const std::string& code) {
 
 }  // namespace
 
-Volume reorient(const Volume& volume, const std::string& code) {
+Volume reorient(Volume volume, const std::string& code) {
   const auto target = letters_of(code), source = letters_of(orientation_code(volume.geometry));
   const Geometry& old = volume.geometry;
   Geometry fresh = old;
@@ -61,6 +61,7 @@ Volume reorient(const Volume& volume, const std::string& code) {
     step[a] = flip ? -stride[b] : stride[b];
   }
   fresh.origin = old.world(first);
+  if (step == stride) return {fresh, std::move(volume.voxels)};
 
   Volume result{fresh, Tensor(volume.voxels.dtype(), fresh.shape())};
   const std::int64_t bytes = dtype_bytes(volume.voxels.dtype());

@@ -12,7 +12,6 @@
 #include <itkResampleImageFilter.h>
 
 #include <algorithm>
-#include <cstring>
 #include <new>
 #include <optional>
 
@@ -65,6 +64,14 @@ typename itk::InterpolateImageFunction<Image<T>, double>::Pointer interpolator(I
   return cubic.GetPointer();
 }
 
+/// The result's memory as that of the filter's output, which then allocates none.
+template <class T, class Filter>
+void write_into(Filter& filter, const Tensor& voxels) {
+  auto memory = itk::ImportImageContainer<itk::SizeValueType, T>::New();
+  memory->SetImportPointer(voxels.as<T>(), static_cast<itk::SizeValueType>(voxels.count()), false);
+  filter.GetOutput()->SetPixelContainer(memory);
+}
+
 /// `outside` empty: the nearest edge voxel.
 template <class T>
 Volume resample(const Volume& volume, const Geometry& grid, Interpolation kind, std::optional<T> outside) {
@@ -85,6 +92,8 @@ Volume resample(const Volume& volume, const Geometry& grid, Interpolation kind, 
   filter->SetOutputSpacing(grid.spacing.data());
   filter->SetOutputDirection(direction_of(grid));
   filter->SetNumberOfWorkUnits(1);
+  Volume result{grid, Tensor(volume.voxels.dtype(), grid.shape())};
+  write_into<T>(*filter, result.voxels);
   try {
     filter->Update();
   } catch (const itk::MemoryAllocationError&) {
@@ -92,9 +101,7 @@ Volume resample(const Volume& volume, const Geometry& grid, Interpolation kind, 
   } catch (const itk::ExceptionObject& e) {
     throw Error(ErrorKind::kInternal, std::string("[resample] ITK failed: ") + e.GetDescription());
   }
-  Volume result{grid, Tensor(volume.voxels.dtype(), grid.shape())};
-  std::memcpy(result.voxels.data(), filter->GetOutput()->GetBufferPointer(),
-              static_cast<std::size_t>(result.voxels.bytes()));
+  ensure(filter->GetOutput()->GetBufferPointer() == result.voxels.as<T>(), "ITK writes where it was told to");
   return result;
 }
 
@@ -113,7 +120,7 @@ void require(const Volume& volume, DType type) {
 
 }  // namespace
 
-Volume resample_image(const Volume& volume, const std::array<double, 3>& spacing_mm, Interpolation interpolation) {
+Volume resample_image(Volume volume, const std::array<double, 3>& spacing_mm, Interpolation interpolation) {
   require(volume, DType::kF32);
   const Geometry grid = respaced(volume.geometry, spacing_mm);
   if (grid.size == volume.geometry.size) return volume;
@@ -122,7 +129,7 @@ Volume resample_image(const Volume& volume, const std::array<double, 3>& spacing
   return result;
 }
 
-Volume resample_label(const Volume& volume, const std::array<double, 3>& spacing_mm) {
+Volume resample_label(Volume volume, const std::array<double, 3>& spacing_mm) {
   require(volume, DType::kI32);
   const Geometry grid = respaced(volume.geometry, spacing_mm);
   if (grid.size == volume.geometry.size) return volume;
@@ -138,9 +145,9 @@ Volume resample_image_to(const Volume& volume, const Geometry& grid, Interpolati
   return result;
 }
 
-Volume resample_label_to(const Volume& volume, const Geometry& grid) {
+Volume resample_label_to(Volume volume, const Geometry& grid) {
   require(volume, DType::kI32);
-  if (same_geometry(volume.geometry, grid, 1e-6)) return {grid, volume.voxels};
+  if (same_geometry(volume.geometry, grid, 1e-6)) return {grid, std::move(volume.voxels)};
   return resample<std::int32_t>(volume, grid, Interpolation::kNearest, 0);
 }
 

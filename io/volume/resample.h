@@ -17,21 +17,21 @@ namespace voxshard {
 enum class Interpolation { kNearest, kLinear, kCubic };
 
 /// The same voxels with axes permuted and flipped so that orientation_code is `code`; every voxel stays where it was in
-/// the world. Exact, no interpolation; works for f32 and i32.
+/// the world. Exact, no interpolation; works for f32 and i32. What already has the orientation is moved, not copied.
 /// Errors: kConfig when `code` is not one letter each of L/R, P/A, S/I.
-Volume reorient(const Volume& volume, const std::string& code);
+Volume reorient(Volume volume, const std::string& code);
 
 /// An image (f32) at another spacing, on the grid respaced(volume.geometry, spacing_mm); values stay within the input's
-/// range. Where no size changes, a copy. Errors: kConfig for a spacing that is not > 0.
-Volume resample_image(const Volume& volume, const std::array<double, 3>& spacing_mm,
+/// range. Where no size changes, the volume itself. Errors: kConfig for a spacing that is not > 0.
+Volume resample_image(Volume volume, const std::array<double, 3>& spacing_mm,
                       Interpolation interpolation = Interpolation::kLinear);
 /// A label map (i32) at another spacing, nearest voxel.
-Volume resample_label(const Volume& volume, const std::array<double, 3>& spacing_mm);
+Volume resample_label(Volume volume, const std::array<double, 3>& spacing_mm);
 
 /// An image on `grid`; voxels whose centre lies outside the source get `outside`.
 Volume resample_image_to(const Volume& volume, const Geometry& grid,
                          Interpolation interpolation = Interpolation::kLinear, double outside = -1000);
 /// A label map on `grid`, nearest voxel, 0 outside the source: the way back for predictions.
-Volume resample_label_to(const Volume& volume, const Geometry& grid);
+Volume resample_label_to(Volume volume, const Geometry& grid);
 
 }  // namespace voxshard

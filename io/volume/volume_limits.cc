@@ -55,7 +55,7 @@ void require_within(const VolumeLimits& limits, const VolumeInfo& info, const st
 }
 
 Error over_memory(const std::string& what, std::int64_t bytes, std::int64_t most_bytes, const std::string& fits) {
-  return Error(ErrorKind::kInput, "E_SIZE",
+  return Error(ErrorKind::kInput, "E_BUDGET",
                "[memory] " + what + " takes " + bytes_text(bytes) + ", of " + bytes_text(most_bytes) +
                    " that this process may take; " + fits + ", or raise host-memory");
 }

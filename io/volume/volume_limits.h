@@ -35,10 +35,10 @@ std::int64_t voxels_of(const Geometry& geometry);
 std::int64_t reading_bytes(const VolumeInfo& info);
 
 /// Requires that a file whose header was read may be read as a whole. What is not readable, or shorter than its header
-/// promises, is left to the reader to name. Errors: kInput E_SIZE with the limit and what would fit.
+/// promises, is left to the reader to name. Errors: kInput E_SIZE (memory_bytes: E_BUDGET) with what would fit.
 void require_within(const VolumeLimits& limits, const VolumeInfo& info, const std::filesystem::path& path);
 
-/// E_SIZE for a case that needs more than there is: "[PATH] WHAT takes 5.0 GiB, this process may take 2.0 GiB; FITS".
+/// E_BUDGET for a case that needs more than there is: "[PATH] WHAT takes 5.0 GiB, this process may take 2.0 GiB; FITS".
 Error over_memory(const std::string& what, std::int64_t bytes, std::int64_t most_bytes, const std::string& fits);
 
 }  // namespace voxshard

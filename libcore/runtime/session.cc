@@ -1,17 +1,79 @@
 #include "libcore/runtime/session.h"
 
+#include <algorithm>
+
 namespace voxshard {
+namespace {
+
+// Measured with glibc 2.36 and oneDNN 2.6, by what the process holds after 2 to 40 plans of U-Nets and RetinaNets.
+constexpr std::int64_t kBytesPerKernel = 24 << 10;  // a kernel, its primitives and their compiled code
+constexpr std::int64_t kBytesPerNode = 2 << 10;     // a node of the graph with its name, types and attributes
+constexpr std::int64_t kViewsPerCall = 4;           // of a core set's calls: three inputs and the output
+
+template <class Range, class Count>
+std::int64_t sum_of(const Range& range, Count count) {
+  std::int64_t sum = 0;
+  for (const auto& one : range) sum += static_cast<std::int64_t>(count(one));
+  return sum;
+}
+
+}  // namespace
+
+std::int64_t kept_bytes(const Executable& e) {
+  const auto bytes = [](std::int64_t count, std::size_t each) { return count * static_cast<std::int64_t>(each); };
+  const std::int64_t boxes = sum_of(e.program.values, [](const ValuePlan& v) { return v.own.size() + v.held.size(); });
+  const std::int64_t blocks = sum_of(e.program.instructions, [](const Instruction& i) {
+    return sum_of(i.blocks, [](const auto& list) { return list.size(); });
+  });
+  const std::int64_t copies = sum_of(e.program.instructions, [](const Instruction& i) { return i.copies.size(); });
+  const std::int64_t buffers = sum_of(e.memory.arenas, [](const Pool& p) { return p.buffers.size(); });
+  const std::int64_t kernels = sum_of(e.kernels.by_instruction, [](const auto& kernel) { return kernel != nullptr; });
+  return bytes(boxes + blocks, sizeof(Box)) + bytes(copies, sizeof(Copy)) + bytes(buffers, sizeof(Buffer)) +
+         bytes(blocks * kViewsPerCall, sizeof(TensorView)) + kernels * kBytesPerKernel +
+         static_cast<std::int64_t>(e.program.graph.size()) * kBytesPerNode;
+}
 
 const Executable& Session::plan(const Shape& extents, Phase phase) {
-  auto& slot = executables_[{phase, extents}];
-  if (slot == nullptr) slot = std::make_unique<Executable>(lower_(extents, phase));
-  return *slot;
+  const Key key{phase, extents};
+  const auto found = std::find_if(kept_.begin(), kept_.end(), [&](const Kept& kept) { return kept.key == key; });
+  if (found != kept_.end()) {
+    kept_.splice(kept_.begin(), kept_, found);
+    return *kept_.front().executable;
+  }
+  auto executable = std::make_unique<Executable>(lower_(extents, phase));
+  bytes_[key] = {.run = executable->bytes, .kept = kept_bytes(*executable)};
+  kept_.push_front({key, std::move(executable)});
+  evict();
+  return *kept_.front().executable;
+}
+
+PlanBytes Session::bytes(const Shape& extents, Phase phase) {
+  const auto known = bytes_.find({phase, extents});
+  if (known != bytes_.end()) return known->second;
+  plan(extents, phase);
+  return bytes_.at({phase, extents});
+}
+
+void Session::keep_plans(std::int64_t most_bytes) {
+  most_kept_bytes_ = most_bytes;
+  evict();
+}
+
+void Session::evict() {
+  std::int64_t bytes = 0;
+  for (const Kept& kept : kept_) bytes += bytes_.at(kept.key).kept;
+  for (auto it = kept_.end(); most_kept_bytes_ > 0 && bytes > most_kept_bytes_ && it != kept_.begin();) {
+    --it;
+    if (it == kept_.begin() || is_live(it->key)) continue;
+    bytes -= bytes_.at(it->key).kept;
+    it = kept_.erase(it);
+  }
 }
 
 CoreSet& Session::cores(const Shape& extents, Phase phase) {
   if (cores_ == nullptr || live_ != Key{phase, extents}) {
-    const Executable& executable = plan(extents, phase);
     release();
+    const Executable& executable = plan(extents, phase);
     cores_ = std::make_unique<CoreSet>(executable, ops_, parameters_, pool_, transport_, arenas_);
     cores_->set_stop(stop_);
     live_ = {phase, extents};

@@ -1,10 +1,12 @@
-// A model on a core set: executables by input size, made once and reused; the parameters; one core set alive at a time.
+// A model on a core set: executables by input size, made once and reused while they fit; the parameters; one core set
+// alive at a time.
 //
 //   Session session([&](const Shape& extents, Phase phase) { return lower(build(extents, phase), ...); }, pool);
 //   CoreSet& cores = session.cores({1, 64, 64, 64}, Phase::kTrain);
 #pragma once
 
 #include <functional>
+#include <list>
 #include <memory>
 
 #include "libcore/runtime/core_set.h"
@@ -12,6 +14,15 @@
 namespace voxshard {
 
 enum class Phase { kTrain, kPredict };
+
+/// What an executable takes when it runs, and itself.
+struct PlanBytes {
+  Footprint run;
+  std::int64_t kept = 0;  // graph, program, memory plan, kernels with their compiled code, the calls of a core set
+};
+
+/// See PlanBytes::kept. An estimate by counting, from above.
+std::int64_t kept_bytes(const Executable& executable);
 
 class Session {
  public:
@@ -22,8 +33,14 @@ class Session {
   Session(const OpTable& ops, Lower lower, WorkerPool& pool, Transport* transport = nullptr, ArenaMode arenas = ArenaMode::kPlain)
       : ops_(ops), lower_(std::move(lower)), pool_(pool), transport_(transport != nullptr ? *transport : in_process_), arenas_(arenas) {}
 
-  /// The plan for an input size; allocates nothing that the plan counts. Errors: those of lowering, kBudget among them.
+  /// The plan for an input size; allocates nothing that the plan counts. It lives while it is kept (keep_plans), at least
+  /// until the next one is asked for. Errors: those of lowering, kBudget among them.
   const Executable& plan(const Shape& extents, Phase phase);
+  /// What it takes, known also after the plan is gone. Errors: as plan().
+  PlanBytes bytes(const Shape& extents, Phase phase);
+  /// Keeps plans of at most so many bytes in all, those asked for last; 0: all. The newest and that of the core set stay.
+  void keep_plans(std::int64_t most_bytes);
+  std::size_t kept_plans() const { return kept_.size(); }
   /// The core set for that size; the one before is released first.
   CoreSet& cores(const Shape& extents, Phase phase);
   void release() { cores_.reset(); }
@@ -43,7 +60,16 @@ class Session {
   ArenaMode arenas_;
   Parameters parameters_;
   StopCheck stop_;
-  std::map<Key, std::unique_ptr<Executable>> executables_;
+  struct Kept {
+    Key key;
+    std::unique_ptr<Executable> executable;
+  };
+  void evict();
+  bool is_live(const Key& key) const { return cores_ != nullptr && key == live_; }
+
+  std::list<Kept> kept_;  // the last asked for in front
+  std::map<Key, PlanBytes> bytes_;
+  std::int64_t most_kept_bytes_ = 0;
   std::unique_ptr<CoreSet> cores_;
   Key live_;
 };

@@ -56,9 +56,12 @@ struct Bench {
                 lowering_of(o.spec, {.core_bytes = o.core_budget_bytes, .process_bytes = o.host_budget_bytes},
                             {.optimizer_slots = Optimizer::slots(kBenchOptimizer), .workers = o.threads}),
                 pool) {
-    const Executable& executable = session.plan(o.extents, Phase::kTrain);
     report.resident_before_bytes = resident_bytes();
+    const Executable& executable = session.plan(o.extents, Phase::kTrain);
     report.planned_bytes = executable.bytes.process();
+    report.memory.plan = base_plan(report.resident_before_bytes) + plan_of(executable.bytes) +
+                         ProcessPlan{{MemoryPart::kPlans, kept_bytes(executable)}};
+    report.memory.budget_bytes = o.host_budget_bytes;
     report.native_bf16 = cpu_has_native_bf16();
     report.model = to_json(o.spec);
     session.parameters() = initialise(executable.program.graph, 1);
@@ -115,7 +118,7 @@ BenchReport run_bench_step(const BenchOptions& options, Progress& progress) {
     report.instructions[i].worker_seconds = (after[i] - before[i]) / options.steps;
     if (is_convolution(report.instructions[i].op)) report.step_flops += report.instructions[i].flops;
   }
-  report.peak_resident_bytes = peak_resident_bytes();
+  report.peak_resident_bytes = report.memory.peak_resident_bytes = peak_resident_bytes();
   trace.write();
   return report;
 }
@@ -147,7 +150,7 @@ BenchReport run_bench_kernels(const BenchOptions& options, Progress& progress) {
     progress.update("bench kernels", static_cast<std::int64_t>(k) + 1, static_cast<std::int64_t>(index.size()), kept[k].layer);
   }
   report.instructions = std::move(kept);
-  report.peak_resident_bytes = peak_resident_bytes();
+  report.peak_resident_bytes = report.memory.peak_resident_bytes = peak_resident_bytes();
   return report;
 }
 
@@ -176,6 +179,7 @@ nlohmann::ordered_json to_json(const BenchReport& report) {
           {"planned_bytes", report.planned_bytes},
           {"resident_before_bytes", report.resident_before_bytes},
           {"peak_resident_bytes", report.peak_resident_bytes},
+          {"memory", to_json(report.memory)},
           {"by_op", by_op},
           {"by_instruction", by_instruction}};
 }

@@ -6,6 +6,7 @@
 #include "libcore/train/optimizer.h"
 #include "pipelines/profile/trace_json.h"
 #include "pipelines/runs/model_spec.h"
+#include "pipelines/runs/process_plan.h"
 #include "pipelines/runs/report.h"
 
 namespace voxshard {
@@ -38,6 +39,7 @@ struct BenchReport {
   std::int64_t planned_bytes = 0;         // arenas, process pool, workspaces
   std::int64_t resident_before_bytes = 0;  // the process before it allocated what is planned
   std::int64_t peak_resident_bytes = 0;
+  ProcessReport memory;                    // the two together: the whole process
   bool native_bf16 = false;
   double loss = 0;                         // of the last step
   std::optional<double> predicted_seconds;  // of a step, by the measured host

@@ -1,13 +1,14 @@
 #include "pipelines/commands/run_predict.h"
 
-#include "io/system/process_memory.h"
 #include "libcore/kernels/conv.h"
+#include "pipelines/commands/host_memory.h"
 
 namespace voxshard {
 
 PredictReport run_predict(const PredictOptions& asked, Progress& progress, const TaskTable& tasks) {
   PredictOptions options = asked;
-  if (options.host_budget_bytes == 0) options.host_budget_bytes = available_memory_bytes();
+  const HostMemory memory(asked.host_budget_bytes);
+  options.host_budget_bytes = memory.budget_bytes(), options.base_bytes = memory.base_bytes();
   TrainedRun run = load_trained_run(
       {.run = options.run, .checkpoint = options.checkpoint, .partition = options.partition, .precision = options.precision,
        .models = options.models});
@@ -19,6 +20,8 @@ PredictReport run_predict(const PredictOptions& asked, Progress& progress, const
   const std::filesystem::path checkpoint = run.file;
   PredictReport report = task.predict(options, std::move(run), progress);
   report.checkpoint = checkpoint;
+  report.memory = memory.report(report.memory.plan);
+  report.text += to_text(report.memory);
   return report;
 }
 
@@ -33,6 +36,7 @@ nlohmann::ordered_json to_json(const PredictReport& report) {
                                  {"not_reached", report.not_reached},
                                  {"bytes_per_core", report.bytes_per_core},
                                  {"host_bytes", report.host_bytes},
+                                 {"memory", to_json(report.memory)},
                                  {"interrupted", report.interrupted}};
   if (!report.found.is_null()) json.update(report.found);
   return json;

@@ -1,14 +1,19 @@
 #include "pipelines/commands/run_prepare.h"
 
-#include "io/system/process_memory.h"
+#include "pipelines/commands/host_memory.h"
 
 namespace voxshard {
 
 TaskReport run_prepare(const PrepareRequest& asked, Progress& progress, const TaskTable& tasks) {
   PrepareRequest request = asked;
-  if (request.host_budget_bytes == 0) request.host_budget_bytes = available_memory_bytes();
+  const HostMemory memory(asked.host_budget_bytes);
+  request.host_budget_bytes = memory.budget_bytes(), request.base_bytes = memory.base_bytes();
   for (const auto& task : tasks)
-    if (task->prepares()) return task->prepare(request, progress);
+    if (task->prepares()) {
+      TaskReport report = task->prepare(request, progress);
+      add_memory(report, memory);
+      return report;
+    }
   return tasks.front()->prepare(request, progress);
 }
 

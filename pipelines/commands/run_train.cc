@@ -15,6 +15,7 @@
 #include "libcore/train/initialise.h"
 #include "libcore/train/trainer.h"
 #include "pipelines/commands/run_identity.h"
+#include "pipelines/commands/train_memory.h"
 #include "pipelines/runs/checkpoint_folder.h"
 
 namespace voxshard {
@@ -28,27 +29,27 @@ class Run {
   Run(const TrainOptions& options, const RecordFormat& records, OutputFolder& folder, std::unique_ptr<TrainingTask> task,
       Progress& progress)
       : o_(options), records_(records), folder_(folder), progress_(progress), task_(std::move(task)), pool_(options.threads),
-        checkpoints_(options.run / "checkpoints", options.kept) {
+        checkpoints_(options.run / "checkpoints", options.kept), host_(options.host_budget_bytes) {
     extents_ = task_->largest_extents(o_.batch);
     if (o_.choose_plan) choose_plan();
     const Graph graph = build_graph(o_.spec, extents_, Phase::kTrain, o_.spec.precision);
     session_ = std::make_unique<Session>(
         op_table(),
-        lowering_of(o_.spec, {.core_bytes = o_.core_budget_bytes, .process_bytes = o_.host_budget_bytes},
+        lowering_of(o_.spec, {.core_bytes = o_.core_budget_bytes},
                     {.optimizer_slots = Optimizer::slots(o_.optimizer), .workers = o_.threads}),
         pool_);
     session_->set_stop(progress_.stop_check());
-    const Executable& plan = session_->plan(extents_, Phase::kTrain);
-    for (const Shape& extents : task_->validation_extents(o_.spec))  // over the budget is refused now, not after hours
-      throw_if_stopped(progress_), session_->plan(extents, Phase::kPredict);
-    memory_ = memory_json(plan.bytes);
+    const Footprint bytes = session_->bytes(extents_, Phase::kTrain).run;
+    memory_plan_ = plan_training(*session_, *task_, o_.spec, {.extents = extents_, .steps = o_.steps, .threads = o_.threads, .traced = !o_.trace.file.empty()},
+                                 host_, progress_);  // over the budget is refused now, not after hours
+    memory_ = memory_json(bytes);
     report_.parameters = count_parameters(graph);
     report_.train_cases = task_->training_cases();
     report_.validation_cases = task_->validation_cases();
     report_.metric = task_->metric();
     report_.unseen = task_->unseen();
-    progress_.log("planned: " + bytes_text(plan.bytes.widest_core()) + " per core, " +
-                  bytes_text(plan.bytes.process()) + " in this process; " +
+    progress_.log("planned: " + bytes_text(bytes.widest_core()) + " per core, " +
+                  bytes_text(memory_plan_.total()) + " in this process; " +
                   std::to_string(report_.parameters) + " parameters");
     if (o_.spec.precision == DType::kBF16 && !cpu_has_native_bf16())
       progress_.log("this processor does not multiply bf16: values are stored as bf16 and multiplied in f32");
@@ -88,6 +89,7 @@ class Run {
     report_.steps = trainer_->steps_done();
     report_.best_score = state_.best_score;
     report_.seconds = watch.seconds();
+    report_.memory = host_.report(memory_plan_);
     if (had_work) write_report(true);
     return report_;
   }
@@ -255,6 +257,8 @@ class Run {
   CheckpointState state_;
   TrainReport report_;
   Json memory_;
+  HostMemory host_;
+  ProcessPlan memory_plan_;
 };
 
 void check(const TrainOptions& o) {
@@ -299,7 +303,7 @@ nlohmann::ordered_json TrainReport::to_json() const {
           {"validation_cases", validation_cases}, {"validation_" + metric, by_class},
           {"mean_" + metric, validation ? Json(validation->score) : Json(nullptr)},
           {"best_" + metric, best_score >= 0 ? Json(best_score) : Json(nullptr)},
-          {"interrupted", interrupted}, {"seconds", seconds}};
+          {"interrupted", interrupted}, {"seconds", seconds}, {"memory", voxshard::to_json(memory)}};
 }
 
 }  // namespace voxshard

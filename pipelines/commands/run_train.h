@@ -13,6 +13,7 @@
 #include "pipelines/profile/trace_json.h"
 #include "pipelines/commands/task_table.h"
 #include "pipelines/runs/checkpoint_folder.h"
+#include "pipelines/runs/process_plan.h"
 #include "pipelines/runs/recipe.h"
 #include "pipelines/tpu/tpu_config_loop.h"
 
@@ -35,7 +36,7 @@ struct TrainOptions {
   IterationsPerLoop iterations_per_loop;  // between two looks: progress, validation, checkpoint; what is due waits for one
   int threads = 1;
   std::int64_t core_budget_bytes = 0;
-  std::int64_t host_budget_bytes = 0;  // of all cores together; 0: no limit
+  std::int64_t host_budget_bytes = 0;  // of this process; 0: what it holds and the machine has free
   /// How `spec` is cut for the largest input of the run; empty: as it says (--partition auto).
   std::function<ModelSpec(const ModelSpec& spec, const Shape& extents)> choose_plan;
   bool resume = false;         // go on from the newest checkpoint that is whole
@@ -56,6 +57,7 @@ struct TrainReport {
   std::optional<Validation> validation;  // the last one
   double best_score = -1;
   double seconds = 0;
+  ProcessReport memory;
   bool interrupted = false;        // also within the last validation
   std::filesystem::path unseen;    // what the trained model can be tried on; may be empty
   nlohmann::ordered_json to_json() const;

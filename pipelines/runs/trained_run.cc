@@ -1,5 +1,7 @@
 #include "pipelines/runs/trained_run.h"
 
+#include <limits>
+
 #include "libcore/base/text.h"
 #include "libcore/ops/op_table.h"
 #include "libcore/train/initialise.h"
@@ -35,7 +37,7 @@ std::optional<Dims> smaller_size_that_fits(Session& session, Shape extents) {
     if (extents[longest] <= kStep) return std::nullopt;
     extents[longest] = ceil_div(extents[longest] / 2, kStep) * kStep;
     try {
-      session.plan(extents, Phase::kPredict);
+      session.bytes(extents, Phase::kPredict);
     } catch (const Error& e) {
       if (e.kind() != ErrorKind::kBudget) throw;
       continue;
@@ -81,23 +83,39 @@ std::unique_ptr<Session> prediction_session(TrainedRun& run, const Budget& budge
   return session;
 }
 
-PlannedBytes plan_predictions(Session& session, const std::set<Shape>& sizes, const std::string& inputs, Progress& progress) {
+ProcessPlan PlannedBytes::cores(const Shape& extents) const {
+  const auto found = fits.find(extents);
+  if (found == fits.end()) return {};
+  ProcessPlan plan = plan_of(found->second.run);
+  plan[MemoryPart::kWeights] = 0;  // held
+  return plan;
+}
+
+PlannedBytes plan_predictions(Session& session, const std::set<Shape>& sizes, const std::string& inputs,
+                              const PredictingProcess& process, Progress& progress) {
+  session.keep_plans(kept_plans_bytes(0, std::numeric_limits<std::int64_t>::max(), 0));
   PlannedBytes planned;
+  std::int64_t largest = 0, all = 0, weights = 0;
   for (const Shape& extents : sizes) try {
       throw_if_stopped(progress);
-      const Executable& executable = session.plan(extents, Phase::kPredict);
-      planned.core = std::max(planned.core, executable.bytes.widest_core());
-      planned.host = std::max(planned.host, executable.bytes.process());
-      planned.process[extents] = executable.bytes.process();
+      const PlanBytes bytes = session.bytes(extents, Phase::kPredict);
+      planned.core = std::max(planned.core, bytes.run.widest_core());
+      planned.host = std::max(planned.host, bytes.run.process());
+      planned.fits[extents] = bytes;
+      largest = std::max(largest, bytes.kept), all += bytes.kept, weights = bytes.run.parameters;
     } catch (const Error& e) {
       if (e.kind() != ErrorKind::kBudget) throw;
       const bool few = planned.refused.size() < kMostSizesSought;
       const auto fits = few ? smaller_size_that_fits(session, extents) : std::nullopt;
       planned.refused.emplace(extents, Error(e.kind(), e.code(), e.what() + (fits ? "\nA size that fits: " + to_string(*fits) : std::string())));
     }
-  if (!planned.refused.empty() && planned.process.empty()) throw planned.refused.begin()->second;
+  if (!planned.refused.empty() && planned.fits.empty()) throw planned.refused.begin()->second;
   progress.log("planned: " + bytes_text(planned.core) + " per core, " + bytes_text(planned.host) +
-               " in this process for the largest of " + inputs);
+               " in all of them for the largest of " + inputs);
+  const std::int64_t room = left_of(process.budget_bytes, process.base_bytes + planned.host);
+  const std::int64_t kept = kept_plans_bytes(largest, all, room);
+  session.keep_plans(kept);
+  planned.held = base_plan(process.base_bytes) + ProcessPlan{{MemoryPart::kWeights, weights}, {MemoryPart::kPlans, std::min(all, kept)}};
   return planned;
 }
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "pipelines/runs/model_spec.h"
+#include "pipelines/runs/process_plan.h"
 #include "pipelines/runs/report.h"
 
 namespace voxshard {
@@ -44,14 +45,26 @@ std::unique_ptr<Session> prediction_session(TrainedRun& run, const Budget& budge
 struct PlannedBytes {
   std::int64_t core = 0;  // of the widest core
   std::int64_t host = 0;  // of all cores and workers of this process
-  std::map<Shape, std::int64_t> process;  // the same by size
-  std::map<Shape, Error> refused;         // sizes over the budget, each with what would fit
+  std::map<Shape, PlanBytes> fits;  // by size
+  std::map<Shape, Error> refused;   // sizes over the budget, each with what would fit
+  ProcessPlan held;                 // by the process all the time: its base, weights, the plans that are kept
+
+  /// What the core set of a size takes beside that.
+  ProcessPlan cores(const Shape& extents) const;
+};
+
+/// The process in which predictions are planned.
+struct PredictingProcess {
+  std::int64_t budget_bytes = 0;  // 0: no limit
+  std::int64_t base_bytes = 0;
 };
 
 /// Plans a prediction at every size and logs the largest, so that what is over the budget is refused before the first file.
+/// The session keeps as many of the plans as fit.
 ///   sizes   N and the spatial axes
 ///   inputs  what the sizes are of, for the log: "12 images"
 /// Errors: kBudget when no size is within the budget.
-PlannedBytes plan_predictions(Session& session, const std::set<Shape>& sizes, const std::string& inputs, Progress& progress);
+PlannedBytes plan_predictions(Session& session, const std::set<Shape>& sizes, const std::string& inputs,
+                              const PredictingProcess& process, Progress& progress);
 
 }  // namespace voxshard

@@ -1,13 +1,15 @@
 // Lets cases in side by side as long as what they announce fits the memory of the process: two large scans wait for
 // each other where ten small ones run at once. What is written does not depend on it.
 //
-//   MemoryGate gate(host_bytes);
-//   const auto hold = gate.enter(bytes);      // waits; given back at the end of the scope
+//   MemoryGate gate(left_of(host_bytes, base_bytes));
+//   const auto hold = gate.enter(plan);       // waits; given back at the end of the scope
+//   gate.widest();                            // for the report: what was inside at the widest moment
 #pragma once
 
 #include <condition_variable>
-#include <cstdint>
 #include <mutex>
+
+#include "pipelines/runs/process_plan.h"
 
 namespace voxshard {
 
@@ -21,36 +23,47 @@ class MemoryGate {
 
   class Hold {
    public:
-    Hold(MemoryGate& gate, std::int64_t bytes) : gate_(gate), bytes_(bytes) {}
-    ~Hold() { gate_.leave(bytes_); }
+    Hold(MemoryGate& gate, const ProcessPlan& plan) : gate_(gate), plan_(plan) {}
+    ~Hold() { gate_.leave(plan_); }
     Hold(const Hold&) = delete;
     Hold& operator=(const Hold&) = delete;
 
    private:
     MemoryGate& gate_;
-    std::int64_t bytes_;
+    ProcessPlan plan_;
   };
 
-  /// Waits until `bytes` fit beside what others hold. What is more than the limit waits until it is alone.
-  Hold enter(std::int64_t bytes) {
+  /// Waits until `plan` fits beside what others hold. What is more than the limit waits until it is alone.
+  Hold enter(const ProcessPlan& plan) {
+    const std::int64_t bytes = plan.total();
     std::unique_lock lock(mutex_);
-    free_.wait(lock, [&] { return most_bytes_ <= 0 || held_bytes_ == 0 || bytes <= most_bytes_ - held_bytes_; });
-    held_bytes_ += bytes;
-    return {*this, bytes};
+    free_.wait(lock, [&] {
+      const std::int64_t held = held_.total();
+      return most_bytes_ <= 0 || held == 0 || bytes <= most_bytes_ - held;
+    });
+    held_ += plan;
+    widest_ = voxshard::widest(widest_, held_);
+    return {*this, plan};
   }
   std::int64_t most_bytes() const { return most_bytes_; }
+  /// What was held at once when it was most.
+  ProcessPlan widest() const {
+    const std::lock_guard lock(mutex_);
+    return widest_;
+  }
 
  private:
-  void leave(std::int64_t bytes) {
+  void leave(const ProcessPlan& plan) {
     {
       const std::lock_guard lock(mutex_);
-      held_bytes_ -= bytes;
+      held_ -= plan;
     }
     free_.notify_all();
   }
 
-  std::int64_t most_bytes_, held_bytes_ = 0;
-  std::mutex mutex_;
+  std::int64_t most_bytes_;
+  ProcessPlan held_, widest_;
+  mutable std::mutex mutex_;
   std::condition_variable free_;
 };
 

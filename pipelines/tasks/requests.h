@@ -15,6 +15,7 @@
 #include "libcore/models/model.h"
 #include "libcore/tensor/dtype.h"
 #include "libcore/tensor/shape.h"
+#include "pipelines/runs/process_plan.h"
 #include "pipelines/runs/report.h"
 #include "pipelines/tasks/setting.h"
 
@@ -27,6 +28,7 @@ struct TaskReport {
   bool partial = false;  // some cases failed, the others are valid
   bool interrupted = false;
   std::vector<std::string> next = {};  // the command to go on with, {"prepare", "data", "{output}", "work"}; may be empty
+  ProcessPlan memory = {};  // beside what the process held before; the command adds that, and the measured peak
 };
 
 struct DemoOptions {
@@ -87,6 +89,7 @@ struct PrepareRequest {
   int threads = 1;
   bool resume = false;                 // skip the cases that are finished and unchanged
   std::int64_t host_budget_bytes = 0;  // of this process; 0: no limit, and for run_prepare what the machine has
+  std::int64_t base_bytes = 0;         // of it what is resident before the work begins; run_prepare measures it
   TaskOptions task;
 };
 
@@ -106,6 +109,7 @@ struct PredictOptions {
   int threads = 1;
   std::int64_t core_budget_bytes = 0;
   std::int64_t host_budget_bytes = 0;  // of this process; 0: no limit, and for run_predict what the machine has
+  std::int64_t base_bytes = 0;         // of it what is resident before the work begins; run_predict measures it
   VolumeFormats formats = volume_formats();
   ModelTable models = model_table();
   TaskOptions task;
@@ -125,6 +129,7 @@ struct PredictReport {
   std::vector<std::string> not_reached;  // the inputs whose turn a stop forestalled; in quarantine.csv as E_STOPPED
   std::int64_t bytes_per_core = 0;    // of the largest input
   std::int64_t host_bytes = 0;
+  ProcessReport memory = {};          // of the process, at its widest moment
   bool interrupted = false;
   bool damaged = false;               // part of an input could not be read; what was predicted is valid
   nlohmann::ordered_json found = {};  // what the task says of it, by key
@@ -149,6 +154,8 @@ struct EvaluateOptions {
   std::filesystem::path predictions, references;
   std::filesystem::path summary;  // JSON to write; may be empty
   int threads = 1;
+  std::int64_t host_budget_bytes = 0;  // of this process; 0: no limit, and for run_evaluate what the machine has
+  std::int64_t base_bytes = 0;         // of it what is resident before the work begins; run_evaluate measures it
   TaskOptions task;
 };
 

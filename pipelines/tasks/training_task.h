@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "pipelines/runs/model_spec.h"
+#include "pipelines/runs/process_plan.h"
 #include "pipelines/runs/report.h"
 
 namespace voxshard {
@@ -18,6 +19,13 @@ namespace voxshard {
 struct Validation {
   double score = 0;              // 0 or more, higher is better
   std::vector<double> by_class;  // of what is to be found; NaN where the samples have none
+};
+
+/// A step as memory sees it.
+struct StepSize {
+  Shape extents;                // N and the spatial axes
+  std::int64_t box_points = 0;  // voxels or pixels of the boxes that are filled at once, one sample of each
+  int workers = 1;
 };
 
 class TrainingTask {
@@ -51,6 +59,12 @@ class TrainingTask {
   virtual Shape largest_extents(std::int64_t batch) const = 0;
   /// All extents that validation predicts at.
   virtual std::vector<Shape> validation_extents(const ModelSpec& spec) const = 0;
+
+  /// What the samples of a step take beside its core set; what validation takes beside the core set of its extents; how
+  /// many different extents steps may have, each with a plan that is worth keeping.
+  virtual ProcessPlan step_plan(const StepSize&) const { return {}; }
+  virtual ProcessPlan validation_plan(const Shape&) const { return {}; }
+  virtual std::int64_t step_sizes(std::int64_t) const { return 1; }
 
   /// Makes the samples of a step ready and returns their extents. The same step gives the same samples.
   virtual Shape load(std::int64_t step, std::int64_t batch, WorkerPool& pool) = 0;

@@ -36,7 +36,7 @@ def ours(what, partition):
         command += ["--base-filters", str(a.base_filters), "--loss", "cross_entropy"]
     result = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     return {"seconds": result["step_seconds"]["median"], "peak_gib": result["peak_resident_bytes"] / 2**30,
-            "planned_gib": (result["planned_bytes"] + result["resident_before_bytes"]) / 2**30,
+            "planned_gib": result["memory"]["planned_bytes"] / 2**30,
             "native_bf16": result["native_bf16"]}
 
 

@@ -15,12 +15,13 @@ EXEMPT = [
     (r"plan-.*", r"stdout", r"planning_seconds"),
     (r"bench-.*", r"stdout", r"step_seconds\.(median|min|max)|gflops_per_second|(peak_resident|resident_before)_bytes"),
     (r"bench-.*", r"stdout", r"by_op\.\w+|by_instruction\[\]\.(worker_seconds|gflops_per_second)"),
-    (r".*", r".*/run\.json", r"version|report\.seconds"),
+    (r".*", r"stdout", r"memory\..*"),
+    (r".*", r".*/run\.json", r"version|report\.seconds|report\.memory\..*"),
     (r".*", r".*/results\.csv", r"seconds"),
     (r".*", r".*/manifest\.jsonl", r"\[\]\.(voxshard|files\..*\.time_ns)"),
     (r".*", r".*trace\.json", r"otherData\.program"),
 ]
-CLOCK_IN_TEXT = re.compile(r"\bin (\d+ h \d+ min|\d+ min \d+ s|[\d.]+ s)\b|[\d.]+ s per image")  # in what people read
+CLOCK_IN_TEXT = re.compile(r"\bin (\d+ h \d+ min|\d+ min \d+ s|[\d.]+ s)\b|[\d.]+ s per image|memory: .* resident at the peak")  # in what people read
 WALL_PROCESS = 1  # of a trace: its events are as many and as named, when they ran and on which worker is chance
 
 

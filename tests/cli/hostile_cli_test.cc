@@ -1,8 +1,5 @@
 // Files that were made to hurt, as a user meets them: a batch loses the file, says why in quarantine.csv and goes on.
-#include <zlib.h>
-
-#include <cstring>
-
+#include "tests/cli/large_volume.h"
 #include "tests/cli/trained_cli.h"
 
 namespace voxshard {
@@ -11,24 +8,6 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 namespace fs = std::filesystem;
-
-/// A .nii.gz of one-byte voxels, all 0: a thousandth of what it unpacks to.
-void write_bomb(const std::string& path, std::int16_t x, std::int16_t y, std::int16_t z) {
-  std::string header(352, '\0');
-  const auto put = [&](std::size_t at, auto value) { std::memcpy(&header[at], &value, sizeof value); };
-  put(0, std::int32_t{348}), put(40, std::int16_t{3}), put(70, std::int16_t{2}), put(72, std::int16_t{8});
-  const std::int16_t size[] = {x, y, z};
-  for (std::size_t a = 0; a < 7; ++a) put(42 + 2 * a, a < 3 ? size[a] : std::int16_t{1});
-  for (std::size_t a = 0; a < 4; ++a) put(76 + 4 * a, 1.0f), put(280 + 20 * (a % 3), 1.0f);
-  put(108, 352.0f), put(254, std::int16_t{1});
-  header.replace(344, 3, "n+1");
-  const std::string zeros(1 << 20, '\0');
-  gzFile gz = gzopen(path.c_str(), "wb1");
-  gzwrite(gz, header.data(), 352);
-  for (std::int64_t left = std::int64_t{1} * x * y * z; left > 0; left -= 1 << 20)
-    gzwrite(gz, zeros.data(), static_cast<unsigned>(std::min<std::int64_t>(1 << 20, left)));
-  gzclose(gz);
-}
 
 /// run_voxshard in so much address space.
 CommandResult run_within(std::int64_t mebibytes, const std::string& arguments) {
@@ -62,7 +41,7 @@ TEST_F(Hostile, ABombInADataSetCostsItsCase) {
   CommandResult r = run_within(2500, prepare + (folder / "work") + " --spacing 8,8,8 --json");
   EXPECT_EQ(r.exit_code, 8) << r.err;
   EXPECT_EQ(r.json().at("prepared"), 1);
-  EXPECT_THAT(file_text(folder / "work/quarantine.csv"), HasSubstr("phantom_001,E_SIZE"));
+  EXPECT_THAT(file_text(folder / "work/quarantine.csv"), HasSubstr("phantom_001,E_BUDGET"));
   EXPECT_THAT(file_text(folder / "work/quarantine.csv"), HasSubstr("would fit"));
   r = run_within(2500, prepare + (folder / "believed") + " --spacing 8,8,8 --host-memory 64GiB --json");
   EXPECT_EQ(r.exit_code, 8) << "the system refuses what the option promised: " << r.err;
@@ -79,7 +58,7 @@ TEST_F(Hostile, AGiantImageCostsItselfInPrediction) {
   CommandResult r = run_voxshard(predict + (folder / "out") + " --host-memory 512MiB --json");
   EXPECT_EQ(r.exit_code, 8) << r.err;
   EXPECT_EQ(r.json().at("cases").size(), 1u);
-  EXPECT_THAT(file_text(folder / "out/quarantine.csv"), HasSubstr("giant,E_SIZE"));
+  EXPECT_THAT(file_text(folder / "out/quarantine.csv"), HasSubstr("giant,E_BUDGET"));
   r = run_voxshard(predict + (folder / "few") + " --most-voxels 1000000 --json");
   EXPECT_EQ(r.exit_code, 8) << r.err;
   EXPECT_THAT(file_text(folder / "few/quarantine.csv"), HasSubstr("more than the 1000000"));

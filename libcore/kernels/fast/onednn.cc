@@ -45,9 +45,18 @@ namespace {
 
 using dnnl::memory;
 
+/// The library keeps the code of so many primitives beyond those that kernels hold: the reorders of each step's weights.
+/// Its own limit, 1024, keeps tens of MiB of plans that are gone.
+constexpr int kCachedPrimitives = 128;
+
+dnnl::engine make_engine() {
+  dnnl::set_primitive_cache_capacity(kCachedPrimitives);
+  return {dnnl::engine::kind::cpu, 0};
+}
+
 /// Every primitive and every operand passes here before it is made, so the library runs on the calling thread alone.
 const dnnl::engine& engine() {
-  static const dnnl::engine cpu(dnnl::engine::kind::cpu, 0);
+  static const dnnl::engine cpu = make_engine();
   thread_local const bool pinned = (omp_set_num_threads(1), true);
   (void)pinned;
   return cpu;

@@ -4,6 +4,7 @@
 #include "pipelines/tasks/detection/demo_pictures.h"
 #include "pipelines/tasks/detection/detection_dataset.h"
 #include "pipelines/tasks/detection/detection_info.h"
+#include "pipelines/tasks/detection/picture_memory.h"
 #include "pipelines/tasks/detection/predict_detections.h"
 #include "pipelines/tasks/video_info.h"
 
@@ -125,8 +126,11 @@ class DetectionRow : public Task {
   TaskReport evaluate(const EvaluateOptions& options, Progress& progress) const override {
     EvaluateDetectionOptions o = options.task.of<EvaluateDetectionOptions>();
     o.predictions = options.predictions, o.references = options.references, o.summary = options.summary;
+    const ProcessPlan memory = evaluating_detections_plan(o.predictions, o.references);
+    require_fits(base_plan(options.base_bytes) + memory, options.host_budget_bytes, ErrorKind::kBudget,
+                 "counting " + o.predictions.filename().string(), "Score fewer pictures at a time");
     const DetectionReport report = evaluate_detections(o, progress);
-    TaskReport result{.json = to_json(report), .text = to_text(report), .partial = !report.failures.empty()};
+    TaskReport result{.json = to_json(report), .text = to_text(report), .partial = !report.failures.empty(), .memory = memory};
     if (o.curves.empty())
       result.next = {"evaluate", o.predictions.string(), o.references.string(), "{curves}",
                      (o.summary.parent_path() / "curves.csv").string()};

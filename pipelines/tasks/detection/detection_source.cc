@@ -1,8 +1,10 @@
 #include "pipelines/tasks/detection/detection_source.h"
 
 #include <algorithm>
+#include <set>
 
 #include "libcore/base/rng.h"
+#include "pipelines/tasks/detection/picture_memory.h"
 #include "pipelines/tasks/epoch_order.h"
 
 namespace voxshard {
@@ -85,6 +87,24 @@ Shape DetectionSource::largest_extents(std::int64_t batch) const {
     for (int a = 0; batch > 1 && a < 2; ++a) largest[a] = std::max(largest[a], size[a]);
   }
   return {batch, largest[0], largest[1]};
+}
+
+ProcessPlan DetectionSource::plan(const Shape& extents, int workers) const {
+  SamplePictures samples{.batch = extents[0],
+                         .in_flight = std::min<std::int64_t>(extents[0], workers),
+                         .sample_pixels = extents[1] * extents[2],
+                         .scale = sampling_.augmentation.scale[1]};
+  for (const DetectionImage& image : images_) {
+    samples.picture_pixels = std::max(samples.picture_pixels, image.height * image.width);
+    samples.frames += picture_address(image.file).frame.has_value();
+  }
+  return sample_pictures_plan(samples);
+}
+
+std::int64_t DetectionSource::sizes() const {
+  std::set<Dims> sizes;
+  for (std::size_t i = 0; i < images_.size(); ++i) sizes.insert(canvas(i));
+  return static_cast<std::int64_t>(sizes.size());
 }
 
 DetectionSource::Sample DetectionSource::load_one(std::int64_t sample, const Dims& canvas) const {

@@ -11,6 +11,7 @@
 #include "libcore/base/parallel.h"
 #include "libcore/models/matching.h"
 #include "libcore/models/retinanet.h"
+#include "pipelines/runs/process_plan.h"
 #include "pipelines/tasks/detection/augment_image.h"
 #include "pipelines/tasks/detection/image_preparation.h"
 
@@ -32,6 +33,10 @@ class DetectionSource {
 
   /// N and the extents of the largest batch there can be.
   Shape largest_extents(std::int64_t batch) const;
+  /// What load() takes and leaves. Of pictures that are scaled or cut the largest counts.
+  ProcessPlan plan(const Shape& extents, int workers) const;
+  /// How many different extents whole pictures have; 1 for crops.
+  std::int64_t sizes() const;
   /// Reads and prepares the samples of a step, one task each, and returns their extents: the widest of the batch, the
   /// others are padded. Each epoch goes through all pictures in a new order. Errors: kInput names a picture that cannot
   /// be read.

@@ -1,5 +1,6 @@
 #include "pipelines/tasks/detection/detection_task.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "io/datasets/dataset.h"
@@ -7,6 +8,7 @@
 #include "libcore/metrics/average_precision.h"
 #include "pipelines/tasks/case_hashes.h"
 #include "pipelines/tasks/detection/detection_dataset.h"
+#include "pipelines/tasks/detection/picture_memory.h"
 #include "pipelines/tasks/detection/predict_image.h"
 #include "pipelines/tasks/sided_classes.h"
 
@@ -115,10 +117,22 @@ class DetectionTask : public TrainingTask {
     return extents;
   }
 
+  ProcessPlan step_plan(const StepSize& step) const override { return source_.plan(step.extents, step.workers); }
+  ProcessPlan validation_plan(const Shape& extents) const override {
+    return reading_picture_plan(extents[1] * extents[2], std::ranges::count_if(sets_.val.images, [](const auto& image) {
+                                  return picture_address(image.file).frame.has_value();
+                                }));
+  }
+  std::int64_t step_sizes(std::int64_t batch) const override {
+    const std::int64_t sizes = source_.sizes();
+    return batch == 1 ? sizes : sizes * sizes;  // the widest extents of those in a batch
+  }
+
   Shape load(std::int64_t step, std::int64_t batch, WorkerPool& pool) override { return source_.load(step, batch, pool); }
   void fill(const InputInfo& input, const TensorView& box) const override { source_.fill(input, box); }
 
   Validation validate(Session& session, const ModelSpec& spec, Progress& progress) const override {
+    session.release();  // of the training
     const auto images = static_cast<std::int64_t>(sets_.val.images.size());
     const auto& config = spec.as<RetinaNetConfig>();
     const ImagePrediction prediction{config, postprocess_options(config), preparation_.pad_multiple};

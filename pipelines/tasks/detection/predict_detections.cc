@@ -17,6 +17,7 @@
 #include "libcore/base/text.h"
 #include "pipelines/tasks/detection/find_pictures.h"
 #include "pipelines/tasks/detection/image_preparation.h"
+#include "pipelines/tasks/detection/picture_memory.h"
 #include "pipelines/tasks/detection/predict_image.h"
 
 namespace voxshard {
@@ -26,8 +27,6 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 constexpr double kDrawnScore = 0.3;  // less likely boxes are in the JSON only
-/// Of a picture beside its plan: 16 bits a channel twice while it is decoded, and twice as f32.
-constexpr std::int64_t kBytesPerPixel = 2 * 6 + 2 * 12;
 
 PostprocessOptions postprocess_of(const std::string& name, const RetinaNetConfig& config) {
   PostprocessOptions options = postprocess_options(config);
@@ -88,7 +87,8 @@ class Detector {
       throw Error(ErrorKind::kCheckpoint, run.file.string() + ": names " + std::to_string(preparation_.classes.size()) +
                                               " classes of objects, which are not those of its model");
     prediction_ = {config, postprocess_of(detection.postprocess, config), preparation_.pad_multiple};
-    session_ = prediction_session(run, {.core_bytes = options.core_budget_bytes, .process_bytes = options.host_budget_bytes}, pool_);
+    session_ = prediction_session(
+        run, {.core_bytes = options.core_budget_bytes, .process_bytes = left_of(options.host_budget_bytes, options.base_bytes)}, pool_);
     session_->set_stop(progress.stop_check());
     report_.failures = pictures_.failures;
     if (d_.draw.empty() || is_video_name(o_.input)) return;
@@ -105,7 +105,10 @@ class Detector {
   PredictReport run() {
     plan_all();
     make_output_folder(folder_of(o_.output));
-    if (is_video_name(o_.input)) return video();
+    if (is_video_name(o_.input)) {
+      require_picture_fits(pictures_.list.front());
+      return video();
+    }
     if (drawn_) start_drawing();
     const auto total = static_cast<std::int64_t>(pictures_.list.size() + pictures_.failures.size());
     progress_.update("predict", 0, total, "");
@@ -187,7 +190,10 @@ class Detector {
       } catch (const Error&) {
       }
     }
-    planned_ = plan_predictions(*session_, sizes, std::to_string(pictures_.list.size()) + " pictures", progress_);
+    frames_ = std::ranges::count_if(pictures_.list, [](const Picture& p) { return picture_address(p.file).frame.has_value(); });
+    planned_ = plan_predictions(*session_, sizes, std::to_string(pictures_.list.size()) + " pictures",
+                                {o_.host_budget_bytes, o_.base_bytes}, progress_);
+    report_.memory.plan = planned_.held;
     report_.bytes_per_core = planned_.core;
     report_.host_bytes = planned_.host;
   }
@@ -197,18 +203,18 @@ class Detector {
     return image_extents({size.height, size.width}, prediction_.pad_multiple);
   }
 
-  /// Refuses a picture from its header. Errors: kInput E_SIZE, kBudget.
-  void require_fits(const Picture& picture) const {
+  /// Refuses a picture from its header. Errors: kInput E_SIZE, E_BUDGET; kBudget.
+  void require_picture_fits(const Picture& picture) {
     const Shape extents = extents_of(picture);
     if (const auto refused = planned_.refused.find(extents); refused != planned_.refused.end()) throw refused->second;
-    const auto plan = planned_.process.find(extents);
-    if (plan == planned_.process.end() || o_.host_budget_bytes <= 0) return;
-    const std::int64_t pixels = extents[1] * extents[2];
-    if (const std::int64_t bytes = plan->second + kBytesPerPixel * pixels; bytes > o_.host_budget_bytes)
-      throw Error(ErrorKind::kInput, "E_SIZE",
-                  "[memory] " + picture.file.filename().string() + " takes " + bytes_text(bytes) + " with its plan, of " +
-                      bytes_text(o_.host_budget_bytes) + " that this process may take; " +
-                      std::to_string(pixels * o_.host_budget_bytes / bytes) + " pixels would fit: cut it, or raise host-memory");
+    const std::int64_t pixels = extents[1] * extents[2], most = o_.host_budget_bytes;
+    const ProcessPlan plan = planned_.held + planned_.cores(extents) + reading_picture_plan(pixels, frames_);
+    const double held = static_cast<double>(planned_.held.total());
+    const double share = (static_cast<double>(most) - held) / (static_cast<double>(plan.total()) - held);
+    require_fits(plan, most, ErrorKind::kInput, picture.file.filename().string(),
+                           share > 0 ? std::to_string(planned_bytes(share * static_cast<double>(pixels))) + " pixels would fit: cut it"
+                                     : std::string("the network alone does not fit"));
+    report_.memory.plan = widest(report_.memory.plan, plan);
   }
 
   /// Errors: Stopped, before anything of this picture is among the results.
@@ -216,7 +222,7 @@ class Detector {
     const Stopwatch watch;
     const std::string name = picture.file.filename().string();
     const auto failure = failure_of(name, {ErrorKind::kInput, ErrorKind::kBudget}, [&] {
-      require_fits(picture);
+      require_picture_fits(picture);
       const fs::path drawn = drawn_ ? named_file(d_.draw, drawn_names_.at(picture.id), ".png") : fs::path();
       const Tensor pixels = normalised(reader_.read(picture.file, {.dtype = DType::kF32}), preparation_);
       throw_if_stopped(progress_);
@@ -277,6 +283,7 @@ class Detector {
   ImagePrediction prediction_;
   std::unique_ptr<Session> session_;
   PlannedBytes planned_;
+  std::int64_t frames_ = 0;  // of videos, among the pictures
   PredictReport report_;
   std::int64_t detections_ = 0;
   Json results_ = Json::array();

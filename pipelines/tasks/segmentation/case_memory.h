@@ -1,27 +1,43 @@
-// What one case takes at its peak, from headers alone: what decides how many are in flight, and which are refused
-// before anything is allocated.
+// What one case takes at its widest moment, from headers alone: what decides how many are in flight, and which are
+// refused before anything is allocated.
 //
-//   const auto hold = gate.enter(preparing_case_bytes(item, plan, formats));    // or E_SIZE with the spacing that
-//   would fit
+//   const auto hold = gate.enter(preparing_case_plan(item, plan, formats));    // or E_BUDGET with what would fit
 #pragma once
 
 #include "io/datasets/dataset.h"
 #include "io/volume/volume.h"
+#include "pipelines/runs/process_plan.h"
 #include "pipelines/tasks/segmentation/prepare_plan.h"
 
 namespace voxshard {
 
-/// Reading image and label of a case. 0 for files whose headers cannot be read or used: reading says why.
-/// Errors: kInput E_SIZE beyond formats.limits.
-std::int64_t reading_case_bytes(const Case& item, const VolumeFormats& formats);
+/// Reading image and label of a case. Nothing for files whose headers cannot be read or used: reading says why.
+/// Errors: kInput E_SIZE beyond formats.limits, E_BUDGET beyond their memory_bytes.
+ProcessPlan reading_case_plan(const Case& item, const VolumeFormats& formats);
 
-/// Preparing it: the source, and each volume reoriented and resampled. Errors: as above; E_SIZE names the finest
+/// Preparing it: the source, and each volume turned, resampled and written. Errors: as above; they name the finest
 /// spacing that would fit.
-std::int64_t preparing_case_bytes(const Case& item, const PreparePlan& plan, const VolumeFormats& formats);
+ProcessPlan preparing_case_plan(const Case& item, const PreparePlan& plan, const VolumeFormats& formats);
 
-/// Predicting one image whose plan takes `plan_bytes`: reading, preparing, the label map and its way back beside the
-/// plan. Errors: kInput E_SIZE with what would fit.
-std::int64_t predicting_bytes(const VolumeInfo& info, const std::filesystem::path& path, const PreparePlan& plan,
-                              std::int64_t plan_bytes, const VolumeLimits& limits);
+/// Predicting one image beside what the process holds all the time, and while it predicts the core set of the image's
+/// size: reading, preparing, the label map and its way back to the disk.
+struct Predicting {
+  ProcessPlan held;   // base, weights, plans
+  ProcessPlan cores;  // arenas and what else a core set takes
+};
+/// Errors: kInput E_SIZE, E_BUDGET with what would fit; limits.memory_bytes is that of the process.
+ProcessPlan predicting_plan(const VolumeInfo& info, const std::filesystem::path& path, const PreparePlan& plan,
+                            const Predicting& process, const VolumeLimits& limits);
+
+/// Counting a prediction against its reference; `image` only where a threshold is counted too. Files that there are
+/// not, and whose headers cannot be used, are left to reading. Errors: as above.
+struct Evaluated {
+  std::filesystem::path reference, prediction, image;
+};
+ProcessPlan evaluating_case_plan(const Evaluated& files, const VolumeFormats& formats);
+
+/// Image, reference and prediction of so many cases at once, and turned copies of one of them: a picture of slices.
+/// Errors: kInput E_BUDGET.
+ProcessPlan picture_plan(const std::vector<Evaluated>& cases, const VolumeFormats& formats);
 
 }  // namespace voxshard

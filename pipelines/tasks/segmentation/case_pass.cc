@@ -6,7 +6,7 @@
 
 namespace voxshard {
 
-std::vector<char> CasePass::run(const std::function<std::int64_t(std::int64_t)>& need,
+std::vector<char> CasePass::run(const std::function<ProcessPlan(std::int64_t)>& need,
                                 const std::function<void(std::int64_t)>& body) {
   std::vector<char> good(cases_.size(), 0);
   std::vector<std::vector<CaseFailure>> failures(cases_.size());

@@ -2,7 +2,7 @@
 // holds.
 //
 //   CasePass pass("prepare", cases, threads, gate, progress);
-//   const auto good = pass.run([&](std::int64_t i) { return bytes_of(cases[i]); },
+//   const auto good = pass.run([&](std::int64_t i) { return plan_of(cases[i]); },
 //                              [&](std::int64_t i) { prepare(cases[i]); });
 #pragma once
 
@@ -21,7 +21,7 @@ class CasePass {
       : stage_(stage), cases_(cases), threads_(threads), gate_(gate), progress_(progress) {}
 
   /// Returns for each case whether `body(index)` came to its end; `need` says what it takes, or refuses it.
-  std::vector<char> run(const std::function<std::int64_t(std::int64_t)>& need,
+  std::vector<char> run(const std::function<ProcessPlan(std::int64_t)>& need,
                         const std::function<void(std::int64_t)>& body);
   const std::vector<CaseFailure>& failures() const { return failures_; }
 

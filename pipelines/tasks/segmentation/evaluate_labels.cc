@@ -13,6 +13,8 @@
 #include "io/image/sheet_file.h"
 #include "libcore/base/parallel.h"
 #include "libcore/metrics/dice.h"
+#include "pipelines/tasks/memory_gate.h"
+#include "pipelines/tasks/segmentation/case_memory.h"
 #include "pipelines/tasks/segmentation/source_case.h"
 #include "pipelines/tasks/volume_files.h"
 
@@ -33,6 +35,10 @@ struct Pair {
   fs::path reference, prediction, image;
 };
 
+Evaluated files_of(const Pair& pair, bool with_image) {
+  return {pair.reference, pair.prediction, with_image ? pair.image : fs::path()};
+}
+
 std::map<std::string, fs::path> images_by_case(const Dataset& dataset) {
   std::map<std::string, fs::path> images;
   for (const auto* cases : {&dataset.training, &dataset.test})
@@ -46,19 +52,20 @@ int highest_label(const Tensor& label) {
 }
 
 /// The number of classes when there is no dataset.json: one more than the highest label of any reference.
-int classes_in(const std::vector<Pair>& pairs, const EvaluateLabelsOptions& options) {
+int classes_in(const std::vector<Pair>& pairs, const EvaluateLabelsOptions& options, MemoryGate& gate) {
   std::vector<int> highest(pairs.size(), 0);
   WorkerPool pool(options.threads);
   pool.run(static_cast<std::int64_t>(pairs.size()), [&](std::int64_t i, int) {
     std::vector<CaseFailure> ignored;  // an unreadable reference is reported when it is scored
     in_case_boundary(pairs[i].id, ignored, [&] {
+      const auto hold = gate.enter(evaluating_case_plan({.reference = pairs[i].reference}, options.formats));
       highest[i] = highest_label(read_label(pairs[i].reference, options.formats).voxels);
     });
   });
   return std::max(2, *std::max_element(highest.begin(), highest.end()) + 1);
 }
 
-std::vector<ThresholdInterval> fit_thresholds(const Dataset& dataset, const VolumeFormats& formats,
+std::vector<ThresholdInterval> fit_thresholds(const Dataset& dataset, const VolumeFormats& formats, MemoryGate& gate,
                                               Progress& progress) {
   const int classes = static_cast<int>(dataset.label_names.size());
   ThresholdFit fit(classes, dataset.ignore_label.value_or(-1));
@@ -67,6 +74,7 @@ std::vector<ThresholdInterval> fit_thresholds(const Dataset& dataset, const Volu
     throw_if_stopped(progress);
     std::vector<CaseFailure> failures;
     in_case_boundary(item.id, failures, [&] {
+      const auto hold = gate.enter(reading_case_plan(item, formats));
       const SourceCase source = read_source_case(item, classes, formats, dataset.ignore_label);
       fit.add(source.image.voxels, source.label.voxels);
     });
@@ -120,14 +128,21 @@ void summarise(LabelScores& report, int classes, const std::vector<std::string>&
 }
 
 void write_picture(const EvaluateLabelsOptions& options, const std::vector<Pair>& pairs, const LabelScores& report,
-                   const std::vector<std::string>& names) {
-  std::vector<std::array<Volume, 3>> volumes;
-  std::vector<OverlayCase> shown;
-  volumes.reserve(kMostCasesInPicture);
+                   const std::vector<std::string>& names, MemoryGate& gate) {
+  std::vector<const Pair*> chosen;
+  std::vector<Evaluated> files;
   for (const auto& pair : pairs) {
     const bool scored =
         std::any_of(report.cases.begin(), report.cases.end(), [&](const auto& c) { return c.id == pair.id; });
-    if (!scored || pair.image.empty() || volumes.size() == kMostCasesInPicture) continue;
+    if (!scored || pair.image.empty() || chosen.size() == kMostCasesInPicture) continue;
+    chosen.push_back(&pair), files.push_back(files_of(pair, true));
+  }
+  const auto hold = gate.enter(picture_plan(files, options.formats));
+  std::vector<std::array<Volume, 3>> volumes;
+  std::vector<OverlayCase> shown;
+  volumes.reserve(kMostCasesInPicture);
+  for (const Pair* one : chosen) {
+    const Pair& pair = *one;
     volumes.push_back({read_image(pair.image, options.formats), read_label(pair.reference, options.formats),
                        read_label(pair.prediction, options.formats)});
     const auto& [image, reference, prediction] = volumes.back();
@@ -171,11 +186,12 @@ LabelScores evaluate_labels(const EvaluateLabelsOptions& options, Progress& prog
   for (const auto& [id, path] : predictions)
     if (!references.contains(id))
       progress.log("prediction " + path.filename().string() + " has no reference; left out");
-  const int classes = dataset ? static_cast<int>(dataset->label_names.size()) : classes_in(pairs, options);
+  MemoryGate gate(options.formats.limits.memory_bytes);
+  const int classes = dataset ? static_cast<int>(dataset->label_names.size()) : classes_in(pairs, options, gate);
 
   const int ignored = dataset ? dataset->ignore_label.value_or(-1) : -1;
   LabelScores report;
-  if (options.threshold_baseline) report.thresholds = fit_thresholds(*dataset, options.formats, progress);
+  if (options.threshold_baseline) report.thresholds = fit_thresholds(*dataset, options.formats, gate, progress);
   std::vector<EvaluatedCase> scored(pairs.size());
   std::vector<std::vector<CaseFailure>> failures(pairs.size());
   std::atomic<std::int64_t> done{0};
@@ -184,8 +200,10 @@ LabelScores evaluate_labels(const EvaluateLabelsOptions& options, Progress& prog
   progress.update("evaluate", 0, total, "");
   pool.run(total, [&](std::int64_t i, int) {
     throw_if_stopped(progress);
-    in_case_boundary(pairs[i].id, failures[i],
-                     [&] { scored[i] = evaluate_case(pairs[i], classes, ignored, report.thresholds, options.formats); });
+    in_case_boundary(pairs[i].id, failures[i], [&] {
+      const auto hold = gate.enter(evaluating_case_plan(files_of(pairs[i], options.threshold_baseline), options.formats));
+      scored[i] = evaluate_case(pairs[i], classes, ignored, report.thresholds, options.formats);
+    });
     progress.update("evaluate", ++done, total, pairs[i].id);
   });
   for (std::size_t i = 0; i < pairs.size(); ++i) {
@@ -207,7 +225,8 @@ LabelScores evaluate_labels(const EvaluateLabelsOptions& options, Progress& prog
     if (options.summary.has_parent_path()) make_output_folder(options.summary.parent_path());
     write_summary(options.summary, all);
   }
-  if (!options.png.empty()) write_picture(options, pairs, report, names);
+  if (!options.png.empty()) write_picture(options, pairs, report, names, gate);
+  report.memory = gate.widest();
   return report;
 }
 

@@ -14,6 +14,7 @@
 
 #include "io/datasets/summary.h"
 #include "io/volume/volume.h"
+#include "pipelines/runs/process_plan.h"
 #include "pipelines/runs/report.h"
 #include "pipelines/tasks/segmentation/threshold_baseline.h"
 
@@ -26,7 +27,7 @@ struct EvaluateLabelsOptions {
   std::filesystem::path png;        // contact sheet; needs `dataset` for the images; may be empty
   bool threshold_baseline = false;  // needs `dataset`
   int threads = 1;
-  VolumeFormats formats = volume_formats();
+  VolumeFormats formats = volume_formats();  // their limits.memory_bytes: of all cases in flight; 0: no limit
 };
 
 struct EvaluatedCase {
@@ -48,11 +49,12 @@ struct LabelScores {
   double mean_dice = 0, mean_iou = 0;  // over the foreground classes
   std::optional<double> baseline_mean_dice;
   std::vector<ThresholdInterval> thresholds;  // by class; empty without baseline
-  std::vector<CaseFailure> failures;          // a missing or unusable prediction
+  std::vector<CaseFailure> failures;          // a missing or unusable prediction, or one that memory does not hold
+  ProcessPlan memory;                         // of the cases in flight when they took most
 };
 
 /// Errors: kInput for a missing folder, kNoCase when no pair can be scored, kUsage when an option needs `dataset`,
-/// kOutput.
+/// kBudget when memory does not hold the picture, kOutput.
 LabelScores evaluate_labels(const EvaluateLabelsOptions& options, Progress& progress);
 nlohmann::ordered_json to_json(const LabelScores& report);
 

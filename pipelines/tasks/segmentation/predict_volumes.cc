@@ -62,7 +62,8 @@ class Predictor {
     } catch (const Error& e) {
       throw Error(ErrorKind::kCheckpoint, run.file.string() + ": " + e.what());
     }
-    session_ = prediction_session(run, {.core_bytes = options.core_budget_bytes, .process_bytes = options.host_budget_bytes}, pool_);
+    session_ = prediction_session(
+        run, {.core_bytes = options.core_budget_bytes, .process_bytes = left_of(options.host_budget_bytes, options.base_bytes)}, pool_);
     session_->set_stop(progress_.stop_check());
   }
 
@@ -99,12 +100,14 @@ class Predictor {
       try {
         const VolumeInfo info = read_volume_info(image, o_.formats);
         if (!info.readable) continue;
-        static_cast<void>(predicting_bytes(info, image, plan_, 0, o_.formats.limits));
+        static_cast<void>(predicting_plan(info, image, plan_, {.held = base_plan(o_.base_bytes)}, o_.formats.limits));
         sizes.insert(extents_of(info));
       } catch (const Error&) {
       }
     }
-    planned_ = plan_predictions(*session_, sizes, std::to_string(images.size()) + " images", progress_);
+    planned_ = plan_predictions(*session_, sizes, std::to_string(images.size()) + " images",
+                                {o_.host_budget_bytes, o_.base_bytes}, progress_);
+    report_.memory.plan = planned_.held;
     report_.bytes_per_core = planned_.core;
     report_.host_bytes = planned_.host;
   }
@@ -113,16 +116,29 @@ class Predictor {
     return prediction_extents(prepared_geometry(info.geometry, plan_).shape(), spec_.multiple());
   }
 
-  /// Refuses an image from its header. Errors: kInput E_SIZE, kBudget.
-  void require_fits(const fs::path& path) const {
+  /// What an image takes, or its refusal, from its header. Errors: kInput E_SIZE, E_BUDGET; kBudget.
+  ProcessPlan plan_that_fits(const fs::path& path) {
     const VolumeInfo info = read_volume_info(path, o_.formats);
-    if (!info.readable) return;  // reading says why
-    static_cast<void>(predicting_bytes(info, path, plan_, 0, o_.formats.limits));
+    if (!info.readable) return {};  // reading says why
     const Shape extents = extents_of(info);
     if (const auto refused = planned_.refused.find(extents); refused != planned_.refused.end()) throw refused->second;
-    if (const auto plan = planned_.process.find(extents); plan != planned_.process.end())
-      static_cast<void>(predicting_bytes(info, path, plan_, plan->second, o_.formats.limits));
+    const ProcessPlan plan =
+        predicting_plan(info, path, plan_, {.held = planned_.held, .cores = planned_.cores(extents)}, o_.formats.limits);
     if (!info.warning.empty()) progress_.warn("case " + case_id(path, o_.formats) + ": " + info.warning);
+    return plan;
+  }
+
+  /// The label map on the grid of the file. One volume goes as the next comes, and the core set when it is not needed:
+  /// what is not at hand at once was not planned at once.
+  Volume labels_of(const fs::path& path) {
+    Volume ct = read_image(path, o_.formats);
+    throw_if_stopped(progress_);
+    PreparedImage prepared = prepare_image(std::move(ct), plan_);
+    Volume labels{prepared.image.geometry,
+                  predict_volume(*session_, prepared.image.voxels, air_value(plan_), spec_.multiple())};
+    session_->release();
+    prepared.image = {};
+    return restore_label(std::move(labels), prepared.original, plan_);
   }
 
   /// Errors: Stopped, before anything of this image was written.
@@ -138,19 +154,15 @@ class Predictor {
     const auto failure = failure_of(id, {ErrorKind::kInput, ErrorKind::kBudget}, [&] {
       throw_if_stopped(progress_);
       const fs::path file = named_file(o_.output, id, o_.formats.rows.front().endings.back());
-      require_fits(path);
+      const ProcessPlan plan = plan_that_fits(path);
       const std::string data = made_of(path);
       if (folder_.holds(id, data)) {
         report_.cases.push_back({id, file, 0});
         ++report_.kept;
         return;
       }
-      const Volume image = read_image(path, o_.formats);
-      throw_if_stopped(progress_);
-      const PreparedImage prepared = prepare_image(image, plan_);
-      Volume labels{prepared.image.geometry,
-                    predict_volume(*session_, prepared.image.voxels, air_value(plan_), spec_.multiple())};
-      const Volume restored = restore_label(labels, prepared.original, plan_);
+      report_.memory.plan = widest(report_.memory.plan, plan);
+      const Volume restored = labels_of(path);
       folder_.begin(id, {file.filename().string()});
       write_volume(file, restored, DiskType::kU8, o_.formats);
       folder_.commit(id, data);

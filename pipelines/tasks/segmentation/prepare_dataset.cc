@@ -92,22 +92,22 @@ void complete_plan(PreparePlan& plan, const PrepareOptions& options, const std::
   }
 }
 
-/// The four files of one case.
+/// The four files of one case. The image is written and gone before the label is prepared: memory holds one of them.
 Json prepare_case(const Case& item, const PreparePlan& plan, const PrepareOptions& options, const Progress& progress) {
-  const SourceCase source = read_source_case(item, plan.classes(), options.formats, plan.ignore_label);
+  SourceCase source = read_source_case(item, plan.classes(), options.formats, plan.ignore_label);
   throw_if_stopped(progress);
-  const PreparedImage image = prepare_image(source.image, plan);
+  PreparedImage image = prepare_image(std::move(source.image), plan);
   throw_if_stopped(progress);
-  const Volume label = prepare_label(source.label, plan);
+  const fs::path& work = options.work;
+  write_volume(prepared_image(work, item.id), image.image, DiskType::kF32);
+  image.image.voxels = {};
+  const Volume label = prepare_label(std::move(source.label), plan);
   ensure(same_geometry(image.image.geometry, label.geometry), "image and label share the prepared grid");
   const ForegroundVoxels voxels = sample_foreground(label.voxels, plan.classes(), item.id, options.seed);
   std::vector<std::int64_t> class_voxels(plan.classes(), 0);
   for (std::int64_t i = 0; i < label.voxels.count(); ++i)
     if (const std::int32_t c = label.voxels.as<std::int32_t>()[i]; c < plan.classes()) ++class_voxels[c];
 
-  throw_if_stopped(progress);
-  const fs::path& work = options.work;
-  write_volume(prepared_image(work, item.id), image.image, DiskType::kF32);
   write_volume(prepared_label(work, item.id), label,
                plan.classes() + (plan.ignore_label ? 1 : 0) <= 256 ? DiskType::kU8 : DiskType::kI16);
   save_foreground(prepared_foreground(work, item.id), voxels);
@@ -181,7 +181,7 @@ PrepareReport prepare_dataset(const PrepareOptions& options, Progress& progress)
     warnings[i] = source_warnings(dataset.training[i], options.formats);
   };
   if (options.resume)
-    CasePass("compare", dataset.training, options.threads, gate, progress).run([](std::int64_t) { return 0; }, look_at);
+    CasePass("compare", dataset.training, options.threads, gate, progress).run([](std::int64_t) { return ProcessPlan(); }, look_at);
   if (progress.stop_requested()) return report.interrupted = true, report;
   const auto known =
       options.resume ? earlier_plan(options.work, request_of(options, dataset, sources)) : std::nullopt;
@@ -193,7 +193,7 @@ PrepareReport prepare_dataset(const PrepareOptions& options, Progress& progress)
     std::vector<CaseFingerprint> all(dataset.training.size()), good;
     const auto need = [&](std::int64_t i) {
       if (!options.resume) look_at(i);
-      return reading_case_bytes(dataset.training[i], options.formats);
+      return reading_case_plan(dataset.training[i], options.formats);
     };
     usable = pass.run(need, [&](std::int64_t i) {
       const SourceCase source =
@@ -239,7 +239,7 @@ PrepareReport prepare_dataset(const PrepareOptions& options, Progress& progress)
   std::vector<char> finished(cases.size(), 0);
   const auto need = [&](std::int64_t i) {
     finished[i] = work.holds(case_part(cases[i].id), made_of[i]);
-    return finished[i] ? 0 : preparing_case_bytes(cases[i], plan, options.formats);
+    return finished[i] ? ProcessPlan() : preparing_case_plan(cases[i], plan, options.formats);
   };
   const auto good = pass.run(need, [&](std::int64_t i) {
     const Case& item = cases[i];
@@ -254,6 +254,7 @@ PrepareReport prepare_dataset(const PrepareOptions& options, Progress& progress)
     work.commit(part, made_of[i]);
   });
   failures.insert(failures.end(), pass.failures().begin(), pass.failures().end());
+  report.memory = gate.widest();
   report.plan = plan, report.skipped = skipped, report.failures = failures;
   Json listed = Json::array();
   for (std::size_t i = 0; i < good.size(); ++i)

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "io/volume/volume.h"
+#include "pipelines/runs/process_plan.h"
 #include "pipelines/runs/report.h"
 #include "pipelines/tasks/segmentation/prepare_plan.h"
 
@@ -38,6 +39,7 @@ struct PrepareReport {
   std::vector<CaseFailure> warnings;  // what is odd about cases that are used: W_FORMS
   bool interrupted = false;
   double seconds = 0;
+  ProcessPlan memory;  // of the cases in flight when they took most
 };
 
 /// Writes the work folder; each file whole or not at all, dataset.json last.

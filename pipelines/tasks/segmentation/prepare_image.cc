@@ -8,8 +8,8 @@
 namespace voxshard {
 namespace {
 
-Volume oriented(const Volume& volume, const PreparePlan& plan) {
-  return plan.orientation == "keep" ? volume : reorient(volume, plan.orientation);
+Volume oriented(Volume volume, const PreparePlan& plan) {
+  return plan.orientation == "keep" ? std::move(volume) : reorient(std::move(volume), plan.orientation);
 }
 
 /// respaced() keeps the asked spacing to the digit while the samples are spread over the whole extent; here the spacing
@@ -64,8 +64,9 @@ Moments moments(const Tensor& voxels) {
 
 }  // namespace
 
-PreparedImage prepare_image(const Volume& ct, const PreparePlan& plan) {
-  Volume image = oriented(ct, plan);
+PreparedImage prepare_image(Volume ct, const PreparePlan& plan) {
+  const Geometry original = ct.geometry;
+  Volume image = oriented(std::move(ct), plan);
   auto* x = image.voxels.as<float>();
   const std::int64_t n = image.voxels.count();
   if (plan.clip_hu) {
@@ -80,17 +81,17 @@ PreparedImage prepare_image(const Volume& ct, const PreparePlan& plan) {
   for (std::int64_t i = 0; i < n; ++i) x[i] = static_cast<float>((x[i] - by.mean) * scale);
   if (plan.spacing_mm) {
     const Geometry before = image.geometry;
-    image = resample_image(image, *plan.spacing_mm);
+    image = resample_image(std::move(image), *plan.spacing_mm);
     image.geometry = with_true_spacing(before, image.geometry.size);
   }
-  return {std::move(image), ct.geometry, by.mean, by.std};
+  return {std::move(image), original, by.mean, by.std};
 }
 
-Volume prepare_label(const Volume& label, const PreparePlan& plan) {
-  Volume result = oriented(label, plan);
+Volume prepare_label(Volume label, const PreparePlan& plan) {
+  Volume result = oriented(std::move(label), plan);
   if (!plan.spacing_mm) return result;
   const Geometry before = result.geometry;
-  result = resample_label(result, *plan.spacing_mm);
+  result = resample_label(std::move(result), *plan.spacing_mm);
   result.geometry = with_true_spacing(before, result.geometry.size);
   return result;
 }
@@ -101,10 +102,11 @@ Geometry prepared_geometry(const Geometry& original, const PreparePlan& plan) {
   return with_true_spacing(grid, respaced(grid, *plan.spacing_mm).size);
 }
 
-Volume restore_label(const Volume& label, const Geometry& original, const PreparePlan& plan) {
+Volume restore_label(Volume label, const Geometry& original, const PreparePlan& plan) {
   ensure(same_geometry(label.geometry, prepared_geometry(original, plan), 1e-3), "the label is on the prepared grid");
-  Volume back = plan.spacing_mm ? resample_label_to(label, original)
-                                : (plan.orientation == "keep" ? label : reorient(label, orientation_code(original)));
+  Volume back = plan.spacing_mm ? resample_label_to(std::move(label), original)
+                : plan.orientation == "keep" ? std::move(label)
+                                             : reorient(std::move(label), orientation_code(original));
   back.geometry = original;
   return back;
 }

@@ -19,11 +19,12 @@ struct PreparedImage {
 
 /// Reorients, clips, normalises, resamples (linear), in this order.
 ///   ct  f32 HU
-/// Cost: about three copies of the larger volume.   Threads: any number at once.
-PreparedImage prepare_image(const Volume& ct, const PreparePlan& plan);
+/// Cost: `ct` and one copy of it while it is turned; then that and the result while it is resampled; nothing where
+/// neither is needed and `ct` is moved in.   Threads: any number at once.
+PreparedImage prepare_image(Volume ct, const PreparePlan& plan);
 
 /// Reorients and resamples (nearest) a label map in the same way. The grid equals that of the prepared image.
-Volume prepare_label(const Volume& label, const PreparePlan& plan);
+Volume prepare_label(Volume label, const PreparePlan& plan);
 
 /// The grid that prepare_image gives, without any voxel: to predict memory, or to plan.
 Geometry prepared_geometry(const Geometry& original, const PreparePlan& plan);
@@ -31,6 +32,6 @@ Geometry prepared_geometry(const Geometry& original, const PreparePlan& plan);
 /// A label map on the prepared grid back onto the input's grid: exact permutes and flips when the spacing was kept,
 /// else nearest voxel. The result's geometry is `original` to the bit. Errors: kInternal when `label` is not on the
 /// prepared grid of `original`.
-Volume restore_label(const Volume& label, const Geometry& original, const PreparePlan& plan);
+Volume restore_label(Volume label, const Geometry& original, const PreparePlan& plan);
 
 }  // namespace voxshard

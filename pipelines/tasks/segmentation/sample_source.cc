@@ -1,6 +1,7 @@
 #include "pipelines/tasks/segmentation/sample_source.h"
 
 #include <algorithm>
+#include <set>
 
 #include "libcore/base/rng.h"
 #include "pipelines/tasks/epoch_order.h"
@@ -107,6 +108,26 @@ void SampleSource::prefetch(std::span<const Sample> batch) const {
     v.image.will_need(crop);
     v.label.will_need(crop);
   }
+}
+
+void SampleSource::done_with(std::span<const Sample> batch) const {
+  for (const Sample& s : batch) volumes_[s.item].image.forget(), volumes_[s.item].label.forget();
+}
+
+std::int64_t SampleSource::sizes() const {
+  std::set<Shape> sizes;
+  for (std::size_t i = 0; i < volumes_.size(); ++i) sizes.insert(sample_size(i));
+  return static_cast<std::int64_t>(sizes.size());
+}
+
+std::int64_t SampleSource::mapped_bytes(const Shape& extents) const {
+  std::int64_t most = 0;
+  for (const Volumes& v : volumes_) {
+    const Shape shape = v.image.shape();
+    const std::int64_t planes = std::min(shape[0], extents[1]);
+    most = std::max(most, planes * shape[1] * shape[2] * (v.image.voxel_bytes() + v.label.voxel_bytes()));
+  }
+  return extents[0] * most;
 }
 
 void SampleSource::fill(std::span<const Sample> batch, const InputInfo& input, const TensorView& box) const {

@@ -47,6 +47,12 @@ class SampleSource {
   Shape largest_extents(std::int64_t batch_size) const;
   /// Asks the system to read ahead what a later step will need.
   void prefetch(std::span<const Sample> batch) const;
+  /// Lets go of the pages of their files that a step left mapped: without it a long run holds all files.
+  void done_with(std::span<const Sample> batch) const;
+  /// How many different extents whole samples have; 1 for crops.
+  std::int64_t sizes() const;
+  /// What a step of these extents maps of the files, at most.
+  std::int64_t mapped_bytes(const Shape& extents) const;
   /// Fills `box` (N, D, H, W, 1) of the image or the labels. Outside the volume: air, and the label that losses ignore,
   /// which voxels of the plan's ignore_label get too.
   void fill(std::span<const Sample> batch, const InputInfo& input, const TensorView& box) const;

@@ -140,13 +140,14 @@ class Segmentation : public Task {
     PrepareOptions o = request.task.of<PrepareOptions>();
     o.dataset = request.dataset, o.work = request.work;
     o.seed = request.seed, o.threads = request.threads, o.resume = request.resume;
-    o.formats.limits.memory_bytes = request.host_budget_bytes;
+    o.formats.limits.memory_bytes = left_of(request.host_budget_bytes, request.base_bytes);
     const PrepareReport report = prepare_dataset(o, progress);
     return {.json = to_json(report),
             .text = to_text(report),
             .partial = !report.failures.empty(),
             .interrupted = report.interrupted,
-            .next = {"train", o.work.string(), "{output}", "run"}};
+            .next = {"train", o.work.string(), "{output}", "run"},
+            .memory = report.memory};
   }
 
   std::unique_ptr<TrainingTask> training(const TrainingData& data, const TaskOptions& options,
@@ -170,8 +171,9 @@ class Segmentation : public Task {
     EvaluateLabelsOptions o = options.task.of<EvaluateLabelsOptions>();
     o.predictions = options.predictions, o.references = options.references;
     o.summary = options.summary, o.threads = options.threads;
+    o.formats.limits.memory_bytes = left_of(options.host_budget_bytes, options.base_bytes);
     const LabelScores scores = evaluate_labels(o, progress);
-    TaskReport report{.json = to_json(scores), .text = to_text(scores), .partial = !scores.failures.empty()};
+    TaskReport report{.json = to_json(scores), .text = to_text(scores), .partial = !scores.failures.empty(), .memory = scores.memory};
     if (o.png.empty() && !o.dataset.empty())  // to see what the numbers say
       report.next = {"evaluate", o.predictions.string(), o.references.string(), "{dataset}", o.dataset.string(), "{png}",
                      (o.summary.parent_path() / "slices.png").string()};

@@ -19,6 +19,7 @@ Tensor read_whole(const std::filesystem::path& path, DType dtype) {
 
 std::vector<double> validation_dice(Session& session, const PreparedDataset& dataset, const std::vector<std::size_t>& cases,
                                     std::int64_t multiple, Progress& progress) {
+  session.release();  // of the training
   const int classes = dataset.plan.classes();
   std::vector<std::vector<double>> by_class(static_cast<std::size_t>(classes));
   std::int64_t done = 0;

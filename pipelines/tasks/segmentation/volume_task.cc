@@ -125,7 +125,22 @@ class VolumeTask : public TrainingTask {
     return extents;
   }
 
+  /// Of each box one sample as it is drawn, f32 or i32, and the mapped pages of the files.
+  ProcessPlan step_plan(const StepSize& step) const override {
+    return {{MemoryPart::kFeeding, 4 * step.box_points + source_.mapped_bytes(step.extents)}};
+  }
+  /// The image; its labels as predicted; and its reference, mapped and as a volume: 4 + 4 + 2 + 4 bytes a voxel.
+  ProcessPlan validation_plan(const Shape& extents) const override {
+    const std::int64_t voxels = element_count(extents);
+    return {{MemoryPart::kReading, 4 * voxels}, {MemoryPart::kResults, 4 * voxels}, {MemoryPart::kMetrics, 2 * voxels}};
+  }
+  std::int64_t step_sizes(std::int64_t batch) const override {
+    const std::int64_t sizes = source_.sizes();
+    return batch == 1 ? sizes : sizes * sizes;  // the widest extents of those in a batch
+  }
+
   Shape load(std::int64_t step, std::int64_t batch, WorkerPool&) override {
+    source_.done_with(batch_);
     batch_ = source_.batch(step, batch);
     source_.prefetch(source_.batch(step + 1, batch));
     return source_.extents(batch_);

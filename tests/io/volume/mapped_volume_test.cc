@@ -44,6 +44,20 @@ TEST(MappedVolume, ABoxIsWhatTheWholeHasThere) {
   }
 }
 
+TEST(MappedVolume, WhatWasForgottenIsReadAgain) {
+  ScratchFolder dir;
+  const Volume v = numbered();
+  write_volume(dir.path() / "a.nii", v, DiskType::kI16);
+  const MappedVolume map = MappedVolume::open(dir.path() / "a.nii");
+  EXPECT_EQ(map.voxel_bytes(), 2);
+  for (int time = 0; time < 2; ++time) {
+    Tensor got(DType::kI32, map.shape());
+    map.read_box(Box::whole(map.shape()), got.view());
+    EXPECT_TRUE(compare(got.view(), v.voxels.view()).bit_equal) << time;
+    map.forget();
+  }
+}
+
 TEST(MappedVolume, ABoxGoesIntoAMarginedTensorOfRank5) {
   ScratchFolder dir;
   const Volume v = numbered();

@@ -11,13 +11,14 @@ using testing::HasSubstr;
 
 VolumeFormats within(const VolumeLimits& limits) { return {.rows = volume_formats().rows, .limits = limits}; }
 
-/// Expects E_SIZE with a piece of text.
-void expect_too_large(const fs::path& file, const VolumeLimits& limits, const std::string& piece) {
+/// Expects `code` with a piece of text.
+void expect_too_large(const fs::path& file, const VolumeLimits& limits, const std::string& piece,
+                      const char* code = "E_SIZE") {
   for (auto* read : {&read_image, &read_label}) try {
       (*read)(file, within(limits));
       ADD_FAILURE() << "read what is too large";
     } catch (const Error& e) {
-      EXPECT_STREQ(e.code(), "E_SIZE") << e.what();
+      EXPECT_STREQ(e.code(), code) << e.what();
       EXPECT_THAT(std::string(e.what()), HasSubstr(piece));
     }
 }
@@ -46,7 +47,7 @@ TEST(VolumeLimits, WhatReadingTakesIsHeldAgainstTheMemory) {
   write_bytes(dir.path() / "a.nii", nifti_bytes({.dims = {10, 10, 10}, .datatype = 64}, {1}));
   EXPECT_EQ(reading_bytes(read_volume_info(dir.path() / "a.nii")), 16000) << "f64 of the disk, twice";
   EXPECT_NO_THROW(read_image(dir.path() / "a.nii", within({.memory_bytes = 16000})));
-  expect_too_large(dir.path() / "a.nii", {.memory_bytes = 8000}, "500 voxels of this type would fit");
+  expect_too_large(dir.path() / "a.nii", {.memory_bytes = 8000}, "500 voxels of this type would fit", "E_BUDGET");
 }
 
 TEST(VolumeLimits, ASmallFileThatUnpacksToAGibibyteIsAskedForItsInflation) {

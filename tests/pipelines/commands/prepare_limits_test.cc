@@ -32,7 +32,7 @@ TEST(Prepare, ACaseThatIsTooLargeCostsItself) {
   report = prepare_dataset(options, scene.progress);
   EXPECT_EQ(report.prepared, 1);
   ASSERT_EQ(report.failures.size(), 1u);
-  EXPECT_EQ(report.failures[0].code, "E_SIZE");
+  EXPECT_EQ(report.failures[0].code, "E_BUDGET");
   EXPECT_THAT(report.failures[0].message, HasSubstr("would fit"));
 }
 

@@ -22,7 +22,7 @@ TEST(MemoryGate, WhatIsInsideTogetherFits) {
     WorkerPool pool(4);
     pool.run(200, [&](std::int64_t i, int) {
       const std::int64_t bytes = 1 + i % 10;
-      const auto hold = gate.enter(bytes);
+      const auto hold = gate.enter({{MemoryPart::kReading, bytes}});
       const std::int64_t now = held += bytes;
       std::int64_t seen = widest;
       while (seen < now && !widest.compare_exchange_weak(seen, now)) {
@@ -31,6 +31,8 @@ TEST(MemoryGate, WhatIsInsideTogetherFits) {
       held -= bytes;
     });
     EXPECT_LE(widest, most);
+    EXPECT_LE(gate.widest().total(), most);
+    EXPECT_GE(gate.widest().total(), widest) << "what was inside at once was announced";
     EXPECT_EQ(held, 0);
   }
 }
@@ -40,7 +42,7 @@ TEST(MemoryGate, WhatIsMoreThanAllGoesInAlone) {
   std::atomic<int> inside{0}, together{0};
   WorkerPool pool(3);
   pool.run(30, [&](std::int64_t, int) {
-    const auto hold = gate.enter(1000);
+    const auto hold = gate.enter({{MemoryPart::kReading, 1000}});
     if (++inside > 1) ++together;
     linger();
     --inside;

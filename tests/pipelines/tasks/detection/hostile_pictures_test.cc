@@ -1,5 +1,6 @@
 // Pictures that are too large: each costs itself.
 #include "io/files/config_file.h"
+#include "io/system/process_memory.h"
 #include "pipelines/commands/run_predict.h"
 #include "pipelines/tasks/detection/detection_dataset.h"
 #include "pipelines/tasks/detection/predict_detections.h"
@@ -55,9 +56,10 @@ TEST(PredictDetections, APictureThatIsTooLargeCostsItself) {
   const std::int64_t small = [&] {
     PredictOptions alone = scene.predict();
     alone.input = scene.path("in") / "small.png";
-    return run_predict(alone, scene.progress).host_bytes;
+    const ProcessPlan plan = run_predict(alone, scene.progress).memory.plan;
+    return plan.total() - plan[MemoryPart::kBase];
   }();
-  o = scene.predict(), o.host_budget_bytes = small + (1 << 20);
+  o = scene.predict(), o.host_budget_bytes = resident_bytes() + small + (4 << 20);
   scene.expect_large_refused(o, "E_BUDGET");
 }
 

@@ -1,0 +1,29 @@
+// What a command may take of this machine's memory, and what it says of it at its end.
+//
+//   HostMemory memory(options.host_budget_bytes);       // before the work: what is resident now is the base
+//   task.prepare({.host_budget_bytes = memory.budget_bytes(), .base_bytes = memory.base_bytes()}, progress);
+//   add_memory(report, memory);
+#pragma once
+
+#include "pipelines/tasks/requests.h"
+
+namespace voxshard {
+
+class HostMemory {
+ public:
+  /// 0: what the process holds and the machine has free; where nothing tells, no limit.
+  explicit HostMemory(std::int64_t budget_bytes);
+
+  std::int64_t budget_bytes() const { return budget_bytes_; }
+  std::int64_t base_bytes() const { return base_bytes_; }
+  /// A whole plan, the base included, with the peak that the process has reached.
+  ProcessReport report(const ProcessPlan& plan) const;
+
+ private:
+  std::int64_t budget_bytes_, base_bytes_;
+};
+
+/// Completes what a task reported: the plan gets its base, JSON and text get the plan and the measured peak.
+void add_memory(TaskReport& report, const HostMemory& memory);
+
+}  // namespace voxshard

@@ -1,0 +1,85 @@
+#include "pipelines/commands/train_memory.h"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+namespace voxshard {
+namespace {
+
+/// Voxels or pixels of the boxes that `workers` cores are fed with at once, one sample of each.
+std::int64_t fed_points(const ModelSpec& spec, const Shape& extents, int workers) {
+  std::int64_t points = 1;
+  for (int a = 1; a < extents.rank(); ++a) points *= ceil_div(extents[a], spec.cut.mesh.partition[a]);
+  return points * std::min<std::int64_t>(workers, spec.cut.mesh.cores());
+}
+
+struct Training {
+  Session& session;
+  const TrainingTask& task;
+  const ModelSpec& spec;
+  const TrainingSize& size;
+
+  ProcessPlan step(const Shape& extents) const {
+    return plan_of(session.bytes(extents, Phase::kTrain).run) +
+           task.step_plan(
+               {.extents = extents, .box_points = fed_points(spec, extents, size.threads), .workers = size.threads});
+  }
+
+  /// A size that is halved along its longest axis until a step fits.
+  std::string smaller_step(std::int64_t most_bytes) const {
+    constexpr std::int64_t kStep = 16;
+    for (Shape extents = size.extents;;) {
+      int longest = 1;
+      for (int a = 2; a < extents.rank(); ++a)
+        if (extents[a] > extents[longest]) longest = a;
+      if (extents[longest] <= kStep)
+        return "Give it more, fewer base filters, or recompute more ({recompute} upsampling)";
+      extents[longest] = ceil_div(extents[longest] / 2, kStep) * kStep;
+      if (step(extents).total() > most_bytes) continue;
+      std::string text = std::to_string(extents[1]);
+      for (int a = 2; a < extents.rank(); ++a) text += "x" + std::to_string(extents[a]);
+      return "{crop} " + text + " would fit, or recompute more ({recompute} upsampling)";
+    }
+  }
+};
+
+}  // namespace
+
+ProcessPlan plan_training(Session& session, const TrainingTask& task, const ModelSpec& spec, const TrainingSize& size,
+                          const HostMemory& host, const Progress& progress) {
+  constexpr std::int64_t kAll = std::numeric_limits<std::int64_t>::max();
+  session.keep_plans(kept_plans_bytes(0, kAll, 0));
+  const Training training{session, task, spec, size};
+  const PlanBytes first = session.bytes(size.extents, Phase::kTrain);
+  ProcessPlan lasting = plan_of(first.run);  // of a core set what outlives it
+  for (const MemoryPart part :
+       {MemoryPart::kArenas, MemoryPart::kGradients, MemoryPart::kPacked, MemoryPart::kWorkspaces})
+    lasting[part] = 0;
+  ProcessPlan plan =
+      widest(training.step(size.extents), lasting + ProcessPlan{{MemoryPart::kCheckpoint, lasting.total()}});
+  std::int64_t largest = first.kept, all = first.kept * std::min(size.steps, task.step_sizes(size.extents[0]));
+  std::set<Shape> seen;
+  for (const Shape& extents : task.validation_extents(spec)) {
+    throw_if_stopped(progress);
+    if (!seen.insert(extents).second) continue;
+    const PlanBytes bytes = session.bytes(extents, Phase::kPredict);
+    ProcessPlan cores = plan_of(bytes.run);
+    cores[MemoryPart::kWeights] = 0;
+    plan = widest(plan, lasting + cores + task.validation_plan(extents));
+    largest = std::max(largest, bytes.kept), all += bytes.kept;
+  }
+  const ProcessPlan base = base_plan(host.base_bytes());
+  const std::int64_t room = left_of(host.budget_bytes(), (base + plan).total());
+  const std::int64_t kept = size.traced ? all : kept_plans_bytes(largest, all, room);
+  session.keep_plans(size.traced ? 0 : kept);
+  plan += base + ProcessPlan{{MemoryPart::kPlans, std::min(all, kept)}};
+  if (host.budget_bytes() > 0 && plan.total() > host.budget_bytes()) {
+    const std::int64_t lasts = base.total() + std::min(all, kept);
+    require_fits(plan, host.budget_bytes(), ErrorKind::kBudget, "this training",
+                 training.smaller_step(left_of(host.budget_bytes(), lasts)));
+  }
+  return plan;
+}
+
+}  // namespace voxshard
