@@ -82,7 +82,7 @@ void require_output_file(const fs::path& file, const OutputKind& kind, const Out
   if (file.empty()) return;
   const std::string name = lower_case(file.filename().string());
   if (std::none_of(kind.endings.begin(), kind.endings.end(), [&](const auto& end) { return name.ends_with(end); }))
-    throw Error(ErrorKind::kUsage, "[output] " + file.string() + ": " + kind.name + " go to a name that ends in " +
+    throw Error(ErrorKind::kUsage, "[output] " + file.string() + ": the name of " + kind.name + " ends in " +
                                        joined(kind.endings, ", ") + "; choose one" + with(place.option));
   require_outside(file, place.inputs, place.option);
   require_free_folder(file, place);
