@@ -9,6 +9,7 @@
 
 #include <variant>
 
+#include "libcore/kernels/conv_kernel.h"
 #include "libcore/kernels/loss.h"
 #include "libcore/kernels/window.h"
 #include "libcore/tensor/dtype.h"
@@ -24,7 +25,11 @@ struct ConvAttrs {
   Window window;
   std::int64_t parts = 1;  // how many inputs lie side by side in its channels
   DType dtype = DType::kF32;  // of the result
-  static void each(auto& a, auto f) { f("window", a.window), f("parts", a.parts), f("dtype", a.dtype); }
+  ConvKernel computed_by = ConvKernel::kAny;  // what computes it (OpDef::choose)
+  static void each(auto& a, auto f) {
+    f("window", a.window), f("parts", a.parts), f("dtype", a.dtype);
+    f("computed_by", a.computed_by);
+  }
   friend bool operator==(const ConvAttrs&, const ConvAttrs&) = default;
 };
 
@@ -33,15 +38,18 @@ struct ConvInputGradAttrs {
   Shape shape;                     // of the result
   std::int64_t first_channel = 0;  // of the weights' input channels, the first that the result has
   DType dtype = DType::kF32;       // of the result
+  ConvKernel computed_by = ConvKernel::kAny;  // what computes it
   static void each(auto& a, auto f) {
     f("window", a.window), f("shape", a.shape), f("first_channel", a.first_channel), f("dtype", a.dtype);
+    f("computed_by", a.computed_by);
   }
   friend bool operator==(const ConvInputGradAttrs&, const ConvInputGradAttrs&) = default;
 };
 
 struct ConvWeightGradAttrs {
   Window window;
-  static void each(auto& a, auto f) { f("window", a.window); }
+  ConvKernel computed_by = ConvKernel::kAny;  // what computes it
+  static void each(auto& a, auto f) { f("window", a.window), f("computed_by", a.computed_by); }
   friend bool operator==(const ConvWeightGradAttrs&, const ConvWeightGradAttrs&) = default;
 };
 
@@ -157,6 +165,16 @@ const Family& attrs_of(const Attributes& attrs) {
   const auto* family = std::get_if<Family>(&attrs);
   ensure(family != nullptr, "an op is given the attributes of its family");
   return *family;
+}
+
+/// The kernel that was chosen for an op of a family with a choice; kAny: none, or none yet.
+inline ConvKernel kernel_of(const Attributes& attrs) {
+  return std::visit(
+      [](const auto& a) {
+        if constexpr (requires { a.computed_by; }) return a.computed_by;
+        return ConvKernel::kAny;
+      },
+      attrs);
 }
 
 /// The window of an op that has one, else null.

@@ -1,5 +1,7 @@
 #include "libcore/graph/op_def.h"
 
+#include <algorithm>
+
 namespace voxshard {
 
 const OpDef& OpTable::at(const std::string& name) const {
@@ -8,9 +10,27 @@ const OpDef& OpTable::at(const std::string& name) const {
   return it->second;
 }
 
-Box needed_box(const OpDef& def, const OpContext& op, int input, const Box& iteration) {
+Dims grain_of(const OpDef& def, const OpContext& op) {
+  const Shape& over = def.driver < 0 ? op.result.shape : op.inputs[static_cast<std::size_t>(def.driver)].shape;
+  Dims grain;
+  if (def.grain != nullptr) grain = def.grain(op);
+  if (grain.empty()) return Dims::filled(over.rank(), 1);
+  ensure(grain.rank() == over.rank(), "a grain has an entry per axis of what blocks are boxes of");
+  return grain;
+}
+
+Box rounded_out(const Box& box, const Dims& grain, const Shape& shape) {
+  Box out = box;
+  for (int a = 0; a < box.rank(); ++a)
+    if (grain[a] > 1)
+      out.set(a, box.begin[a] / grain[a] * grain[a], std::min(shape[a], ceil_div(box.end(a), grain[a]) * grain[a]));
+  return out;
+}
+
+Box needed_box(const OpDef& def, const OpContext& op, int input, const Box& block) {
   const Shape& shape = op.inputs[static_cast<std::size_t>(input)].shape;
-  if (iteration.empty()) return Box::none(shape.rank());
+  if (block.empty()) return Box::none(shape.rank());
+  const Box iteration = def.grain == nullptr || def.driver >= 0 ? block : rounded_out(block, grain_of(def, op), op.result.shape);
   if (def.needed != nullptr) return def.needed(op, input, iteration);
   if (shape.rank() != iteration.rank()) return Box::whole(shape);
   Box box = iteration;

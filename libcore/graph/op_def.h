@@ -50,6 +50,7 @@ struct ProductSample {
   DType stored = DType::kF32;
   Window window;
   std::int64_t in = 1, out = 1, row = 1, rows = 1;
+  ConvKernel kernel = ConvKernel::kAny;
 };
 
 /// How an op is measured on a host: what is timed at a point of a grid of stored types, channels and sizes. One of both
@@ -92,8 +93,19 @@ struct OpDef {
   std::int64_t (*boundary)(const OpContext& op, int axis, std::int64_t boundary) = nullptr;
   /// Null: no gradient (a gradient op itself, or an op whose gradient another op carries).
   void (*differentiate)(GradientContext& gradient) = nullptr;
+  /// The grain of blocks, per axis of the result (of the driver in a contraction); null or empty: none. Blocks begin on
+  /// multiples of it in global coordinates where the cut lets them, and what a block that does not needs of the inputs is
+  /// rounded out to it: a cut off the grain costs margin, not bits. Contractions count what they sum once, so theirs is not.
+  Dims (*grain)(const OpContext& op) = nullptr;
+  /// The input of which kernels want a reordered copy: an instruction of its own in front of the op. Null: none.
+  int (*packed)(const OpContext& op) = nullptr;
   /// Floating-point operations and bytes for an iteration box.
   Work (*work)(const OpContext& op, const Box& iteration) = nullptr;
+  /// The attributes with the kernel that computes it stated, by global shapes, types and this processor: never by a block. Null:
+  /// there is no choice.
+  Attributes (*choose)(const OpContext& op) = nullptr;
+  /// Whether the stated kernel computes it here. Null: yes.
+  bool (*runs)(const OpContext& op) = nullptr;
   std::unique_ptr<Kernel> (*kernel)(const OpContext& op, KernelSet set) = nullptr;
   /// Contractions: the typical size of one addend, from the size of each input (root mean square of its widest
   /// channel); scales the tolerance within which a cut sum may differ from the whole one. Null: that of the driver.
@@ -112,7 +124,12 @@ class OpTable {
   std::map<std::string, OpDef> ops_;
 };
 
-/// `needed` with its default: all channels of the same box; the whole tensor for an input of another rank.
+/// The grain of blocks of the op, 1 along axes without.
+Dims grain_of(const OpDef& def, const OpContext& op);
+/// `box` with its ends moved out to multiples of the grain, within `shape`.   example: 3:6 of 7 with a grain of 4 -> 0:7
+Box rounded_out(const Box& box, const Dims& grain, const Shape& shape);
+/// `needed` for a box that is rounded out to the grain; its default: all channels of the same box, the whole tensor for an
+/// input of another rank.
 Box needed_box(const OpDef& def, const OpContext& op, int input, const Box& iteration);
 /// `adds_to` with its default.
 Box result_box(const OpDef& def, const OpContext& op, const Box& iteration);

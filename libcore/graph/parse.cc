@@ -20,6 +20,7 @@ void read(LineScanner& line, double& value) { value = line.number(); }
 void read(LineScanner& line, Dims& value) { value = line.dims(); }
 void read(LineScanner& line, DType& value) { value = line.dtype(); }
 void read(LineScanner& line, LossKind& value) { value = static_cast<LossKind>(line.one_of(kLossNames, "a loss")); }
+void read(LineScanner& line, ConvKernel& value) { value = static_cast<ConvKernel>(line.one_of(kConvKernelNames, "a kernel")); }
 
 /// One of a window's fields; false where `key` is none of them.
 bool read_window(LineScanner& line, std::string_view key, Window& window) {

@@ -35,6 +35,7 @@ namespace voxshard {
 /// Ci; an input gradient computes the channels [channel, channel + d_x channels) of Ci. The fast set computes bf16 natively where the CPU does
 /// (AVX-512 bf16, AMX) and otherwise in f32 on converted copies; each result element is the same for any block it is
 /// computed in.
+/// The kernel is the one that conv_table.h has for any extents.
 std::unique_ptr<Kernel> make_conv_forward(KernelSet set, const Window& window, const Shape& weights, DType dtype,
                                           std::size_t parts = 1);
 /// `channels` of Ci, from `channel` on; -1: all.

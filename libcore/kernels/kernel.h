@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 
 #include "libcore/tensor/tensor.h"
 
@@ -19,21 +20,30 @@ enum class KernelSet { kReference, kFast };
 struct KernelCall {
   std::span<const TensorView> inputs;
   TensorView output;
-  const std::byte* packed = nullptr;  // what pack() wrote this step
+  const std::byte* packed = nullptr;  // what pack() wrote for it
   std::byte* workspace = nullptr;     // workspace_bytes() of scratch, 64-byte aligned, contents undefined
 };
 
 class Kernel {
  public:
   virtual ~Kernel() = default;
-  /// Bytes of a reordered copy of the weights, kept in the process pool; 0 when the kernel wants none.
+  /// What runs, for people: "jit:avx2".
+  virtual std::string code() const { return "plain loops"; }
+  /// Bytes of a reordered copy of the weights, which lives from its packing to run(); 0 when the kernel wants none.
   virtual std::int64_t packed_bytes() const { return 0; }
   /// Which input pack() reads, as an index of KernelCall::inputs; it is replicated. -1 when the kernel wants no copy.
   virtual int packed_input() const { return -1; }
-  /// Writes the reordered copy of that input; called once per step before any run().
-  virtual void pack(const TensorView& weights, std::byte* packed) const {
+  /// Into how many tasks packing is cut, by shapes alone: they write disjoint parts of the copy, in any order.
+  virtual std::int64_t pack_tasks() const { return 1; }
+  /// Writes one task's part of the reordered copy of that input; all are written before any run().
+  virtual void pack(const TensorView& weights, std::byte* packed, std::int64_t task) const {
     (void)weights;
     (void)packed;
+    (void)task;
+  }
+  /// All of it.
+  void pack_all(const TensorView& weights, std::byte* packed) const {
+    for (std::int64_t task = 0; task < pack_tasks(); ++task) pack(weights, packed, task);
   }
   /// Scratch that run() needs for a block of this geometry. May build and cache library primitives.
   virtual std::int64_t workspace_bytes(const KernelCall& call) const {

@@ -17,7 +17,20 @@ Graph step_graph(const Graph& graph, const OpTable& ops, Recompute recompute) {
   return with_recomputation(with_gradient(graph, ops), ops, recompute);
 }
 
+Graph choose_kernels(Graph step, const OpTable& ops) {
+  for (ValueId id = 0; id < step.size(); ++id) {
+    const Node& node = step.node(id);
+    if (node.role != Role::kOp || kernel_of(node.attrs) != ConvKernel::kAny) continue;
+    const OpDef& def = ops.at(node.op);
+    if (def.choose == nullptr) continue;
+    const auto types = step.input_types(id);
+    step.set_attributes(id, def.choose({node.attrs, types, node.type}));
+  }
+  return step;
+}
+
 Lowered lower_to_memory(Graph step, const OpTable& ops, const Cut& cut, const Target& target) {
+  if (!target.tiled) step = choose_kernels(std::move(step), ops);
   Lowered lowered{.program = partition(std::move(step), ops, cut)};
   lowered.memory = plan_memory(lowered.program, ops, {.keep_all = target.keep_all, .tiled = target.tiled, .guard_bytes = target.guard_bytes});
   lowered.bytes = footprint(lowered.memory, {.optimizer_slots = target.optimizer_slots});
@@ -26,6 +39,7 @@ Lowered lower_to_memory(Graph step, const OpTable& ops, const Cut& cut, const Ta
 
 Executable make_executable(Lowered lowered, const OpTable& ops, const Target& target) {
   HostKernels kernels = bind_kernels(lowered.program, ops, target.kernels);
+  plan_packed(lowered.memory, lowered.program, kernels.packed_bytes());
   Schedule schedule = schedule_of(lowered.program, ops);
   Footprint bytes = footprint(lowered.memory, {.optimizer_slots = target.optimizer_slots, .workers = target.workers}, &kernels);
   bytes.messages = 2 * message_bytes(lowered.program, schedule, target.ranks);
@@ -40,8 +54,9 @@ Executable lower(const Graph& graph, const OpTable& ops, const Cut& cut, const T
   require_sound(verify(step, ops), "graph");
   Lowered lowered = lower_to_memory(std::move(step), ops, cut, target);
   require_sound(verify(lowered.program, ops), "program");
-  require_sound(verify(lowered.memory), "memory");
-  return make_executable(std::move(lowered), ops, target);
+  Executable executable = make_executable(std::move(lowered), ops, target);
+  require_sound(verify(executable.memory), "memory");
+  return executable;
 }
 
 }  // namespace voxshard

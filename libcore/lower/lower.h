@@ -27,13 +27,17 @@ struct Target {
 /// The graph of a step: with the gradient of its output "loss", if it has one, and recomputing.
 Graph step_graph(const Graph& graph, const OpTable& ops, Recompute recompute);
 
+/// The graph with the kernels stated that compute it on this host (OpDef::choose); those that are stated stay. What is priced
+/// for a TPU has none.
+Graph choose_kernels(Graph step, const OpTable& ops);
+
 struct Lowered {
   Program program;
   MemoryPlan memory;
   Footprint bytes;  // without those of kernels
 };
 
-/// `step`: the graph of a step, which recomputes as `cut` says. Not verified. Errors: kConfig from the partition.
+/// `step`: the graph of a step, which recomputes as `cut` says; kernels are chosen unless it is tiled. Not verified. Errors: kConfig from the partition.
 Lowered lower_to_memory(Graph step, const OpTable& ops, const Cut& cut, const Target& target);
 
 /// A program made ready for this host.
@@ -45,7 +49,7 @@ struct Executable {
   Footprint bytes;
 };
 
-/// The last stages: kernels and the schedule of a lowered program, which is not verified.
+/// The last stages: kernels, room for what they pack, and the schedule of a lowered program, which is not verified.
 Executable make_executable(Lowered lowered, const OpTable& ops, const Target& target);
 
 /// The whole road from a model's graph; each stage is verified. Errors: kConfig from the partition; kInternal when a stage

@@ -12,13 +12,12 @@ std::size_t Footprint::widest() const {
 }
 
 Footprint footprint(const MemoryPlan& memory, const FootprintOptions& options, const HostKernels* kernels) {
-  Footprint f{.results = memory.process.bytes,
+  Footprint f{.results = memory.process.bytes - memory.packed_bytes,
               .parameters = memory.parameter_bytes,
               .optimizer = options.optimizer_slots * memory.trained_bytes};
+  f.packed = memory.packed_bytes;
   for (const Pool& arena : memory.arenas) f.arenas.push_back(arena.bytes);
-  if (kernels == nullptr) return f;
-  f.packed = kernels->total_packed_bytes();
-  f.workspaces = options.workers * kernels->workspace_bytes;
+  if (kernels != nullptr) f.workspaces = options.workers * kernels->workspace_bytes;
   return f;
 }
 

@@ -17,7 +17,7 @@ struct Footprint {
   std::int64_t results = 0;     // replicated results: converted weights, weight gradients, statistics
   std::int64_t parameters = 0;  // and states
   std::int64_t optimizer = 0;   // what the optimizer keeps
-  std::int64_t packed = 0;      // weights as the kernels want them
+  std::int64_t packed = 0;      // what weights as the kernels want them, each around its layer, add to these
 
   // Once per process, of no core.
   std::int64_t workspaces = 0;  // of all workers

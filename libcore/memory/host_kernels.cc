@@ -1,6 +1,6 @@
 #include "libcore/memory/host_kernels.h"
 
-#include <numeric>
+#include <algorithm>
 
 namespace voxshard {
 
@@ -31,31 +31,34 @@ BlockGeometry block_geometry(const Program& program, const OpTable& ops, const I
   return geometry;
 }
 
-std::int64_t HostKernels::total_packed_bytes() const {
-  return std::accumulate(packed_bytes.begin(), packed_bytes.end(), std::int64_t{0});
+std::int64_t HostKernels::packed_bytes(ValueId id) const {
+  const auto& kernel = by_value[static_cast<std::size_t>(id)].kernel;
+  return kernel == nullptr ? 0 : kernel->packed_bytes();
+}
+
+std::vector<std::int64_t> HostKernels::packed_bytes() const {
+  std::vector<std::int64_t> bytes;
+  for (std::size_t id = 0; id < by_value.size(); ++id) bytes.push_back(packed_bytes(static_cast<ValueId>(id)));
+  return bytes;
 }
 
 HostKernels bind_kernels(const Program& program, const OpTable& ops, KernelSet set) {
   HostKernels kernels;
+  kernels.by_value.resize(program.values.size());
   for (const Instruction& instruction : program.instructions) {
-    kernels.by_instruction.emplace_back();
-    kernels.packed_bytes.push_back(0);
     if (instruction.kind != InstructionKind::kCompute) continue;
     const Node& node = program.graph.node(instruction.value);
     const auto types = program.graph.input_types(instruction.value);
-    auto kernel = ops.at(node.op).kernel({node.attrs, types, node.type}, set);
-    for (std::size_t core = 0; core < instruction.blocks.size(); ++core) {
+    auto& [kernel, workspace_bytes] = kernels.by_value[static_cast<std::size_t>(instruction.value)];
+    kernel = ops.at(node.op).kernel({node.attrs, types, node.type}, set);
+    for (std::size_t core = 0; core < instruction.blocks.size(); ++core)
       for (const Box& block : instruction.blocks[core]) {
         const BlockGeometry geometry = block_geometry(program, ops, instruction, core, block);
-        const std::int64_t bytes = kernel->workspace_bytes({.inputs = geometry.inputs, .output = geometry.output});
-        if (bytes > kernels.workspace_bytes) {
-          kernels.workspace_bytes = bytes;
-          kernels.widest = instruction.value;
-        }
+        workspace_bytes = std::max(workspace_bytes, kernel->workspace_bytes({.inputs = geometry.inputs, .output = geometry.output}));
       }
-    }
-    kernels.packed_bytes.back() = (kernel->packed_bytes() + 63) / 64 * 64;
-    kernels.by_instruction.back() = std::move(kernel);
+    if (workspace_bytes <= kernels.workspace_bytes) continue;
+    kernels.workspace_bytes = workspace_bytes;
+    kernels.widest = instruction.value;
   }
   return kernels;
 }

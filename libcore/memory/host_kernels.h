@@ -1,4 +1,5 @@
-// The kernels of a program on this host, and what they ask for: scratch per worker and reordered copies of weights.
+// The kernels of a program on this host, one per op that computes, whatever its blocks; what they ask for: scratch per worker,
+// and the bytes of packed weights.
 // A plan for a TPU never comes here.
 #pragma once
 
@@ -20,12 +21,18 @@ BlockGeometry block_geometry(const Program& program, const OpTable& ops, const I
                              const Box& block);
 
 struct HostKernels {
-  std::vector<std::unique_ptr<Kernel>> by_instruction;  // null where the instruction computes nothing
-  std::vector<std::int64_t> packed_bytes;               // per instruction
-  std::int64_t workspace_bytes = 0;                     // per worker: the widest block
-  ValueId widest = kNoValue;                            // who asks for it
+  struct Bound {
+    std::unique_ptr<Kernel> kernel;     // null: not computed
+    std::int64_t workspace_bytes = 0;   // of its widest block
+  };
+  std::vector<Bound> by_value;
+  std::int64_t workspace_bytes = 0;  // per worker: the widest block of all
+  ValueId widest = kNoValue;         // who asks for it
 
-  std::int64_t total_packed_bytes() const;
+  const Kernel& of(ValueId id) const { return *by_value[static_cast<std::size_t>(id)].kernel; }
+  std::int64_t packed_bytes(ValueId id) const;
+  /// Of every value, 0 for none.
+  std::vector<std::int64_t> packed_bytes() const;
 };
 
 HostKernels bind_kernels(const Program& program, const OpTable& ops, KernelSet set);

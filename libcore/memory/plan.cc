@@ -26,6 +26,7 @@ std::vector<Lifetime> lifetimes(const Program& program, const MemoryOptions& opt
   const int end = static_cast<int>(program.instructions.size());
   for (int i = 0; i < end; ++i) {
     const Instruction& instruction = program.instructions[static_cast<std::size_t>(i)];
+    if (instruction.kind == InstructionKind::kPack) continue;  // reads what its op reads
     Lifetime& own = lives[static_cast<std::size_t>(instruction.value)];
     if (own.first < 0) own.first = i;
     own.last = i;
@@ -104,6 +105,10 @@ void add_partials(const Program& program, const OpTable& ops, int index, const I
 
 }  // namespace
 
+const char* buffer_kind(const Buffer& buffer) {
+  return buffer.partial >= 0 ? " (partial)" : buffer.partial == kPackedWeights ? " (packed weights)" : "";
+}
+
 const Buffer* Pool::find(ValueId value, std::int64_t partial) const {
   for (const Buffer& buffer : buffers)
     if (buffer.value == value && buffer.partial == partial) return &buffer;
@@ -143,6 +148,24 @@ MemoryPlan plan_memory(const Program& program, const OpTable& ops, const MemoryO
   return plan;
 }
 
+void plan_packed(MemoryPlan& plan, const Program& program, const std::vector<std::int64_t>& packed_bytes) {
+  Pool& pool = plan.process;
+  for (int i = 0; i < static_cast<int>(program.instructions.size()); ++i) {
+    const Instruction& instruction = program.instructions[static_cast<std::size_t>(i)];
+    const std::int64_t bytes = packed_bytes[static_cast<std::size_t>(instruction.value)];
+    if (bytes == 0) continue;
+    if (instruction.kind == InstructionKind::kPack)
+      pool.buffers.push_back({.value = instruction.value, .partial = kPackedWeights, .box = Box::whole({bytes}), .bytes = aligned(bytes), .first = i, .last = i});
+    if (instruction.kind != InstructionKind::kCompute) continue;
+    ensure(!pool.buffers.empty() && pool.buffers.back().value == instruction.value, "weights are packed in front of their op");
+    pool.buffers.back().last = i;
+  }
+  const std::int64_t before = pool.bytes;
+  pool.bytes = 0;
+  place(pool, plan.guard_bytes);
+  plan.packed_bytes = pool.bytes - before;
+}
+
 std::vector<std::string> verify(const MemoryPlan& plan) {
   std::vector<std::string> broken;
   auto check = [&](const Pool& pool, const std::string& name) {
@@ -168,10 +191,14 @@ std::vector<Allocation> largest_allocations(const Program& program, const Memory
   std::vector<Allocation> all;
   auto add = [&](const Pool& pool) {
     for (const Buffer& buffer : pool.buffers) {
+      if (buffer.partial == kPackedWeights) {
+        all.push_back({program.graph.node(buffer.value).name + buffer_kind(buffer), {DType::kU8, Shape{buffer.box.count()}}, buffer.box, buffer.bytes, buffer.box.count()});
+        continue;
+      }
       const Node& node = program.graph.node(buffer.value);
       const ValuePlan& value = program.plan(buffer.value);
       const Box own = buffer.partial >= 0 || value.layout.replicated ? buffer.box : value.own[core];
-      all.push_back({node.name + (buffer.partial >= 0 ? " (partial)" : ""), node.type, buffer.box, buffer.bytes,
+      all.push_back({node.name + buffer_kind(buffer), node.type, buffer.box, buffer.bytes,
                      own.count() * (plan.tiled ? device_bytes(node.type.dtype) : dtype_bytes(node.type.dtype))});
     }
   };
@@ -184,14 +211,23 @@ std::vector<Allocation> largest_allocations(const Program& program, const Memory
 
 std::string to_text(const Program& program, const MemoryPlan& plan) {
   std::ostringstream out;
+  auto add = [&](const Buffer& b) {
+    out << "  +" << b.offset << " " << b.bytes << " bytes, instructions " << b.first << ".." << b.last << ": "
+        << program.graph.node(b.value).name << buffer_kind(b) << " " << to_string(b.box) << "\n";
+  };
   for (std::size_t c = 0; c < plan.arenas.size(); ++c) {
     out << "arena " << c << ": " << plan.arenas[c].bytes << " bytes, " << plan.arenas[c].buffers.size() << " buffers\n";
     if (c > 0) continue;
-    for (const Buffer& b : plan.arenas[c].buffers)
-      out << "  +" << b.offset << " " << b.bytes << " bytes, instructions " << b.first << ".." << b.last << ": "
-          << program.graph.node(b.value).name << (b.partial >= 0 ? " (partial)" : "") << " " << to_string(b.box) << "\n";
+    for (const Buffer& b : plan.arenas[c].buffers) add(b);
   }
   out << "process pool: " << plan.process.bytes << " bytes; parameters and states: " << plan.parameter_bytes << " bytes\n";
+  std::int64_t packed = 0;
+  for (const Buffer& b : plan.process.buffers) packed += b.partial == kPackedWeights ? b.bytes : 0;
+  if (packed == 0) return out.str();
+  out << "packed weights, each around its layer: " << packed << " bytes in all, the pool is " << plan.packed_bytes
+      << " larger for them\n";
+  for (const Buffer& b : plan.process.buffers)
+    if (b.partial == kPackedWeights) add(b);
   return out.str();
 }
 

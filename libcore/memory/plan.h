@@ -17,15 +17,21 @@ namespace voxshard {
 /// Buffers begin at multiples of this (a cache line; also what AMX tile loads want).
 inline constexpr std::int64_t kAlignment = 64;
 
+/// In Buffer::partial: the packed weights of the op that computes the value. They live around it, from their packing on.
+inline constexpr std::int64_t kPackedWeights = -2;
+
 struct Buffer {
   ValueId value = kNoValue;
-  std::int64_t partial = -1;  // the block whose partial result this is; -1: the value itself
+  std::int64_t partial = -1;  // the block whose partial result this is; -1: the value itself; kPackedWeights
   Box box;
   std::int64_t offset = 0;
   std::int64_t bytes = 0;
   int first = 0;  // instructions between which the buffer is alive, both included
   int last = 0;
 };
+
+/// What is said behind the name of its value: "", " (partial)", " (packed weights)".
+const char* buffer_kind(const Buffer& buffer);
 
 struct Pool {
   std::vector<Buffer> buffers;
@@ -36,7 +42,8 @@ struct Pool {
 
 struct MemoryPlan {
   std::vector<Pool> arenas;  // per core
-  Pool process;              // replicated results: converted weights, weight gradients, statistics
+  Pool process;              // replicated results: converted weights, weight gradients, statistics; packed weights
+  std::int64_t packed_bytes = 0;     // of the process pool, what it has grown by for packed weights
   std::int64_t parameter_bytes = 0;  // parameters and states, held once per process
   std::int64_t trained_bytes = 0;    // of them parameters: an optimizer keeps tensors of their sizes
   bool tiled = false;
@@ -50,6 +57,10 @@ struct MemoryOptions {
 };
 
 MemoryPlan plan_memory(const Program& program, const OpTable& ops, const MemoryOptions& options);
+
+/// Gives packed weights (bytes per value, 0 for none) room in the process pool, each from its pack instruction to its op: they
+/// take what gradients and converted weights do not hold then. Once per plan.
+void plan_packed(MemoryPlan& plan, const Program& program, const std::vector<std::int64_t>& packed_bytes);
 
 /// Every pair of buffers that are alive at once and overlap; empty when sound.
 std::vector<std::string> verify(const MemoryPlan& plan);

@@ -60,7 +60,7 @@ MemoryReport memory_report(const Program& program, const MemoryPlan& plan, std::
                                       [&](const auto& pair) { return pair.second == buffer.value; });
     if (gradient) report.gradient_bytes += buffer.bytes;
   }
-  report.replicated_bytes = plan.process.bytes - std::min(plan.process.bytes, report.gradient_bytes);
+  report.replicated_bytes = plan.process.bytes - plan.packed_bytes - report.gradient_bytes;
   return report;
 }
 

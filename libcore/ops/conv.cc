@@ -8,7 +8,7 @@
 // A convolution of a concat reads its `parts` inputs side by side in the channels, so that the concat never exists; its
 // input gradient for one part computes the channels from `first_channel` on alone, its weight gradient is one per part.
 #include "libcore/graph/builder.h"
-#include "libcore/kernels/conv.h"
+#include "libcore/kernels/conv_table.h"
 #include "libcore/ops/box_rules.h"
 #include "libcore/ops/op_table.h"
 
@@ -112,7 +112,7 @@ Work products(double count, double rows, std::int64_t inner, std::int64_t column
 Work conv_work(const OpContext& op, const Box& it) {
   const Shape& weights = op.inputs[parts_of(op.attrs)].shape;
   Work work = products(static_cast<double>(window_of(op).volume()), voxels(it), weights[weights.rank() - 2],
-                       op.result.shape.back());
+                       it.extent.back());
   work.bytes = static_cast<double>(it.count() * dtype_bytes(op.result.dtype));
   for (int i = 0; i < static_cast<int>(op.inputs.size()); ++i)
     work.bytes += static_cast<double>(conv_needs(op, i, it).count() *
@@ -122,7 +122,7 @@ Work conv_work(const OpContext& op, const Box& it) {
 
 Work input_grad_work(const OpContext& op, const Box& it) {
   const double taps = static_cast<double>(window_of(op).volume()) / static_cast<double>(element_count(window_of(op).stride));
-  Work work = products(taps, voxels(it), op.inputs[0].shape.back(), op.result.shape.back());
+  Work work = products(taps, voxels(it), op.inputs[0].shape.back(), it.extent.back());
   work.bytes = static_cast<double>(input_grad_needs(op, 0, it).count() * dtype_bytes(op.inputs[0].dtype) +
                                    it.count() * dtype_bytes(op.result.dtype) + op.inputs[1].bytes());
   return work;
@@ -130,7 +130,7 @@ Work input_grad_work(const OpContext& op, const Box& it) {
 
 Work weight_grad_work(const OpContext& op, const Box& it) {
   // Voxels are contracted: the rows of the product are the input's channels.
-  const std::int64_t ci = op.inputs[0].shape.back(), co = op.inputs[1].shape.back();
+  const std::int64_t ci = op.inputs[0].shape.back(), co = it.extent.back();
   Work work = products(static_cast<double>(window_of(op).volume()), static_cast<double>(ci),
                        static_cast<std::int64_t>(voxels(it)), co);
   work.bytes = static_cast<double>(weight_grad_needs(op, 0, it).count() * dtype_bytes(op.inputs[0].dtype) +
@@ -196,7 +196,7 @@ Shape read_by(const Window& window, const Dims& y, std::int64_t channels) {
 }
 
 OpUse conv_sample(const ProductSample& at) {
-  return {ConvAttrs{.window = at.window, .dtype = at.stored},
+  return {ConvAttrs{.window = at.window, .dtype = at.stored, .computed_by = at.kernel},
           {{at.stored, read_by(at.window, spatial_of(at), at.in)}, {at.stored, weight_shape(at.window, at.in, at.out)}}};
 }
 
@@ -215,7 +215,7 @@ OpUse input_grad_sample(const ProductSample& at) {
     const std::int64_t margin = at.window.kernel[a] - at.window.stride[a];
     iteration.set(a + 1, margin, margin + spatial[a]);
   }
-  return {ConvInputGradAttrs{.window = at.window, .shape = x, .dtype = at.stored},
+  return {ConvInputGradAttrs{.window = at.window, .shape = x, .dtype = at.stored, .computed_by = at.kernel},
           {{at.stored, d_y}, {at.stored, weight_shape(at.window, at.out, at.in)}},
           iteration};
 }
@@ -224,21 +224,56 @@ OpUse weight_grad_sample(const ProductSample& at) {
   Shape y{1};
   for (auto e : spatial_of(at)) y.push_back(e);
   y.push_back(at.out);
-  return {ConvWeightGradAttrs{at.window}, {{at.stored, read_by(at.window, spatial_of(at), at.in)}, {at.stored, y}}};
+  return {ConvWeightGradAttrs{at.window, at.kernel}, {{at.stored, read_by(at.window, spatial_of(at), at.in)}, {at.stored, y}}};
 }
 
-std::unique_ptr<Kernel> conv_kernel(const OpContext& op, KernelSet set) {
-  return make_conv_forward(set, window_of(op), op.inputs[parts_of(op.attrs)].shape, op.inputs[0].dtype,
-                           parts_of(op.attrs));
+ConvUse conv_use(const OpContext& op) {
+  return {.pass = ConvPass::kForward,
+          .window = window_of(op),
+          .weights = op.inputs[parts_of(op.attrs)].shape,
+          .over = op.result.shape,
+          .dtype = op.inputs[0].dtype,
+          .parts = parts_of(op.attrs)};
 }
 
-std::unique_ptr<Kernel> input_grad_kernel(const OpContext& op, KernelSet set) {
-  return make_conv_input_grad(set, window_of(op), op.inputs[1].shape, op.inputs[0].dtype,
-                              attrs_of<ConvInputGradAttrs>(op.attrs).first_channel, op.result.shape.back());
+ConvUse input_grad_use(const OpContext& op) {
+  return {.pass = ConvPass::kInputGrad,
+          .window = window_of(op),
+          .weights = op.inputs[1].shape,
+          .over = op.result.shape,
+          .dtype = op.inputs[0].dtype,
+          .channel = attrs_of<ConvInputGradAttrs>(op.attrs).first_channel,
+          .channels = op.result.shape.back()};
 }
 
-std::unique_ptr<Kernel> weight_grad_kernel(const OpContext& op, KernelSet set) {
-  return make_conv_weight_grad(set, window_of(op), op.result.shape, op.inputs[0].dtype);
+ConvUse weight_grad_use(const OpContext& op) {
+  return {.pass = ConvPass::kWeightGrad,
+          .window = window_of(op),
+          .weights = op.result.shape,
+          .over = op.inputs[1].shape,
+          .dtype = op.inputs[0].dtype};
+}
+
+template <ConvUse (*use)(const OpContext&)>
+Dims grain(const OpContext& op) {
+  return conv_grain(kernel_of(op.attrs), use(op));
+}
+
+template <class Family, ConvUse (*use)(const OpContext&)>
+Attributes choose(const OpContext& op) {
+  Family attrs = attrs_of<Family>(op.attrs);
+  attrs.computed_by = choose_conv(use(op));
+  return attrs;
+}
+
+template <ConvUse (*use)(const OpContext&)>
+bool runs(const OpContext& op) {
+  return conv_runs(kernel_of(op.attrs), use(op));
+}
+
+template <ConvUse (*use)(const OpContext&)>
+std::unique_ptr<Kernel> kernel(const OpContext& op, KernelSet set) {
+  return make_conv(set, kernel_of(op.attrs), use(op));
 }
 
 }  // namespace
@@ -250,8 +285,12 @@ void add_conv_ops(OpTable& table) {
              .needed = conv_needs,
              .boundary = strided_boundary,
              .differentiate = differentiate_conv,
+             .grain = grain<conv_use>,
+             .packed = [](const OpContext& op) { return static_cast<int>(parts_of(op.attrs)); },
              .work = conv_work,
-             .kernel = conv_kernel,
+             .choose = choose<ConvAttrs, conv_use>,
+             .runs = runs<conv_use>,
+             .kernel = kernel<conv_use>,
              .sample = {.products = conv_sample}});
   table.add({.name = "conv_input_grad",
              .attributes = ConvInputGradAttrs{},
@@ -259,16 +298,23 @@ void add_conv_ops(OpTable& table) {
              .needed = input_grad_needs,
              .boundary = unstrided_boundary,
              .differentiate = differentiate_input_grad,
+             .grain = grain<input_grad_use>,
+             .packed = [](const OpContext&) { return 1; },
              .work = input_grad_work,
-             .kernel = input_grad_kernel,
+             .choose = choose<ConvInputGradAttrs, input_grad_use>,
+             .runs = runs<input_grad_use>,
+             .kernel = kernel<input_grad_use>,
              .sample = {.products = input_grad_sample}});
   table.add({.name = "conv_weight_grad",
              .driver = 1,
              .attributes = ConvWeightGradAttrs{},
              .infer = infer_weight_grad,
              .needed = weight_grad_needs,
+             .grain = grain<weight_grad_use>,
              .work = weight_grad_work,
-             .kernel = weight_grad_kernel,
+             .choose = choose<ConvWeightGradAttrs, weight_grad_use>,
+             .runs = runs<weight_grad_use>,
+             .kernel = kernel<weight_grad_use>,
              .addend = [](std::span<const double> rms) { return rms[0] * rms[1]; },
              .sample = {.products = weight_grad_sample}});
 }

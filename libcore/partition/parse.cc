@@ -123,6 +123,10 @@ class ProgramReader {
     Instruction read{.kind = kind, .value = value(line)};
     if (read.kind == InstructionKind::kCompute) blocks(line, read);
     if (read.kind == InstructionKind::kExchange) copies(line, read);
+    if (read.kind == InstructionKind::kPack) {
+      const Node& node = program_.graph.node(read.value);
+      if (node.role != Role::kOp || ops_.at(node.op).packed == nullptr) line.fail(node.name + " has no weights to pack");
+    }
     program_.instructions.push_back(std::move(read));
   }
 

@@ -27,6 +27,7 @@ void add_compute(Program& program, const OpTable& ops, ValueId id) {
   const OpDef& def = ops.at(node.op);
   const auto types = program.graph.input_types(id);
   const OpContext op{node.attrs, types, node.type};
+  if (def.packed != nullptr) program.instructions.push_back({.kind = InstructionKind::kPack, .value = id});
   Instruction compute{.kind = InstructionKind::kCompute, .value = id};
   const bool contracts_cut =
       def.driver >= 0 && !program.replicated(node.inputs[static_cast<std::size_t>(def.driver)]);
@@ -45,7 +46,7 @@ void add_compute(Program& program, const OpTable& ops, ValueId id) {
     most = {std::max(most.flops, work.flops), std::max(most.bytes, work.bytes)};
   }
   const std::int64_t wish = wished_blocks(most, program.mesh().cores(), compute.partial);
-  for (const Box& box : boxes) compute.blocks.push_back(split_blocks(box, wish));
+  for (const Box& box : boxes) compute.blocks.push_back(split_blocks(box, wish, grain_of(def, op)));
   program.instructions.push_back(std::move(compute));
   if (contracts_cut) program.instructions.push_back({.kind = InstructionKind::kJoin, .value = id});
 }
@@ -116,9 +117,9 @@ void add_needs(Program& program, const OpTable& ops, ValueId id) {
   }
 }
 
-bool reads_only_parameters(const Graph& graph, ValueId id) {
+bool reads_only_parameters(const Graph& graph, const OpTable& ops, ValueId id) {
   const Node& node = graph.node(id);
-  return node.role == Role::kOp && !node.inputs.empty() &&
+  return node.role == Role::kOp && !node.inputs.empty() && ops.at(node.op).packed == nullptr &&
          std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId i) {
            return graph.node(i).role == Role::kParameter || graph.node(i).role == Role::kState;
          });
@@ -126,7 +127,7 @@ bool reads_only_parameters(const Graph& graph, ValueId id) {
 
 }  // namespace
 
-std::vector<Box> split_blocks(const Box& box, std::int64_t count) {
+std::vector<Box> split_blocks(const Box& box, std::int64_t count, const Dims& grain) {
   if (box.empty()) return {};
   std::vector<Box> blocks{box};
   // N whole samples first: one sample is dense in memory, several with a gap are not.
@@ -137,9 +138,14 @@ std::vector<Box> split_blocks(const Box& box, std::int64_t count) {
     std::vector<Box> finer;
     for (const Box& block : blocks) {
       for (std::int64_t p = 0; p < parts; ++p) {
+        // The ends of the box stay; between them the nearest multiple of the grain below.
+        auto boundary = [&](std::int64_t part) {
+          const std::int64_t at = block.begin[axis] + part * block.extent[axis] / parts;
+          const std::int64_t step = grain.empty() ? 1 : grain[axis];
+          return part == parts ? at : std::max(block.begin[axis], at / step * step);
+        };
         Box piece = block;
-        piece.set(axis, block.begin[axis] + p * block.extent[axis] / parts,
-                  block.begin[axis] + (p + 1) * block.extent[axis] / parts);
+        piece.set(axis, boundary(p), boundary(p + 1));
         if (!piece.empty()) finer.push_back(piece);
       }
     }
@@ -188,10 +194,11 @@ Program partition(Graph graph, const OpTable& ops, const Cut& cut) {
   for (ValueId id = 0; id < program.graph.size(); ++id)
     if (program.graph.node(id).role == Role::kOp) add_needs(program, ops, id);
   for (ValueId id = 0; id < program.graph.size(); ++id)
-    if (reads_only_parameters(program.graph, id)) add_compute(program, ops, id);
+    if (reads_only_parameters(program.graph, ops, id)) add_compute(program, ops, id);
   program.prologue = program.instructions.size();
   for (ValueId id = 0; id < program.graph.size(); ++id) {
-    if (program.graph.node(id).role == Role::kOp && !reads_only_parameters(program.graph, id)) add_compute(program, ops, id);
+    if (program.graph.node(id).role == Role::kOp && !reads_only_parameters(program.graph, ops, id))
+      add_compute(program, ops, id);
     add_margins(program, id);
   }
   return program;

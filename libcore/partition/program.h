@@ -5,6 +5,7 @@
 //   join         the all-reduce: adds the partial results of a contraction in a binary tree over (core, block)
 //   fill_margin  sets to zero what a core holds outside the tensor
 //   exchange     copies what a core holds of other cores' boxes; it only copies
+//   pack         reorders the weights of the op that follows as its kernel wants them, once per process; a TPU has no use for it
 #pragma once
 
 #include <string>
@@ -14,8 +15,8 @@
 
 namespace voxshard {
 
-enum class InstructionKind : std::uint8_t { kCompute, kJoin, kFillMargin, kExchange };
-inline constexpr const char* kInstructionNames[] = {"compute", "join", "fill_margin", "exchange"};
+enum class InstructionKind : std::uint8_t { kCompute, kJoin, kFillMargin, kExchange, kPack };
+inline constexpr const char* kInstructionNames[] = {"compute", "join", "fill_margin", "exchange", "pack"};
 
 /// Element copy of `box` from the core that owns it into the margin of another.
 struct Copy {
@@ -27,7 +28,7 @@ struct Copy {
 
 struct Instruction {
   InstructionKind kind = InstructionKind::kCompute;
-  ValueId value = kNoValue;
+  ValueId value = kNoValue;  // kPack: of the op whose weights are packed
   /// kCompute: per core the blocks of its iteration box, fixed by shapes and mesh alone. A replicated computation has one
   /// list. Contractions: each block gives one partial result.
   std::vector<std::vector<Box>> blocks;
@@ -51,7 +52,7 @@ struct Program {
   Cut cut;
   std::vector<ValuePlan> values;
   std::vector<Instruction> instructions;
-  /// The first instructions read parameters only and are independent; weights are reordered when they have run.
+  /// The first instructions read parameters only and are independent; all else comes when they have run.
   std::size_t prologue = 0;
 
   const Mesh& mesh() const { return cut.mesh; }
@@ -74,7 +75,8 @@ bool needs_join(const Instruction& compute);
 /// that several cores hold counts once).
 std::vector<Box> iteration_boxes(const Program& program, const OpTable& ops, ValueId id);
 
-/// The cut of one iteration box into blocks: along N, then along the first spatial axis with room. `count` is a wish.
-std::vector<Box> split_blocks(const Box& box, std::int64_t count);
+/// The cut of one iteration box into blocks: along N, then along the first spatial axis with room. `count` is a wish. With a
+/// grain (one entry per axis) blocks begin on multiples of it, all but the first.
+std::vector<Box> split_blocks(const Box& box, std::int64_t count, const Dims& grain = {});
 
 }  // namespace voxshard

@@ -40,7 +40,9 @@ std::string instruction_text(const Program& program, const Instruction& instruct
       std::size_t blocks = 0;
       for (const auto& list : instruction.blocks) blocks += list.size();
       const bool once = plan.layout.replicated && !instruction.partial;
-      return "compute      " + node.name + " = " + node.op + " : " + to_string(node.type) + ", " +
+      const ConvKernel by = kernel_of(node.attrs);
+      return "compute      " + node.name + " = " + node.op +
+             (by == ConvKernel::kAny ? "" : std::string(" by ") + kConvKernelNames[static_cast<std::size_t>(by)]) + " : " + to_string(node.type) + ", " +
              (once ? "replicated" : std::to_string(blocks) + " blocks") + (instruction.partial ? ", partial" : "") +
              (plan.layout.replicated ? "" : boxes_text(program, instruction.value));
     }
@@ -51,6 +53,13 @@ std::string instruction_text(const Program& program, const Instruction& instruct
       const Box whole = Box::whole(node.type.shape);
       for (const Box& held : plan.held) outside += held.count() - intersect(held, whole).count();
       return "fill_margin  " + node.name + ", " + std::to_string(outside * size) + " bytes";
+    }
+    case InstructionKind::kPack: {
+      const auto types = program.graph.input_types(instruction.value);
+      std::int64_t most = 0;  // the weights are the parameter, the widest that is replicated
+      for (std::size_t i = 0; i < types.size(); ++i)
+        if (program.replicated(node.inputs[i])) most = std::max(most, types[i].bytes());
+      return "pack         weights of " + node.name + ", " + std::to_string(most) + " bytes";
     }
     case InstructionKind::kExchange: {
       std::int64_t all = 0, widest = 0;

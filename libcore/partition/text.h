@@ -7,7 +7,7 @@
 //   held %0 [0:1, -1:5, 0:4, 0:1] [...]            per core, where it is more than a core owns
 //   exchange %0 0>1 [0:1, 3:4, 0:4, 0:1], 1>0 [...]
 //   compute %2 | [0:1, 0:4, 0:4, 0:2] | [...]      the blocks of each core; "compute %3 partial | ..." before its join
-//   fill_margin %0        join %3        prologue 1
+//   fill_margin %0        join %3        pack %2        prologue 1
 #pragma once
 
 #include <string_view>

@@ -90,6 +90,7 @@ std::vector<std::string> verify(const Program& program, const OpTable& ops) {
     verify_margins(program, id, broken);
   }
   std::vector<bool> ready(program.values.size(), false);
+  std::vector<bool> packed(program.values.size(), false);
   std::vector<std::size_t> complete(program.values.size(), 0);  // past the last instruction that writes it
   for (ValueId id = 0; id < program.graph.size(); ++id)
     ready[static_cast<std::size_t>(id)] = program.graph.node(id).role != Role::kOp;
@@ -102,7 +103,16 @@ std::vector<std::string> verify(const Program& program, const OpTable& ops) {
         if (!ready[static_cast<std::size_t>(i)] || complete[static_cast<std::size_t>(i)] > at)
           broken.push_back(where(program, instruction.value) + "reads %" + std::to_string(i) + " before it is ready");
       verify_reads(program, ops, instruction, broken);
+      if (ops.at(program.graph.node(instruction.value).op).packed != nullptr && !packed[static_cast<std::size_t>(instruction.value)])
+        broken.push_back(where(program, instruction.value) + "is computed before its weights are packed");
       ready[static_cast<std::size_t>(instruction.value)] = !instruction.partial;
+    } else if (instruction.kind == InstructionKind::kPack) {
+      const Node& node = program.graph.node(instruction.value);
+      const auto types = program.graph.input_types(instruction.value);
+      const auto slot = static_cast<std::size_t>(ops.at(node.op).packed({node.attrs, types, node.type}));
+      if (!ready[static_cast<std::size_t>(node.inputs[slot])])
+        broken.push_back(where(program, instruction.value) + "its weights are packed before they are ready");
+      packed[static_cast<std::size_t>(instruction.value)] = true;
     } else if (instruction.kind == InstructionKind::kJoin) {
       ready[static_cast<std::size_t>(instruction.value)] = true;
     } else if (!ready[static_cast<std::size_t>(instruction.value)]) {

@@ -61,8 +61,8 @@ void price(const PlanProblem& problem, const OpTable& ops, const Device& device,
 class Pricing {
  public:
   Pricing(const PlanProblem& problem, const OpTable& ops, const Device& device)
-      : problem_(problem), ops_(ops), device_(device), plain_(step_graph(problem.graph, ops, Recompute::kNone)) {
-    for (Recompute recompute : problem.recompute) graphs_.push_back(step_graph(problem.graph, ops, recompute));
+      : problem_(problem), ops_(ops), device_(device), plain_(step(Recompute::kNone)) {
+    for (Recompute recompute : problem.recompute) graphs_.push_back(step(recompute));
   }
 
   /// All candidates of one mesh and slab width: with more recomputation only while less does not fit. None when the slab
@@ -86,6 +86,12 @@ class Pricing {
   }
 
  private:
+  /// Kernels are chosen here once for all candidates.
+  Graph step(Recompute recompute) const {
+    Graph graph = step_graph(problem_.graph, ops_, recompute);
+    return problem_.tiled ? graph : choose_kernels(std::move(graph), ops_);
+  }
+
   const PlanProblem& problem_;
   const OpTable& ops_;
   const Device& device_;

@@ -29,7 +29,6 @@ Cores::Cores(const Executable& executable, const OpTable& ops, Parameters& param
       parameters_(parameters),
       ranks_(ranks),
       process_(executable.memory.process.bytes, mode),
-      packed_(executable.kernels.total_packed_bytes(), mode),
       messages_(2 * message_bytes(executable.program, executable.schedule, ranks), mode) {
   for (std::int64_t core = first(); core < end(); ++core)
     arenas_.emplace_back(executable.memory.arenas[static_cast<std::size_t>(core)].bytes, mode);
@@ -41,13 +40,11 @@ Cores::Cores(const Executable& executable, const OpTable& ops, Parameters& param
            "every parameter of the graph is in the store with its type");
   }
   // What is not watched by lifetimes may be used from the start.
-  packed_.revive(0, packed_.bytes());
   messages_.revive(0, messages_.bytes());
   for (const Arena& workspace : workspaces_) workspace.revive(0, workspace.bytes());
-  std::int64_t offset = 0;
-  for (std::int64_t bytes : executable_.kernels.packed_bytes) {
-    packed_at_.push_back(bytes > 0 ? packed_.at(offset, bytes) : nullptr);
-    offset += bytes;
+  for (ValueId id = 0; id < program().graph.size(); ++id) {
+    const Buffer* buffer = executable_.memory.process.find(id, kPackedWeights);
+    packed_at_.push_back(buffer != nullptr ? process_.at(buffer->offset, buffer->bytes) : nullptr);
   }
 }
 

@@ -51,8 +51,8 @@ class Cores {
   /// Of a computation that each rank does once, `core` is any of this rank's.
   Call call(std::size_t instruction, std::size_t core, std::size_t block) const;
   Stage stage(std::size_t instruction, std::size_t core) const;
-  /// Where the reordered weights of an instruction lie; null when it wants none.
-  std::byte* packed(std::size_t instruction) const { return packed_at_[instruction]; }
+  /// Where the packed weights of an op lie from their packing to their use; null when its kernel wants none.
+  std::byte* packed(ValueId id) const { return packed_at_[static_cast<std::size_t>(id)]; }
   std::byte* workspace(int worker) const;
   /// Half of the message buffers: what is sent, what is received.
   std::span<std::byte> outgoing() const { return messages(0); }
@@ -76,9 +76,9 @@ class Cores {
   Parameters& parameters_;
   const Ranks ranks_;
   std::vector<Arena> arenas_;  // of the cores from first() on
-  Arena process_, packed_, messages_;
+  Arena process_, messages_;
   std::vector<Arena> workspaces_;      // per worker
-  std::vector<std::byte*> packed_at_;  // per instruction
+  std::vector<std::byte*> packed_at_;  // per value
 };
 
 }  // namespace voxshard

@@ -65,17 +65,19 @@ Segment CoreSet::make_segment(const std::vector<std::size_t>& instructions) cons
   return segment;
 }
 
-void CoreSet::pack_weights() {
-  const HostKernels& kernels = executable().kernels;
-  std::vector<std::size_t> packing;
-  for (std::size_t i = 0; i < program().instructions.size(); ++i)
-    if (kernels.packed_bytes[i] > 0) packing.push_back(i);
-  pool_.run(static_cast<std::int64_t>(packing.size()), [&](std::int64_t task, int worker) {
-    const std::size_t i = packing[static_cast<std::size_t>(task)];
-    const TraceSpan span(tracing(), worker, TraceKind::kPack, i, -1, kernels.packed_bytes[i]);
-    const Kernel& kernel = *kernels.by_instruction[i];
-    const auto& inputs = program().graph.node(program().instructions[i].value).inputs;
-    kernel.pack(replicated(inputs[static_cast<std::size_t>(kernel.packed_input())]), cores_.packed(i));
+void CoreSet::pack_weights(std::size_t index) {
+  const ValueId id = program().instructions[index].value;
+  const Kernel& kernel = executable().kernels.of(id);
+  std::byte* packed = cores_.packed(id);
+  if (packed == nullptr || kernel.packed_input() < 0) return;
+  const auto& inputs = program().graph.node(id).inputs;
+  const TensorView weights = replicated(inputs[static_cast<std::size_t>(kernel.packed_input())]);
+  const std::int64_t tasks = kernel.pack_tasks(), bytes = executable().kernels.packed_bytes(id);
+  pool_.run(tasks, [&](std::int64_t task, int worker) {
+    const TraceSpan span(tracing(), worker, TraceKind::kPack, index, -1, bytes / tasks);
+    const Stopwatch watch;
+    kernel.pack(weights, packed, task);
+    seconds_[static_cast<std::size_t>(worker)][index] += watch.seconds();
   });
 }
 
@@ -86,7 +88,6 @@ void CoreSet::run() {
     const auto index = static_cast<std::size_t>(i);
     run_call(index, -1, cores_.call(index, hosted(0), 0), worker);
   });
-  pack_weights();
   const auto& steps = executable().schedule.steps;
   for (std::size_t s = 0; s < steps.size(); ++s) {
     throw_if_stopped(stop_);
@@ -114,7 +115,6 @@ void CoreSet::run_instruction(std::size_t index) {
 
 void CoreSet::run_one(std::size_t index) {
   if (index < program().prologue) return run_barrier(index);
-  if (index == program().prologue) pack_weights();
   for (const ScheduleStep& step : executable().schedule.steps)
     if (std::find(step.instructions.begin(), step.instructions.end(), index) != step.instructions.end())
       return step.barrier ? run_barrier(index) : run_segment(make_segment({index}));
@@ -129,6 +129,7 @@ void CoreSet::run_barrier(std::size_t index) {
     case InstructionKind::kCompute:
       pool_.run(1, [&](std::int64_t, int worker) { run_call(index, -1, cores_.call(index, hosted(0), 0), worker); });
       return;  // run_call has its own clock
+    case InstructionKind::kPack: return pack_weights(index);
     case InstructionKind::kFillMargin: break;
   }
   seconds_[0][index] += watch.seconds();
@@ -150,9 +151,9 @@ void CoreSet::run_call(std::size_t instruction, std::int64_t core, const Call& c
   }
   const TraceSpan span(trace, worker, TraceKind::kTask, instruction, core, bytes);
   const Stopwatch watch;
-  executable().kernels.by_instruction[instruction]->run({.inputs = call.inputs,
+  executable().kernels.of(program().instructions[instruction].value).run({.inputs = call.inputs,
                                                          .output = call.output,
-                                                         .packed = cores_.packed(instruction),
+                                                         .packed = cores_.packed(program().instructions[instruction].value),
                                                          .workspace = cores_.workspace(worker)});
   seconds_[static_cast<std::size_t>(worker)][instruction] += watch.seconds();
 }

@@ -65,7 +65,7 @@ class CoreSet {
   std::size_t hosted(std::int64_t core) const { return static_cast<std::size_t>(cores_.first() + core); }
   /// How many owners a value has on this rank: its cores, or the process itself.
   std::int64_t owners(ValueId id) const { return program().replicated(id) ? 1 : cores_.end() - cores_.first(); }
-  void pack_weights();
+  void pack_weights(std::size_t index);
   Segment make_segment(const std::vector<std::size_t>& instructions) const;
   void run_one(std::size_t index);
   void run_checked();

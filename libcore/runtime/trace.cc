@@ -13,6 +13,7 @@ std::string op_name(const Program& program, const Instruction& instruction) {
     case InstructionKind::kJoin: return "all_reduce";
     case InstructionKind::kFillMargin: return "fill_margin";
     case InstructionKind::kExchange: return "exchange";
+    case InstructionKind::kPack: return "pack";
   }
   return "";
 }

@@ -7,7 +7,9 @@ namespace {
 
 /// What all cores do together.
 bool is_barrier(const Program& program, const Instruction& instruction) {
-  if (instruction.kind == InstructionKind::kJoin || instruction.kind == InstructionKind::kExchange) return true;
+  if (instruction.kind == InstructionKind::kJoin || instruction.kind == InstructionKind::kExchange ||
+      instruction.kind == InstructionKind::kPack)
+    return true;
   return instruction.kind == InstructionKind::kCompute && program.replicated(instruction.value) && !instruction.partial;
 }
 

@@ -1,8 +1,9 @@
 // The order in which a core set runs a program, as a value: the runtime runs it, the model of the host prices it.
 //
-//   prologue   instructions that read parameters only and are independent, then the reordering of weights
+//   prologue   instructions that read parameters only and are independent
 //   segment    instructions without communication: every core walks them at its own pace, its blocks are tasks
-//   barrier    one instruction that involves all cores: the workers wait for each other before and after
+//   barrier    one instruction that involves all cores, or that the process does once (weights are packed): the workers wait
+//              for each other before and after
 //
 //   for (const ScheduleStep& step : schedule.steps) step.barrier ? run(step.instructions[0]) : run_segment(step.instructions);
 #pragma once

@@ -71,9 +71,19 @@ struct Bench {
       const char* name = instruction.kind == InstructionKind::kJoin         ? "all_reduce"
                          : instruction.kind == InstructionKind::kExchange   ? "exchange"
                          : instruction.kind == InstructionKind::kFillMargin ? "fill_margin"
+                         : instruction.kind == InstructionKind::kPack       ? "pack"
                                                                             : node.op.c_str();
       report.instructions.push_back({node.name, name, 0, compute ? flops_of(executable.program, instruction) : 0});
+      if (compute && is_convolution(node.op)) describe(executable, instruction.value, report.instructions.back());
     }
+  }
+
+  static void describe(const Executable& executable, ValueId id, TimedInstruction& timed) {
+    const HostKernels::Bound& bound = executable.kernels.by_value[static_cast<std::size_t>(id)];
+    timed.kernel = kConvKernelNames[static_cast<std::size_t>(kernel_of(executable.program.graph.node(id).attrs))];
+    timed.code = bound.kernel->code();
+    timed.workspace_bytes = bound.workspace_bytes;
+    timed.packed_bytes = bound.kernel->packed_bytes();
   }
 
   static void feed(const Node& input, const TensorView& box) {
@@ -139,14 +149,19 @@ BenchReport run_bench_kernels(const BenchOptions& options, Progress& progress) {
   }
   report.step_seconds.assign(static_cast<std::size_t>(options.steps), 0.0);
   for (std::size_t k = 0; k < index.size(); ++k) {
-    std::vector<double> times;
-    for (int step = 0; step < options.steps; ++step) {
+    std::vector<double> times, packs;
+    auto timed = [&](std::size_t instruction, int step) {
       const Stopwatch watch;
-      cores.run_instruction(index[k]);
-      times.push_back(watch.seconds());
-      report.step_seconds[static_cast<std::size_t>(step)] += times.back();
+      cores.run_instruction(instruction);
+      report.step_seconds[static_cast<std::size_t>(step)] += watch.seconds();
+      return watch.seconds();
+    };
+    for (int step = 0; step < options.steps; ++step) {
+      if (kept[k].packed_bytes > 0) packs.push_back(timed(index[k] - 1, step));  // other values have been where its weights lie
+      times.push_back(timed(index[k], step));
     }
     kept[k].worker_seconds = median(times);
+    kept[k].pack_seconds = median(packs);
     progress.update("bench kernels", static_cast<std::int64_t>(k) + 1, static_cast<std::int64_t>(index.size()), kept[k].layer);
   }
   report.instructions = std::move(kept);
@@ -160,10 +175,14 @@ nlohmann::ordered_json to_json(const BenchReport& report) {
   Json by_instruction = Json::array();
   for (const TimedInstruction& t : report.instructions) {
     by_op[t.op] += t.worker_seconds;
-    by_instruction.push_back({{"layer", t.layer},
-                              {"op", t.op},
-                              {"worker_seconds", t.worker_seconds},
-                              {"gflops_per_second", t.worker_seconds > 0 ? t.flops / t.worker_seconds * 1e-9 : 0.0}});
+    Json row = {{"layer", t.layer},
+                {"op", t.op},
+                {"worker_seconds", t.worker_seconds},
+                {"gflops_per_second", t.worker_seconds > 0 ? t.flops / t.worker_seconds * 1e-9 : 0.0}};
+    if (!t.kernel.empty())
+      row.update({{"kernel", t.kernel}, {"code", t.code}, {"workspace_bytes", t.workspace_bytes},
+                  {"packed_bytes", t.packed_bytes}, {"pack_seconds", t.pack_seconds}});
+    by_instruction.push_back(std::move(row));
   }
   const double middle = median(report.step_seconds);
   const Json predicted = report.predicted_seconds ? Json(*report.predicted_seconds) : Json(nullptr);

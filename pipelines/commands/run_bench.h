@@ -30,6 +30,10 @@ struct TimedInstruction {
   std::string layer, op;
   double worker_seconds = 0;  // of one step, summed over the workers
   double flops = 0;
+  // Of convolutions:
+  std::string kernel, code;  // chosen from the table; the library's name of what runs
+  std::int64_t workspace_bytes = 0, packed_bytes = 0;
+  double pack_seconds = 0;  // all workers together; only measured alone
 };
 
 struct BenchReport {
@@ -48,7 +52,8 @@ struct BenchReport {
 
 /// Whole training steps: forward, loss, backward, update by SGD with momentum.
 BenchReport run_bench_step(const BenchOptions& options, Progress& progress);
-/// The same step, then each convolution instruction alone, `steps` times; step_seconds holds their sums.
+/// The same step, then each convolution instruction alone, `steps` times, its packing before it; step_seconds holds the sums of
+/// both.
 BenchReport run_bench_kernels(const BenchOptions& options, Progress& progress);
 
 nlohmann::ordered_json to_json(const BenchReport& report);

@@ -10,9 +10,12 @@ std::string run_explain(const ModelSpec& spec, const Shape& extents, const std::
   if (stage == "graph") return to_text(build_graph(spec, extents, Phase::kPredict, spec.precision));
   Graph step = step_graph(build_graph(spec, extents, Phase::kTrain, spec.precision), op_table(), spec.cut.recompute);
   if (stage == "grad") return to_text(step);
-  const Lowered lowered = lower_to_memory(std::move(step), op_table(), spec.cut, {});
+  Lowered lowered = lower_to_memory(std::move(step), op_table(), spec.cut, {});
   if (stage == "program") return to_text(lowered.program);
-  if (stage == "memory") return to_text(lowered.program, lowered.memory);
+  if (stage == "memory") {
+    const Executable executable = make_executable(std::move(lowered), op_table(), {});
+    return to_text(executable.program, executable.memory);
+  }
   throw Error(ErrorKind::kConfig, "[explain] the stage \"" + stage + "\" is not known; expected graph, grad, program, memory");
 }
 

@@ -1,6 +1,7 @@
 #include "pipelines/profile/host_samples.h"
 
 #include <cmath>
+#include <set>
 
 namespace voxshard {
 namespace {
@@ -30,18 +31,39 @@ std::vector<ProductGrid> product_grids(bool quick) {
   return grids;
 }
 
+/// The op at a point of a grid.
+OpUse product_at(const OpDef& def, DType type, const Window& window, const Point& p, ConvKernel kernel) {
+  return def.sample.products({type, window, whole(p[0]), whole(p[1]), whole(p[2]), whole(p[3]), kernel});
+}
+
+/// The kernels that are chosen somewhere on the grid, at its largest rows.
+std::set<ConvKernel> chosen_kernels(const OpDef& def, DType type, const Window& window, const ProductGrid& grid) {
+  if (def.choose == nullptr) return {ConvKernel::kAny};
+  std::set<ConvKernel> kernels;
+  for (double in : grid.in)
+    for (double out : grid.out) {
+      const OpUse use = product_at(def, type, window, {in, out, grid.row.back(), grid.rows.back()}, ConvKernel::kAny);
+      kernels.insert(kernel_of(def.choose({use.attrs, use.inputs, def.infer(use.attrs, use.inputs)})));
+    }
+  return kernels;
+}
+
 void add_products(std::vector<HostSamples>& all, const OpDef& def, const SampleOptions& options) {
   for (const ProductGrid& grid : product_grids(options.quick))
     for (DType type : kStored) {
       const Window window = cubic(grid.kernel, grid.stride);
-      RateTable table{.op = def.name, .stored = type, .unit = "flop/s"};
-      table.window = {.taps = static_cast<int>(window.volume()), .patch = grid.kernel > 1 && grid.kernel == grid.stride};
-      table.axes = {{"in", grid.in}, {"out", grid.out}, {"row", grid.row}, {"rows", grid.rows}};
-      all.push_back({table, [=, &def](const Point& p) -> std::optional<Probe> {
-                       const double flops = 2 * static_cast<double>(table.window.taps) * p[0] * p[1] * p[2] * p[3];
-                       if (flops > options.most_flops) return std::nullopt;
-                       return op_probe(def, def.sample.products({type, window, whole(p[0]), whole(p[1]), whole(p[2]), whole(p[3])}));
-                     }});
+      for (ConvKernel kernel : chosen_kernels(def, type, window, grid)) {
+        RateTable table{.op = def.name, .stored = type, .unit = "flop/s"};
+        table.window = {.taps = static_cast<int>(window.volume()), .patch = grid.kernel > 1 && grid.kernel == grid.stride, .kernel = kernel};
+        table.axes = {{"in", grid.in}, {"out", grid.out}, {"row", grid.row}, {"rows", grid.rows}};
+        all.push_back({table, [=, &def](const Point& p) -> std::optional<Probe> {
+                         const double flops = 2 * static_cast<double>(table.window.taps) * p[0] * p[1] * p[2] * p[3];
+                         if (flops > options.most_flops) return std::nullopt;
+                         const OpUse use = product_at(def, type, window, p, kernel);
+                         if (def.runs != nullptr && !def.runs({use.attrs, use.inputs, def.infer(use.attrs, use.inputs)})) return std::nullopt;
+                         return op_probe(def, use);
+                       }});
+      }
     }
 }
 

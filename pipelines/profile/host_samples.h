@@ -15,7 +15,8 @@ namespace voxshard {
 struct HostSamples {
   using Point = std::array<double, RateTable::kMostAxes>;
   RateTable table;  // without values
-  /// What to time at a point; nothing where that would take too long (the nearest smaller point stands for it).
+  /// What to time at a point; nothing where that would take too long or its kernel does not compute it (the nearest smaller
+  /// point stands for it, else the nearest larger).
   std::function<std::optional<Probe>(const Point&)> use;
 };
 

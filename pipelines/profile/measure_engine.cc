@@ -51,8 +51,8 @@ double task_seconds(WorkerPool& pool, double barrier_s) {
   graph.outputs["y"] = x;
   SmallSet set(graph, {.partition = {1, kCores, 1, 1, 1}}, pool);
   const double seconds = quartile_seconds(40, [&] { set.cores.run(); });
-  // The prologue and the packing, both empty, wake the workers too. The workers hand out tasks in turn.
-  return std::max(1e-8, (seconds - 3 * barrier_s) / (kCores * kOps) * pool.workers());
+  // The prologue, which is empty, wakes the workers too. The workers hand out tasks in turn.
+  return std::max(1e-8, (seconds - 2 * barrier_s) / (kCores * kOps) * pool.workers());
 }
 
 /// Seconds of the only join of a graph.

@@ -99,17 +99,21 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-/// A point that was too costly takes the rate of the next smaller one along the last axis that has one.
+/// A point that was too costly takes the rate of the next smaller one along the last axis that has one; then one that its
+/// kernel does not compute that of the next larger one.
 void fill_gaps(RateTable& table) {
-  for (std::size_t i = 0; i < table.values.size(); ++i) {
-    std::size_t stride = 1;
-    for (std::size_t a = table.axes.size(); a-- > 0 && table.values[i] == 0;) {
-      const std::size_t count = table.axes[a].points.size();
-      if (i / stride % count > 0) table.values[i] = table.values[i - stride];
-      stride *= count;
+  for (const bool upward : {true, false})
+    for (std::size_t n = 0; n < table.values.size(); ++n) {
+      const std::size_t i = upward ? n : table.values.size() - 1 - n;
+      std::size_t stride = 1;
+      for (std::size_t a = table.axes.size(); a-- > 0 && table.values[i] == 0;) {
+        const std::size_t count = table.axes[a].points.size();
+        if (upward && i / stride % count > 0) table.values[i] = table.values[i - stride];
+        if (!upward && i / stride % count + 1 < count) table.values[i] = table.values[i + stride];
+        stride *= count;
+      }
     }
-    ensure(table.values[i] > 0, "the smallest point of a table was measured");
-  }
+  for (double value : table.values) ensure(value > 0, "some point of a table was measured");
 }
 
 void measure_tables(Bench& bench, std::vector<HostSamples>& samples, int passes, Progress& progress) {
@@ -151,14 +155,16 @@ void measure_alone(Bench& bench, const std::vector<HostSamples>& samples, HostRa
   rates.alone_memory = memory.empty() ? 1 : median(memory);
 }
 
-/// Bytes of weights that a worker reorders per second.
-RateTable measure_pack(Bench& bench, DType type) {
-  const Shape x = {1, 6, 6, 6, 64}, weights = {3, 3, 3, 64, 64};
+/// Bytes of weights that a worker reorders per second for the kernel that is measured in `table`.
+RateTable measure_pack(Bench& bench, const RateTable& table) {
   const Window window{{3, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, {0, 0, 0}};
-  const Probe probe = op_probe(op_table().at("conv"), {.attrs = ConvAttrs{.window = window, .dtype = type}, .inputs = {{type, x}, {type, weights}}});
+  const OpDef& conv = op_table().at(table.op);
+  const Probe probe = op_probe(conv, conv.sample.products({table.stored, window, 64, 64, 48, 512, table.window.kernel}));
   std::vector<double> rates;
   for (int i = 0; i < 5; ++i) rates.push_back(probe.pack_bytes / bench.pack_seconds(probe));
-  return {.op = "pack", .stored = type, .unit = "byte/s", .how = "a kernel's own reordering; processor time, median of 5", .values = {median(rates)}};
+  RateTable pack{.op = "pack", .stored = table.stored, .unit = "byte/s", .how = "a kernel's own reordering; processor time, median of 5", .values = {median(rates)}};
+  pack.window.kernel = table.window.kernel;
+  return pack;
 }
 
 }  // namespace
@@ -169,8 +175,12 @@ HostRates measure_host(const MeasureOptions& options, Progress& progress) {
   std::vector<HostSamples> samples = host_samples(op_table(), {.quick = options.quick, .most_flops = options.most_flops});
   measure_tables(bench, samples, options.quick ? 2 : 3, progress);
   measure_alone(bench, samples, rates);
-  for (HostSamples& s : samples) rates.tables.push_back(std::move(s.table));
-  for (DType type : {DType::kF32, DType::kBF16}) rates.tables.push_back(measure_pack(bench, type));
+  std::vector<RateTable> packs;
+  for (HostSamples& s : samples) {
+    if (s.table.op == "conv" && s.table.window.taps == 27) packs.push_back(measure_pack(bench, s.table));
+    rates.tables.push_back(std::move(s.table));
+  }
+  for (RateTable& pack : packs) rates.tables.push_back(std::move(pack));
   measure_engine(bench.pool(), rates);
   return rates;
 }

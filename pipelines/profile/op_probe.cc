@@ -79,7 +79,7 @@ Probe op_probe(const OpDef& def, const OpUse& use) {
   probe.pack = [placed, packed_bytes](const ProbeMemory& memory) {
     if (packed_bytes == 0) return;
     const auto inputs = placed->inputs_in(memory);
-    placed->kernel->pack(inputs[static_cast<std::size_t>(placed->kernel->packed_input())], memory.scratch() + placed->packed_at);
+    placed->kernel->pack_all(inputs[static_cast<std::size_t>(placed->kernel->packed_input())], memory.scratch() + placed->packed_at);
   };
   probe.run = [placed](const ProbeMemory& memory) {
     const auto inputs = placed->inputs_in(memory);

@@ -99,6 +99,7 @@ std::vector<bool> cores_at_work(const Program& program, std::size_t index) {
       for (std::size_t c = 0; c < held.size(); ++c) works[c] = !whole.contains(held[c]);
       break;
     }
+    case InstructionKind::kPack: break;  // of the host
     case InstructionKind::kExchange:
       for (const Copy& copy : instruction.copies)
         works[static_cast<std::size_t>(copy.from)] = works[static_cast<std::size_t>(copy.to)] = true;

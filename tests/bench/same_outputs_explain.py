@@ -9,7 +9,8 @@ from same_outputs_compare import Difference, short
 
 
 class Fact(typing.NamedTuple):
-    kind: str           # node, output, gradient, effect; mesh, input, compute, join, fill_margin, exchange; arena, buffer, pool
+    kind: str           # node, output, gradient, effect; mesh, input, compute, pack, join, fill_margin, exchange; arena, buffer,
+                        # pool, packed
     name: str = ""
     op: str = ""
     type: str = ""      # f32[1x16x16x16x4]
@@ -35,12 +36,14 @@ FORMS = [  # in the order in which they are tried
     ("backward", r"backward (?P<inputs>%\d+)"),
     ("mesh", r"mesh (?P<name>.*)"),
     ("input", rf"input +(?P<name>\S+) : {TYPE}(, (?P<blocks>replicated))?{BOXES}"),
-    ("compute", rf"compute +(?P<name>\S+) = (?P<op>\S+) : {TYPE}, (?P<blocks>(replicated|\d+)( blocks)?(, partial)?){BOXES}"),
+    ("compute", rf"compute +(?P<name>\S+) = (?P<op>\S+)( by \S+)? : {TYPE}, (?P<blocks>(replicated|\d+)( blocks)?(, partial)?){BOXES}"),
+    ("pack", r"pack +weights of (?P<name>\S+), (?P<bytes>\d+) bytes"),
     ("join", rf"join +(?P<name>\S+) : {TYPE}, (?P<bytes>\d+) bytes"),
     ("fill_margin", r"fill_margin +(?P<name>\S+), (?P<bytes>\d+) bytes"),
     ("exchange", r"exchange +(?P<name>\S+), (?P<copies>\d+) copies, (?P<bytes>\d+) bytes, the widest (?P<widest>\d+)"),
     ("arena", r"arena (?P<name>\d+): (?P<bytes>\d+) bytes, (?P<blocks>\d+) buffers"),
     ("buffer", rf" +\+(?P<owned>\d+) (?P<bytes>\d+) bytes, instructions (?P<halo>\d+\.\.\d+): (?P<name>.+) (?P<held>{BOX})"),
+    ("packed", r"packed weights, each around its layer: (?P<bytes>\d+) bytes in all, the pool is (?P<widest>\d+) larger for them"),
     ("pool", r"process pool: (?P<bytes>\d+) bytes; parameters and states: (?P<held>\d+) bytes"),
 ]
 FORMS = [(kind, re.compile(form)) for kind, form in FORMS]

@@ -1,7 +1,7 @@
 // Convolution: blocks = whole, workspaces, threads.
 #include <thread>
 
-#include "libcore/kernels/fast/conv_weight_grad.h"
+#include "libcore/kernels/fast/conv_kernels.h"
 #include "tests/kernels/conv_scene.h"
 
 namespace voxshard {

@@ -1,7 +1,7 @@
 // Convolution: hand-sized numbers, gradients by central differences, fast = reference over a grid.
 #include "tests/kernels/conv_scene.h"
 
-#include "libcore/kernels/fast/conv_weight_grad.h"
+#include "libcore/kernels/fast/conv_kernels.h"
 
 namespace voxshard {
 namespace {

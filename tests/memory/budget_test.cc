@@ -80,7 +80,7 @@ TEST(Budget, NoBudgetMeansNoLimit) {
 TEST(Budget, WhatACoreNeedsIsItsArenaAndWhatTheProcessHolds) {
   UNetScene scene({.partition = "1x2x1x2x1", .workers = 3, .optimizer_slots = 2});
   const Executable& e = scene.session.plan(scene.extents, Phase::kTrain);
-  std::int64_t shared = e.memory.process.bytes + e.memory.parameter_bytes + e.kernels.total_packed_bytes();
+  std::int64_t shared = e.memory.process.bytes + e.memory.parameter_bytes;
   std::int64_t arenas = 0;
   for (const Node& node : e.program.graph.nodes())
     if (node.role == Role::kParameter) shared += 2 * node.type.bytes();

@@ -152,10 +152,11 @@ TEST(Exchange, SamplesNeverMoveBetweenReplicas) {
 
 TEST(Exchange, AValueWithMarginsOutsideTheImageIsFilledBeforeItIsRead) {
   const Program program = cut(kThree, {1, 2, 1, 1});
-  ASSERT_EQ(program.instructions.size(), 3U);
+  ASSERT_EQ(program.instructions.size(), 4U);
   EXPECT_EQ(program.instructions[0].kind, InstructionKind::kFillMargin);
   EXPECT_EQ(program.instructions[1].kind, InstructionKind::kExchange);
-  EXPECT_EQ(program.instructions[2].kind, InstructionKind::kCompute);
+  EXPECT_EQ(program.instructions[2].kind, InstructionKind::kPack);
+  EXPECT_EQ(program.instructions[3].kind, InstructionKind::kCompute);
 }
 
 // H: owned -> held is linear; its transpose adds each margin voxel to its owner. <H x, y> = <x, H^T y>.

@@ -110,6 +110,19 @@ TEST(VerifyProgram, FindsAValueThatIsReadBeforeItIsComputed) {
       "before it is ready");
 }
 
+TEST(VerifyProgram, FindsWeightsThatArePackedTooLateOrNotAtAll) {
+  auto drop = [](Program& p) {
+    p.instructions.erase(p.instructions.begin() + static_cast<std::ptrdiff_t>(index_of(p, InstructionKind::kPack, "conv")));
+  };
+  expect_found(drop, "is computed before its weights are packed");
+  expect_found(
+      [](Program& p) {
+        std::swap(p.instructions[index_of(p, InstructionKind::kPack, "conv")],
+                  p.instructions[index_of(p, InstructionKind::kCompute, "conv")]);
+      },
+      "is computed before its weights are packed");
+}
+
 TEST(VerifyProgram, FindsAMarginThatIsReadBeforeItArrives) {
   expect_found(
       [](Program& p) { std::swap(image_exchange(p), p.instructions[index_of(p, InstructionKind::kCompute, "conv")]); },
@@ -173,6 +186,7 @@ TEST(Program, TextFormShowsShapesBoxesHalosAndBytes) {
             "halo low 0x1x1x0 high 0x1x1x0; cut like the mesh\n"
             "fill_margin  image, 152 bytes\n"
             "exchange     image, 4 copies, 64 bytes, the widest 16\n"
+            "pack         weights of conv, 72 bytes\n"
             "compute      conv = conv : f32[1x9x4x2], 3 blocks, core 0 owns [0:1, 0:3, 0:4, 0:2], no halo; carried from image\n"
             "compute      sum = channel_sum : f32[2], 3 blocks, partial\n"
             "join         sum : f32[2], 8 bytes\n");

@@ -17,6 +17,7 @@ inline constexpr std::string_view kProgramByHand = R"(
   value %2 cut 0:1 | 0:3 3:6 | 0:4
   fill_margin %0
   exchange %0 1>0 [0:1, 3:4, 0:4, 0:1], 0>1 [0:1, 2:3, 0:4, 0:1]
+  pack %2
   compute %2 | [0:1, 0:3, 0:4, 0:2] | [0:1, 3:6, 0:4, 0:2]
   compute %3 partial | [0:1, 0:3, 0:4, 0:2] | [0:1, 3:6, 0:4, 0:2]
   join %3

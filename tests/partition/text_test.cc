@@ -76,8 +76,10 @@ TEST(ParseProgram, RefusesWithTheLineAndWhatIsWrong) {
            Wrong{"exchange %0", "exchange %1", "a replicated value is not exchanged"},
            Wrong{"compute %2 |", "compute %0 |", "image is not computed"},
            Wrong{"compute %2 | [0:1, 0:3, 0:4, 0:2]", "compute %2", "the blocks of 2 cores"},
-           Wrong{"join %3", "reduce %3", "an instruction: compute, join, fill_margin, exchange"},
-           Wrong{"prologue 0", "prologue 6", "there are not as many instructions"},
+           Wrong{"pack %2", "pack %3", "sum has no weights to pack"},
+           Wrong{"pack %2", "pack %0", "image has no weights to pack"},
+           Wrong{"join %3", "reduce %3", "an instruction: compute, join, fill_margin, exchange, pack"},
+           Wrong{"prologue 0", "prologue 7", "there are not as many instructions"},
        }) {
     std::string text(kProgramByHand);
     text.replace(text.find(wrong.from), wrong.from.size(), wrong.to);

@@ -60,6 +60,9 @@ class OpPricer {
   std::map<std::pair<Dims, double>, HostTask> known_;
 };
 
+/// Of a task that packs weights, in our kernels and, about, in the library's.
+constexpr std::int64_t kChannelsPerPackTask = 64;
+
 class Walk {
  public:
   Walk(const Program& program, const OpTable& ops, const HostRates& rates)
@@ -109,29 +112,25 @@ class Walk {
     price.slowest = slowest;
   }
 
-  /// Weights are converted, then reordered for the kernels, both task by task.
+  /// Weights are converted, task by task.
   void prologue() {
     const double begin = now_;
     TaskPile pile;
     for (std::size_t i = 0; i < program_.prologue; ++i) pile.add(alone(i));
     now_ += pile.seconds(rates_);
     for (std::size_t i = 0; i < program_.prologue; ++i) set(i, begin, now_, {.memory_s = alone(i)});
-    TaskPile packs;
-    for (const Instruction& instruction : program_.instructions) packs.add(packed_bytes(instruction) / rate("pack", DType::kF32, 0, 0));
-    now_ += packs.seconds(rates_);
   }
 
-  /// Bytes of weights that a kernel with products reads: its inputs with one axis per tap axis and two for channels.
-  double packed_bytes(const Instruction& instruction) const {
-    if (instruction.kind != InstructionKind::kCompute || instruction.partial) return 0;
+  /// Weights are reordered by tasks of some output channels.
+  InstructionPrice pack(const Instruction& instruction) {
     const Node& node = program_.graph.node(instruction.value);
-    double bytes = 0;
-    const Window* window = window_of(node.attrs);
-    if (window != nullptr && ops_.at(node.op).driver < 0)
-      for (ValueId input : node.inputs)
-        if (program_.replicated(input) && program_.graph.node(input).type.shape.rank() == window->rank() + 2)
-          bytes += static_cast<double>(program_.graph.node(input).type.bytes());
-    return bytes;
+    const auto types = program_.graph.input_types(instruction.value);
+    const TensorType& weights = types[static_cast<std::size_t>(ops_.at(node.op).packed({node.attrs, types, node.type}))];
+    const RateTable& table = rates_.at("pack", weights.dtype, {.kernel = kernel_of(node.attrs)});
+    const double tasks = std::ceil(static_cast<double>(node.type.shape.back()) / static_cast<double>(kChannelsPerPackTask));
+    const double seconds = static_cast<double>(weights.bytes()) / table.at({}) / std::min<double>(tasks, rates_.threads);
+    now_ += rates_.barrier_s + seconds;
+    return {.slowest = {.memory_s = seconds, .overhead_s = rates_.barrier_s}};
   }
 
   void add_stage(std::size_t index) {
@@ -176,6 +175,7 @@ class Walk {
     switch (instruction.kind) {
       case InstructionKind::kJoin: price = join(index); break;
       case InstructionKind::kExchange: price = exchange(instruction); break;
+      case InstructionKind::kPack: price = pack(instruction); break;
       default: {
         const double seconds = alone(index);
         price.slowest = {.memory_s = seconds, .overhead_s = rates_.barrier_s};

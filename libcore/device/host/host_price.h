@@ -6,7 +6,7 @@
 //
 // In the price of an instruction, matrix_s is arithmetic, memory_s what is bound by memory, link_s copying, and overhead_s
 // the handing out of tasks. Here a host cannot feed the next step while the cores run this one: the same workers do both,
-// so step_s is device_s + feed_s. device_s holds the reordering of weights and the optimizer's update too.
+// so step_s is device_s + feed_s. device_s holds the optimizer's update too.
 #pragma once
 
 #include "libcore/device/device.h"

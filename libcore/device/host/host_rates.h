@@ -18,10 +18,11 @@
 namespace voxshard {
 
 /// Which kernel of an op: taps and `patch` tell windows apart (patch: kernel == stride, a matrix product of patches);
-/// taps is 0 where nothing is multiplied.
+/// taps is 0 where nothing is multiplied. `kernel`: the one that was chosen, of ops with a choice; rates are of the direct count.
 struct RateWindow {
   int taps = 0;
   bool patch = false;
+  ConvKernel kernel = ConvKernel::kAny;
   friend bool operator==(const RateWindow&, const RateWindow&) = default;
 };
 RateWindow rate_window(const Attributes& attrs, const Work& work);
@@ -61,7 +62,7 @@ struct HostRates {
   double alone_compute = 1, alone_memory = 1;
   std::vector<RateTable> tables;
 
-  /// The table of that op and type; with the nearest window, and the other type where its own was not measured. Errors:
+  /// The table of that op and type; with the nearest window, and the other kernel or type where its own was not measured. Errors:
   /// kConfig when the op was not measured.
   const RateTable& at(std::string_view op, DType stored, RateWindow window) const;
 };

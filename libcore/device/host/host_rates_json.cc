@@ -1,7 +1,7 @@
 // Rates to JSON and back; refuses what a price could not be made of.
 //
 //   "task": {"value": 1.3, "unit": "us", "kind": "measured", "how": "..."}
-//   "rates": [{"op": "conv", "stored": "f32", "taps": 27, "patch": false, "unit": "flop/s", "kind": "measured",
+//   "rates": [{"op": "conv", "stored": "f32", "taps": 27, "patch": false, "kernel": "library", "unit": "flop/s", "kind": "measured",
 //              "how": "...", "axes": {"in": [1, 4, ...], "out": [...], "row": [...], "rows": [...]}, "values": [...]}]
 #include <algorithm>
 #include <cmath>
@@ -81,7 +81,7 @@ class Reader {
   }
   RateTable table(const Json& json, const std::string& where) const {
     RateTable t{.op = text(json, where, "op"), .stored = dtype(json, where)};
-    t.window = {.taps = whole(json, where, "taps"), .patch = flag(json, where, "patch")};
+    t.window = {.taps = whole(json, where, "taps"), .patch = flag(json, where, "patch"), .kernel = kernel(json, where)};
     t.unit = text(json, where, "unit");
     if (t.unit != "flop/s" && t.unit != "byte/s" && t.unit != "element/s")
       throw wrong(where + "unit", "should be flop/s, byte/s or element/s, got \"" + t.unit + "\"");
@@ -132,6 +132,14 @@ class Reader {
       throw wrong(where + key, "should be a whole number");
     return value.get<int>();
   }
+  /// A table without one is of any kernel.
+  ConvKernel kernel(const Json& json, const std::string& where) const {
+    if (!json.contains("kernel")) return ConvKernel::kAny;
+    const std::string name = text(json, where, "kernel");
+    for (std::size_t i = 0; i < std::size(kConvKernelNames); ++i)
+      if (name == kConvKernelNames[i]) return static_cast<ConvKernel>(i);
+    throw wrong(where + "kernel", "\"" + name + "\" is not known");
+  }
   DType dtype(const Json& json, const std::string& where) const {
     const std::string name = text(json, where, "stored");
     for (DType type : {DType::kF32, DType::kBF16, DType::kF64})
@@ -163,6 +171,7 @@ OrderedJson to_json(const HostRates& rates) {
                              {"stored", dtype_name(t.stored)},
                              {"taps", t.window.taps},
                              {"patch", t.window.patch},
+                             {"kernel", kConvKernelNames[static_cast<std::size_t>(t.window.kernel)]},
                              {"unit", t.unit},
                              {"kind", "measured"},
                              {"how", t.how},

@@ -3,7 +3,7 @@
 #include <memory>
 #include <vector>
 
-#include "libcore/kernels/conv.h"
+#include "libcore/kernels/fast/conv_kernels.h"
 #include "libcore/kernels/fast/conv_slabs.h"
 
 namespace voxshard {
@@ -19,13 +19,18 @@ class ForwardKernel : public Kernel {
         patches_(parts == 1 && is_patch_window(window_)),
         conv_(patches_ ? unit_window() : window_, engine_weights(), dtype) {}
 
+  std::string code() const override { return conv_.code(); }
+
   std::int64_t packed_bytes() const override { return conv_.packed_bytes(); }
 
   int packed_input() const override { return static_cast<int>(parts_); }
 
-  void pack(const TensorView& w, std::byte* packed) const override {
+  std::int64_t pack_tasks() const override { return conv_.pack_tasks(); }
+
+  void pack(const TensorView& w, std::byte* packed, std::int64_t task) const override {
     ensure(w.is_dense() && w.extent() == weights_, "weights are dense");
-    conv_.pack(w.data, w.dtype, dense_strides(engine_weights()), packed);
+    const std::byte* plain = w.data + task * conv_.pack_channels() * dtype_bytes(w.dtype);
+    conv_.pack(plain, w.dtype, dense_strides(engine_weights()), packed, task);
   }
 
   std::int64_t workspace_bytes(const KernelCall& call) const override { return conv_.workspace_bytes(io(call)); }
@@ -77,21 +82,10 @@ class ForwardKernel : public Kernel {
 };
 
 }  // namespace
-}  // namespace fast
 
-std::unique_ptr<Kernel> make_conv_forward(KernelSet set, const Window& window, const Shape& weights, DType dtype,
-                                          std::size_t parts) {
-  if (set == KernelSet::kFast && (dtype == DType::kF32 || dtype == DType::kBF16))
-    return std::make_unique<fast::ForwardKernel>(window, weights, dtype, parts);
-  return std::make_unique<FunctionKernel>(
-      [window = window.lifted(), shape = fast::conv_weights(weights), parts](const KernelCall& call) {
-        const TensorView& kernel = call.inputs[parts];
-        const TensorView w = dense_view(kernel.data, kernel.dtype, Box::whole(shape));
-        const TensorView* bias = call.inputs.size() > parts + 1 ? &call.inputs[parts + 1] : nullptr;
-        std::vector<TensorView> xs;
-        for (std::size_t i = 0; i < parts; ++i) xs.push_back(call.inputs[i].lifted());
-        reference::conv_forward(xs, w, bias, call.output.lifted(), window);
-      });
+std::unique_ptr<Kernel> make_library_forward(const ConvUse& use) {
+  return std::make_unique<ForwardKernel>(use.window, use.weights, use.dtype, use.parts);
 }
 
+}  // namespace fast
 }  // namespace voxshard

@@ -9,7 +9,7 @@
 #include <numeric>
 #include <vector>
 
-#include "libcore/kernels/conv.h"
+#include "libcore/kernels/fast/conv_kernels.h"
 #include "libcore/kernels/fast/conv_slabs.h"
 #include "libcore/tensor/rows.h"
 
@@ -49,6 +49,12 @@ class InputGradKernel : public Kernel {
         for (std::int64_t rw = 0; rw < window_.stride[2]; ++rw) add_phase({rd, rh, rw}, w, dtype);
   }
 
+  std::string code() const override {
+    for (const Phase& phase : phases_)
+      if (phase.conv) return phase.conv->code();
+    return Kernel::code();
+  }
+
   std::int64_t packed_bytes() const override {
     std::int64_t bytes = 0;
     for (const Phase& phase : phases_)
@@ -58,22 +64,20 @@ class InputGradKernel : public Kernel {
 
   int packed_input() const override { return 1; }
 
-  void pack(const TensorView& w, std::byte* packed) const override {
+  /// The phases' tasks, one phase after another.
+  std::int64_t pack_tasks() const override {
+    std::int64_t tasks = 0;
+    for (const Phase& phase : phases_)
+      if (phase.conv) tasks += phase.conv->pack_tasks();
+    return tasks;
+  }
+
+  void pack(const TensorView& w, std::byte* packed, std::int64_t task) const override {
     ensure(w.is_dense() && w.extent() == weights_, "weights are dense");
-    const Shape full = conv_weights(weights_);
-    const std::int64_t ci = channels_, co = full[4], row_bytes = co * dtype_bytes(w.dtype), tap_bytes = ci * row_bytes;
-    if (patches_) return phases_[0].conv->pack(w.data, w.dtype, {0, 0, 0, 1, co}, packed);
-    std::vector<std::byte> taps(static_cast<std::size_t>(window_.volume() * tap_bytes));
     for (const Phase& phase : phases_) {
       if (!phase.conv) continue;
-      std::byte* to = taps.data();
-      for (std::int64_t tap : phase.taps) {
-        std::memcpy(to, w.data + (tap * full[3] + channel_) * row_bytes, static_cast<std::size_t>(tap_bytes));
-        to += tap_bytes;
-      }
-      const Dims& kernel = phase.conv->kernel();
-      phase.conv->pack(taps.data(), w.dtype, {kernel[1] * kernel[2] * ci * co, kernel[2] * ci * co, ci * co, 1, co},
-                       packed);
+      if (task < phase.conv->pack_tasks()) return pack_phase(phase, w, packed, task);
+      task -= phase.conv->pack_tasks();
       packed += aligned_bytes(phase.conv->packed_bytes());
     }
   }
@@ -99,6 +103,21 @@ class InputGradKernel : public Kernel {
   }
 
  private:
+  void pack_phase(const Phase& phase, const TensorView& w, std::byte* packed, std::int64_t task) const {
+    const Shape full = conv_weights(weights_);
+    const std::int64_t rows = phase.conv->pack_channels(), first = task * rows, co = full[4], row_bytes = co * dtype_bytes(w.dtype);
+    if (patches_) return phase.conv->pack(w.data + first * row_bytes, w.dtype, {0, 0, 0, 1, co}, packed, task);
+    std::vector<std::byte> taps(phase.taps.size() * static_cast<std::size_t>(rows * row_bytes));
+    std::byte* to = taps.data();
+    for (std::int64_t tap : phase.taps) {
+      std::memcpy(to, w.data + (tap * full[3] + channel_ + first) * row_bytes, static_cast<std::size_t>(rows * row_bytes));
+      to += rows * row_bytes;
+    }
+    const Dims& kernel = phase.conv->kernel();
+    const std::int64_t tap = rows * co;
+    phase.conv->pack(taps.data(), w.dtype, {kernel[1] * kernel[2] * tap, kernel[2] * tap, tap, 1, co}, packed, task);
+  }
+
   void add_phase(const Dims& offset, const Shape& w, DType dtype) {
     Window sub = empty_window();
     std::vector<std::int64_t> taps_of[3];
@@ -169,22 +188,12 @@ class InputGradKernel : public Kernel {
 };
 
 }  // namespace
-}  // namespace fast
 
-std::unique_ptr<Kernel> make_conv_input_grad(KernelSet set, const Window& window, const Shape& weights, DType dtype,
-                                             std::int64_t channel, std::int64_t channels) {
-  const Shape shape = fast::conv_weights(weights);
-  if (channels < 0) channels = shape[3];
-  ensure(channel >= 0 && channel + channels <= shape[3], "the channels of an input gradient are in the weights");
-  if (set == KernelSet::kFast && (dtype == DType::kF32 || dtype == DType::kBF16))
-    return std::make_unique<fast::InputGradKernel>(window, weights, dtype, channel, channels);
-  return std::make_unique<FunctionKernel>([window = window.lifted(), shape, channel, channels](const KernelCall& call) {
-    Box slice = Box::whole(shape);
-    slice.set(3, channel, channel + channels);
-    const TensorView w = dense_view(call.inputs[1].data, call.inputs[1].dtype, Box::whole(shape)).sub(slice);
-    const TensorView* bias = call.inputs.size() > 2 ? &call.inputs[2] : nullptr;
-    reference::conv_input_grad(call.inputs[0].lifted(), w, bias, call.output.lifted(), window);
-  });
+std::unique_ptr<Kernel> make_library_input_grad(const ConvUse& use) {
+  const std::int64_t all = conv_weights(use.weights)[3];
+  return std::make_unique<InputGradKernel>(use.window, use.weights, use.dtype, use.channel,
+                                           use.channels < 0 ? all : use.channels);
 }
 
+}  // namespace fast
 }  // namespace voxshard

@@ -16,6 +16,9 @@ namespace voxshard::fast {
 namespace {
 
 constexpr std::int64_t kSlabBytes = 16 << 20;  // target for packed source + result of one slab, in f32
+constexpr std::int64_t kMostWorkspace = 32 << 20;  // with the library's scratch and reordered weights; smaller slabs if need be
+
+constexpr std::int64_t kChannelsPerPack = 64;  // a multiple of the library's usual blocks
 
 std::int64_t bytes_of(const Box& box, DType type) { return aligned_bytes(box.count() * dtype_bytes(type)); }
 
@@ -37,12 +40,16 @@ SlabConv::SlabConv(const Window& window, const Shape& weights, DType dtype) : wi
   }
   if (conv == nullptr) conv = LibraryConv::forward(g, nullptr, false);
   if (conv == nullptr) conv = LibraryConv::forward(g, nullptr, true);
-  if (conv != nullptr) layout_ = conv->weights();
+  if (conv == nullptr) return;
+  layout_ = conv->weights();
+  code_ = conv->name();
+  if (weights[4] % kChannelsPerPack == 0 && layout_.keeps_apart(weights, kChannelsPerPack)) pack_tasks_ = weights[4] / kChannelsPerPack;
 }
 
 std::int64_t SlabConv::packed_bytes() const { return layout_.empty() ? 4 * element_count(weights_) : layout_.bytes(); }
 
-void SlabConv::pack(const std::byte* plain, DType type, const Dims& strides, std::byte* packed) const {
+void SlabConv::pack(const std::byte* plain, DType type, const Dims& strides, std::byte* packed, std::int64_t task) const {
+  if (pack_tasks_ > 1) return layout_.pack_channels(plain, type, weights_, strides, packed, task * pack_channels(), pack_channels());
   if (!layout_.empty()) return layout_.pack(plain, type, weights_, strides, packed);
   const TensorView from{const_cast<std::byte*>(plain), type, Box::whole(weights_), strides};
   const TensorView to = dense_view(packed, DType::kF32, from.box);
@@ -101,7 +108,8 @@ void SlabConv::for_each_slab(const SlabIo& io, const std::function<void(const Bo
   for (std::int64_t n = io.out.begin[0]; n < io.out.end(0); ++n) {
     const Box sample = sample_of(io.out, n);
     TensorView unused;
-    if (io.source(read_box(sample), compute_, unused) && io.target(sample, dst_type(io), unused)) {
+    const bool in_place = io.source(read_box(sample), compute_, unused) && io.target(sample, dst_type(io), unused);
+    if (in_place && need(io, sample).bytes() <= kMostWorkspace) {
       body(sample);
       continue;
     }
@@ -109,12 +117,24 @@ void SlabConv::for_each_slab(const SlabIo& io, const std::function<void(const Bo
     Box part = sample;
     part.set(1, sample.begin[1], sample.begin[1] + 1);
     const std::int64_t plane = 4 * (read_box(part).count() / (window_.span(0)) * window_.stride[0] + part.count());
-    const std::int64_t planes = std::max<std::int64_t>(1, kSlabBytes / std::max<std::int64_t>(1, plane));
+    std::int64_t planes = std::max<std::int64_t>(1, kSlabBytes / std::max<std::int64_t>(1, plane));
     std::int64_t rows = part.extent[2];
     if (plane > kSlabBytes) {
       part.set(2, sample.begin[2], sample.begin[2] + 1);
       rows = std::max<std::int64_t>(
           1, kSlabBytes / (4 * (read_box(part).count() / window_.span(1) * window_.stride[1] + part.count())));
+    }
+    planes = std::min(planes, sample.extent[1]);
+    rows = std::min(rows, sample.extent[2]);
+    auto first_slab = [&] {
+      Box slab = sample;
+      slab.set(1, sample.begin[1], sample.begin[1] + planes);
+      slab.set(2, sample.begin[2], sample.begin[2] + rows);
+      return slab;
+    };
+    while (planes * rows > 1 && need(io, first_slab()).bytes() > kMostWorkspace) {
+      std::int64_t& largest = planes > 1 ? planes : rows;
+      largest = (largest + 1) / 2;
     }
     for (std::int64_t d = sample.begin[1]; d < sample.end(1); d += planes)
       for (std::int64_t h = sample.begin[2]; h < sample.end(2); h += rows) {
@@ -146,7 +166,7 @@ std::int64_t SlabConv::workspace_bytes(const SlabIo& io) const {
   std::int64_t most = 0;
   for_each_slab(io, [&](const Box& slab) {
     const Need n = need(io, slab);
-    most = std::max(most, n.src + n.dst + n.weights + n.scratch);
+    most = std::max(most, n.bytes());
   });
   return most + aligned_bytes(4 * weights_[4]);
 }

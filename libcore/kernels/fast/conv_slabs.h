@@ -9,6 +9,7 @@
 #include <map>
 #include <mutex>
 #include <span>
+#include <string>
 
 #include "libcore/kernels/fast/onednn.h"
 
@@ -34,9 +35,15 @@ class SlabConv {
   SlabConv(const Window& window, const Shape& weights, DType dtype);
 
   const Dims& kernel() const { return window_.kernel; }
+  /// The library's name of its code for the usual slab.
+  const std::string& code() const { return code_; }
   std::int64_t packed_bytes() const;
-  /// `strides` in elements of `plain`, for (KD, KH, KW, Ci, Co).
-  void pack(const std::byte* plain, DType type, const Dims& strides, std::byte* packed) const;
+  /// Tasks of some output channels each; 1 where the library's order does not keep them apart.
+  std::int64_t pack_tasks() const { return pack_tasks_; }
+  /// Output channels of a task.
+  std::int64_t pack_channels() const { return weights_[4] / pack_tasks_; }
+  /// The part of `task`; `plain` is at its first output channel, with `strides` in elements for (KD, KH, KW, Ci, Co).
+  void pack(const std::byte* plain, DType type, const Dims& strides, std::byte* packed, std::int64_t task) const;
   std::int64_t workspace_bytes(const SlabIo& io) const;
   /// `bias` of any type, may be null; it is repeated until there are Co values.
   void run(const SlabIo& io, const std::byte* packed, const TensorView* bias, std::byte* workspace) const;
@@ -51,6 +58,7 @@ class SlabConv {
   };
   struct Need {
     std::int64_t src = 0, dst = 0, weights = 0, scratch = 0;
+    std::int64_t bytes() const { return src + dst + weights + scratch; }
   };
 
   Plan plan(const Box& slab, DType dst_type) const;
@@ -63,6 +71,8 @@ class SlabConv {
   Shape weights_;
   DType compute_ = DType::kF32;
   WeightsLayout layout_;  // empty: packed weights are plain f32
+  std::string code_ = "plain loops";
+  std::int64_t pack_tasks_ = 1;
   mutable std::mutex mutex_;
   mutable std::map<Dims, Plan> plans_;
 };

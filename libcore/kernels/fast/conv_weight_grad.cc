@@ -3,12 +3,11 @@
 // Both operands are packed to f32 panels (weight_grad_tile.h) batch by batch, which also takes care of strides, bf16
 // and zero padding. Each batch adds its f32 partial sums to sums in the workspace, batches in row-major order of d_y's
 // box: the order of additions is fixed by the block.
-#include "libcore/kernels/fast/conv_weight_grad.h"
+#include "libcore/kernels/fast/conv_kernels.h"
 
 #include <algorithm>
 #include <cstring>
 
-#include "libcore/kernels/conv.h"
 #include "libcore/kernels/fast/conv_slabs.h"
 #include "libcore/kernels/fast/runs.h"
 #include "libcore/kernels/fast/weight_grad_tile.h"
@@ -27,6 +26,8 @@ class TiledWeightGrad : public Kernel {
     in_panels_ = ceil_div(weights_[3], tile_in_);
     out_panels_ = ceil_div(weights_[4], kTileOut);
   }
+
+  std::string code() const override { return "avx2"; }
 
   std::int64_t workspace_bytes(const KernelCall& call) const override {
     const TensorView d_y = conv_view(call.inputs[1]);
@@ -193,20 +194,4 @@ std::unique_ptr<Kernel> make_tiled_weight_grad(const Window& window, const Shape
 }
 
 }  // namespace fast
-
-std::unique_ptr<Kernel> make_conv_weight_grad(KernelSet set, const Window& window, const Shape& weights, DType dtype) {
-  if (set == KernelSet::kFast && (dtype == DType::kF32 || dtype == DType::kBF16)) {
-    if (dtype == DType::kBF16 && cpu_has_native_bf16()) {
-      auto kernel = fast::make_library_weight_grad(window, weights, DType::kBF16);
-      if (kernel != nullptr) return kernel;
-    }
-    return fast::make_tiled_weight_grad(window, weights);
-  }
-  return std::make_unique<FunctionKernel>(
-      [window = window.lifted(), shape = fast::conv_weights(weights)](const KernelCall& call) {
-        const TensorView d_w = dense_view(call.output.data, call.output.dtype, Box::whole(shape));
-        reference::conv_weight_grad(call.inputs[0].lifted(), call.inputs[1].lifted(), d_w, window);
-      });
-}
-
 }  // namespace voxshard

@@ -6,15 +6,15 @@
 #include <map>
 #include <mutex>
 
+#include "libcore/kernels/fast/conv_kernels.h"
 #include "libcore/kernels/fast/conv_slabs.h"
-#include "libcore/kernels/fast/conv_weight_grad.h"
 #include "libcore/tensor/rows.h"
 
 namespace voxshard::fast {
 namespace {
 
 constexpr std::int64_t kSlabPlanes = 8;
-constexpr std::int64_t kOperandBytes = 16 << 20;  // x and d_y of one slab
+constexpr std::int64_t kOperandBytes = 8 << 20;  // x and d_y of one slab; the library's scratch is about as large
 
 class LibraryWeightGrad : public Kernel {
  public:
@@ -37,14 +37,17 @@ class LibraryWeightGrad : public Kernel {
 
   bool usable() const { return nominal_ != nullptr; }
 
+  std::string code() const override { return nominal_->name(); }
+
   std::int64_t workspace_bytes(const KernelCall& call) const override {
     const TensorView x = conv_view(call.inputs[0]), d_y = conv_view(call.inputs[1]);
-    std::int64_t most = 0;
+    std::int64_t most = 0, slabs = 0;
     for_each_slab(d_y.box, [&](const Box& slab) {
       const Need n = need(x, d_y, slab);
       most = std::max(most, n.x + n.y + n.own + n.scratch);
+      ++slabs;
     });
-    return most + 2 * aligned_bytes(layout_.bytes());
+    return most + std::min<std::int64_t>(2, slabs) * aligned_bytes(layout_.bytes());
   }
 
   void run(const KernelCall& call) const override {
@@ -54,7 +57,9 @@ class LibraryWeightGrad : public Kernel {
     const std::int64_t layout_bytes = aligned_bytes(layout_.bytes());
     auto* sum = reinterpret_cast<float*>(call.workspace);
     auto* addend = reinterpret_cast<float*>(call.workspace + layout_bytes);
-    std::byte* rest = call.workspace + 2 * layout_bytes;
+    std::int64_t slabs = 0;
+    for_each_slab(d_y.box, [&](const Box&) { ++slabs; });
+    std::byte* rest = call.workspace + std::min<std::int64_t>(2, slabs) * layout_bytes;  // one slab needs no addend
     bool first = true;
     for_each_slab(d_y.box, [&](const Box& slab) {
       const auto conv = conv_for(slab);

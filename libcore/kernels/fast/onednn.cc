@@ -144,6 +144,37 @@ void WeightsLayout::pack(const void* plain, DType type, const Dims& extents, con
   reorder(plain_weights(extents, strides, type, planar), plain, impl_->desc, packed);
 }
 
+namespace {
+
+/// Outputs [first, first + channels) of all others' axes.
+memory::desc channels_of(const memory::desc& all, memory::dims extents, std::int64_t first, std::int64_t channels) {
+  memory::dims offsets(extents.size(), 0);
+  extents[0] = channels;
+  offsets[0] = first;
+  return all.submemory_desc(extents, offsets);
+}
+
+}  // namespace
+
+bool WeightsLayout::keeps_apart(const Dims& extents, std::int64_t channels) const {
+  try {
+    const memory::dims dims = weight_dims(extents, rank_of(impl_->desc) == 4);
+    for (std::int64_t first = 0; first < extents[4]; first += channels) channels_of(impl_->desc, dims, first, channels);
+    return true;
+  } catch (const dnnl::error&) {  // a block of the layout reaches over the border, or it keeps sums behind the weights
+    return false;
+  }
+}
+
+void WeightsLayout::pack_channels(const void* plain, DType type, const Dims& extents, const Dims& strides, void* packed,
+                                  std::int64_t first, std::int64_t channels) const {
+  const bool planar = rank_of(impl_->desc) == 4;
+  Dims part = extents;
+  part[4] = channels;
+  reorder(plain_weights(part, strides, type, planar), plain,
+          channels_of(impl_->desc, weight_dims(extents, planar), first, channels), packed);
+}
+
 void WeightsLayout::unpack(const void* packed, const Dims& extents, float* plain) const {
   const bool planar = rank_of(impl_->desc) == 4;
   reorder(impl_->desc, packed, plain_weights(extents, dense_strides(extents), DType::kF32, planar), plain);

@@ -202,7 +202,7 @@ TEST(RunPlan, TheHostBudgetIsOfAllCoresTogetherInThisMachinesBytes) {
   const Executable e = lower(graph, op_table(), r.chosen().cut, {.optimizer_slots = 2, .workers = 2});
   EXPECT_EQ(r.chosen().all_bytes, e.bytes.process());
   EXPECT_EQ(r.chosen().core_bytes, e.bytes.widest_core());
-  EXPECT_EQ(r.bytes.packed, e.kernels.total_packed_bytes());
+  EXPECT_EQ(r.bytes.packed, e.memory.packed_bytes);
   EXPECT_EQ(r.bytes.workspaces, 2 * e.kernels.workspace_bytes);
   options.host_budget_bytes = 1000;
   EXPECT_THAT(refusal(options), HasSubstr("fits 1000 bytes of all cores together"));

@@ -1,0 +1,19 @@
+// The fast convolutions that the rows of conv_table.cc make; tests make them by hand on any machine.
+#pragma once
+
+#include "libcore/kernels/conv_table.h"
+
+namespace voxshard::fast {
+
+/// The library, direct, slab by slab.
+std::unique_ptr<Kernel> make_library_forward(const ConvUse& use);
+std::unique_ptr<Kernel> make_library_input_grad(const ConvUse& use);
+/// Our own loops (AVX2, f32 accumulation, f32 or bf16 views): 2-3 times the library's on AVX2.
+std::unique_ptr<Kernel> make_tiled_weight_grad(const Window& window, const Shape& weights);
+/// The library on slabs of about 8 planes, operands in `compute`; null when it has no fast code for it.
+std::unique_ptr<Kernel> make_library_weight_grad(const Window& window, const Shape& weights, DType compute);
+
+/// A kernel by `make` for each of use.slices, behind one another in the packed weights; runs those that a block has.
+std::unique_ptr<Kernel> make_sliced(std::unique_ptr<Kernel> (*make)(const ConvUse& use), const ConvUse& use);
+
+}  // namespace voxshard::fast

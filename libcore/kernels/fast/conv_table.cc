@@ -1,0 +1,143 @@
+// The rows of the table of convolutions (conv_table.h) and what makes their kernels. To add a kernel: its name in
+// conv_kernel.h and, above those that it replaces, a row for each pass that it computes.
+#include "libcore/kernels/conv_table.h"
+
+#include <algorithm>
+
+#include "libcore/kernels/conv.h"
+#include "libcore/kernels/fast/conv_kernels.h"
+#include "libcore/kernels/fast/conv_slabs.h"
+
+namespace voxshard {
+namespace {
+
+bool runs_all(const ConvUse&) { return true; }
+bool runs_floats(const ConvUse& use) { return use.dtype == DType::kF32 || use.dtype == DType::kBF16; }
+
+/// The library's weight gradient pays where bf16 is multiplied natively; where it has no fast code ours is faster.
+bool library_weight_grad_runs(const ConvUse& use) {
+  return use.dtype == DType::kBF16 && cpu_has_native_bf16() &&
+         fast::make_library_weight_grad(use.window, use.weights, DType::kBF16) != nullptr;
+}
+
+std::unique_ptr<Kernel> library_weight_grad(const ConvUse& use) {
+  return fast::make_library_weight_grad(use.window, use.weights, DType::kBF16);
+}
+std::unique_ptr<Kernel> tiled_weight_grad(const ConvUse& use) {
+  return fast::make_tiled_weight_grad(use.window, use.weights);
+}
+
+constexpr std::int64_t kMostSumBytes = 8 << 20;  // of f32 sums in a workspace
+
+/// Large weight gradients are summed in slices of Co one after another, so that the workspace stays below 32 MiB.
+template <std::unique_ptr<Kernel> (*make)(const ConvUse& use)>
+std::unique_ptr<Kernel> within_workspace(const ConvUse& use) {
+  std::int64_t slices = 1;
+  const std::int64_t out = use.weights.back();
+  while (4 * element_count(use.weights) > slices * kMostSumBytes && out % (2 * slices * 16) == 0) slices *= 2;
+  if (slices == 1) return make(use);
+  ConvUse sliced = use;
+  sliced.slices = slices;
+  return fast::make_sliced(make, sliced);
+}
+
+std::unique_ptr<Kernel> reference_forward(const ConvUse& use) {
+  return std::make_unique<FunctionKernel>(
+      [window = use.window.lifted(), shape = fast::conv_weights(use.weights), parts = use.parts](const KernelCall& call) {
+        const TensorView& kernel = call.inputs[parts];
+        const TensorView w = dense_view(kernel.data, kernel.dtype, Box::whole(shape));
+        const TensorView* bias = call.inputs.size() > parts + 1 ? &call.inputs[parts + 1] : nullptr;
+        std::vector<TensorView> xs;
+        for (std::size_t i = 0; i < parts; ++i) xs.push_back(call.inputs[i].lifted());
+        reference::conv_forward(xs, w, bias, call.output.lifted(), window);
+      });
+}
+
+std::unique_ptr<Kernel> reference_input_grad(const ConvUse& use) {
+  const Shape shape = fast::conv_weights(use.weights);
+  const std::int64_t channels = use.channels < 0 ? shape[3] : use.channels;
+  return std::make_unique<FunctionKernel>(
+      [window = use.window.lifted(), shape, first = use.channel, channels](const KernelCall& call) {
+        Box slice = Box::whole(shape);
+        slice.set(3, first, first + channels);
+        const TensorView w = dense_view(call.inputs[1].data, call.inputs[1].dtype, Box::whole(shape)).sub(slice);
+        const TensorView* bias = call.inputs.size() > 2 ? &call.inputs[2] : nullptr;
+        reference::conv_input_grad(call.inputs[0].lifted(), w, bias, call.output.lifted(), window);
+      });
+}
+
+std::unique_ptr<Kernel> reference_weight_grad(const ConvUse& use) {
+  return std::make_unique<FunctionKernel>(
+      [window = use.window.lifted(), shape = fast::conv_weights(use.weights)](const KernelCall& call) {
+        const TensorView d_w = dense_view(call.output.data, call.output.dtype, Box::whole(shape));
+        reference::conv_weight_grad(call.inputs[0].lifted(), call.inputs[1].lifted(), d_w, window);
+      });
+}
+
+constexpr ConvRow kRows[] = {
+    {.kernel = ConvKernel::kLibrary, .pass = ConvPass::kForward, .runs = runs_floats, .make = fast::make_library_forward},
+    {.kernel = ConvKernel::kLibrary, .pass = ConvPass::kInputGrad, .runs = runs_floats, .make = fast::make_library_input_grad},
+    {.kernel = ConvKernel::kLibrary, .pass = ConvPass::kWeightGrad, .runs = library_weight_grad_runs, .make = within_workspace<library_weight_grad>},
+    {.kernel = ConvKernel::kTiled, .pass = ConvPass::kWeightGrad, .runs = runs_floats, .make = within_workspace<tiled_weight_grad>},
+    {.kernel = ConvKernel::kReference, .pass = ConvPass::kForward, .runs = runs_all, .make = reference_forward},
+    {.kernel = ConvKernel::kReference, .pass = ConvPass::kInputGrad, .runs = runs_all, .make = reference_input_grad},
+    {.kernel = ConvKernel::kReference, .pass = ConvPass::kWeightGrad, .runs = runs_all, .make = reference_weight_grad},
+};
+
+bool pays(const ConvRow& row, const ConvUse& use) { return row.pays == nullptr || row.pays(use); }
+
+/// The first row of that kernel that computes the use; kAny: of those that pay and have no grain. Null: none.
+const ConvRow* find_row(ConvKernel kernel, const ConvUse& use) {
+  for (const ConvRow& row : kRows) {
+    const bool meant = kernel == ConvKernel::kAny ? row.grain == nullptr && pays(row, use) : row.kernel == kernel;
+    if (meant && row.pass == use.pass && row.runs(use)) return &row;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::span<const ConvRow> conv_rows() { return kRows; }
+
+ConvKernel choose_conv(const ConvUse& use) {
+  for (const ConvRow& row : kRows)
+    if (row.pass == use.pass && pays(row, use) && row.runs(use)) return row.kernel;
+  return ConvKernel::kReference;
+}
+
+bool conv_runs(ConvKernel kernel, const ConvUse& use) { return find_row(kernel, use) != nullptr; }
+
+Dims conv_grain(ConvKernel kernel, const ConvUse& use) {
+  if (kernel == ConvKernel::kAny) return {};
+  for (const ConvRow& row : kRows)
+    if (row.kernel == kernel && row.pass == use.pass) return row.grain == nullptr ? Dims{} : row.grain(use);
+  return {};
+}
+
+std::unique_ptr<Kernel> make_conv(KernelSet set, ConvKernel kernel, const ConvUse& use) {
+  const ConvRow* row = find_row(set == KernelSet::kReference ? ConvKernel::kReference : kernel, use);
+  if (row == nullptr)
+    throw Error(ErrorKind::kConfig, std::string("[conv] the kernel ") + kConvKernelNames[static_cast<std::size_t>(kernel)] +
+                                        " was chosen on another processor and does not run here; have it chosen again");
+  return use.slices > 1 ? fast::make_sliced(row->make, use) : row->make(use);
+}
+
+std::unique_ptr<Kernel> make_conv_forward(KernelSet set, const Window& window, const Shape& weights, DType dtype,
+                                          std::size_t parts) {
+  return make_conv(set, ConvKernel::kAny,
+                   {.pass = ConvPass::kForward, .window = window, .weights = weights, .dtype = dtype, .parts = parts});
+}
+
+std::unique_ptr<Kernel> make_conv_input_grad(KernelSet set, const Window& window, const Shape& weights, DType dtype,
+                                             std::int64_t channel, std::int64_t channels) {
+  const std::int64_t all = fast::conv_weights(weights)[3];
+  ensure(channel >= 0 && channel + (channels < 0 ? all - channel : channels) <= all, "the channels of an input gradient are in the weights");
+  return make_conv(set, ConvKernel::kAny,
+                   {.pass = ConvPass::kInputGrad, .window = window, .weights = weights, .dtype = dtype, .channel = channel, .channels = channels});
+}
+
+std::unique_ptr<Kernel> make_conv_weight_grad(KernelSet set, const Window& window, const Shape& weights, DType dtype) {
+  return make_conv(set, ConvKernel::kAny, {.pass = ConvPass::kWeightGrad, .window = window, .weights = weights, .dtype = dtype});
+}
+
+}  // namespace voxshard
