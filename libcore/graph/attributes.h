@@ -26,9 +26,10 @@ struct ConvAttrs {
   std::int64_t parts = 1;  // how many inputs lie side by side in its channels
   DType dtype = DType::kF32;  // of the result
   ConvKernel computed_by = ConvKernel::kAny;  // what computes it (OpDef::choose)
+  std::int64_t slices = 1;                    // of output channels that are tasks (OpDef::slices)
   static void each(auto& a, auto f) {
     f("window", a.window), f("parts", a.parts), f("dtype", a.dtype);
-    f("computed_by", a.computed_by);
+    f("computed_by", a.computed_by), f("slices", a.slices);
   }
   friend bool operator==(const ConvAttrs&, const ConvAttrs&) = default;
 };
@@ -39,9 +40,10 @@ struct ConvInputGradAttrs {
   std::int64_t first_channel = 0;  // of the weights' input channels, the first that the result has
   DType dtype = DType::kF32;       // of the result
   ConvKernel computed_by = ConvKernel::kAny;  // what computes it
+  std::int64_t slices = 1;                    // of the result's channels that are tasks
   static void each(auto& a, auto f) {
     f("window", a.window), f("shape", a.shape), f("first_channel", a.first_channel), f("dtype", a.dtype);
-    f("computed_by", a.computed_by);
+    f("computed_by", a.computed_by), f("slices", a.slices);
   }
   friend bool operator==(const ConvInputGradAttrs&, const ConvInputGradAttrs&) = default;
 };
@@ -49,7 +51,8 @@ struct ConvInputGradAttrs {
 struct ConvWeightGradAttrs {
   Window window;
   ConvKernel computed_by = ConvKernel::kAny;  // what computes it
-  static void each(auto& a, auto f) { f("window", a.window), f("computed_by", a.computed_by); }
+  std::int64_t slices = 1;                    // of the result's channels that are tasks
+  static void each(auto& a, auto f) { f("window", a.window), f("computed_by", a.computed_by), f("slices", a.slices); }
   friend bool operator==(const ConvWeightGradAttrs&, const ConvWeightGradAttrs&) = default;
 };
 

@@ -19,6 +19,8 @@ Dims grain_of(const OpDef& def, const OpContext& op) {
   return grain;
 }
 
+std::int64_t slices_of(const OpDef& def, const OpContext& op) { return def.slices == nullptr ? 1 : def.slices(op); }
+
 Box rounded_out(const Box& box, const Dims& grain, const Shape& shape) {
   Box out = box;
   for (int a = 0; a < box.rank(); ++a)

@@ -97,6 +97,10 @@ struct OpDef {
   /// multiples of it in global coordinates where the cut lets them, and what a block that does not needs of the inputs is
   /// rounded out to it: a cut off the grain costs margin, not bits. Contractions count what they sum once, so theirs is not.
   Dims (*grain)(const OpContext& op) = nullptr;
+  /// Where weights outweigh activations: the number of slices of channels that are tasks, of equal extent along the last axis of
+  /// blocks. The result then lies whole on the first core of a replica, what it needs is gathered there by an exchange, and no
+  /// weight is read by two tasks. Null, 1: blocks are of voxels, on every core.
+  std::int64_t (*slices)(const OpContext& op) = nullptr;
   /// The input of which kernels want a reordered copy: an instruction of its own in front of the op. Null: none.
   int (*packed)(const OpContext& op) = nullptr;
   /// Floating-point operations and bytes for an iteration box.
@@ -126,6 +130,8 @@ class OpTable {
 
 /// The grain of blocks of the op, 1 along axes without.
 Dims grain_of(const OpDef& def, const OpContext& op);
+/// `slices` with its default.
+std::int64_t slices_of(const OpDef& def, const OpContext& op);
 /// `box` with its ends moved out to multiples of the grain, within `shape`.   example: 3:6 of 7 with a grain of 4 -> 0:7
 Box rounded_out(const Box& box, const Dims& grain, const Shape& shape);
 /// `needed` for a box that is rounded out to the grain; its default: all channels of the same box, the whole tensor for an

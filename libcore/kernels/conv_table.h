@@ -50,6 +50,10 @@ std::span<const ConvRow> conv_rows();
 /// The kernel of the first row that runs and pays.
 ConvKernel choose_conv(const ConvUse& use);
 
+/// How many slices of channels the work is cut into, for tasks: more than one where all weights take more bytes than all
+/// activations, so that no weight is read twice.   example: 512 -> 256, 3x3x3, at 8^3: 4
+std::int64_t conv_slices(const ConvUse& use);
+
 /// Whether that kernel computes this use here.
 bool conv_runs(ConvKernel kernel, const ConvUse& use);
 

@@ -90,6 +90,13 @@ Box input_grad_needs(const OpContext& op, int input, const Box& it) {
   return windows_reading(window_of(op), it, op.inputs[0].shape.back());
 }
 
+/// Channels of d_y are those of d_w.
+Box weight_grad_adds_to(const OpContext& op, const Box& it) {
+  Box box = Box::whole(op.result.shape);
+  box.set(box.rank() - 1, it.begin[it.rank() - 1], it.end(it.rank() - 1));
+  return box;
+}
+
 Box weight_grad_needs(const OpContext& op, int input, const Box& it) {
   return input == 1 ? it : window_reads(window_of(op), it, op.inputs[0].shape.back());
 }
@@ -227,13 +234,19 @@ OpUse weight_grad_sample(const ProductSample& at) {
   return {ConvWeightGradAttrs{at.window, at.kernel}, {{at.stored, read_by(at.window, spatial_of(at), at.in)}, {at.stored, y}}};
 }
 
+template <class Family>
+std::int64_t slices(const OpContext& op) {
+  return attrs_of<Family>(op.attrs).slices;
+}
+
 ConvUse conv_use(const OpContext& op) {
   return {.pass = ConvPass::kForward,
           .window = window_of(op),
           .weights = op.inputs[parts_of(op.attrs)].shape,
           .over = op.result.shape,
           .dtype = op.inputs[0].dtype,
-          .parts = parts_of(op.attrs)};
+          .parts = parts_of(op.attrs),
+          .slices = slices<ConvAttrs>(op)};
 }
 
 ConvUse input_grad_use(const OpContext& op) {
@@ -243,7 +256,8 @@ ConvUse input_grad_use(const OpContext& op) {
           .over = op.result.shape,
           .dtype = op.inputs[0].dtype,
           .channel = attrs_of<ConvInputGradAttrs>(op.attrs).first_channel,
-          .channels = op.result.shape.back()};
+          .channels = op.result.shape.back(),
+          .slices = slices<ConvInputGradAttrs>(op)};
 }
 
 ConvUse weight_grad_use(const OpContext& op) {
@@ -251,7 +265,8 @@ ConvUse weight_grad_use(const OpContext& op) {
           .window = window_of(op),
           .weights = op.result.shape,
           .over = op.inputs[1].shape,
-          .dtype = op.inputs[0].dtype};
+          .dtype = op.inputs[0].dtype,
+          .slices = slices<ConvWeightGradAttrs>(op)};
 }
 
 template <ConvUse (*use)(const OpContext&)>
@@ -263,6 +278,7 @@ template <class Family, ConvUse (*use)(const OpContext&)>
 Attributes choose(const OpContext& op) {
   Family attrs = attrs_of<Family>(op.attrs);
   attrs.computed_by = choose_conv(use(op));
+  attrs.slices = conv_slices(use(op));
   return attrs;
 }
 
@@ -286,6 +302,7 @@ void add_conv_ops(OpTable& table) {
              .boundary = strided_boundary,
              .differentiate = differentiate_conv,
              .grain = grain<conv_use>,
+             .slices = slices<ConvAttrs>,
              .packed = [](const OpContext& op) { return static_cast<int>(parts_of(op.attrs)); },
              .work = conv_work,
              .choose = choose<ConvAttrs, conv_use>,
@@ -299,6 +316,7 @@ void add_conv_ops(OpTable& table) {
              .boundary = unstrided_boundary,
              .differentiate = differentiate_input_grad,
              .grain = grain<input_grad_use>,
+             .slices = slices<ConvInputGradAttrs>,
              .packed = [](const OpContext&) { return 1; },
              .work = input_grad_work,
              .choose = choose<ConvInputGradAttrs, input_grad_use>,
@@ -310,7 +328,9 @@ void add_conv_ops(OpTable& table) {
              .attributes = ConvWeightGradAttrs{},
              .infer = infer_weight_grad,
              .needed = weight_grad_needs,
+             .adds_to = weight_grad_adds_to,
              .grain = grain<weight_grad_use>,
+             .slices = slices<ConvWeightGradAttrs>,
              .work = weight_grad_work,
              .choose = choose<ConvWeightGradAttrs, weight_grad_use>,
              .runs = runs<weight_grad_use>,

@@ -66,6 +66,8 @@ class Propagation {
     for (ValueId i : node.inputs)
       if (!of(i).replicated && (first_cut == kNoValue || (is_placed(first_cut) && !is_placed(i)))) first_cut = i;
     if (first_cut == kNoValue) return {};
+    const auto types = graph_.input_types(id);
+    if (slices_of(ops_.at(node.op), {node.attrs, types, node.type}) > 1) return {Kind::kGathered, follows ? node.follows : first_cut};
     return follows ? LayoutReason{Kind::kFollows, node.follows} : LayoutReason{Kind::kCarried, first_cut};
   }
 
@@ -77,6 +79,7 @@ class Propagation {
       case Kind::kInput: return of_input(shape, {});
       case Kind::kPlaced: return of_input(shape, *cut_.placement_of(node.name));
       case Kind::kFollows: return of(why.from);
+      case Kind::kGathered: return gathered(shape, of(why.from));
       case Kind::kCarried:
       case Kind::kContraction: break;
     }
@@ -109,6 +112,23 @@ class Propagation {
         const Interval all{parts[first].first, parts[first + stride - 1].second};
         for (std::size_t p = 0; p < stride; ++p)
           parts[first + p] = placement.kind != InputPlacement::Kind::kFirstCore || p == 0 ? all : Interval{all.second, all.second};
+      }
+    }
+    return layout;
+  }
+
+  /// All parts of a replica on its first, along every axis; the samples stay with their replica.
+  Layout gathered(const Shape& shape, const Layout& from) const {
+    Layout layout{.replicated = false, .grid = from.grid};
+    const Dims& grid = from.grid.empty() ? mesh_.partition : from.grid;
+    for (int a = 0; a + 1 < shape.rank(); ++a) {
+      layout.axes.push_back(cut_anew(shape, a, grid));
+      auto& parts = layout.axes.back();
+      const auto stride = static_cast<std::size_t>(grid[a]);
+      for (std::size_t first = 0; first < parts.size(); first += stride) {
+        const std::int64_t end = parts[first + stride - 1].second;
+        parts[first].second = end;
+        for (std::size_t p = 1; p < stride; ++p) parts[first + p] = {end, end};
       }
     }
     return layout;
@@ -201,6 +221,7 @@ std::string to_string(const LayoutReason& reason, const Graph& graph) {
     case LayoutReason::Kind::kFollows: return "follows " + graph.node(reason.from).name;
     case LayoutReason::Kind::kCarried: return "carried from " + graph.node(reason.from).name;
     case LayoutReason::Kind::kContraction: return "a sum over " + graph.node(reason.from).name;
+    case LayoutReason::Kind::kGathered: return "whole on one core: its weights outweigh it";
   }
   return "";
 }

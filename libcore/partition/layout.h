@@ -32,6 +32,7 @@ struct LayoutReason {
     kFollows,      // the graph says whose cut it takes: `from`
     kCarried,      // its first cut input's, `from`, through the op's strides
     kContraction,  // a sum over the cut of `from`
+    kGathered,     // whole on the first core of a replica: its weights outweigh it (OpDef::slices)
   };
   Kind kind = Kind::kReplicated;
   ValueId from = kNoValue;
@@ -51,7 +52,7 @@ struct Layouts {
 /// result follows the value that its node states, where that is cut; else it takes the cut of its first cut input (of one
 /// that is not placed, where there is), carried over by the op's boundary rule: an axis whose extent changes without such a
 /// rule (concat along it, slice) is cut greedy-ceil again, and what is carried is made coarser as the cut says. A contraction
-/// that leaves no cut axis gives a replicated result. Errors: kConfig where the mesh does not fit the inputs.
+/// that leaves no cut axis gives a replicated result. What is computed in slices of channels lies on the first core of a replica. Errors: kConfig where the mesh does not fit the inputs.
 Layouts propagate(const Graph& graph, const OpTable& ops, const Cut& cut);
 
 }  // namespace voxshard

@@ -22,6 +22,18 @@ std::int64_t wished_blocks(const Work& work, std::int64_t cores, bool partial) {
   return count;
 }
 
+/// A block per slice of the channels, all of which it has.
+std::vector<Box> split_channels(const Box& box, std::int64_t slices) {
+  std::vector<Box> blocks;
+  const int last = box.rank() - 1;
+  const std::int64_t width = box.extent[last] / slices;
+  for (std::int64_t s = 0; s < slices && !box.empty(); ++s) {
+    blocks.push_back(box);
+    blocks.back().set(last, s * width, (s + 1) * width);
+  }
+  return blocks;
+}
+
 void add_compute(Program& program, const OpTable& ops, ValueId id) {
   const Node& node = program.graph.node(id);
   const OpDef& def = ops.at(node.op);
@@ -46,7 +58,9 @@ void add_compute(Program& program, const OpTable& ops, ValueId id) {
     most = {std::max(most.flops, work.flops), std::max(most.bytes, work.bytes)};
   }
   const std::int64_t wish = wished_blocks(most, program.mesh().cores(), compute.partial);
-  for (const Box& box : boxes) compute.blocks.push_back(split_blocks(box, wish, grain_of(def, op)));
+  const std::int64_t slices = slices_of(def, op);
+  for (const Box& box : boxes)
+    compute.blocks.push_back(slices > 1 ? split_channels(box, slices) : split_blocks(box, wish, grain_of(def, op)));
   program.instructions.push_back(std::move(compute));
   if (contracts_cut) program.instructions.push_back({.kind = InstructionKind::kJoin, .value = id});
 }

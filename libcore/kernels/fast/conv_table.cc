@@ -95,9 +95,27 @@ const ConvRow* find_row(ConvKernel kernel, const ConvUse& use) {
   return nullptr;
 }
 
+constexpr std::int64_t kChannelsPerSlice = 64;
+
+std::int64_t sliced_channels(const ConvUse& use) {
+  const Shape w = fast::conv_weights(use.weights);
+  if (use.pass != ConvPass::kInputGrad) return w[4];
+  return use.channels < 0 ? w[3] : use.channels;
+}
+
 }  // namespace
 
 std::span<const ConvRow> conv_rows() { return kRows; }
+
+std::int64_t conv_slices(const ConvUse& use) {
+  const Shape w = fast::conv_weights(use.weights);
+  const std::int64_t channels = sliced_channels(use), inner = use.pass == ConvPass::kInputGrad ? w[4] : w[3];
+  if (use.over.empty() || use.window.volume() == 1 || element_count(use.window.stride) > 1) return 1;
+  if (channels % kChannelsPerSlice != 0 || channels == kChannelsPerSlice) return 1;
+  const std::int64_t voxels = element_count(use.over) / use.over.back();
+  const std::int64_t weight_bytes = 4 * use.window.volume() * channels * inner;
+  return weight_bytes > voxels * (channels + inner) * dtype_bytes(use.dtype) ? channels / kChannelsPerSlice : 1;
+}
 
 ConvKernel choose_conv(const ConvUse& use) {
   for (const ConvRow& row : kRows)
