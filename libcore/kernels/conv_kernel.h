@@ -1,4 +1,5 @@
-// The names of the ways in which a convolution is computed: what the place that chooses (conv_table.h) records in a graph.
+// The names of the ways in which a convolution is computed: what the place that chooses (conv_table.h) records in a
+// graph.
 #pragma once
 
 #include <cstdint>

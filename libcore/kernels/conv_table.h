@@ -1,11 +1,11 @@
-// The one place that chooses how a convolution is computed: a table of kernels with what each computes, asked from the first
-// row on by global shape, type and processor, never by a block, so that every cut of a model takes the same road.
+// The one place that chooses how a convolution is computed: a table of kernels with what each computes, asked from the
+// first row on by global shape, type and processor, never by a block, so that every cut of a model takes the same road.
 //
-//   ConvKernel chosen = choose_conv({.pass = ConvPass::kForward, .window = w, .weights = shape, .over = y, .dtype = type});
-//   std::unique_ptr<Kernel> kernel = make_conv(KernelSet::kFast, chosen, use);
+//   ConvKernel chosen = choose_conv({.pass = ConvPass::kForward, .window = w, .weights = shape, .over = y, .dtype =
+//   type}); std::unique_ptr<Kernel> kernel = make_conv(KernelSet::kFast, chosen, use);
 //
-// A new kernel is a name in conv_kernel.h and a row per pass in fast/conv_table.cc. What it packs, how large that is, into
-// how many tasks packing is cut and what scratch a block takes, its Kernel says (kernel.h).
+// A new kernel is a name in conv_kernel.h and a row per pass in fast/conv_table.cc. What it packs, how large that is,
+// into how many tasks packing is cut and what scratch a block takes, its Kernel says (kernel.h).
 #pragma once
 
 #include <memory>
@@ -23,13 +23,13 @@ enum class ConvPass : std::uint8_t { kForward, kInputGrad, kWeightGrad };
 struct ConvUse {
   ConvPass pass = ConvPass::kForward;
   Window window;
-  Shape weights;    // (K..., Ci, Co) of w, whole
-  Shape over = {};  // what blocks are boxes of: y, d_x or d_y; empty: not known
-  DType dtype = DType::kF32;  // of the activations
-  std::size_t parts = 1;      // forward: x that lie side by side in Ci
-  std::int64_t channel = 0;   // input gradient: the channels of Ci that it computes
-  std::int64_t channels = -1; // -1: all
-  std::int64_t slices = 1;    // of the channels that it computes (of d_w: Co), equal; each is a kernel of its own
+  Shape weights;               // (K..., Ci, Co) of w, whole
+  Shape over = {};             // what blocks are boxes of: y, d_x or d_y; empty: not known
+  DType dtype = DType::kF32;   // of the activations
+  std::size_t parts = 1;       // forward: x that lie side by side in Ci
+  std::int64_t channel = 0;    // input gradient: the channels of Ci that it computes
+  std::int64_t channels = -1;  // -1: all
+  std::int64_t slices = 1;     // of the channels that it computes (of d_w: Co), equal; each is a kernel of its own
 };
 
 struct ConvRow {
@@ -50,8 +50,8 @@ std::span<const ConvRow> conv_rows();
 /// The kernel of the first row that runs and pays.
 ConvKernel choose_conv(const ConvUse& use);
 
-/// How many slices of channels the work is cut into, for tasks: more than one where all weights take more bytes than all
-/// activations, so that no weight is read twice.   example: 512 -> 256, 3x3x3, at 8^3: 4
+/// How many slices of channels the work is cut into, for tasks: more than one where all weights take more bytes than
+/// all activations, so that no weight is read twice.   example: 512 -> 256, 3x3x3, at 8^3: 4
 std::int64_t conv_slices(const ConvUse& use);
 
 /// Whether that kernel computes this use here.

@@ -10,7 +10,11 @@ namespace {
 using namespace test;
 
 ConvUse use_of(ConvPass pass, std::int64_t in, std::int64_t out, DType dtype) {
-  return {.pass = pass, .window = window_of(3, 3, 1, 1, 1, 1), .weights = {3, 3, 3, in, out}, .over = {1, 16, 16, 16, out}, .dtype = dtype};
+  return {.pass = pass,
+          .window = window_of(3, 3, 1, 1, 1, 1),
+          .weights = {3, 3, 3, in, out},
+          .over = {1, 16, 16, 16, out},
+          .dtype = dtype};
 }
 
 TEST(ConvTable, EveryPassHasAKernelForEveryTypeAndEndsWithTheReference) {
@@ -36,7 +40,8 @@ TEST(ConvTable, AKernelThatDoesNotRunHereIsRefusedByName) {
     ADD_FAILURE() << "our own forward convolution does not exist";
   } catch (const Error& e) {
     EXPECT_EQ(e.kind(), ErrorKind::kConfig);
-    EXPECT_NE(std::string(e.what()).find("the kernel tiled was chosen on another processor"), std::string::npos) << e.what();
+    EXPECT_NE(std::string(e.what()).find("the kernel tiled was chosen on another processor"), std::string::npos)
+        << e.what();
   }
 }
 

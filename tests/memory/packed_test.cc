@@ -1,5 +1,5 @@
-// Packed weights live around their layer: what they add to the process pool is far less than all of them, no two that are
-// alive share a byte, and the plan says so.
+// Packed weights live around their layer: what they add to the process pool is far less than all of them, no two that
+// are alive share a byte, and the plan says so.
 #include "libcore/partition/text.h"
 #include "tests/runtime/unet_scene.h"
 
@@ -8,7 +8,9 @@ namespace {
 
 using namespace test;
 
-Executable lowered(const SceneOptions& o) { return lower(scene_graph(o, o.extents, true), op_table(), scene_cut(o), scene_target(o)); }
+Executable lowered(const SceneOptions& o) {
+  return lower(scene_graph(o, o.extents, true), op_table(), scene_cut(o), scene_target(o));
+}
 
 std::int64_t all_packed(const Executable& e) {
   std::int64_t bytes = 0;
@@ -60,7 +62,8 @@ TEST(PackedWeights, AreNoneForReferenceKernelsAndForATpu) {
   const SceneOptions o{};
   Target target = scene_target(o);
   target.tiled = true;
-  const Lowered tiled = lower_to_memory(step_graph(scene_graph(o, o.extents, true), op_table(), o.recompute), op_table(), scene_cut(o), target);
+  const Lowered tiled = lower_to_memory(step_graph(scene_graph(o, o.extents, true), op_table(), o.recompute),
+                                        op_table(), scene_cut(o), target);
   EXPECT_EQ(tiled.memory.packed_bytes, 0);
   for (const Node& node : tiled.program.graph.nodes()) EXPECT_EQ(kernel_of(node.attrs), ConvKernel::kAny) << node.name;
 }

@@ -1,8 +1,8 @@
-// Ops that state a grain, from outside of the engine: a result is the same to the bit on every cut, on the grain and off it,
-// though each of its values depends on all of its tile.
+// Ops that state a grain, from outside of the engine: a result is the same to the bit on every cut, on the grain and
+// off it, though each of its values depends on all of its tile.
 //
-//   tile_mix {x}: per tile of 4 x 4 planes (D, H) of the *tensor*, y = a sum in f32 over the tile and one voxel around it, in
-//   one order: who is given less than the tile computes other bits, or reads beyond what it holds
+//   tile_mix {x}: per tile of 4 x 4 planes (D, H) of the *tensor*, y = a sum in f32 over the tile and one voxel around
+//   it, in one order: who is given less than the tile computes other bits, or reads beyond what it holds
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -28,7 +28,8 @@ Box with_neighbours(const OpContext&, int, const Box& it) {
   return box;
 }
 
-/// Reads the tile of each output and what is around it, all that lies in the tensor; asks for nothing that it is not given.
+/// Reads the tile of each output and what is around it, all that lies in the tensor; asks for nothing that it is not
+/// given.
 std::unique_ptr<Kernel> tile_mix(const OpContext& op, KernelSet) {
   return std::make_unique<FunctionKernel>([shape = op.result.shape](const KernelCall& c) {
     for_each_row(c.output.box, [&](const Dims& at) {
@@ -43,7 +44,8 @@ std::unique_ptr<Kernel> tile_mix(const OpContext& op, KernelSet) {
         for (std::int64_t d = tile.begin[1]; d < tile.end(1); ++d)
           for (std::int64_t h = tile.begin[2]; h < tile.end(2); ++h) {
             from[1] = d, from[2] = h;
-            const double weight = 1.0 / (1.0 + static_cast<double>((d - at[1]) * (d - at[1]) + (h - at[2]) * (h - at[2])));
+            const double weight =
+                1.0 / (1.0 + static_cast<double>((d - at[1]) * (d - at[1]) + (h - at[2]) * (h - at[2])));
             ASSERT_TRUE(d >= c.inputs[0].box.begin[1] && d < c.inputs[0].box.end(1)) << d;
             ASSERT_TRUE(h >= c.inputs[0].box.begin[2] && h < c.inputs[0].box.end(2)) << h;
             sum += static_cast<float>(weight * load(c.inputs[0], offset_at(c.inputs[0], from) + k));
@@ -59,7 +61,10 @@ OpTable table_with_grain() {
   table.add({.name = "tile_mix",
              .infer = same_type,
              .needed = with_neighbours,
-             .grain = [](const OpContext&) { return Dims{1, kTile, kTile, 1, 1}; },
+             .grain =
+                 [](const OpContext&) {
+                   return Dims{1, kTile, kTile, 1, 1};
+                 },
              .kernel = tile_mix});
   return table;
 }
@@ -100,11 +105,13 @@ TEST(Grain, ACutOnItAndOffItGivesTheBitsOfTheUncutTensor) {
   double size = 0;
   for (std::int64_t i = 0; i < uncut.count(); ++i) size += std::abs(load(uncut.view(), i));
   EXPECT_GT(size, 1);
-  for (const Dims& partition : {Dims{1, 2, 1, 1, 1}, Dims{1, 3, 1, 1, 1}, Dims{1, 4, 1, 1, 1}, Dims{1, 5, 2, 1, 1}, Dims{2, 13, 1, 1, 1},
-                                Dims{1, 4, 3, 1, 1}, Dims{2, 1, 4, 3, 1}, Dims{1, 1, 10, 1, 1}, Dims{1, 16, 1, 1, 1}})
+  for (const Dims& partition :
+       {Dims{1, 2, 1, 1, 1}, Dims{1, 3, 1, 1, 1}, Dims{1, 4, 1, 1, 1}, Dims{1, 5, 2, 1, 1}, Dims{2, 13, 1, 1, 1},
+        Dims{1, 4, 3, 1, 1}, Dims{2, 1, 4, 3, 1}, Dims{1, 1, 10, 1, 1}, Dims{1, 16, 1, 1, 1}})
     for (int workers : {1, 3}) {
       const Tensor cut = result_of(graph, ops, {.mesh = {.partition = partition}}, workers);
-      EXPECT_EQ(std::memcmp(uncut.data(), cut.data(), static_cast<std::size_t>(uncut.bytes())), 0) << to_string(partition);
+      EXPECT_EQ(std::memcmp(uncut.data(), cut.data(), static_cast<std::size_t>(uncut.bytes())), 0)
+          << to_string(partition);
     }
 }
 
@@ -112,7 +119,8 @@ TEST(Grain, OwnershipStaysGreedyCeilAndACutOffTheGrainCostsMargin) {
   const OpTable ops = table_with_grain();
   const Program program = partition(mixed(ops), ops, {.mesh = {.partition = {1, 4, 1, 1, 1}}});
   ASSERT_TRUE(verify(program, ops).empty());
-  const ValuePlan& image = program.plan(program.graph.find("image"));  // 13 planes: 0:4 4:8 8:12 12:13, all on the grain
+  const ValuePlan& image =
+      program.plan(program.graph.find("image"));  // 13 planes: 0:4 4:8 8:12 12:13, all on the grain
   for (std::size_t core = 0; core < 4; ++core) {
     EXPECT_EQ(image.own[core].begin[1], static_cast<std::int64_t>(4 * core));
     EXPECT_EQ(image.held[core].begin[1], image.own[core].begin[1] - 1);
@@ -154,15 +162,15 @@ TEST(Grain, AModelWhoseConvolutionsHaveOneIsEqualUncutAndCut) {
   WorkerPool pool(2);
   const test::SceneOptions scene{.extents = {1, 13, 8, 11}};
   for (const Dims& partition : {Dims{1, 2, 2, 1, 1}, Dims{1, 3, 1, 2, 1}}) {
-    const EquivalenceReport report = check_equivalence(
-        {.ops = ops,
-         .factory = [&](DType dtype) {
-           test::SceneOptions typed = scene;
-           typed.dtype = dtype;
-           return test::scene_graph(typed, typed.extents, true);
-         },
-         .cut = {.mesh = {.partition = partition}}},
-        pool);
+    const EquivalenceReport report = check_equivalence({.ops = ops,
+                                                        .factory =
+                                                            [&](DType dtype) {
+                                                              test::SceneOptions typed = scene;
+                                                              typed.dtype = dtype;
+                                                              return test::scene_graph(typed, typed.extents, true);
+                                                            },
+                                                        .cut = {.mesh = {.partition = partition}}},
+                                                       pool);
     EXPECT_TRUE(report.equal()) << to_string(partition) << " " << report.first_difference->layer;
     EXPECT_GT(report.bit_equal, report.layers / 2);
   }

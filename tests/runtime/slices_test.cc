@@ -1,5 +1,5 @@
-// Deep layers whose weights outweigh their activations: whole on one core, cut into slices of channels that are tasks; equal
-// uncut and cut, forward and backward.
+// Deep layers whose weights outweigh their activations: whole on one core, cut into slices of channels that are tasks;
+// equal uncut and cut, forward and backward.
 #include <gtest/gtest.h>
 
 #include "libcore/kernels/conv_table.h"
@@ -18,7 +18,8 @@ Graph deep_model(DType dtype) {
   Layers layers(b, {.dtype = dtype, .norm = {.kind = NormKind::kBatch}});
   const ValueId image = b.input("image", {dtype, {2, 4, 4, 6, 1}}, input::Image{});
   ValueId x = layers.norm_activation(layers.conv(image, {.name = "stem", .filters = 4}), "stem");
-  for (const char* name : {"deep0", "deep1"}) x = layers.norm_activation(layers.conv(x, {.name = name, .filters = 128}), name);
+  for (const char* name : {"deep0", "deep1"})
+    x = layers.norm_activation(layers.conv(x, {.name = name, .filters = 128}), name);
   const ValueId logits = layers.conv(x, {.name = "head", .filters = 3, .kernel = 1, .f32_result = true});
   const ValueId labels = b.input("labels", {DType::kI32, {2, 4, 4, 6, 1}}, input::Labels{.classes = 3});
   const SegmentationAttrs attrs{.loss = LossKind::kCrossEntropy, .batch = 2, .dtype = dtype};
@@ -29,11 +30,16 @@ Graph deep_model(DType dtype) {
 }
 
 Program program_over(const Dims& partition_dims, std::int64_t replicas = 1) {
-  return lower(deep_model(DType::kF32), op_table(), {.mesh = {.replicas = replicas, .partition = partition_dims}}, {}).program;
+  return lower(deep_model(DType::kF32), op_table(), {.mesh = {.replicas = replicas, .partition = partition_dims}}, {})
+      .program;
 }
 
 TEST(Slices, AreChosenWhereWeightsOutweighActivations) {
-  ConvUse use{.window = {.kernel = {3, 3, 3}, .stride = {1, 1, 1}, .dilation = {1, 1, 1}, .pad_lo = {1, 1, 1}, .pad_hi = {1, 1, 1}},
+  ConvUse use{.window = {.kernel = {3, 3, 3},
+                         .stride = {1, 1, 1},
+                         .dilation = {1, 1, 1},
+                         .pad_lo = {1, 1, 1},
+                         .pad_hi = {1, 1, 1}},
               .weights = {3, 3, 3, 512, 256},
               .over = {1, 8, 8, 8, 256}};
   EXPECT_EQ(conv_slices(use), 4);
@@ -74,8 +80,10 @@ TEST(Slices, LieOnTheFirstCoreOfAReplicaAndEachWeightBelongsToOneTask) {
 TEST(Slices, AModelWithThemIsEqualUncutAndCut) {
   WorkerPool pool(2);
   for (const Dims& partition : {Dims{1, 2, 1, 1, 1}, Dims{1, 2, 2, 3, 1}, Dims{2, 1, 4, 1, 1}}) {
-    const EquivalenceReport report = check_equivalence({.factory = deep_model, .cut = {.mesh = {.partition = partition}}}, pool);
-    EXPECT_TRUE(report.equal()) << to_string(partition) << " " << report.first_difference->layer << " " << report.first_difference->what;
+    const EquivalenceReport report =
+        check_equivalence({.factory = deep_model, .cut = {.mesh = {.partition = partition}}}, pool);
+    EXPECT_TRUE(report.equal()) << to_string(partition) << " " << report.first_difference->layer << " "
+                                << report.first_difference->what;
     EXPECT_GT(report.bit_equal, report.layers / 2);
   }
 }

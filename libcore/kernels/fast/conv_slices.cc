@@ -1,5 +1,6 @@
-// A convolution in slices of the channels that it computes: each slice is a kernel of its own with its own packed weights, so
-// that a task reads no other's. The forward and the weight gradient slice Co, the input gradient the channels of d_x.
+// A convolution in slices of the channels that it computes: each slice is a kernel of its own with its own packed
+// weights, so that a task reads no other's. The forward and the weight gradient slice Co, the input gradient the
+// channels of d_x.
 #include <algorithm>
 #include <vector>
 
@@ -87,7 +88,8 @@ class SlicedConv : public Kernel {
   }
 
  private:
-  /// Bytes of what is copied through the workspace: kernels want weights, where they are not packed, and weight gradients dense.
+  /// Bytes of what is copied through the workspace: kernels want weights, where they are not packed, and weight
+  /// gradients dense.
   struct Staged {
     std::int64_t weights = 0, output = 0;
   };
@@ -104,7 +106,8 @@ class SlicedConv : public Kernel {
     const int last = call.output.rank() - 1;
     for (std::size_t s = 0; s < slices_.size(); ++s) {
       const std::int64_t first = static_cast<std::int64_t>(s) * width_;
-      if (call.output.box.empty() || first < call.output.box.begin[last] || first + width_ > call.output.box.end(last)) continue;
+      if (call.output.box.empty() || first < call.output.box.begin[last] || first + width_ > call.output.box.end(last))
+        continue;
       std::vector<TensorView> inputs(call.inputs.begin(), call.inputs.end());
       if (use_.pass == ConvPass::kWeightGrad) inputs[1] = channels_of(inputs[1], first, width_);
       if (use_.pass == ConvPass::kForward) {

@@ -42,15 +42,15 @@ std::unique_ptr<Kernel> within_workspace(const ConvUse& use) {
 }
 
 std::unique_ptr<Kernel> reference_forward(const ConvUse& use) {
-  return std::make_unique<FunctionKernel>(
-      [window = use.window.lifted(), shape = fast::conv_weights(use.weights), parts = use.parts](const KernelCall& call) {
-        const TensorView& kernel = call.inputs[parts];
-        const TensorView w = dense_view(kernel.data, kernel.dtype, Box::whole(shape));
-        const TensorView* bias = call.inputs.size() > parts + 1 ? &call.inputs[parts + 1] : nullptr;
-        std::vector<TensorView> xs;
-        for (std::size_t i = 0; i < parts; ++i) xs.push_back(call.inputs[i].lifted());
-        reference::conv_forward(xs, w, bias, call.output.lifted(), window);
-      });
+  return std::make_unique<FunctionKernel>([window = use.window.lifted(), shape = fast::conv_weights(use.weights),
+                                           parts = use.parts](const KernelCall& call) {
+    const TensorView& kernel = call.inputs[parts];
+    const TensorView w = dense_view(kernel.data, kernel.dtype, Box::whole(shape));
+    const TensorView* bias = call.inputs.size() > parts + 1 ? &call.inputs[parts + 1] : nullptr;
+    std::vector<TensorView> xs;
+    for (std::size_t i = 0; i < parts; ++i) xs.push_back(call.inputs[i].lifted());
+    reference::conv_forward(xs, w, bias, call.output.lifted(), window);
+  });
 }
 
 std::unique_ptr<Kernel> reference_input_grad(const ConvUse& use) {
@@ -75,10 +75,22 @@ std::unique_ptr<Kernel> reference_weight_grad(const ConvUse& use) {
 }
 
 constexpr ConvRow kRows[] = {
-    {.kernel = ConvKernel::kLibrary, .pass = ConvPass::kForward, .runs = runs_floats, .make = fast::make_library_forward},
-    {.kernel = ConvKernel::kLibrary, .pass = ConvPass::kInputGrad, .runs = runs_floats, .make = fast::make_library_input_grad},
-    {.kernel = ConvKernel::kLibrary, .pass = ConvPass::kWeightGrad, .runs = library_weight_grad_runs, .make = within_workspace<library_weight_grad>},
-    {.kernel = ConvKernel::kTiled, .pass = ConvPass::kWeightGrad, .runs = runs_floats, .make = within_workspace<tiled_weight_grad>},
+    {.kernel = ConvKernel::kLibrary,
+     .pass = ConvPass::kForward,
+     .runs = runs_floats,
+     .make = fast::make_library_forward},
+    {.kernel = ConvKernel::kLibrary,
+     .pass = ConvPass::kInputGrad,
+     .runs = runs_floats,
+     .make = fast::make_library_input_grad},
+    {.kernel = ConvKernel::kLibrary,
+     .pass = ConvPass::kWeightGrad,
+     .runs = library_weight_grad_runs,
+     .make = within_workspace<library_weight_grad>},
+    {.kernel = ConvKernel::kTiled,
+     .pass = ConvPass::kWeightGrad,
+     .runs = runs_floats,
+     .make = within_workspace<tiled_weight_grad>},
     {.kernel = ConvKernel::kReference, .pass = ConvPass::kForward, .runs = runs_all, .make = reference_forward},
     {.kernel = ConvKernel::kReference, .pass = ConvPass::kInputGrad, .runs = runs_all, .make = reference_input_grad},
     {.kernel = ConvKernel::kReference, .pass = ConvPass::kWeightGrad, .runs = runs_all, .make = reference_weight_grad},
@@ -135,7 +147,8 @@ Dims conv_grain(ConvKernel kernel, const ConvUse& use) {
 std::unique_ptr<Kernel> make_conv(KernelSet set, ConvKernel kernel, const ConvUse& use) {
   const ConvRow* row = find_row(set == KernelSet::kReference ? ConvKernel::kReference : kernel, use);
   if (row == nullptr)
-    throw Error(ErrorKind::kConfig, std::string("[conv] the kernel ") + kConvKernelNames[static_cast<std::size_t>(kernel)] +
+    throw Error(ErrorKind::kConfig, std::string("[conv] the kernel ") +
+                                        kConvKernelNames[static_cast<std::size_t>(kernel)] +
                                         " was chosen on another processor and does not run here; have it chosen again");
   return use.slices > 1 ? fast::make_sliced(row->make, use) : row->make(use);
 }
@@ -149,13 +162,20 @@ std::unique_ptr<Kernel> make_conv_forward(KernelSet set, const Window& window, c
 std::unique_ptr<Kernel> make_conv_input_grad(KernelSet set, const Window& window, const Shape& weights, DType dtype,
                                              std::int64_t channel, std::int64_t channels) {
   const std::int64_t all = fast::conv_weights(weights)[3];
-  ensure(channel >= 0 && channel + (channels < 0 ? all - channel : channels) <= all, "the channels of an input gradient are in the weights");
+  ensure(channel >= 0 && channel + (channels < 0 ? all - channel : channels) <= all,
+         "the channels of an input gradient are in the weights");
   return make_conv(set, ConvKernel::kAny,
-                   {.pass = ConvPass::kInputGrad, .window = window, .weights = weights, .dtype = dtype, .channel = channel, .channels = channels});
+                   {.pass = ConvPass::kInputGrad,
+                    .window = window,
+                    .weights = weights,
+                    .dtype = dtype,
+                    .channel = channel,
+                    .channels = channels});
 }
 
 std::unique_ptr<Kernel> make_conv_weight_grad(KernelSet set, const Window& window, const Shape& weights, DType dtype) {
-  return make_conv(set, ConvKernel::kAny, {.pass = ConvPass::kWeightGrad, .window = window, .weights = weights, .dtype = dtype});
+  return make_conv(set, ConvKernel::kAny,
+                   {.pass = ConvPass::kWeightGrad, .window = window, .weights = weights, .dtype = dtype});
 }
 
 }  // namespace voxshard
