@@ -10,6 +10,7 @@
 #include "libcore/graph/builder.h"
 #include "libcore/kernels/conv_table.h"
 #include "libcore/ops/box_rules.h"
+#include "libcore/ops/conv_samples.h"
 #include "libcore/ops/op_table.h"
 
 namespace voxshard {
@@ -22,13 +23,6 @@ void require_window(const Window& w, const TensorType& x) {
   for (int a = 0; a < w.rank(); ++a)
     require(w.kernel[a] > 0 && w.stride[a] > 0 && w.dilation[a] > 0 && w.pad_lo[a] >= 0 && w.pad_hi[a] >= 0,
             "kernel, stride and dilation must be positive and padding not negative");
-}
-
-Shape weight_shape(const Window& window, std::int64_t in, std::int64_t out) {
-  Shape shape = window.kernel;
-  shape.push_back(in);
-  shape.push_back(out);
-  return shape;
 }
 
 std::size_t parts_of(const Attributes& attrs) { return static_cast<std::size_t>(attrs_of<ConvAttrs>(attrs).parts); }
@@ -185,53 +179,6 @@ void differentiate_input_grad(GradientContext& g) {
                          "grad/" + g.node.name + "/weights");
   if (g.node.inputs.size() > 2 && g.wanted[2])
     g.d_inputs[2] = b.op("channel_sum", {g.d_result}, {}, "grad/" + g.node.name + "/bias");
-}
-
-/// D, H, W of a sample's rows.
-Dims spatial_of(const ProductSample& at) {
-  std::int64_t height = 1;
-  while (height * height * 4 <= at.rows) height *= 2;
-  return {ceil_div(at.rows, height), height, at.row};
-}
-
-/// What convolutions to `y` voxels read, of `channels`.
-Shape read_by(const Window& window, const Dims& y, std::int64_t channels) {
-  Shape x{1};
-  for (int a = 0; a < y.rank(); ++a) x.push_back((y[a] - 1) * window.stride[a] + window.kernel[a]);
-  x.push_back(channels);
-  return x;
-}
-
-OpUse conv_sample(const ProductSample& at) {
-  return {ConvAttrs{.window = at.window, .dtype = at.stored, .computed_by = at.kernel},
-          {{at.stored, read_by(at.window, spatial_of(at), at.in)}, {at.stored, weight_shape(at.window, at.in, at.out)}}};
-}
-
-/// Inside of a wider x, all of whose windows d_y holds.
-OpUse input_grad_sample(const ProductSample& at) {
-  const Dims spatial = spatial_of(at);
-  Shape x{1}, d_y{1};
-  for (int a = 0; a < spatial.rank(); ++a) {
-    x.push_back(spatial[a] + 2 * (at.window.kernel[a] - at.window.stride[a]));
-    d_y.push_back(at.window.output_extent(a, x[a + 1]));
-  }
-  x.push_back(at.out);
-  d_y.push_back(at.in);
-  Box iteration = Box::whole(x);
-  for (int a = 0; a < spatial.rank(); ++a) {
-    const std::int64_t margin = at.window.kernel[a] - at.window.stride[a];
-    iteration.set(a + 1, margin, margin + spatial[a]);
-  }
-  return {ConvInputGradAttrs{.window = at.window, .shape = x, .dtype = at.stored, .computed_by = at.kernel},
-          {{at.stored, d_y}, {at.stored, weight_shape(at.window, at.out, at.in)}},
-          iteration};
-}
-
-OpUse weight_grad_sample(const ProductSample& at) {
-  Shape y{1};
-  for (auto e : spatial_of(at)) y.push_back(e);
-  y.push_back(at.out);
-  return {ConvWeightGradAttrs{at.window, at.kernel}, {{at.stored, read_by(at.window, spatial_of(at), at.in)}, {at.stored, y}}};
 }
 
 template <class Family>
