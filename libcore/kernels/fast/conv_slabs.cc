@@ -18,7 +18,7 @@ namespace {
 constexpr std::int64_t kSlabBytes = 16 << 20;  // target for packed source + result of one slab, in f32
 constexpr std::int64_t kMostWorkspace = 32 << 20;  // with the library's scratch and reordered weights; smaller slabs if need be
 
-constexpr std::int64_t kChannelsPerPack = 64;  // a multiple of the library's usual blocks
+constexpr std::int64_t kChannelsPerPack[] = {64, 96};  // multiples of the library's usual blocks, 64 or 48 among them
 
 std::int64_t bytes_of(const Box& box, DType type) { return aligned_bytes(box.count() * dtype_bytes(type)); }
 
@@ -43,7 +43,11 @@ SlabConv::SlabConv(const Window& window, const Shape& weights, DType dtype) : wi
   if (conv == nullptr) return;
   layout_ = conv->weights();
   code_ = conv->name();
-  if (weights[4] % kChannelsPerPack == 0 && layout_.keeps_apart(weights, kChannelsPerPack)) pack_tasks_ = weights[4] / kChannelsPerPack;
+  for (std::int64_t channels : kChannelsPerPack)
+    if (weights[4] % channels == 0 && layout_.keeps_apart(weights, channels)) {
+      pack_tasks_ = weights[4] / channels;
+      return;
+    }
 }
 
 std::int64_t SlabConv::packed_bytes() const { return layout_.empty() ? 4 * element_count(weights_) : layout_.bytes(); }
