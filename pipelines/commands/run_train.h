@@ -35,7 +35,7 @@ struct TrainOptions {
   IterationsPerLoop iterations_per_loop;  // between two looks: progress, validation, checkpoint; what is due waits for one
   int threads = 1;
   std::int64_t core_budget_bytes = 0;
-  std::int64_t host_budget_bytes = 0;  // of all cores together; 0: no limit
+  std::int64_t host_budget_bytes = 0;  // of all cores together; 0: what the machine has free
   /// How `spec` is cut for the largest input of the run; empty: as it says (--partition auto).
   std::function<ModelSpec(const ModelSpec& spec, const Shape& extents)> choose_plan;
   bool resume = false;         // go on from the newest checkpoint that is whole
@@ -52,6 +52,7 @@ struct TrainReport {
   std::int64_t steps = 0, parameters = 0;
   double loss = 0;                 // of the last step
   std::int64_t train_cases = 0, validation_cases = 0;
+  std::int64_t left_out = 0;       // entries of the data that could not be used; RUN/quarantine.csv lists them
   std::string metric;              // "dice", "ap50"
   std::optional<Validation> validation;  // the last one
   double best_score = -1;
