@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "apps/exit_code.h"
+#include "apps/number_check.h"
 #include "apps/resume_args.h"
 #include "apps/terminal/flags.h"
 
@@ -66,7 +67,7 @@ void add(CLI::App& app, const SharedSetting& shared, TaskOptions& options) {
   const Setting& first = shared.rows.front();
   CLI::Option* option = std::visit(AddOption{app, shared, options}, first.value);
   if (!first.group.empty()) option->group(first.group);
-  if (first.range) option->check(CLI::Range(first.range->first, first.range->second));
+  if (first.range) option->check(number_in(*first.range));
   if (!first.choices.empty()) option->check(CLI::IsMember(first.choices));
   if (const std::string text = value_text(first); !text.empty()) option->default_str(text);
 }

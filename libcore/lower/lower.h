@@ -36,6 +36,9 @@ struct Lowered {
 /// `step`: the graph of a step, which recomputes as `cut` says. Not verified. Errors: kConfig from the partition.
 Lowered lower_to_memory(Graph step, const OpTable& ops, const Cut& cut, const Target& target);
 
+/// The whole road up to there, each stage verified: what it takes is known, no kernel is bound. Errors: as lower().
+Lowered lower_verified(const Graph& graph, const OpTable& ops, const Cut& cut, const Target& target);
+
 /// A program made ready for this host.
 struct Executable {
   Program program;

@@ -38,6 +38,19 @@ TEST(TrainRetinaNet, LowersTheLossAndLeavesTheRunFolder) {
   EXPECT_EQ(model.at("classes"), 3) << "two kinds of objects and the background";
 }
 
+TEST(TrainRetinaNet, APictureThatIsLeftOutIsCounted) {
+  PicturesScene scene("detector_partial");
+  TrainOptions o = scene.options("run");
+  o.steps = 1;
+  EXPECT_EQ(run_train(o, scene.progress).left_out, 0);
+  std::filesystem::remove(scene.picture(0));
+  o.run = scene.path("partial");
+  const TrainReport report = run_train(o, scene.progress);
+  EXPECT_EQ(report.left_out, 1);
+  EXPECT_EQ(report.train_cases + report.validation_cases, 6);
+  EXPECT_THAT(Scene::bytes_of(o.run / "quarantine.csv"), testing::HasSubstr("E_MISSING"));
+}
+
 TEST(TrainRetinaNet, StoppedAndResumedGivesTheBytesOfAnUndisturbedRun) {
   PicturesScene scene("detector_resume");
   TrainOptions o = scene.options("whole");
