@@ -2,7 +2,7 @@
 // is made anew or refused, never mixed with what is made now.
 #include "io/files/output_folder.h"
 
-#include <signal.h>
+#include <csignal>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
