@@ -1,11 +1,14 @@
 // The Winograd kernels beside today's direct ones, per 3x3x3 layer of the reference U-Net, f32, in one run.
 //
-//   bench_winograd [--size 64] [--base 32] [--threads 1] [--rounds 3] [--tile 4] [--layer 64->64] [--bf16]
+//   bench_winograd [--size 64] [--base 32] [--threads 1] [--rounds 3] [--tile 4] [--layer 64->64] [--bf16] [--2d]
+//   [--avx2]
 //
 // One line per layer and kind: GFLOP/s of the direct count of one thread for both, their ratio (median of rounds, in
 // turn), the seconds and the workspace of Winograd, relative rms error against f64 on a sample. Times are processor
 // time of a thread, so that other work on the machine counts less; with two threads each computes half of the depth and
 // the slower one counts. The first line is the rate of products that stay in the level-1 cache: the peak of one thread.
+
+#include <hwy/highway.h>
 
 #include <algorithm>
 #include <cmath>
@@ -192,6 +195,11 @@ int main(int count, char** values) {
     const std::string name = values[i];
     if (name == "--bf16") {
       o.bf16 = true;
+      continue;
+    }
+    if (name == "--avx2") {
+      hwy::SetSupportedTargetsForTest(HWY_AVX2 | HWY_SCALAR);
+      hwy::GetChosenTarget().Update(hwy::SupportedTargets());
       continue;
     }
     if (name == "--2d") {

@@ -81,10 +81,18 @@ class Memory {
   std::unique_ptr<std::byte, Free> data_;
 };
 
+/// Uniform in -scale .. scale.
 inline Memory random_tensor(DType type, const Shape& shape, std::uint64_t seed, double scale) {
   Memory t(type, shape);
-  for (std::int64_t i = 0; i < t.count(); ++i)
-    store(t.view(), i, scale * rng_normal({.seed = seed, .stream = 1}, static_cast<std::uint64_t>(i)));
+  std::uint64_t state = seed * 0x9e3779b97f4a7c15U;
+  for (std::int64_t i = 0; i < t.count(); ++i) {
+    state = state * 6364136223846793005U + 1442695040888963407U;
+    const auto value = static_cast<float>(scale * (static_cast<double>(state >> 40) * 0x1p-23 - 1));
+    if (type == DType::kBF16)
+      t.as<BF16>()[i] = BF16(value);
+    else
+      t.as<float>()[i] = value;
+  }
   return t;
 }
 

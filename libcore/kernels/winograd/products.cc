@@ -119,7 +119,8 @@ struct ForBlocks {
 #pragma GCC unroll 16
           for (int v = 0; v < kVectors; ++v) {
             float* sum = to + r * kBlock + b * p.sums_block + v * kLanes;
-            hn::Store(hn::Add(hn::Load(FloatTag(), sum), sums.at[r][b][v]), FloatTag(), sum);
+            const Floats value = sums.at[r][b][v];
+            hn::Store(p.first ? value : hn::Add(hn::Load(FloatTag(), sum), value), FloatTag(), sum);
           }
     }
   };

@@ -93,8 +93,8 @@ void write_outputs(const TileForm& form, const Planes& from, const float* bias, 
 void transform_weights(const TileForm& form, const float* taps, float* to, std::int64_t position_step, float* scratch);
 void transform_sums(const TileForm& form, const float* sums, std::int64_t position_step, float* taps, float* scratch);
 
-/// For the positions p along H and W of one position along D, products[o][p][t][16] = sum over k of values[k /
-/// 16][p][t][k % 16] * weights[o][p][k][16], k ascending, one fused multiply-add after the other.
+/// For the positions p along H and W of one position along D, products[o][p][t][16] = sum over k of
+/// values[k / 16][p][t][k % 16] * weights[o][p][k][16], k ascending, one fused multiply-add after the other.
 struct Products {
   std::int64_t tiles;
   Slabs values;
@@ -106,14 +106,15 @@ struct Products {
 };
 void multiply(const Products& p);
 
-/// For the positions p along H and W of one position along D, sums[o][p][c][16] += sum over tiles, ascending, of
-/// values[c / 16][p][t][c % 16] * gradients[o][p][t][16].
+/// For the positions p along H and W of one position along D, sums[o][p][c][16] += (= when `first`) the sum over tiles,
+/// ascending, of values[c / 16][p][t][c % 16] * gradients[o][p][t][16].
 struct OuterProducts {
   std::int64_t tiles;
   Slabs values;
   const int* in_channels;
   Slabs gradients;
   float* sums;  // 16 channels c per block of values
+  bool first;
   std::int64_t sums_position, sums_block;
 };
 void add_outer_products(const OuterProducts& p);

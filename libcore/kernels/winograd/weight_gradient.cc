@@ -63,7 +63,8 @@ WeightGradient::Buffers WeightGradient::buffers(const ChannelRange& range, std::
 
 std::int64_t WeightGradient::workspace_bytes(const ChannelRange& range) const { return buffers(range, nullptr).bytes; }
 
-void WeightGradient::add_brick(const WeightGradientCall& call, const Brick& brick, const Buffers& b) const {
+void WeightGradient::add_brick(const WeightGradientCall& call, const Brick& brick, bool first_brick,
+                               const Buffers& b) const {
   const ChannelRange& range = call.range;
   const Brick::Counts tiles = brick.counts();
   const std::int64_t ins = range.past_in - range.first_in, outs = range.past_out - range.first_out;
@@ -87,6 +88,7 @@ void WeightGradient::add_brick(const WeightGradientCall& call, const Brick& bric
                   .in_channels = in_.sizes() + range.first_in,
                   .gradients = b.gradients,
                   .sums = b.sums,
+                  .first = first_brick,
                   .sums_position = ins * square,
                   .sums_block = form_.positions() * ins * square};
   for (int position = 0; position < form_.inputs[0]; ++position, p.sums += plane_positions(form_) * p.sums_position) {
@@ -104,8 +106,13 @@ void WeightGradient::run(const WeightGradientCall& call) const {
          "result");
   if (ins <= 0 || outs <= 0) return;
   const Buffers b = buffers(range, call.workspace);
-  std::fill(b.sums, b.sums + form_.positions() * ins * outs * kLanesPerBlock * kLanesPerBlock, 0.0F);
-  for_each_brick(call.d_y.lifted().box, form_, brick_, [&](const Brick& brick) { add_brick(call, brick, b); });
+  const Box box = call.d_y.lifted().box;
+  if (box.empty()) std::fill(b.sums, b.sums + form_.positions() * ins * outs * kLanesPerBlock * kLanesPerBlock, 0.0F);
+  bool first = true;
+  for_each_brick(box, form_, brick_, [&](const Brick& brick) {
+    add_brick(call, brick, first, b);
+    first = false;
+  });
   write(range, b, call.d_w);
 }
 

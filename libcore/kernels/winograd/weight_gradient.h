@@ -57,7 +57,7 @@ class WeightGradient {
   };
 
   Buffers buffers(const ChannelRange& range, std::byte* workspace) const;
-  void add_brick(const WeightGradientCall& call, const Brick& brick, const Buffers& b) const;
+  void add_brick(const WeightGradientCall& call, const Brick& brick, bool first_brick, const Buffers& b) const;
   void write(const ChannelRange& range, const Buffers& b, const TensorView& d_w) const;
 
   Window window_;  // lifted
