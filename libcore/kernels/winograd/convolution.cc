@@ -1,6 +1,7 @@
 #include "libcore/kernels/winograd/convolution.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "libcore/kernels/winograd/bricks.h"
 #include "libcore/tensor/rows.h"
@@ -62,11 +63,17 @@ void Convolution::pack(const TensorView& weights, std::int64_t first, std::int64
   const bool forward = direction_ == Direction::kForward;
   const std::int64_t taps = form_.taps(), channels = in_.channels();
   const std::int64_t k_stride = w.strides[forward ? 3 : 4], result_stride = w.strides[forward ? 4 : 3];
+  ensure(w.strides[4] == 1, "the last axis of weights is contiguous");
   alignas(64) float tap_values[kLanesPerBlock][27][kLanesPerBlock];
   alignas(64) float scratch[kScratchFloats];
+  const Tensor transformed(DType::kF32, {form_.positions(), kPositionFloats});
+  auto* square = transformed.as<float>();
+  const bool plain = w.dtype == DType::kF32;
+  auto value = [&](std::int64_t i) { return plain ? w.as<float>()[i] : static_cast<float>(load(w, i)); };
   for (std::int64_t b = first; b < past; ++b) {
     float* to = reinterpret_cast<float*>(packed) + b * block_floats();
     const std::int64_t results = out_.sizes()[b];
+    std::fill(&tap_values[0][0][0], &tap_values[0][0][0] + sizeof(tap_values) / sizeof(float), 0.0F);
     for (std::int64_t k0 = 0; k0 < channels; k0 += kLanesPerBlock) {
       const std::int64_t count = std::min(kLanesPerBlock, channels - k0);
       for (std::int64_t tap = 0; tap < taps; ++tap) {
@@ -74,13 +81,18 @@ void Convolution::pack(const TensorView& weights, std::int64_t first, std::int64
         const std::int64_t at = t / plane * w.strides[0] + t % plane / weights_[2] * w.strides[1] +
                                 t % weights_[2] * w.strides[2] + k0 * k_stride +
                                 (channel_ + out_.begin(b)) * result_stride;
-        for (std::int64_t k = 0; k < count; ++k)
-          for (std::int64_t o = 0; o < kLanesPerBlock; ++o)
-            tap_values[k][tap][o] =
-                o < results ? static_cast<float>(load(w, at + k * k_stride + o * result_stride)) : 0.0F;
+        if (forward)  // in the order of memory
+          for (std::int64_t k = 0; k < count; ++k)
+            for (std::int64_t o = 0; o < results; ++o) tap_values[k][tap][o] = value(at + k * k_stride + o);
+        else
+          for (std::int64_t o = 0; o < results; ++o)
+            for (std::int64_t k = 0; k < count; ++k) tap_values[k][tap][o] = value(at + k + o * result_stride);
       }
       for (std::int64_t k = 0; k < count; ++k)
-        transform_weights(form_, tap_values[k][0], to + (k0 + k) * kLanesPerBlock, channels * kLanesPerBlock, scratch);
+        transform_weights(form_, tap_values[k][0], square + k * kLanesPerBlock, kPositionFloats, scratch);
+      for (std::int64_t p = 0; p < form_.positions(); ++p)  // runs of 1 KB: lines one by one would each wait for memory
+        std::memcpy(to + (p * channels + k0) * kLanesPerBlock, square + p * kPositionFloats,
+                    sizeof(float) * static_cast<std::size_t>(count * kLanesPerBlock));
     }
   }
 }

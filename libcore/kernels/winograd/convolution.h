@@ -46,7 +46,8 @@ class Convolution {
   std::int64_t out_blocks() const { return out_.count(); }
   std::int64_t packed_bytes() const { return out_blocks() * block_floats() * 4; }
   /// Writes the transformed weights of result blocks [first, past) to their place in `packed` (64-byte aligned, of
-  /// packed_bytes()). `weights` has the whole shape, any type and strides.
+  /// packed_bytes()). `weights` has the whole shape, any type and strides, the last axis
+  /// contiguous.
   void pack(const TensorView& weights, std::int64_t first, std::int64_t past, std::byte* packed) const;
   /// At most 32 MiB up to 896 source channels; for a destination of `blocks` blocks.
   std::int64_t workspace_bytes(std::int64_t blocks) const;

@@ -56,6 +56,7 @@ WeightGradient::Buffers WeightGradient::buffers(const ChannelRange& range, std::
   b.values = carve_slabs(carver, form_, ins, count);
   b.gradients = carve_slabs(carver, form_, outs, count);
   b.sums = carver.floats(form_.positions() * ins * outs * kLanesPerBlock * kLanesPerBlock);
+  b.square = carver.floats(form_.positions() * kPositionFloats);
   b.scratch = carver.floats(kScratchFloats);
   b.bytes = carver.used();
   return b;
@@ -121,15 +122,18 @@ void WeightGradient::write(const ChannelRange& range, const Buffers& b, const Te
   const std::int64_t ins = range.past_in - range.first_in, ci = in_.channels(), co = out_.channels();
   const std::int64_t square = kLanesPerBlock * kLanesPerBlock;
   for (std::int64_t o = range.first_out; o < range.past_out; ++o)
-    for (std::int64_t i = range.first_in; i < range.past_in; ++i)
+    for (std::int64_t i = range.first_in; i < range.past_in; ++i) {
+      const float* sums =
+          b.sums + (o - range.first_out) * form_.positions() * ins * square + (i - range.first_in) * square;
+      for (std::int64_t p = 0; p < form_.positions(); ++p)
+        std::memcpy(b.square + p * kPositionFloats, sums + p * ins * square, sizeof(float) * kPositionFloats);
       for (std::int64_t c = 0; c < in_.sizes()[i]; ++c) {
-        const float* sums = b.sums + (o - range.first_out) * form_.positions() * ins * square +
-                            (i - range.first_in) * square + c * kLanesPerBlock;
-        transform_sums(form_, sums, ins * square, taps, b.scratch);
+        transform_sums(form_, b.square + c * kLanesPerBlock, kPositionFloats, taps, b.scratch);
         for (std::int64_t tap = 0; tap < form_.taps(); ++tap)
           std::memcpy(d_w.as<float>() + (tap * ci + in_.begin(i) + c) * co + out_.begin(o), taps + tap * kLanesPerBlock,
                       sizeof(float) * static_cast<std::size_t>(out_.sizes()[o]));
       }
+    }
 }
 
 }  // namespace voxshard::winograd

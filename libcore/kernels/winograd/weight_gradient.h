@@ -52,7 +52,7 @@ class WeightGradient {
   struct Buffers {
     float *patches, *gradient_planes;
     Slabs values, gradients;
-    float *sums, *scratch;
+    float *sums, *square, *scratch;  // square: the sums of 16 by 16 channels, [position][16][16]
     std::int64_t bytes;
   };
 
