@@ -8,11 +8,11 @@ namespace voxshard::winograd {
 /// Result blocks of 16 channels of one round of products.
 inline constexpr std::int64_t kRoundBlocks = 4;
 
-/// Tiles of a brick. Transformed weights are read once per brick, from memory where they are large (256 to 256
-/// channels: 57 MB); else fewer tiles, so that what one position along D needs stays in a level-2 cache. Measured with
-/// AVX-512, 2 MB of level 2, GFLOP/s of the direct count with 32 and 64: 64 to 64 channels 476 and 387, 128 to 128 540
-/// and 490, 256 to 256 522 and 578; weight gradients 462 and 384, 454 and 423, 269 and 249.
-inline constexpr std::int64_t kBrickTiles = 32, kLargeBrickTiles = 64, kLargeWeightsBytes = 24 << 20;
+/// Tiles of a brick. The transformed weights of one position along D are read once per brick, from memory where they
+/// are large (256 to 256 channels: 9.4 MB); else fewer tiles, so that what such a position needs stays in a level-2
+/// cache. Measured with AVX-512, 2 MB of level 2, GFLOP/s of the direct count with 32 and 64: 64 to 64 channels 476 and
+/// 387, 128 to 128 540 and 490, 256 to 256 522 and 578; weight gradients 462 and 384, 454 and 423, 269 and 249.
+inline constexpr std::int64_t kBrickTiles = 32, kLargeBrickTiles = 64, kLargeWeightsBytes = 4 << 20;
 
 /// One brick's tiles along D, H, W; for a weight gradient, whose sums are cut at bricks, this is all that decides.
 Dims brick_of(const TileForm& form, std::int64_t most_tiles);

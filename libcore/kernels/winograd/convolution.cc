@@ -114,7 +114,8 @@ Convolution::Buffers Convolution::buffers(const Dims& brick, std::int64_t blocks
 
 Convolution::Buffers Convolution::buffers(std::int64_t blocks, std::byte* workspace) const {
   constexpr std::int64_t kMostBytes = 32 << 20;
-  for (std::int64_t tiles = packed_bytes() > kLargeWeightsBytes ? kLargeBrickTiles : kBrickTiles;; tiles /= 2) {
+  for (std::int64_t tiles = packed_bytes() > kLargeWeightsBytes * form_.inputs[0] ? kLargeBrickTiles : kBrickTiles;;
+       tiles /= 2) {
     const Buffers b = buffers(brick_of(form_, tiles), blocks, workspace);
     if (b.bytes <= kMostBytes || tiles == 1) return b;
   }
