@@ -2,7 +2,6 @@
 #include <CLI/CLI.hpp>
 
 #include "apps/command.h"
-#include "apps/number_check.h"
 #include "apps/task_args.h"
 #include "pipelines/commands/run_prepare.h"
 #include "pipelines/runs/model_spec.h"

@@ -2,9 +2,9 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdlib>
 
 #include "apps/exit_code.h"
-#include "apps/number_check.h"
 #include "apps/resume_args.h"
 #include "apps/terminal/flags.h"
 
@@ -73,6 +73,16 @@ void add(CLI::App& app, const SharedSetting& shared, TaskOptions& options) {
 }
 
 }  // namespace
+
+CLI::Validator number_in(const NumberRange& range) {
+  return {[range](const std::string& text) -> std::string {
+            char* end = nullptr;
+            const double value = std::strtod(text.c_str(), &end);
+            if (end == text.c_str() || *end != '\0' || range.holds(value)) return {};
+            return text + " is not in " + to_text(range);
+          },
+          to_text(range)};
+}
 
 void add_task_settings(CLI::App& app, TaskCommand command, TaskOptions& options, const TaskTable& tasks) {
   std::vector<SharedSetting> all;

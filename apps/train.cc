@@ -3,7 +3,6 @@
 
 #include "apps/command.h"
 #include "apps/exit_code.h"
-#include "apps/number_check.h"
 #include "apps/plan_args.h"
 #include "apps/preset_args.h"
 #include "apps/resume_args.h"

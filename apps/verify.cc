@@ -6,7 +6,7 @@
 #include "apps/command.h"
 #include "apps/exit_code.h"
 #include "apps/next_words.h"
-#include "apps/number_check.h"
+#include "apps/task_args.h"
 #include "apps/plan_args.h"
 #include "pipelines/commands/run_verify.h"
 

@@ -1,10 +1,10 @@
 #include "pipelines/commands/run_identity.h"
 
 #include <algorithm>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "io/files/config_file.h"
+#include "io/files/csv.h"
 #include "io/system/machine.h"
 #include "libcore/base/cpu.h"
 #include "libcore/kernels/conv.h"
@@ -180,10 +180,7 @@ void require_no_lost_checkpoints(const std::filesystem::path& run) {
   const nlohmann::json json = read_json(run / "run.json");
   const auto saved = json.find(kSavedCheckpoints);
   const bool is_noted = saved != json.end() && saved->is_boolean();
-  std::ifstream table(run / "results.csv");
-  std::string line;
-  const bool has_row = std::getline(table, line) && std::getline(table, line);
-  if (is_noted ? saved->get<bool>() : json.contains("report") || has_row)
+  if (is_noted ? saved->get<bool>() : json.contains("report") || csv_has_rows(run / "results.csv"))
     throw Error(ErrorKind::kCheckpoint, "[checkpoint] steps were done in " + run.string() + ", but no checkpoint is left in " +
                                             (run / "checkpoints").string() +
                                             "; put them back, or throw the run away and start anew with {restart}");

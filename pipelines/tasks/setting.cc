@@ -22,7 +22,7 @@ struct ValueText {
 
 /// The numbers that a setting has now.
 struct Numbers {
-  std::vector<double> operator()(const double* number) const { return {*number}; }
+  std::vector<double> operator()(double* number) const { return {*number}; }
   std::vector<double> operator()(const std::int64_t* number) const { return {static_cast<double>(*number)}; }
   std::vector<double> operator()(const std::optional<std::int64_t>* number) const {
     return *number ? std::vector<double>{static_cast<double>(**number)} : std::vector<double>();
