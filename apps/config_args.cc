@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "libcore/base/error.h"
@@ -39,6 +40,7 @@ std::vector<std::string> known_keys(const std::vector<const CLI::App*>& apps) {
 
 std::string value_text(const std::string& key, const nlohmann::json& value) {
   if (value.is_string()) return value.get<std::string>();
+  if (value.is_number_float() && !std::isfinite(value.get<double>())) return std::to_string(value.get<double>());  // JSON has no word for it
   if (value.is_boolean() || value.is_number()) return value.dump();
   if (!value.is_array() || value.empty())
     throw Error(ErrorKind::kConfig, "[config] the value of \"" + key + "\" is " + value.dump() +

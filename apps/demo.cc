@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 
 #include "apps/command.h"
+#include "apps/task_args.h"
 #include "apps/terminal/flags.h"
 #include "libcore/base/text.h"
 #include "pipelines/commands/run_demo.h"
@@ -15,7 +16,7 @@ RunCommand add(CLI::App& app) {
   app.add_option("--task", o->task, "What the data is for: segmentation or detection")->capture_default_str();
   app.add_option("--cases", o->cases, "Training cases (default: 12 volumes, 120 pictures)");
   app.add_option("--test", o->test_cases, "Held-out cases (default: 4 volumes, 30 pictures)");
-  app.add_option("--seed", o->seed, "Same seed, same bytes")->capture_default_str();
+  app.add_option("--seed", o->seed, "Same seed, same bytes")->check(number_in(kSeeds))->capture_default_str();
   app.add_option("--size", o->size,
                  "small (48 to 80 voxels or 160 to 256 pixels an axis), medium (twice) or large (three times)")
       ->capture_default_str();

@@ -8,6 +8,7 @@ packages=(
   libinsighttoolkit5-dev       # ITK: NIfTI in and out
   libgdcm-tools                # ITK's CMake package names GDCM's tools
   libdnnl-dev                  # oneDNN: convolution and matrix products
+  libhwy-dev                   # Highway: vectorised loops for several instruction sets
   libopencv-dev zlib1g-dev     # PNG; the check of .nii.gz
   libtiff-dev libexif-dev      # headers of pictures
   libpugixml-dev               # Pascal VOC

@@ -260,7 +260,7 @@ int run(const std::vector<std::string>& words) {
     return report_error(wants_json, e);
   } catch (const std::bad_alloc&) {
     return report_error(wants_json,
-                        {ErrorKind::kBudget, "[memory] the system refused an allocation; use fewer --threads"});
+                        {ErrorKind::kBudget, "[memory] the system refused an allocation; give a smaller size or batch, fewer filters or a finer cut, or free memory"});
   } catch (const std::filesystem::filesystem_error& e) {
     return report_error(wants_json, {ErrorKind::kInput, std::string("[input] ") + e.what() + "; check the path and its permissions"});
   } catch (const std::exception& e) {

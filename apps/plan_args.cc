@@ -22,6 +22,8 @@ void add_plan_options(CLI::App& app, PlanArgs& args, ModelArgs& model) {
 }
 
 PlanOptions plan_options(const PlanArgs& a, const ModelArgs& model, const ModelSpec& spec, const Context& context, bool exactly) {
+  if (model.cores < 0)
+    throw Error(ErrorKind::kConfig, "[config] --cores is " + std::to_string(model.cores) + "; expected 1 or more, or 0 for those of the device");
   std::string device = a.device;
   if (device.empty() && !std::filesystem::exists(host_device_path())) {
     device = "tpu-v3";

@@ -20,7 +20,7 @@ RunCommand add(CLI::App& app) {
       ->required();
   app.add_option("-o,--output", o->work, "Work folder to write")->required();
   add_task_settings(app, TaskCommand::kPrepare, o->task);
-  app.add_option("--seed", o->seed, "Seed of the foreground samples")->capture_default_str();
+  app.add_option("--seed", o->seed, "Seed of the foreground samples")->check(number_in(kSeeds))->capture_default_str();
   app.add_flag("--resume", o->resume, "Skip cases that an earlier run finished with the same options and files");
   app.add_option(
       "--host-memory", *memory,

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdlib>
 
 #include "apps/exit_code.h"
 #include "apps/resume_args.h"
@@ -66,12 +67,22 @@ void add(CLI::App& app, const SharedSetting& shared, TaskOptions& options) {
   const Setting& first = shared.rows.front();
   CLI::Option* option = std::visit(AddOption{app, shared, options}, first.value);
   if (!first.group.empty()) option->group(first.group);
-  if (first.range) option->check(CLI::Range(first.range->first, first.range->second));
+  if (first.range) option->check(number_in(*first.range));
   if (!first.choices.empty()) option->check(CLI::IsMember(first.choices));
   if (const std::string text = value_text(first); !text.empty()) option->default_str(text);
 }
 
 }  // namespace
+
+CLI::Validator number_in(const NumberRange& range) {
+  return {[range](const std::string& text) -> std::string {
+            char* end = nullptr;
+            const double value = std::strtod(text.c_str(), &end);
+            if (end == text.c_str() || *end != '\0' || range.holds(value)) return {};
+            return text + " is not in " + to_text(range);
+          },
+          to_text(range)};
+}
 
 void add_task_settings(CLI::App& app, TaskCommand command, TaskOptions& options, const TaskTable& tasks) {
   std::vector<SharedSetting> all;

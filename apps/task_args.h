@@ -6,9 +6,22 @@
 #pragma once
 
 #include "apps/command.h"
+#include "libcore/base/number_range.h"
 #include "pipelines/commands/task_table.h"
 
+namespace CLI {
+class Validator;
+}
+
 namespace voxshard {
+
+/// Of every --seed: an unsigned number of 64 bits as CLI11 reads it would also take -1.
+inline constexpr NumberRange kSeeds{0, 0x1p63};
+
+/// The range of a number as the check of its option: it refuses what the library would refuse, before anything begins,
+/// and help shows it. What is no number passes: the conversion that follows says so.
+///   app.add_option("--seed", seed, "Seed")->check(number_in(kSeeds));   // --seed: -1 is not in 0 to 9.2e+18
+CLI::Validator number_in(const NumberRange& range);
 
 /// One option for each name that a task has; what is given goes to all tasks that have it, and is noted in
 /// `options.given`. `options` must stay where it is.

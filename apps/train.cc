@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 
 #include "apps/command.h"
+#include "apps/exit_code.h"
 #include "apps/plan_args.h"
 #include "apps/preset_args.h"
 #include "apps/resume_args.h"
@@ -10,6 +11,7 @@
 #include "apps/trace_args.h"
 #include "pipelines/commands/run_facts.h"
 #include "pipelines/commands/run_train.h"
+#include "pipelines/commands/train_numbers.h"
 
 namespace voxshard {
 namespace {
@@ -34,26 +36,26 @@ void add_training_options(CLI::App& app, Options& o) {
   app.add_flag("--nesterov", t.optimizer.nesterov, "Nesterov momentum")->group(training);
   app.add_option("--schedule", o.schedule, "polynomial: (1 - step / steps)^0.9; exponential: decay rate^(step / decay steps); steps; or constant")
       ->check(CLI::IsMember({"polynomial", "exponential", "steps", "constant"}))->capture_default_str()->group(training);
-  app.add_option("--lr-decay-rate", t.optimizer.decay_rate, "Of the exponential schedule")->check(CLI::PositiveNumber)->capture_default_str()->group(training);
-  app.add_option("--lr-decay-steps", t.optimizer.decay_steps, "Of the exponential schedule")->check(CLI::PositiveNumber)->capture_default_str()->group(training);
+  app.add_option("--lr-decay-rate", t.optimizer.decay_rate, "Of the exponential schedule")->capture_default_str()->group(training);
+  app.add_option("--lr-decay-steps", t.optimizer.decay_steps, "Of the exponential schedule")->capture_default_str()->group(training);
   app.add_option("--lr-steps", t.optimizer.decay_at, "Of the schedule in steps: from each of these on times --lr-step-factor; default: 2/3 and 8/9 of --steps")
-      ->delimiter(',')->allow_extra_args(false)->check(CLI::NonNegativeNumber)->group(training);
-  app.add_option("--lr-step-factor", t.optimizer.step_factor, "Of the schedule in steps")->check(CLI::PositiveNumber)->capture_default_str()->group(training);
+      ->delimiter(',')->allow_extra_args(false)->group(training);
+  app.add_option("--lr-step-factor", t.optimizer.step_factor, "Of the schedule in steps")->capture_default_str()->group(training);
   app.add_option("--warmup-steps", t.optimizer.warmup_steps, "Linear from --warmup-rate")->capture_default_str()->group(training);
-  app.add_option("--warmup-rate", t.optimizer.warmup_rate, "Learning rate that the warm-up begins with")->check(CLI::NonNegativeNumber)->capture_default_str()->group(training);
+  app.add_option("--warmup-rate", t.optimizer.warmup_rate, "Learning rate that the warm-up begins with")->capture_default_str()->group(training);
   app.add_option("--weight-decay", t.optimizer.weight_decay, "On kernels; decoupled for adam")->capture_default_str()->group(training);
   app.add_option("--clip-norm", t.optimizer.clip_norm, "Clip the gradient to this global norm; 0: do not")->capture_default_str()->group(training);
   app.add_option("--validate-every", t.validate_every, "Steps between validations on whole volumes or pictures; 0: at the end")->capture_default_str()->group(training);
   app.add_option("--checkpoint-every", t.checkpoint_every, "Steps between checkpoints")->capture_default_str()->group(training);
-  app.add_option("--keep", t.kept.last, "Newest checkpoints to keep; the older ones are for when the last is damaged")
-      ->check(CLI::Range(1, 1 << 20))->capture_default_str()->group(training);
+  app.add_option("--keep", t.kept.last, "Newest checkpoints to keep; the older ones are for when the last is damaged")->capture_default_str()->group(training);
   app.add_option("--keep-every", t.kept.every, "And each checkpoint whose step is a multiple of this; 0: none")
-      ->check(CLI::NonNegativeNumber)->capture_default_str()->group(training);
+      ->capture_default_str()->group(training);
   app.add_flag("--resume", t.resume,
                "Go on from the last checkpoint, to the same bits. train --resume RUN takes data and options from the run; --steps may grow")
       ->group(training);
   app.add_flag("--restart", t.restart, "Throw an earlier run in the folder away")->group(training);
-  app.add_option("--seed", t.seed, "Seed of weights, samples and augmentation")->capture_default_str()->group("Samples");
+  app.add_option("--seed", t.seed, "Seed of weights, samples and augmentation")->check(number_in(kSeeds))->capture_default_str()->group("Samples");
+  for (const TrainNumber& row : train_numbers(t)) app.get_option("--" + row.name)->check(number_in(row.range));
 }
 
 ScheduleKind schedule_from_name(const std::string& name) {
@@ -67,12 +69,14 @@ std::string report_text(const TrainReport& r, const std::string& run) {
                      ", last loss " + fixed_text(r.loss, 4);
   if (r.validation)
     text += ", validation " + r.metric + " " + fixed_text(r.validation->score) + " (best " + fixed_text(r.best_score) + ")";
+  if (r.left_out > 0) text += "; " + std::to_string(r.left_out) + " left out (see " + run + "/quarantine.csv)";
   return text + "; run folder " + run + (r.interrupted ? "; INCOMPLETE: stopped, go on with: voxshard train --resume " + run + "\n" : "\n") + to_text(r.memory);
 }
 
 /// What the options say only now: names, and what depends on other options.
 void complete_options(Options& o) {
   TrainOptions& t = o.train;
+  require_in_range(train_numbers(t));  // of a recipe or an older run too
   t.optimizer.kind = o.optimizer == "adam" ? OptimizerKind::kAdam : OptimizerKind::kSgd;
   t.optimizer.schedule = schedule_from_name(o.schedule);
   if (t.optimizer.schedule != ScheduleKind::kSteps) return;
@@ -165,7 +169,8 @@ RunCommand add(CLI::App& app) {
     t.trace = trace_options(o->trace, o->plan.device);
     t.iterations_per_loop = tpu_config(o->model.tpu, t.batch).iterations_per_loop;
     const TrainReport report = run_train(t, *context.progress);
-    return Outcome{.json = report.to_json(), .text = report_text(report, t.run.string()), .interrupted = report.interrupted,
+    return Outcome{.json = report.to_json(), .text = report_text(report, t.run.string()),
+                   .exit_code = report.left_out > 0 ? kExitPartial : kExitOk, .interrupted = report.interrupted,
                    .next = next_command(report, t), .resume = {"train", "--resume", t.run.string()}};
   };
 }

@@ -6,6 +6,7 @@
 #include "apps/command.h"
 #include "apps/exit_code.h"
 #include "apps/next_words.h"
+#include "apps/task_args.h"
 #include "apps/plan_args.h"
 #include "pipelines/commands/run_verify.h"
 
@@ -57,7 +58,7 @@ RunCommand add(CLI::App& app) {
   add_plan_options(app, o->plan, o->model);
   app.add_option("--size", o->size, "Spatial size, D x H x W (or H x W)")->capture_default_str();
   app.add_option(kBatchNames, o->batch, "Samples")->capture_default_str();
-  app.add_option("--seed", o->seed, "Seed of weights and inputs")->capture_default_str();
+  app.add_option("--seed", o->seed, "Seed of weights and inputs")->check(number_in(kSeeds))->capture_default_str();
   app.add_option(
          "--oracle", o->oracle,
          "What the uncut network's kernels are compared with: slow ones on samples of large layers (sampled), on all "
@@ -67,6 +68,7 @@ RunCommand add(CLI::App& app) {
     VerifyOptions options{.spec = model_spec(o->model, o->batch),
                           .seed = o->seed,
                           .threads = context.threads,
+                          .host_budget_bytes = host_budget_bytes(o->plan),
                           .oracle = oracle_from_name(o->oracle)};
     options.extents = extents_from_text(o->size, options.spec.spatial_axes(), o->batch);
     options.spec = planned_spec(o->plan, o->model, options.spec, options.extents, {}, context);

@@ -90,8 +90,11 @@ FolderLock FolderLock::writing(const fs::path& folder, const std::string& comman
       continue;
     lock.writes_ = true;
     const std::string note = (std::to_string(::getpid()) + " " + command).substr(0, kMostBytes);
-    if (::ftruncate(lock.descriptor_, 0) != 0 || ::pwrite(lock.descriptor_, note.data(), note.size(), 0) < 0)
-      throw output_error(lock.file_, std::strerror(errno), "check that the disk has space");
+    if (::ftruncate(lock.descriptor_, 0) != 0 || ::pwrite(lock.descriptor_, note.data(), note.size(), 0) < 0) {
+      const std::string reason = std::strerror(errno);
+      lock.remove();  // who cannot write leaves nothing; those who wait for it look again
+      throw output_error(lock.file_, reason, "check that the disk has space");
+    }
     return lock;
   }
 }

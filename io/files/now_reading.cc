@@ -46,9 +46,29 @@ bool say_files(bool of_this_thread) {
   return said;
 }
 
+const char* meaning(int signal) {
+  switch (signal) {
+    case SIGFPE:
+      return "an impossible division (SIGFPE)";
+    case SIGILL:
+      return "an instruction that this processor lacks (SIGILL)";
+    case SIGABRT:
+      return "an abort (SIGABRT)";
+    case SIGBUS:
+      return "an address without memory (SIGBUS)";
+    default:
+      return "a wrong address (SIGSEGV)";
+  }
+}
+
 extern "C" void on_crash(int signal) {
   if (say_files(true) || say_files(false))
     say("; files are decoded in this process: leave this one out and run again\n");
+  else {
+    say("\nvoxshard: [crash] ");
+    say(meaning(signal));
+    say(", while no file was read: a defect of voxshard or of a library; what was written whole stays whole\n");
+  }
   ::raise(signal);  // the handler was taken off: ends the process
 }
 

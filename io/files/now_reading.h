@@ -24,8 +24,8 @@ class NowReading {
 };
 
 /// From now on SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT write to `file_descriptor` what was being read (by the
-/// thread that crashed if it reads a file, else by any) and what to do, and then end the process as they do. Without a
-/// file being read they write nothing.
+/// thread that crashed if it reads a file, else by any) and what to do, or without a file being read which of them it
+/// was, and then end the process as they do.
 void note_crashes(int file_descriptor);
 
 }  // namespace voxshard

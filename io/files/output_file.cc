@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostBeginning = 4096;  // bytes
+constexpr std::int64_t kMostRead = 4096;  // bytes, from the beginning or the end
 
 std::string with(const std::string& option) { return option.empty() ? "" : " with " + option; }
 
@@ -65,14 +65,27 @@ void require_ours(const fs::path& file, const OutputKind& kind, const OutputPlac
                                       ", or move it away");
 }
 
+std::string next_bytes(std::ifstream& in) {
+  std::string text(kMostRead, '\0');
+  in.read(text.data(), kMostRead);
+  text.resize(static_cast<std::size_t>(in.gcount()));
+  return text;
+}
+
 }  // namespace
+
+std::function<bool(const fs::path&)> ends_around(std::string text) {
+  return [text = std::move(text)](const fs::path& path) {
+    std::ifstream in(path, std::ios::binary | std::ios::ate);
+    in.seekg(std::max<std::int64_t>(0, static_cast<std::int64_t>(in.tellg()) - kMostRead));
+    return next_bytes(in).find(text) != std::string::npos;
+  };
+}
 
 std::function<bool(const fs::path&)> begins_with(std::vector<std::string> beginnings) {
   return [beginnings = std::move(beginnings)](const fs::path& path) {
     std::ifstream in(path, std::ios::binary);
-    std::string text(kMostBeginning, '\0');
-    in.read(text.data(), static_cast<std::streamsize>(text.size()));
-    text.resize(static_cast<std::size_t>(in.gcount()));
+    std::string text = next_bytes(in);
     std::erase_if(text, [](char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; });
     return std::any_of(beginnings.begin(), beginnings.end(), [&](const auto& b) { return text.starts_with(b); });
   };

@@ -21,6 +21,8 @@ struct OutputKind {
 
 /// Text files that begin with one of these, blanks and line ends left out.
 std::function<bool(const std::filesystem::path&)> begins_with(std::vector<std::string> beginnings);
+/// Files whose last 4096 bytes hold `text`.
+std::function<bool(const std::filesystem::path&)> ends_around(std::string text);
 
 struct OutputPlace {
   std::vector<std::filesystem::path> inputs = {};  // that the command reads; empty ones do not count

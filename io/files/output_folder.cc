@@ -89,19 +89,28 @@ OutputFolder::OutputFolder(FolderUse use) : use_(std::move(use)) {
   for (fs::path at = fs::absolute(use_.folder).lexically_normal(); !fs::exists(at, unseen) && at != at.parent_path();
        at = at.parent_path())
     made_ = at;
-  make_output_folder(use_.folder);
-  lock_.emplace(FolderLock::writing(use_.folder, use_.command));
-  require_ours();  // again: nobody can change it any more
-  if (auto earlier = read_manifest(use_.folder)) manifest_ = std::move(*earlier);
+  try {
+    make_output_folder(use_.folder);
+    lock_.emplace(FolderLock::writing(use_.folder, use_.command));
+    require_ours();  // again: nobody can change it any more
+    if (auto earlier = read_manifest(use_.folder)) manifest_ = std::move(*earlier);
+  } catch (...) {
+    leave_as_found();
+    throw;
+  }
 }
 
-OutputFolder::~OutputFolder() {
+OutputFolder::~OutputFolder() { leave_as_found(); }
+
+void OutputFolder::leave_as_found() {
   std::error_code error;
-  if (started_ || !lock_ || fs::exists(use_.folder / kManifestName, error) || error) return;
-  lock_->remove();
+  if (started_ || fs::exists(use_.folder / kManifestName, error) || error) return;
+  if (lock_) lock_->remove();
   if (made_.empty()) return;
-  for (fs::path at = fs::absolute(use_.folder).lexically_normal(); fs::remove(at, error) && at != made_;)
-    at = at.parent_path();
+  for (fs::path at = fs::absolute(use_.folder).lexically_normal();; at = at.parent_path()) {
+    fs::remove(at, error);
+    if (error || at == made_) return;
+  }
 }
 
 void OutputFolder::require_ours() const {

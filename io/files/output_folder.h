@@ -79,6 +79,8 @@ class OutputFolder {
 
  private:
   void require_ours() const;
+  /// Removes what was made for a call that did not start: lock and empty folders.
+  void leave_as_found();
   void write_manifest();
   void append(const nlohmann::ordered_json& line, bool sync);
   void remove_files(const ManifestPart& part, const std::set<std::string>& but = {}) const;

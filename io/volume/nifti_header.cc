@@ -208,12 +208,16 @@ std::string volume_problem(const NiftiHeader& h) {
     if (h.dimensions[i] != 1)
       return "has " + std::to_string(h.dimensions.size()) + " dimensions (" + std::to_string(h.dimensions[i]) +
              " along the " + std::to_string(i + 1) + "th), expected a 3-D volume; split it into one file per volume";
-  // Also where the qform is used: ITK 5.2 takes the sform apart in any case, and calls abort() on numbers like these.
-  constexpr double kMostSform = 1e12;
-  for (const auto& row : h.sform)
-    for (double v : row)
-      if (h.sform_code > 0 && !(std::abs(v) <= kMostSform))
-        return "has an sform with numbers that are not finite or beyond 1e12; set it again";
+  // Also where the qform is used: ITK 5.2 takes the sform apart in any case, in single precision: it calls abort() on
+  // numbers like the first, and may search for ever behind the second (2^24 was seen).
+  constexpr double kMostSform = 1e12, kMostRatio = 1e6;
+  double shortest = kMostSform, longest = 0;  // steps along the axes of voxels that lead anywhere, mm
+  for (std::size_t j = 0; j < 4 && h.sform_code > 0; ++j) {
+    const double step = std::hypot(h.sform[0][j], h.sform[1][j], h.sform[2][j]);
+    if (!(step <= kMostSform)) return "has an sform with numbers that are not finite or beyond 1e12; set it again";
+    if (j < 3 && step > 0) shortest = std::min(shortest, step), longest = std::max(longest, step);
+  }
+  if (longest > kMostRatio * shortest) return "has an sform whose axes differ by more than a million times; set it again";
   if (const std::string problem = unreadable_number(h); !problem.empty()) return problem;
   return place(h).problem;
 }

@@ -23,15 +23,16 @@ std::string cpu_name() {
 }
 
 std::vector<std::string> cpu_features() {
-  constexpr unsigned kExtended = 7;
-  unsigned eax = 0, ebx = 0, ecx = 0, amx = 0;
+  constexpr unsigned kBasic = 1, kExtended = 7;
+  unsigned eax = 0, ebx = 0, ecx = 0, amx = 0, basic = 0;
+  __get_cpuid(kBasic, &eax, &ebx, &basic, &amx);
   __get_cpuid_count(kExtended, 0, &eax, &ebx, &ecx, &amx);
   std::vector<std::string> features;
   const auto add = [&](const char* name, bool has) {
     if (has) features.push_back(name);
   };
   add("fma", __builtin_cpu_supports("fma"));
-  add("f16c", __builtin_cpu_supports("f16c"));
+  add("f16c", (basic >> 29 & 1) != 0 && __builtin_cpu_supports("avx"));  // clang 14 does not know the word
   add("avx2", __builtin_cpu_supports("avx2"));
   add("avx512f", __builtin_cpu_supports("avx512f"));
   add("avx512_bf16", __builtin_cpu_supports("avx512bf16"));

@@ -49,14 +49,23 @@ Executable make_executable(Lowered lowered, const OpTable& ops, const Target& ta
   return {std::move(lowered.program), std::move(lowered.memory), std::move(kernels), std::move(schedule), bytes};
 }
 
-Executable lower(const Graph& graph, const OpTable& ops, const Cut& cut, const Target& target) {
+Lowered lower_verified(const Graph& graph, const OpTable& ops, const Cut& cut, const Target& target) {
   Graph step = step_graph(graph, ops, cut.recompute);
   require_sound(verify(step, ops), "graph");
   Lowered lowered = lower_to_memory(std::move(step), ops, cut, target);
   require_sound(verify(lowered.program, ops), "program");
+  require_sound(verify(lowered.memory), "memory");
+  return lowered;
+}
+
+Executable make_verified(Lowered lowered, const OpTable& ops, const Target& target) {
   Executable executable = make_executable(std::move(lowered), ops, target);
   require_sound(verify(executable.memory), "memory");
   return executable;
+}
+
+Executable lower(const Graph& graph, const OpTable& ops, const Cut& cut, const Target& target) {
+  return make_verified(lower_verified(graph, ops, cut, target), ops, target);
 }
 
 }  // namespace voxshard

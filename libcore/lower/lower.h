@@ -40,6 +40,9 @@ struct Lowered {
 /// `step`: the graph of a step, which recomputes as `cut` says; kernels are chosen unless it is tiled. Not verified. Errors: kConfig from the partition.
 Lowered lower_to_memory(Graph step, const OpTable& ops, const Cut& cut, const Target& target);
 
+/// The whole road up to there, each stage verified: what it takes is known, no kernel is bound. Errors: as lower().
+Lowered lower_verified(const Graph& graph, const OpTable& ops, const Cut& cut, const Target& target);
+
 /// A program made ready for this host.
 struct Executable {
   Program program;
@@ -49,8 +52,11 @@ struct Executable {
   Footprint bytes;
 };
 
-/// The last stages: kernels, room for what they pack, and the schedule of a lowered program, which is not verified.
+/// The last stages: kernels, room for what they pack, and the schedule of a lowered program; nothing is
+/// verified.
 Executable make_executable(Lowered lowered, const OpTable& ops, const Target& target);
+/// The same of what lower_verified() gave; the memory is verified again with what kernels pack.
+Executable make_verified(Lowered lowered, const OpTable& ops, const Target& target);
 
 /// The whole road from a model's graph; each stage is verified. Errors: kConfig from the partition; kInternal when a stage
 /// breaks an invariant.

@@ -7,10 +7,10 @@ using C = UNetConfig;
 
 const std::vector<ConfigField>& fields() {
   static const std::vector<ConfigField> rows = {
-      field(&C::base_filters, {.name = "base_filters", .help = "Filters of the first convolution, doubled per level", .least = 1}),
+      field(&C::base_filters, {.name = "base_filters", .help = "Filters of the first convolution, doubled per level", .least = 1, .most = 4096}),
       field(&C::depth, {.name = "depth", .help = "Levels", .least = 1, .most = 8}),
-      field(&C::channels, {.name = "channels", .help = "Image channels", .least = 1, .of_data = true}),
-      field(&C::classes, {.name = "classes", .help = "Classes, background included", .least = 2, .of_data = true}),
+      field(&C::channels, {.name = "channels", .help = "Image channels", .least = 1, .most = 65536, .of_data = true}),
+      field(&C::classes, {.name = "classes", .help = "Classes, background included", .least = 2, .most = 65536, .of_data = true}),
       field(&C::norm, {.name = "norm", .help = "batch, instance or none", .names = {"batch", "instance", "none"}}),
       field(&C::slope, {.name = "slope", .help = "relu or leaky_relu (slope 0.01)", .option = "activation",
                         .words = {{"relu", 0.0}, {"leaky_relu", 0.01}}}),

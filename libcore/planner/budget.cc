@@ -1,5 +1,8 @@
 #include "libcore/planner/budget.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "libcore/base/text.h"
 
 namespace voxshard {
@@ -15,32 +18,84 @@ Shape extents_of(const Graph& graph) {
   return extents;
 }
 
-std::string over_core_text(const Budget& budget, const Executable& e, const Graph& graph, const OpTable& ops, const Target& target) {
-  const std::size_t core = e.bytes.widest();
-  const std::int64_t bytes = e.bytes.core(core);
-  std::string text = "[memory] the plan needs " + bytes_text(bytes) + " per core (" + std::to_string(bytes) +
-                     " bytes, core " + std::to_string(core) + " of partition " + to_string(e.program.mesh().partition) +
-                     " on " + to_string(extents_of(graph)) + "), the budget is " + bytes_text(budget.core_bytes) +
+/// What is planned and asked for, kernels bound or not.
+struct Plan {
+  const Program& program;
+  const MemoryPlan& memory;
+  const Footprint& bytes;
+  bool has_kernels = false;
+
+  const char* needs() const { return has_kernels ? "needs " : "needs more than "; }
+};
+
+std::string over_core_text(const Budget& budget, const Plan& plan, const Graph& graph, const OpTable& ops, const Target& target) {
+  const std::size_t core = plan.bytes.widest();
+  const std::int64_t bytes = plan.bytes.core(core);
+  std::string text = std::string("[memory] the plan ") + plan.needs() + bytes_text(bytes) + " per core (" + std::to_string(bytes) +
+                     " bytes, core " + std::to_string(core) + " of partition " +
+                     to_string(plan.program.mesh().partition) + " on " + to_string(extents_of(graph)) +
+                     "), the budget is " + bytes_text(budget.core_bytes) +
                      "; nothing was allocated. Largest allocations of that core:" +
-                     allocations_text(largest_allocations(e.program, e.memory, core, 5));
-  const auto fits = partition_that_fits(budget.core_bytes, graph, ops, e.program.cut, target);
+                     allocations_text(largest_allocations(plan.program, plan.memory, core, 5));
+  const auto fits = partition_that_fits(budget.core_bytes, graph, ops, plan.program.cut, target);
   return text + (fits ? "\nA partition that fits: " + to_string(*fits)
                       : "\nNo partition up to " + std::to_string(kMostCores) +
                             " cores fits: give more memory, a smaller size or fewer base filters");
 }
 
+/// The sample's size, made smaller on all axes until its share of what the plan takes is `share`; empty when nothing of
+/// it is left. Multiples of 16, which every model takes.
+std::string size_of_share(const Graph& graph, double share) {
+  constexpr double kMultiple = 16;
+  const Shape extents = extents_of(graph);
+  const double each = std::pow(share, 1.0 / (extents.rank() - 1));
+  Dims size;
+  for (int a = 1; a < extents.rank(); ++a) {
+    const double smaller = std::floor(static_cast<double>(extents[a]) * each / kMultiple) * kMultiple;
+    if (smaller < kMultiple) return {};
+    size.push_back(static_cast<std::int64_t>(smaller));
+  }
+  return to_string(size);
+}
+
+std::string over_process_text(const Budget& budget, const Plan& plan, const Graph& graph) {
+  const std::int64_t bytes = plan.bytes.process();
+  const std::string size =
+      size_of_share(graph, static_cast<double>(budget.process_bytes) / static_cast<double>(std::max<std::int64_t>(1, bytes)));
+  return std::string("[memory] the plan of all cores together ") + plan.needs() + bytes_text(bytes) + " (" + std::to_string(bytes) +
+         " bytes) in this process for " + to_string(extents_of(graph)) + ", the budget is " +
+         bytes_text(budget.process_bytes) + (budget.of_machine ? ", what this machine has free" : "") +
+         "; nothing was allocated. Recompute more ({recompute} upsampling), or let {partition} auto choose" +
+         (size.empty() ? "; or give fewer base filters" : "; about " + size + " would fit");
+}
+
+void require_within(const Budget& budget, const Plan& plan, const Graph& graph, const OpTable& ops, const Target& target) {
+  if (budget.core_bytes > 0 && plan.bytes.widest_core() > budget.core_bytes)
+    throw Error(ErrorKind::kBudget, over_core_text(budget, plan, graph, ops, target));
+  if (budget.process_bytes > 0 && plan.bytes.process() > budget.process_bytes)
+    throw Error(ErrorKind::kBudget, over_process_text(budget, plan, graph));
+}
+
+Plan plan_of(const Lowered& lowered) { return {lowered.program, lowered.memory, lowered.bytes}; }
+
+/// Twice the budget is refused while no kernel is bound: they would change no more than the number in the message, and
+/// take their time, or do not count that far.
+bool is_far_over(const Budget& budget, const Footprint& bytes) {
+  return (budget.core_bytes > 0 && bytes.widest_core() / 2 > budget.core_bytes) ||
+         (budget.process_bytes > 0 && bytes.process() / 2 > budget.process_bytes);
+}
+
 }  // namespace
 
+void require_within(const Budget& budget, const Graph& graph, const OpTable& ops, const Cut& cut, const Target& target) {
+  require_within(budget, plan_of(lower_verified(graph, ops, cut, target)), graph, ops, target);
+}
+
 Executable lower_within(const Budget& budget, const Graph& graph, const OpTable& ops, const Cut& cut, const Target& target) {
-  Executable e = lower(graph, ops, cut, target);
-  if (budget.core_bytes > 0 && e.bytes.widest_core() > budget.core_bytes)
-    throw Error(ErrorKind::kBudget, over_core_text(budget, e, graph, ops, target));
-  const std::int64_t process = e.bytes.process();
-  if (budget.process_bytes > 0 && process > budget.process_bytes)
-    throw Error(ErrorKind::kBudget, "[memory] all cores together need " + bytes_text(process) + " (" + std::to_string(process) +
-                                        " bytes) in this process, the budget is " + bytes_text(budget.process_bytes) +
-                                        "; nothing was allocated. Recompute more ({recompute} upsampling), or let "
-                                        "{partition} auto choose");
+  Lowered lowered = lower_verified(graph, ops, cut, target);
+  if (is_far_over(budget, lowered.bytes)) require_within(budget, plan_of(lowered), graph, ops, target);
+  Executable e = make_verified(std::move(lowered), ops, target);
+  require_within(budget, Plan{e.program, e.memory, e.bytes, true}, graph, ops, target);
   return e;
 }
 
@@ -56,7 +111,9 @@ std::optional<Dims> partition_that_fits(std::int64_t core_bytes, const Graph& gr
         widest = axis;
     if (widest < 0) return std::nullopt;
     mesh.partition[widest] *= 2;
-    if (lower(graph, ops, cut.over(mesh), target).bytes.widest_core() <= core_bytes) return mesh.partition;
+    Lowered lowered = lower_verified(graph, ops, cut.over(mesh), target);
+    if (lowered.bytes.widest_core() > core_bytes) continue;  // without the kernels' bytes already
+    if (make_executable(std::move(lowered), ops, target).bytes.widest_core() <= core_bytes) return mesh.partition;
   }
   return std::nullopt;
 }

@@ -12,10 +12,16 @@ namespace voxshard {
 struct Budget {
   std::int64_t core_bytes = 0;     // per core; 0: no limit
   std::int64_t process_bytes = 0;  // all cores and workers of this process together; 0: no limit
+  bool of_machine = false;         // the latter is what the machine has free, which nobody gave
 };
 
-/// lower() for a budget. Errors: kBudget when a core would need more than its budget: the needed bytes per core, the five
-/// largest allocations and a partition that fits; or the process more than its own. Nothing is then allocated.
+/// Errors: kBudget when a core would need more than its budget: the needed bytes per core, the five largest allocations
+/// and a partition that fits; or the process more than its own, with a size that fits. Without the bytes of kernels,
+/// none of which is bound: sizes that no kernel can count are refused like any other.
+void require_within(const Budget& budget, const Graph& graph, const OpTable& ops, const Cut& cut, const Target& target);
+
+/// lower() for a budget: what is far over it is refused before kernels are bound, the rest by its exact bytes, those of
+/// kernels included. Errors: those of require_within(). Nothing is then allocated.
 Executable lower_within(const Budget& budget, const Graph& graph, const OpTable& ops, const Cut& cut, const Target& target);
 
 /// A finer partition under which every core stays within `core_bytes`: the axis with the widest parts is cut in two until it

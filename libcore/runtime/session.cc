@@ -5,7 +5,7 @@
 namespace voxshard {
 namespace {
 
-// Measured with glibc 2.36 and oneDNN 2.6, by what the process holds after 2 to 40 plans of U-Nets and RetinaNets.
+// Estimates; the totals that they are part of are held against the peak of the process by tests/bench/memory.py.
 constexpr std::int64_t kBytesPerKernel = 24 << 10;  // a kernel, its primitives and their compiled code
 constexpr std::int64_t kBytesPerNode = 2 << 10;     // a node of the graph with its name, types and attributes
 constexpr std::int64_t kViewsPerCall = 4;           // of a core set's calls: three inputs and the output

@@ -1,5 +1,6 @@
 #include "libcore/train/trainer.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace voxshard {
@@ -20,6 +21,18 @@ Gradients Trainer::gradients() {
   for (const auto& [parameter, gradient] : graph.gradients)
     gradients.emplace(graph.node(parameter).name, last_->replicated(gradient));
   return gradients;
+}
+
+void Trainer::require_finite_weights() {
+  Gradients weights;  // as views by name: their squares add up to something finite if each is
+  for (const auto& [name, weight] : session_.parameters()) weights.emplace(name, weight.view());
+  if (std::isfinite(Optimizer::global_norm(session_.pool(), weights))) return;
+  const auto first = std::find_if(weights.begin(), weights.end(), [&](const auto& weight) {
+    return !std::isfinite(Optimizer::global_norm(session_.pool(), {weight}));
+  });
+  throw Error(ErrorKind::kDiverged, "[train] step " + std::to_string(steps_done_) + ": the weights are not finite after " +
+                                        "the update; first " + first->first +
+                                        "; lower the learning rate, or clip the gradient");
 }
 
 StepResult Trainer::step(const Shape& extents, const Feed& feed) {
@@ -43,6 +56,7 @@ StepResult Trainer::step(const Shape& extents, const Feed& feed) {
   }
   optimizer_.update(session_.pool(), session_.parameters(), step_gradients, result.gradient_norm, steps_done_, total_steps_);
   cores.apply_effects();
+  require_finite_weights();
   ++steps_done_;
   return result;
 }

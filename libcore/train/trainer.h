@@ -22,7 +22,8 @@ class Trainer {
 
   Trainer(Session& session, OptimizerOptions optimizer, const Graph& graph, std::int64_t total_steps);
 
-  /// Errors: kDiverged with the step and the first layer whose result is not finite; the parameters are then unchanged; Stopped
+  /// Errors: kDiverged with the step and the first layer whose result is not finite, the parameters being unchanged, or
+  /// with the first weight that the update left not finite: nothing of them is then to be kept; Stopped
   /// (Session::set_stop) before anything of the step is kept.
   StepResult step(const Shape& extents, const Feed& feed);
 
@@ -34,6 +35,8 @@ class Trainer {
   Gradients gradients();
 
  private:
+  void require_finite_weights();
+
   Session& session_;
   Optimizer optimizer_;
   std::int64_t total_steps_;

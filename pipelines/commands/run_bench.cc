@@ -10,6 +10,7 @@
 #include "libcore/ops/op_table.h"
 #include "libcore/train/initialise.h"
 #include "libcore/train/trainer.h"
+#include "pipelines/commands/host_budget.h"
 #include "pipelines/commands/task_table.h"
 
 namespace voxshard {
@@ -53,7 +54,7 @@ struct Bench {
   explicit Bench(const BenchOptions& o)
       : pool(o.threads),
         session(op_table(),
-                lowering_of(o.spec, {.core_bytes = o.core_budget_bytes, .process_bytes = o.host_budget_bytes},
+                lowering_of(o.spec, host_budget(o.core_budget_bytes, o.host_budget_bytes),
                             {.optimizer_slots = Optimizer::slots(kBenchOptimizer), .workers = o.threads}),
                 pool) {
     report.resident_before_bytes = resident_bytes();

@@ -18,7 +18,7 @@ struct BenchOptions {
   int warmup = 1;
   int threads = 1;
   std::int64_t core_budget_bytes = 0;
-  std::int64_t host_budget_bytes = 0;  // of all cores together; 0: no limit
+  std::int64_t host_budget_bytes = 0;  // of all cores together; 0: what the machine has free
   std::shared_ptr<const Device> host;  // this machine as measured; then the step's time is predicted too
   TraceOptions trace;                  // of the first timed steps
 };

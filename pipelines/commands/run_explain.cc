@@ -13,7 +13,7 @@ std::string run_explain(const ModelSpec& spec, const Shape& extents, const std::
   Lowered lowered = lower_to_memory(std::move(step), op_table(), spec.cut, {});
   if (stage == "program") return to_text(lowered.program);
   if (stage == "memory") {
-    const Executable executable = make_executable(std::move(lowered), op_table(), {});
+    const Executable executable = make_verified(std::move(lowered), op_table(), {});
     return to_text(executable.program, executable.memory);
   }
   throw Error(ErrorKind::kConfig, "[explain] the stage \"" + stage + "\" is not known; expected graph, grad, program, memory");

@@ -5,6 +5,7 @@
 #include "libcore/base/text.h"
 #include "libcore/kernels/conv.h"
 #include "libcore/ops/op_table.h"
+#include "pipelines/commands/host_budget.h"
 #include "pipelines/profile/device_files.h"
 
 namespace voxshard {
@@ -47,7 +48,7 @@ PrecisionFacts precision_facts(const TrainOptions& o, const Shape& extents) {
   if (facts.multiplies_bf16 && device == nullptr) return facts;  // nothing is left to ask
   std::optional<Executable> f32;
   try {
-    f32 = step_in(DType::kF32, o, extents, {.core_bytes = o.core_budget_bytes, .process_bytes = o.host_budget_bytes});
+    f32 = step_in(DType::kF32, o, extents, host_budget(o.core_budget_bytes, o.host_budget_bytes));
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::kBudget) throw;
     facts.f32_fits = false, facts.f32_refusal = "it is over the budget";

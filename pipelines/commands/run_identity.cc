@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "io/files/config_file.h"
+#include "io/files/csv.h"
 #include "io/system/machine.h"
 #include "libcore/base/cpu.h"
 #include "libcore/kernels/conv.h"
@@ -171,6 +172,18 @@ std::optional<Cut> planned_cut(const std::filesystem::path& run) {
   const nlohmann::json json = read_json(run / "run.json");
   if (!json.is_object() || !json.contains("model")) return std::nullopt;
   return model_spec_from_json(json["model"]).cut;
+}
+
+void require_no_lost_checkpoints(const std::filesystem::path& run) {
+  std::error_code unseen;
+  if (!std::filesystem::exists(run / "run.json", unseen)) return;
+  const nlohmann::json json = read_json(run / "run.json");
+  const auto saved = json.find(kSavedCheckpoints);
+  const bool is_noted = saved != json.end() && saved->is_boolean();
+  if (is_noted ? saved->get<bool>() : json.contains("report") || csv_has_rows(run / "results.csv"))
+    throw Error(ErrorKind::kCheckpoint, "[checkpoint] steps were done in " + run.string() + ", but no checkpoint is left in " +
+                                            (run / "checkpoints").string() +
+                                            "; put them back, or throw the run away and start anew with {restart}");
 }
 
 }  // namespace voxshard

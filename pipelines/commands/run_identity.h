@@ -33,4 +33,12 @@ std::optional<std::string> rate_change(const CheckpointState& theirs, const Trai
 /// is no such call. Errors: kCheckpoint when run.json is broken.
 std::optional<Cut> planned_cut(const std::filesystem::path& run);
 
+/// The key of run.json that says whether a checkpoint was ever written: without one of them, a run that lost all of its
+/// checkpoints looks like one that was killed before the first.
+inline constexpr const char* kSavedCheckpoints = "saved_checkpoints";
+
+/// For a run of which no checkpoint is there. Errors: kCheckpoint when its run.json says that one was written (of a run
+/// of before that was noted: that it ended, or that results.csv has a row), or is broken.
+void require_no_lost_checkpoints(const std::filesystem::path& run);
+
 }  // namespace voxshard

@@ -17,6 +17,7 @@ PredictReport run_predict(const PredictOptions& asked, Progress& progress, const
     progress.log("this processor does not multiply bf16: values are stored as bf16 and multiplied in f32");
   const Task& task = task_of(tasks, run.spec);
   require_own_settings(task, options.task, "predict", "the run is a " + run.spec.model_name());
+  require_in_range(task.settings(TaskCommand::kPredict, options.task));
   const std::filesystem::path checkpoint = run.file;
   PredictReport report = task.predict(options, std::move(run), progress);
   report.checkpoint = checkpoint;

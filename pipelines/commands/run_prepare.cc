@@ -10,6 +10,7 @@ TaskReport run_prepare(const PrepareRequest& asked, Progress& progress, const Ta
   request.host_budget_bytes = memory.budget_bytes(), request.base_bytes = memory.base_bytes();
   for (const auto& task : tasks)
     if (task->prepares()) {
+      require_in_range(task->settings(TaskCommand::kPrepare, request.task));
       TaskReport report = task->prepare(request, progress);
       add_memory(report, memory);
       return report;

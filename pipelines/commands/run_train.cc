@@ -14,8 +14,10 @@
 #include "libcore/ops/op_table.h"
 #include "libcore/train/initialise.h"
 #include "libcore/train/trainer.h"
+#include "pipelines/commands/host_budget.h"
 #include "pipelines/commands/run_identity.h"
 #include "pipelines/commands/train_memory.h"
+#include "pipelines/commands/train_numbers.h"
 #include "pipelines/runs/checkpoint_folder.h"
 
 namespace voxshard {
@@ -35,7 +37,7 @@ class Run {
     const Graph graph = build_graph(o_.spec, extents_, Phase::kTrain, o_.spec.precision);
     session_ = std::make_unique<Session>(
         op_table(),
-        lowering_of(o_.spec, {.core_bytes = o_.core_budget_bytes},
+        lowering_of(o_.spec, host_budget(o_.core_budget_bytes, o_.host_budget_bytes),
                     {.optimizer_slots = Optimizer::slots(o_.optimizer), .workers = o_.threads}),
         pool_);
     session_->set_stop(progress_.stop_check());
@@ -48,6 +50,7 @@ class Run {
     report_.validation_cases = task_->validation_cases();
     report_.metric = task_->metric();
     report_.unseen = task_->unseen();
+    report_.left_out = task_->left_out();
     progress_.log("planned: " + bytes_text(bytes.widest_core()) + " per core, " +
                   bytes_text(memory_plan_.total()) + " in this process; " +
                   std::to_string(report_.parameters) + " parameters");
@@ -165,7 +168,8 @@ class Run {
                  {"model", to_json(o_.spec)},
                  {"training", state_.training},
                  {"machine", state_.machine},
-                 {"memory", memory_}};
+                 {"memory", memory_},
+                 {kSavedCheckpoints, saved_}};
     if (ended) json["report"] = report_.to_json();
     write_json(o_.run / "run.json", json);
   }
@@ -212,6 +216,7 @@ class Run {
   void save() {
     state_.step = trainer_->steps_done();
     checkpoints_.save_last(state_, session_->parameters(), trainer_->optimizer().state());
+    if (!std::exchange(saved_, true)) write_report(false);
   }
 
   void load() {
@@ -238,6 +243,7 @@ class Run {
     }
     session_->parameters() = std::move(checkpoint.parameters);
     trainer_->set_steps_done(checkpoint.state.step);
+    saved_ = true;
     state_.best_score = checkpoint.state.best_score;
     state_.unvalidated = checkpoint.state.unvalidated;
     progress_.log("resumed at step " + std::to_string(checkpoint.state.step));
@@ -259,14 +265,13 @@ class Run {
   Json memory_;
   HostMemory host_;
   ProcessPlan memory_plan_;
+  bool saved_ = false;  // a checkpoint was written
 };
 
 void check(const TrainOptions& o) {
   auto require = [](bool ok, const std::string& text) {
     if (!ok) throw Error(ErrorKind::kConfig, "[train] " + text);
   };
-  require(o.steps >= 1 && o.batch >= 1 && o.checkpoint_every >= 1, "{steps}, {batch} and {checkpoint-every} must be at least 1");
-  require(o.kept.last >= 1 && o.kept.every >= 0, "{keep} must be at least 1, {keep-every} at least 0");
   if (o.resume && o.restart) throw Error(ErrorKind::kUsage, "[train] {resume} goes on with a run, {restart} throws it away; give one of them");
   require(o.batch % o.spec.cut.mesh.replicas == 0, "the batch " + std::to_string(o.batch) + " must be divisible by the " +
                                               std::to_string(o.spec.cut.mesh.replicas) + " replicas");
@@ -276,9 +281,11 @@ void check(const TrainOptions& o) {
 
 TrainReport run_train(const TrainOptions& options, Progress& progress, const TaskTable& tasks) {
   TrainOptions o = options;
+  require_in_range(train_numbers(o));
   check(o);
   const Task& kind = task_of(tasks, o.spec);
   require_own_settings(kind, o.task, "train", "the model is a " + o.spec.model_name());
+  require_in_range(kind.settings(TaskCommand::kTrain, o.task));
   std::unique_ptr<TrainingTask> task = kind.training({.data = o.work, .seed = o.seed}, o.task, o.spec);
   task->complete(o.spec);
   require_output_file(o.trace.file, profile_file(), {.inputs = {o.work}, .own = o.run, .option = "{trace}"});
@@ -287,6 +294,7 @@ TrainReport run_train(const TrainOptions& options, Progress& progress, const Tas
   for (const std::string& warning : task->warnings()) progress.warn(warning);
   if (CheckpointFolder(o.run / "checkpoints", o.kept).holds_run() && !o.resume && !o.restart)
     throw Error(ErrorKind::kUsage, "[train] " + o.run.string() + " already holds a run; go on with {resume}, or throw it away with {restart}");
+  if (o.resume && !goes_on) require_no_lost_checkpoints(o.run);
   if (o.choose_settings) {
     o.choose_settings(o, *task);
     task->complete(o.spec);
@@ -300,7 +308,7 @@ nlohmann::ordered_json TrainReport::to_json() const {
     for (double score : validation->by_class) by_class.push_back(std::isfinite(score) ? Json(score) : Json(nullptr));
   return {{"steps", steps},           {"parameters", parameters},
           {"loss", loss},             {"train_cases", train_cases},
-          {"validation_cases", validation_cases}, {"validation_" + metric, by_class},
+          {"validation_cases", validation_cases}, {"left_out", left_out}, {"validation_" + metric, by_class},
           {"mean_" + metric, validation ? Json(validation->score) : Json(nullptr)},
           {"best_" + metric, best_score >= 0 ? Json(best_score) : Json(nullptr)},
           {"interrupted", interrupted}, {"seconds", seconds}, {"memory", voxshard::to_json(memory)}};

@@ -53,6 +53,7 @@ struct TrainReport {
   std::int64_t steps = 0, parameters = 0;
   double loss = 0;                 // of the last step
   std::int64_t train_cases = 0, validation_cases = 0;
+  std::int64_t left_out = 0;       // entries of the data that could not be used; RUN/quarantine.csv lists them
   std::string metric;              // "dice", "ap50"
   std::optional<Validation> validation;  // the last one
   double best_score = -1;

@@ -14,6 +14,7 @@ struct VerifyOptions {
   Shape extents;  // N and the spatial axes
   std::uint64_t seed = 0;
   int threads = 1;
+  std::int64_t host_budget_bytes = 0;  // of the uncut network that keeps every value; 0: what the machine has free
   std::vector<Dims> grids;  // partitions to check instead of the model's own
   Oracles oracle = Oracles::kSampled;
   Transport* transport = nullptr;  // a test's own; null: in process

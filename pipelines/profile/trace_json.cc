@@ -3,8 +3,6 @@
 #include "pipelines/profile/trace_json.h"
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "io/files/atomic_file.h"
@@ -152,13 +150,8 @@ struct TraceFile::Emulated {
 };
 
 OutputKind profile_file() {
-  return {"a profile of voxshard", {".json"}, [](const std::filesystem::path& path) {
-            std::ifstream in(path, std::ios::binary | std::ios::ate);
-            constexpr std::int64_t kMostOther = 4096;  // bytes of "otherData"
-            in.seekg(std::max<std::int64_t>(0, static_cast<std::int64_t>(in.tellg()) - kMostOther));
-            const std::string end{std::istreambuf_iterator<char>(in), {}};
-            return begins_with({R"({"traceEvents":[)"})(path) && end.find(R"("program":"voxshard )") != std::string::npos;
-          }};
+  const auto begins = begins_with({R"({"traceEvents":[)"}), ends = ends_around(R"("program":"voxshard )");  // "otherData" ends it
+  return {"a profile of voxshard", {".json"}, [=](const std::filesystem::path& path) { return begins(path) && ends(path); }};
 }
 
 TraceFile::TraceFile(TraceOptions options, int workers) : options_(std::move(options)) {

@@ -1,6 +1,7 @@
 #include "pipelines/runs/checkpoint.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "io/files/safetensors.h"
 #include "io/files/structured_text.h"
@@ -18,10 +19,29 @@ bool is_unvalidated(const nlohmann::json& json) {
                             std::all_of(json.begin(), json.end(), [](const auto& value) { return value.is_number(); }));
 }
 
+/// The first tensor that holds a NaN or an infinity; null when none does.
+const std::string* first_not_finite(const Parameters& tensors) {
+  for (const auto& [name, tensor] : tensors) {
+    if (tensor.dtype() != DType::kF32) continue;  // no other type is saved
+    const auto* values = tensor.as<const float>();
+    if (!std::all_of(values, values + tensor.count(), [](float value) { return std::isfinite(value); })) return &name;
+  }
+  return nullptr;
+}
+
+void require_finite(const std::filesystem::path& path, const Parameters& parameters, const Parameters& optimizer,
+                    const std::string& what) {
+  const std::string* name = first_not_finite(parameters);
+  if (name == nullptr) name = first_not_finite(optimizer);
+  if (name != nullptr)
+    throw Error(ErrorKind::kDiverged, "[checkpoint] " + path.string() + ": " + *name + " is not finite; " + what);
+}
+
 }  // namespace
 
 void save_checkpoint(const std::filesystem::path& path, const CheckpointState& state, const Parameters& parameters,
                      const Parameters& optimizer) {
+  require_finite(path, parameters, optimizer, "the file is left as it was; lower the learning rate, or clip the gradient");
   std::vector<NamedView> tensors;
   for (const auto& [name, tensor] : parameters) tensors.push_back({kModel + name, tensor.view()});
   for (const auto& [name, tensor] : optimizer) tensors.push_back({kOptimizer + name, tensor.view()});
@@ -73,6 +93,7 @@ Checkpoint load_checkpoint(const std::filesystem::path& path) {
     if (t.name.starts_with(kModel)) checkpoint.parameters.emplace(t.name.substr(std::string(kModel).size()), std::move(t.tensor));
     else if (t.name.starts_with(kOptimizer)) checkpoint.optimizer.emplace(t.name.substr(std::string(kOptimizer).size()), std::move(t.tensor));
   }
+  require_finite(path, checkpoint.parameters, checkpoint.optimizer, "its run has diverged; use an earlier one, or train anew");
   return checkpoint;
 }
 

@@ -82,7 +82,7 @@ SoundCheckpoint load_first_sound(const std::vector<fs::path>& files) {
                               "not be seen");
       return found;
     } catch (const Error& e) {
-      if (e.kind() != ErrorKind::kCheckpoint && e.kind() != ErrorKind::kInput) throw;
+      if (e.kind() != ErrorKind::kCheckpoint && e.kind() != ErrorKind::kInput && e.kind() != ErrorKind::kDiverged) throw;
       found.damaged.push_back(file);
       found.notes.push_back(std::string("a checkpoint cannot be used: ") + e.what());
       if (first)

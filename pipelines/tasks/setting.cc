@@ -20,7 +20,24 @@ struct ValueText {
   std::string operator()(const Setting::FromText&) const { return ""; }
 };
 
+/// The numbers that a setting has now.
+struct Numbers {
+  std::vector<double> operator()(double* number) const { return {*number}; }
+  std::vector<double> operator()(const std::int64_t* number) const { return {static_cast<double>(*number)}; }
+  std::vector<double> operator()(const std::optional<std::int64_t>* number) const {
+    return *number ? std::vector<double>{static_cast<double>(**number)} : std::vector<double>();
+  }
+  std::vector<double> operator()(const std::array<double, 2>* pair) const { return {pair->begin(), pair->end()}; }
+  std::vector<double> operator()(const auto&) const { return {}; }
+};
+
 }  // namespace
+
+void require_in_range(const std::vector<Setting>& settings) {
+  for (const Setting& setting : settings)
+    for (const double number : std::visit(Numbers(), setting.value))
+      if (setting.range) require_in_range(setting.name, number, *setting.range);
+}
 
 std::string value_text(const Setting& setting) {
   return setting.tells_default ? std::visit(ValueText(), setting.value) : std::string();

@@ -17,12 +17,15 @@
 #include <variant>
 #include <vector>
 
-#include "libcore/base/error.h"
+#include "libcore/base/number_range.h"
 #include "libcore/tensor/shape.h"
 
 namespace voxshard {
 
 enum class TaskCommand { kPrepare, kTrain, kPredict, kEvaluate };
+
+/// What the extents of whole samples may be padded to a multiple of.
+inline constexpr NumberRange kPadMultiples{1, 4096};
 
 /// One row. Tasks that share a name are told the same value; the help is that of the first.
 struct Setting {
@@ -34,7 +37,7 @@ struct Setting {
   std::string help;   // one sentence
   std::string group;  // where help lists it; empty: with the command's own
   Value value;
-  std::optional<std::pair<double, double>> range;  // least and greatest number
+  std::optional<NumberRange> range;                // of a number, which has one
   std::vector<std::string> choices;                // of a text; empty: any
   bool tells_default = true;                       // help shows what holds when nothing is said
 };
@@ -75,6 +78,9 @@ class TaskOptions {
 
 /// "0.5,1" and "64x64x64" for help: the value that a setting has now; empty when there is none to tell.
 std::string value_text(const Setting& setting);
+
+/// Errors: kUsage for the first number that is out of its range, or not finite.
+void require_in_range(const std::vector<Setting>& settings);
 
 /// "64x64x64" -> {64, 64, 64}; "whole" -> {}. Errors: kConfig.
 Dims crop_from_text(const std::string& text, int axes);

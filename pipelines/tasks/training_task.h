@@ -38,6 +38,8 @@ class TrainingTask {
   virtual void complete(ModelSpec& spec) const = 0;
   virtual std::int64_t training_cases() const = 0;
   virtual std::int64_t validation_cases() const = 0;
+  /// Entries of the data that could not be used and that describe() lists in quarantine.csv.
+  virtual std::int64_t left_out() const { return 0; }
   /// What `predict` repeats on new inputs; part of each checkpoint.
   virtual nlohmann::ordered_json preparation() const = 0;
   /// What decides the samples of a step; a resumed run must agree on all of it.

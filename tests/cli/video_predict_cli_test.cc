@@ -121,7 +121,7 @@ TEST_F(VideoPredictCli, WhatIsWrongIsNamed) {
   expect_refusal(video + " --range 9", 2, "usage", "BEGIN:END");
   expect_refusal(video + " --range 25:", 4, "no_case", "no frame is chosen of its 25");
   expect_refusal(video + " --stride 2 --fps 5", 2, "usage", "exclude each other");
-  expect_refusal(video + " --draw " + file("seen.gif"), 6, "output", ".mp4");
+  expect_refusal(video + " --draw " + file("seen.gif"), 2, "usage", ".mp4");
   expect_refusal(video + " --track-iou 0", 2, "usage", "IoU above 0");
   expect_refusal("predict " + run() + " " + truth_json() + " -o " + file("x.json") + " --mot " + file("m.txt"), 2,
                  "usage", "are for a video");

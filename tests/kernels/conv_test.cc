@@ -2,6 +2,7 @@
 #include "tests/kernels/conv_scene.h"
 
 #include "libcore/kernels/fast/conv_kernels.h"
+#include "libcore/kernels/fast/onednn.h"
 
 namespace voxshard {
 namespace {
@@ -136,6 +137,16 @@ TEST(Conv, FastEqualsReferenceOnMarginViews) {
 }
 TEST(Conv, SmallIntegersAreBitEqual) {
   for (const Case& c : cases()) compare_all(c, DType::kF32, 1, true);
+}
+
+TEST(Conv, ExtentsThatTheLibraryCannotCountAreRefused) {
+  fast::ConvGeometry g{.src = {2050, 2050, 2050, 1}, .dst = {2048, 2048, 2048, 1}, .window = {{3, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, {0, 0, 0}}};
+  for (const auto& make : {fast::LibraryConv::forward, fast::LibraryConv::weight_grad}) {
+    EXPECT_THROW(make(g, nullptr, true), Error);
+    fast::ConvGeometry small = g;
+    small.src = {10, 10, 10, 1}, small.dst = {8, 8, 8, 1};
+    EXPECT_NE(make(small, nullptr, true), nullptr);
+  }
 }
 
 TEST(Conv, LibraryWeightGradientEqualsReference) {

@@ -67,6 +67,36 @@ TEST(Budget, TheSuggestedPartitionFits) {
   }
 }
 
+TEST(Budget, ASizeThatNoKernelCountsIsRefusedBeforeKernelsAreBound) {
+  for (const std::int64_t extent : {2048, 4096}) {
+    const SceneOptions o{.extents = {1, extent, extent, extent}, .config = {.base_filters = 1, .depth = 1}};
+    const Budget budget{.process_bytes = std::int64_t{8} << 30, .of_machine = true};
+    try {
+      lower_within(budget, scene_graph(o, o.extents, true), op_table(), scene_cut(o), scene_target(o));
+      ADD_FAILURE() << extent;
+    } catch (const Error& error) {
+      const std::string text = error.what();
+      EXPECT_EQ(error.kind(), ErrorKind::kBudget) << text;
+      EXPECT_NE(text.find("8.00 GiB, what this machine has free; nothing was allocated"), std::string::npos) << text;
+      EXPECT_NE(text.find(" would fit"), std::string::npos) << text;
+    }
+  }
+}
+
+TEST(Budget, ARefusedProcessNamesASizeThatFits) {
+  SceneOptions o{.extents = {1, 64, 64, 64}};
+  const Graph graph = scene_graph(o, o.extents, true);
+  Budget budget{.process_bytes = lower(graph, op_table(), scene_cut(o), scene_target(o)).bytes.process() / 6};
+  try {
+    lower_within(budget, graph, op_table(), scene_cut(o), scene_target(o));
+    ADD_FAILURE() << "nothing was refused";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("about 32x32x32 would fit"), std::string::npos) << error.what();
+  }
+  o.extents = {1, 32, 32, 32};
+  EXPECT_NO_THROW(lower_within(budget, scene_graph(o, o.extents, true), op_table(), scene_cut(o), scene_target(o)));
+}
+
 TEST(Budget, SaysWhenNothingFits) {
   SceneOptions options{.extents = {1, 4, 4, 4}, .config = {.base_filters = 2, .depth = 2}, .budget_bytes = 1000};
   EXPECT_NE(refusal_of(options).text.find("No partition up to 128 cores fits"), std::string::npos);

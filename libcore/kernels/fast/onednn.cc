@@ -7,10 +7,12 @@
 
 #include <omp.h>
 
+#include <limits>
 #include <oneapi/dnnl/dnnl.hpp>
 #include <string>
 #include <unordered_map>
 
+#include "libcore/base/text.h"
 #include "libcore/kernels/conv.h"
 
 namespace voxshard {
@@ -195,7 +197,18 @@ struct Descriptors {
   memory::dims stride, dilation, padding;
 };
 
+/// The library counts positions, and the elements of a row, in 32 bits in places: beyond that it divides by zero.
+void require_countable(const ConvGeometry& g) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+  for (const Dims& e : {g.src, g.dst})
+    if (e[0] * e[1] * e[2] > kMost || e[2] * e[3] > kMost)
+      throw Error(ErrorKind::kConfig, "[kernel] a convolution over " + joined_text(e.begin(), e.rank()) +
+                                          " (D H W C) in one piece: its kernels count to 2^31 positions; cut it finer "
+                                          "with {partition}, or give a smaller size");
+}
+
 Descriptors describe(const ConvGeometry& g, DType dst_type, DType weights_type, const WeightsLayout* wanted) {
+  require_countable(g);
   const bool planar = is_planar(g.window);
   const Dims w = {g.window.kernel[0], g.window.kernel[1], g.window.kernel[2], g.src[3], g.dst[3]};
   Descriptors d{planar, activation(g.src, g.compute, planar), activation(g.dst, dst_type, planar), {}, {}, {}, {}, {}};

@@ -23,7 +23,7 @@ std::vector<Setting> training_settings(DetectionTaskOptions& o) {
       {"crop", "H x W of the crops, or whole", samples,
        [&s](const std::string& text) { s.crop = crop_from_text(text, 2); }},
       {"foreground", "Share of crops that hold a random object", samples, &s.foreground, {{0, 1}}},
-      {"pad-multiple", "What is whole is padded to a multiple of this", samples, &s.pad_multiple},
+      {"pad-multiple", "What is whole is padded to a multiple of this", samples, &s.pad_multiple, kPadMultiples},
       {"most-pixels",
        "Pixels of a picture or frame; what has more is left out with E_SIZE",
        "Limits",
@@ -39,7 +39,8 @@ std::vector<Setting> training_settings(DetectionTaskOptions& o) {
        &o.held_out.fraction,
        {{0, 0.99}}},
       {"mirror", "Probability of mirroring left to right", pictures, &a.mirror, {{0, 1}}},
-      {"scale", "LOW,HIGH: random factor of both sides; what grows too large is cut at random", pictures, &a.scale},
+      {"scale", "LOW,HIGH: random factor of both sides; what grows too large is cut at random", pictures, &a.scale,
+       {{0x1p-10, 16}}},
       {"brightness", "Largest shift; 1 is from black to white", pictures, &a.brightness, {{0, 1}}},
       {"contrast", "Largest relative change", pictures, &a.contrast, {{0, 1}}},
       {"saturation", "Largest relative change", pictures, &a.saturation, {{0, 1}}}};
@@ -60,10 +61,11 @@ std::vector<Setting> prediction_settings(DetectionPrediction& o) {
        .range = {{1, 0x1p31}}},
       {"coco", "COCO results to write too; the image id is the number of the frame from 0", group, &o.video.coco},
       {"mot", "MOT text to write too", group, &o.video.mot},
-      {"track-iou", "Least overlap of a detection with the last box of its track", group, &o.video.tracks.least_iou},
-      {"track-score", "Least score of a detection in a track", group, &o.video.tracks.least_score},
+      {"track-iou", "Least overlap of a detection with the last box of its track", group, &o.video.tracks.least_iou,
+       {{0, 1}}},
+      {"track-score", "Least score of a detection in a track", group, &o.video.tracks.least_score, {{0, 1}}},
       {"track-gap", "Frames in a row in which a track may not be found before it ends", group,
-       &o.video.tracks.most_missed}};
+       &o.video.tracks.most_missed, {{0, 1e9}}}};
   for (Setting& setting : settings_of(o.frames)) settings.push_back(std::move(setting));
   return settings;
 }

@@ -186,7 +186,9 @@ std::optional<DetectionSets> split_by_voc_lists(const DetectionDataset& set) {
 std::vector<fs::path> detection_annotations(const fs::path& path) {
   std::error_code error;
   if (!fs::is_directory(path, error)) {
-    const bool known = path.extension() == ".json" || (fs::is_regular_file(path, error) && is_mot_sequence(path));
+    const std::string name = path.filename().string();
+    const bool is_mot = name == "gt.txt" || name == "det.txt" || name.ends_with(".mot.txt");  // other text is not ours
+    const bool known = path.extension() == ".json" || (is_mot && fs::is_regular_file(path, error));
     return known ? std::vector{path} : std::vector<fs::path>();
   }
   auto files = coco_files(path);

@@ -95,11 +95,11 @@ class DetectionTask : public TrainingTask {
     return o_.sampling.augmentation.mirror > 0 ? mirror_warnings(names, "{mirror}") : std::vector<std::string>();
   }
 
+  std::int64_t left_out() const override { return static_cast<std::int64_t>(failures().size()); }
+
   void describe(const std::filesystem::path& run) const override {
     write_splits(run / "splits_final.json", {{.train = names_of(sets_.train), .val = names_of(sets_.val)}});
-    std::vector<EntryNote> notes = sets_.train.notes;
-    notes.insert(notes.end(), sets_.val.notes.begin(), sets_.val.notes.end());
-    write_quarantine(run, note_failures(notes));
+    write_quarantine(run, failures());
   }
 
   /// The annotations of the pictures that validate, or of all.
@@ -162,6 +162,12 @@ class DetectionTask : public TrainingTask {
   }
 
  private:
+  std::vector<CaseFailure> failures() const {
+    std::vector<EntryNote> notes = sets_.train.notes;
+    notes.insert(notes.end(), sets_.val.notes.begin(), sets_.val.notes.end());
+    return note_failures(notes);
+  }
+
   DetectionTaskOptions o_;
   DetectionSets sets_;
   ImagePreparation preparation_;

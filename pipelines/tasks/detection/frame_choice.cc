@@ -16,7 +16,7 @@ std::vector<Setting> settings_of(FrameChoice& choice) {
   return {
       {"range", "BEGIN:END in frames from 0, the end not included, or in seconds like 1.5s:20s; either may be left out",
        group, &choice.range},
-      {"stride", "Every n-th frame of the range", group, &choice.stride},
+      {"stride", "Every n-th frame of the range", group, &choice.stride, {{1, 0x1p31}}},
       {"fps", "Frames per second to take of those there are, like 5 or 30000/1001", group, &choice.per_second}};
 }
 

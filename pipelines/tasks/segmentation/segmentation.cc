@@ -1,5 +1,7 @@
 #include "pipelines/tasks/segmentation/segmentation.h"
 
+#include <algorithm>
+
 #include "libcore/base/text.h"
 #include "pipelines/tasks/header_info.h"
 #include "pipelines/tasks/segmentation/demo_volumes.h"
@@ -42,8 +44,8 @@ std::vector<Setting> prepare_settings(PrepareOptions& o) {
 void set_flip(const std::string& text, std::array<bool, 3>& flip) {
   for (char axis : text) {
     const auto at = std::string("DHW").find(axis);
-    if (at == std::string::npos)
-      throw Error(ErrorKind::kUsage, "[usage] {flip} is \"" + text + "\"; expected letters of DHW");
+    if (at == std::string::npos || std::count(text.begin(), text.end(), axis) > 1)
+      throw Error(ErrorKind::kUsage, "[usage] {flip} is \"" + text + "\"; expected letters of DHW, each at most once");
     flip[at] = true;
   }
 }
@@ -62,14 +64,15 @@ std::vector<Setting> training_settings(VolumeTaskOptions& o) {
        samples,
        &s.foreground,
        {{0, 1}}},
-      {"intensity-scale", "Standard deviation of a random factor", volumes, &s.intensity_scale},
-      {"noise", "Standard deviation of added noise, in normalised units", volumes, &s.noise},
+      {"intensity-scale", "Standard deviation of a random factor", volumes, &s.intensity_scale, {{0, 100}}},
+      {"noise", "Standard deviation of added noise, in normalised units", volumes, &s.noise, {{0, 1000}}},
       {"flip", "Axes to mirror at random, like DHW; not where left and right are different classes", volumes,
        [&s](const std::string& text) { set_flip(text, s.flip); }},
       {.name = "pad-multiple",
        .help = "What is whole is padded to a multiple of this; default: 8, of pictures 32",
        .group = samples,
        .value = &s.pad_multiple,
+       .range = kPadMultiples,
        .tells_default = false}};
 }
 

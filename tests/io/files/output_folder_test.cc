@@ -2,7 +2,7 @@
 // is made anew or refused, never mixed with what is made now.
 #include "io/files/output_folder.h"
 
-#include <signal.h>
+#include <csignal>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
@@ -82,6 +82,19 @@ TEST_F(OwnedFolder, WhatDidNotBeginLeavesNothingBehind) {
   fs::create_directories(path());
   { OutputFolder folder(use()); }
   EXPECT_TRUE(fs::is_empty(path()));
+}
+
+TEST_F(OwnedFolder, AStartThatIsRefusedByTheDiskLeavesNothingBehind) {
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  const rlimit none{.rlim_cur = 0, .rlim_max = before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &none), 0);  // as on a full disk: files can be made, but hold nothing
+  expect_error(ErrorKind::kOutput, "check that the disk has space",
+               [&] { OutputFolder folder({.folder = path() / "a/b", .command = "toy", .inputs = {}}); });
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handler);
+  EXPECT_FALSE(fs::exists(path()));
 }
 
 TEST_F(OwnedFolder, HasOneWriter) {

@@ -256,5 +256,16 @@ TEST(NiftiHeader, AnSformThatIsNotFiniteIsRefusedEvenBesideAQform) {
   }
 }
 
+TEST(NiftiHeader, AnSformWhoseAxesAreOfUnlikeLengthsIsRefusedNotSearchedForEver) {
+  ScratchFolder dir;  // the decomposition in ITK would not come to its end
+  for (float v : {0x1p31F, 0x1p25F}) {
+    NiftiSpec spec{.qform_code = 1, .sform_code = 1};
+    const float rows[] = {-1, 1.4e-45F, v, -0.0F, 3.7615819e-37F, -1, 0, -0.0F, 0, 0, 1, 3.6734198e-40F};
+    std::copy(std::begin(rows), std::end(rows), std::begin(spec.srow));
+    write_bytes(dir.path() / "a.nii", nifti_bytes(spec, {1}));
+    expect_error(ErrorKind::kInput, "more than a million times", [&] { read_image(dir.path() / "a.nii"); });
+  }
+}
+
 }  // namespace
 }  // namespace voxshard

@@ -2,6 +2,7 @@
 #include "pipelines/runs/checkpoint.h"
 
 #include <cstring>
+#include <limits>
 
 #include "io/files/safetensors.h"
 #include "pipelines/runs/checkpoint_folder.h"
@@ -83,6 +84,30 @@ TEST(Checkpoint, AnOldFileWithoutHashesIsReadAndSaysSo) {
   const SoundCheckpoint found = load_first_sound({path});
   EXPECT_EQ(found.checkpoint.state.step, 12);
   EXPECT_THAT(found.notes, testing::ElementsAre(testing::HasSubstr("without hashes")));
+}
+
+TEST(Checkpoint, WhatIsNotFiniteIsNeitherSavedNorUsed) {
+  Scene scene("checkpoint_finite");
+  const auto path = scene.path("a.safetensors");
+  save(path, example());
+  const std::string before = Scene::bytes_of(path);
+  SafetensorsFile file = load_safetensors(path);
+  for (const float odd : {std::numeric_limits<float>::quiet_NaN(), -std::numeric_limits<float>::infinity()})
+    for (const bool of_optimizer : {false, true}) {
+      Checkpoint bad = example();
+      (of_optimizer ? bad.optimizer.at("m/conv/kernel") : bad.parameters.at("conv/bias")).as<float>()[1] = odd;
+      expect_error(ErrorKind::kDiverged, of_optimizer ? "m/conv/kernel is not finite" : "conv/bias is not finite",
+                   [&] { save(path, bad); });
+      EXPECT_TRUE(Scene::bytes_of(path) == before) << "the file before stays";
+    }
+  for (NamedTensor& tensor : file.tensors)
+    if (tensor.name == "model/conv/bias") tensor.tensor.as<float>()[0] = std::numeric_limits<float>::quiet_NaN();
+  const auto odd = scene.path("odd.safetensors");
+  save_safetensors(odd, file.tensors, file.metadata);  // as an older version saved it
+  expect_error(ErrorKind::kDiverged, "odd.safetensors: conv/bias is not finite", [&] { load_checkpoint(odd); });
+  const SoundCheckpoint used = load_first_sound({odd, path});
+  EXPECT_EQ(used.file, path);
+  EXPECT_THAT(used.notes, testing::Contains(testing::HasSubstr("odd.safetensors: conv/bias is not finite")));
 }
 
 TEST(Checkpoint, TheBestIsTriedFirstThenTheNewest) {

@@ -55,10 +55,10 @@ TEST(MemoryGate, WhatDoesNotFitWaitsUntilTheOtherHasLeft) {
   std::atomic<bool> asks{false}, inside{false};
   std::thread other;
   {
-    const auto hold = gate.enter(6);
+    const auto hold = gate.enter({{MemoryPart::kReading, 6}});
     other = std::thread([&] {
       asks = true;
-      const auto second = gate.enter(5);
+      const auto second = gate.enter({{MemoryPart::kReading, 5}});
       inside = true;
     });
     while (!asks) std::this_thread::yield();

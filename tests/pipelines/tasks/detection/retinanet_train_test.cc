@@ -38,6 +38,19 @@ TEST(TrainRetinaNet, LowersTheLossAndLeavesTheRunFolder) {
   EXPECT_EQ(model.at("classes"), 3) << "two kinds of objects and the background";
 }
 
+TEST(TrainRetinaNet, APictureThatIsLeftOutIsCounted) {
+  PicturesScene scene("detector_partial");
+  TrainOptions o = scene.options("run");
+  o.steps = 1;
+  EXPECT_EQ(run_train(o, scene.progress).left_out, 0);
+  std::filesystem::remove(scene.picture(0));
+  o.run = scene.path("partial");
+  const TrainReport report = run_train(o, scene.progress);
+  EXPECT_EQ(report.left_out, 1);
+  EXPECT_EQ(report.train_cases + report.validation_cases, 6);
+  EXPECT_THAT(Scene::bytes_of(o.run / "quarantine.csv"), testing::HasSubstr("E_MISSING"));
+}
+
 TEST(TrainRetinaNet, StoppedAndResumedGivesTheBytesOfAnUndisturbedRun) {
   PicturesScene scene("detector_resume");
   TrainOptions o = scene.options("whole");
@@ -101,9 +114,16 @@ TEST(TrainRetinaNet, WhatIsHeldOutIsNotTrainedOn) {
   EXPECT_EQ(all.size(), split.at("train").size());
   for (const auto& name : split.at("val")) EXPECT_TRUE(all.insert(name.get<std::string>()).second) << name;
   EXPECT_EQ(all.size(), 7u);
-  pictures(o).held_out.file = scene.annotations();
+  nlohmann::json some = read_json(scene.annotations());
+  some.at("images").erase(3), some.at("images").erase(1);
+  std::erase_if(some.at("annotations").get_ref<nlohmann::json::array_t&>(),
+                [](const nlohmann::json& box) { return box.at("image_id") == 101 || box.at("image_id") == 103; });
+  pictures(o).held_out.file = scene.data() / "some.json";
+  std::ofstream(pictures(o).held_out.file) << some.dump();
   o.run = scene.path("named");
-  EXPECT_EQ(run_train(o, scene.progress).validation_cases, 7) << "a file names them";
+  const TrainReport report = run_train(o, scene.progress);
+  EXPECT_EQ(report.validation_cases, 5) << "a file names them";
+  EXPECT_EQ(report.train_cases, 2) << "without those that validate";
   o.run = scene.path("all"), pictures(o).held_out.validate = false;
   EXPECT_EQ(run_train(o, scene.progress).validation_cases, 0);
 }

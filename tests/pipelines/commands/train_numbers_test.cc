@@ -1,0 +1,86 @@
+// What a training refuses: numbers out of their range, weights that are no numbers, a resume without its checkpoints.
+#include "pipelines/commands/train_numbers.h"
+
+#include <cmath>
+#include <fstream>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "io/files/config_file.h"
+#include "tests/pipelines/training_scene.h"
+
+namespace voxshard {
+namespace {
+
+TEST(RunTrain, WeightsThatAreNotFiniteReplaceNoCheckpoint) {
+  TrainingScene scene("train_not_finite");
+  TrainOptions o = scene.options("run");
+  o.steps = 1;
+  run_train(o, scene.progress);
+  const std::string before = scene.last_bytes("run");
+  o.run = scene.path("bad");
+  o.optimizer = {.learning_rate = 1e38, .weight_decay = 1e3};  // the first loss is finite, the weights after it are not
+  expect_error(ErrorKind::kDiverged, "step 0: the weights are not finite after the update",
+               [&] { run_train(o, scene.progress); });
+  EXPECT_FALSE(std::filesystem::exists(scene.last("bad")));
+  EXPECT_FALSE(std::filesystem::exists(o.run / "checkpoints/best.safetensors"));
+  EXPECT_TRUE(scene.last_bytes("run") == before);
+}
+
+TEST(RunTrain, AResumeWithoutTheCheckpointsThatWereThereIsRefused) {
+  TrainingScene scene("train_lost");
+  TrainOptions o = scene.options("run");
+  run_train(o, scene.progress);
+  const std::string rows = Scene::bytes_of(o.run / "results.csv");
+  std::filesystem::remove_all(o.run / "checkpoints");
+  o.resume = true;
+  expect_error(ErrorKind::kCheckpoint, "{restart}", [&] { run_train(o, scene.progress); });
+  EXPECT_EQ(Scene::bytes_of(o.run / "results.csv"), rows);
+  auto json = read_json(o.run / "run.json");  // as an older version wrote it, and was killed
+  json.erase("saved_checkpoints"), json.erase("report");
+  std::ofstream(o.run / "run.json") << json;
+  expect_error(ErrorKind::kCheckpoint, "no checkpoint is left", [&] { run_train(o, scene.progress); });
+  o.resume = false, o.restart = true;
+  EXPECT_EQ(run_train(o, scene.progress).steps, 5);
+}
+
+TEST(RunTrain, KilledBeforeItsFirstCheckpointItIsResumedFromStepZero) {
+  TrainingScene scene("train_early");
+  TrainOptions o = scene.options("run");
+  StoppingProgress killing(2, true);
+  EXPECT_THROW(run_train(o, killing), std::runtime_error);
+  o.resume = true;
+  EXPECT_EQ(run_train(o, scene.progress).steps, 5);
+}
+
+TEST(RunTrain, NumbersOutOfTheirRangeAreRefusedByName) {
+  RecordingProgress progress;
+  const double nan = std::numeric_limits<double>::quiet_NaN(), infinity = std::numeric_limits<double>::infinity();
+  TrainOptions good;
+  for (std::size_t i = 0; i < train_numbers(good).size(); ++i)
+    for (const double value : {nan, infinity, -infinity, -1.0, 1e300}) {
+      TrainOptions o;
+      const TrainNumber row = train_numbers(o)[i];
+      if (const auto* real = std::get_if<double*>(&row.value))
+        **real = value;
+      else if (std::abs(value) > 1e18 || std::isnan(value))
+        continue;
+      else if (const auto* whole = std::get_if<std::int64_t*>(&row.value))
+        **whole = static_cast<std::int64_t>(value);
+      else
+        *std::get<std::vector<std::int64_t>*>(row.value) = {3, static_cast<std::int64_t>(value)};
+      expect_error(ErrorKind::kUsage, "{" + row.name + "} is ", [&] { run_train(o, progress); });
+      expect_error(ErrorKind::kUsage, to_text(row.range), [&] { run_train(o, progress); });
+    }
+}
+
+TEST(RunTrain, NumbersOfATaskOutOfTheirRangeAreRefusedByName) {
+  RecordingProgress progress;
+  TrainOptions o;
+  o.work = "/nowhere";
+  volumes(o).sampling.noise = std::numeric_limits<double>::quiet_NaN();
+  expect_error(ErrorKind::kUsage, "{noise} is nan; expected a number of 0 to 1000", [&] { run_train(o, progress); });
+}
+
+}  // namespace
+}  // namespace voxshard
