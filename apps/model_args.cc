@@ -62,6 +62,10 @@ void add_model_options(CLI::App& app, ModelArgs& a, bool fixed_data) {
       ->check(CLI::IsMember(names))->capture_default_str()->group(kModelGroup);
   add_config_options(app, a, fixed_data);
   app.add_option("--precision", a.precision, "bf16 (products accumulate in f32) or f32")->capture_default_str()->group(kModelGroup);
+  app.add_option("--convolution", a.convolution,
+                 "fast: also by transforms of tiles (Winograd), which round otherwise; exact: sums of the products alone")
+      ->check(CLI::IsMember(std::vector<std::string>(std::begin(kConvolutionNames), std::end(kConvolutionNames))))
+      ->capture_default_str()->group(kModelGroup);
   app.add_option("--partition", a.partition, "Cores per tensor axis, N D H W C (of images N H W C): 1x2x2x2x1 cuts a volume over 8; auto: planned; default: not cut")
       ->group(cut);
   app.add_option("--cores", a.cores, "Check that the partition (times the replicas) uses this many cores")->group(cut);
@@ -128,6 +132,7 @@ ModelSpec model_spec(const ModelArgs& a, std::int64_t batch) {
   spec.norm_over_replica = a.norm_scope == "replica";
   spec.cut.recompute = recompute_from_name(a.recompute);
   spec.cut.thinnest_slab = a.thinnest_slab;
+  spec.cut.convolution = convolution_from_name(a.convolution);
   apply_tpu_config(a, batch, spec);
   const std::int64_t cores = spec.cut.mesh.cores();
   if (a.partition != "auto" && a.cores != 0 && a.cores != cores)

@@ -107,7 +107,7 @@ struct OpDef {
   Work (*work)(const OpContext& op, const Box& iteration) = nullptr;
   /// The attributes with the kernel that computes it stated, by global shapes, types and this processor: never by a block. Null:
   /// there is no choice.
-  Attributes (*choose)(const OpContext& op) = nullptr;
+  Attributes (*choose)(const OpContext& op, Convolution from) = nullptr;
   /// Whether the stated kernel computes it here. Null: yes.
   bool (*runs)(const OpContext& op) = nullptr;
   std::unique_ptr<Kernel> (*kernel)(const OpContext& op, KernelSet set) = nullptr;

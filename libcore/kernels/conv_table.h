@@ -10,6 +10,7 @@
 
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "libcore/kernels/conv_kernel.h"
 #include "libcore/kernels/kernel.h"
@@ -27,6 +28,7 @@ struct ConvUse {
   Shape over = {};             // what blocks are boxes of: y, d_x or d_y; empty: not known
   DType dtype = DType::kF32;   // of the activations
   std::size_t parts = 1;       // forward: x that lie side by side in Ci
+  std::vector<std::int64_t> part_channels = {};  // of each, where there are several; empty: not known
   std::int64_t channel = 0;    // input gradient: the channels of Ci that it computes
   std::int64_t channels = -1;  // -1: all
   std::int64_t slices = 1;     // of the channels that it computes (of d_w: Co), equal; each is a kernel of its own
@@ -39,6 +41,8 @@ struct ConvRow {
   bool (*runs)(const ConvUse& use) = nullptr;
   /// Whether it is the one to take, if it runs and no row before it was. Null: always.
   bool (*pays)(const ConvUse& use) = nullptr;
+  /// Whether results are sums of the products themselves: what Convolution::kExact may take.
+  bool direct = true;
   /// Of blocks, per axis of `over` (OpDef::grain). Null: none.
   Dims (*grain)(const ConvUse& use) = nullptr;
   std::unique_ptr<Kernel> (*make)(const ConvUse& use) = nullptr;
@@ -47,12 +51,13 @@ struct ConvRow {
 /// All rows, the preferred first; every pass ends with the reference, which runs everything.
 std::span<const ConvRow> conv_rows();
 
-/// The kernel of the first row that runs and pays.
-ConvKernel choose_conv(const ConvUse& use);
+/// The kernel of the first row that runs, pays and may be taken.
+ConvKernel choose_conv(const ConvUse& use, Convolution from = Convolution::kFast);
 
-/// How many slices of channels the work is cut into, for tasks: more than one where all weights take more bytes than
-/// all activations, so that no weight is read twice.   example: 512 -> 256, 3x3x3, at 8^3: 4
-std::int64_t conv_slices(const ConvUse& use);
+/// How many slices of channels the work is cut into with that kernel, for tasks: more than one where all weights, as it
+/// packs them, take more bytes than all activations, so that no weight is read twice.
+///   example: 512 -> 256, 3x3x3, at 8^3, direct: 4
+std::int64_t conv_slices(ConvKernel kernel, const ConvUse& use);
 
 /// Whether that kernel computes this use here.
 bool conv_runs(ConvKernel kernel, const ConvUse& use);

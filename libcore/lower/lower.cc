@@ -17,20 +17,20 @@ Graph step_graph(const Graph& graph, const OpTable& ops, Recompute recompute) {
   return with_recomputation(with_gradient(graph, ops), ops, recompute);
 }
 
-Graph choose_kernels(Graph step, const OpTable& ops) {
+Graph choose_kernels(Graph step, const OpTable& ops, Convolution from) {
   for (ValueId id = 0; id < step.size(); ++id) {
     const Node& node = step.node(id);
     if (node.role != Role::kOp || kernel_of(node.attrs) != ConvKernel::kAny) continue;
     const OpDef& def = ops.at(node.op);
     if (def.choose == nullptr) continue;
     const auto types = step.input_types(id);
-    step.set_attributes(id, def.choose({node.attrs, types, node.type}));
+    step.set_attributes(id, def.choose({node.attrs, types, node.type}, from));
   }
   return step;
 }
 
 Lowered lower_to_memory(Graph step, const OpTable& ops, const Cut& cut, const Target& target) {
-  if (!target.tiled) step = choose_kernels(std::move(step), ops);
+  if (!target.tiled) step = choose_kernels(std::move(step), ops, cut.convolution);
   Lowered lowered{.program = partition(std::move(step), ops, cut)};
   lowered.memory = plan_memory(lowered.program, ops, {.keep_all = target.keep_all, .tiled = target.tiled, .guard_bytes = target.guard_bytes});
   lowered.bytes = footprint(lowered.memory, {.optimizer_slots = target.optimizer_slots});

@@ -29,7 +29,7 @@ Graph step_graph(const Graph& graph, const OpTable& ops, Recompute recompute);
 
 /// The graph with the kernels stated that compute it on this host (OpDef::choose); those that are stated stay. What is priced
 /// for a TPU has none.
-Graph choose_kernels(Graph step, const OpTable& ops);
+Graph choose_kernels(Graph step, const OpTable& ops, Convolution from);
 
 struct Lowered {
   Program program;

@@ -186,6 +186,12 @@ std::int64_t slices(const OpContext& op) {
   return attrs_of<Family>(op.attrs).slices;
 }
 
+std::vector<std::int64_t> part_channels(const OpContext& op) {
+  std::vector<std::int64_t> channels;
+  for (std::size_t i = 0; i < parts_of(op.attrs); ++i) channels.push_back(op.inputs[i].shape.back());
+  return channels;
+}
+
 ConvUse conv_use(const OpContext& op) {
   return {.pass = ConvPass::kForward,
           .window = window_of(op),
@@ -193,6 +199,7 @@ ConvUse conv_use(const OpContext& op) {
           .over = op.result.shape,
           .dtype = op.inputs[0].dtype,
           .parts = parts_of(op.attrs),
+          .part_channels = part_channels(op),
           .slices = slices<ConvAttrs>(op)};
 }
 
@@ -222,10 +229,10 @@ Dims grain(const OpContext& op) {
 }
 
 template <class Family, ConvUse (*use)(const OpContext&)>
-Attributes choose(const OpContext& op) {
+Attributes choose(const OpContext& op, Convolution from) {
   Family attrs = attrs_of<Family>(op.attrs);
-  attrs.computed_by = choose_conv(use(op));
-  attrs.slices = conv_slices(use(op));
+  attrs.computed_by = choose_conv(use(op), from);
+  attrs.slices = conv_slices(attrs.computed_by, use(op));
   return attrs;
 }
 

@@ -43,6 +43,8 @@ struct Cut {
   std::vector<PlacedInput> inputs;
   /// What the backward pass makes again instead of keeping it.
   Recompute recompute = Recompute::kNone;
+  /// From which kernels convolutions are chosen.
+  Convolution convolution = Convolution::kFast;
 
   /// Null for an input that is cut like the mesh.
   const InputPlacement* placement_of(const std::string& input) const;

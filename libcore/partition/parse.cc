@@ -22,6 +22,8 @@ class ProgramReader {
     std::vector<const char*> choices;
     for (Recompute choice : kRecomputeChoices) choices.push_back(recompute_name(choice));
     if (line.take("recompute=")) cut.recompute = kRecomputeChoices[line.one_of(choices, "what is recomputed")];
+    if (line.take("convolution="))
+      cut.convolution = kConvolutionChoices[line.one_of(kConvolutionNames, "which convolutions may be taken")];
     line.expect_end();
     check_cores(line, cut.mesh);
     program_.values.resize(program_.graph.nodes().size());

@@ -102,6 +102,8 @@ std::string cut_text(const Cut& cut) {
   std::string text = "cut replicas=" + std::to_string(cut.mesh.replicas) + " partition=" + to_string(cut.mesh.partition);
   if (cut.thinnest_slab != 0) text += " thinnest_slab=" + std::to_string(cut.thinnest_slab);
   if (cut.recompute != Recompute::kNone) text += std::string(" recompute=") + recompute_name(cut.recompute);
+  if (cut.convolution != Convolution::kFast)
+    text += std::string(" convolution=") + kConvolutionNames[static_cast<std::size_t>(cut.convolution)];
   for (const auto& [name, placement] : cut.inputs)
     text += "\nplaced " + name + " " + kPlacementWords[static_cast<std::size_t>(placement.kind)] +
             (placement.grid.empty() ? "" : " grid=" + to_string(placement.grid));

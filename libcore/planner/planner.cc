@@ -89,7 +89,7 @@ class Pricing {
   /// Kernels are chosen here once for all candidates.
   Graph step(Recompute recompute) const {
     Graph graph = step_graph(problem_.graph, ops_, recompute);
-    return problem_.tiled ? graph : choose_kernels(std::move(graph), ops_);
+    return problem_.tiled ? graph : choose_kernels(std::move(graph), ops_, problem_.cut.convolution);
   }
 
   const PlanProblem& problem_;

@@ -27,7 +27,7 @@ std::int64_t kept_bytes(const Executable& e) {
   });
   const std::int64_t copies = sum_of(e.program.instructions, [](const Instruction& i) { return i.copies.size(); });
   const std::int64_t buffers = sum_of(e.memory.arenas, [](const Pool& p) { return p.buffers.size(); });
-  const std::int64_t kernels = sum_of(e.kernels.by_instruction, [](const auto& kernel) { return kernel != nullptr; });
+  const std::int64_t kernels = sum_of(e.kernels.by_value, [](const auto& bound) { return bound.kernel != nullptr; });
   return bytes(boxes + blocks, sizeof(Box)) + bytes(copies, sizeof(Copy)) + bytes(buffers, sizeof(Buffer)) +
          bytes(blocks * kViewsPerCall, sizeof(TensorView)) + kernels * kBytesPerKernel +
          static_cast<std::int64_t>(e.program.graph.size()) * kBytesPerNode;

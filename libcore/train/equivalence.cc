@@ -133,7 +133,7 @@ struct Equivalence::Uncut {
       : plain(o.factory(o.dtype)),
         parameters(random_parameters(plain, o.seed)),
         inputs(random_inputs(plain, o.dtype, o.seed)),
-        whole{.mesh = {.partition = Dims::filled(o.cut.mesh.partition.rank(), 1)}},
+        whole{.mesh = {.partition = Dims::filled(o.cut.mesh.partition.rank(), 1)}, .convolution = o.cut.convolution},
         once(run(lower(plain, o.ops, whole, {.kernels = o.kernels}), o.ops, pool, in_process)) {
     const DType higher_type = o.dtype == DType::kBF16 ? DType::kF32 : DType::kF64;
     const KernelSet kernels = o.oracle == Oracles::kReference ? KernelSet::kReference : o.kernels;

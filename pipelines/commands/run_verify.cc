@@ -55,7 +55,8 @@ VerifyReport run_verify(const VerifyOptions& options) {
   WorkerPool pool(options.threads);
   const ModelSpec& spec = options.spec;
   // What takes most is the uncut network that keeps every value. Asked before anything of this size is made.
-  const Cut whole{.mesh = {.partition = Dims::filled(spec.cut.mesh.partition.rank(), 1)}, .recompute = spec.cut.recompute};
+  const Cut whole{.mesh = {.partition = Dims::filled(spec.cut.mesh.partition.rank(), 1)}, .recompute = spec.cut.recompute,
+            .convolution = spec.cut.convolution};
   require_within(host_budget(0, options.host_budget_bytes),
                  build_graph(spec, options.extents, Phase::kTrain, spec.precision), op_table(), whole, {.keep_all = true});
   Equivalence uncut({.factory = [&](DType dtype) { return build_graph(spec, options.extents, Phase::kTrain, dtype); },

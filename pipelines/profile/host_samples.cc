@@ -43,7 +43,7 @@ std::set<ConvKernel> chosen_kernels(const OpDef& def, DType type, const Window& 
   for (double in : grid.in)
     for (double out : grid.out) {
       const OpUse use = product_at(def, type, window, {in, out, grid.row.back(), grid.rows.back()}, ConvKernel::kAny);
-      kernels.insert(kernel_of(def.choose({use.attrs, use.inputs, def.infer(use.attrs, use.inputs)})));
+      kernels.insert(kernel_of(def.choose({use.attrs, use.inputs, def.infer(use.attrs, use.inputs)}, Convolution::kFast)));
     }
   return kernels;
 }

@@ -47,6 +47,7 @@ ModelSpec usual_spec(const std::shared_ptr<const Model>& model);
 ModelSpec retinanet_spec(const RetinaNetConfig& config);
 
 DType precision_from_name(std::string_view name);  // "bf16", "f32". Errors: kConfig lists the names
+Convolution convolution_from_name(std::string_view name);  // "fast", "exact". Errors: kConfig lists the names
 
 nlohmann::ordered_json to_json(const ModelSpec& spec);
 /// Errors: kCheckpoint names what is missing or wrong.

@@ -59,6 +59,12 @@ DType precision_from_name(std::string_view name) {
   refuse_name("the precision", name, {"bf16", "f32"});
 }
 
+Convolution convolution_from_name(std::string_view name) {
+  for (const Convolution choice : kConvolutionChoices)
+    if (name == kConvolutionNames[static_cast<std::size_t>(choice)]) return choice;
+  refuse_name("the convolution", name, {std::begin(kConvolutionNames), std::end(kConvolutionNames)});
+}
+
 Json to_json(const ModelSpec& spec) {
   Json json = config_json(spec, false);
   json.update({{"precision", dtype_name(spec.precision)},
@@ -67,6 +73,7 @@ Json to_json(const ModelSpec& spec) {
                {"norm_scope", spec.norm_over_replica ? "replica" : "all"},
                {"recompute", recompute_name(spec.cut.recompute)},
                {"thinnest_slab", spec.cut.thinnest_slab},
+               {"convolution", kConvolutionNames[static_cast<std::size_t>(spec.cut.convolution)]},
                {"inputs", to_json(spec.cut.inputs)}});
   return json;
 }
@@ -84,6 +91,7 @@ ModelSpec model_spec_from_json(const nlohmann::json& json, const ModelTable& mod
     spec.norm_over_replica = json.at("norm_scope") == "replica";
     spec.cut.recompute = recompute_from_name(json.value("recompute", "none"));
     spec.cut.thinnest_slab = json.value("thinnest_slab", std::int64_t{0});
+    spec.cut.convolution = convolution_from_name(json.value("convolution", "exact"));  // there was no other
     if (spec.cut.thinnest_slab < 0) throw Error(ErrorKind::kCheckpoint, "thinnest_slab is below 0");
     spec.cut.inputs = inputs_from_json(json.value("inputs", nlohmann::json::object()));
     return spec;

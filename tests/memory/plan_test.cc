@@ -88,9 +88,15 @@ TEST(MemoryPlan, AValueLivesFromItsFirstWriterToItsLastReader) {
   const MemoryPlan plan = plan_memory(program, op_table(), {});
   for (int i = 0; i < static_cast<int>(program.instructions.size()); ++i) {
     const Instruction& instruction = program.instructions[static_cast<std::size_t>(i)];
+    const Node& node = program.graph.node(instruction.value);
     std::vector<ValueId> touched{instruction.value};
     if (instruction.kind == InstructionKind::kCompute)
-      for (ValueId id : program.graph.node(instruction.value).inputs) touched.push_back(id);
+      touched.insert(touched.end(), node.inputs.begin(), node.inputs.end());
+    if (instruction.kind == InstructionKind::kPack) {
+      const auto types = program.graph.input_types(instruction.value);
+      const int weights = op_table().at(node.op).packed({node.attrs, types, node.type});
+      touched = {node.inputs[static_cast<std::size_t>(weights)]};
+    }
     for (ValueId id : touched) {
       if (const Buffer* buffer = (program.replicated(id) ? plan.process : plan.arenas[0]).find(id)) {
         EXPECT_LE(buffer->first, i) << program.graph.node(id).name;

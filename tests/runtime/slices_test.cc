@@ -42,14 +42,14 @@ TEST(Slices, AreChosenWhereWeightsOutweighActivations) {
                          .pad_hi = {1, 1, 1}},
               .weights = {3, 3, 3, 512, 256},
               .over = {1, 8, 8, 8, 256}};
-  EXPECT_EQ(conv_slices(use), 4);
+  EXPECT_EQ(conv_slices(ConvKernel::kLibrary, use), 4);
   use.pass = ConvPass::kInputGrad;
-  EXPECT_EQ(conv_slices(use), 8) << "the channels of d_x";
+  EXPECT_EQ(conv_slices(ConvKernel::kLibrary, use), 8) << "the channels of d_x";
   use.pass = ConvPass::kForward;
   use.over = {1, 64, 64, 64, 256};
-  EXPECT_EQ(conv_slices(use), 1) << "activations outweigh";
+  EXPECT_EQ(conv_slices(ConvKernel::kLibrary, use), 1) << "activations outweigh";
   use.over = {};
-  EXPECT_EQ(conv_slices(use), 1) << "nothing global is known";
+  EXPECT_EQ(conv_slices(ConvKernel::kLibrary, use), 1) << "nothing global is known";
 }
 
 TEST(Slices, LieOnTheFirstCoreOfAReplicaAndEachWeightBelongsToOneTask) {

@@ -13,6 +13,12 @@ std::unique_ptr<Kernel> make_tiled_weight_grad(const Window& window, const Shape
 /// The library on slabs of about 8 planes, operands in `compute`; null when it has no fast code for it.
 std::unique_ptr<Kernel> make_library_weight_grad(const Window& window, const Shape& weights, DType compute);
 
+/// Whether make_winograd() computes it: 3x3x3 and 3x3, stride and dilation 1, f32 or bf16.
+bool winograd_applies(const ConvUse& use);
+/// Every pass, in tiles of 4 or 2 `outputs` an axis; f32 products.
+std::unique_ptr<Kernel> make_winograd(const ConvUse& use, std::int64_t outputs);
+Dims winograd_grain(const ConvUse& use, std::int64_t outputs);
+
 /// A kernel by `make` for each of use.slices, behind one another in the packed weights; runs those that a block has.
 std::unique_ptr<Kernel> make_sliced(std::unique_ptr<Kernel> (*make)(const ConvUse& use), const ConvUse& use);
 

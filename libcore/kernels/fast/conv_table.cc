@@ -74,7 +74,56 @@ std::unique_ptr<Kernel> reference_weight_grad(const ConvUse& use) {
       });
 }
 
+template <std::int64_t outputs>
+std::unique_ptr<Kernel> winograd(const ConvUse& use) {
+  return fast::make_winograd(use, outputs);
+}
+
+template <std::int64_t outputs>
+Dims winograd_grain(const ConvUse& use) {
+  return fast::winograd_grain(use, outputs);
+}
+
+constexpr std::int64_t kLeastChannels = 16;  // a block; fewer leave lanes empty
+
+/// Where bf16 is multiplied natively direct kernels are faster; below `least` voxels along an axis transforming the
+/// weights outweighs the products saved.
+template <std::int64_t least>
+bool winograd_pays(const ConvUse& use) {
+  const Shape w = fast::conv_weights(use.weights);
+  if (use.over.empty() || (use.dtype == DType::kBF16 && cpu_has_native_bf16())) return false;
+  if (std::min(w[3], w[4]) < kLeastChannels) return false;
+  for (int a = 0; a < use.window.rank(); ++a)
+    if (use.window.kernel[a] > 1 && use.over[a + 1] < least) return false;
+  return true;
+}
+
+constexpr ConvRow winograd4_row(ConvPass pass) {
+  return {.kernel = ConvKernel::kWinograd4,
+          .pass = pass,
+          .runs = fast::winograd_applies,
+          .pays = winograd_pays<16>,
+          .direct = false,
+          .grain = winograd_grain<4>,
+          .make = winograd<4>};
+}
+constexpr ConvRow winograd2_row(ConvPass pass) {
+  return {.kernel = ConvKernel::kWinograd2,
+          .pass = pass,
+          .runs = fast::winograd_applies,
+          .pays = [](const ConvUse&) { return false; },
+          .direct = false,
+          .grain = winograd_grain<2>,
+          .make = winograd<2>};
+}
+
 constexpr ConvRow kRows[] = {
+    winograd4_row(ConvPass::kForward),
+    winograd4_row(ConvPass::kInputGrad),
+    winograd4_row(ConvPass::kWeightGrad),
+    winograd2_row(ConvPass::kForward),
+    winograd2_row(ConvPass::kInputGrad),
+    winograd2_row(ConvPass::kWeightGrad),
     {.kernel = ConvKernel::kLibrary,
      .pass = ConvPass::kForward,
      .runs = runs_floats,
@@ -108,6 +157,17 @@ const ConvRow* find_row(ConvKernel kernel, const ConvUse& use) {
 }
 
 constexpr std::int64_t kChannelsPerSlice = 64;
+constexpr std::int64_t kTransformedChannelsPerSlice = 128;  // each slice transforms its input again
+
+bool is_winograd(ConvKernel kernel) { return kernel == ConvKernel::kWinograd4 || kernel == ConvKernel::kWinograd2; }
+
+/// Values that a kernel keeps for the window of one pair of channels.
+std::int64_t values_of_window(ConvKernel kernel, const Window& window) {
+  if (!is_winograd(kernel)) return window.volume();
+  std::int64_t values = 1;
+  for (auto taps : window.kernel) values *= taps == 1 ? 1 : taps - 1 + (kernel == ConvKernel::kWinograd4 ? 4 : 2);
+  return values;
+}
 
 std::int64_t sliced_channels(const ConvUse& use) {
   const Shape w = fast::conv_weights(use.weights);
@@ -119,19 +179,21 @@ std::int64_t sliced_channels(const ConvUse& use) {
 
 std::span<const ConvRow> conv_rows() { return kRows; }
 
-std::int64_t conv_slices(const ConvUse& use) {
+std::int64_t conv_slices(ConvKernel kernel, const ConvUse& use) {
   const Shape w = fast::conv_weights(use.weights);
   const std::int64_t channels = sliced_channels(use), inner = use.pass == ConvPass::kInputGrad ? w[4] : w[3];
   if (use.over.empty() || use.window.volume() == 1 || element_count(use.window.stride) > 1) return 1;
-  if (channels % kChannelsPerSlice != 0 || channels == kChannelsPerSlice) return 1;
+  const std::int64_t width = is_winograd(kernel) ? kTransformedChannelsPerSlice : kChannelsPerSlice;
+  if (channels % width != 0 || channels == width) return 1;
   const std::int64_t voxels = element_count(use.over) / use.over.back();
-  const std::int64_t weight_bytes = 4 * use.window.volume() * channels * inner;
-  return weight_bytes > voxels * (channels + inner) * dtype_bytes(use.dtype) ? channels / kChannelsPerSlice : 1;
+  const std::int64_t weight_bytes = 4 * values_of_window(kernel, use.window) * channels * inner;
+  return weight_bytes > voxels * (channels + inner) * dtype_bytes(use.dtype) ? channels / width : 1;
 }
 
-ConvKernel choose_conv(const ConvUse& use) {
+ConvKernel choose_conv(const ConvUse& use, Convolution from) {
   for (const ConvRow& row : kRows)
-    if (row.pass == use.pass && pays(row, use) && row.runs(use)) return row.kernel;
+    if (row.pass == use.pass && (row.direct || from == Convolution::kFast) && pays(row, use) && row.runs(use))
+      return row.kernel;
   return ConvKernel::kReference;
 }
 
