@@ -51,7 +51,13 @@ struct ConvRow {
 /// All rows, the preferred first; every pass ends with the reference, which runs everything.
 std::span<const ConvRow> conv_rows();
 
-/// The kernel of the first row that runs, pays and may be taken.
+/// Whether a row computes a small case of each type as the reference does: code for an instruction set that this
+/// processor runs otherwise must not be used.
+bool conv_agrees(const ConvRow& row);
+/// The same of a row of the table, found out once in a process.
+bool conv_is_trusted(const ConvRow& row);
+
+/// The kernel of the first row that runs, pays, may be taken and is trusted.
 ConvKernel choose_conv(const ConvUse& use, Convolution from = Convolution::kFast);
 
 /// How many slices of channels the work is cut into with that kernel, for tasks: more than one where all weights, as it

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "io/files/output_file.h"
 #include "io/files/output_folder.h"
@@ -11,6 +12,7 @@
 #include "libcore/base/stopwatch.h"
 #include "libcore/base/text.h"
 #include "libcore/kernels/conv.h"
+#include "libcore/kernels/conv_table.h"
 #include "libcore/runtime/session.h"
 #include "pipelines/profile/measure_host.h"
 
@@ -37,6 +39,12 @@ std::vector<DoctorCheck> check_machine(const MachineFacts& facts, const DoctorOp
           (avx2 ? "" : "; AVX2 and FMA are needed (x86-64 since about 2013)"));
   add("bf16", State::kOk,
       cpu_has_native_bf16() ? "multiplied natively" : "stored as bf16, multiplied in f32: it saves memory, not time");
+  std::set<std::string> differing;
+  for (const ConvRow& row : conv_rows())
+    if (!conv_is_trusted(row)) differing.insert(kConvKernelNames[static_cast<std::size_t>(row.kernel)]);
+  add("convolutions", differing.empty() ? State::kOk : State::kWarning,
+      differing.empty() ? "every kernel computes a small case as the reference does"
+                        : "not used, because they compute a small case otherwise than the reference: " + joined(differing, ", "));
   const int usable = hardware_workers();
   add("workers", options.threads <= usable ? State::kOk : State::kWarning,
       std::to_string(options.threads) + " on " + std::to_string(usable) + " processors that this process may use" +

@@ -76,5 +76,105 @@ TEST(ConvTable, TasksOfPackingWriteTheirOwnPartInAnyOrder) {
       }
 }
 
+ConvUse wide(ConvPass pass, std::int64_t in, std::int64_t out, std::int64_t extent) {
+  ConvUse use = use_of(pass, in, out, DType::kF32);
+  use.over = {1, extent, extent, extent, out};
+  return use;
+}
+
+TEST(ConvTable, TransformsAreTakenByGlobalShapeAndTypeAndByExactNever) {
+  for (ConvPass pass : {ConvPass::kForward, ConvPass::kInputGrad, ConvPass::kWeightGrad}) {
+    EXPECT_EQ(choose_conv(wide(pass, 16, 32, 16)), ConvKernel::kWinograd4);
+    EXPECT_NE(choose_conv(wide(pass, 16, 32, 12)), ConvKernel::kWinograd4) << "the weights outweigh";
+    EXPECT_NE(choose_conv(wide(pass, 1, 32, 64)), ConvKernel::kWinograd4) << "the first layer";
+    EXPECT_NE(choose_conv(wide(pass, 32, 3, 64)), ConvKernel::kWinograd4) << "the head";
+    ConvUse strided = wide(pass, 16, 16, 64);
+    strided.window.stride = {2, 2, 2};
+    EXPECT_NE(choose_conv(strided), ConvKernel::kWinograd4);
+    for (std::int64_t channels : {16, 64, 256})
+      for (const ConvRow& row : conv_rows())
+        if (row.kernel == choose_conv(wide(pass, channels, channels, 64), Convolution::kExact) && row.pass == pass) {
+          EXPECT_TRUE(row.direct);
+        }
+    ConvUse stored = wide(pass, 64, 64, 64);
+    stored.dtype = DType::kBF16;
+    EXPECT_EQ(choose_conv(stored) == ConvKernel::kWinograd4, !cpu_has_native_bf16());
+  }
+}
+
+TEST(ConvTable, TransformsAreSlicedWhereTheirWeightsOutweighActivations) {
+  EXPECT_EQ(conv_slices(ConvKernel::kWinograd4, wide(ConvPass::kForward, 768, 256, 16)), 2);
+  EXPECT_EQ(conv_slices(ConvKernel::kLibrary, wide(ConvPass::kForward, 768, 256, 16)), 4);
+  EXPECT_EQ(conv_slices(ConvKernel::kWinograd4, wide(ConvPass::kForward, 64, 64, 64)), 1);
+}
+
+/// Both sets on the operands of `use`, which lie in memory as the engine has them.
+void compare_with_reference(ConvKernel kernel, ConvUse use, const Case& c, std::int64_t slices) {
+  const bool integers = kernel == ConvKernel::kWinograd2;
+  const Operands o(c, use.dtype, 1, integers);
+  const std::string what = c.name + " " + kConvKernelNames[static_cast<std::size_t>(kernel)] + " in " +
+                           std::to_string(slices) + " pass " + std::to_string(static_cast<int>(use.pass));
+  std::vector<TensorView> inputs = {o.x.view, o.w.view, o.bias.view};
+  if (use.pass == ConvPass::kForward && use.parts == 2) {  // the halves of x lie side by side
+    auto half = [&](std::int64_t first) {
+      Box box = o.x.view.box;
+      box.set(box.rank() - 1, first, first + c.ci / 2);
+      TensorView part = o.x.view.sub(box);
+      part.box.begin[box.rank() - 1] = 0;
+      return part;
+    };
+    inputs = {half(0), half(c.ci / 2), o.w.view, o.bias.view};
+    use.part_channels = {c.ci / 2, c.ci / 2};
+  }
+  Box result = c.y_box();
+  DType type = use.dtype;
+  if (use.pass == ConvPass::kInputGrad) inputs = {o.d_y.view, o.w.view}, result = c.x_box();
+  if (use.pass == ConvPass::kWeightGrad)
+    inputs = {o.x.view, o.d_y.view}, result = Box::whole(c.weights()), type = DType::kF32;
+  Place fast = place(type, result, use.pass == ConvPass::kWeightGrad ? 0 : 1), slow = place(type, result);
+  run_kernel(*make_conv(KernelSet::kReference, kernel, use), inputs, slow.view);
+  use.slices = slices;
+  run_kernel(*make_conv(KernelSet::kFast, kernel, use), inputs, fast.view);
+  if (integers) return expect_same_bits(slow.view, fast.view, what);
+  const double terms = static_cast<double>(use.pass == ConvPass::kWeightGrad ? result.count() : c.window.volume() * c.ci);
+  expect_close(slow.view, fast.view, type == DType::kBF16 ? 0x1.8p-8 : 0x1p-21 * (4 + std::sqrt(terms)), what);
+}
+
+TEST(ConvTable, ARowThatComputesSomethingElseIsNotTrusted) {
+  for (const ConvRow& row : conv_rows()) {
+    EXPECT_TRUE(conv_is_trusted(row)) << kConvKernelNames[static_cast<std::size_t>(row.kernel)];
+    ConvRow wrong = row;  // the padding is on the other side
+    wrong.make = [](const ConvUse& use) {
+      ConvUse other = use;
+      other.window.pad_lo[2] = 2, other.window.pad_hi[2] = 0;
+      return make_conv(KernelSet::kReference, ConvKernel::kAny, other);
+    };
+    EXPECT_FALSE(conv_agrees(wrong)) << kConvKernelNames[static_cast<std::size_t>(row.kernel)];
+    wrong.make = [](const ConvUse&) -> std::unique_ptr<Kernel> {
+      return std::make_unique<FunctionKernel>([](const KernelCall& call) {
+        for (std::int64_t i = 0; i < call.output.count(); ++i) store(call.output, i, std::nan(""));
+      });
+    };
+    EXPECT_FALSE(conv_agrees(wrong));
+  }
+}
+
+TEST(ConvTable, TransformsEqualTheReferenceInEveryPassAndSlice) {
+  const Case cases[] = {{"volume", window_of(3, 3, 1, 1, 1, 1), {9, 6, 17}, 32, 64},
+                        {"image", window_of(2, 3, 1, 1, 1, 1), {19, 23}, 32, 64, 2},
+                        {"no padding", window_of(3, 3, 1, 1, 0, 0), {10, 9, 8}, 16, 32}};
+  for (const Case& c : cases)
+    for (ConvPass pass : {ConvPass::kForward, ConvPass::kInputGrad, ConvPass::kWeightGrad})
+      for (ConvKernel kernel : {ConvKernel::kWinograd4, ConvKernel::kWinograd2})
+        for (DType dtype : {DType::kF32, DType::kBF16})
+          for (std::int64_t slices : {1, 2})
+            for (std::size_t parts : {1, 2}) {
+              if (parts == 2 && pass != ConvPass::kForward) continue;
+              ConvUse use{.pass = pass, .window = c.window, .weights = c.weights(), .dtype = dtype, .parts = parts};
+              if (slices == 2 && pass == ConvPass::kInputGrad && c.ci < 32) continue;
+              compare_with_reference(kernel, use, c, slices);
+            }
+}
+
 }  // namespace
 }  // namespace voxshard

@@ -3,6 +3,8 @@
 #include "libcore/kernels/conv_table.h"
 
 #include <algorithm>
+#include <array>
+#include <mutex>
 
 #include "libcore/kernels/conv.h"
 #include "libcore/kernels/fast/conv_kernels.h"
@@ -146,12 +148,13 @@ constexpr ConvRow kRows[] = {
 };
 
 bool pays(const ConvRow& row, const ConvUse& use) { return row.pays == nullptr || row.pays(use); }
+bool runs(const ConvRow& row, const ConvUse& use) { return row.runs(use) && conv_is_trusted(row); }
 
 /// The first row of that kernel that computes the use; kAny: of those that pay and have no grain. Null: none.
 const ConvRow* find_row(ConvKernel kernel, const ConvUse& use) {
   for (const ConvRow& row : kRows) {
     const bool meant = kernel == ConvKernel::kAny ? row.grain == nullptr && pays(row, use) : row.kernel == kernel;
-    if (meant && row.pass == use.pass && row.runs(use)) return &row;
+    if (meant && row.pass == use.pass && runs(row, use)) return &row;
   }
   return nullptr;
 }
@@ -179,6 +182,15 @@ std::int64_t sliced_channels(const ConvUse& use) {
 
 std::span<const ConvRow> conv_rows() { return kRows; }
 
+bool conv_is_trusted(const ConvRow& row) {
+  static std::array<std::once_flag, std::size(kRows)> asked;
+  static std::array<bool, std::size(kRows)> agree;
+  const auto index = static_cast<std::size_t>(&row - kRows);
+  ensure(index < std::size(kRows), "a row of the table");
+  std::call_once(asked[index], [&] { agree[index] = row.kernel == ConvKernel::kReference || conv_agrees(row); });
+  return agree[index];
+}
+
 std::int64_t conv_slices(ConvKernel kernel, const ConvUse& use) {
   const Shape w = fast::conv_weights(use.weights);
   const std::int64_t channels = sliced_channels(use), inner = use.pass == ConvPass::kInputGrad ? w[4] : w[3];
@@ -192,7 +204,7 @@ std::int64_t conv_slices(ConvKernel kernel, const ConvUse& use) {
 
 ConvKernel choose_conv(const ConvUse& use, Convolution from) {
   for (const ConvRow& row : kRows)
-    if (row.pass == use.pass && (row.direct || from == Convolution::kFast) && pays(row, use) && row.runs(use))
+    if (row.pass == use.pass && (row.direct || from == Convolution::kFast) && pays(row, use) && runs(row, use))
       return row.kernel;
   return ConvKernel::kReference;
 }
