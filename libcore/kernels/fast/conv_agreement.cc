@@ -10,7 +10,7 @@
 namespace voxshard {
 namespace {
 
-constexpr double kAgreedF32 = 0x1p-14;   // of the largest result; F(4, 3) rounds by some 2^-18
+constexpr double kAgreedF32 = 0x1p-14;  // of the largest result; F(4, 3) rounds by some 2^-18
 constexpr double kAgreedBf16 = 0x1p-6;
 
 Tensor random_tensor(DType dtype, const Shape& shape, std::uint64_t stream) {
@@ -31,7 +31,8 @@ ConvUse small_use(ConvPass pass, DType dtype) {
 
 Tensor result_of(const Kernel& kernel, std::span<const TensorView> inputs, DType dtype, const Shape& shape) {
   Tensor out(dtype, shape), packed(DType::kU8, {kernel.packed_bytes() + 64});
-  if (kernel.packed_bytes() > 0) kernel.pack_all(inputs[static_cast<std::size_t>(kernel.packed_input())], packed.data());
+  if (kernel.packed_bytes() > 0)
+    kernel.pack_all(inputs[static_cast<std::size_t>(kernel.packed_input())], packed.data());
   KernelCall call{.inputs = inputs, .output = out.view(), .packed = packed.data()};
   Tensor workspace(DType::kU8, {kernel.workspace_bytes(call) + 64});
   call.workspace = workspace.data();

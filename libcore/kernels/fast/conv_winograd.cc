@@ -12,7 +12,9 @@ namespace {
 
 Dims tile_of(std::int64_t outputs) { return Dims::filled(3, outputs); }
 
-std::string code_of(std::int64_t outputs) { return "winograd:f" + std::to_string(outputs) + ":" + winograd::instruction_set(); }
+std::string code_of(std::int64_t outputs) {
+  return "winograd:f" + std::to_string(outputs) + ":" + winograd::instruction_set();
+}
 
 /// The forward convolution and the input gradient, whose weights are turned.
 class WinogradConv : public Kernel {
