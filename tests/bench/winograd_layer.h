@@ -170,7 +170,7 @@ struct Direct {
       : kernel(std::move(made)) {
     if (kernel->packed_bytes() > 0) {
       packed = Memory(DType::kU8, {kernel->packed_bytes()});
-      kernel->pack(inputs[static_cast<std::size_t>(kernel->packed_input())], packed.data());
+      kernel->pack_all(inputs[static_cast<std::size_t>(kernel->packed_input())], packed.data());
     }
     for (int t = 0; t < l.options.threads; ++t) {
       std::vector<TensorView> in = inputs;

@@ -85,12 +85,19 @@ ConvUse wide(ConvPass pass, std::int64_t in, std::int64_t out, std::int64_t exte
 TEST(ConvTable, TransformsAreTakenByGlobalShapeAndTypeAndByExactNever) {
   for (ConvPass pass : {ConvPass::kForward, ConvPass::kInputGrad, ConvPass::kWeightGrad}) {
     EXPECT_EQ(choose_conv(wide(pass, 16, 32, 16)), ConvKernel::kWinograd4);
-    EXPECT_NE(choose_conv(wide(pass, 16, 32, 12)), ConvKernel::kWinograd4) << "the weights outweigh";
-    EXPECT_NE(choose_conv(wide(pass, 1, 32, 64)), ConvKernel::kWinograd4) << "the first layer";
-    EXPECT_NE(choose_conv(wide(pass, 32, 3, 64)), ConvKernel::kWinograd4) << "the head";
+    EXPECT_EQ(choose_conv(wide(pass, 16, 32, 12)), ConvKernel::kWinograd2) << "the weights outweigh";
+    EXPECT_EQ(choose_conv(wide(pass, 16, 32, 8)) == ConvKernel::kWinograd2, pass == ConvPass::kWeightGrad)
+        << "which has none to transform";
+    EXPECT_NE(choose_conv(wide(pass, 16, 32, 7)), ConvKernel::kWinograd2);
+    ConvUse image{.pass = pass, .window = window_of(2, 3, 1, 1, 1, 1), .weights = {3, 3, 64, 64}, .over = {1, 40, 32, 64}};
+    EXPECT_EQ(choose_conv(image), ConvKernel::kWinograd4);
+    image.over[2] = 20;
+    EXPECT_EQ(choose_conv(image), choose_conv(image, Convolution::kExact));
+    for (ConvUse use : {wide(pass, 1, 32, 64), wide(pass, 32, 3, 64)})  // the first layer, the head
+      EXPECT_EQ(choose_conv(use), choose_conv(use, Convolution::kExact));
     ConvUse strided = wide(pass, 16, 16, 64);
     strided.window.stride = {2, 2, 2};
-    EXPECT_NE(choose_conv(strided), ConvKernel::kWinograd4);
+    EXPECT_EQ(choose_conv(strided), choose_conv(strided, Convolution::kExact));
     for (std::int64_t channels : {16, 64, 256})
       for (const ConvRow& row : conv_rows())
         if (row.kernel == choose_conv(wide(pass, channels, channels, 64), Convolution::kExact) && row.pass == pass) {

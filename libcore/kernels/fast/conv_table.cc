@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <mutex>
 
 #include "libcore/kernels/conv.h"
@@ -87,14 +88,15 @@ Dims winograd_grain(const ConvUse& use) {
 }
 
 constexpr std::int64_t kLeastChannels = 16;  // a block; fewer leave lanes empty
+constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 
-/// Where bf16 is multiplied natively direct kernels are faster; below `least` voxels along an axis transforming the
-/// weights outweighs the products saved.
-template <std::int64_t least>
-bool winograd_pays(const ConvUse& use) {
+/// Where bf16 is multiplied natively direct kernels are faster; where an axis has fewer voxels, of volumes or of images,
+/// transforming the weights outweighs the products saved (tests/bench/winograd_bench.cc).
+bool winograd_pays(const ConvUse& use, std::int64_t least_of_volumes, std::int64_t least_of_images) {
   const Shape w = fast::conv_weights(use.weights);
   if (use.over.empty() || (use.dtype == DType::kBF16 && cpu_has_native_bf16())) return false;
   if (std::min(w[3], w[4]) < kLeastChannels) return false;
+  const std::int64_t least = use.window.lifted().kernel[0] > 1 ? least_of_volumes : least_of_images;
   for (int a = 0; a < use.window.rank(); ++a)
     if (use.window.kernel[a] > 1 && use.over[a + 1] < least) return false;
   return true;
@@ -104,7 +106,7 @@ constexpr ConvRow winograd4_row(ConvPass pass) {
   return {.kernel = ConvKernel::kWinograd4,
           .pass = pass,
           .runs = fast::winograd_applies,
-          .pays = winograd_pays<16>,
+          .pays = [](const ConvUse& use) { return winograd_pays(use, 16, 32); },
           .direct = false,
           .grain = winograd_grain<4>,
           .make = winograd<4>};
@@ -113,7 +115,10 @@ constexpr ConvRow winograd2_row(ConvPass pass) {
   return {.kernel = ConvKernel::kWinograd2,
           .pass = pass,
           .runs = fast::winograd_applies,
-          .pays = [](const ConvUse&) { return false; },
+          .pays =
+              [](const ConvUse& use) {
+                return winograd_pays(use, use.pass == ConvPass::kWeightGrad ? 8 : 12, kNever);  // packs nothing
+              },
           .direct = false,
           .grain = winograd_grain<2>,
           .make = winograd<2>};
