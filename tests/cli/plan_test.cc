@@ -110,12 +110,12 @@ TEST_F(PlanTraining, TrainsOverAPlannedPartitionAndWritesItDown) {
 
 TEST_F(PlanTraining, AMemoryTooSmallForTheUncutModelIsMetByThePlan) {
   Folder folder("tight");
-  const std::string train = "train " + work() + " -o " + (folder / "run") + kModel + kTraining + "--memory 3MiB ";
+  const std::string train = "train " + work() + " -o " + (folder / "run") + kModel + kTraining + "--memory 2MiB ";
   expect_refusal(train, 7, "budget", "nothing was allocated");
   const CommandResult r = run_voxshard(train + "--partition auto --device tpu-v3 --cores 8 --json");
   EXPECT_EQ(r.exit_code, 0) << r.err;
   const auto run_json = nlohmann::json::parse(file_text(folder / "run/run.json"));
-  for (const auto& bytes : run_json.at("memory").at("bytes_per_core")) EXPECT_LE(bytes, 3 << 20);
+  for (const auto& bytes : run_json.at("memory").at("bytes_per_core")) EXPECT_LE(bytes, 2 << 20);
 }
 
 }  // namespace
