@@ -124,7 +124,24 @@ constexpr ConvRow winograd2_row(ConvPass pass) {
           .make = winograd<2>};
 }
 
+/// Fewer channels leave tiles empty: the library's first layer and head are faster (tests/bench/amx_bench.cc).
+bool amx_pays(const ConvUse& use) {
+  const Shape w = fast::conv_weights(use.weights);
+  return std::min(w[3], w[4]) >= kLeastChannels;
+}
+
+constexpr ConvRow amx_row(ConvPass pass) {
+  return {.kernel = ConvKernel::kAmx,
+          .pass = pass,
+          .runs = fast::amx_applies,
+          .pays = amx_pays,
+          .make = fast::make_amx};
+}
+
 constexpr ConvRow kRows[] = {
+    amx_row(ConvPass::kForward),
+    amx_row(ConvPass::kInputGrad),
+    amx_row(ConvPass::kWeightGrad),
     winograd4_row(ConvPass::kForward),
     winograd4_row(ConvPass::kInputGrad),
     winograd4_row(ConvPass::kWeightGrad),
