@@ -21,7 +21,7 @@ struct OptimizerKernels {
   /// d = scale g; m = beta1 m + (1 - beta1) d; v = beta2 v + (1 - beta2) d d;
   /// w -= rate (correct1 m / (sqrt(correct2 v) + epsilon) + decay w).
   void (*adam)(std::span<const float> g, std::span<float> w, std::span<float> m, std::span<float> v, const AdamStep& step);
-  /// The sum of g g in f64, in the order of the elements.
+  /// The sum of g g in f64, in an order that depends on their number alone.
   double (*square_sum)(std::span<const float> g);
 };
 

@@ -66,6 +66,13 @@ TEST(OptimizerKernels, AdamOfBothSetsAgrees) {
 TEST(OptimizerKernels, SquareSumIsTheSumOfSquares) {
   EXPECT_EQ(fast::optimizer.square_sum(Numbers{3, 4}), 25);
   EXPECT_EQ(reference::optimizer.square_sum(Numbers{}), 0);
+  Numbers many;
+  for (int i = 0; i < 1000; ++i) {
+    EXPECT_EQ(fast::optimizer.square_sum(many), reference::optimizer.square_sum(many)) << i;  // integers: exact
+    many.push_back(static_cast<float>(i % 19 - 9));
+  }
+  many[997] = std::numeric_limits<float>::infinity();
+  EXPECT_FALSE(std::isfinite(fast::optimizer.square_sum(many)));
 }
 
 }  // namespace

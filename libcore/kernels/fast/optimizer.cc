@@ -1,4 +1,4 @@
-// The optimizers' steps in f32; the sum of squares is the reference's, for its order is fixed.
+// The optimizers' steps in f32; sums of squares in f64, in lanes whose order is fixed.
 #include "libcore/kernels/optimizer.h"
 
 #include <cmath>
@@ -27,8 +27,21 @@ void adam(std::span<const float> g, std::span<float> w, std::span<float> m, std:
   }
 }
 
+constexpr std::size_t kLanes = 16;  // element i is added to lane i % 16; lanes are added in order
+
+double square_sum(std::span<const float> g) {
+  double lanes[kLanes] = {};
+  const std::size_t whole = g.size() / kLanes * kLanes;
+  for (std::size_t i = 0; i < whole; i += kLanes)
+    for (std::size_t k = 0; k < kLanes; ++k) lanes[k] += static_cast<double>(g[i + k]) * static_cast<double>(g[i + k]);
+  for (std::size_t i = whole; i < g.size(); ++i) lanes[i - whole] += static_cast<double>(g[i]) * static_cast<double>(g[i]);
+  double sum = 0;
+  for (const double lane : lanes) sum += lane;
+  return sum;
+}
+
 }  // namespace
 
-const OptimizerKernels optimizer = {.sgd = sgd, .adam = adam, .square_sum = reference::optimizer.square_sum};
+const OptimizerKernels optimizer = {.sgd = sgd, .adam = adam, .square_sum = square_sum};
 
 }  // namespace voxshard::fast
