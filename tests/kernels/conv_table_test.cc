@@ -135,7 +135,9 @@ void compare_with_reference(ConvKernel kernel, ConvUse use, const Case& c, std::
   }
   Box result = c.y_box();
   DType type = use.dtype;
-  if (use.pass == ConvPass::kInputGrad) inputs = {o.d_y.view, o.w.view}, result = c.x_box();
+  const Place d_bias = place(DType::kF32, Box::whole({c.ci}));
+  fill_normal(d_bias.view, 5);
+  if (use.pass == ConvPass::kInputGrad) inputs = {o.d_y.view, o.w.view, d_bias.view}, result = c.x_box();
   if (use.pass == ConvPass::kWeightGrad)
     inputs = {o.x.view, o.d_y.view}, result = Box::whole(c.weights()), type = DType::kF32;
   Place fast = place(type, result, use.pass == ConvPass::kWeightGrad ? 0 : 1), slow = place(type, result);
@@ -181,6 +183,29 @@ TEST(ConvTable, TransformsEqualTheReferenceInEveryPassAndSlice) {
               if (slices == 2 && pass == ConvPass::kInputGrad && c.ci < 32) continue;
               compare_with_reference(kernel, use, c, slices);
             }
+}
+
+TEST(ConvTable, AmxEqualsTheReferenceInEveryPassAndSlice) {
+  ConvUse asked = use_of(ConvPass::kForward, 32, 32, DType::kBF16);
+  if (!conv_runs(ConvKernel::kAmx, asked)) GTEST_SKIP() << "this processor has no AMX";
+  const Case cases[] = {{"volume", window_of(3, 3, 1, 1, 1, 1), {9, 6, 17}, 32, 64},
+                        {"image", window_of(2, 3, 1, 1, 1, 1), {19, 23}, 32, 64, 2}};
+  for (const Case& c : cases)
+    for (ConvPass pass : {ConvPass::kForward, ConvPass::kInputGrad, ConvPass::kWeightGrad})
+      for (std::int64_t slices : {1, 2})
+        for (std::size_t parts : {1, 2})
+          if (parts == 1 || pass == ConvPass::kForward)
+            compare_with_reference(
+                ConvKernel::kAmx,
+                {.pass = pass, .window = c.window, .weights = c.weights(), .dtype = DType::kBF16, .parts = parts}, c,
+                slices);
+  for (std::int64_t width : {6, 300}) {  // the patches of 300 take several slabs
+    const Case patches{"patches", window_of(3, 2, 2, 1, 0, 0), {16, 10, width}, 64, 32, 2};
+    for (ConvPass pass : {ConvPass::kForward, ConvPass::kInputGrad, ConvPass::kWeightGrad})
+      compare_with_reference(
+          ConvKernel::kAmx,
+          {.pass = pass, .window = patches.window, .weights = patches.weights(), .dtype = DType::kBF16}, patches, 1);
+  }
 }
 
 }  // namespace

@@ -1,16 +1,13 @@
 // The convolutions of kernels/winograd and kernels/amx as kernels of the engine. Both compute blocks of 16 channels and
 // are asked in the same words.
 #include <algorithm>
-#include <optional>
 #include <vector>
 
 #include "libcore/kernels/amx/convolution.h"
 #include "libcore/kernels/amx/processor.h"
-#include "libcore/kernels/amx/weight_gradient.h"
 #include "libcore/kernels/fast/conv_kernels.h"
-#include "libcore/kernels/fast/conv_slabs.h"
+#include "libcore/kernels/fast/conv_ranges.h"
 #include "libcore/kernels/winograd/convolution.h"
-#include "libcore/kernels/winograd/weight_gradient.h"
 
 namespace voxshard::fast {
 namespace {
@@ -20,7 +17,6 @@ Dims tile_of(std::int64_t outputs) { return Dims::filled(3, outputs); }
 std::string winograd_code(std::int64_t outputs) {
   return "winograd:f" + std::to_string(outputs) + ":" + winograd::instruction_set();
 }
-constexpr const char* kAmxCode = "amx:bf16";
 
 std::int64_t scratch(const winograd::Convolution& conv, const Box& dst) {
   return conv.workspace_bytes(ceil_div(dst.extent.back(), winograd::kLanesPerBlock));
@@ -64,32 +60,6 @@ class BlockedConv : public Kernel {
   std::string code_;
 };
 
-std::int64_t scratch(const winograd::WeightGradient& grad, const winograd::ChannelRange& range, const Box&) {
-  return grad.workspace_bytes(range);
-}
-std::int64_t scratch(const amx::WeightGradient& grad, const amx::ChannelRange& range, const Box& d_y) {
-  return grad.workspace_bytes(range, d_y);
-}
-
-/// Some channels after the other, so that the workspace stays within its bound.
-template <class Gradient>
-std::int64_t scratch_of_all(const Gradient& grad, const Box& d_y) {
-  std::int64_t most = 0;
-  for (const auto& range : grad.tasks()) most = std::max(most, scratch(grad, range, d_y));
-  return most;
-}
-template <class Gradient>
-void run_all(const Gradient& grad, const TensorView& x, const TensorView& d_y, const TensorView& d_w,
-             std::byte* workspace) {
-  for (const auto& range : grad.tasks())
-    grad.run({.x = {&x, 1}, .d_y = d_y, .d_w = d_w, .range = range, .workspace = workspace});
-}
-
-TensorView dense_gradient(const KernelCall& call, const Shape& weights) {
-  ensure(call.output.is_dense() && call.output.dtype == DType::kF32, "a weight gradient is dense f32");
-  return dense_view(call.output.data, DType::kF32, Box::whole(weights));
-}
-
 template <class Gradient>
 class BlockedWeightGrad : public Kernel {
  public:
@@ -113,80 +83,6 @@ class BlockedWeightGrad : public Kernel {
   Shape weights_;
   Gradient grad_;
   std::string code_;
-};
-
-constexpr std::int64_t kPatchBytes = 8 << 20;  // of gathered rows
-
-/// Kernel == stride: the gradient of a matrix product on gathered patches, slab by slab of d_y, added in order.
-class PatchWeightGrad : public Kernel {
- public:
-  explicit PatchWeightGrad(const ConvUse& use) : window_(use.window.lifted()) {
-    const Shape w = conv_weights(use.weights);
-    rows_ = {1, 1, 1, window_.volume() * w[3], w[4]};
-    const Dims one = Dims::filled(3, 1), none = Dims::filled(3, 0);
-    grad_.emplace(amx::WeightGradientSpec{
-        .window = {.kernel = one, .stride = one, .dilation = one, .pad_lo = none, .pad_hi = none}, .weights = rows_});
-  }
-
-  std::string code() const override { return std::string(kAmxCode) + ":patches"; }
-
-  std::int64_t workspace_bytes(const KernelCall& call) const override {
-    std::int64_t rows = 0, inner = 0, slabs = 0;
-    for_each_slab(conv_view(call.inputs[1]).box, [&](const Box& slab) {
-      rows = std::max(rows, row_bytes(slab));
-      inner = std::max(inner, scratch_of_all(*grad_, slab));
-      ++slabs;
-    });
-    return aligned_bytes(rows) + inner + (slabs > 1 ? sum_bytes() : 0);
-  }
-
-  void run(const KernelCall& call) const override {
-    const TensorView x = conv_view(call.inputs[0]), d_y = conv_view(call.inputs[1]);
-    const TensorView d_w = dense_gradient(call, rows_);
-    if (d_y.box.empty()) return fill_zero(d_w);
-    std::int64_t rows_bytes = 0, slabs = 0;
-    for_each_slab(d_y.box, [&](const Box& slab) { rows_bytes = std::max(rows_bytes, row_bytes(slab)), ++slabs; });
-    std::byte* addend_at = call.workspace + aligned_bytes(rows_bytes);
-    std::byte* rest = addend_at + (slabs > 1 ? sum_bytes() : 0);
-    bool first = true;
-    for_each_slab(d_y.box, [&](const Box& slab) {
-      Box box = slab;
-      box.set(4, 0, rows_[3]);
-      const TensorView rows = dense_view(call.workspace, DType::kBF16, box);
-      gather_patches(x, window_, rows);
-      const TensorView addend = first ? d_w : dense_view(addend_at, DType::kF32, Box::whole(rows_));
-      run_all(*grad_, rows, d_y.sub(slab), addend, rest);
-      if (!first)
-        for (std::int64_t i = 0; i < d_w.count(); ++i) d_w.as<float>()[i] += addend.as<float>()[i];
-      first = false;
-    });
-  }
-
- private:
-  std::int64_t sum_bytes() const { return aligned_bytes(4 * element_count(rows_)); }
-  std::int64_t row_bytes(const Box& slab) const { return slab.count() / slab.extent[4] * rows_[3] * 2; }
-
-  /// Planes, or rows of a plane, of one sample, whose patches take about kPatchBytes.
-  template <class Body>
-  void for_each_slab(const Box& d_y, Body body) const {
-    if (d_y.empty()) return;
-    const std::int64_t row = d_y.extent[3] * rows_[3] * 2;
-    const std::int64_t height = std::clamp<std::int64_t>(kPatchBytes / row, 1, d_y.extent[2]);
-    const std::int64_t planes = std::clamp<std::int64_t>(kPatchBytes / (row * d_y.extent[2]), 1, d_y.extent[1]);
-    for (std::int64_t n = d_y.begin[0]; n < d_y.end(0); ++n)
-      for (std::int64_t d = d_y.begin[1]; d < d_y.end(1); d += planes)
-        for (std::int64_t h = d_y.begin[2]; h < d_y.end(2); h += height) {
-          Box slab = d_y;
-          slab.set(0, n, n + 1);
-          slab.set(1, d, std::min(d + planes, d_y.end(1)));
-          slab.set(2, h, std::min(h + height, d_y.end(2)));
-          body(slab);
-        }
-  }
-
-  Window window_;
-  Shape rows_;  // (1, 1, 1, K * Ci, Co)
-  std::optional<amx::WeightGradient> grad_;
 };
 
 template <class Room>
@@ -232,12 +128,12 @@ Dims winograd_grain(const ConvUse& use, std::int64_t outputs) {
 
 bool amx_applies(const ConvUse& use) {
   if (use.dtype != DType::kBF16 || !amx::available() || !parts_are_known(use)) return false;
-  return amx::applies(use.window) || (use.pass == ConvPass::kWeightGrad && is_patch_window(use.window.lifted()));
+  return amx::applies(use.window) || patches_apply(use);
 }
 
 std::unique_ptr<Kernel> make_amx(const ConvUse& use) {
+  if (!amx::applies(use.window)) return make_amx_patches(use);
   if (use.pass == ConvPass::kWeightGrad) {
-    if (!amx::applies(use.window)) return std::make_unique<PatchWeightGrad>(use);
     using Gradient = amx::WeightGradient;
     return std::make_unique<BlockedWeightGrad<Gradient>>(
         use, Gradient({.window = use.window, .weights = use.weights}), kAmxCode);

@@ -19,10 +19,13 @@ bool winograd_applies(const ConvUse& use);
 std::unique_ptr<Kernel> make_winograd(const ConvUse& use, std::int64_t outputs);
 Dims winograd_grain(const ConvUse& use, std::int64_t outputs);
 
-/// Whether make_amx() computes it here: bf16, stride and dilation 1; the weight gradient also where kernel == stride.
+/// Whether make_amx() computes it here: bf16, stride and dilation 1, or kernel == stride.
 bool amx_applies(const ConvUse& use);
 /// Every pass, bf16 products, f32 sums.
 std::unique_ptr<Kernel> make_amx(const ConvUse& use);
+/// The part of it for kernel == stride, all channels of one x.
+bool patches_apply(const ConvUse& use);
+std::unique_ptr<Kernel> make_amx_patches(const ConvUse& use);
 
 /// A kernel by `make` for each of use.slices, behind one another in the packed weights; runs those that a block has.
 std::unique_ptr<Kernel> make_sliced(std::unique_ptr<Kernel> (*make)(const ConvUse& use), const ConvUse& use);
