@@ -14,7 +14,7 @@
 #include "libcore/ops/op_table.h"
 #include "libcore/train/initialise.h"
 #include "libcore/train/trainer.h"
-#include "pipelines/commands/host_budget.h"
+#include "pipelines/commands/host_memory.h"
 #include "pipelines/commands/run_identity.h"
 #include "pipelines/commands/train_memory.h"
 #include "pipelines/commands/train_numbers.h"
