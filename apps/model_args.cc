@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "apps/task_args.h"
 #include "apps/terminal/flags.h"
 #include "pipelines/tpu/tpu_config_model.h"
 
@@ -79,7 +80,7 @@ void add_model_options(CLI::App& app, ModelArgs& a, bool fixed_data) {
   app.add_option("--thinnest-slab", a.thinnest_slab,
                  "Deep levels whose parts have fewer planes are cut over fewer cores; 0: never")
       ->check(CLI::Range(0, 1 << 20))->capture_default_str()->group(cut);
-  app.add_option("--memory", a.memory, "Budget of one core, like 2GiB; a plan over it is refused before it starts")->group(cut);
+  add_memory_option(app, "--memory", a.memory_bytes, "Budget of one core, like 2GiB; a plan over it is refused before it starts")->group(cut);
   add_tpu_options(app, a.tpu);
 }
 
@@ -141,7 +142,5 @@ ModelSpec model_spec(const ModelArgs& a, std::int64_t batch) {
                                         ", but --cores says " + std::to_string(a.cores) + "; make them equal");
   return spec;
 }
-
-std::int64_t core_budget_bytes(const ModelArgs& a) { return a.memory.empty() ? 0 : bytes_from_text(a.memory); }
 
 }  // namespace voxshard

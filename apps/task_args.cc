@@ -7,6 +7,7 @@
 #include "apps/exit_code.h"
 #include "apps/resume_args.h"
 #include "apps/terminal/flags.h"
+#include "pipelines/runs/model_spec.h"
 
 namespace voxshard {
 namespace {
@@ -82,6 +83,11 @@ CLI::Validator number_in(const NumberRange& range) {
             return text + " is not in " + to_text(range);
           },
           to_text(range)};
+}
+
+CLI::Option* add_memory_option(CLI::App& app, const std::string& name, std::int64_t& bytes, const std::string& help) {
+  return app.add_option_function<std::string>(
+      name, [&bytes](const std::string& text) { bytes = bytes_from_text(text); }, help);
 }
 
 void add_task_settings(CLI::App& app, TaskCommand command, TaskOptions& options, const TaskTable& tasks) {
