@@ -154,26 +154,16 @@ struct Bare {
 };
 
 /// The transforms of one kind by the number of inputs of an axis, and how many values they read and give.
-struct OfPatch {
-  using Six = Patch6;
-  using Four = Patch4;
+template <class OfSix, class OfFour>
+struct ByInputs {
+  using Six = OfSix;
+  using Four = OfFour;
 };
-struct OfOutput {
-  using Six = Output6;
-  using Four = Output4;
-};
-struct OfWeights {
-  using Six = Weights6;
-  using Four = Weights4;
-};
-struct OfGradient {
-  using Six = Gradient6;
-  using Four = Gradient4;
-};
-struct OfSums {
-  using Six = Sums6;
-  using Four = Sums4;
-};
+using OfPatch = ByInputs<Patch6, Patch4>;
+using OfOutput = ByInputs<Output6, Output4>;
+using OfWeights = ByInputs<Weights6, Weights4>;
+using OfGradient = ByInputs<Gradient6, Gradient4>;
+using OfSums = ByInputs<Sums6, Sums4>;
 
 template <class Kind>
 HWY_INLINE int FromExtent(int inputs) {
