@@ -294,7 +294,7 @@ TrainReport run_train(const TrainOptions& options, Progress& progress, const Tas
   for (const std::string& warning : task->warnings()) progress.warn(warning);
   if (CheckpointFolder(o.run / "checkpoints", o.kept).holds_run() && !o.resume && !o.restart)
     throw Error(ErrorKind::kUsage, "[train] " + o.run.string() + " already holds a run; go on with {resume}, or throw it away with {restart}");
-  if (o.resume && !goes_on) require_no_lost_checkpoints(o.run);
+  if (!o.restart && !goes_on) require_no_lost_checkpoints(o.run);
   if (o.choose_settings) {
     o.choose_settings(o, *task);
     task->complete(o.spec);
