@@ -19,7 +19,7 @@ void add_plan_options(CLI::App& app, PlanArgs& args, ModelArgs& model) {
       ->group(group);
   add_memory_option(app, "--host-memory", args.host_memory_bytes, "Budget of this process, like 21GiB: of all cores together, and in training of all that it takes; default there: what the machine has free")->group(group);
   app.add_option("--prefer", args.prefer, "Of what fits: the fastest, or the fewest cores")
-      ->check(CLI::IsMember({"fastest", "fewest"}))->capture_default_str()->group(group);
+      ->check(one_of({"fastest", "fewest"}))->capture_default_str()->group(group);
 }
 
 PlanOptions plan_options(const PlanArgs& a, const ModelArgs& model, const ModelSpec& spec, const Context& context, bool exactly) {

@@ -24,6 +24,11 @@ inline constexpr NumberRange kSeeds{0, 0x1p63};
 ///   app.add_option("--seed", seed, "Seed")->check(number_in(kSeeds));   // --seed: -1 is not in 0 to 9.2e+18
 CLI::Validator number_in(const NumberRange& range);
 
+/// One of these words as the check of an option; a word that is nearly one of them gets it as a suggestion.
+///   app.add_option("--model", model)->check(one_of({"unet3d", "retinanet"}));
+///   // --model: retinanett not in {unet3d,retinanet}; did you mean retinanet?
+CLI::Validator one_of(const std::vector<std::string>& words);
+
 /// An option that says bytes, like 8GiB; `bytes` stays as it is where nobody says them, and must stay where it is.
 CLI::Option* add_memory_option(CLI::App& app, const std::string& name, std::int64_t& bytes, const std::string& help);
 
