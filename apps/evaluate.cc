@@ -4,7 +4,6 @@
 #include "apps/command.h"
 #include "apps/task_args.h"
 #include "pipelines/commands/run_evaluate.h"
-#include "pipelines/runs/model_spec.h"
 
 namespace voxshard {
 namespace {
@@ -17,13 +16,12 @@ RunCommand add(CLI::App& app) {
                  "Folder of reference label maps with the same file names, or COCO JSON, or a Pascal VOC folder")
       ->required();
   app.add_option("-o,--output", o->summary, "summary.json to write, in nnU-Net's form, or the twelve numbers of COCO");
-  auto memory = std::make_shared<std::string>();
-  app.add_option("--host-memory", *memory,
-                 "Budget of this process, like 8GiB: decides how many cases are counted at once, and which are left out; "
-                 "default: what the machine has free");
+  add_memory_option(
+      app, "--host-memory", o->host_budget_bytes,
+      "Budget of this process, like 8GiB: decides how many cases are counted at once, and which are left out; default: "
+      "what the machine has free");
   add_task_settings(app, TaskCommand::kEvaluate, o->task);
-  return [o, memory](const Context& context) {
-    if (!memory->empty()) o->host_budget_bytes = bytes_from_text(*memory);
+  return [o](const Context& context) {
     o->threads = context.threads;
     return outcome(run_evaluate(*o, *context.progress));
   };

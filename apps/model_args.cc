@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "apps/task_args.h"
 #include "apps/terminal/flags.h"
 #include "pipelines/tpu/tpu_config_model.h"
 
@@ -45,7 +46,7 @@ void add_config_options(CLI::App& app, ModelArgs& a, bool fixed_data) {
     }, o.like);
     std::vector<std::string> words;
     for (const auto& [word, value] : o.row.words) words.push_back(word);
-    if (!words.empty()) option->check(CLI::IsMember(words));
+    if (!words.empty()) option->check(one_of(words));
     if (!shared) option->default_str(o.usual);
     option->group(shared ? kModelGroup : o.groups.front().c_str());
   }
@@ -59,12 +60,12 @@ void add_model_options(CLI::App& app, ModelArgs& a, bool fixed_data) {
   for (const auto& model : a.models) names.push_back(model->name);
   for (Recompute recompute : kRecomputeChoices) recomputes.push_back(recompute_name(recompute));
   app.add_option("--model", a.model, "The reference U-Net, over volumes or images, or RetinaNet over images")
-      ->check(CLI::IsMember(names))->capture_default_str()->group(kModelGroup);
+      ->check(one_of(names))->capture_default_str()->group(kModelGroup);
   add_config_options(app, a, fixed_data);
   app.add_option("--precision", a.precision, "bf16 (products accumulate in f32) or f32")->capture_default_str()->group(kModelGroup);
   app.add_option("--convolution", a.convolution,
                  "fast: also by transforms of tiles (Winograd), which round otherwise; exact: sums of the products alone")
-      ->check(CLI::IsMember(std::vector<std::string>(std::begin(kConvolutionNames), std::end(kConvolutionNames))))
+      ->check(one_of({std::begin(kConvolutionNames), std::end(kConvolutionNames)}))
       ->capture_default_str()->group(kModelGroup);
   app.add_option("--partition", a.partition, "Cores per tensor axis, N D H W C (of images N H W C): 1x2x2x2x1 cuts a volume over 8; auto: planned; default: not cut")
       ->group(cut);
@@ -72,14 +73,14 @@ void add_model_options(CLI::App& app, ModelArgs& a, bool fixed_data) {
   app.add_option("--replicas", a.replicas, "Data-parallel copies of the partition, each with its part of the batch")
       ->capture_default_str()->group(cut);
   app.add_option("--norm-scope", a.norm_scope, "all: batch norm over the whole batch; replica: over each replica's part")
-      ->check(CLI::IsMember({"all", "replica"}))->capture_default_str()->group(cut);
+      ->check(one_of({"all", "replica"}))->capture_default_str()->group(cut);
   app.add_option("--recompute", a.recompute,
                  "What the backward pass makes again instead of keeping: norms, upsampling (and norms), levels (all but skips)")
-      ->check(CLI::IsMember(recomputes))->capture_default_str()->group(cut);
+      ->check(one_of(recomputes))->capture_default_str()->group(cut);
   app.add_option("--thinnest-slab", a.thinnest_slab,
                  "Deep levels whose parts have fewer planes are cut over fewer cores; 0: never")
       ->check(CLI::Range(0, 1 << 20))->capture_default_str()->group(cut);
-  app.add_option("--memory", a.memory, "Budget of one core, like 2GiB; a plan over it is refused before it starts")->group(cut);
+  add_memory_option(app, "--memory", a.memory_bytes, "Budget of one core, like 2GiB; a plan over it is refused before it starts")->group(cut);
   add_tpu_options(app, a.tpu);
 }
 
@@ -141,7 +142,5 @@ ModelSpec model_spec(const ModelArgs& a, std::int64_t batch) {
                                         ", but --cores says " + std::to_string(a.cores) + "; make them equal");
   return spec;
 }
-
-std::int64_t core_budget_bytes(const ModelArgs& a) { return a.memory.empty() ? 0 : bytes_from_text(a.memory); }
 
 }  // namespace voxshard

@@ -22,7 +22,7 @@ struct ModelArgs {
   std::string precision = "bf16", norm_scope = "all", partition;  // empty: not cut
   std::string recompute = "norms", convolution = "fast";
   std::int64_t thinnest_slab = 0;
-  std::string memory;                         // bytes per core; empty: no limit
+  std::int64_t memory_bytes = 0;              // per core; 0: no limit
   TpuArgs tpu;
 };
 
@@ -32,6 +32,6 @@ void add_model_options(CLI::App& app, ModelArgs& args, bool fixed_data);
 /// Errors: kConfig for a partition of the wrong rank, entries below 1, or a product that is not --cores; for an option of
 /// another model; for a TPUConfig that breaks a condition, or that is given beside --partition or other --replicas.
 ModelSpec model_spec(const ModelArgs& args, std::int64_t batch);
-std::int64_t core_budget_bytes(const ModelArgs& args);
+inline std::int64_t core_budget_bytes(const ModelArgs& args) { return args.memory_bytes; }
 
 }  // namespace voxshard

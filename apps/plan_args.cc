@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "apps/resume_args.h"
+#include "apps/task_args.h"
 #include "libcore/base/text.h"
 
 namespace voxshard {
@@ -16,9 +17,9 @@ void add_plan_options(CLI::App& app, PlanArgs& args, ModelArgs& model) {
       ->each([&model](const std::string& name) { model.slice_cores = device_from_name(name).cores.value_or(0); })
       ->type_name(kDeviceType)
       ->group(group);
-  app.add_option("--host-memory", args.host_memory, "Budget of this process, like 21GiB: of all cores together, and in training of all that it takes; default there: what the machine has free")->group(group);
+  add_memory_option(app, "--host-memory", args.host_memory_bytes, "Budget of this process, like 21GiB: of all cores together, and in training of all that it takes; default there: what the machine has free")->group(group);
   app.add_option("--prefer", args.prefer, "Of what fits: the fastest, or the fewest cores")
-      ->check(CLI::IsMember({"fastest", "fewest"}))->capture_default_str()->group(group);
+      ->check(one_of({"fastest", "fewest"}))->capture_default_str()->group(group);
 }
 
 PlanOptions plan_options(const PlanArgs& a, const ModelArgs& model, const ModelSpec& spec, const Context& context, bool exactly) {
@@ -34,12 +35,10 @@ PlanOptions plan_options(const PlanArgs& a, const ModelArgs& model, const ModelS
           .cores = model.cores,
           .exactly = exactly && model.cores > 0,
           .core_budget_bytes = core_budget_bytes(model),
-          .host_budget_bytes = host_budget_bytes(a),
+          .host_budget_bytes = a.host_memory_bytes,
           .preference = a.prefer == "fewest" ? Preference::kFewestCores : Preference::kFastest,
           .threads = context.threads};
 }
-
-std::int64_t host_budget_bytes(const PlanArgs& a) { return a.host_memory.empty() ? 0 : bytes_from_text(a.host_memory); }
 
 bool is_auto(const ModelArgs& model) { return model.partition == "auto"; }
 

@@ -9,7 +9,8 @@
 namespace voxshard {
 
 struct PlanArgs {
-  std::string device, host_memory, prefer = "fastest";  // device empty: this machine once it was measured, else tpu-v3
+  std::string device, prefer = "fastest";  // device empty: this machine once it was measured, else tpu-v3
+  std::int64_t host_memory_bytes = 0;      // 0: not given
 };
 
 /// `model` learns the cores of the slice that --device names.
@@ -18,7 +19,7 @@ void add_plan_options(CLI::App& app, PlanArgs& args, ModelArgs& model);
 PlanOptions plan_options(const PlanArgs& args, const ModelArgs& model, const ModelSpec& spec, const Context& context, bool exactly);
 
 /// --host-memory in bytes; 0: no limit.
-std::int64_t host_budget_bytes(const PlanArgs& args);
+inline std::int64_t host_budget_bytes(const PlanArgs& args) { return args.host_memory_bytes; }
 
 /// True for --partition auto.
 bool is_auto(const ModelArgs& model);

@@ -12,7 +12,7 @@ namespace {
 
 struct Options {
   PredictOptions predict;
-  std::string partition, precision, memory, host_memory;
+  std::string partition, precision;
 };
 
 RunCommand add(CLI::App& app) {
@@ -24,14 +24,12 @@ RunCommand add(CLI::App& app) {
   app.add_option("--checkpoint", o->predict.checkpoint, "best, last, or auto: best when there is one")->capture_default_str();
   app.add_option("--partition", o->partition, "Another partition than that of the training");
   app.add_option("--precision", o->precision, "Another precision: bf16 or f32");
-  app.add_option("--memory", o->memory, "Budget of one core, like 2GiB; a plan over it is refused before it starts");
-  app.add_option("--host-memory", o->host_memory, "Budget of this process, like 8GiB; an input over it is left out; default: what the machine has free");
+  add_memory_option(app, "--memory", o->predict.core_budget_bytes, "Budget of one core, like 2GiB; a plan over it is refused before it starts");
+  add_memory_option(app, "--host-memory", o->predict.host_budget_bytes, "Budget of this process, like 8GiB; an input over it is left out; default: what the machine has free");
   add_task_settings(app, TaskCommand::kPredict, o->predict.task);
   return [o](const Context& context) {
     if (!o->partition.empty()) o->predict.partition = partition_from_text(o->partition, partition_rank(o->partition));
     if (!o->precision.empty()) o->predict.precision = precision_from_name(o->precision);
-    if (!o->memory.empty()) o->predict.core_budget_bytes = bytes_from_text(o->memory);
-    if (!o->host_memory.empty()) o->predict.host_budget_bytes = bytes_from_text(o->host_memory);
     o->predict.threads = context.threads;
     const PredictReport report = run_predict(o->predict, *context.progress);
     return Outcome{.json = to_json(report),

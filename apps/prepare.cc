@@ -4,14 +4,12 @@
 #include "apps/command.h"
 #include "apps/task_args.h"
 #include "pipelines/commands/run_prepare.h"
-#include "pipelines/runs/model_spec.h"
 
 namespace voxshard {
 namespace {
 
 RunCommand add(CLI::App& app) {
   auto o = std::make_shared<PrepareRequest>();
-  auto memory = std::make_shared<std::string>();
   app.add_option(
          "dataset", o->dataset,
          "Data set folder: nnU-Net or Medical Segmentation Decathlon. Its dataset.json may name images elsewhere, by "
@@ -22,12 +20,11 @@ RunCommand add(CLI::App& app) {
   add_task_settings(app, TaskCommand::kPrepare, o->task);
   app.add_option("--seed", o->seed, "Seed of the foreground samples")->check(number_in(kSeeds))->capture_default_str();
   app.add_flag("--resume", o->resume, "Skip cases that an earlier run finished with the same options and files");
-  app.add_option(
-      "--host-memory", *memory,
+  add_memory_option(
+      app, "--host-memory", o->host_budget_bytes,
       "Budget of this process, like 8GiB: decides how many cases are in flight, and which are refused; default: "
       "what the machine has free");
-  return [o, memory](const Context& context) {
-    if (!memory->empty()) o->host_budget_bytes = bytes_from_text(*memory);
+  return [o](const Context& context) {
     o->threads = context.threads;
     return outcome(run_prepare(*o, *context.progress));
   };

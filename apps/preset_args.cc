@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "apps/task_args.h"
 #include "pipelines/tpu/tpu_config_keys.h"
 
 namespace voxshard {
@@ -18,7 +19,7 @@ void add_preset_option(CLI::App& app, PresetArgs& args) {
                  "Of what is not given. auto: what is marked so is chosen for data, batch, steps and processor, and "
                  "said; reference: as "
                  "the original, as always with a TPUConfig")
-      ->check(CLI::IsMember({"auto", "reference"}))
+      ->check(one_of({"auto", "reference"}))
       ->capture_default_str()
       ->group("Training");
   for (const std::string& name : recipe_options())

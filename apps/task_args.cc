@@ -7,6 +7,8 @@
 #include "apps/exit_code.h"
 #include "apps/resume_args.h"
 #include "apps/terminal/flags.h"
+#include "libcore/base/spelling.h"
+#include "pipelines/runs/model_spec.h"
 
 namespace voxshard {
 namespace {
@@ -68,7 +70,7 @@ void add(CLI::App& app, const SharedSetting& shared, TaskOptions& options) {
   CLI::Option* option = std::visit(AddOption{app, shared, options}, first.value);
   if (!first.group.empty()) option->group(first.group);
   if (first.range) option->check(number_in(*first.range));
-  if (!first.choices.empty()) option->check(CLI::IsMember(first.choices));
+  if (!first.choices.empty()) option->check(one_of(first.choices));
   if (const std::string text = value_text(first); !text.empty()) option->default_str(text);
 }
 
@@ -82,6 +84,21 @@ CLI::Validator number_in(const NumberRange& range) {
             return text + " is not in " + to_text(range);
           },
           to_text(range)};
+}
+
+CLI::Validator one_of(const std::vector<std::string>& words) {
+  const CLI::Validator listed = CLI::IsMember(words);
+  return {[listed, words](std::string& word) -> std::string {
+            const std::string problem = listed(word);
+            const auto likely = problem.empty() ? std::nullopt : likely_name(word, words);
+            return problem + (likely ? "; did you mean " + *likely + "?" : "");
+          },
+          listed.get_description()};
+}
+
+CLI::Option* add_memory_option(CLI::App& app, const std::string& name, std::int64_t& bytes, const std::string& help) {
+  return app.add_option_function<std::string>(
+      name, [&bytes](const std::string& text) { bytes = bytes_from_text(text); }, help);
 }
 
 void add_task_settings(CLI::App& app, TaskCommand command, TaskOptions& options, const TaskTable& tasks) {

@@ -10,6 +10,7 @@
 #include "pipelines/commands/task_table.h"
 
 namespace CLI {
+class Option;
 class Validator;
 }
 
@@ -22,6 +23,14 @@ inline constexpr NumberRange kSeeds{0, 0x1p63};
 /// and help shows it. What is no number passes: the conversion that follows says so.
 ///   app.add_option("--seed", seed, "Seed")->check(number_in(kSeeds));   // --seed: -1 is not in 0 to 9.2e+18
 CLI::Validator number_in(const NumberRange& range);
+
+/// One of these words as the check of an option; a word that is nearly one of them gets it as a suggestion.
+///   app.add_option("--model", model)->check(one_of({"unet3d", "retinanet"}));
+///   // --model: retinanett not in {unet3d,retinanet}; did you mean retinanet?
+CLI::Validator one_of(const std::vector<std::string>& words);
+
+/// An option that says bytes, like 8GiB; `bytes` stays as it is where nobody says them, and must stay where it is.
+CLI::Option* add_memory_option(CLI::App& app, const std::string& name, std::int64_t& bytes, const std::string& help);
 
 /// One option for each name that a task has; what is given goes to all tasks that have it, and is noted in
 /// `options.given`. `options` must stay where it is.

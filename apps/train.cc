@@ -30,12 +30,12 @@ void add_training_options(CLI::App& app, Options& o) {
   TrainOptions& t = o.train;
   app.add_option("--steps", t.steps, "Steps in all")->capture_default_str()->group(training);
   app.add_option(kBatchNames, t.batch, "Samples of a step over all replicas")->capture_default_str()->group(training);
-  app.add_option("--optimizer", o.optimizer, "adam or sgd")->check(CLI::IsMember({"adam", "sgd"}))->capture_default_str()->group(training);
+  app.add_option("--optimizer", o.optimizer, "adam or sgd")->check(one_of({"adam", "sgd"}))->capture_default_str()->group(training);
   app.add_option("--learning-rate", t.optimizer.learning_rate, "Rate before the schedule")->capture_default_str()->group(training);
   app.add_option("--momentum", t.optimizer.momentum, "Of sgd")->capture_default_str()->group(training);
   app.add_flag("--nesterov", t.optimizer.nesterov, "Nesterov momentum")->group(training);
   app.add_option("--schedule", o.schedule, "polynomial: (1 - step / steps)^0.9; exponential: decay rate^(step / decay steps); steps; or constant")
-      ->check(CLI::IsMember({"polynomial", "exponential", "steps", "constant"}))->capture_default_str()->group(training);
+      ->check(one_of({"polynomial", "exponential", "steps", "constant"}))->capture_default_str()->group(training);
   app.add_option("--lr-decay-rate", t.optimizer.decay_rate, "Of the exponential schedule")->capture_default_str()->group(training);
   app.add_option("--lr-decay-steps", t.optimizer.decay_steps, "Of the exponential schedule")->capture_default_str()->group(training);
   app.add_option("--lr-steps", t.optimizer.decay_at, "Of the schedule in steps: from each of these on times --lr-step-factor; default: 2/3 and 8/9 of --steps")

@@ -76,10 +76,7 @@ void null_not_finite(std::string& text) {
 }
 
 json read_coco_json(const std::filesystem::path& path) {
-  const auto keep = [](int, json::parse_event_t event, json& value) {
-    return event != json::parse_event_t::key || value != "segmentation";
-  };
-  return read_json(path, {.mend = null_not_finite, .keep = keep, .limits = kLimits});
+  return read_json(path, {.mend = null_not_finite, .left_out = "segmentation", .limits = kLimits});
 }
 
 std::int64_t whole_number(const json& entry, const char* field) {

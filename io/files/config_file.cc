@@ -28,7 +28,7 @@ json read_json(const fs::path& path, const JsonReading& reading) {
   const TextSource source{.path = path, .limits = reading.limits};
   std::string text = read_text(source);
   if (reading.mend) reading.mend(text);
-  return parse_json(text, source, reading.keep);
+  return parse_json(text, source, reading.left_out);
 }
 
 }  // namespace voxshard

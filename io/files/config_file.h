@@ -24,7 +24,7 @@ std::string config_line(const std::filesystem::path& path, const std::string& wo
 /// What to do with a JSON file that others wrote.
 struct JsonReading {
   std::function<void(std::string&)> mend;  // changes the text before it is parsed; lines must stay
-  nlohmann::json::parser_callback_t keep;  // as nlohmann::json::parse: false drops a value
+  std::string left_out;                    // the name whose values are dropped, as in parse_json
   TextLimits limits = kDataLimits;
 };
 

@@ -48,7 +48,7 @@ std::optional<Manifest> read_manifest(const fs::path& folder) {
   std::error_code unseen;
   if (!fs::exists(file, unseen)) return std::nullopt;
   try {
-    const nlohmann::json lines = read_json(file, {.mend = lines_to_list, .keep = nullptr});
+    const nlohmann::json lines = read_json(file, {.mend = lines_to_list});
     if (lines.empty()) return Manifest{};  // killed in its first line
     Manifest manifest;
     manifest.command = lines.at(0).at("command").get<std::string>();

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "io/files/file_name.h"
+#include "io/files/json_tree.h"
 
 namespace voxshard {
 namespace {
@@ -200,10 +201,13 @@ std::string read_text_if_there(const std::filesystem::path& path) {
   return std::filesystem::exists(path, error) ? read_text({.path = path, .limits = kConfigLimits}) : std::string();
 }
 
-json parse_json(std::string_view text, const TextSource& source, const json::parser_callback_t& keep) {
+json parse_json(std::string_view text, const TextSource& source, const std::string& left_out) {
   bound_json(text, source);
   try {
-    return json::parse(text, keep);
+    if (left_out.empty()) return json::parse(text);
+    JsonTree tree(left_out);
+    json::sax_parse(text, &tree);
+    return std::move(tree).value();
   } catch (const json::parse_error& e) {
     refuse(source, kSyntax, line_of(text, e.byte > 0 ? e.byte - 1 : 0), "is not valid JSON: " + reason_of(e));
   } catch (const json::exception& e) {  // a number that no double holds

@@ -49,9 +49,8 @@ std::string read_text(const TextSource& source);
 std::string read_text_if_there(const std::filesystem::path& path);
 
 /// Errors: `kind` with E_SYNTAX "train.json:12: is not valid JSON: …", with E_LIMIT for what is beyond the limits.
-///   keep  as nlohmann::json::parse: false drops a value
-nlohmann::json parse_json(std::string_view text, const TextSource& source,
-                          const nlohmann::json::parser_callback_t& keep = nullptr);
+///   left_out  the name whose values are dropped as they are read, in objects of any level; empty: of none
+nlohmann::json parse_json(std::string_view text, const TextSource& source, const std::string& left_out = {});
 
 /// TOML as JSON; dates and times become strings. Errors: as parse_json, with line and column.
 nlohmann::json parse_toml(std::string_view text, const TextSource& source);

@@ -24,7 +24,7 @@ struct Reduction {
   std::function<void(const SumTree::Node& node, std::byte* out)> subtotal;
   /// a += b, element by element.
   std::function<void(std::byte* a, const std::byte* b)> add;
-  std::span<std::byte> buffer;  // planned: as reduction_bytes says
+  std::span<std::byte> buffer;  // planned: half of the message buffers
 };
 
 class Transport {

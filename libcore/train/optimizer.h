@@ -1,6 +1,6 @@
 // SGD with momentum and Adam on f32 master weights, learning-rate schedules, weight decay and clipping by global norm.
 //
-//   Optimizer opt({.kind = OptimizerKind::kAdam, .learning_rate = 1e-3}, parameters_of(graph));
+//   Optimizer opt({.kind = OptimizerKind::kAdam, .learning_rate = 1e-3}, graph);
 //   opt.update(pool, parameters, gradients, step, total_steps);
 #pragma once
 

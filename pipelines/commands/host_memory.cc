@@ -3,11 +3,20 @@
 #include "io/system/process_memory.h"
 
 namespace voxshard {
+namespace {
 
-HostMemory::HostMemory(std::int64_t budget_bytes) : budget_bytes_(budget_bytes), base_bytes_(resident_bytes()) {
-  const std::int64_t free = budget_bytes == 0 ? available_memory_bytes() : 0;
-  if (free > 0) budget_bytes_ = base_bytes_ + free;
+/// `given_bytes`; where nobody gave them what is held and what the machine has free, or 0, no limit, where nothing
+/// tells.
+std::int64_t given_or_free(std::int64_t given_bytes, std::int64_t held_bytes) {
+  if (given_bytes > 0) return given_bytes;
+  const std::int64_t free = available_memory_bytes();
+  return free > 0 ? held_bytes + free : 0;
 }
+
+}  // namespace
+
+HostMemory::HostMemory(std::int64_t budget_bytes)
+    : base_bytes_(resident_bytes()), budget_bytes_(given_or_free(budget_bytes, base_bytes_)) {}
 
 ProcessReport HostMemory::report(const ProcessPlan& plan) const {
   return {.plan = plan, .peak_resident_bytes = peak_resident_bytes(), .budget_bytes = budget_bytes_};
@@ -18,6 +27,10 @@ void add_memory(TaskReport& report, const HostMemory& memory) {
   const ProcessReport all = memory.report(report.memory);
   report.json["memory"] = to_json(all);
   report.text += to_text(all);
+}
+
+Budget host_budget(std::int64_t core_bytes, std::int64_t process_bytes) {
+  return {.core_bytes = core_bytes, .process_bytes = given_or_free(process_bytes, 0), .of_machine = process_bytes <= 0};
 }
 
 }  // namespace voxshard

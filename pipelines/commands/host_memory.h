@@ -3,8 +3,10 @@
 //   HostMemory memory(options.host_budget_bytes);       // before the work: what is resident now is the base
 //   task.prepare({.host_budget_bytes = memory.budget_bytes(), .base_bytes = memory.base_bytes()}, progress);
 //   add_memory(report, memory);
+//   lowering_of(spec, host_budget(options.core_budget_bytes, options.host_budget_bytes), target)
 #pragma once
 
+#include "libcore/planner/budget.h"
 #include "pipelines/tasks/requests.h"
 
 namespace voxshard {
@@ -20,10 +22,14 @@ class HostMemory {
   ProcessReport report(const ProcessPlan& plan) const;
 
  private:
-  std::int64_t budget_bytes_, base_bytes_;
+  std::int64_t base_bytes_, budget_bytes_;
 };
 
 /// Completes what a task reported: the plan gets its base, JSON and text get the plan and the measured peak.
 void add_memory(TaskReport& report, const HostMemory& memory);
+
+/// Of a step alone, without what the process holds already. `core_bytes`, `process_bytes`: as they were given, 0 when
+/// they were not; the process then may take what the machine has free, and has no limit where nothing tells.
+Budget host_budget(std::int64_t core_bytes, std::int64_t process_bytes);
 
 }  // namespace voxshard

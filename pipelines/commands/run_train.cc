@@ -14,7 +14,7 @@
 #include "libcore/ops/op_table.h"
 #include "libcore/train/initialise.h"
 #include "libcore/train/trainer.h"
-#include "pipelines/commands/host_budget.h"
+#include "pipelines/commands/host_memory.h"
 #include "pipelines/commands/run_identity.h"
 #include "pipelines/commands/train_memory.h"
 #include "pipelines/commands/train_numbers.h"
@@ -294,7 +294,7 @@ TrainReport run_train(const TrainOptions& options, Progress& progress, const Tas
   for (const std::string& warning : task->warnings()) progress.warn(warning);
   if (CheckpointFolder(o.run / "checkpoints", o.kept).holds_run() && !o.resume && !o.restart)
     throw Error(ErrorKind::kUsage, "[train] " + o.run.string() + " already holds a run; go on with {resume}, or throw it away with {restart}");
-  if (o.resume && !goes_on) require_no_lost_checkpoints(o.run);
+  if (!o.restart && !goes_on) require_no_lost_checkpoints(o.run);
   if (o.choose_settings) {
     o.choose_settings(o, *task);
     task->complete(o.spec);

@@ -66,8 +66,8 @@ struct TrainReport {
 
 /// A resumed run must have the model, the options and the data of its checkpoint; its steps may be more.
 /// Errors: kInput, kNoCase, kConfig, kBudget (before anything is allocated), kCheckpoint (resume of another run, of other
-/// data, or no checkpoint is whole), kUsage (the folder holds a run and neither resume nor restart is given, or both are),
-/// kDiverged, kOutput.
+/// data, or no checkpoint is whole; resumed or not, a run that did steps and of which none is left, unless restart is
+/// given), kUsage (the folder holds a run and neither resume nor restart is given, or both are), kDiverged, kOutput.
 TrainReport run_train(const TrainOptions& options, Progress& progress, const TaskTable& tasks = task_table());
 
 }  // namespace voxshard

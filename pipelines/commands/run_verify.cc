@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "libcore/ops/op_table.h"
-#include "pipelines/commands/host_budget.h"
+#include "pipelines/commands/host_memory.h"
 
 namespace voxshard {
 namespace {

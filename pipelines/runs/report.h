@@ -1,7 +1,7 @@
 // What the pipelines share: how they tell about progress without printing, how they name a case that failed, and the
 // two files that every run leaves (run.json, quarantine.csv).
 //
-//   RunReport r = run_prepare(options, progress);   // progress.update("prepare", 3, 12, "liver_03")
+//   TaskReport r = run_prepare(request, progress);   // progress.update("prepare", 3, 12, "liver_03")
 #pragma once
 
 #include <cstdint>

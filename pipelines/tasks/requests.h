@@ -1,7 +1,7 @@
 // What the commands hand to a task, and what they get back.
 //
 //   EvaluateOptions o{.predictions = "found.json", .references = "truth.json"};
-//   o.task.of<DetectionEvaluation>().curves = "curves.csv";
+//   o.task.of<EvaluateDetectionOptions>().curves = "curves.csv";
 //   TaskReport r = run_evaluate(o, progress);
 #pragma once
 

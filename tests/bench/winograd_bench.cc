@@ -23,8 +23,27 @@
 namespace voxshard::bench {
 namespace {
 
-void report(const Layer& l, const char* kind, const std::vector<double>& direct, const std::vector<double>& fast,
-            double pack_seconds, std::int64_t workspace, double error, double peak) {
+/// Seconds by round.
+struct Rounds {
+  std::vector<double> direct, fast;
+};
+
+/// Both kernels in turn, after one run of the direct one that does not count; of Winograd the better of two.
+Rounds measure_rounds(const Options& o, const Direct& direct, const std::function<void(int)>& fast) {
+  const auto slow = [&](int t) { direct.run(t); };
+  Rounds rounds;
+  timed(o.threads, slow);
+  for (int r = 0; r < o.rounds; ++r) {
+    rounds.direct.push_back(timed(o.threads, slow));
+    const double first = timed(o.threads, fast);
+    rounds.fast.push_back(std::min(first, timed(o.threads, fast)));
+  }
+  return rounds;
+}
+
+void report(const Layer& l, const char* kind, const Rounds& rounds, double pack_seconds, std::int64_t workspace,
+            double error, double peak) {
+  const auto& [direct, fast] = rounds;
   std::vector<double> ratios;
   for (std::size_t i = 0; i < direct.size(); ++i) ratios.push_back(direct[i] / fast[i]);
   const double rate = l.flops / l.options.threads / median(fast);
@@ -60,14 +79,8 @@ void measure_convolution(Layer& l, winograd::Direction direction, double peak) {
                       turned ? make_conv_input_grad(KernelSet::kFast, l.window, l.w.shape(), type)
                              : make_conv_forward(KernelSet::kFast, l.window, l.w.shape(), type),
                       {src, l.w.view()}, dst, false);
-  std::vector<double> a, b;
-  timed(o.threads, [&](int t) { direct.run(t); });
-  for (int r = 0; r < o.rounds; ++r) {
-    a.push_back(timed(o.threads, [&](int t) { direct.run(t); }));
-    b.push_back(timed(o.threads, fast));
-    b.back() = std::min(b.back(), timed(o.threads, fast));
-  }
-  report(l, turned ? "input grad" : "forward", a, b, pack_seconds, conv.workspace_bytes(conv.out_blocks()),
+  const Rounds rounds = measure_rounds(o, direct, fast);
+  report(l, turned ? "input grad" : "forward", rounds, pack_seconds, conv.workspace_bytes(conv.out_blocks()),
          sample_error(l, src, dst.view(), turned), peak);
 }
 
@@ -91,18 +104,12 @@ void measure_gradient(Layer& l, double peak) {
   };
   const Direct direct(l, make_conv_weight_grad(KernelSet::kFast, l.window, l.w.shape(), l.x.dtype()),
                       {l.x_view, l.d_y_view.sub(l.inner(l.co))}, l.d_w, true);
-  std::vector<double> a, b;
-  timed(o.threads, [&](int t) { direct.run(t); });
-  for (int r = 0; r < o.rounds; ++r) {
-    a.push_back(timed(o.threads, [&](int t) { direct.run(t); }));
-    b.push_back(timed(o.threads, fast));
-    b.back() = std::min(b.back(), timed(o.threads, fast));
-  }
+  const Rounds rounds = measure_rounds(o, direct, fast);
   for (std::int64_t i = 0; i < l.d_w.count(); ++i) {
     l.d_w.as<float>()[i] = 0;
     for (const Memory& sum : sums) l.d_w.as<float>()[i] += sum.as<float>()[i];
   }
-  report(l, "weight grad", a, b, 0, bytes, gradient_sample_error(l), peak);
+  report(l, "weight grad", rounds, 0, bytes, gradient_sample_error(l), peak);
 }
 
 void measure(const Options& o) {

@@ -106,6 +106,10 @@ TEST(TerminalCli, ATypoGetsASuggestion) {
   says("train work -o run --epochs 5", "here it is --steps, in steps of one batch");
   says("train work -o run --batch-size 5", "--batch");
   says("doctor --partition 1x2", "doctor has no option --partition; it is an option of");
+  says("verify --model retinanett", "did you mean retinanet?");
+  says("train work -o run --schedule=polinomial", "--schedule: polinomial not in {");
+  says("train work -o run --schedule=polinomial", "did you mean polynomial?; try --help");
+  says("verify --recompute zzzz", "}; try --help");
   says("help", "did you mean --help?");
   says("--versoin", "voxshard has no option --versoin; did you mean --version?");
   says("dance", "there is no subcommand dance; try --help");

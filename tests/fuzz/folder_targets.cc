@@ -37,11 +37,13 @@ void lock_note(std::string_view bytes) {
   const fs::path folder = scratch_file("locked/a", "").parent_path();
   static const FolderLock held = FolderLock::writing(folder, "train");
   scratch_file("locked/.voxshard.lock", bytes);
+  bool kept_out = false;
   try {
     FolderLock::writing(folder, "train");
-  } catch (const Error& e) {  // whatever the note says, the folder is in use
-    if (e.kind() != ErrorKind::kOutput) throw;
+  } catch (const Error& e) {
+    kept_out = e.kind() == ErrorKind::kOutput;
   }
+  ensure(kept_out, "whatever the note says, the folder is in use");
 }
 Seeds lock_seeds() { return {"1 train", "", "999999999999 prepare", "-1", "1\n\x1b[2J"}; }
 

@@ -12,10 +12,7 @@ using namespace test;
 std::vector<Case> cases() {
   std::vector<Case> all;
   auto add = [&](const Window& w, const Dims& spatial, std::int64_t ci, std::int64_t co, std::int64_t batch = 1) {
-    all.push_back({"k" + to_string(w.kernel) + " s" + to_string(w.stride) + " d" + to_string(w.dilation) + " lo" +
-                       to_string(w.pad_lo) + " hi" + to_string(w.pad_hi) + " x" + to_string(spatial) + " " +
-                       std::to_string(ci) + "->" + std::to_string(co) + " n" + std::to_string(batch),
-                   w, spatial, ci, co, batch});
+    all.push_back(case_of(w, spatial, ci, co, batch));
   };
   // Channels around the tiles of 6, 8 and 16.
   for (std::int64_t ci : {1, 5, 6, 7, 8, 16, 17})

@@ -9,10 +9,7 @@ using namespace test;
 std::vector<Case> winograd_cases() {
   std::vector<Case> all;
   auto add = [&](const Window& w, const Dims& spatial, std::int64_t ci, std::int64_t co, std::int64_t batch = 1) {
-    all.push_back({"k" + to_string(w.kernel) + " lo" + to_string(w.pad_lo) + " hi" + to_string(w.pad_hi) + " x" +
-                       to_string(spatial) + " " + std::to_string(ci) + "->" + std::to_string(co) + " n" +
-                       std::to_string(batch),
-                   w, spatial, ci, co, batch});
+    all.push_back(case_of(w, spatial, ci, co, batch));
   };
   for (std::int64_t ci : {1, 3, 16, 17})
     for (std::int64_t co : {1, 3, 16, 33}) add(window_of(3, 3, 1, 1, 1, 1), {5, 6, 7}, ci, co);

@@ -4,11 +4,14 @@
 
 #include "libcore/models/retinanet.h"
 #include "libcore/ops/op_table.h"
-#include "tests/models/placed_targets.h"
 #include "libcore/train/equivalence.h"
+#include "tests/models/placed_targets.h"
+#include "tests/train/expect_equal.h"
 
 namespace voxshard {
 namespace {
+
+using Case = test::GridCase;
 
 EquivalenceOptions options_of(const RetinaNetConfig& config, const Shape& extents, const std::string& partition, DType dtype) {
   EquivalenceOptions options;
@@ -21,25 +24,9 @@ EquivalenceOptions options_of(const RetinaNetConfig& config, const Shape& extent
   return options;
 }
 
-EquivalenceReport expect_equal(const EquivalenceOptions& options) {
-  WorkerPool pool(2);
-  const EquivalenceReport report = check_equivalence(options, pool);
-  EXPECT_TRUE(report.equal()) << report.first_difference->layer << " " << report.first_difference->what << " differs by "
-                              << report.first_difference->difference << ", allowed " << report.first_difference->tolerance;
-  EXPECT_GT(report.layers, 400);
-  EXPECT_GT(report.bit_equal, report.layers / 2);
-  EXPECT_GT(report.tensors, 300);
-  return report;
-}
+void expect_equal(const EquivalenceOptions& options) { test::expect_equal(options, {.layers = 400, .tensors = 300}); }
 
 const RetinaNetConfig kNarrow{.backbone = Backbone::kResNet18, .classes = 4, .filters = 4, .pyramid_filters = 8};
-
-struct Case {
-  Shape extents;
-  std::string partition;
-};
-
-void PrintTo(const Case& c, std::ostream* out) { *out << to_string(c.extents) << " over " << c.partition; }
 
 class EveryGrid : public testing::TestWithParam<Case> {};
 

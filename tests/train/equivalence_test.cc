@@ -7,9 +7,12 @@
 
 #include "libcore/models/unet.h"
 #include "libcore/ops/op_table.h"
+#include "tests/train/expect_equal.h"
 
 namespace voxshard {
 namespace {
+
+using Case = test::GridCase;
 
 EquivalenceOptions unet_options(UNetConfig config, Shape extents, const std::string& partition, DType dtype,
                                 LossKind loss = LossKind::kDiceCE) {
@@ -26,22 +29,7 @@ EquivalenceOptions unet_options(UNetConfig config, Shape extents, const std::str
   return options;
 }
 
-void expect_equal(const EquivalenceOptions& options) {
-  WorkerPool pool(2);
-  const EquivalenceReport report = check_equivalence(options, pool);
-  EXPECT_TRUE(report.equal()) << report.first_difference->layer << " " << report.first_difference->what << " differs by "
-                              << report.first_difference->difference << ", allowed " << report.first_difference->tolerance;
-  EXPECT_GT(report.layers, 50);
-  EXPECT_GT(report.bit_equal, report.layers / 2);
-  EXPECT_GT(report.tensors, 20);
-}
-
-struct Case {
-  Shape extents;
-  std::string partition;
-};
-
-void PrintTo(const Case& c, std::ostream* out) { *out << to_string(c.extents) << " over " << c.partition; }
+void expect_equal(const EquivalenceOptions& options) { test::expect_equal(options, {.layers = 50, .tensors = 20}); }
 
 class EveryGrid : public testing::TestWithParam<Case> {};
 

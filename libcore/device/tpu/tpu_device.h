@@ -1,6 +1,6 @@
 // A slice of Cloud TPU as a device: its cores run a program in lock step, its hosts feed the next step meanwhile.
 //
-//   TpuDevice v3(tpu_from_text(text, "tpu-v3.json", "tpu-v3"));
+//   TpuDevice v3(tpu_from_json(json, "tpu-v3.json", "tpu-v3"));
 #pragma once
 
 #include "libcore/device/device.h"

@@ -1,7 +1,7 @@
 // A TPU as data: what a core, a chip, a slice and its hosts can do. Read from data/devices/*.json or a user's file; each
 // figure keeps where it comes from.
 //
-//   TpuSpec v3 = tpu_from_text(text, "tpu-v3.json", "tpu-v3");   // tpu_json.h
+//   TpuSpec v3 = tpu_from_json(json, "tpu-v3.json", "tpu-v3");   // tpu_json.h
 //   v3.peak_flops_s()       // 61.6e12 of one core: 2 units x 128 x 128 x 2 flops x 940 MHz
 #pragma once
 

@@ -28,7 +28,8 @@ inline constexpr int kVectors = 16 / kLanes;  // of a block of 16 channels
 
 HWY_INLINE Floats Value(double x) { return hn::Set(FloatTag(), static_cast<float>(x)); }
 
-// a = sqrt(1/2), b = sqrt(2): a third of the error of 1 and 2, as good as 1, -1, 1/2, -2, with fewer operations.
+// a = sqrt(1/2), b = sqrt(2): a third of the error of 1 and 2. Relative rms against f64, 64 to 64 channels at 32^3, by
+// bench_winograd: forward 1.4e-6, input gradient 1.7e-6, weight gradient 1.8e-6; with 1 and 2 5.6e-6, 4.9e-6, 6.0e-6.
 inline constexpr double kA = 0.70710678118654752440, kB = 1.41421356237309504880;
 inline constexpr double kAA = 0.5, kBB = 2, kAABB = 1;
 inline constexpr double kN0 = kAABB, kNA = 2 * kAA * (kAA - kBB), kNB = 2 * kBB * (kBB - kAA);
@@ -154,26 +155,16 @@ struct Bare {
 };
 
 /// The transforms of one kind by the number of inputs of an axis, and how many values they read and give.
-struct OfPatch {
-  using Six = Patch6;
-  using Four = Patch4;
+template <class OfSix, class OfFour>
+struct ByInputs {
+  using Six = OfSix;
+  using Four = OfFour;
 };
-struct OfOutput {
-  using Six = Output6;
-  using Four = Output4;
-};
-struct OfWeights {
-  using Six = Weights6;
-  using Four = Weights4;
-};
-struct OfGradient {
-  using Six = Gradient6;
-  using Four = Gradient4;
-};
-struct OfSums {
-  using Six = Sums6;
-  using Four = Sums4;
-};
+using OfPatch = ByInputs<Patch6, Patch4>;
+using OfOutput = ByInputs<Output6, Output4>;
+using OfWeights = ByInputs<Weights6, Weights4>;
+using OfGradient = ByInputs<Gradient6, Gradient4>;
+using OfSums = ByInputs<Sums6, Sums4>;
 
 template <class Kind>
 HWY_INLINE int FromExtent(int inputs) {

@@ -1,6 +1,19 @@
 #include "libcore/kernels/winograd/bricks.h"
 
 namespace voxshard::winograd {
+namespace {
+
+/// Planes of `tiles` tiles, whose voxels along H and W `extent` counts.
+Planes planes_of(const TileForm& form, const int* tiles, std::int64_t blocks,
+                 std::int64_t (*extent)(const TileForm& form, int axis, std::int64_t tiles)) {
+  return {.data = nullptr,
+          .blocks = blocks,
+          .depth = tiles[0],
+          .height = extent(form, 1, tiles[1]),
+          .width = extent(form, 2, tiles[2])};
+}
+
+}  // namespace
 
 Dims brick_of(const TileForm& form, std::int64_t most_tiles) {
   Dims brick = {1, 1, 1};
@@ -14,19 +27,11 @@ Dims brick_of(const TileForm& form, std::int64_t most_tiles) {
 }
 
 Planes patch_planes(const TileForm& form, const int* tiles, std::int64_t blocks) {
-  return {.data = nullptr,
-          .blocks = blocks,
-          .depth = tiles[0],
-          .height = patch_extent(form, 1, tiles[1]),
-          .width = patch_extent(form, 2, tiles[2])};
+  return planes_of(form, tiles, blocks, patch_extent);
 }
 
 Planes output_planes(const TileForm& form, const int* tiles, std::int64_t blocks) {
-  return {.data = nullptr,
-          .blocks = blocks,
-          .depth = tiles[0],
-          .height = output_extent(form, 1, tiles[1]),
-          .width = output_extent(form, 2, tiles[2])};
+  return planes_of(form, tiles, blocks, output_extent);
 }
 
 Slabs carve_slabs(Carver& carver, const TileForm& form, std::int64_t blocks, std::int64_t tiles) {

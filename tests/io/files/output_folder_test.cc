@@ -85,15 +85,11 @@ TEST_F(OwnedFolder, WhatDidNotBeginLeavesNothingBehind) {
 }
 
 TEST_F(OwnedFolder, AStartThatIsRefusedByTheDiskLeavesNothingBehind) {
-  rlimit before{};
-  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
-  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
-  const rlimit none{.rlim_cur = 0, .rlim_max = before.rlim_max};
-  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &none), 0);  // as on a full disk: files can be made, but hold nothing
-  expect_error(ErrorKind::kOutput, "check that the disk has space",
-               [&] { OutputFolder folder({.folder = path() / "a/b", .command = "toy", .inputs = {}}); });
-  setrlimit(RLIMIT_FSIZE, &before);
-  std::signal(SIGXFSZ, handler);
+  {
+    const FileSizeLimit none(0);  // as on a full disk: files can be made, but hold nothing
+    expect_error(ErrorKind::kOutput, "check that the disk has space",
+                 [&] { OutputFolder folder({.folder = path() / "a/b", .command = "toy", .inputs = {}}); });
+  }
   EXPECT_FALSE(fs::exists(path()));
 }
 

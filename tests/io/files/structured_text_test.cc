@@ -61,6 +61,46 @@ TEST(StructuredText, BadJsonNamesItsLine) {
     expect_error(ErrorKind::kInput, "JSON", [&] { parsed(text); });
 }
 
+json parsed_without(const std::string& text, const std::string& name) {
+  return parse_json(text, {.path = "a.json", .limits = kDataLimits}, name);
+}
+
+TEST(StructuredText, WhatIsLeftOutIsGoneWithAllThatItHolds) {
+  for (const char* value : {"null", "true", "-3", "2.5", "\"text\"", "[]", "{}", "[[1, 2], {\"b\": [3]}]",
+                            R"({"x": {"a": 1, "out": [2]}, "y": [{"out": 3}]})"}) {
+    const std::string entry = "{\"a\": 1, \"out\": " + std::string(value) + ", \"b\": [\"out\", {\"c\": 2}]}";
+    const json wanted = {{"a", 1}, {"b", {"out", {{"c", 2}}}}};
+    EXPECT_EQ(parsed_without(entry, "out"), wanted) << value;
+    EXPECT_EQ(parsed_without("[" + entry + ", {\"out\": " + value + "}, 7]", "out"), json({wanted, json::object(), 7}));
+    EXPECT_EQ(parsed_without("{\"out\": " + std::string(value) + "}", "out"), json::object());
+  }
+}
+
+TEST(StructuredText, WhereNothingIsLeftOutTheTreeIsTheSame) {
+  for (const char* text : {"null", "true", "\"out\"", "-9223372036854775808", "18446744073709551615", "1e-400", "0.1",
+                           "[]", "{}", R"({"a": 1, "a": [2], "a": {"b": 3}, "c": {"a": [[], {}, [{}]]}})",
+                           R"([1, -1, 1.0, "\u00e9\n", [null, false], {"": {"": [""]}}])"})
+    EXPECT_EQ(parsed_without(text, "out"), parsed(text)) << text;
+  EXPECT_EQ(parsed_without("[1, 1.0]", "out").dump(), "[1,1.0]");
+}
+
+TEST(StructuredText, WhatIsLeftOutMustBeJsonWithinTheLimits) {
+  for (const std::string& text : {std::string("{\"out\": oops}"), std::string("{\"out\": [1e999]}"),
+                                  std::string("{\"out\": [1, 2}"), std::string("{\"out\": [1]} 2"),
+                                  "{\"out\": " + repeated("[") + repeated("]") + "}"}) {
+    const auto message = [&](const std::string& name) -> std::string {
+      try {
+        parsed_without(text, name);
+      } catch (const Error& error) {
+        return error.what();
+      }
+      return "";
+    };
+    EXPECT_EQ(message("out"), message("")) << text;
+    EXPECT_THAT(message("out"), testing::HasSubstr("a.json"));
+  }
+}
+
 TEST(StructuredText, TomlAsDeepAsTheLimitIsReadAndNoDeeper) {
   EXPECT_EQ(parsed_toml("a" + repeated(".b", 60) + " = 1").size(), 1u);
   EXPECT_EQ(parsed_toml("a = " + repeated("[", 64) + repeated("]", 64)).size(), 1u);

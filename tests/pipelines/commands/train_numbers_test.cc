@@ -1,12 +1,9 @@
-// What a training refuses: numbers out of their range, weights that are no numbers, a resume without its checkpoints.
+// What a training refuses: numbers out of their range, weights that are no numbers.
 #include "pipelines/commands/train_numbers.h"
 
 #include <cmath>
-#include <fstream>
 #include <limits>
-#include <nlohmann/json.hpp>
 
-#include "io/files/config_file.h"
 #include "tests/pipelines/training_scene.h"
 
 namespace voxshard {
@@ -25,32 +22,6 @@ TEST(RunTrain, WeightsThatAreNotFiniteReplaceNoCheckpoint) {
   EXPECT_FALSE(std::filesystem::exists(scene.last("bad")));
   EXPECT_FALSE(std::filesystem::exists(o.run / "checkpoints/best.safetensors"));
   EXPECT_TRUE(scene.last_bytes("run") == before);
-}
-
-TEST(RunTrain, AResumeWithoutTheCheckpointsThatWereThereIsRefused) {
-  TrainingScene scene("train_lost");
-  TrainOptions o = scene.options("run");
-  run_train(o, scene.progress);
-  const std::string rows = Scene::bytes_of(o.run / "results.csv");
-  std::filesystem::remove_all(o.run / "checkpoints");
-  o.resume = true;
-  expect_error(ErrorKind::kCheckpoint, "{restart}", [&] { run_train(o, scene.progress); });
-  EXPECT_EQ(Scene::bytes_of(o.run / "results.csv"), rows);
-  auto json = read_json(o.run / "run.json");  // as an older version wrote it, and was killed
-  json.erase("saved_checkpoints"), json.erase("report");
-  std::ofstream(o.run / "run.json") << json;
-  expect_error(ErrorKind::kCheckpoint, "no checkpoint is left", [&] { run_train(o, scene.progress); });
-  o.resume = false, o.restart = true;
-  EXPECT_EQ(run_train(o, scene.progress).steps, 5);
-}
-
-TEST(RunTrain, KilledBeforeItsFirstCheckpointItIsResumedFromStepZero) {
-  TrainingScene scene("train_early");
-  TrainOptions o = scene.options("run");
-  StoppingProgress killing(2, true);
-  EXPECT_THROW(run_train(o, killing), std::runtime_error);
-  o.resume = true;
-  EXPECT_EQ(run_train(o, scene.progress).steps, 5);
 }
 
 TEST(RunTrain, NumbersOutOfTheirRangeAreRefusedByName) {

@@ -211,17 +211,6 @@ TEST(RunTrain, ACheckpointOfAnOlderVersionGoesOnWithAWarning) {
   EXPECT_THAT(progress.lines, testing::Contains(testing::HasSubstr("does not say on which processor")));
 }
 
-TEST(RunTrain, TheBestOfARunThatWasKilledBeforeItsFirstCheckpointDoesNotStay) {
-  TrainingScene scene("train_orphan");
-  TrainOptions o = scene.options("run");
-  o.checkpoint_every = 100;
-  run_train(o, scene.progress);
-  const auto best = o.run / "checkpoints/best.safetensors";
-  std::filesystem::rename(scene.last("run"), best);
-  run_train(o, scene.progress);
-  EXPECT_FALSE(std::filesystem::exists(best));
-}
-
 TEST(RunTrain, AnExistingRunIsOnlyReplacedWhenAsked) {
   TrainingScene scene("train_exists");
   TrainOptions o = scene.options("run");

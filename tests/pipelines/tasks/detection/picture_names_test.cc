@@ -12,6 +12,13 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
+/// The first picture of `scene` as a Pascal VOC data set in `folder`, "" or "name/".
+void write_voc(const DetectionScene& scene, const std::string& folder) {
+  std::filesystem::create_directories(scene.path(folder + "JPEGImages"));
+  std::filesystem::copy_file(scene.path("image_1.png"), scene.path(folder + "JPEGImages/image_1.png"));
+  scene.write_text(folder + "Annotations/a.xml", "<annotation><filename>image_1.png</filename></annotation>");
+}
+
 TEST(DetectionDataset, APictureOutsideOfTheFolderCostsItself) {
   DetectionScene scene("names");
   for (int id = 1; id <= 4; ++id) scene.add_image(id, 16, 16);
@@ -30,9 +37,7 @@ TEST(DetectionDataset, APictureOutsideOfTheFolderCostsItself) {
 TEST(DetectionDataset, APictureOfVocIsAName) {
   DetectionScene scene("voc_names");
   scene.add_image(1, 16, 16);
-  std::filesystem::create_directories(scene.path("JPEGImages"));
-  std::filesystem::copy_file(scene.path("image_1.png"), scene.path("JPEGImages/image_1.png"));
-  scene.write_text("Annotations/a.xml", "<annotation><filename>image_1.png</filename></annotation>");
+  write_voc(scene, "");
   scene.write_text("Annotations/b.xml", "<annotation><filename>..</filename></annotation>");
   const DetectionDataset set = read_detection_dataset(scene.path(""));
   EXPECT_EQ(set.images.size(), 1u);
@@ -90,9 +95,7 @@ TEST(DetectionDataset, WhatValidatesDoesNotTrain) {
 TEST(FindPictures, AFolderThatTrainsIsPredicted) {
   DetectionScene scene("find");
   for (int id = 1; id <= 2; ++id) scene.add_image(id, 16, 16);
-  std::filesystem::create_directories(scene.path("voc/JPEGImages"));
-  std::filesystem::copy_file(scene.path("image_1.png"), scene.path("voc/JPEGImages/image_1.png"));
-  scene.write_text("voc/Annotations/a.xml", "<annotation><filename>image_1.png</filename></annotation>");
+  write_voc(scene, "voc/");
   const auto names = [&](const std::filesystem::path& input) {
     std::vector<std::string> found;
     for (const Picture& picture : find_pictures(input, std::nullopt, kMostPixels).list)
