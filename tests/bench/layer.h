@@ -1,4 +1,5 @@
-// What bench_winograd measures with: clocks, memory on huge pages, the operands of a layer, today's kernels on them.
+// What bench_winograd and bench_amx measure with: clocks, memory on huge pages, the operands of a layer, today's
+// kernels on them, errors against f64 on a sample.
 #pragma once
 
 #include <sys/mman.h>
@@ -199,5 +200,61 @@ struct Direct {
   std::vector<TensorView> outputs;
   std::vector<Memory> workspaces, results;
 };
+
+/// Relative rms difference of two tensors on a sample.
+inline double rms_error(const TensorView& got, const std::vector<std::pair<std::int64_t, double>>& wanted) {
+  double square = 0, scale = 0;
+  for (const auto& [at, value] : wanted) {
+    square += std::pow(load(got, at) - value, 2);
+    scale += value * value;
+  }
+  return std::sqrt(square / scale);
+}
+
+inline double at(const TensorView& v, std::int64_t d, std::int64_t h, std::int64_t w, std::int64_t c) {
+  return load(v, (d - v.box.begin[1]) * v.strides[1] + (h - v.box.begin[2]) * v.strides[2] +
+                     (w - v.box.begin[3]) * v.strides[3] + c);
+}
+
+/// A sample of a convolution in f64; `turned`: the input gradient.
+inline double sample_error(const Layer& l, const TensorView& src, const TensorView& got, bool turned) {
+  std::vector<std::pair<std::int64_t, double>> wanted;
+  const std::int64_t kd = l.window.kernel[0], from = turned ? l.co : l.ci, to = turned ? l.ci : l.co;
+  for (std::uint64_t i = 0; i < 200; ++i) {
+    auto pick = [&](std::uint64_t k, std::int64_t n) {
+      return static_cast<std::int64_t>(rng_below({.seed = 5, .stream = k}, i, static_cast<std::uint64_t>(n)));
+    };
+    const std::int64_t d = pick(1, l.depth), h = pick(2, l.size), w = pick(3, l.size), o = pick(4, to);
+    double sum = 0;
+    for (std::int64_t a = 0; a < kd; ++a)
+      for (std::int64_t b = 0; b < 3; ++b)
+        for (std::int64_t c = 0; c < 3; ++c)
+          for (std::int64_t k = 0; k < from; ++k) {
+            const std::int64_t tap = turned ? ((kd - 1 - a) * 3 + 2 - b) * 3 + 2 - c : (a * 3 + b) * 3 + c;
+            const std::int64_t weight = tap * l.ci * l.co + (turned ? o * l.co + k : k * l.co + o);
+            sum += at(src, d + a - kd / 2, h + b - 1, w + c - 1, k) * load(l.w.view(), weight);
+          }
+    wanted.emplace_back(((d * l.size + h) * l.size + w) * to + o, sum);
+  }
+  return rms_error(got, wanted);
+}
+
+inline double gradient_sample_error(const Layer& l) {
+  std::vector<std::pair<std::int64_t, double>> wanted;
+  for (std::uint64_t i = 0; i < 24; ++i) {
+    auto pick = [&](std::uint64_t k, std::int64_t n) {
+      return static_cast<std::int64_t>(rng_below({.seed = 6, .stream = k}, i, static_cast<std::uint64_t>(n)));
+    };
+    const std::int64_t a = pick(1, l.window.kernel[0]), b = pick(2, 3), c = pick(3, 3), ci = pick(4, l.ci),
+                       co = pick(5, l.co);
+    double sum = 0;
+    for (std::int64_t d = 0; d < l.depth; ++d)
+      for (std::int64_t h = 0; h < l.size; ++h)
+        for (std::int64_t w = 0; w < l.size; ++w)
+          sum += at(l.x_view, d + a - l.window.kernel[0] / 2, h + b - 1, w + c - 1, ci) * at(l.d_y_view, d, h, w, co);
+    wanted.emplace_back((((a * 3 + b) * 3 + c) * l.ci + ci) * l.co + co, sum);
+  }
+  return rms_error(l.d_w.view(), wanted);
+}
 
 }  // namespace voxshard::bench

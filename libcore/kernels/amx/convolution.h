@@ -1,0 +1,83 @@
+// A direct bf16 convolution in AMX tiles, and its input gradient, which is a convolution with turned weights.
+//
+//   const Convolution conv({.window = w, .weights = {3, 3, 3, 64, 64}});
+//   for (b = 0; b < conv.out_blocks(); ++b) conv.pack(weights, b, b + 1, packed);      // a task each
+//   conv.run({.src = {&x, 1}, .dst = y, .packed = packed, .workspace = workspace});    // any box of y, any blocks
+//
+// Each result is one chain of f32 sums: over chunks of 32 source channels, then over taps in row-major order, padding
+// as products with zero. So a voxel has the same bits in whatever box, task and margin buffer it is computed. What a
+// step reads is packed into the workspace first, zero where there is nothing, so strides, margins and parts cost no
+// more than that copy.
+#pragma once
+
+#include <vector>
+
+#include "libcore/kernels/amx/steps.h"
+
+namespace voxshard::amx {
+
+/// kInputGrad: src is d_y, results are channels of Ci.
+enum class Direction { kForward, kInputGrad };
+
+struct ConvolutionSpec {
+  Window window;  // applies(window)
+  Shape weights;  // (KD, KH, KW, Ci, Co) or (KH, KW, Ci, Co)
+  Direction direction = Direction::kForward;
+  std::vector<std::int64_t> parts = {};  // channels of each source when several lie side by side; empty: one
+  std::int64_t channel = 0;              // the results are channels [channel, channel + channels) of Co (or Ci)
+  std::int64_t channels = -1;            // -1: all from `channel` on
+};
+
+/// Views have global boxes (N, D, H, W, C) or (N, H, W, C) and contiguous channels; what a source does not hold is
+/// zero.
+struct ConvolutionCall {
+  std::span<const TensorView> src;   // bf16
+  const TensorView* bias = nullptr;  // one value per result channel of dst, any type
+  TensorView dst;                    // bf16 or f32; its channels are those of the blocks from first_block on
+  std::int64_t first_block = 0;      // the 16 result channels from which dst begins
+  const std::byte* packed = nullptr;
+  std::byte* workspace = nullptr;  // 64-byte aligned
+};
+
+/// Any number of channels is right; what is missing to 32 of a source part, and to 16 of the result, is multiplied as
+/// zero.
+class Convolution {
+ public:
+  explicit Convolution(const ConvolutionSpec& spec);
+
+  /// Blocks of 16 result channels.
+  std::int64_t out_blocks() const { return ceil_div(channels_, kTileRows); }
+  std::int64_t packed_bytes() const { return ceil_div(out_blocks(), 2) * pair_bytes(); }
+  /// Writes the weights of result blocks [first, past), rounded to bf16, to their place in `packed` (64-byte aligned,
+  /// of packed_bytes()). `weights` has the whole shape, f32 or bf16, any strides.
+  void pack(const TensorView& weights, std::int64_t first, std::int64_t past, std::byte* packed) const;
+  /// For a destination of this box, whose data need not exist; at most 32 MiB up to 4096 source channels.
+  std::int64_t workspace_bytes(const Box& dst) const;
+  /// What a call for the box `dst` reads.
+  Box read_box(const Box& dst) const;
+  void run(const ConvolutionCall& call) const;
+
+ private:
+  struct Buffers;
+  struct Column;
+
+  std::int64_t taps() const { return window_.kernel[1] * window_.kernel[2]; }  // of a plane
+  std::int64_t pair_bytes() const { return chunks_ * window_.volume() * kWeightsStep; }
+  std::int64_t block_begin(std::int64_t block) const { return block / 2 * pair_bytes() + block % 2 * kTileBytes; }
+  Buffers buffers(const Box& dst, std::byte* workspace) const;
+  Column column(const StepSize& size) const;
+  void read_plane(const ConvolutionCall& call, const Step& step, std::int64_t d, const Column& column,
+                  std::byte* to) const;
+  void run_step(const ConvolutionCall& call, const Step& step, const Buffers& b) const;
+  void store(const TensorView& dst, const Step& step, std::int64_t channel, const Column& column,
+             std::int64_t first_tile, std::int64_t past_tile, const Buffers& b) const;
+
+  Window window_;  // lifted; of the input gradient: turned
+  Shape weights_;  // of rank 5
+  Direction direction_;
+  std::vector<std::int64_t> parts_;
+  std::int64_t chunks_ = 0;  // of 32 source channels; each part begins a chunk of its own
+  std::int64_t channel_, channels_;
+};
+
+}  // namespace voxshard::amx

@@ -1,0 +1,84 @@
+// What runs in tiles and vector registers; plain pointers and counts. A tile is 16 rows of 64 bytes, 1 KiB.
+//
+// Products are C (16 x 16 f32) += A (16 rows of 32 bf16) times B (16 rows of 16 pairs of bf16): two A and two B in
+// registers make four C, each a chain over its terms in the order of the call. Requires available().
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace voxshard::amx {
+
+inline constexpr std::int64_t kTileRows = 16, kTileBytes = 1024, kLineBytes = 64;
+/// bf16 values that one A row, or one B column, contracts over.
+inline constexpr std::int64_t kDepth = 32;
+
+/// B tiles of two blocks of result channels take turns: one stream is read faster than two.
+inline constexpr std::int64_t kWeightsStep = 2 * kTileBytes;
+
+inline constexpr std::int64_t kAheadLines = 6;
+
+/// Products of a convolution: tiles of 16 voxels by one or two blocks of 16 result channels.
+struct TapProducts {
+  const std::byte* const* voxels;  // [kd][tiles]: the first line of each tile in the plane of kd, chunk 0, tap 0
+  std::int64_t tiles;              // a multiple of nothing: an odd last tile stands alone
+  std::int64_t planes;             // kd = 0 .. planes - 1
+  std::int64_t chunk_bytes;        // from a chunk of 32 channels to the next
+  const std::int64_t* taps;        // bytes that each tap of a plane moves
+  const std::int64_t* ahead;       // bytes to the kAheadLines lines that each tap fetches of the next unit
+  std::int64_t tap_count;
+  const std::byte*
+      weights[2];   // B tiles [chunk][kd][tap], kWeightsStep apart; the second is null when one block is left
+  std::byte* sums;  // C tiles [tile][2]
+};
+/// sums (+)= over the units (chunk, kd) [first, past) of chunk-major order, for tiles [first_tile, past_tile), of which
+/// the first is even; `first` 0 begins at zero.
+void multiply_taps(const TapProducts& p, std::int64_t first_tile, std::int64_t past_tile, std::int64_t first,
+                   std::int64_t past);
+
+/// Products of a weight gradient for one tap: one or two blocks of 16 channels of d_y by one or two of x, over groups
+/// of 32 voxels.
+struct GroupProducts {
+  const std::byte* d_y[2];    // A tiles [group]; the second may be null
+  const std::byte* const* x;  // [group]: the first pair of the group, of block 0 and tap 0
+  std::int64_t offsets[2];    // bytes to add for each block of x and this tap
+  int x_blocks;               // 1 or 2
+  std::byte* sums;            // C tiles [d_y block][x block] of 16 channels of d_y by 16 of x
+};
+/// sums (+)= over groups [first, past); `zero` begins at zero.
+void multiply_groups(const GroupProducts& p, std::int64_t first, std::int64_t past, bool zero);
+
+/// Rows of voxels in memory: voxel i at data + i * stride bf16 values, held for i in [first, past), zero elsewhere.
+struct VoxelRow {
+  const std::uint16_t* data;
+  std::int64_t stride, first, past;
+  std::int64_t channels;
+};
+/// Lines of 32 channels: voxels [from, from + count) to `to` + i * 64, + chunk * chunk_bytes; channels that are left of
+/// the last chunk become zero.
+void copy_lines(const VoxelRow& row, std::int64_t from, std::int64_t count, std::byte* to, std::int64_t chunk_bytes);
+/// Lines of 16 channels of two voxels, interleaved: pairs [from, from + 1), ..., `pairs` of them; a voxel from
+/// `past_real` on counts as zero.
+void copy_pairs(const VoxelRow& row, std::int64_t from, std::int64_t past_real, std::int64_t pairs, std::byte* to,
+                std::int64_t block_bytes);
+/// to[j][i] = from[i][j], 16 x 16 words of 4 bytes; a row of `to` is to_stride bytes.
+void transpose(const std::byte* from, std::byte* to, std::int64_t to_stride);
+
+/// 32 source channels by 16 result channels of one tap; strides in elements, one of them is 1; f32 or bf16.
+struct WeightSquare {
+  const std::byte* data;
+  bool bf16;
+  std::int64_t source_stride, result_stride;
+  std::int64_t sources, results;  // that exist; what is missing is zero
+};
+/// The B tile of a square, rounded to bf16.
+void pack_weights(const WeightSquare& w, std::byte* to);
+
+/// Adds bias (of each block, 16 f32) to the first `rows` rows of the C tiles of one or two blocks of result channels
+/// and stores `channels` (1 .. 32) values of each row; rows are `stride` values apart.
+void store_bf16(const std::byte* sums, std::int64_t rows, const float* bias, std::int64_t channels, std::uint16_t* to,
+                std::int64_t stride);
+void store_f32(const std::byte* sums, std::int64_t rows, const float* bias, std::int64_t channels, float* to,
+               std::int64_t stride);
+
+}  // namespace voxshard::amx

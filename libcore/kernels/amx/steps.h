@@ -1,0 +1,71 @@
+// How a box is walked: columns of some rows by some width, in which steps of some planes march along D. Planes that
+// several steps read are packed once and kept in a ring.
+//
+//   box 64 x 64 x 64, step {1, 16, 64}: 4 columns of 64 steps; each step packs one more plane of 18 rows.
+#pragma once
+
+#include <span>
+
+#include "libcore/kernels/amx/routines.h"
+#include "libcore/kernels/window.h"
+#include "libcore/tensor/tensor.h"
+
+namespace voxshard::amx {
+
+/// Planes, rows and voxels of a row.
+struct StepSize {
+  std::int64_t d, h, w;
+  std::int64_t plane() const { return h * w; }
+};
+
+/// Steps of about `voxels` voxels for a box of these extents: whole rows where they are not long, then rows, then
+/// planes; even parts of what there is.
+StepSize step_size(const StepSize& box, std::int64_t voxels);
+
+/// Voxels first .. first + size of sample n.
+struct Step {
+  std::int64_t n, d, h, w;
+  StepSize size;
+  bool begins_column;
+};
+
+/// The steps of `box` (N, D, H, W, C), column by column.
+template <class Body>
+void for_each_step(const Box& box, const StepSize& size, Body body) {
+  if (box.empty()) return;
+  auto least = [](std::int64_t a, std::int64_t b) { return a < b ? a : b; };
+  for (std::int64_t n = box.begin[0]; n < box.end(0); ++n)
+    for (std::int64_t h = box.begin[2]; h < box.end(2); h += size.h)
+      for (std::int64_t w = box.begin[3]; w < box.end(3); w += size.w)
+        for (std::int64_t d = box.begin[1]; d < box.end(1); d += size.d)
+          body(Step{
+              .n = n,
+              .d = d,
+              .h = h,
+              .w = w,
+              .size = {least(size.d, box.end(1) - d), least(size.h, box.end(2) - h), least(size.w, box.end(3) - w)},
+              .begins_column = d == box.begin[1]});
+}
+
+/// Plane d of a source is kept in the slot d modulo slots.
+struct PlaneRing {
+  std::byte* data;
+  std::int64_t slots, plane_bytes;
+  std::byte* plane(std::int64_t d) const { return data + (d - floor_div(d, slots) * slots) * plane_bytes; }
+};
+
+/// Row (n, d, h) of a view (N, D, H, W, C) of bf16, voxels counted from w; its channels from `channel` on, `channels`
+/// of them. A row that the view does not hold has no voxels.
+VoxelRow row_of(const TensorView& view, std::int64_t n, std::int64_t d, std::int64_t h, std::int64_t w,
+                std::int64_t channel, std::int64_t channels);
+
+/// (KH, KW, Ci, Co) -> (1, KH, KW, Ci, Co).
+Shape lifted_weights(const Shape& weights);
+
+/// True for stride and dilation 1; any kernel and padding.
+bool applies(const Window& window);
+
+/// Rounds up to whole lines.
+inline std::int64_t aligned(std::int64_t bytes) { return ceil_div(bytes, kLineBytes) * kLineBytes; }
+
+}  // namespace voxshard::amx
