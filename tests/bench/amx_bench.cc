@@ -13,6 +13,7 @@
 
 #include "libcore/kernels/amx/convolution.h"
 #include "libcore/kernels/amx/processor.h"
+#include "libcore/kernels/amx/weight_gradient.h"
 #include "tests/bench/layer.h"
 
 namespace voxshard::bench {
@@ -63,6 +64,39 @@ void measure_convolution(Layer& l, amx::Direction direction) {
          sample_error(l, src, dst.view(), turned));
 }
 
+void measure_gradient(Layer& l) {
+  const Options& o = l.options;
+  const amx::WeightGradient grad({.window = l.window, .weights = l.w.shape()});
+  std::int64_t bytes = 0;
+  for (const auto& range : grad.tasks()) bytes = std::max(bytes, grad.workspace_bytes(range, l.inner(l.co)));
+  std::vector<Memory> workspaces, sums;
+  for (int t = 0; t < o.threads; ++t) {
+    workspaces.emplace_back(DType::kU8, Shape{bytes});
+    sums.emplace_back(DType::kF32, l.d_w.shape());
+  }
+  auto ours = [&](int t) {
+    for (const auto& range : grad.tasks())
+      grad.run({.x = {&l.x_view, 1},
+                .d_y = l.d_y_view.sub(l.part(l.inner(l.co), t)),
+                .d_w = sums[static_cast<std::size_t>(t)].view(),
+                .range = range,
+                .workspace = workspaces[static_cast<std::size_t>(t)].data()});
+  };
+  const Direct direct(l, make_conv_weight_grad(KernelSet::kFast, l.window, l.w.shape(), DType::kBF16),
+                      {l.x_view, l.d_y_view.sub(l.inner(l.co))}, l.d_w, true);
+  std::vector<double> a, b;
+  timed(o.threads, [&](int t) { direct.run(t); });
+  for (int r = 0; r < o.rounds; ++r) {
+    a.push_back(timed(o.threads, [&](int t) { direct.run(t); }));
+    b.push_back(timed(o.threads, ours));
+  }
+  for (std::int64_t i = 0; i < l.d_w.count(); ++i) {
+    l.d_w.as<float>()[i] = 0;
+    for (const Memory& sum : sums) l.d_w.as<float>()[i] += sum.as<float>()[i];
+  }
+  report(l, "weight grad", a, b, 0, bytes, gradient_sample_error(l));
+}
+
 void measure(Options o, const std::string& kind) {
   struct Row {
     int rank;
@@ -77,6 +111,7 @@ void measure(Options o, const std::string& kind) {
     Layer l(o, row.size, row.ci, row.co);
     if (kind.empty() || kind == "forward") measure_convolution(l, amx::Direction::kForward);
     if (kind.empty() || kind == "input") measure_convolution(l, amx::Direction::kInputGrad);
+    if (kind.empty() || kind == "weight") measure_gradient(l);
   }
 }
 

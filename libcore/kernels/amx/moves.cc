@@ -24,11 +24,12 @@ VOXSHARD_AMX_INLINE __mmask16 lanes(std::int64_t count) {
   return static_cast<__mmask16>(words(std::min<std::int64_t>(count, 16)));
 }
 
+alignas(64) constexpr std::uint16_t kNothing[32] = {};
+
 /// 16 words of voxel i as words of 4 bytes.
-VOXSHARD_AMX_INLINE __m512i voxel_words(const VoxelRow& row, std::int64_t i, std::int64_t past, std::int64_t channel,
-                                        __mmask16 mask) {
-  if (i < row.first || i >= past) return _mm512_setzero_si512();
-  return _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(mask, row.data + i * row.stride + channel));
+VOXSHARD_AMX_INLINE __m512i voxel_words(const VoxelRow& row, std::int64_t i, std::int64_t channel, __mmask16 mask) {
+  const std::uint16_t* from = i >= row.first && i < row.past ? row.data + i * row.stride + channel : kNothing;
+  return _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(mask, from));
 }
 
 VOXSHARD_AMX_INLINE __m512 biased(const std::byte* sums, std::int64_t block, std::int64_t row, const float* bias) {
@@ -53,15 +54,20 @@ VOXSHARD_AMX_TARGET void copy_lines(const VoxelRow& row, std::int64_t from, std:
   }
 }
 
-VOXSHARD_AMX_TARGET void copy_pairs(const VoxelRow& row, std::int64_t from, std::int64_t past_real, std::int64_t pairs,
-                                    std::byte* to, std::int64_t block_bytes) {
-  const std::int64_t past = std::min(row.past, past_real);
-  for (std::int64_t c = 0; c < row.channels; c += kTileRows, to += block_bytes) {
+VOXSHARD_AMX_TARGET void copy_pairs(const VoxelRow& row, const PairLines& to) {
+  const std::int64_t past = 2 * to.pairs + to.copies - 2;  // lines begin with voxels 0 .. past - 1
+  for (std::int64_t c = 0; c < row.channels; c += kTileRows) {
     const __mmask16 mask = lanes(row.channels - c);
-    for (std::int64_t q = 0; q < pairs; ++q) {
-      const __m512i even = voxel_words(row, from + 2 * q, past, c, mask);
-      const __m512i odd = voxel_words(row, from + 2 * q + 1, past, c, mask);
-      _mm512_store_si512(to + q * kLineBytes, _mm512_or_si512(even, _mm512_slli_epi32(odd, 16)));
+    std::byte* block = to.data + c / kTileRows * to.block_bytes;
+    __m512i first = voxel_words(row, 0, c, mask);
+    for (std::int64_t i = 0; i < past; ++i) {
+      const __m512i second = voxel_words(row, i + 1, c, mask);
+      const __m512i line = _mm512_or_si512(first, _mm512_slli_epi32(second, 16));
+      for (std::int64_t k = i % 2; k < to.copies; k += 2) {
+        const std::int64_t q = (i - k) / 2;
+        if (i >= k && q < to.pairs) _mm512_store_si512(block + k * to.copy_bytes + q * kLineBytes, line);
+      }
+      first = second;
     }
   }
 }

@@ -39,11 +39,12 @@ void multiply_taps(const TapProducts& p, std::int64_t first_tile, std::int64_t p
 /// Products of a weight gradient for one tap: one or two blocks of 16 channels of d_y by one or two of x, over groups
 /// of 32 voxels.
 struct GroupProducts {
-  const std::byte* d_y[2];    // A tiles [group]; the second may be null
-  const std::byte* const* x;  // [group]: the first pair of the group, of block 0 and tap 0
-  std::int64_t offsets[2];    // bytes to add for each block of x and this tap
-  int x_blocks;               // 1 or 2
-  std::byte* sums;            // C tiles [d_y block][x block] of 16 channels of d_y by 16 of x
+  const std::byte* d_y[2];     // A tiles [group]; the second may be null
+  const std::byte* const* x;   // [group]: the first pair of the group, of block 0 and tap 0
+  std::int64_t offsets[2];     // bytes to add for each block of x and this tap
+  int x_blocks;                // 1 or 2
+  std::byte* sums;             // C tiles [d_y block][x block] of 16 channels of d_y by 16 of x
+  const std::byte* next_sums;  // of the next call, to be fetched meanwhile
 };
 /// sums (+)= over groups [first, past); `zero` begins at zero.
 void multiply_groups(const GroupProducts& p, std::int64_t first, std::int64_t past, bool zero);
@@ -57,10 +58,13 @@ struct VoxelRow {
 /// Lines of 32 channels: voxels [from, from + count) to `to` + i * 64, + chunk * chunk_bytes; channels that are left of
 /// the last chunk become zero.
 void copy_lines(const VoxelRow& row, std::int64_t from, std::int64_t count, std::byte* to, std::int64_t chunk_bytes);
-/// Lines of 16 channels of two voxels, interleaved: pairs [from, from + 1), ..., `pairs` of them; a voxel from
-/// `past_real` on counts as zero.
-void copy_pairs(const VoxelRow& row, std::int64_t from, std::int64_t past_real, std::int64_t pairs, std::byte* to,
-                std::int64_t block_bytes);
+/// Lines of 16 channels of two voxels, interleaved: copy k, `copy_bytes` behind the one before, has `pairs` of them
+/// that begin with voxels k and k + 1; + block * block_bytes.
+struct PairLines {
+  std::byte* data;
+  std::int64_t pairs, copies, copy_bytes, block_bytes;
+};
+void copy_pairs(const VoxelRow& row, const PairLines& to);
 /// to[j][i] = from[i][j], 16 x 16 words of 4 bytes; a row of `to` is to_stride bytes.
 void transpose(const std::byte* from, std::byte* to, std::int64_t to_stride);
 

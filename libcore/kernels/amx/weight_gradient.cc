@@ -1,0 +1,236 @@
+#include "libcore/kernels/amx/weight_gradient.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "libcore/kernels/amx/processor.h"
+
+namespace voxshard::amx {
+namespace {
+
+/// Voxels of a step. The sums of two by two blocks, 108 KiB for 27 taps, are read and written once per step.
+constexpr std::int64_t kStepVoxels = 1024;
+/// Groups of 32 voxels that all taps use while they are in a level-1 cache.
+constexpr std::int64_t kRoundGroups = 8;
+/// Blocks of a task along Ci and Co: 256 by 256 channels of 27 taps are 7 MB of sums.
+constexpr std::int64_t kTaskBlocks = 16;
+constexpr std::int64_t kMostBytes = 32 << 20;
+
+}  // namespace
+
+/// How a plane of x lies in the ring: [block][copy][pair of voxels] lines of 16 channels, rows one after another, so
+/// that groups run on over the ends of rows. Copy k is moved by k along W. Rows are of even length; what lies behind
+/// the last row is zero, as is what d_y does not have.
+struct WeightGradient::Planes {
+  std::int64_t row_pairs, groups;  // groups of a plane of d_y
+  std::int64_t copy_bytes, block_bytes;
+};
+
+struct WeightGradient::Buffers {
+  StepSize step;
+  PlaneRing ring;
+  std::byte *d_y, *sums;
+  const std::byte** x;
+  std::int64_t bytes;
+};
+
+WeightGradient::WeightGradient(const WeightGradientSpec& spec)
+    : window_(spec.window.lifted()), weights_(lifted_weights(spec.weights)) {
+  ensure(applies(spec.window), "an AMX weight gradient has stride and dilation 1");
+  const std::vector<std::int64_t> parts = spec.parts.empty() ? std::vector<std::int64_t>{weights_[3]} : spec.parts;
+  std::int64_t first = 0;
+  for (std::size_t part = 0; part < parts.size(); ++part) {
+    for (std::int64_t c = 0; c < parts[part]; c += kTileRows)
+      blocks_.push_back(
+          {.part = part, .channel = c, .channels = std::min(kTileRows, parts[part] - c), .first = first + c});
+    first += parts[part];
+  }
+  ensure(first == weights_[3], "the parts of x have the channels of the weights");
+}
+
+std::vector<ChannelRange> WeightGradient::tasks() const {
+  const std::int64_t ins = ceil_div(in_blocks(), kTaskBlocks), outs = ceil_div(out_blocks(), kTaskBlocks);
+  // Cut between pairs of blocks, which are multiplied together.
+  auto cut = [](std::int64_t blocks, std::int64_t i, std::int64_t parts) {
+    return std::min(blocks, ceil_div(blocks, 2) * i / parts * 2);
+  };
+  std::vector<ChannelRange> tasks;
+  for (std::int64_t i = 0; i < ins; ++i)
+    for (std::int64_t o = 0; o < outs; ++o)
+      tasks.push_back({.first_in = cut(in_blocks(), i, ins),
+                       .past_in = cut(in_blocks(), i + 1, ins),
+                       .first_out = cut(out_blocks(), o, outs),
+                       .past_out = cut(out_blocks(), o + 1, outs)});
+  return tasks;
+}
+
+WeightGradient::Planes WeightGradient::planes(const StepSize& size) const {
+  Planes p{};
+  p.row_pairs = ceil_div(size.w, 2);
+  p.groups = ceil_div(size.h * p.row_pairs, kTileRows);
+  p.copy_bytes = ((window_.kernel[1] - 1) * p.row_pairs + p.groups * kTileRows) * kLineBytes;
+  p.block_bytes = window_.kernel[2] * p.copy_bytes;
+  return p;
+}
+
+WeightGradient::Buffers WeightGradient::buffers(const ChannelRange& range, const Box& d_y, std::int64_t step_voxels,
+                                                std::byte* workspace) const {
+  Buffers b{};
+  b.step = step_size({d_y.extent[1], d_y.extent[2], d_y.extent[3]}, step_voxels);
+  const Planes p = planes(b.step);
+  const std::int64_t ins = range.past_in - range.first_in, outs = range.past_out - range.first_out;
+  const std::int64_t groups = b.step.d * p.groups;
+  std::int64_t used = 0;
+  auto carve = [&](std::int64_t bytes) {
+    std::byte* at = workspace + used;
+    used += aligned(bytes);
+    return at;
+  };
+  b.ring.slots = b.step.d + window_.kernel[0] - 1;
+  b.ring.plane_bytes = ins * p.block_bytes;
+  b.ring.data = carve(b.ring.slots * b.ring.plane_bytes);
+  b.d_y = carve(outs * groups * kTileBytes);
+  b.sums = carve(ceil_div(ins, 2) * ceil_div(outs, 2) * window_.volume() * 4 * kTileBytes);
+  b.x = reinterpret_cast<const std::byte**>(carve(window_.kernel[0] * groups * 8));
+  b.bytes = used;
+  return b;
+}
+
+WeightGradient::Buffers WeightGradient::buffers(const ChannelRange& range, const Box& d_y, std::byte* workspace) const {
+  // The step is one that the largest task can afford, so that the order of sums does not depend on the task.
+  const ChannelRange largest{0, kTaskBlocks, 0, kTaskBlocks};
+  std::int64_t voxels = kStepVoxels;
+  while (voxels > 1 && buffers(largest, d_y, voxels, nullptr).bytes > kMostBytes) voxels /= 2;
+  return buffers(range, d_y, voxels, workspace);
+}
+
+std::int64_t WeightGradient::workspace_bytes(const ChannelRange& range, const Box& d_y) const {
+  const TensorView view{.data = nullptr, .dtype = DType::kBF16, .box = d_y, .strides = dense_strides(d_y.extent)};
+  return buffers(range, view.lifted().box, nullptr).bytes;
+}
+
+void WeightGradient::read_x(const WeightGradientCall& call, const Step& step, std::int64_t d, const Planes& p,
+                            std::byte* to) const {
+  const std::int64_t rows = step.size.h + window_.kernel[1] - 1, copies = window_.kernel[2];
+  const std::int64_t row_bytes = p.row_pairs * kLineBytes;
+  for (std::int64_t i = call.range.first_in; i < call.range.past_in;) {
+    const Block& block = blocks_[static_cast<std::size_t>(i)];
+    std::int64_t count = 0, channels = 0;  // blocks of the same part
+    for (; i < call.range.past_in && blocks_[static_cast<std::size_t>(i)].part == block.part; ++i, ++count)
+      channels += blocks_[static_cast<std::size_t>(i)].channels;
+    const TensorView x = call.x[block.part].lifted();
+    for (std::int64_t r = 0; r < rows; ++r) {
+      const VoxelRow row =
+          row_of(x, step.n, d, step.h - window_.pad_lo[1] + r, step.w - window_.pad_lo[2], block.channel, channels);
+      copy_pairs(row, {.data = to + r * row_bytes,
+                       .pairs = p.row_pairs,
+                       .copies = copies,
+                       .copy_bytes = p.copy_bytes,
+                       .block_bytes = p.block_bytes});
+    }
+    for (std::int64_t part = 0; part < count * copies; ++part)
+      std::memset(to + part * p.copy_bytes + rows * row_bytes, 0,
+                  static_cast<std::size_t>(p.copy_bytes - rows * row_bytes));
+    to += count * p.block_bytes;
+  }
+}
+
+void WeightGradient::read_d_y(const WeightGradientCall& call, const Step& step, const Planes& p, std::byte* to) const {
+  const std::int64_t first = call.range.first_out * kTileRows;
+  const std::int64_t channels = std::min(call.range.past_out * kTileRows, weights_[4]) - first;
+  const std::int64_t block_bytes = step.size.d * p.groups * kTileBytes, row_bytes = p.row_pairs * kLineBytes;
+  for (std::int64_t d = 0; d < step.size.d; ++d) {
+    std::byte* plane = to + d * p.groups * kTileBytes;
+    for (std::int64_t h = 0; h < step.size.h; ++h) {
+      VoxelRow row = row_of(call.d_y, step.n, step.d + d, step.h + h, step.w, first, channels);
+      row.past = step.size.w;
+      copy_pairs(row, {.data = plane + h * row_bytes,
+                       .pairs = p.row_pairs,
+                       .copies = 1,
+                       .copy_bytes = 0,
+                       .block_bytes = block_bytes});
+    }
+    for (std::int64_t o = call.range.first_out; o < call.range.past_out; ++o, plane += block_bytes) {
+      std::memset(plane + step.size.h * row_bytes, 0,
+                  static_cast<std::size_t>(p.groups * kTileBytes - step.size.h * row_bytes));
+      for (std::int64_t g = 0; g < p.groups; ++g) transpose(plane + g * kTileBytes, plane + g * kTileBytes, kLineBytes);
+    }
+  }
+}
+
+void WeightGradient::add_step(const WeightGradientCall& call, const Step& step, bool first_step,
+                              const Buffers& b) const {
+  const Planes p = planes(step.size);
+  const std::int64_t kd = window_.kernel[0], kh = window_.kernel[1], kw = window_.kernel[2];
+  const std::int64_t first_plane = step.d - window_.pad_lo[0], groups = step.size.d * p.groups;
+  for (std::int64_t i = step.begins_column ? 0 : kd - 1; i < step.size.d + kd - 1; ++i)
+    read_x(call, step, first_plane + i, p, b.ring.plane(first_plane + i));
+  read_d_y(call, step, p, b.d_y);
+  for (std::int64_t k = 0; k < kd; ++k)
+    for (std::int64_t g = 0; g < groups; ++g)
+      b.x[k * groups + g] = b.ring.plane(first_plane + g / p.groups + k) + g % p.groups * kTileBytes;
+  const std::int64_t ins = call.range.past_in - call.range.first_in, outs = call.range.past_out - call.range.first_out;
+  GroupProducts m{};
+  std::byte* sums = b.sums;
+  for (std::int64_t i = 0; i < ins; i += 2)
+    for (std::int64_t o = 0; o < outs; o += 2, sums += window_.volume() * 4 * kTileBytes) {
+      m.d_y[0] = b.d_y + o * groups * kTileBytes;
+      m.d_y[1] = o + 1 < outs ? m.d_y[0] + groups * kTileBytes : nullptr;
+      m.x_blocks = i + 1 < ins ? 2 : 1;
+      for (std::int64_t d = 0; d < kd; ++d)
+        for (std::int64_t w = 0; w < kw; ++w)
+          for (std::int64_t g = 0; g < groups; g += kRoundGroups)
+            for (std::int64_t h = 0; h < kh; ++h) {
+              m.x = b.x + d * groups;
+              m.offsets[0] = i * p.block_bytes + w * p.copy_bytes + h * p.row_pairs * kLineBytes;
+              m.offsets[1] = m.offsets[0] + p.block_bytes;
+              m.sums = sums + ((d * kw + w) * kh + h) * 4 * kTileBytes;
+              m.next_sums = m.sums + 4 * kTileBytes;
+              multiply_groups(m, g, std::min(g + kRoundGroups, groups), first_step && g == 0);
+            }
+    }
+}
+
+void WeightGradient::write(const WeightGradientCall& call, const Buffers& b) const {
+  alignas(64) std::byte turned[kTileBytes];
+  const ChannelRange& range = call.range;
+  const std::int64_t taps = window_.volume(), plane = taps / window_.kernel[0], ci = weights_[3], co = weights_[4];
+  const std::int64_t kw = window_.kernel[2], out_pairs = ceil_div(range.past_out - range.first_out, 2);
+  for (std::int64_t tap = 0; tap < taps; ++tap) {
+    const std::int64_t in_plane = tap % plane;  // row-major in d_w, columns first in the sums
+    const std::int64_t at = tap / plane * plane + in_plane % kw * window_.kernel[1] + in_plane / kw;
+    for (std::int64_t i = range.first_in; i < range.past_in; ++i)
+      for (std::int64_t o = range.first_out; o < range.past_out; ++o) {
+        const std::int64_t in = i - range.first_in, out = o - range.first_out;
+        const std::byte* sums =
+            b.sums + (((in / 2 * out_pairs + out / 2) * taps + at) * 4 + out % 2 * 2 + in % 2) * kTileBytes;
+        const Block& block = blocks_[static_cast<std::size_t>(i)];
+        float* to = call.d_w.as<float>() + (tap * ci + block.first) * co + o * kTileRows;
+        const std::int64_t channels = std::min(kTileRows, co - o * kTileRows);
+        const bool whole = channels == kTileRows && block.channels == kTileRows;
+        transpose(sums, whole ? reinterpret_cast<std::byte*>(to) : turned, whole ? 4 * co : kLineBytes);
+        for (std::int64_t c = 0; !whole && c < block.channels; ++c)
+          std::memcpy(to + c * co, turned + c * kLineBytes, static_cast<std::size_t>(4 * channels));
+      }
+  }
+}
+
+void WeightGradient::run(const WeightGradientCall& call) const {
+  WeightGradientCall c = call;
+  c.d_y = call.d_y.lifted();
+  ensure(c.d_w.is_dense() && c.d_w.dtype == DType::kF32 && c.d_y.dtype == DType::kBF16,
+         "an AMX weight gradient reads bf16 and has a dense f32 result");
+  for (const TensorView& x : c.x) ensure(x.dtype == DType::kBF16, "an AMX weight gradient reads bf16");
+  if (c.range.past_in <= c.range.first_in || c.range.past_out <= c.range.first_out) return;
+  const Buffers b = buffers(c.range, c.d_y.box, call.workspace);
+  if (c.d_y.box.empty()) std::memset(b.sums, 0, static_cast<std::size_t>(reinterpret_cast<std::byte*>(b.x) - b.sums));
+  bool first = true;
+  const TileScope tiles;
+  for_each_step(c.d_y.box, b.step, [&](const Step& step) {
+    add_step(c, step, first, b);
+    first = false;
+  });
+  write(c, b);
+}
+
+}  // namespace voxshard::amx

@@ -1,0 +1,72 @@
+// The weight gradient of a bf16 convolution in AMX tiles: products that contract over voxels.
+//
+//   const WeightGradient grad({.window = w, .weights = {3, 3, 3, 64, 64}});
+//   for (const ChannelRange& range : grad.tasks())
+//     grad.run({.x = {&x, 1}, .d_y = d_y, .d_w = d_w, .range = range, .workspace = workspace});
+//
+// Both operands are packed once per step and used by all taps: x as pairs of voxels, once per tap along W and moved by
+// it, d_y turned so that voxels lie side by side. Each weight's gradient is one chain of f32 sums over groups of 32
+// voxels, in an order that d_y.box decides and nothing else: not the channels of a task, the strides or the margins.
+#pragma once
+
+#include <vector>
+
+#include "libcore/kernels/amx/steps.h"
+
+namespace voxshard::amx {
+
+struct WeightGradientSpec {
+  Window window;                         // applies(window)
+  Shape weights;                         // (KD, KH, KW, Ci, Co) or (KH, KW, Ci, Co)
+  std::vector<std::int64_t> parts = {};  // channels of each x when several lie side by side; empty: one
+};
+
+/// Blocks of 16 channels of Ci (each x begins a block of its own) and of Co.
+struct ChannelRange {
+  std::int64_t first_in, past_in, first_out, past_out;
+};
+
+/// Views have global boxes (N, D, H, W, C) or (N, H, W, C) and contiguous channels.
+struct WeightGradientCall {
+  std::span<const TensorView> x;  // bf16; what they do not hold is zero
+  TensorView d_y;                 // bf16; the sum is over its box
+  TensorView d_w;                 // the whole shape, dense f32; the channels of `range` are overwritten
+  ChannelRange range;
+  std::byte* workspace = nullptr;  // 64-byte aligned
+};
+
+class WeightGradient {
+ public:
+  explicit WeightGradient(const WeightGradientSpec& spec);
+
+  std::int64_t in_blocks() const { return static_cast<std::int64_t>(blocks_.size()); }
+  std::int64_t out_blocks() const { return ceil_div(weights_[4], kTileRows); }
+  /// The ranges of channels to call for, each within 32 MiB of workspace; they cover all weights once.
+  std::vector<ChannelRange> tasks() const;
+  /// For a d_y of this box, whose data need not exist.
+  std::int64_t workspace_bytes(const ChannelRange& range, const Box& d_y) const;
+  void run(const WeightGradientCall& call) const;
+
+ private:
+  /// 16 or fewer channels of a part of x; `first` among all.
+  struct Block {
+    std::size_t part;
+    std::int64_t channel, channels, first;
+  };
+  struct Planes;
+  struct Buffers;
+
+  Planes planes(const StepSize& size) const;
+  Buffers buffers(const ChannelRange& range, const Box& d_y, std::byte* workspace) const;
+  Buffers buffers(const ChannelRange& range, const Box& d_y, std::int64_t step_voxels, std::byte* workspace) const;
+  void read_x(const WeightGradientCall& call, const Step& step, std::int64_t d, const Planes& p, std::byte* to) const;
+  void read_d_y(const WeightGradientCall& call, const Step& step, const Planes& p, std::byte* to) const;
+  void add_step(const WeightGradientCall& call, const Step& step, bool first_step, const Buffers& b) const;
+  void write(const WeightGradientCall& call, const Buffers& b) const;
+
+  Window window_;  // lifted
+  Shape weights_;  // of rank 5
+  std::vector<Block> blocks_;
+};
+
+}  // namespace voxshard::amx

@@ -1,0 +1,166 @@
+// AMX convolutions against the reference: windows, sizes, channels, margins, parts.
+#include "tests/kernels/amx_scene.h"
+
+namespace voxshard {
+namespace {
+
+using namespace test;
+
+class Amx : public AmxTest {};
+
+std::vector<Case> amx_cases() {
+  std::vector<Case> all;
+  auto add = [&](const Window& w, const Dims& spatial, std::int64_t ci, std::int64_t co, std::int64_t batch = 1) {
+    all.push_back({"k" + to_string(w.kernel) + " lo" + to_string(w.pad_lo) + " hi" + to_string(w.pad_hi) + " x" +
+                       to_string(spatial) + " " + std::to_string(ci) + "->" + std::to_string(co) + " n" +
+                       std::to_string(batch),
+                   w, spatial, ci, co, batch});
+  };
+  const Window cube = window_of(3, 3, 1, 1, 1, 1);
+  for (std::int64_t ci : {1, 16, 32, 33, 64})
+    for (std::int64_t co : {3, 16, 32, 48}) add(cube, {3, 4, 9}, ci, co);
+  for (std::int64_t width : {1, 2, 4, 8, 15, 16, 17, 31, 32, 33}) add(cube, {3, 5, width}, 32, 32);
+  for (int rank : {2, 3})
+    for (std::int64_t lo : {0, 1, 2})
+      for (std::int64_t hi : {0, 1, 3})
+        add(window_of(rank, 3, 1, 1, lo, hi), rank == 2 ? Dims{9, 18} : Dims{4, 6, 16}, 32, 16);
+  add(cube, {12, 11, 10}, 32, 48, 2);                     // several planes a step
+  add(cube, {2, 40, 64}, 16, 16);                         // several columns
+  add(window_of(2, 3, 1, 1, 1, 1), {3, 173}, 16, 16, 2);  // rows cut in parts
+  add(window_of(3, 1, 1, 1, 0, 0), {3, 4, 16}, 32, 32);
+  add(window_of(2, 5, 1, 1, 2, 2), {7, 19}, 48, 16);
+  add(window_of(3, 2, 1, 1, 0, 1), {4, 5, 16}, 16, 16);
+  add(cube, {0, 5, 6}, 16, 16);
+  add({.kernel = {1, 3, 3}, .stride = {1, 1, 1}, .dilation = {1, 1, 1}, .pad_lo = {0, 1, 1}, .pad_hi = {0, 1, 1}},
+      {5, 6, 7}, 16, 16);
+  return all;
+}
+
+void compare_with_reference(const Case& c, DType result, std::int64_t margin, bool integers) {
+  const Operands o(c, DType::kBF16, margin, integers);
+  const std::string what = c.name + " " + dtype_name(result);
+  const Window window = c.window.lifted();
+  Shape weights = window.kernel;
+  weights.push_back(c.ci);
+  weights.push_back(c.co);
+  const TensorView wide_w{o.w.view.data, o.w.view.dtype, Box::whole(weights), dense_strides(weights)};
+  const Place x = magnitudes(o.x.view.lifted()), d_y = magnitudes(o.d_y.view.lifted()), abs_w = magnitudes(wide_w),
+              abs_bias = magnitudes(o.bias.view);
+  auto compare = [&](const TensorView& got, auto reference) {
+    Place wanted = place(DType::kF64, got.lifted().box), sums = place(DType::kF64, got.lifted().box);
+    reference(wanted.view, false);
+    reference(sums.view, true);
+    if (integers) {
+      const Place stored = place(got.dtype, got.lifted().box);
+      copy(wanted.view, stored.view);
+      expect_same_bits(stored.view, got.lifted(), what);
+    } else {
+      constexpr double kUnits = 64;  // sums of some thousand terms one after another
+      expect_within(wanted.view, got.lifted(), sums.view, kUnits, what);
+    }
+  };
+  Place y = place(result, c.y_box(), margin);
+  run_amx({.window = c.window, .weights = c.weights()}, {o.x.view}, o.w.view, &o.bias.view, y.view);
+  compare(y.view, [&](const TensorView& to, bool sums) {
+    sums ? reference::conv_forward(x.view, abs_w.view, &abs_bias.view, to, window)
+         : reference::conv_forward(o.x.view.lifted(), wide_w, &o.bias.view, to, window);
+  });
+  Place d_x = place(result, c.x_box(), margin);
+  run_amx({.window = c.window, .weights = c.weights(), .direction = amx::Direction::kInputGrad}, {o.d_y.view}, o.w.view,
+          nullptr, d_x.view);
+  compare(d_x.view, [&](const TensorView& to, bool sums) {
+    sums ? reference::conv_input_grad(d_y.view, abs_w.view, nullptr, to, window)
+         : reference::conv_input_grad(o.d_y.view.lifted(), wide_w, nullptr, to, window);
+  });
+  const Place d_w = place(DType::kF32, Box::whole(weights));
+  run_amx_gradient({.window = c.window, .weights = c.weights()}, {o.x.view}, o.d_y.view, d_w.view);
+  compare(d_w.view, [&](const TensorView& to, bool sums) {
+    sums ? reference::conv_weight_grad(x.view, d_y.view, to, window)
+         : reference::conv_weight_grad(o.x.view.lifted(), o.d_y.view.lifted(), to, window);
+  });
+}
+
+TEST_F(Amx, AgreesWithLoopsOnASmallCase) { EXPECT_TRUE(amx::agrees()); }
+
+TEST_F(Amx, EqualsReferenceWithinABoundOfTheSumOfMagnitudes) {
+  for (const Case& c : amx_cases())
+    for (DType result : {DType::kBF16, DType::kF32}) compare_with_reference(c, result, 0, false);
+}
+
+TEST_F(Amx, EqualsReferenceOnMarginViews) {
+  for (const Case& c : amx_cases()) compare_with_reference(c, DType::kBF16, 2, false);
+}
+
+TEST_F(Amx, SmallIntegersAreExactAndRoundedOnce) {
+  for (const Case& c : amx_cases())
+    for (DType result : {DType::kBF16, DType::kF32}) compare_with_reference(c, result, 1, true);
+}
+
+TEST_F(Amx, WeightsInF32AreRoundedOnce) {
+  const Case c{"f32 weights", window_of(3, 3, 1, 1, 1, 1), {3, 4, 16}, 40, 24, 1};
+  const Operands o(c, DType::kBF16, 0, false);
+  Place wide = place(DType::kF32, Box::whole(c.weights())), rounded = place(DType::kBF16, Box::whole(c.weights()));
+  fill_normal(wide.view, kSeed + 9);
+  copy(wide.view, rounded.view);
+  for (auto direction : {amx::Direction::kForward, amx::Direction::kInputGrad}) {
+    const bool forward = direction == amx::Direction::kForward;
+    const amx::ConvolutionSpec spec{.window = c.window, .weights = c.weights(), .direction = direction};
+    const Place a = place(DType::kF32, forward ? c.y_box() : c.x_box()), b = place(DType::kF32, a.view.box);
+    run_amx(spec, {forward ? o.x.view : o.d_y.view}, wide.view, nullptr, a.view);
+    run_amx(spec, {forward ? o.x.view : o.d_y.view}, rounded.view, nullptr, b.view);
+    expect_same_bits(b.view, a.view, forward ? "forward" : "input gradient");
+  }
+}
+
+TEST_F(Amx, SourcesSideBySideAreOneSourceWithAllChannels) {
+  for (const std::vector<std::int64_t>& channels : {std::vector<std::int64_t>{64, 32}, {20, 16, 3}}) {
+    const bool whole_chunks = channels.size() == 2;  // else the order of sums differs, and integers show the rest
+    std::int64_t all = 0;
+    for (std::int64_t part : channels) all += part;
+    const Case c{"parts", window_of(3, 3, 1, 1, 1, 1), {6, 7, 9}, all, 32, 1};
+    const Operands o(c, DType::kBF16, 0, !whole_chunks);
+    std::vector<Place> parts;
+    std::vector<TensorView> views;
+    std::int64_t channel = 0;
+    for (std::int64_t part : channels) {
+      Box box = c.x_box();
+      box.set(4, channel, channel + part);
+      parts.push_back(place(DType::kBF16, box, channel == 0 ? 1 : 0));
+      copy(o.x.view.sub(box), parts.back().view);
+      views.push_back(parts.back().view);
+      channel += part;
+    }
+    Place whole = place(DType::kBF16, c.y_box()), split = place(DType::kBF16, c.y_box());
+    run_amx({.window = c.window, .weights = c.weights()}, {o.x.view}, o.w.view, nullptr, whole.view);
+    run_amx({.window = c.window, .weights = c.weights(), .parts = channels}, views, o.w.view, nullptr, split.view);
+    expect_same_bits(whole.view, split.view, "forward");
+    Place d_w = place(DType::kF32, Box::whole(c.weights())), d_split = place(DType::kF32, Box::whole(c.weights()));
+    run_amx_gradient({.window = c.window, .weights = c.weights()}, {o.x.view}, o.d_y.view, d_w.view);
+    run_amx_gradient({.window = c.window, .weights = c.weights(), .parts = channels}, views, o.d_y.view, d_split.view);
+    expect_same_bits(d_w.view, d_split.view, "weight gradient");
+  }
+}
+
+TEST_F(Amx, LeavesNoTilesBehindForTheLibrary) {
+  const Case c{"library", window_of(3, 3, 1, 1, 1, 1), {4, 8, 16}, 32, 32, 1};
+  const Operands o(c, DType::kBF16, 0, false);
+  const auto library = make_conv_forward(KernelSet::kFast, c.window, c.weights(), DType::kBF16);
+  const Place before = place(DType::kBF16, c.y_box()), after = place(DType::kBF16, c.y_box()),
+              ours = place(DType::kBF16, c.y_box());
+  run_kernel(*library, {o.x.view, o.w.view}, before.view);
+  run_amx({.window = c.window, .weights = c.weights()}, {o.x.view}, o.w.view, nullptr, ours.view);
+  run_kernel(*library, {o.x.view, o.w.view}, after.view);
+  expect_same_bits(before.view, after.view, "oneDNN before and after");
+}
+
+TEST_F(Amx, AppliesToWindowsOfStrideAndDilationOne) {
+  for (int rank : {2, 3}) {
+    EXPECT_TRUE(amx::applies(window_of(rank, 3, 1, 1, 1, 1)));
+    EXPECT_TRUE(amx::applies(window_of(rank, 5, 1, 1, 0, 2)));
+    EXPECT_FALSE(amx::applies(window_of(rank, 3, 2, 1, 1, 1)));
+    EXPECT_FALSE(amx::applies(window_of(rank, 3, 1, 2, 2, 2)));
+  }
+}
+
+}  // namespace
+}  // namespace voxshard
