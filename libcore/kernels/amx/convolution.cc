@@ -74,30 +74,39 @@ void Convolution::pack(const TensorView& weights, std::int64_t first, std::int64
     for (auto s : weights.strides) full.push_back(s);
     return full;
   }();
+  ensure(weights.dtype == DType::kF32 || weights.dtype == DType::kBF16, "an AMX convolution packs f32 or bf16");
   const bool forward = direction_ == Direction::kForward;
   const std::int64_t volume = window_.volume(), plane = taps();
   const std::int64_t source_stride = strides[forward ? 3 : 4], result_stride = strides[forward ? 4 : 3];
-  for (std::int64_t b = first; b < past; ++b) {
-    std::byte* to = packed + block_begin(b);
-    const std::int64_t results = std::min(kTileRows, channels_ - b * kTileRows);
-    std::int64_t part_begin = 0;
-    for (std::int64_t part : parts_) {
-      for (std::int64_t c = 0; c < part; c += kDepth)
-        for (std::int64_t tap = 0; tap < volume; ++tap, to += kWeightsStep) {
-          const std::int64_t t = forward ? tap : volume - 1 - tap;
-          const std::int64_t at = t / plane * strides[0] + t % plane / weights_[2] * strides[1] +
-                                  t % weights_[2] * strides[2] + (part_begin + c) * source_stride +
-                                  (channel_ + b * kTileRows) * result_stride;
-          pack_weights({.data = weights.data + at * dtype_bytes(weights.dtype),
-                        .bf16 = weights.dtype == DType::kBF16,
-                        .source_stride = source_stride,
-                        .result_stride = result_stride,
-                        .sources = std::min(kDepth, part - c),
-                        .results = results},
-                       to);
-        }
-      part_begin += part;
-    }
+  struct Chunk {
+    std::int64_t channel, channels;
+  };
+  std::vector<Chunk> chunks;
+  std::int64_t channel = 0;
+  for (std::int64_t part : parts_) {
+    for (std::int64_t c = 0; c < part; c += kDepth) chunks.push_back({channel + c, std::min(kDepth, part - c)});
+    channel += part;
+  }
+  for (std::int64_t tap = 0; tap < volume; ++tap) {
+    const std::int64_t t = forward ? tap : volume - 1 - tap;
+    const std::int64_t at =
+        t / plane * strides[0] + t % plane / weights_[2] * strides[1] + t % weights_[2] * strides[2];
+    auto square = [&](std::int64_t b, std::size_t c) {
+      const std::int64_t from = at + chunks[c].channel * source_stride + (channel_ + b * kTileRows) * result_stride;
+      pack_weights({.data = weights.data + from * dtype_bytes(weights.dtype),
+                    .bf16 = weights.dtype == DType::kBF16,
+                    .source_stride = source_stride,
+                    .result_stride = result_stride,
+                    .sources = chunks[c].channels,
+                    .results = std::min(kTileRows, channels_ - b * kTileRows)},
+                   packed + block_begin(b) + (static_cast<std::int64_t>(c) * volume + tap) * kWeightsStep);
+    };
+    if (forward)  // in the order of memory
+      for (std::size_t c = 0; c < chunks.size(); ++c)
+        for (std::int64_t b = first; b < past; ++b) square(b, c);
+    else
+      for (std::int64_t b = first; b < past; ++b)
+        for (std::size_t c = 0; c < chunks.size(); ++c) square(b, c);
   }
 }
 

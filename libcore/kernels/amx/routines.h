@@ -39,12 +39,11 @@ void multiply_taps(const TapProducts& p, std::int64_t first_tile, std::int64_t p
 /// Products of a weight gradient for one tap: one or two blocks of 16 channels of d_y by one or two of x, over groups
 /// of 32 voxels.
 struct GroupProducts {
-  const std::byte* d_y[2];     // A tiles [group]; the second may be null
-  const std::byte* const* x;   // [group]: the first pair of the group, of block 0 and tap 0
-  std::int64_t offsets[2];     // bytes to add for each block of x and this tap
-  int x_blocks;                // 1 or 2
-  std::byte* sums;             // C tiles [d_y block][x block] of 16 channels of d_y by 16 of x
-  const std::byte* next_sums;  // of the next call, to be fetched meanwhile
+  const std::byte* d_y[2];    // A tiles [group]; the second may be null
+  const std::byte* const* x;  // [group]: the first pair of the group, of block 0 and tap 0
+  std::int64_t offsets[2];    // bytes to add for each block of x and this tap
+  int x_blocks;               // 1 or 2
+  std::byte* sums;            // C tiles [d_y block][x block] of 16 channels of d_y by 16 of x
 };
 /// sums (+)= over groups [first, past); `zero` begins at zero.
 void multiply_groups(const GroupProducts& p, std::int64_t first, std::int64_t past, bool zero);

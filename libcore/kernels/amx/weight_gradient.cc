@@ -18,12 +18,24 @@ constexpr std::int64_t kMostBytes = 32 << 20;
 
 }  // namespace
 
-/// How a plane of x lies in the ring: [block][copy][pair of voxels] lines of 16 channels, rows one after another, so
-/// that groups run on over the ends of rows. Copy k is moved by k along W. Rows are of even length; what lies behind
-/// the last row is zero, as is what d_y does not have.
+/// How a plane of x lies in the ring: [block][copy][row][pair of voxels] lines of 16 channels; copy k is moved by k
+/// along W. Where groups do not cross the ends of rows, two copies serve all taps: tap 2 is copy 0 one pair on.
+/// Otherwise there is a copy per tap, and rows follow each other without a gap, so that groups run on over their ends:
+/// rows are of even length there, and what lies behind the last one is zero, as is what d_y does not have.
 struct WeightGradient::Planes {
-  std::int64_t row_pairs, groups;  // groups of a plane of d_y
+  bool by_rows;
+  std::int64_t row_pairs, groups;  // of a plane of d_y
+  std::int64_t x_row_pairs, copies;
   std::int64_t copy_bytes, block_bytes;
+
+  std::int64_t tap_offset(std::int64_t h, std::int64_t w) const {
+    return h * x_row_pairs * kLineBytes + w % copies * copy_bytes + w / copies * kLineBytes;
+  }
+  /// Of group g of a plane, tap 0.
+  std::int64_t group_offset(std::int64_t g) const {
+    const std::int64_t pair = g * kTileRows;
+    return (by_rows ? pair / row_pairs * x_row_pairs + pair % row_pairs : pair) * kLineBytes;
+  }
 };
 
 struct WeightGradient::Buffers {
@@ -65,11 +77,16 @@ std::vector<ChannelRange> WeightGradient::tasks() const {
 }
 
 WeightGradient::Planes WeightGradient::planes(const StepSize& size) const {
+  const std::int64_t rows = size.h + window_.kernel[1] - 1, kw = window_.kernel[2];
   Planes p{};
+  p.by_rows = size.w % kDepth == 0;
   p.row_pairs = ceil_div(size.w, 2);
   p.groups = ceil_div(size.h * p.row_pairs, kTileRows);
-  p.copy_bytes = ((window_.kernel[1] - 1) * p.row_pairs + p.groups * kTileRows) * kLineBytes;
-  p.block_bytes = window_.kernel[2] * p.copy_bytes;
+  p.copies = p.by_rows ? std::min<std::int64_t>(kw, 2) : kw;
+  p.x_row_pairs = p.row_pairs + (p.by_rows ? (kw - 1) / 2 : 0);
+  const std::int64_t behind = p.groups * kTileRows - size.h * p.row_pairs;  // lines that the last group reads on
+  p.copy_bytes = (rows * p.x_row_pairs + behind) * kLineBytes;
+  p.block_bytes = p.copies * p.copy_bytes;
   return p;
 }
 
@@ -77,9 +94,10 @@ WeightGradient::Buffers WeightGradient::buffers(const ChannelRange& range, const
                                                 std::byte* workspace) const {
   Buffers b{};
   b.step = step_size({d_y.extent[1], d_y.extent[2], d_y.extent[3]}, step_voxels);
-  const Planes p = planes(b.step);
+  // Columns are as wide as a step or, the last one, what is left.
+  const Planes p = planes(b.step), last = planes({1, b.step.h, d_y.extent[3] % b.step.w});
   const std::int64_t ins = range.past_in - range.first_in, outs = range.past_out - range.first_out;
-  const std::int64_t groups = b.step.d * p.groups;
+  const std::int64_t groups = b.step.d * std::max(p.groups, last.groups);
   std::int64_t used = 0;
   auto carve = [&](std::int64_t bytes) {
     std::byte* at = workspace + used;
@@ -87,7 +105,7 @@ WeightGradient::Buffers WeightGradient::buffers(const ChannelRange& range, const
     return at;
   };
   b.ring.slots = b.step.d + window_.kernel[0] - 1;
-  b.ring.plane_bytes = ins * p.block_bytes;
+  b.ring.plane_bytes = ins * std::max(p.block_bytes, last.block_bytes);
   b.ring.data = carve(b.ring.slots * b.ring.plane_bytes);
   b.d_y = carve(outs * groups * kTileBytes);
   b.sums = carve(ceil_div(ins, 2) * ceil_div(outs, 2) * window_.volume() * 4 * kTileBytes);
@@ -111,8 +129,7 @@ std::int64_t WeightGradient::workspace_bytes(const ChannelRange& range, const Bo
 
 void WeightGradient::read_x(const WeightGradientCall& call, const Step& step, std::int64_t d, const Planes& p,
                             std::byte* to) const {
-  const std::int64_t rows = step.size.h + window_.kernel[1] - 1, copies = window_.kernel[2];
-  const std::int64_t row_bytes = p.row_pairs * kLineBytes;
+  const std::int64_t rows = step.size.h + window_.kernel[1] - 1, row_bytes = p.x_row_pairs * kLineBytes;
   for (std::int64_t i = call.range.first_in; i < call.range.past_in;) {
     const Block& block = blocks_[static_cast<std::size_t>(i)];
     std::int64_t count = 0, channels = 0;  // blocks of the same part
@@ -123,12 +140,12 @@ void WeightGradient::read_x(const WeightGradientCall& call, const Step& step, st
       const VoxelRow row =
           row_of(x, step.n, d, step.h - window_.pad_lo[1] + r, step.w - window_.pad_lo[2], block.channel, channels);
       copy_pairs(row, {.data = to + r * row_bytes,
-                       .pairs = p.row_pairs,
-                       .copies = copies,
+                       .pairs = p.x_row_pairs,
+                       .copies = p.copies,
                        .copy_bytes = p.copy_bytes,
                        .block_bytes = p.block_bytes});
     }
-    for (std::int64_t part = 0; part < count * copies; ++part)
+    for (std::int64_t part = 0; part < count * p.copies; ++part)
       std::memset(to + part * p.copy_bytes + rows * row_bytes, 0,
                   static_cast<std::size_t>(p.copy_bytes - rows * row_bytes));
     to += count * p.block_bytes;
@@ -168,7 +185,7 @@ void WeightGradient::add_step(const WeightGradientCall& call, const Step& step, 
   read_d_y(call, step, p, b.d_y);
   for (std::int64_t k = 0; k < kd; ++k)
     for (std::int64_t g = 0; g < groups; ++g)
-      b.x[k * groups + g] = b.ring.plane(first_plane + g / p.groups + k) + g % p.groups * kTileBytes;
+      b.x[k * groups + g] = b.ring.plane(first_plane + g / p.groups + k) + p.group_offset(g % p.groups);
   const std::int64_t ins = call.range.past_in - call.range.first_in, outs = call.range.past_out - call.range.first_out;
   GroupProducts m{};
   std::byte* sums = b.sums;
@@ -182,10 +199,9 @@ void WeightGradient::add_step(const WeightGradientCall& call, const Step& step, 
           for (std::int64_t g = 0; g < groups; g += kRoundGroups)
             for (std::int64_t h = 0; h < kh; ++h) {
               m.x = b.x + d * groups;
-              m.offsets[0] = i * p.block_bytes + w * p.copy_bytes + h * p.row_pairs * kLineBytes;
+              m.offsets[0] = i * p.block_bytes + p.tap_offset(h, w);
               m.offsets[1] = m.offsets[0] + p.block_bytes;
               m.sums = sums + ((d * kw + w) * kh + h) * 4 * kTileBytes;
-              m.next_sums = m.sums + 4 * kTileBytes;
               multiply_groups(m, g, std::min(g + kRoundGroups, groups), first_step && g == 0);
             }
     }
