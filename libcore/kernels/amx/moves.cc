@@ -103,7 +103,7 @@ void copy_pairs(const VoxelRow& row, const PairLines& to) {
   }
 }
 
-VOXSHARD_AMX_TARGET void transpose(const std::byte* from, std::byte* to, std::int64_t to_stride) {
+VOXSHARD_AMX_TARGET void transpose(const std::byte* from, std::byte* to, std::int64_t to_stride, bool past_cache) {
   __m512i a[16], b[16];
   for (int i = 0; i < 16; ++i) a[i] = _mm512_loadu_si512(from + i * kLineBytes);
   for (int i = 0; i < 16; i += 2) {
@@ -125,7 +125,10 @@ VOXSHARD_AMX_TARGET void transpose(const std::byte* from, std::byte* to, std::in
     b[8 + j] = _mm512_shuffle_i32x4(high, high2, 0x88);
     b[12 + j] = _mm512_shuffle_i32x4(high, high2, 0xdd);
   }
-  for (int i = 0; i < 16; ++i) _mm512_storeu_si512(to + i * to_stride, b[i]);
+  if (past_cache)
+    for (int i = 0; i < 16; ++i) _mm512_stream_si512(reinterpret_cast<__m512i*>(to + i * to_stride), b[i]);
+  else
+    for (int i = 0; i < 16; ++i) _mm512_storeu_si512(to + i * to_stride, b[i]);
 }
 
 namespace {
@@ -165,6 +168,8 @@ VOXSHARD_AMX_TARGET void pack_weights(const WeightSquare& w, std::byte* to) {
   }
   transpose(to, to, kLineBytes);
 }
+
+void end_past_cache() { _mm_sfence(); }
 
 VOXSHARD_AMX_TARGET void store_bf16(const std::byte* sums, std::int64_t rows, const float* bias, std::int64_t channels,
                                     std::uint16_t* to, std::int64_t stride) {
