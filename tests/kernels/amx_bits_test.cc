@@ -66,6 +66,21 @@ TEST_F(AmxBits, AnyBoxAndAnyChannelsAreThoseOfTheWhole) {
   }
 }
 
+TEST_F(AmxBits, ADestinationMayBeginAtAnyBlock) {
+  const Case c{"blocks", window_of(3, 3, 1, 1, 1, 1), {4, 5, 16}, 32, 80, 1};
+  const Operands o(c, DType::kBF16, 0, false);
+  const amx::ConvolutionSpec spec{.window = c.window, .weights = c.weights()};
+  const Place whole = place(DType::kBF16, c.y_box());
+  run_amx(spec, {o.x.view}, o.w.view, nullptr, whole.view);
+  for (std::int64_t first : {0, 1, 2, 3}) {
+    Box box = c.y_box();
+    box.set(4, 16 * first, std::min<std::int64_t>(80, 16 * first + 48));
+    const Place part = place(DType::kBF16, box);
+    run_amx(spec, {o.x.view}, o.w.view, nullptr, part.view, first);
+    expect_same_bits(whole.view.sub(box), part.view, "from block " + std::to_string(first));
+  }
+}
+
 TEST_F(AmxBits, ASliceOfTheResultsHasTheWeightsOfTheWhole) {
   const Case c{"slice", window_of(3, 3, 1, 1, 1, 1), {6, 7, 9}, 80, 32, 1};
   const Operands o(c, DType::kBF16, 0, false);

@@ -24,9 +24,9 @@ std::vector<Case> amx_cases() {
     for (std::int64_t lo : {0, 1, 2})
       for (std::int64_t hi : {0, 1, 3})
         add(window_of(rank, 3, 1, 1, lo, hi), rank == 2 ? Dims{9, 18} : Dims{4, 6, 16}, 32, 16);
-  add(cube, {12, 11, 10}, 32, 48, 2);                     // several planes a step
-  add(cube, {2, 40, 64}, 16, 16);                         // several columns
-  add(window_of(2, 3, 1, 1, 1, 1), {3, 173}, 16, 16, 2);  // rows cut in parts
+  add(cube, {12, 11, 10}, 32, 48, 2);  // several planes a step
+  add(cube, {2, 40, 64}, 16, 16);      // several columns
+  for (std::int64_t width : {173, 255}) add(window_of(2, 3, 1, 1, 1, 1), {3, width}, 16, 16, 2);  // rows cut in parts
   add(window_of(3, 1, 1, 1, 0, 0), {3, 4, 16}, 32, 32);
   add(window_of(2, 5, 1, 1, 2, 2), {7, 19}, 48, 16);
   add(window_of(3, 2, 1, 1, 0, 1), {4, 5, 16}, 16, 16);
@@ -79,8 +79,6 @@ void compare_with_reference(const Case& c, DType result, std::int64_t margin, bo
          : reference::conv_weight_grad(o.x.view.lifted(), o.d_y.view.lifted(), to, window);
   });
 }
-
-TEST_F(Amx, AgreesWithLoopsOnASmallCase) { EXPECT_TRUE(amx::agrees()); }
 
 TEST_F(Amx, EqualsReferenceWithinABoundOfTheSumOfMagnitudes) {
   for (const Case& c : amx_cases())

@@ -7,11 +7,13 @@
 namespace voxshard::amx {
 namespace {
 
-/// Voxels of a step. The weights of two result blocks are read once per step, from memory where they are large.
-constexpr std::int64_t kStepVoxels = 1024;
+/// Voxels of a step, and of one whose weights do not stay in a level-2 cache: they are read once per step.
+constexpr std::int64_t kStepVoxels = 1024, kLargeWeightsVoxels = 4096;
 /// Weights of two result blocks that a level-2 cache keeps beside the sources: more than that are multiplied a part at
 /// a time with all tiles of the step, whose sums wait in memory.
 constexpr std::int64_t kRoundBytes = 512 << 10;
+/// Weights of all results that stay there: each voxel is then finished before the next, and its results lie together.
+constexpr std::int64_t kCachedBytes = 1 << 20;
 
 std::vector<std::int64_t> parts_of(const ConvolutionSpec& spec) {
   const Shape w = lifted_weights(spec.weights);
@@ -74,30 +76,39 @@ void Convolution::pack(const TensorView& weights, std::int64_t first, std::int64
     for (auto s : weights.strides) full.push_back(s);
     return full;
   }();
+  ensure(weights.dtype == DType::kF32 || weights.dtype == DType::kBF16, "an AMX convolution packs f32 or bf16");
   const bool forward = direction_ == Direction::kForward;
   const std::int64_t volume = window_.volume(), plane = taps();
   const std::int64_t source_stride = strides[forward ? 3 : 4], result_stride = strides[forward ? 4 : 3];
-  for (std::int64_t b = first; b < past; ++b) {
-    std::byte* to = packed + block_begin(b);
-    const std::int64_t results = std::min(kTileRows, channels_ - b * kTileRows);
-    std::int64_t part_begin = 0;
-    for (std::int64_t part : parts_) {
-      for (std::int64_t c = 0; c < part; c += kDepth)
-        for (std::int64_t tap = 0; tap < volume; ++tap, to += kWeightsStep) {
-          const std::int64_t t = forward ? tap : volume - 1 - tap;
-          const std::int64_t at = t / plane * strides[0] + t % plane / weights_[2] * strides[1] +
-                                  t % weights_[2] * strides[2] + (part_begin + c) * source_stride +
-                                  (channel_ + b * kTileRows) * result_stride;
-          pack_weights({.data = weights.data + at * dtype_bytes(weights.dtype),
-                        .bf16 = weights.dtype == DType::kBF16,
-                        .source_stride = source_stride,
-                        .result_stride = result_stride,
-                        .sources = std::min(kDepth, part - c),
-                        .results = results},
-                       to);
-        }
-      part_begin += part;
-    }
+  struct Chunk {
+    std::int64_t channel, channels;
+  };
+  std::vector<Chunk> chunks;
+  std::int64_t channel = 0;
+  for (std::int64_t part : parts_) {
+    for (std::int64_t c = 0; c < part; c += kDepth) chunks.push_back({channel + c, std::min(kDepth, part - c)});
+    channel += part;
+  }
+  for (std::int64_t tap = 0; tap < volume; ++tap) {
+    const std::int64_t t = forward ? tap : volume - 1 - tap;
+    const std::int64_t at =
+        t / plane * strides[0] + t % plane / weights_[2] * strides[1] + t % weights_[2] * strides[2];
+    auto square = [&](std::int64_t b, std::size_t c) {
+      const std::int64_t from = at + chunks[c].channel * source_stride + (channel_ + b * kTileRows) * result_stride;
+      pack_weights({.data = weights.data + from * dtype_bytes(weights.dtype),
+                    .bf16 = weights.dtype == DType::kBF16,
+                    .source_stride = source_stride,
+                    .result_stride = result_stride,
+                    .sources = chunks[c].channels,
+                    .results = std::min(kTileRows, channels_ - b * kTileRows)},
+                   packed + block_begin(b) + (static_cast<std::int64_t>(c) * volume + tap) * kWeightsStep);
+    };
+    if (forward)  // in the order of memory
+      for (std::size_t c = 0; c < chunks.size(); ++c)
+        for (std::int64_t b = first; b < past; ++b) square(b, c);
+    else
+      for (std::int64_t b = first; b < past; ++b)
+        for (std::size_t c = 0; c < chunks.size(); ++c) square(b, c);
   }
 }
 
@@ -130,7 +141,7 @@ Convolution::Column Convolution::column(const StepSize& size) const {
 
 Convolution::Buffers Convolution::buffers(const Box& dst, std::byte* workspace) const {
   constexpr std::int64_t kMostBytes = 32 << 20;
-  for (std::int64_t voxels = kStepVoxels;; voxels /= 2) {
+  for (std::int64_t voxels = pair_bytes() > kRoundBytes ? kLargeWeightsVoxels : kStepVoxels;; voxels /= 2) {
     Buffers b{};
     b.step = step_size({dst.extent[1], dst.extent[2], dst.extent[3]}, voxels);
     const Column whole = column(b.step), last = column({1, b.step.h, dst.extent[3] % b.step.w});
@@ -225,17 +236,22 @@ void Convolution::run_step(const ConvolutionCall& call, const Step& step, const 
                 .tap_count = taps(),
                 .weights = {nullptr, nullptr},
                 .sums = b.sums};
-  for (std::int64_t channel = 0; channel < call.dst.extent()[4]; channel += 2 * kTileRows) {
+  auto multiply = [&](std::int64_t channel, std::int64_t first_tile, std::int64_t past_tile) {
     const std::int64_t block = call.first_block + channel / kTileRows;
     p.weights[0] = call.packed + block_begin(block);
     p.weights[1] = channel + kTileRows < call.dst.extent()[4] ? call.packed + block_begin(block + 1) : nullptr;
-    for (std::int64_t t = 0; t < tiles; t += round_tiles) {
-      const std::int64_t past = std::min(t + round_tiles, tiles);
-      for (std::int64_t u = 0; u < units; u += round_units)
-        multiply_taps(p, t, past, u, std::min(u + round_units, units));
-      store(call.dst, step, channel, c, t, past, b);
-    }
-  }
+    for (std::int64_t u = 0; u < units; u += round_units)
+      multiply_taps(p, first_tile, past_tile, u, std::min(u + round_units, units));
+    store(call.dst, step, channel, c, first_tile, past_tile, b);
+  };
+  const std::int64_t channels = call.dst.extent()[4];
+  const bool all_stay = ceil_div(channels, 2 * kTileRows) * pair_bytes() <= kCachedBytes;
+  const std::int64_t channels_at_once = all_stay ? channels : 2 * kTileRows;
+  for (std::int64_t first = 0; first < channels; first += channels_at_once)
+    for (std::int64_t t = 0; t < tiles; t += round_tiles)
+      for (std::int64_t channel = first; channel < std::min(first + channels_at_once, channels);
+           channel += 2 * kTileRows)
+        multiply(channel, t, std::min(t + round_tiles, tiles));
 }
 
 void Convolution::run(const ConvolutionCall& call) const {

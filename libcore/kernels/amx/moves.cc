@@ -26,12 +26,6 @@ VOXSHARD_AMX_INLINE __mmask16 lanes(std::int64_t count) {
 
 alignas(64) constexpr std::uint16_t kNothing[32] = {};
 
-/// 16 words of voxel i as words of 4 bytes.
-VOXSHARD_AMX_INLINE __m512i voxel_words(const VoxelRow& row, std::int64_t i, std::int64_t channel, __mmask16 mask) {
-  const std::uint16_t* from = i >= row.first && i < row.past ? row.data + i * row.stride + channel : kNothing;
-  return _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(mask, from));
-}
-
 VOXSHARD_AMX_INLINE __m512 biased(const std::byte* sums, std::int64_t block, std::int64_t row, const float* bias) {
   return _mm512_add_ps(_mm512_loadu_ps(sums + block * kTileBytes + row * kLineBytes),
                        _mm512_loadu_ps(bias + block * kTileRows));
@@ -45,7 +39,7 @@ VOXSHARD_AMX_TARGET void copy_lines(const VoxelRow& row, std::int64_t from, std:
   const __mmask32 mask = words(left);
   for (std::int64_t i = 0; i < count; ++i) {
     const bool held = from + i >= row.first && from + i < row.past;
-    const std::uint16_t* voxel = row.data + (from + i) * row.stride;
+    const std::uint16_t* voxel = held ? row.data + (from + i) * row.stride : nullptr;
     std::byte* line = to + i * kLineBytes;
     for (std::int64_t c = 0; c < whole; ++c, line += chunk_bytes)
       _mm512_store_si512(line, held ? _mm512_loadu_si512(voxel + c * kDepth) : _mm512_setzero_si512());
@@ -54,25 +48,62 @@ VOXSHARD_AMX_TARGET void copy_lines(const VoxelRow& row, std::int64_t from, std:
   }
 }
 
-VOXSHARD_AMX_TARGET void copy_pairs(const VoxelRow& row, const PairLines& to) {
-  const std::int64_t past = 2 * to.pairs + to.copies - 2;  // lines begin with voxels 0 .. past - 1
-  for (std::int64_t c = 0; c < row.channels; c += kTileRows) {
-    const __mmask16 mask = lanes(row.channels - c);
-    std::byte* block = to.data + c / kTileRows * to.block_bytes;
-    __m512i first = voxel_words(row, 0, c, mask);
-    for (std::int64_t i = 0; i < past; ++i) {
-      const __m512i second = voxel_words(row, i + 1, c, mask);
-      const __m512i line = _mm512_or_si512(first, _mm512_slli_epi32(second, 16));
-      for (std::int64_t k = i % 2; k < to.copies; k += 2) {
-        const std::int64_t q = (i - k) / 2;
-        if (i >= k && q < to.pairs) _mm512_store_si512(block + k * to.copy_bytes + q * kLineBytes, line);
-      }
-      first = second;
+namespace {
+
+/// 32 channels of a voxel, its quarters of 4 in the order 0 4 1 5 2 6 3 7: unpacking two voxels then leaves channels
+/// 0 .. 15 in the one and 16 .. 31 in the other.
+VOXSHARD_AMX_INLINE __m512i voxel_quarters(const VoxelRow& row, std::int64_t i, std::int64_t channel, __mmask32 mask) {
+  const std::uint16_t* from = i >= row.first && i < row.past ? row.data + i * row.stride + channel : kNothing;
+  return _mm512_permutexvar_epi64(_mm512_set_epi64(7, 3, 6, 2, 5, 1, 4, 0), _mm512_maskz_loadu_epi16(mask, from));
+}
+
+struct PairStore {
+  std::byte* at;
+  std::int64_t block_bytes;
+  bool both;
+};
+
+VOXSHARD_AMX_INLINE void store_pair(const PairStore& to, __m512i even, __m512i odd) {
+  _mm512_store_si512(to.at, _mm512_unpacklo_epi16(even, odd));
+  if (to.both) _mm512_store_si512(to.at + to.block_bytes, _mm512_unpackhi_epi16(even, odd));
+}
+
+/// One copy, two, or the three of a window of 3, of which the last is the first one line on.
+template <int kCopies>
+VOXSHARD_AMX_TARGET void copy_pairs_of(const VoxelRow& row, const PairLines& to) {
+  for (std::int64_t c = 0; c < row.channels; c += kDepth) {
+    const __mmask32 mask = words(row.channels - c);
+    PairStore line{to.data + c / kTileRows * to.block_bytes, to.block_bytes, row.channels - c > kTileRows};
+    __m512i first = voxel_quarters(row, 0, c, mask);
+    for (std::int64_t q = 0; q < to.pairs; ++q, line.at += kLineBytes) {
+      const __m512i second = voxel_quarters(row, 2 * q + 1, c, mask), third = voxel_quarters(row, 2 * q + 2, c, mask);
+      store_pair(line, first, second);
+      if constexpr (kCopies > 1) store_pair({line.at + to.copy_bytes, line.block_bytes, line.both}, second, third);
+      if constexpr (kCopies > 2)
+        if (q > 0) store_pair({line.at + 2 * to.copy_bytes - kLineBytes, line.block_bytes, line.both}, first, second);
+      first = third;
     }
+    if constexpr (kCopies > 2)
+      store_pair({line.at + 2 * to.copy_bytes - kLineBytes, line.block_bytes, line.both}, first,
+                 voxel_quarters(row, 2 * to.pairs + 1, c, mask));
   }
 }
 
-VOXSHARD_AMX_TARGET void transpose(const std::byte* from, std::byte* to, std::int64_t to_stride) {
+}  // namespace
+
+void copy_pairs(const VoxelRow& row, const PairLines& to) {
+  if (to.copies == 2) return copy_pairs_of<2>(row, to);
+  if (to.copies == 3) return copy_pairs_of<3>(row, to);
+  for (std::int64_t k = 0; k < to.copies; ++k) {
+    const std::uint16_t* data = row.data != nullptr ? row.data + k * row.stride : nullptr;
+    const VoxelRow moved{data, row.stride, row.first - k, row.past - k, row.channels};
+    PairLines copy = to;
+    copy.data += k * to.copy_bytes;
+    copy_pairs_of<1>(moved, copy);
+  }
+}
+
+VOXSHARD_AMX_TARGET void transpose(const std::byte* from, std::byte* to, std::int64_t to_stride, bool past_cache) {
   __m512i a[16], b[16];
   for (int i = 0; i < 16; ++i) a[i] = _mm512_loadu_si512(from + i * kLineBytes);
   for (int i = 0; i < 16; i += 2) {
@@ -94,7 +125,10 @@ VOXSHARD_AMX_TARGET void transpose(const std::byte* from, std::byte* to, std::in
     b[8 + j] = _mm512_shuffle_i32x4(high, high2, 0x88);
     b[12 + j] = _mm512_shuffle_i32x4(high, high2, 0xdd);
   }
-  for (int i = 0; i < 16; ++i) _mm512_storeu_si512(to + i * to_stride, b[i]);
+  if (past_cache)
+    for (int i = 0; i < 16; ++i) _mm512_stream_si512(reinterpret_cast<__m512i*>(to + i * to_stride), b[i]);
+  else
+    for (int i = 0; i < 16; ++i) _mm512_storeu_si512(to + i * to_stride, b[i]);
 }
 
 namespace {
@@ -134,6 +168,8 @@ VOXSHARD_AMX_TARGET void pack_weights(const WeightSquare& w, std::byte* to) {
   }
   transpose(to, to, kLineBytes);
 }
+
+void end_past_cache() { _mm_sfence(); }
 
 VOXSHARD_AMX_TARGET void store_bf16(const std::byte* sums, std::int64_t rows, const float* bias, std::int64_t channels,
                                     std::uint16_t* to, std::int64_t stride) {

@@ -7,10 +7,6 @@ namespace voxshard::amx {
 /// process keep tiles; asked once. Nothing else of this room may be called where it is false.
 bool available();
 
-/// True when the kernels of this room equal obvious loops on a small case; computed once, at the first question.
-/// Whoever uses the room asks before. False where available() is false.
-bool agrees();
-
 /// All eight tiles as 16 rows of 64 bytes, until it goes; then no tile is configured, which other libraries' code in
 /// the same thread expects.
 class TileScope {

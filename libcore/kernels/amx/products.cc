@@ -80,8 +80,6 @@ VOXSHARD_AMX_TARGET void groups(const GroupProducts& p, std::int64_t first, std:
   begin<kA, kB>(p.sums, zero);
   for (std::int64_t g = first; g < past; ++g) {
     const std::byte* x = p.x[g];
-    for (std::int64_t line = 0; line < 8; ++line)
-      _mm_prefetch(p.next_sums + ((g - first) * 8 + line) * kLineBytes, _MM_HINT_T0);
     multiply<kA, kB>(p.d_y[0] + g * kTileBytes, kA > 1 ? p.d_y[1] + g * kTileBytes : nullptr, x + p.offsets[0],
                      kB > 1 ? x + p.offsets[1] : nullptr);
   }

@@ -13,23 +13,23 @@ inline constexpr std::int64_t kTileRows = 16, kTileBytes = 1024, kLineBytes = 64
 /// bf16 values that one A row, or one B column, contracts over.
 inline constexpr std::int64_t kDepth = 32;
 
-/// B tiles of two blocks of result channels take turns: one stream is read faster than two.
+/// From a B tile of weights to the next of the same block: two blocks of result channels take turns.
 inline constexpr std::int64_t kWeightsStep = 2 * kTileBytes;
 
+/// Lines of voxels that each tap fetches into the level-1 cache for the next unit: the three taps of a row need 18.
 inline constexpr std::int64_t kAheadLines = 6;
 
 /// Products of a convolution: tiles of 16 voxels by one or two blocks of 16 result channels.
 struct TapProducts {
   const std::byte* const* voxels;  // [kd][tiles]: the first line of each tile in the plane of kd, chunk 0, tap 0
-  std::int64_t tiles;              // a multiple of nothing: an odd last tile stands alone
+  std::int64_t tiles;              // of which an odd last one stands alone
   std::int64_t planes;             // kd = 0 .. planes - 1
   std::int64_t chunk_bytes;        // from a chunk of 32 channels to the next
   const std::int64_t* taps;        // bytes that each tap of a plane moves
   const std::int64_t* ahead;       // bytes to the kAheadLines lines that each tap fetches of the next unit
   std::int64_t tap_count;
-  const std::byte*
-      weights[2];   // B tiles [chunk][kd][tap], kWeightsStep apart; the second is null when one block is left
-  std::byte* sums;  // C tiles [tile][2]
+  const std::byte* weights[2];  // B tiles [chunk][kd][tap], kWeightsStep apart; the second is null for one block
+  std::byte* sums;              // C tiles [tile][2]
 };
 /// sums (+)= over the units (chunk, kd) [first, past) of chunk-major order, for tiles [first_tile, past_tile), of which
 /// the first is even; `first` 0 begins at zero.
@@ -39,12 +39,11 @@ void multiply_taps(const TapProducts& p, std::int64_t first_tile, std::int64_t p
 /// Products of a weight gradient for one tap: one or two blocks of 16 channels of d_y by one or two of x, over groups
 /// of 32 voxels.
 struct GroupProducts {
-  const std::byte* d_y[2];     // A tiles [group]; the second may be null
-  const std::byte* const* x;   // [group]: the first pair of the group, of block 0 and tap 0
-  std::int64_t offsets[2];     // bytes to add for each block of x and this tap
-  int x_blocks;                // 1 or 2
-  std::byte* sums;             // C tiles [d_y block][x block] of 16 channels of d_y by 16 of x
-  const std::byte* next_sums;  // of the next call, to be fetched meanwhile
+  const std::byte* d_y[2];    // A tiles [group]; the second may be null
+  const std::byte* const* x;  // [group]: the first pair of the group, of block 0 and tap 0
+  std::int64_t offsets[2];    // bytes to add for each block of x and this tap
+  int x_blocks;               // 1 or 2
+  std::byte* sums;            // C tiles [d_y block][x block] of 16 channels of d_y by 16 of x
 };
 /// sums (+)= over groups [first, past); `zero` begins at zero.
 void multiply_groups(const GroupProducts& p, std::int64_t first, std::int64_t past, bool zero);
@@ -65,8 +64,10 @@ struct PairLines {
   std::int64_t pairs, copies, copy_bytes, block_bytes;
 };
 void copy_pairs(const VoxelRow& row, const PairLines& to);
-/// to[j][i] = from[i][j], 16 x 16 words of 4 bytes; a row of `to` is to_stride bytes.
-void transpose(const std::byte* from, std::byte* to, std::int64_t to_stride);
+/// to[j][i] = from[i][j], 16 x 16 words of 4 bytes; a row of `to` is to_stride bytes. `past_cache`: `to` and its rows
+/// are on 64 bytes and are not read soon; end_past_cache() follows before another thread may read them.
+void transpose(const std::byte* from, std::byte* to, std::int64_t to_stride, bool past_cache = false);
+void end_past_cache();
 
 /// 32 source channels by 16 result channels of one tap; strides in elements, one of them is 1; f32 or bf16.
 struct WeightSquare {

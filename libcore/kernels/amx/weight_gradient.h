@@ -61,8 +61,11 @@ class WeightGradient {
   Buffers buffers(const ChannelRange& range, const Box& d_y, std::int64_t step_voxels, std::byte* workspace) const;
   void read_x(const WeightGradientCall& call, const Step& step, std::int64_t d, const Planes& p, std::byte* to) const;
   void read_d_y(const WeightGradientCall& call, const Step& step, const Planes& p, std::byte* to) const;
-  void add_step(const WeightGradientCall& call, const Step& step, bool first_step, const Buffers& b) const;
-  void write(const WeightGradientCall& call, const Buffers& b) const;
+  void add_step(const WeightGradientCall& call, const Step& step, bool first_step, bool last_step,
+                const Buffers& b) const;
+  /// The sums of two by two blocks, from channel blocks `in` and `out` on, to their place in d_w.
+  void write(const WeightGradientCall& call, std::int64_t tap, std::int64_t in, std::int64_t out,
+             const std::byte* sums) const;
 
   Window window_;  // lifted
   Shape weights_;  // of rank 5

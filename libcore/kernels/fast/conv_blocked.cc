@@ -33,10 +33,10 @@ class BlockedConv : public Kernel {
   std::string code() const override { return code_; }
   std::int64_t packed_bytes() const override { return conv_.packed_bytes(); }
   int packed_input() const override { return static_cast<int>(sources_); }
-  std::int64_t pack_tasks() const override { return conv_.out_blocks(); }
+  std::int64_t pack_tasks() const override { return ceil_div(conv_.out_blocks(), kBlocksPerTask); }
   void pack(const TensorView& weights, std::byte* packed, std::int64_t task) const override {
     ensure(weights.extent() == weights_, "packed weights have the shape of the convolution");
-    conv_.pack(weights, task, task + 1, packed);
+    conv_.pack(weights, task * kBlocksPerTask, std::min((task + 1) * kBlocksPerTask, conv_.out_blocks()), packed);
   }
 
   std::int64_t workspace_bytes(const KernelCall& call) const override {
@@ -54,6 +54,8 @@ class BlockedConv : public Kernel {
   }
 
  private:
+  static constexpr std::int64_t kBlocksPerTask = 4;  // several walk the weights in the order of memory
+
   std::size_t sources_;
   Shape weights_;
   Convolution conv_;
