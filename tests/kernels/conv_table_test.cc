@@ -89,7 +89,8 @@ TEST(ConvTable, TransformsAreTakenByGlobalShapeAndTypeAndByExactNever) {
     EXPECT_EQ(choose_conv(wide(pass, 16, 32, 8)) == ConvKernel::kWinograd2, pass == ConvPass::kWeightGrad)
         << "which has none to transform";
     EXPECT_NE(choose_conv(wide(pass, 16, 32, 7)), ConvKernel::kWinograd2);
-    ConvUse image{.pass = pass, .window = window_of(2, 3, 1, 1, 1, 1), .weights = {3, 3, 64, 64}, .over = {1, 40, 32, 64}};
+    ConvUse image{
+        .pass = pass, .window = window_of(2, 3, 1, 1, 1, 1), .weights = {3, 3, 64, 64}, .over = {1, 40, 32, 64}};
     EXPECT_EQ(choose_conv(image), ConvKernel::kWinograd4);
     image.over[2] = 20;
     EXPECT_EQ(choose_conv(image), choose_conv(image, Convolution::kExact));
@@ -145,7 +146,8 @@ void compare_with_reference(ConvKernel kernel, ConvUse use, const Case& c, std::
   use.slices = slices;
   run_kernel(*make_conv(KernelSet::kFast, kernel, use), inputs, fast.view);
   if (integers) return expect_same_bits(slow.view, fast.view, what);
-  const double terms = static_cast<double>(use.pass == ConvPass::kWeightGrad ? result.count() : c.window.volume() * c.ci);
+  const double terms =
+      static_cast<double>(use.pass == ConvPass::kWeightGrad ? result.count() : c.window.volume() * c.ci);
   expect_close(slow.view, fast.view, type == DType::kBF16 ? 0x1.8p-8 : 0x1p-21 * (4 + std::sqrt(terms)), what);
 }
 

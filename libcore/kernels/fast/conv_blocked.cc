@@ -137,8 +137,8 @@ std::unique_ptr<Kernel> make_amx(const ConvUse& use) {
   if (!amx::applies(use.window)) return make_amx_patches(use);
   if (use.pass == ConvPass::kWeightGrad) {
     using Gradient = amx::WeightGradient;
-    return std::make_unique<BlockedWeightGrad<Gradient>>(
-        use, Gradient({.window = use.window, .weights = use.weights}), kAmxCode);
+    return std::make_unique<BlockedWeightGrad<Gradient>>(use, Gradient({.window = use.window, .weights = use.weights}),
+                                                         kAmxCode);
   }
   amx::Convolution conv({.window = use.window,
                          .weights = use.weights,

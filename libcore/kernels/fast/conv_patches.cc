@@ -1,5 +1,5 @@
-// Convolutions with kernel == stride (up-convolutions) in bf16 as one product of AMX tiles per slab: each window is a row
-// of K * C values, gathered before or scattered behind the product.
+// Convolutions with kernel == stride (up-convolutions) in bf16 as one product of AMX tiles per slab: each window is a
+// row of K * C values, gathered before or scattered behind the product.
 #include <algorithm>
 #include <optional>
 
@@ -136,7 +136,8 @@ class PatchConv : public Kernel {
   /// A value per channel of d_x, once per tap.
   TensorView repeated(const TensorView& bias, std::byte* to) const {
     const TensorView all = dense_view(to, DType::kF32, Box::whole({rows_.weights()[3]}));
-    for (std::int64_t i = 0; i < all.count(); ++i) all.as<float>()[i] = static_cast<float>(load(bias, i % bias.count()));
+    for (std::int64_t i = 0; i < all.count(); ++i)
+      all.as<float>()[i] = static_cast<float>(load(bias, i % bias.count()));
     return all;
   }
 

@@ -1,5 +1,5 @@
-// A weight gradient of kernels/winograd or kernels/amx, one range of channels after the other, so that the workspace stays
-// within its bound.
+// A weight gradient of kernels/winograd or kernels/amx, one range of channels after the other, so that the workspace
+// stays within its bound.
 #pragma once
 
 #include <algorithm>

@@ -90,8 +90,8 @@ Dims winograd_grain(const ConvUse& use) {
 constexpr std::int64_t kLeastChannels = 16;  // a block; fewer leave lanes empty
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 
-/// Where bf16 is multiplied natively direct kernels are faster; where an axis has fewer voxels, of volumes or of images,
-/// transforming the weights outweighs the products saved (tests/bench/winograd_bench.cc).
+/// Where bf16 is multiplied natively direct kernels are faster; where an axis has fewer voxels, of volumes or of
+/// images, transforming the weights outweighs the products saved (tests/bench/winograd_bench.cc).
 bool winograd_pays(const ConvUse& use, std::int64_t least_of_volumes, std::int64_t least_of_images) {
   const Shape w = fast::conv_weights(use.weights);
   if (use.over.empty() || (use.dtype == DType::kBF16 && cpu_has_native_bf16())) return false;
@@ -131,11 +131,8 @@ bool amx_pays(const ConvUse& use) {
 }
 
 constexpr ConvRow amx_row(ConvPass pass) {
-  return {.kernel = ConvKernel::kAmx,
-          .pass = pass,
-          .runs = fast::amx_applies,
-          .pays = amx_pays,
-          .make = fast::make_amx};
+  return {
+      .kernel = ConvKernel::kAmx, .pass = pass, .runs = fast::amx_applies, .pays = amx_pays, .make = fast::make_amx};
 }
 
 constexpr ConvRow kRows[] = {
