@@ -75,8 +75,9 @@ void add_model_options(CLI::App& app, ModelArgs& a, bool fixed_data) {
   app.add_option("--norm-scope", a.norm_scope, "all: batch norm over the whole batch; replica: over each replica's part")
       ->check(one_of({"all", "replica"}))->capture_default_str()->group(cut);
   app.add_option("--recompute", a.recompute,
-                 "What the backward pass makes again instead of keeping: norms, upsampling (and norms), levels (all but skips)")
-      ->check(one_of(recomputes))->capture_default_str()->group(cut);
+                 "What the backward pass makes again instead of keeping: none, norms, upsampling (and norms), levels (all but skips); "
+                 "default: norms, of RetinaNet none")
+      ->check(one_of(recomputes))->group(cut);
   app.add_option("--thinnest-slab", a.thinnest_slab,
                  "Deep levels whose parts have fewer planes are cut over fewer cores; 0: never")
       ->check(CLI::Range(0, 1 << 20))->capture_default_str()->group(cut);
@@ -131,7 +132,7 @@ ModelSpec model_spec(const ModelArgs& a, std::int64_t batch) {
   if (a.replicas < 1 || a.replicas > 4096) throw Error(ErrorKind::kConfig, "[config] --replicas must be 1 to 4096, got " + std::to_string(a.replicas));
   spec.cut.mesh.replicas = a.replicas;
   spec.norm_over_replica = a.norm_scope == "replica";
-  spec.cut.recompute = recompute_from_name(a.recompute);
+  if (!a.recompute.empty()) spec.cut.recompute = recompute_from_name(a.recompute);
   spec.cut.thinnest_slab = a.thinnest_slab;
   spec.cut.convolution = convolution_from_name(a.convolution);
   apply_tpu_config(a, batch, spec);

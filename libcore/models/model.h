@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "libcore/graph/builder.h"
+#include "libcore/graph/recompute.h"
 
 namespace voxshard {
 
@@ -105,6 +106,8 @@ struct Model {
   Graph (*build)(const std::any& config, const GraphOptions& options, const OpTable& ops) = nullptr;
   /// What the extents of a prediction are rounded up to; null: 1.
   std::int64_t (*multiple)(const std::any& config) = nullptr;
+  /// What its backward pass usually makes again: where that costs little of a step.
+  Recompute recompute = Recompute::kNone;
   std::vector<std::string> targets = {};  // of the loss, cut where they divide; empty: "labels", cut as the image
 };
 

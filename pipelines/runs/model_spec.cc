@@ -19,7 +19,8 @@ std::vector<PlacedInput> placed_targets(const Model& model, const InputPlacement
 ModelSpec usual_spec(const std::shared_ptr<const Model>& model) {
   return {.model = model,
           .cut = {.mesh = {.partition = Dims::filled(model->spatial_axes + 2, 1)},
-                  .inputs = placed_targets(*model, {.kind = InputPlacement::Kind::kWhereDivisible})}};
+                  .inputs = placed_targets(*model, {.kind = InputPlacement::Kind::kWhereDivisible}),
+                  .recompute = model->recompute}};
 }
 
 ModelSpec retinanet_spec(const RetinaNetConfig& config) {

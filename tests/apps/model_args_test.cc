@@ -43,12 +43,11 @@ TEST(ModelArgs, AModelHandedInHasItsFieldsAsOptions) {
 }
 
 TEST(ModelArgs, NothingGivenIsTheUsualModel) {
-  const auto recomputing = [](ModelSpec spec) {
-    spec.cut.recompute = Recompute::kNorms;  // the one choice of the command line
-    return to_json(spec);
-  };
-  EXPECT_EQ(to_json(spec_of(model_table(), {})), recomputing({}));
-  EXPECT_EQ(to_json(spec_of(model_table(), {"--model=retinanet"})), recomputing(retinanet_spec({})));
+  EXPECT_EQ(to_json(spec_of(model_table(), {})), to_json(usual_spec(model_table().front())));
+  EXPECT_EQ(spec_of(model_table(), {}).cut.recompute, Recompute::kNorms);
+  EXPECT_EQ(spec_of(model_table(), {"--recompute=none"}).cut.recompute, Recompute::kNone);
+  EXPECT_EQ(to_json(spec_of(model_table(), {"--model=retinanet"})), to_json(retinanet_spec({})));
+  EXPECT_EQ(retinanet_spec({}).cut.recompute, Recompute::kNone) << "its residual sums would be made again and again";
   EXPECT_EQ(spec_of(model_table(), {"--model=retinanet", "--variant=legacy"}).as<RetinaNetConfig>().classes, 90);
   EXPECT_EQ(
       spec_of(model_table(), {"--classes=5", "--model=retinanet", "--variant=legacy"}).as<RetinaNetConfig>().classes,
