@@ -47,6 +47,18 @@ TEST(ModelSpec, ComesBackFromJson) {
   }
 }
 
+TEST(ModelSpec, TheConvolutionIsKeptAndACheckpointFromBeforeItIsExact) {
+  ModelSpec spec = unusual();
+  nlohmann::json json = to_json(spec);
+  EXPECT_EQ(model_spec_from_json(json).cut.convolution, Convolution::kFast);
+  spec.cut.convolution = Convolution::kExact;
+  EXPECT_EQ(model_spec_from_json(to_json(spec)).cut.convolution, Convolution::kExact);
+  json.erase("convolution");
+  EXPECT_EQ(model_spec_from_json(json).cut.convolution, Convolution::kExact) << "it was trained with direct sums";
+  json["convolution"] = "sloppy";
+  expect_error(ErrorKind::kCheckpoint, "expected fast, exact", [&] { model_spec_from_json(json); });
+}
+
 TEST(ModelSpec, WhateverIsBrokenInACheckpointIsACheckpointError) {
   for (const auto& [key, value] : std::vector<std::pair<std::string, nlohmann::json>>{{"base_filters", "many"},
                                                                                       {"norm", "loud"},
