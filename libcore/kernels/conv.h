@@ -23,32 +23,20 @@ void conv_forward(std::span<const TensorView> x, const TensorView& w, const Tens
 /// d_x[n,i,ci] = bias[ci] + sum over (k, o) with o*stride - pad_lo + k*dilation = i of d_y[n,o,co] * w[k,ci,co].
 void conv_input_grad(const TensorView& d_y, const TensorView& w, const TensorView* bias, const TensorView& d_x,
                      const Window& window);
-/// d_w[k,ci,co] = sum over n and o in d_y.box of x[n, o*stride - pad_lo + k*dilation, ci] * d_y[n,o,co]; overwrites d_w.
+/// d_w[k,ci,co] = sum over n and o in d_y.box of x[n, o*stride - pad_lo + k*dilation, ci] * d_y[n,o,co]; overwrites
+/// d_w.
 void conv_weight_grad(const TensorView& x, const TensorView& d_y, const TensorView& d_w, const Window& window);
 
 }  // namespace voxshard::reference
 
 namespace voxshard {
 
-/// Kernels with inputs {x..., w[, bias]} -> y, {d_y, w[, bias]} -> d_x, {x, d_y} -> d_w (f32). `weights` is the full shape
-/// (KD, KH, KW, Ci, Co) of w, `dtype` that of the activations. A forward convolution reads `parts` inputs side by side in
-/// Ci; an input gradient computes the channels [channel, channel + d_x channels) of Ci. The fast set computes bf16 natively where the CPU does
-/// (AVX-512 bf16, AMX) and otherwise in f32 on converted copies; each result element is the same for any block it is
-/// computed in.
-/// The kernel is the one that conv_table.h has for any extents.
-std::unique_ptr<Kernel> make_conv_forward(KernelSet set, const Window& window, const Shape& weights, DType dtype,
-                                          std::size_t parts = 1);
-/// `channels` of Ci, from `channel` on; -1: all.
-std::unique_ptr<Kernel> make_conv_input_grad(KernelSet set, const Window& window, const Shape& weights, DType dtype,
-                                             std::int64_t channel = 0, std::int64_t channels = -1);
-std::unique_ptr<Kernel> make_conv_weight_grad(KernelSet set, const Window& window, const Shape& weights, DType dtype);
-
 /// True when this CPU (and ONEDNN_MAX_CPU_ISA) multiplies bf16 natively.
 bool cpu_has_native_bf16();
 /// "oneDNN 2.7.2": what the fast convolutions call.
 std::string kernel_library_version();
-/// "avx2": the newest that the library uses on this processor; ONEDNN_MAX_CPU_ISA lowers it. Sums may be added in another
-/// order with another set.
+/// "avx2": the newest that the library uses on this processor; ONEDNN_MAX_CPU_ISA lowers it. Sums may be added in
+/// another order with another set.
 std::string kernel_instruction_set();
 
 }  // namespace voxshard

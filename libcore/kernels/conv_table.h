@@ -24,14 +24,14 @@ enum class ConvPass : std::uint8_t { kForward, kInputGrad, kWeightGrad };
 struct ConvUse {
   ConvPass pass = ConvPass::kForward;
   Window window;
-  Shape weights;               // (K..., Ci, Co) of w, whole
-  Shape over = {};             // what blocks are boxes of: y, d_x or d_y; empty: not known
-  DType dtype = DType::kF32;   // of the activations
-  std::size_t parts = 1;       // forward: x that lie side by side in Ci
+  Shape weights;                                 // (K..., Ci, Co) of w, whole
+  Shape over = {};                               // what blocks are boxes of: y, d_x or d_y; empty: not known
+  DType dtype = DType::kF32;                     // of the activations
+  std::size_t parts = 1;                         // forward: x that lie side by side in Ci
   std::vector<std::int64_t> part_channels = {};  // of each, where there are several; empty: not known
-  std::int64_t channel = 0;    // input gradient: the channels of Ci that it computes
-  std::int64_t channels = -1;  // -1: all
-  std::int64_t slices = 1;     // of the channels that it computes (of d_w: Co), equal; each is a kernel of its own
+  std::int64_t channel = 0;                      // input gradient: the channels of Ci that it computes
+  std::int64_t channels = -1;                    // -1: all
+  std::int64_t slices = 1;  // of the channels that it computes (of d_w: Co), equal; each is a kernel of its own
 };
 
 struct ConvRow {
@@ -71,8 +71,10 @@ bool conv_runs(ConvKernel kernel, const ConvUse& use);
 /// The grain of blocks with that kernel; empty: none.
 Dims conv_grain(ConvKernel kernel, const ConvUse& use);
 
-/// With slices blocks may be some of them (boxes of their channels; of a weight gradient channels of d_y) or all.
-/// Errors: kConfig when `kernel` does not compute this use here (it was chosen on another processor).
+/// Kernels with inputs {x..., w[, bias]} -> y, {d_y, w[, bias]} -> d_x, {x, d_y} -> d_w (f32); each result element is
+/// the same for any block it is computed in. With slices blocks may be some of them (boxes of their channels; of a
+/// weight gradient channels of d_y) or all. Errors: kConfig when `kernel` does not compute this use here (it was chosen
+/// on another processor).
 std::unique_ptr<Kernel> make_conv(KernelSet set, ConvKernel kernel, const ConvUse& use);
 
 }  // namespace voxshard

@@ -1,4 +1,4 @@
-// What bench_winograd and bench_amx measure with: clocks, memory on huge pages, the operands of a layer, today's
+// What bench_winograd and bench_amx measure with: clocks, memory on huge pages, the operands of a layer, the direct
 // kernels on them, errors against f64 on a sample.
 #pragma once
 
@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "libcore/base/rng.h"
-#include "libcore/kernels/conv.h"
 #include "libcore/kernels/winograd/routines.h"
+#include "tests/kernels/direct_conv.h"
 
 namespace voxshard::bench {
 

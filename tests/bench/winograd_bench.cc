@@ -1,4 +1,4 @@
-// The Winograd kernels beside today's direct ones, per 3x3x3 layer of the reference U-Net, f32, in one run.
+// The Winograd kernels beside the direct ones, per 3x3x3 layer of the reference U-Net, f32, in one run.
 //
 //   bench_winograd [--size 64] [--base 32] [--threads 1] [--rounds 3] [--tile 4] [--layer 64->64] [--bf16] [--2d]
 //   [--avx2]
@@ -10,107 +10,17 @@
 
 #include <hwy/highway.h>
 
-#include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <string>
 #include <vector>
 
+#include "libcore/kernels/conv.h"
 #include "libcore/kernels/winograd/convolution.h"
 #include "libcore/kernels/winograd/weight_gradient.h"
-#include "tests/bench/layer.h"
+#include "tests/bench/beside_direct.h"
 
 namespace voxshard::bench {
 namespace {
-
-/// Seconds by round.
-struct Rounds {
-  std::vector<double> direct, fast;
-};
-
-/// Both kernels in turn, after one run of the direct one that does not count; of Winograd the better of two.
-Rounds measure_rounds(const Options& o, const Direct& direct, const std::function<void(int)>& fast) {
-  const auto slow = [&](int t) { direct.run(t); };
-  Rounds rounds;
-  timed(o.threads, slow);
-  for (int r = 0; r < o.rounds; ++r) {
-    rounds.direct.push_back(timed(o.threads, slow));
-    const double first = timed(o.threads, fast);
-    rounds.fast.push_back(std::min(first, timed(o.threads, fast)));
-  }
-  return rounds;
-}
-
-void report(const Layer& l, const char* kind, const Rounds& rounds, double pack_seconds, std::int64_t workspace,
-            double error, double peak) {
-  const auto& [direct, fast] = rounds;
-  std::vector<double> ratios;
-  for (std::size_t i = 0; i < direct.size(); ++i) ratios.push_back(direct[i] / fast[i]);
-  const double rate = l.flops / l.options.threads / median(fast);
-  std::printf(
-      "%4ld->%-4ld %3ld^%d %-10s %8.2f ms %6.0f | direct %6.0f | ratio %5.2f | of peak %4.2f | pack %6.2f ms | %5.1f "
-      "MiB | %.1e\n",
-      l.ci, l.co, l.size, l.options.rank, kind, median(fast) * 1e3, rate * 1e-9,
-      l.flops / l.options.threads / median(direct) * 1e-9, median(ratios), rate / peak, pack_seconds * 1e3,
-      static_cast<double>(workspace) / (1 << 20), error);
-  std::fflush(stdout);
-}
-
-void measure_convolution(Layer& l, winograd::Direction direction, double peak) {
-  const Options& o = l.options;
-  const bool turned = direction == winograd::Direction::kInputGrad;
-  const TensorView src = turned ? l.d_y_view : l.x_view;
-  const Memory& dst = turned ? l.d_x : l.y;
-  const winograd::Convolution conv(
-      {.window = l.window, .weights = l.w.shape(), .tile = Dims::filled(3, o.tile), .direction = direction});
-  Memory packed(DType::kU8, {conv.packed_bytes()});
-  const double pack_seconds = timed(1, [&](int) { conv.pack(l.w.view(), 0, conv.out_blocks(), packed.data()); });
-  std::vector<Memory> workspaces;
-  for (int t = 0; t < o.threads; ++t)
-    workspaces.emplace_back(DType::kU8, Shape{conv.workspace_bytes(conv.out_blocks())});
-  auto fast = [&](int t) {
-    conv.run({.src = {&src, 1},
-              .dst = dst.view().sub(l.part(dst.view().box, t)),
-              .packed = packed.data(),
-              .workspace = workspaces[static_cast<std::size_t>(t)].data()});
-  };
-  const DType type = dst.dtype();
-  const Direct direct(l,
-                      turned ? make_conv_input_grad(KernelSet::kFast, l.window, l.w.shape(), type)
-                             : make_conv_forward(KernelSet::kFast, l.window, l.w.shape(), type),
-                      {src, l.w.view()}, dst, false);
-  const Rounds rounds = measure_rounds(o, direct, fast);
-  report(l, turned ? "input grad" : "forward", rounds, pack_seconds, conv.workspace_bytes(conv.out_blocks()),
-         sample_error(l, src, dst.view(), turned), peak);
-}
-
-void measure_gradient(Layer& l, double peak) {
-  const Options& o = l.options;
-  const winograd::WeightGradient grad({.window = l.window, .weights = l.w.shape(), .tile = Dims::filled(3, o.tile)});
-  std::int64_t bytes = 0;
-  for (const auto& range : grad.tasks()) bytes = std::max(bytes, grad.workspace_bytes(range));
-  std::vector<Memory> workspaces, sums;
-  for (int t = 0; t < o.threads; ++t) {
-    workspaces.emplace_back(DType::kU8, Shape{bytes});
-    sums.emplace_back(DType::kF32, l.d_w.shape());
-  }
-  auto fast = [&](int t) {
-    for (const auto& range : grad.tasks())
-      grad.run({.x = {&l.x_view, 1},
-                .d_y = l.d_y_view.sub(l.part(l.inner(l.co), t)),
-                .d_w = sums[static_cast<std::size_t>(t)].view(),
-                .range = range,
-                .workspace = workspaces[static_cast<std::size_t>(t)].data()});
-  };
-  const Direct direct(l, make_conv_weight_grad(KernelSet::kFast, l.window, l.w.shape(), l.x.dtype()),
-                      {l.x_view, l.d_y_view.sub(l.inner(l.co))}, l.d_w, true);
-  const Rounds rounds = measure_rounds(o, direct, fast);
-  for (std::int64_t i = 0; i < l.d_w.count(); ++i) {
-    l.d_w.as<float>()[i] = 0;
-    for (const Memory& sum : sums) l.d_w.as<float>()[i] += sum.as<float>()[i];
-  }
-  report(l, "weight grad", rounds, 0, bytes, gradient_sample_error(l), peak);
-}
 
 void measure(const Options& o) {
   const double peak = peak_flops();
@@ -131,9 +41,12 @@ void measure(const Options& o) {
   for (const Row& row : rows) {
     if (!o.layer.empty() && o.layer != std::to_string(row.ci) + "->" + std::to_string(row.co)) continue;
     Layer l(o, row.size, row.ci, row.co);
-    measure_convolution(l, winograd::Direction::kForward, peak);
-    measure_convolution(l, winograd::Direction::kInputGrad, peak);
-    measure_gradient(l, peak);
+    const Dims tile = Dims::filled(3, o.tile);
+    for (const ConvDirection direction : {ConvDirection::kForward, ConvDirection::kInputGrad})
+      measure_convolution(
+          l, winograd::Convolution({.window = l.window, .weights = l.w.shape(), .tile = tile, .direction = direction}),
+          direction, peak);
+    measure_gradient(l, winograd::WeightGradient({.window = l.window, .weights = l.w.shape(), .tile = tile}), peak);
   }
 }
 

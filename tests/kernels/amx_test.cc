@@ -11,10 +11,7 @@ class Amx : public AmxTest {};
 std::vector<Case> amx_cases() {
   std::vector<Case> all;
   auto add = [&](const Window& w, const Dims& spatial, std::int64_t ci, std::int64_t co, std::int64_t batch = 1) {
-    all.push_back({"k" + to_string(w.kernel) + " lo" + to_string(w.pad_lo) + " hi" + to_string(w.pad_hi) + " x" +
-                       to_string(spatial) + " " + std::to_string(ci) + "->" + std::to_string(co) + " n" +
-                       std::to_string(batch),
-                   w, spatial, ci, co, batch});
+    all.push_back(case_of(w, spatial, ci, co, batch));
   };
   const Window cube = window_of(3, 3, 1, 1, 1, 1);
   for (std::int64_t ci : {1, 16, 32, 33, 64})
@@ -39,45 +36,23 @@ std::vector<Case> amx_cases() {
 void compare_with_reference(const Case& c, DType result, std::int64_t margin, bool integers) {
   const Operands o(c, DType::kBF16, margin, integers);
   const std::string what = c.name + " " + dtype_name(result);
-  const Window window = c.window.lifted();
-  Shape weights = window.kernel;
-  weights.push_back(c.ci);
-  weights.push_back(c.co);
-  const TensorView wide_w{o.w.view.data, o.w.view.dtype, Box::whole(weights), dense_strides(weights)};
-  const Place x = magnitudes(o.x.view.lifted()), d_y = magnitudes(o.d_y.view.lifted()), abs_w = magnitudes(wide_w),
-              abs_bias = magnitudes(o.bias.view);
-  auto compare = [&](const TensorView& got, auto reference) {
-    Place wanted = place(DType::kF64, got.lifted().box), sums = place(DType::kF64, got.lifted().box);
-    reference(wanted.view, false);
-    reference(sums.view, true);
-    if (integers) {
-      const Place stored = place(got.dtype, got.lifted().box);
-      copy(wanted.view, stored.view);
-      expect_same_bits(stored.view, got.lifted(), what);
-    } else {
-      constexpr double kUnits = 64;  // sums of some thousand terms one after another
-      expect_within(wanted.view, got.lifted(), sums.view, kUnits, what);
-    }
+  auto run = [&](ConvPass pass, const TensorView& to) {
+    if (pass == ConvPass::kForward)
+      run_amx({.window = c.window, .weights = c.weights()}, {o.x.view}, o.w.view, &o.bias.view, to);
+    else if (pass == ConvPass::kInputGrad)
+      run_amx({.window = c.window, .weights = c.weights(), .direction = ConvDirection::kInputGrad}, {o.d_y.view},
+              o.w.view, nullptr, to);
+    else
+      run_amx_gradient({.window = c.window, .weights = c.weights()}, {o.x.view}, o.d_y.view, to);
   };
-  Place y = place(result, c.y_box(), margin);
-  run_amx({.window = c.window, .weights = c.weights()}, {o.x.view}, o.w.view, &o.bias.view, y.view);
-  compare(y.view, [&](const TensorView& to, bool sums) {
-    sums ? reference::conv_forward(x.view, abs_w.view, &abs_bias.view, to, window)
-         : reference::conv_forward(o.x.view.lifted(), wide_w, &o.bias.view, to, window);
-  });
-  Place d_x = place(result, c.x_box(), margin);
-  run_amx({.window = c.window, .weights = c.weights(), .direction = amx::Direction::kInputGrad}, {o.d_y.view}, o.w.view,
-          nullptr, d_x.view);
-  compare(d_x.view, [&](const TensorView& to, bool sums) {
-    sums ? reference::conv_input_grad(d_y.view, abs_w.view, nullptr, to, window)
-         : reference::conv_input_grad(o.d_y.view.lifted(), wide_w, nullptr, to, window);
-  });
-  const Place d_w = place(DType::kF32, Box::whole(weights));
-  run_amx_gradient({.window = c.window, .weights = c.weights()}, {o.x.view}, o.d_y.view, d_w.view);
-  compare(d_w.view, [&](const TensorView& to, bool sums) {
-    sums ? reference::conv_weight_grad(x.view, d_y.view, to, window)
-         : reference::conv_weight_grad(o.x.view.lifted(), o.d_y.view.lifted(), to, window);
-  });
+  compare_passes(c, o, result, margin, run,
+                 [&](const TensorView& wanted, const TensorView& got, const TensorView& sums) {
+                   constexpr double kUnits = 64;  // sums of some thousand terms one after another
+                   if (!integers) return expect_within(wanted, got, sums, kUnits, what);
+                   const Place stored = place(got.dtype, got.box);
+                   copy(wanted, stored.view);
+                   expect_same_bits(stored.view, got, what);
+                 });
 }
 
 TEST_F(Amx, EqualsReferenceWithinABoundOfTheSumOfMagnitudes) {
@@ -100,8 +75,8 @@ TEST_F(Amx, WeightsInF32AreRoundedOnce) {
   Place wide = place(DType::kF32, Box::whole(c.weights())), rounded = place(DType::kBF16, Box::whole(c.weights()));
   fill_normal(wide.view, kSeed + 9);
   copy(wide.view, rounded.view);
-  for (auto direction : {amx::Direction::kForward, amx::Direction::kInputGrad}) {
-    const bool forward = direction == amx::Direction::kForward;
+  for (auto direction : {ConvDirection::kForward, ConvDirection::kInputGrad}) {
+    const bool forward = direction == ConvDirection::kForward;
     const amx::ConvolutionSpec spec{.window = c.window, .weights = c.weights(), .direction = direction};
     const Place a = place(DType::kF32, forward ? c.y_box() : c.x_box()), b = place(DType::kF32, a.view.box);
     run_amx(spec, {forward ? o.x.view : o.d_y.view}, wide.view, nullptr, a.view);
@@ -111,31 +86,17 @@ TEST_F(Amx, WeightsInF32AreRoundedOnce) {
 }
 
 TEST_F(Amx, SourcesSideBySideAreOneSourceWithAllChannels) {
-  for (const std::vector<std::int64_t>& channels : {std::vector<std::int64_t>{64, 32}, {20, 16, 3}}) {
+  using Parts = std::vector<std::int64_t>;
+  for (const Parts& channels : {Parts{64, 32}, {20, 16, 3}}) {
     const bool whole_chunks = channels.size() == 2;  // else the order of sums differs, and integers show the rest
-    std::int64_t all = 0;
-    for (std::int64_t part : channels) all += part;
-    const Case c{"parts", window_of(3, 3, 1, 1, 1, 1), {6, 7, 9}, all, 32, 1};
-    const Operands o(c, DType::kBF16, 0, !whole_chunks);
-    std::vector<Place> parts;
-    std::vector<TensorView> views;
-    std::int64_t channel = 0;
-    for (std::int64_t part : channels) {
-      Box box = c.x_box();
-      box.set(4, channel, channel + part);
-      parts.push_back(place(DType::kBF16, box, channel == 0 ? 1 : 0));
-      copy(o.x.view.sub(box), parts.back().view);
-      views.push_back(parts.back().view);
-      channel += part;
-    }
-    Place whole = place(DType::kBF16, c.y_box()), split = place(DType::kBF16, c.y_box());
-    run_amx({.window = c.window, .weights = c.weights()}, {o.x.view}, o.w.view, nullptr, whole.view);
-    run_amx({.window = c.window, .weights = c.weights(), .parts = channels}, views, o.w.view, nullptr, split.view);
-    expect_same_bits(whole.view, split.view, "forward");
-    Place d_w = place(DType::kF32, Box::whole(c.weights())), d_split = place(DType::kF32, Box::whole(c.weights()));
-    run_amx_gradient({.window = c.window, .weights = c.weights()}, {o.x.view}, o.d_y.view, d_w.view);
-    run_amx_gradient({.window = c.window, .weights = c.weights(), .parts = channels}, views, o.d_y.view, d_split.view);
-    expect_same_bits(d_w.view, d_split.view, "weight gradient");
+    expect_parts_are_one_source(
+        channels, DType::kBF16, !whole_chunks,
+        [](const Case& c, const Parts& parts) {
+          return amx::Convolution({.window = c.window, .weights = c.weights(), .parts = parts});
+        },
+        [](const Case& c, const Parts& parts) {
+          return amx::WeightGradient({.window = c.window, .weights = c.weights(), .parts = parts});
+        });
   }
 }
 
@@ -145,6 +106,7 @@ TEST_F(Amx, LeavesNoTilesBehindForTheLibrary) {
   const auto library = make_conv_forward(KernelSet::kFast, c.window, c.weights(), DType::kBF16);
   const Place before = place(DType::kBF16, c.y_box()), after = place(DType::kBF16, c.y_box()),
               ours = place(DType::kBF16, c.y_box());
+  EXPECT_NE(library->code().find("amx"), std::string::npos) << library->code();
   run_kernel(*library, {o.x.view, o.w.view}, before.view);
   run_amx({.window = c.window, .weights = c.weights()}, {o.x.view}, o.w.view, nullptr, ours.view);
   run_kernel(*library, {o.x.view, o.w.view}, after.view);

@@ -1,5 +1,5 @@
 // A convolution of a concat that is never made, and its input gradient part by part: the same bits as with the concat.
-#include "libcore/kernels/conv.h"
+#include "tests/kernels/direct_conv.h"
 #include "tests/kernels/support.h"
 
 namespace voxshard {
@@ -44,7 +44,8 @@ TEST_P(ConvParts, GiveTheBitsOfTheConvolutionOfTheirConcat) {
     const Parts p = parts(type, kernel, stride, margin);
     Place expected = place(type, p.out), got = place(type, p.out);
     const Shape shape = p.weights.view.extent();
-    run_kernel(*make_conv_forward(set, p.window, shape, type), {p.whole.view, p.weights.view, p.bias.view}, expected.view);
+    run_kernel(*make_conv_forward(set, p.window, shape, type), {p.whole.view, p.weights.view, p.bias.view},
+               expected.view);
     run_kernel(*make_conv_forward(set, p.window, shape, type, 2),
                {p.first.view, p.second.view, p.weights.view, p.bias.view}, got.view);
     expect_same_bits(expected.view, got.view, "margin " + std::to_string(margin));
@@ -64,7 +65,8 @@ TEST_P(ConvParts, AnInputGradientOfSomeChannelsIsThatPartOfTheWhole) {
     Box box = p.whole.view.box;
     box.set(4, 0, channels);
     Place part = place(type, box);
-    run_kernel(*make_conv_input_grad(set, p.window, shape, type, channel, channels), {d_y.view, p.weights.view}, part.view);
+    run_kernel(*make_conv_input_grad(set, p.window, shape, type, channel, channels), {d_y.view, p.weights.view},
+               part.view);
     Box slice = box;
     slice.set(4, channel, channel + channels);
     TensorView expected = whole.view.sub(slice);

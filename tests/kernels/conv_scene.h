@@ -2,6 +2,7 @@
 #pragma once
 
 #include "libcore/kernels/conv.h"
+#include "tests/kernels/direct_conv.h"
 #include "tests/kernels/support.h"
 
 namespace voxshard::test {
@@ -51,7 +52,11 @@ inline Case case_of(const Window& w, const Dims& spatial, std::int64_t ci, std::
   return {"k" + to_string(w.kernel) + " s" + to_string(w.stride) + " d" + to_string(w.dilation) + " lo" +
               to_string(w.pad_lo) + " hi" + to_string(w.pad_hi) + " x" + to_string(spatial) + " " + std::to_string(ci) +
               "->" + std::to_string(co) + " n" + std::to_string(batch),
-          w, spatial, ci, co, batch};
+          w,
+          spatial,
+          ci,
+          co,
+          batch};
 }
 
 struct Operands {

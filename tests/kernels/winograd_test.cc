@@ -32,41 +32,20 @@ const std::vector<Dims> kTiles = {{4, 4, 4}, {2, 2, 2}, {2, 4, 2}, {4, 2, 4}};
 void compare_with_reference(const Case& c, const Dims& tile, DType type, std::int64_t margin, bool integers) {
   const Operands o(c, type, margin, integers);
   const std::string what = c.name + " tile " + to_string(tile) + " " + dtype_name(type);
-  const Window window = c.window.lifted();
-  const Shape weights = c.rank() == 2 ? Shape{1, 3, 3, c.ci, c.co} : c.weights();
-  const TensorView wide_w{o.w.view.data, o.w.view.dtype, Box::whole(weights), dense_strides(weights)};
-  const Place x = magnitudes(o.x.view.lifted()), d_y = magnitudes(o.d_y.view.lifted()), abs_w = magnitudes(wide_w),
-              abs_bias = magnitudes(o.bias.view);
-  auto compare = [&](const TensorView& got, auto reference) {
-    Place wanted = place(DType::kF64, got.lifted().box), sums = place(DType::kF64, got.lifted().box);
-    reference(wanted.view, false);
-    reference(sums.view, true);
-    const Place stored = place(got.dtype, got.lifted().box);
-    if (integers && got.dtype == DType::kF32) {
-      copy(wanted.view, stored.view);
-      expect_same_bits(stored.view, got.lifted(), what);
-    } else {
-      expect_within(wanted.view, got.lifted(), sums.view, allowed_units(tile), what);
-    }
+  auto run = [&](ConvPass pass, const TensorView& to) {
+    if (pass == ConvPass::kForward)
+      run_winograd({.window = c.window, .weights = c.weights(), .tile = tile}, {o.x.view}, o.w.view, &o.bias.view, to);
+    else if (pass == ConvPass::kInputGrad)
+      run_winograd({.window = c.window, .weights = c.weights(), .tile = tile, .direction = ConvDirection::kInputGrad},
+                   {o.d_y.view}, o.w.view, nullptr, to);
+    else
+      run_winograd_gradient({.window = c.window, .weights = c.weights(), .tile = tile}, {o.x.view}, o.d_y.view, to);
   };
-  Place y = place(type, c.y_box(), margin);
-  run_winograd({.window = c.window, .weights = c.weights(), .tile = tile}, {o.x.view}, o.w.view, &o.bias.view, y.view);
-  compare(y.view, [&](const TensorView& to, bool sums) {
-    sums ? reference::conv_forward(x.view, abs_w.view, &abs_bias.view, to, window)
-         : reference::conv_forward(o.x.view.lifted(), wide_w, &o.bias.view, to, window);
-  });
-  Place d_x = place(type, c.x_box(), margin);
-  run_winograd({.window = c.window, .weights = c.weights(), .tile = tile, .direction = winograd::Direction::kInputGrad},
-               {o.d_y.view}, o.w.view, nullptr, d_x.view);
-  compare(d_x.view, [&](const TensorView& to, bool sums) {
-    sums ? reference::conv_input_grad(d_y.view, abs_w.view, nullptr, to, window)
-         : reference::conv_input_grad(o.d_y.view.lifted(), wide_w, nullptr, to, window);
-  });
-  const Place d_w = place(DType::kF32, Box::whole(weights));
-  run_winograd_gradient({.window = c.window, .weights = c.weights(), .tile = tile}, {o.x.view}, o.d_y.view, d_w.view);
-  compare(d_w.view, [&](const TensorView& to, bool sums) {
-    sums ? reference::conv_weight_grad(x.view, d_y.view, to, window)
-         : reference::conv_weight_grad(o.x.view.lifted(), o.d_y.view.lifted(), to, window);
+  compare_passes(c, o, type, margin, run, [&](const TensorView& wanted, const TensorView& got, const TensorView& sums) {
+    if (!integers || got.dtype != DType::kF32) return expect_within(wanted, got, sums, allowed_units(tile), what);
+    const Place stored = place(got.dtype, got.box);
+    copy(wanted, stored.view);
+    expect_same_bits(stored.view, got, what);
   });
 }
 
@@ -89,31 +68,16 @@ TEST(Winograd, SmallIntegersAreExactInTilesOfTwo) {
 }
 
 TEST(Winograd, SourcesSideBySideAreOneSourceWithAllChannels) {
-  const Case c{"parts", window_of(3, 3, 1, 1, 1, 1), {6, 7, 9}, 20 + 16 + 3, 18, 1};
-  const Operands o(c, DType::kF32, 0, true);
-  std::vector<Place> parts;
-  std::vector<TensorView> views;
-  std::int64_t channel = 0;
-  for (std::int64_t channels : {20, 16, 3}) {
-    Box box = c.x_box();
-    box.set(4, channel, channel + channels);
-    parts.push_back(place(DType::kF32, box, channel == 20 ? 1 : 0));
-    copy(o.x.view.sub(box), parts.back().view);
-    views.push_back(parts.back().view);
-    channel += channels;
-  }
-  Place whole = place(DType::kF32, c.y_box()), split = place(DType::kF32, c.y_box());
-  run_winograd({.window = c.window, .weights = c.weights(), .tile = {2, 2, 2}}, {o.x.view}, o.w.view, nullptr,
-               whole.view);
-  run_winograd({.window = c.window, .weights = c.weights(), .tile = {2, 2, 2}, .parts = {20, 16, 3}}, views, o.w.view,
-               nullptr, split.view);
-  expect_same_bits(whole.view, split.view, "forward");
-  Place d_w = place(DType::kF32, Box::whole(c.weights())), d_split = place(DType::kF32, Box::whole(c.weights()));
-  run_winograd_gradient({.window = c.window, .weights = c.weights(), .tile = {2, 2, 2}}, {o.x.view}, o.d_y.view,
-                        d_w.view);
-  run_winograd_gradient({.window = c.window, .weights = c.weights(), .tile = {2, 2, 2}, .parts = {20, 16, 3}}, views,
-                        o.d_y.view, d_split.view);
-  expect_same_bits(d_w.view, d_split.view, "weight gradient");
+  using Parts = std::vector<std::int64_t>;
+  expect_parts_are_one_source(
+      {20, 16, 3}, DType::kF32, true,
+      [](const Case& c, const Parts& parts) {
+        return winograd::Convolution({.window = c.window, .weights = c.weights(), .tile = {2, 2, 2}, .parts = parts});
+      },
+      [](const Case& c, const Parts& parts) {
+        return winograd::WeightGradient(
+            {.window = c.window, .weights = c.weights(), .tile = {2, 2, 2}, .parts = parts});
+      });
 }
 
 TEST(Winograd, AppliesToWindowsOfThreeWithStrideOne) {

@@ -15,24 +15,6 @@ constexpr std::int64_t kRoundBytes = 512 << 10;
 /// Weights of all results that stay there: each voxel is then finished before the next, and its results lie together.
 constexpr std::int64_t kCachedBytes = 1 << 20;
 
-std::vector<std::int64_t> parts_of(const ConvolutionSpec& spec) {
-  const Shape w = lifted_weights(spec.weights);
-  const std::int64_t channels = spec.direction == Direction::kForward ? w[3] : w[4];
-  if (spec.parts.empty()) return {channels};
-  std::int64_t sum = 0;
-  for (std::int64_t part : spec.parts) sum += part;
-  ensure(sum == channels, "the parts of a source have the channels of the weights");
-  return spec.parts;
-}
-
-std::int64_t results_of(const ConvolutionSpec& spec) {
-  const Shape w = lifted_weights(spec.weights);
-  const std::int64_t all = spec.direction == Direction::kForward ? w[4] : w[3];
-  const std::int64_t channels = spec.channels < 0 ? all - spec.channel : spec.channels;
-  ensure(spec.channel >= 0 && channels >= 0 && spec.channel + channels <= all, "results are channels of the weights");
-  return channels;
-}
-
 Window turned(Window window) {
   for (int a = 0; a < 3; ++a) window.pad_lo[a] = window.kernel[a] - 1 - window.pad_lo[a];
   return window;
@@ -59,12 +41,12 @@ struct Convolution::Buffers {
 };
 
 Convolution::Convolution(const ConvolutionSpec& spec)
-    : window_(spec.direction == Direction::kForward ? spec.window.lifted() : turned(spec.window.lifted())),
+    : window_(spec.direction == ConvDirection::kForward ? spec.window.lifted() : turned(spec.window.lifted())),
       weights_(lifted_weights(spec.weights)),
       direction_(spec.direction),
-      parts_(parts_of(spec)),
+      parts_(source_parts(spec.direction, spec.weights, spec.parts)),
       channel_(spec.channel),
-      channels_(results_of(spec)) {
+      channels_(result_channels(spec.direction, spec.weights, spec.channel, spec.channels)) {
   ensure(applies(spec.window), "an AMX convolution has stride and dilation 1");
   for (std::int64_t part : parts_) chunks_ += ceil_div(part, kDepth);
 }
@@ -77,7 +59,7 @@ void Convolution::pack(const TensorView& weights, std::int64_t first, std::int64
     return full;
   }();
   ensure(weights.dtype == DType::kF32 || weights.dtype == DType::kBF16, "an AMX convolution packs f32 or bf16");
-  const bool forward = direction_ == Direction::kForward;
+  const bool forward = direction_ == ConvDirection::kForward;
   const std::int64_t volume = window_.volume(), plane = taps();
   const std::int64_t source_stride = strides[forward ? 3 : 4], result_stride = strides[forward ? 4 : 3];
   struct Chunk {
@@ -265,7 +247,7 @@ void Convolution::run(const ConvolutionCall& call) const {
   const std::int64_t channels = c.dst.extent()[4];
   std::fill(b.bias, b.bias + ceil_div(channels, 2 * kTileRows) * 2 * kTileRows, 0.0F);
   for (std::int64_t i = 0; call.bias != nullptr && i < channels; ++i)
-    b.bias[i] = static_cast<float>(load(*call.bias, i));
+    b.bias[i] = static_cast<float>(load(*call.bias, 16 * call.first_block + i));
   const TileScope tiles;
   for_each_step(c.dst.box, b.step, [&](const Step& step) { run_step(c, step, b); });
 }

@@ -13,34 +13,21 @@
 #include <vector>
 
 #include "libcore/kernels/amx/steps.h"
+#include "libcore/kernels/blocked_conv.h"
 
 namespace voxshard::amx {
-
-/// kInputGrad: src is d_y, results are channels of Ci.
-enum class Direction { kForward, kInputGrad };
 
 struct ConvolutionSpec {
   Window window;  // applies(window)
   Shape weights;  // (KD, KH, KW, Ci, Co) or (KH, KW, Ci, Co)
-  Direction direction = Direction::kForward;
+  ConvDirection direction = ConvDirection::kForward;
   std::vector<std::int64_t> parts = {};  // channels of each source when several lie side by side; empty: one
   std::int64_t channel = 0;              // the results are channels [channel, channel + channels) of Co (or Ci)
   std::int64_t channels = -1;            // -1: all from `channel` on
 };
 
-/// Views have global boxes (N, D, H, W, C) or (N, H, W, C) and contiguous channels; what a source does not hold is
-/// zero.
-struct ConvolutionCall {
-  std::span<const TensorView> src;   // bf16
-  const TensorView* bias = nullptr;  // one value per result channel of dst, any type
-  TensorView dst;                    // bf16 or f32; its channels are those of the blocks from first_block on
-  std::int64_t first_block = 0;      // the 16 result channels from which dst begins
-  const std::byte* packed = nullptr;
-  std::byte* workspace = nullptr;  // 64-byte aligned
-};
-
-/// Any number of channels is right; what is missing to 32 of a source part, and to 16 of the result, is multiplied as
-/// zero.
+/// Sources are bf16, results bf16 or f32. Any number of channels is right; what is missing to 32 of a source part, and
+/// to 16 of the result, is multiplied as zero.
 class Convolution {
  public:
   explicit Convolution(const ConvolutionSpec& spec);
@@ -74,7 +61,7 @@ class Convolution {
 
   Window window_;  // lifted; of the input gradient: turned
   Shape weights_;  // of rank 5
-  Direction direction_;
+  ConvDirection direction_;
   std::vector<std::int64_t> parts_;
   std::int64_t chunks_ = 0;  // of 32 source channels; each part begins a chunk of its own
   std::int64_t channel_, channels_;

@@ -38,13 +38,6 @@ VoxelRow row_of(const TensorView& view, std::int64_t n, std::int64_t d, std::int
   return row;
 }
 
-Shape lifted_weights(const Shape& weights) {
-  Shape full;
-  for (int a = weights.rank(); a < 5; ++a) full.push_back(1);
-  for (auto e : weights) full.push_back(e);
-  return full;
-}
-
 bool applies(const Window& window) {
   for (int a = 0; a < window.rank(); ++a)
     if (window.stride[a] != 1 || window.dilation[a] != 1) return false;

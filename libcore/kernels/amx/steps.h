@@ -59,9 +59,6 @@ struct PlaneRing {
 VoxelRow row_of(const TensorView& view, std::int64_t n, std::int64_t d, std::int64_t h, std::int64_t w,
                 std::int64_t channel, std::int64_t channels);
 
-/// (KH, KW, Ci, Co) -> (1, KH, KW, Ci, Co).
-Shape lifted_weights(const Shape& weights);
-
 /// True for stride and dilation 1; any kernel and padding.
 bool applies(const Window& window);
 

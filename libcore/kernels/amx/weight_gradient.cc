@@ -54,7 +54,7 @@ struct WeightGradient::Buffers {
 WeightGradient::WeightGradient(const WeightGradientSpec& spec)
     : window_(spec.window.lifted()), weights_(lifted_weights(spec.weights)) {
   ensure(applies(spec.window), "an AMX weight gradient has stride and dilation 1");
-  const std::vector<std::int64_t> parts = spec.parts.empty() ? std::vector<std::int64_t>{weights_[3]} : spec.parts;
+  const std::vector<std::int64_t> parts = source_parts(spec.parts, weights_[3]);
   std::int64_t first = 0;
   for (std::size_t part = 0; part < parts.size(); ++part) {
     for (std::int64_t c = 0; c < parts[part]; c += kTileRows)
@@ -62,7 +62,6 @@ WeightGradient::WeightGradient(const WeightGradientSpec& spec)
           {.part = part, .channel = c, .channels = std::min(kTileRows, parts[part] - c), .first = first + c});
     first += parts[part];
   }
-  ensure(first == weights_[3], "the parts of x have the channels of the weights");
 }
 
 std::vector<ChannelRange> WeightGradient::tasks() const {

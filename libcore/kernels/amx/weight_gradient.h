@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "libcore/kernels/amx/steps.h"
+#include "libcore/kernels/blocked_conv.h"
 
 namespace voxshard::amx {
 
@@ -21,20 +22,7 @@ struct WeightGradientSpec {
   std::vector<std::int64_t> parts = {};  // channels of each x when several lie side by side; empty: one
 };
 
-/// Blocks of 16 channels of Ci (each x begins a block of its own) and of Co.
-struct ChannelRange {
-  std::int64_t first_in, past_in, first_out, past_out;
-};
-
-/// Views have global boxes (N, D, H, W, C) or (N, H, W, C) and contiguous channels.
-struct WeightGradientCall {
-  std::span<const TensorView> x;  // bf16; what they do not hold is zero
-  TensorView d_y;                 // bf16; the sum is over its box
-  TensorView d_w;                 // the whole shape, dense f32; the channels of `range` are overwritten
-  ChannelRange range;
-  std::byte* workspace = nullptr;  // 64-byte aligned
-};
-
+/// x and d_y are bf16.
 class WeightGradient {
  public:
   explicit WeightGradient(const WeightGradientSpec& spec);

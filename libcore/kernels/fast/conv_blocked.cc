@@ -5,9 +5,11 @@
 
 #include "libcore/kernels/amx/convolution.h"
 #include "libcore/kernels/amx/processor.h"
+#include "libcore/kernels/amx/weight_gradient.h"
 #include "libcore/kernels/fast/conv_kernels.h"
 #include "libcore/kernels/fast/conv_ranges.h"
 #include "libcore/kernels/winograd/convolution.h"
+#include "libcore/kernels/winograd/weight_gradient.h"
 
 namespace voxshard::fast {
 namespace {
@@ -17,11 +19,6 @@ Dims tile_of(std::int64_t outputs) { return Dims::filled(3, outputs); }
 std::string winograd_code(std::int64_t outputs) {
   return "winograd:f" + std::to_string(outputs) + ":" + winograd::instruction_set();
 }
-
-std::int64_t scratch(const winograd::Convolution& conv, const Box& dst) {
-  return conv.workspace_bytes(ceil_div(dst.extent.back(), winograd::kLanesPerBlock));
-}
-std::int64_t scratch(const amx::Convolution& conv, const Box& dst) { return conv.workspace_bytes(dst); }
 
 /// The forward convolution and the input gradient, whose weights are turned.
 template <class Convolution>
@@ -40,7 +37,7 @@ class BlockedConv : public Kernel {
   }
 
   std::int64_t workspace_bytes(const KernelCall& call) const override {
-    return call.output.box.empty() ? 0 : scratch(conv_, conv_view(call.output).box);
+    return call.output.box.empty() ? 0 : conv_.workspace_bytes(conv_view(call.output).box);
   }
 
   void run(const KernelCall& call) const override {
@@ -66,7 +63,7 @@ template <class Gradient>
 class BlockedWeightGrad : public Kernel {
  public:
   BlockedWeightGrad(const ConvUse& use, Gradient grad, std::string code)
-      : weights_(conv_weights(use.weights)), grad_(std::move(grad)), code_(std::move(code)) {}
+      : weights_(lifted_weights(use.weights)), grad_(std::move(grad)), code_(std::move(code)) {}
 
   std::string code() const override { return code_; }
 
@@ -87,9 +84,8 @@ class BlockedWeightGrad : public Kernel {
   std::string code_;
 };
 
-template <class Room>
-auto direction_of(const ConvUse& use) {
-  return use.pass == ConvPass::kForward ? Room::kForward : Room::kInputGrad;
+ConvDirection direction_of(const ConvUse& use) {
+  return use.pass == ConvPass::kForward ? ConvDirection::kForward : ConvDirection::kInputGrad;
 }
 
 bool parts_are_known(const ConvUse& use) { return use.parts == 1 || use.part_channels.size() == use.parts; }
@@ -111,7 +107,7 @@ std::unique_ptr<Kernel> make_winograd(const ConvUse& use, std::int64_t outputs) 
   winograd::Convolution conv({.window = use.window,
                               .weights = use.weights,
                               .tile = tile,
-                              .direction = direction_of<winograd::Direction>(use),
+                              .direction = direction_of(use),
                               .parts = use.part_channels,
                               .channel = use.channel,
                               .channels = use.channels});
@@ -142,7 +138,7 @@ std::unique_ptr<Kernel> make_amx(const ConvUse& use) {
   }
   amx::Convolution conv({.window = use.window,
                          .weights = use.weights,
-                         .direction = direction_of<amx::Direction>(use),
+                         .direction = direction_of(use),
                          .parts = use.part_channels,
                          .channel = use.channel,
                          .channels = use.channels});

@@ -36,7 +36,8 @@ class ForwardKernel : public Kernel {
   std::int64_t workspace_bytes(const KernelCall& call) const override { return conv_.workspace_bytes(io(call)); }
 
   void run(const KernelCall& call) const override {
-    conv_.run(io(call), call.packed, call.inputs.size() > parts_ + 1 ? &call.inputs[parts_ + 1] : nullptr, call.workspace);
+    conv_.run(io(call), call.packed, call.inputs.size() > parts_ + 1 ? &call.inputs[parts_ + 1] : nullptr,
+              call.workspace);
   }
 
  private:
@@ -46,7 +47,7 @@ class ForwardKernel : public Kernel {
 
   /// The weights' memory as the SlabConv sees it: (K, Ci, Co) with patches is (1, 1, 1, K * Ci, Co).
   Shape engine_weights() const {
-    const Shape w = conv_weights(weights_);
+    const Shape w = lifted_weights(weights_);
     return patches_ ? Shape{1, 1, 1, window_.volume() * w[3], w[4]} : w;
   }
 

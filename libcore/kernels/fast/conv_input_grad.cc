@@ -34,8 +34,8 @@ class InputGradKernel : public Kernel {
         weights_(weights),
         channel_(channel),
         channels_(channels),
-        patches_(channels == conv_weights(weights)[3] && is_patch_window(window_)) {
-    Shape w = conv_weights(weights);
+        patches_(channels == lifted_weights(weights)[3] && is_patch_window(window_)) {
+    Shape w = lifted_weights(weights);
     w[3] = channels;
     if (patches_) {
       const Window unit{
@@ -104,7 +104,7 @@ class InputGradKernel : public Kernel {
 
  private:
   void pack_phase(const Phase& phase, const TensorView& w, std::byte* packed, std::int64_t task) const {
-    const Shape full = conv_weights(weights_);
+    const Shape full = lifted_weights(weights_);
     const std::int64_t rows = phase.conv->pack_channels(), first = task * rows, co = full[4], row_bytes = co * dtype_bytes(w.dtype);
     if (patches_) return phase.conv->pack(w.data + first * row_bytes, w.dtype, {0, 0, 0, 1, co}, packed, task);
     std::vector<std::byte> taps(phase.taps.size() * static_cast<std::size_t>(rows * row_bytes));
@@ -190,7 +190,7 @@ class InputGradKernel : public Kernel {
 }  // namespace
 
 std::unique_ptr<Kernel> make_library_input_grad(const ConvUse& use) {
-  const std::int64_t all = conv_weights(use.weights)[3];
+  const std::int64_t all = lifted_weights(use.weights)[3];
   return std::make_unique<InputGradKernel>(use.window, use.weights, use.dtype, use.channel,
                                            use.channels < 0 ? all : use.channels);
 }

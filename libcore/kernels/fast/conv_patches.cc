@@ -1,9 +1,9 @@
 // Convolutions with kernel == stride (up-convolutions) in bf16 as one product of AMX tiles per slab: each window is a
 // row of K * C values, gathered before or scattered behind the product.
 #include <algorithm>
-#include <optional>
 
 #include "libcore/kernels/amx/convolution.h"
+#include "libcore/kernels/amx/weight_gradient.h"
 #include "libcore/kernels/fast/conv_kernels.h"
 #include "libcore/kernels/fast/conv_ranges.h"
 #include "libcore/kernels/pointwise.h"
@@ -22,7 +22,7 @@ Window unit_window() {
 class PatchRows {
  public:
   explicit PatchRows(const ConvUse& use) : window_(use.window.lifted()) {
-    const Shape w = conv_weights(use.weights);
+    const Shape w = lifted_weights(use.weights);
     weights_ = {1, 1, 1, window_.volume() * w[3], w[4]};
   }
 
@@ -69,7 +69,7 @@ class PatchConv : public Kernel {
         forward_(use.pass == ConvPass::kForward),
         conv_({.window = unit_window(),
                .weights = rows_.weights(),
-               .direction = forward_ ? amx::Direction::kForward : amx::Direction::kInputGrad}) {}
+               .direction = forward_ ? ConvDirection::kForward : ConvDirection::kInputGrad}) {}
 
   std::string code() const override { return patches_code(); }
   std::int64_t packed_bytes() const override { return conv_.packed_bytes(); }
@@ -201,7 +201,7 @@ class PatchWeightGrad : public Kernel {
 }  // namespace
 
 bool patches_apply(const ConvUse& use) {
-  const std::int64_t all = conv_weights(use.weights)[3];
+  const std::int64_t all = lifted_weights(use.weights)[3];
   return is_patch_window(use.window.lifted()) && use.parts == 1 && (use.channels < 0 || use.channels == all);
 }
 

@@ -4,25 +4,16 @@
 
 #include <algorithm>
 
-#include "libcore/kernels/amx/weight_gradient.h"
 #include "libcore/kernels/fast/conv_slabs.h"
-#include "libcore/kernels/winograd/weight_gradient.h"
 
 namespace voxshard::fast {
 
 inline constexpr const char* kAmxCode = "amx:bf16";
 
-inline std::int64_t scratch(const winograd::WeightGradient& grad, const winograd::ChannelRange& range, const Box&) {
-  return grad.workspace_bytes(range);
-}
-inline std::int64_t scratch(const amx::WeightGradient& grad, const amx::ChannelRange& range, const Box& d_y) {
-  return grad.workspace_bytes(range, d_y);
-}
-
 template <class Gradient>
 std::int64_t scratch_of_all(const Gradient& grad, const Box& d_y) {
   std::int64_t most = 0;
-  for (const auto& range : grad.tasks()) most = std::max(most, scratch(grad, range, d_y));
+  for (const auto& range : grad.tasks()) most = std::max(most, grad.workspace_bytes(range, d_y));
   return most;
 }
 template <class Gradient>

@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 
+#include "libcore/kernels/blocked_conv.h"
 #include "libcore/kernels/fast/onednn.h"
 
 namespace voxshard::fast {
@@ -85,14 +86,6 @@ inline TensorView conv_view(const TensorView& view) {
   TensorView v = view.lifted();
   v.box.begin[4] = 0;
   return v;
-}
-
-/// (KH, KW, Ci, Co) -> (1, KH, KW, Ci, Co).
-inline Shape conv_weights(const Shape& shape) {
-  Shape full;
-  for (int a = shape.rank(); a < 5; ++a) full.push_back(1);
-  for (auto e : shape) full.push_back(e);
-  return full;
 }
 
 /// The view of the positions i = step * j + offset along D, H, W, in coordinates j. Example: box 3:8, step 2, offset 0

@@ -24,7 +24,7 @@ std::int64_t bytes_of(const TensorView& view) { return aligned_bytes(view.count(
 class SlicedConv : public Kernel {
  public:
   SlicedConv(std::unique_ptr<Kernel> (*make)(const ConvUse&), const ConvUse& use) : use_(use) {
-    const Shape w = conv_weights(use.weights);
+    const Shape w = lifted_weights(use.weights);
     const std::int64_t channels = use.pass != ConvPass::kInputGrad ? w[4] : use.channels < 0 ? w[3] : use.channels;
     width_ = channels / use.slices;
     ensure(width_ * use.slices == channels, "slices are equal");

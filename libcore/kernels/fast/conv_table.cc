@@ -45,19 +45,19 @@ std::unique_ptr<Kernel> within_workspace(const ConvUse& use) {
 }
 
 std::unique_ptr<Kernel> reference_forward(const ConvUse& use) {
-  return std::make_unique<FunctionKernel>([window = use.window.lifted(), shape = fast::conv_weights(use.weights),
-                                           parts = use.parts](const KernelCall& call) {
-    const TensorView& kernel = call.inputs[parts];
-    const TensorView w = dense_view(kernel.data, kernel.dtype, Box::whole(shape));
-    const TensorView* bias = call.inputs.size() > parts + 1 ? &call.inputs[parts + 1] : nullptr;
-    std::vector<TensorView> xs;
-    for (std::size_t i = 0; i < parts; ++i) xs.push_back(call.inputs[i].lifted());
-    reference::conv_forward(xs, w, bias, call.output.lifted(), window);
-  });
+  return std::make_unique<FunctionKernel>(
+      [window = use.window.lifted(), shape = lifted_weights(use.weights), parts = use.parts](const KernelCall& call) {
+        const TensorView& kernel = call.inputs[parts];
+        const TensorView w = dense_view(kernel.data, kernel.dtype, Box::whole(shape));
+        const TensorView* bias = call.inputs.size() > parts + 1 ? &call.inputs[parts + 1] : nullptr;
+        std::vector<TensorView> xs;
+        for (std::size_t i = 0; i < parts; ++i) xs.push_back(call.inputs[i].lifted());
+        reference::conv_forward(xs, w, bias, call.output.lifted(), window);
+      });
 }
 
 std::unique_ptr<Kernel> reference_input_grad(const ConvUse& use) {
-  const Shape shape = fast::conv_weights(use.weights);
+  const Shape shape = lifted_weights(use.weights);
   const std::int64_t channels = use.channels < 0 ? shape[3] : use.channels;
   return std::make_unique<FunctionKernel>(
       [window = use.window.lifted(), shape, first = use.channel, channels](const KernelCall& call) {
@@ -71,7 +71,7 @@ std::unique_ptr<Kernel> reference_input_grad(const ConvUse& use) {
 
 std::unique_ptr<Kernel> reference_weight_grad(const ConvUse& use) {
   return std::make_unique<FunctionKernel>(
-      [window = use.window.lifted(), shape = fast::conv_weights(use.weights)](const KernelCall& call) {
+      [window = use.window.lifted(), shape = lifted_weights(use.weights)](const KernelCall& call) {
         const TensorView d_w = dense_view(call.output.data, call.output.dtype, Box::whole(shape));
         reference::conv_weight_grad(call.inputs[0].lifted(), call.inputs[1].lifted(), d_w, window);
       });
@@ -93,7 +93,7 @@ constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 /// Where bf16 is multiplied natively direct kernels are faster; where an axis has fewer voxels, of volumes or of
 /// images, transforming the weights outweighs the products saved (tests/bench/winograd_bench.cc).
 bool winograd_pays(const ConvUse& use, std::int64_t least_of_volumes, std::int64_t least_of_images) {
-  const Shape w = fast::conv_weights(use.weights);
+  const Shape w = lifted_weights(use.weights);
   if (use.over.empty() || (use.dtype == DType::kBF16 && cpu_has_native_bf16())) return false;
   if (std::min(w[3], w[4]) < kLeastChannels) return false;
   const std::int64_t least = use.window.lifted().kernel[0] > 1 ? least_of_volumes : least_of_images;
@@ -126,7 +126,7 @@ constexpr ConvRow winograd2_row(ConvPass pass) {
 
 /// Fewer channels leave tiles empty: the library's first layer and head are faster (tests/bench/amx_bench.cc).
 bool amx_pays(const ConvUse& use) {
-  const Shape w = fast::conv_weights(use.weights);
+  const Shape w = lifted_weights(use.weights);
   return std::min(w[3], w[4]) >= kLeastChannels;
 }
 
@@ -192,7 +192,7 @@ std::int64_t values_of_window(ConvKernel kernel, const Window& window) {
 }
 
 std::int64_t sliced_channels(const ConvUse& use) {
-  const Shape w = fast::conv_weights(use.weights);
+  const Shape w = lifted_weights(use.weights);
   if (use.pass != ConvPass::kInputGrad) return w[4];
   return use.channels < 0 ? w[3] : use.channels;
 }
@@ -211,7 +211,7 @@ bool conv_is_trusted(const ConvRow& row) {
 }
 
 std::int64_t conv_slices(ConvKernel kernel, const ConvUse& use) {
-  const Shape w = fast::conv_weights(use.weights);
+  const Shape w = lifted_weights(use.weights);
   const std::int64_t channels = sliced_channels(use), inner = use.pass == ConvPass::kInputGrad ? w[4] : w[3];
   if (use.over.empty() || use.window.volume() == 1 || element_count(use.window.stride) > 1) return 1;
   const std::int64_t width = is_winograd(kernel) ? kTransformedChannelsPerSlice : kChannelsPerSlice;
@@ -244,31 +244,6 @@ std::unique_ptr<Kernel> make_conv(KernelSet set, ConvKernel kernel, const ConvUs
                                         kConvKernelNames[static_cast<std::size_t>(kernel)] +
                                         " was chosen on another processor and does not run here; have it chosen again");
   return use.slices > 1 ? fast::make_sliced(row->make, use) : row->make(use);
-}
-
-std::unique_ptr<Kernel> make_conv_forward(KernelSet set, const Window& window, const Shape& weights, DType dtype,
-                                          std::size_t parts) {
-  return make_conv(set, ConvKernel::kAny,
-                   {.pass = ConvPass::kForward, .window = window, .weights = weights, .dtype = dtype, .parts = parts});
-}
-
-std::unique_ptr<Kernel> make_conv_input_grad(KernelSet set, const Window& window, const Shape& weights, DType dtype,
-                                             std::int64_t channel, std::int64_t channels) {
-  const std::int64_t all = fast::conv_weights(weights)[3];
-  ensure(channel >= 0 && channel + (channels < 0 ? all - channel : channels) <= all,
-         "the channels of an input gradient are in the weights");
-  return make_conv(set, ConvKernel::kAny,
-                   {.pass = ConvPass::kInputGrad,
-                    .window = window,
-                    .weights = weights,
-                    .dtype = dtype,
-                    .channel = channel,
-                    .channels = channels});
-}
-
-std::unique_ptr<Kernel> make_conv_weight_grad(KernelSet set, const Window& window, const Shape& weights, DType dtype) {
-  return make_conv(set, ConvKernel::kAny,
-                   {.pass = ConvPass::kWeightGrad, .window = window, .weights = weights, .dtype = dtype});
 }
 
 }  // namespace voxshard

@@ -21,7 +21,7 @@ constexpr std::int64_t kBatchVoxels = 256;  // x and d_y panels of a tile stay i
 class TiledWeightGrad : public Kernel {
  public:
   TiledWeightGrad(const Window& window, const Shape& weights)
-      : window_(window.lifted()), weights_(conv_weights(weights)) {
+      : window_(window.lifted()), weights_(lifted_weights(weights)) {
     tile_in_ = weights_[3] == 1 ? 1 : kTileIn;
     in_panels_ = ceil_div(weights_[3], tile_in_);
     out_panels_ = ceil_div(weights_[4], kTileOut);

@@ -20,7 +20,7 @@ class LibraryWeightGrad : public Kernel {
  public:
   LibraryWeightGrad(const Window& window, const Shape& weights, DType compute)
       : window_(window.lifted()),
-        weights_(conv_weights(weights)),
+        weights_(lifted_weights(weights)),
         compute_(compute),
         patches_(is_patch_window(window_)) {
     // With kernel == stride it is one matrix product on gathered rows.

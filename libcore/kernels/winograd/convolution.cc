@@ -7,45 +7,17 @@
 #include "libcore/tensor/rows.h"
 
 namespace voxshard::winograd {
-namespace {
-
-Shape lifted_weights(const Shape& weights) {
-  Shape full;
-  for (int a = weights.rank(); a < 5; ++a) full.push_back(1);
-  for (auto e : weights) full.push_back(e);
-  return full;
-}
-
-std::vector<std::int64_t> parts_of(const ConvolutionSpec& spec) {
-  const Shape w = lifted_weights(spec.weights);
-  const std::int64_t channels = spec.direction == Direction::kForward ? w[3] : w[4];
-  if (spec.parts.empty()) return {channels};
-  std::int64_t sum = 0;
-  for (std::int64_t part : spec.parts) sum += part;
-  ensure(sum == channels, "the parts of a source have the channels of the weights");
-  return spec.parts;
-}
-
-std::int64_t results_of(const ConvolutionSpec& spec) {
-  const Shape w = lifted_weights(spec.weights);
-  const std::int64_t all = spec.direction == Direction::kForward ? w[4] : w[3];
-  const std::int64_t channels = spec.channels < 0 ? all - spec.channel : spec.channels;
-  ensure(spec.channel >= 0 && channels >= 0 && spec.channel + channels <= all, "results are channels of the weights");
-  return channels;
-}
-
-}  // namespace
 
 Convolution::Convolution(const ConvolutionSpec& spec)
     : window_(spec.window.lifted()),
       weights_(lifted_weights(spec.weights)),
       direction_(spec.direction),
       form_(form_of(spec.window, spec.tile)),
-      in_(parts_of(spec)),
-      out_(results_of(spec)),
+      in_(source_parts(spec.direction, spec.weights, spec.parts)),
+      out_(result_channels(spec.direction, spec.weights, spec.channel, spec.channels)),
       channel_(spec.channel) {
-  if (direction_ == Direction::kInputGrad)  // d_x[i] reads d_y[i + pad_lo - k], that is from i
-                                            // - (kernel - 1 - pad_lo) on
+  if (direction_ == ConvDirection::kInputGrad)  // d_x[i] reads d_y[i + pad_lo - k], that is from i
+                                                // - (kernel - 1 - pad_lo) on
     for (int a = 0; a < 3; ++a) window_.pad_lo[a] = window_.kernel[a] - 1 - window_.pad_lo[a];
 }
 
@@ -60,7 +32,7 @@ void Convolution::pack(const TensorView& weights, std::int64_t first, std::int64
     }
     return v;
   }();
-  const bool forward = direction_ == Direction::kForward;
+  const bool forward = direction_ == ConvDirection::kForward;
   const std::int64_t taps = form_.taps(), channels = in_.channels();
   const std::int64_t k_stride = w.strides[forward ? 3 : 4], result_stride = w.strides[forward ? 4 : 3];
   ensure(w.strides[4] == 1, "the last axis of weights is contiguous");
@@ -121,7 +93,9 @@ Convolution::Buffers Convolution::buffers(std::int64_t blocks, std::byte* worksp
   }
 }
 
-std::int64_t Convolution::workspace_bytes(std::int64_t blocks) const { return buffers(blocks, nullptr).bytes; }
+std::int64_t Convolution::workspace_bytes(const Box& dst) const {
+  return buffers(ceil_div(dst.extent.back(), kLanesPerBlock), nullptr).bytes;
+}
 
 void Convolution::run(const ConvolutionCall& call) const {
   if (call.dst.box.empty()) return;

@@ -9,33 +9,22 @@
 // given read_box(). A box off the grain costs the tiles that hang over its border.
 #pragma once
 
+#include "libcore/kernels/blocked_conv.h"
 #include "libcore/kernels/winograd/tiles.h"
 
 namespace voxshard::winograd {
-
-/// kInputGrad: src is d_y, results are channels of Ci.
-enum class Direction { kForward, kInputGrad };
 
 struct ConvolutionSpec {
   Window window;  // applies(window)
   Shape weights;  // (KD, KH, KW, Ci, Co) or (KH, KW, Ci, Co)
   Dims tile = {4, 4, 4};
-  Direction direction = Direction::kForward;
+  ConvDirection direction = ConvDirection::kForward;
   std::vector<std::int64_t> parts = {};  // channels of each source when several lie side by side; empty: one
   std::int64_t channel = 0;              // the results are channels [channel, channel + channels) of Co (or Ci)
   std::int64_t channels = -1;            // -1: all from `channel` on
 };
 
-/// Views are f32 or bf16 with global boxes (N, D, H, W, C) or (N, H, W, C); what a source does not hold is zero.
-struct ConvolutionCall {
-  std::span<const TensorView> src;
-  const TensorView* bias = nullptr;  // one value per result channel, any type
-  TensorView dst;                    // its channels are those of the blocks from first_block on
-  std::int64_t first_block = 0;      // the 16 result channels from which dst begins
-  const std::byte* packed = nullptr;
-  std::byte* workspace = nullptr;
-};
-
+/// Sources and results are f32 or bf16.
 class Convolution {
  public:
   explicit Convolution(const ConvolutionSpec& spec);
@@ -49,8 +38,8 @@ class Convolution {
   /// packed_bytes()). `weights` has the whole shape, any type and strides, the last axis
   /// contiguous.
   void pack(const TensorView& weights, std::int64_t first, std::int64_t past, std::byte* packed) const;
-  /// At most 32 MiB up to 896 source channels; for a destination of `blocks` blocks.
-  std::int64_t workspace_bytes(std::int64_t blocks) const;
+  /// At most 32 MiB up to 896 source channels; for a destination with the channels of this box.
+  std::int64_t workspace_bytes(const Box& dst) const;
   /// What a call for the box `dst` reads; it must be given all that exists of it, else the bits differ.
   Box read_box(const Box& dst) const { return patch_box(dst, form_, window_, in_.channels()); }
   void run(const ConvolutionCall& call) const;
@@ -73,7 +62,7 @@ class Convolution {
 
   Window window_;  // lifted
   Shape weights_;  // of rank 5
-  Direction direction_;
+  ConvDirection direction_;
   TileForm form_;
   ChannelBlocks in_, out_;
   std::int64_t channel_;

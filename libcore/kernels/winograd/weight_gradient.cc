@@ -6,23 +6,11 @@
 #include "libcore/kernels/winograd/bricks.h"
 
 namespace voxshard::winograd {
-namespace {
-
-std::vector<std::int64_t> parts_of(const WeightGradientSpec& spec) {
-  const std::int64_t channels = spec.weights[spec.weights.rank() - 2];
-  if (spec.parts.empty()) return {channels};
-  std::int64_t sum = 0;
-  for (std::int64_t part : spec.parts) sum += part;
-  ensure(sum == channels, "the parts of x have the channels of the weights");
-  return spec.parts;
-}
-
-}  // namespace
 
 WeightGradient::WeightGradient(const WeightGradientSpec& spec)
     : window_(spec.window.lifted()),
       form_(form_of(spec.window, spec.tile)),
-      in_(parts_of(spec)),
+      in_(source_parts(spec.parts, spec.weights[spec.weights.rank() - 2])),
       out_(spec.weights.back()),
       brick_(brick_of(form_, kBrickTiles)) {}
 
@@ -62,7 +50,9 @@ WeightGradient::Buffers WeightGradient::buffers(const ChannelRange& range, std::
   return b;
 }
 
-std::int64_t WeightGradient::workspace_bytes(const ChannelRange& range) const { return buffers(range, nullptr).bytes; }
+std::int64_t WeightGradient::workspace_bytes(const ChannelRange& range, const Box& /*d_y*/) const {
+  return buffers(range, nullptr).bytes;
+}
 
 void WeightGradient::add_brick(const WeightGradientCall& call, const Brick& brick, bool first_brick,
                                const Buffers& b) const {

@@ -9,6 +9,7 @@
 // nothing else: not on the channels of a task, the strides, or the instruction set (AVX2 and AVX-512).
 #pragma once
 
+#include "libcore/kernels/blocked_conv.h"
 #include "libcore/kernels/winograd/tiles.h"
 
 namespace voxshard::winograd {
@@ -20,20 +21,7 @@ struct WeightGradientSpec {
   std::vector<std::int64_t> parts = {};  // channels of each x when several lie side by side; empty: one
 };
 
-/// Blocks of 16 channels of Ci (each x begins a block of its own) and of Co.
-struct ChannelRange {
-  std::int64_t first_in, past_in, first_out, past_out;
-};
-
-struct WeightGradientCall {
-  std::span<const TensorView> x;  // f32 or bf16; what they do not hold is zero
-  TensorView d_y;                 // f32 or bf16; the sum is over its box
-  TensorView d_w;                 // the whole shape, dense f32; the channels of `range` are
-                                  // overwritten
-  ChannelRange range;
-  std::byte* workspace = nullptr;
-};
-
+/// x and d_y are f32 or bf16.
 class WeightGradient {
  public:
   explicit WeightGradient(const WeightGradientSpec& spec);
@@ -43,7 +31,8 @@ class WeightGradient {
   Dims grain() const;
   /// The ranges of channels to call for, each within 32 MiB of workspace; they cover all weights once.
   std::vector<ChannelRange> tasks() const;
-  std::int64_t workspace_bytes(const ChannelRange& range) const;
+  /// Whatever the box of d_y.
+  std::int64_t workspace_bytes(const ChannelRange& range, const Box& d_y = {}) const;
   /// What a call for the box `d_y` reads of x; it must be given all that exists of it, else the bits differ.
   Box read_box(const Box& d_y) const { return patch_box(d_y, form_, window_, in_.channels()); }
   void run(const WeightGradientCall& call) const;
