@@ -13,8 +13,9 @@ import torch
 import torch.nn.functional as F
 
 SEED, SIZE, BATCH, BASE, CLASSES, RATE, MOMENTUM = 7, (24, 16, 32), 2, 4, 3, 0.01, 0.9
-CASES = [("batch", 0.0, "cross_entropy", SIZE), ("instance", 0.01, "dice_ce", SIZE), ("batch", 0.0, "adaptive_dice32", SIZE),
-         ("batch", 0.0, "cross_entropy", (27, 19, 33))]  # odd on some levels: pooling drops the last plane
+CASES = [("batch", 0.0, "cross_entropy", SIZE, 1), ("instance", 0.01, "dice_ce", SIZE, 1), ("batch", 0.0, "adaptive_dice32", SIZE, 1),
+         ("batch", 0.0, "cross_entropy", (27, 19, 33), 1),  # odd on some levels: pooling drops the last plane
+         ("batch", 0.0, "adaptive_dice32", SIZE, 2)]  # replicas with norms and losses of their own, gradients added up
 
 
 def uniform(name, count):
@@ -97,14 +98,15 @@ def loss_of(logits, labels, kind):
 
 
 cases = []
-for norm, slope, kind, size in CASES:
+for norm, slope, kind, size, replicas in CASES:
     voxels = BATCH * int(np.prod(size))
     image = torch.from_numpy((2 * uniform("image", voxels) - 1).astype(np.float32)).reshape(BATCH, 1, *size)
     labels = torch.from_numpy((uniform("labels", voxels) * CLASSES).astype(np.int64)).reshape(BATCH, *size)
     parameters.clear()
     net = UNet(norm, slope)
     net(image)
-    steps = sgd_reference.ten_steps(parameters, lambda: loss_of(net(image), labels, kind), RATE, MOMENTUM)
-    cases.append({"norm": norm, "slope": slope, "loss": kind, "size": size, **steps})
+    parts = list(zip(image.chunk(replicas), labels.chunk(replicas)))
+    steps = sgd_reference.ten_steps(parameters, lambda: sum(loss_of(net(x), y, kind) for x, y in parts) / replicas, RATE, MOMENTUM)
+    cases.append({"norm": norm, "slope": slope, "loss": kind, "size": size, "replicas": replicas, **steps})
 sgd_reference.print_reference("make_unet_reference.py", {"seed": SEED, "batch": BATCH, "base_filters": BASE,
                               "classes": CLASSES, "learning_rate": RATE, "momentum": MOMENTUM}, cases)

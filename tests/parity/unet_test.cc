@@ -24,7 +24,7 @@ TEST_P(UNetAgainstPyTorch, LossGradientsAndTenStepsAgree) {
   const auto seed = all.at("seed").get<std::uint64_t>();
   const auto size = expected.at("size");
   const Shape extents{all.at("batch"), size[0], size[1], size[2]};
-  const std::int64_t classes = all.at("classes");
+  const std::int64_t classes = all.at("classes"), replicas = expected.at("replicas");
   const LossKind loss = expected.at("loss") == "cross_entropy" ? LossKind::kCrossEntropy
                         : expected.at("loss") == "dice_ce"     ? LossKind::kDiceCE
                                                                : LossKind::kAdaptiveDice32;
@@ -39,8 +39,14 @@ TEST_P(UNetAgainstPyTorch, LossGradientsAndTenStepsAgree) {
       op_table(),
       [&](const Shape& e, Phase phase) {
         const Graph graph = build_unet(
-            config, {.batch = e[0], .size = {e[1], e[2], e[3]}, .training = phase == Phase::kTrain}, op_table());
-        return lower(graph, op_table(), {.mesh = {.partition = {1, 2, 1, 2, 1}}}, {});
+            config,
+            {.batch = e[0],
+             .size = {e[1], e[2], e[3]},
+             .training = phase == Phase::kTrain,
+             .norm_replicas = replicas,
+             .loss_replicas = replicas},
+            op_table());
+        return lower(graph, op_table(), {.mesh = {.replicas = replicas, .partition = {1, 2, 1, 2, 1}}}, {});
       },
       pool);
   const Graph& graph = session.plan(extents, Phase::kTrain).program.graph;
@@ -64,7 +70,7 @@ TEST_P(UNetAgainstPyTorch, LossGradientsAndTenStepsAgree) {
                    {.loss = 2e-5, .gradient = 1e-4, .is_zero = is_bias_before_norm, .zeros = 14});
 }
 
-INSTANTIATE_TEST_SUITE_P(AllCases, UNetAgainstPyTorch, testing::Values(0, 1, 2, 3));
+INSTANTIATE_TEST_SUITE_P(AllCases, UNetAgainstPyTorch, testing::Range(0, 5));
 
 TEST(UNet, TheReferenceHas19073795Parameters) {
   const Graph graph = build_unet({}, {.size = {16, 16, 16}}, op_table());
