@@ -65,7 +65,7 @@ TEST(TpuConfigCli, LabelsOnEveryCoreOrOnTheFirstGiveTheSameLoss) {
 }
 
 TEST(TpuConfigCli, ReplicasAreCoresOverCoresPerReplica) {
-  const CommandResult plain = verify("--partition 1x2x1x1x1 --replicas 2 --batch 2");
+  const CommandResult plain = verify("--partition 1x2x1x1x1 --replicas 2 --norm-scope replica --batch 2");
   ASSERT_EQ(plain.exit_code, 0) << plain.err;
   const std::string flags = "--input_partition_dims '[1, 2, 1, 1, 1]' --train_batch_size 2 ";
   expect_same(verify(flags + "--cores 4"), plain);
@@ -80,7 +80,7 @@ TEST(TpuConfigCli, ReplicasAreCoresOverCoresPerReplica) {
 
 TEST(TpuConfigCli, ASliceIsTheSystemUnlessCoresAreGiven) {
   const std::string flags = "--input_partition_dims '[1, 4, 1, 1, 1]' --train_batch_size 2 --device tpu-v3-8 ";
-  expect_same(verify(flags), verify("--partition 1x4x1x1x1 --replicas 2 --batch 2"));
+  expect_same(verify(flags), verify("--partition 1x4x1x1x1 --replicas 2 --norm-scope replica --batch 2"));
   expect_same(verify(flags + "--cores 4"), verify("--partition 1x4x1x1x1 --batch 2"));
   expect_config_error(verify(flags + "--num_shards 1"), "set num_shards to 2");
 }
@@ -88,7 +88,7 @@ TEST(TpuConfigCli, ASliceIsTheSystemUnlessCoresAreGiven) {
 TEST(TpuConfigCli, TheCommandLineWinsOverTheConfig) {
   const std::string text = "train_batch_size = 2\ninput_partition_dims = [1, 2, 1, 1, 1]\nnum_shards = 2\n";
   expect_same(verify_config("c.toml", text, "--batch 4 --num-shards 4"),
-              verify("--partition 1x2x1x1x1 --replicas 4 --batch 4"));
+              verify("--partition 1x2x1x1x1 --replicas 4 --norm-scope replica --batch 4"));
   expect_config_error(verify_config("c.toml", text, "--partition 1x2x1x1x1"), "both say how samples are cut");
 }
 
