@@ -7,7 +7,8 @@
 
 namespace voxshard {
 
-/// `stage`: "graph" (forward), "grad" (with gradients), "program" (instructions of the partition), "memory" (arenas).
+/// `stage`: "graph" (forward), "grad" (with gradients), "program" (instructions of the partition), "memory" (arenas),
+/// "passes" (what the cut adds on a TPU v3, explain_passes.h).
 /// Errors: kConfig for another name.
 std::string run_explain(const ModelSpec& spec, const Shape& extents, const std::string& stage);
 
