@@ -8,7 +8,7 @@
 
 #include <vector>
 
-#include "libcore/partition/program.h"
+#include "libcore/device/device.h"
 
 namespace voxshard {
 

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "libcore/memory/tiles.h"
-
 namespace voxshard {
 
 double product_elements(const Dims& extent) {

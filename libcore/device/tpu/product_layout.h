@@ -9,7 +9,7 @@
 // 128 samples and channels by 8); XLA's rematerialisation changes the layout of what is kept ("compress").
 #pragma once
 
-#include "libcore/tensor/shape.h"
+#include "libcore/memory/tiles.h"
 
 namespace voxshard {
 
