@@ -136,7 +136,7 @@ std::vector<std::string> unexplained(const TpuTables& tables) {
       "hosts: no row is bound by them; any rate of unpacking above 355 MB/s a host gives the same table, and no row tells the rate");
   lines.push_back(
       "4 samples in 8 sublanes cost memory twice over, by the padding rule of convolutions; were the rows of products padded so too, "
-      "the U-Net rows would be about twice what is published. The rule for memory is documented, that products are spared is assumed");
+      "the U-Net rows would be about 1.8 times what is published. The rule for memory is documented, that products are spared is assumed");
   lines.push_back(
       "why a pass moves less than half of what the memory could is not derived, only that one rate serves both models; changes of "
       "layout between what is kept (smallest tiles) and what products read are not priced");
