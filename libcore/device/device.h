@@ -22,13 +22,32 @@ struct Price {
   double vector_s = 0;
   double memory_s = 0;    // main memory (HBM) traffic
   double link_s = 0;      // bytes over links, every hop counted
+  double pass_s = 0;      // passes that a lowering adds in front, which nothing hides either
   double overhead_s = 0;  // what nothing hides: dispatch, latency of hops
   double seconds() const;
   Price& operator+=(const Price& part);
 };
 
+/// What the lowering of a cut operand adds to an instruction: none without a cut.
+struct Pass {
+  enum class Kind : std::uint8_t {
+    kMaterialise,  // a value that its readers would have made on the fly is written, for its edges to be sent
+    kConcat,       // the operand and the edges that came, along one axis, as a new tensor
+    kSlice,        // what the window needs of it, where cores need unequal edges
+    kMask,         // zeros outside the tensor and behind an uneven shard: a select on an index
+    kWindow,       // products with planes of the edges that a sum over shards does not need
+  };
+  Kind kind = Kind::kConcat;
+  ValueId operand = kNoValue;
+  int axis = 0;
+  double bytes = 0;  // read + written, in the device's tiles
+  double seconds = 0;
+};
+inline constexpr const char* kPassNames[] = {"materialise", "concat", "slice", "mask", "window"};
+
 struct InstructionPrice {
   Price slowest;              // of the core that takes longest
+  std::vector<Pass> passes;   // of which slowest.pass_s is the sum, one after the other in front
   double begin_s = 0;         // on the device's clock
   double end_s = 0;
   double bytes = 0;           // moved between cores, all of them (exchange, join)

@@ -12,7 +12,9 @@ namespace voxshard {
 struct RecordFormat {
   double image_bytes = 4;  // of one number of the image
   bool one_hot = true;     // labels as an f32 per class; else as they are fed
-  bool packed = true;      // in records to inflate and parse
+  /// Of one number of the image as it comes out of what unpacks the record: f32 out of gzip, a byte out of JPEG. 0: the record
+  /// is not packed. Labels are unpacked with it where they are one-hot, else they are made from boxes.
+  double unpacked_image_bytes = 4;
 };
 
 /// All samples of a step on their way to the cores.

@@ -1,3 +1,4 @@
+#include "libcore/graph/made_again.h"
 #include "libcore/graph/recompute.h"
 
 #include <algorithm>
@@ -145,6 +146,12 @@ Graph with_recomputation(const Graph& graph, const OpTable& ops, Recompute recom
   if (graph.backward_root == kNoValue || recompute == Recompute::kNone) return graph;
   const Flags backward = backward_nodes(graph);
   const Flags again = made_again(graph, ops, backward, recompute);
+  return Rewrite(graph, backward, again).run();
+}
+
+Graph with_made_again(const Graph& graph, const std::vector<bool>& again) {
+  if (graph.backward_root == kNoValue) return graph;
+  const Flags backward = backward_nodes(graph);
   return Rewrite(graph, backward, again).run();
 }
 

@@ -7,7 +7,8 @@
 
 namespace voxshard {
 
-/// `stage`: "config" (the model and its cut, field by field), "graph" (forward), "grad" (with gradients), "program" (instructions of the partition), "memory" (arenas).
+/// `stage`: "config" (the model and its cut, field by field), "graph" (forward), "grad" (with gradients), "program" (instructions of the partition), "memory" (arenas),
+/// "passes" (what the cut adds on a TPU v3, explain_passes.h).
 /// Errors: kConfig for another name.
 std::string run_explain(const ModelSpec& spec, const Shape& extents, const std::string& stage);
 

@@ -211,6 +211,7 @@ nlohmann::ordered_json to_json(const PlanReport& report, bool all) {
         {"vector_seconds", busy.vector_s},
         {"memory_seconds", busy.memory_s},
         {"link_seconds", busy.link_s},
+        {"pass_seconds", busy.pass_s},
         {"overhead_seconds", busy.overhead_s}}},
       {"memory", memory_json(report)}};
   if (all) {

@@ -12,31 +12,23 @@
 #include <vector>
 
 #include "libcore/device/tpu/tpu_device.h"
-#include "libcore/train/optimizer.h"
-#include "pipelines/runs/model_spec.h"
+#include "pipelines/commands/tpu_fit.h"
 #include "pipelines/runs/report.h"
 
 namespace voxshard {
 
-/// One published step. A row is an entry of the table in run_tpu_tables.cc and nothing else.
-struct PublishedStep {
-  std::string name;  // "unet3d-128-v3-8"; device files name rows that they were fitted to
-  ModelSpec spec;
-  Shape extents;  // N and the spatial axes
-  OptimizerKind optimizer = OptimizerKind::kAdam;
-  std::string device;  // a slice: "tpu-v3-8"
-  double seconds = 0;
-  std::string source;
-};
+/// The published steps. A row is an entry of the table in run_tpu_tables.cc and nothing else.
 std::span<const PublishedStep> published_steps();
 
 struct EmulatedStep {
-  Recompute recompute = Recompute::kNone;  // the least with which the step fits, as XLA rematerialises what does not
+  Recompute recompute = Recompute::kNone;  // beyond what fusions make again: the least with which the step fits
   StepPrice price;
   double published_seconds = 0;
-  double leave_one_out_seconds = 0;  // with the fitted constants chosen without this row
-  std::string bound_by;              // feed, matrix, vector, memory, links or overhead
+  double leave_one_out_seconds = 0;  // with the constants that were fitted to this row chosen without it
+  std::vector<std::string> fitted;   // their keys
+  std::string bound_by;              // feed, matrix, vector, memory, links, passes or overhead
   std::int64_t core_bytes = 0;       // of the fullest core, in the device's tiles, optimizer included
+  std::int64_t kept_core_bytes = 0;  // the same with the results kept that fusions make again
   std::int64_t usable_bytes = 0;
 
   bool fits() const { return core_bytes <= usable_bytes; }
@@ -55,8 +47,20 @@ struct FittedConstant {
   double refitted = 0;  // what the rows give now, in the figure's unit; the file should say the same
 };
 
+/// One replica of a model on more and more cores.
+struct TpuWays {
+  std::string model, extents;
+  struct Row {
+    Dims partition;
+    StepPrice price;
+    double efficiency = 1;  // of the cores, against one core
+  };
+  std::vector<Row> rows;
+};
+
 struct TpuTables {
   std::vector<TpuTableRow> rows;
+  std::vector<TpuWays> ways;
   std::vector<FittedConstant> fitted_constants;
   std::vector<std::string> unexplained;  // sentences
 };

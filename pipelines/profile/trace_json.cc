@@ -14,7 +14,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr int kWallProcess = 1, kEmulatedProcess = 2;
 constexpr const char* kResources[] = {"matrix unit", "vector unit", "memory", "links"};
-constexpr int kResourceCount = 4;
+constexpr int kResourceCount = 4, kMemoryThread = 2;
 
 /// Writes events one by one: a long profile never exists as a tree in memory.
 class EventStream {
@@ -124,8 +124,10 @@ struct TraceFile::Emulated {
       stream.name("thread_name", kEmulatedProcess, thread, "host " + std::to_string(host) + " feeding");
       stream.complete("feed of the next step", "feed", kEmulatedProcess, thread, 0, price.feed_s, Json::object());
     }
+    auto events = static_cast<std::int64_t>(names.size()) * kResourceCount;  // of a core, at most
+    for (const InstructionPrice& p : price.instructions) events += static_cast<std::int64_t>(p.passes.size());
     for (std::int64_t core = 0; core < cores; ++core) {
-      room -= static_cast<std::int64_t>(names.size()) * kResourceCount;
+      room -= events;
       if (room < 0) return core;
       put_core(stream, core);
     }
@@ -138,12 +140,19 @@ struct TraceFile::Emulated {
     for (std::size_t i = 0; i < names.size(); ++i) {
       if (!works[i][static_cast<std::size_t>(core)]) continue;
       const InstructionPrice& p = price.instructions[i];
+      double begin = p.begin_s;
+      for (const Pass& pass : p.passes) {  // a TPU's, in front and one after the other
+        const std::string kind = kPassNames[static_cast<std::size_t>(pass.kind)];
+        const Json args = {{"instruction", i}, {"pass", kind}, {"layer", names[i].layer}, {"axis", pass.axis}, {"core", core}, {"bytes", pass.bytes}};
+        stream.complete(kind + " for " + names[i].layer, "passes", kEmulatedProcess, core * kResourceCount + kMemoryThread, begin, pass.seconds, args);
+        begin += pass.seconds;
+      }
       const double busy[kResourceCount] = {p.slowest.matrix_s, p.slowest.vector_s, p.slowest.memory_s, p.slowest.link_s};
       for (int r = 0; r < kResourceCount; ++r) {
         if (busy[r] <= 0) continue;
         Json args = {{"instruction", i}, {"layer", names[i].layer}, {"op", names[i].op}, {"core", core}};
         if (r == kResourceCount - 1) args.update({{"bytes", p.bytes}, {"messages", p.messages}, {"hops", p.hops}});
-        stream.complete(names[i].layer, kResources[r], kEmulatedProcess, core * kResourceCount + r, p.begin_s, busy[r], args);
+        stream.complete(names[i].layer, kResources[r], kEmulatedProcess, core * kResourceCount + r, begin, busy[r], args);
       }
     }
   }

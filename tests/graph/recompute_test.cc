@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "libcore/graph/made_again.h"
+
 #include <set>
 
 #include "libcore/graph/autodiff.h"
@@ -199,6 +201,19 @@ TEST(Recompute, AnUnknownNameListsTheChoices) {
     EXPECT_EQ(error.kind(), ErrorKind::kConfig);
     EXPECT_NE(std::string(error.what()).find("expected none, norms, upsampling, levels"), std::string::npos) << error.what();
   }
+}
+
+TEST(MadeAgain, OnlyWhatIsNamedIsMadeAgainInFrontOfItsReader) {
+  const Graph graph = with_gradient(parse_graph(kUNet, op_table()), op_table());
+  std::vector<bool> again(static_cast<std::size_t>(graph.size()), false);
+  EXPECT_EQ(with_made_again(graph, again).size(), graph.size());
+  again[static_cast<std::size_t>(graph.find("encoder1/conv0/norm"))] = true;
+  const Graph small = with_made_again(graph, again);
+  EXPECT_EQ(small.size(), graph.size() + 1);
+  const ValueId clone = small.find("recompute/encoder1/conv0/norm");
+  ASSERT_NE(clone, kNoValue);
+  EXPECT_GT(clone, small.backward_root);
+  EXPECT_EQ(small.find("recompute/encoder0/conv0/norm"), kNoValue);
 }
 
 }  // namespace

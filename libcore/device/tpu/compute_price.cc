@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "libcore/device/tpu/tpu_spec.h"
-#include "libcore/memory/tiles.h"
 
 namespace voxshard {
 namespace {
@@ -13,38 +12,45 @@ constexpr double kRowsAtATime = 8;  // a product streams 8 x 128 registers throu
 
 double padded(double n, double to) { return std::ceil(n / to) * to; }
 
-double memory_bytes(const OpDef& def, const OpContext& op, const Box& iteration) {
+double memory_bytes(const Program& program, const Fusions& fusions, const OpDef& def, const OpContext& op, ValueId id,
+                    const Box& iteration) {
+  const auto& inputs = program.graph.node(id).inputs;
   double bytes = 0;
-  for (int i = 0; i < static_cast<int>(op.inputs.size()); ++i) {
-    if (i == def.scalar) continue;
-    const TensorType& input = op.inputs[static_cast<std::size_t>(i)];
-    const Box read =
-        intersect(needed_box(def, op, i, iteration), Box::whole(input.shape));  // zeros outside are not read
-    if (!read.empty()) bytes += tiled_elements(read.extent) * static_cast<double>(device_bytes(input.dtype));
-  }
+  for (int i = 0; i < static_cast<int>(inputs.size()); ++i)
+    if (i != def.scalar)
+      bytes += fusions.read_bytes(inputs[static_cast<std::size_t>(i)], needed_box(def, op, i, iteration));
   const Box written = def.driver < 0 ? iteration : result_box(def, op, iteration);
-  return written.empty() ? bytes
-                         : bytes + tiled_elements(written.extent) * static_cast<double>(device_bytes(op.result.dtype));
+  return written.empty() ? bytes : bytes + layout_bytes(program, id, written.extent);
+}
+
+/// Ticks of one unit to stream `rows` through tiles of inner x columns.
+double ticks(const TpuSpec& device, double rows, double inner, double columns) {
+  const double tile = static_cast<double>(device.matrix_tile);
+  const double tiles = std::ceil(inner / tile) * std::ceil(columns / tile);
+  return tiles * (padded(rows, kRowsAtATime) + std::ceil(rows / static_cast<double>(device.strip_rows)) * tile);
 }
 
 }  // namespace
 
 double matrix_seconds(const TpuSpec& device, const Products& p) {
   if (p.count <= 0) return 0;
-  const double tile = static_cast<double>(device.matrix_tile);
-  const double ticks =
-      p.count * padded(p.rows, kRowsAtATime) * (padded(p.inner, tile) / tile) * (padded(p.columns, tile) / tile);
-  return ticks / (static_cast<double>(device.matrix_units) * device.clock_hz);
+  const double least = std::min(ticks(device, p.rows, p.inner, p.columns), ticks(device, p.columns, p.inner, p.rows));
+  return p.count * least / (static_cast<double>(device.matrix_units) * device.clock_hz);
 }
 
-Price compute_price(const TpuSpec& device, const OpDef& def, const OpContext& op, const Box& iteration) {
-  if (iteration.empty()) return {};
+Price compute_price(const TpuSpec& device, const Program& program, const OpTable& ops, const Fusions& fusions,
+                    ValueId id, const Box& iteration) {
+  if (iteration.empty() || fusions.fused(id)) return {};
+  const Node& node = program.graph.node(id);
+  const OpDef& def = ops.at(node.op);
+  const auto types = program.graph.input_types(id);
+  const OpContext op{node.attrs, types, node.type};
   const Work work = work_of(def, op, iteration);
   const Products& p = work.products;
   const double vector_flops = std::max(0.0, work.flops - 2 * p.count * p.rows * p.inner * p.columns);
   return {.matrix_s = matrix_seconds(device, p),
           .vector_s = vector_flops / device.vector_flops_s,
-          .memory_s = memory_bytes(def, op, iteration) / device.memory_bytes_s,
+          .memory_s = memory_bytes(program, fusions, def, op, id, iteration) / device.memory_bytes_s,
           .overhead_s = device.dispatch_s};
 }
 

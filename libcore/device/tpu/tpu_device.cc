@@ -6,6 +6,7 @@
 
 #include "libcore/device/tpu/compute_price.h"
 #include "libcore/device/tpu/feed_price.h"
+#include "libcore/device/tpu/halo_passes.h"
 #include "libcore/device/tpu/link_price.h"
 #include "libcore/memory/tiles.h"
 
@@ -32,12 +33,12 @@ BoxKind kind_of(const Box& box, const Shape& shape) {
 class Walk {
  public:
   Walk(const Program& program, const OpTable& ops, const TpuSpec& device, const Torus& torus)
-      : program_(program), ops_(ops), device_(device), torus_(torus), exchanges_(device, torus) {}
+      : program_(program), ops_(ops), device_(device), torus_(torus), exchanges_(device, torus), fusions_(program, ops), halos_(device, program, ops, fusions_) {}
 
   InstructionPrice price(const Instruction& instruction) {
     switch (instruction.kind) {
       case InstructionKind::kCompute:
-        return {.slowest = compute(instruction)};
+        return with_passes(instruction, compute(instruction));
       case InstructionKind::kJoin:
         return join(instruction.value);
       case InstructionKind::kFillMargin:
@@ -54,9 +55,7 @@ class Walk {
   Price compute(const Instruction& instruction) const {
     const Node& node = program_.graph.node(instruction.value);
     const OpDef& def = ops_.at(node.op);
-    const auto types = program_.graph.input_types(instruction.value);
-    const OpContext op{node.attrs, types, node.type};
-    const Shape& shape = def.driver < 0 ? node.type.shape : types[static_cast<std::size_t>(def.driver)].shape;
+    const Shape& shape = def.driver < 0 ? node.type.shape : program_.graph.node(node.inputs[static_cast<std::size_t>(def.driver)]).type.shape;
     std::vector<BoxKind> seen;
     Price slowest;
     for (const auto& blocks : instruction.blocks) {
@@ -66,10 +65,15 @@ class Walk {
       const BoxKind kind = kind_of(iteration, shape);
       if (std::find(seen.begin(), seen.end(), kind) != seen.end()) continue;
       seen.push_back(kind);
-      const Price price = compute_price(device_, def, op, iteration);
+      const Price price = compute_price(device_, program_, ops_, fusions_, instruction.value, iteration);
       if (price.seconds() > slowest.seconds()) slowest = price;
     }
     return slowest;
+  }
+
+  InstructionPrice with_passes(const Instruction& instruction, Price slowest) {
+    std::vector<Pass> passes = halos_.of(instruction, slowest);
+    return {.slowest = slowest, .passes = std::move(passes)};
   }
 
   /// Sums that are replicated are added over all cores; others over the cores that hold the same box of the result.
@@ -115,6 +119,8 @@ class Walk {
   const TpuSpec& device_;
   const Torus& torus_;
   ExchangePricer exchanges_;
+  Fusions fusions_;
+  HaloPasses halos_;
 };
 
 }  // namespace
@@ -140,7 +146,7 @@ StepPrice TpuDevice::price(const Program& program, const OpTable& ops, const Fee
     (instruction.kind == InstructionKind::kJoin ? step.all_reduce_bytes : step.halo_bytes) += price.bytes;
     step.messages += price.messages;
     step.widest_hops = std::max(step.widest_hops, price.hops);
-    step.instructions.push_back(price);
+    step.instructions.push_back(std::move(price));
   }
   const HostLoad load = host_load(torus, placement, feed);
   step.feeding_hosts = load.feeding_hosts;

@@ -37,9 +37,11 @@ struct TpuSpec {
   std::int64_t reserved_bytes = 0;  // of it, not for programs
   std::int64_t matrix_units = 1;
   std::int64_t matrix_tile = 128;  // rows and columns of one unit
+  std::int64_t strip_rows = 0;     // that go through a tile before the next is loaded, in matrix_tile ticks
   double clock_hz = 0;             // each unit takes one row of a tile per tick
   double vector_flops_s = 0;
   double memory_bytes_s = 0;
+  double pass_bytes_s = 0;  // read and written by a pass that only moves data, with nothing to hide behind
   double dispatch_s = 0;  // per instruction, hidden by nothing
 
   // One chip. Its links go to the next chips along x and y, both ways.

@@ -185,7 +185,7 @@ class Segmentation : public Task {
 
   /// gzip records of an f32 image and an f32 one-hot label, which cross to the cores as they are.
   /// Source: tensorflow/tpu, models/official/unet3d/input_reader.py.
-  RecordFormat records() const override { return {.image_bytes = 4, .one_hot = true, .packed = true}; }
+  RecordFormat records() const override { return {.image_bytes = 4, .one_hot = true, .unpacked_image_bytes = 4}; }
 };
 
 }  // namespace

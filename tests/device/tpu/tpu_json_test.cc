@@ -44,7 +44,7 @@ TEST(DeviceFile, LargerSlicesFollowByRuleUpToThePodThatWrapsRound) {
 TEST(DeviceFile, EveryFigureSaysWhereItComesFrom) {
   for (const char* name : {"tpu-v2", "tpu-v3"}) {
     const TpuSpec device = tpu(name);
-    EXPECT_EQ(device.figures.size(), 20u);
+    EXPECT_EQ(device.figures.size(), 22u);
     for (const Figure& figure : device.figures) {
       const bool fitted = figure.kind == "fitted";
       EXPECT_EQ(figure.source.empty(), fitted) << figure.key;
@@ -80,13 +80,13 @@ TEST(DeviceFile, WhatIsWrongIsRefusedWithFileAndKey) {
        [](Json& j) { j["core"]["matrix_units"]["value"] = 1.5; }},
       {"core.reserved: is not less than core.memory", [](Json& j) { j["core"]["reserved"]["value"] = 4096; }},
       {"chip.links: only 2-D tori", [](Json& j) { j["chip"]["links"]["value"] = 6; }},
-      {"host.unpack_rate: the key \"mechanism\" is missing",
-       [](Json& j) { j["host"]["unpack_rate"].erase("mechanism"); }},
-      {"host.unpack_rate: the key \"fitted_to\" is missing",
-       [](Json& j) { j["host"]["unpack_rate"].erase("fitted_to"); }},
-      {"host.unpack_rate: \"fitted_to\" should be a list",
-       [](Json& j) { j["host"]["unpack_rate"]["fitted_to"] = Json::array(); }},
-      {"host.unpack_rate: the key \"source\" is not known", [](Json& j) { j["host"]["unpack_rate"]["source"] = "x"; }},
+      {"core.pass_rate: the key \"mechanism\" is missing",
+       [](Json& j) { j["core"]["pass_rate"].erase("mechanism"); }},
+      {"core.pass_rate: the key \"fitted_to\" is missing",
+       [](Json& j) { j["core"]["pass_rate"].erase("fitted_to"); }},
+      {"core.pass_rate: \"fitted_to\" should be a list",
+       [](Json& j) { j["core"]["pass_rate"]["fitted_to"] = Json::array(); }},
+      {"core.pass_rate: the key \"source\" is not known", [](Json& j) { j["core"]["pass_rate"]["source"] = "x"; }},
       {"slices: should be a list", [](Json& j) { j["slices"] = Json::array(); }},
       {"slices[1]: the key \"wrap_x\" is missing", [](Json& j) { j["slices"][1].erase("wrap_x"); }},
       {"slices[1]: \"wrap_x\" should be true or false", [](Json& j) { j["slices"][1]["wrap_x"] = 1; }},

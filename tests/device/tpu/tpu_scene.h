@@ -32,6 +32,7 @@ inline Json toy_json() {
   set("core", "memory", 4), set("core", "reserved", 1024);
   set("core", "matrix_units", 1), set("core", "clock", 1000), set("core", "vector_rate", 1000);
   set("core", "memory_rate", 100), set("core", "dispatch", 1);
+  set("core", "strip_rows", 512), set("core", "pass_rate", 50);
   set("chip", "link_rate", 10), set("chip", "hop_latency", 2), set("chip", "core_path_rate", 50);
   set("host", "unpack_rate", 100), set("host", "transfer_rate", 1), set("host", "network_rate", 2);
   return json;

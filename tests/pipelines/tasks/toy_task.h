@@ -156,7 +156,7 @@ class ToyTask : public Task {
     for (std::size_t i = 0; i < std::min(found.size(), truth.size()); ++i) hits += found[i] == truth[i];
     return {.json = {{"hits", hits}}, .text = std::to_string(hits) + " hits\n"};
   }
-  RecordFormat records() const override { return {.image_bytes = 1, .packed = false}; }
+  RecordFormat records() const override { return {.image_bytes = 1, .unpacked_image_bytes = 0}; }
 };
 
 }  // namespace voxshard::test

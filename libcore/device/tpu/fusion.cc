@@ -1,0 +1,77 @@
+#include "libcore/device/tpu/fusion.h"
+
+#include "libcore/device/tpu/product_layout.h"
+#include "libcore/memory/tiles.h"
+
+namespace voxshard {
+namespace {
+
+constexpr int kMostTensors = 2;  // x and a residual, or a gradient and what it is the gradient of
+
+/// Each element of the result from the same element of its inputs of that rank (channels may differ), none outside.
+bool element_by_element(const Graph& graph, const OpTable& ops, ValueId id) {
+  const Node& node = graph.node(id);
+  if (node.role != Role::kOp || node.type.shape.rank() < 4) return false;
+  const OpDef& def = ops.at(node.op);
+  if (def.driver >= 0) return false;
+  const auto types = graph.input_types(id);
+  const OpContext op{node.attrs, types, node.type};
+  const Box whole = Box::whole(node.type.shape);
+  if (work_of(def, op, whole).products.count > 0) return false;
+  bool of_tensors = false;
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    if (types[i].shape.rank() != node.type.shape.rank()) continue;
+    of_tensors = true;
+    if (!(needed_box(def, op, static_cast<int>(i), whole) == whole) || !(types[i].shape == node.type.shape))
+      return false;
+  }
+  return of_tensors;
+}
+
+}  // namespace
+
+Fusions::Fusions(const Program& program, const OpTable& ops)
+    : program_(program), ops_(ops), values_(static_cast<std::size_t>(program.graph.size())) {
+  const Graph& graph = program.graph;
+  std::vector<bool> read(values_.size(), false), wanted(values_.size(), false);
+  for (const Node& node : graph.nodes())
+    for (ValueId input : node.inputs) read[static_cast<std::size_t>(input)] = true;
+  for (const auto& [name, id] : graph.outputs) wanted[static_cast<std::size_t>(id)] = true;
+  for (const Instruction& instruction : program.instructions)
+    if (instruction.kind == InstructionKind::kExchange)
+      values_[static_cast<std::size_t>(instruction.value)].exchanged = true;
+  for (ValueId id = 0; id < graph.size(); ++id) {
+    const auto index = static_cast<std::size_t>(id);
+    if (!read[index] || wanted[index] || program.replicated(id) || !element_by_element(graph, ops, id)) continue;
+    int tensors = 0;
+    for (ValueId input : graph.node(id).inputs)
+      if (graph.node(input).type.shape.rank() == graph.node(id).type.shape.rank()) tensors += at(input).tensors;
+    if (tensors > kMostTensors) continue;
+    Value& value = values_[index];
+    value.fused = !value.exchanged;
+    value.lost = value.exchanged;
+    if (value.fused) value.tensors = tensors;
+  }
+}
+
+double Fusions::read_bytes(ValueId id, const Box& box) const {
+  const Node& node = program_.graph.node(id);
+  const Box inside = intersect(box, Box::whole(node.type.shape));
+  if (inside.empty()) return 0;
+  if (!fused(id)) return layout_bytes(program_, id, inside.extent);
+  const auto types = program_.graph.input_types(id);
+  const OpContext op{node.attrs, types, node.type};
+  double bytes = 0;
+  for (std::size_t i = 0; i < types.size(); ++i)
+    bytes += read_bytes(node.inputs[i], needed_box(ops_.at(node.op), op, static_cast<int>(i), inside));
+  return bytes;
+}
+
+double layout_bytes(const Program& program, ValueId id, const Dims& extent) {
+  const Node& node = program.graph.node(id);
+  const bool computed = node.role == Role::kOp && !program.replicated(id);
+  return (computed ? product_elements(extent) : tiled_elements(extent)) *
+         static_cast<double>(device_bytes(node.type.dtype));
+}
+
+}  // namespace voxshard

@@ -1,0 +1,51 @@
+// A published step made ready for pricing, and the constants of a device that are fitted to such steps: what the rows
+// give for them, all together and with one left out.
+//
+//   const PlannedStep step = plan_step(row);
+//   refit(spec, figure, steps, "retinanet-2560-v3-64")     // spec with that constant chosen by its other rows
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "libcore/device/tpu/tpu_device.h"
+#include "libcore/train/optimizer.h"
+#include "pipelines/runs/model_spec.h"
+
+namespace voxshard {
+
+/// One published step.
+struct PublishedStep {
+  std::string name;  // "unet3d-128-v3-8"; device files name rows that they were fitted to
+  ModelSpec spec;
+  Shape extents;  // N and the spatial axes
+  OptimizerKind optimizer = OptimizerKind::kAdam;
+  std::string device;  // a slice: "tpu-v3-8"
+  double seconds = 0;
+  std::string source;
+};
+
+/// Its program as the original's compiler would have run it: with what its fusions make again not kept, and nothing
+/// recomputed beyond that if it fits.
+struct PlannedStep {
+  std::string name;
+  double published_seconds = 0;
+  Recompute recompute = Recompute::kNone;  // the least with which the step fits, as XLA rematerialises what does not
+  Program program;
+  Feed feed;
+  std::int64_t core_bytes = 0;       // of the fullest core, in the smallest tiles, optimizer included
+  std::int64_t kept_core_bytes = 0;  // the same, were the results that are fused kept for the backward pass
+};
+
+PlannedStep plan_step(const PublishedStep& row, const TpuSpec& device);
+StepPrice price_of(const PlannedStep& step, const TpuSpec& device);
+
+/// `device` with the constant of `figure` chosen so that the geometric mean of emulated / published over the steps that
+/// it is fitted to, without `left_out`, is one. As it is where none remains or the constant is none that can be
+/// refitted.
+TpuSpec refit(const TpuSpec& device, const Figure& figure, const std::vector<PlannedStep>& steps,
+              const std::string& left_out);
+/// The constant's value in a device, in its figure's unit.
+double value_of(const TpuSpec& device, const Figure& figure);
+
+}  // namespace voxshard
