@@ -13,7 +13,7 @@ RunCommand add(CLI::App& app) {
   app.add_option("predictions", o->predictions, "Folder of predicted label maps, or a JSON file of COCO results")
       ->required();
   app.add_option("references", o->references,
-                 "Folder of reference label maps with the same file names, or COCO JSON, or a Pascal VOC folder")
+                 "Folder of reference label maps with the same file names, or COCO JSON, or a Pascal VOC or KITTI folder")
       ->required();
   app.add_option("-o,--output", o->summary, "summary.json to write, in nnU-Net's form, or the twelve numbers of COCO");
   add_memory_option(

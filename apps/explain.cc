@@ -4,6 +4,10 @@
 #include "apps/command.h"
 #include "apps/next_words.h"
 #include "apps/plan_args.h"
+#include "apps/resume_args.h"
+#include "apps/task_args.h"
+#include "apps/terminal/flags.h"
+#include "pipelines/commands/run_draw.h"
 #include "pipelines/commands/run_explain.h"
 
 namespace voxshard {
@@ -14,19 +18,37 @@ struct Options {
   PlanArgs plan;
   std::string size = "48x40x56", stage = "program";
   std::int64_t batch = 1;
+  std::string draw, sample, level;
 };
+
+Outcome drawn(const DrawOptions& options) {
+  const DrawReport report = run_draw(options);
+  return {.json = report.json, .text = with_flags(report.text)};
+}
 
 RunCommand add(CLI::App& app) {
   auto o = std::make_shared<Options>();
   add_model_options(app, o->model, false);
   add_plan_options(app, o->plan, o->model);
-  app.add_option("--stage", o->stage, "config, graph, grad, program, memory or passes (what the cut costs on a TPU v3, pass by pass)")->capture_default_str();
-  app.add_option("--size", o->size, "Spatial size, D x H x W (or H x W)")->capture_default_str();
+  CLI::Option* stage = app.add_option("--stage", o->stage, "config, graph, grad, program, memory or passes (what the cut costs on a TPU v3, pass by pass)")->capture_default_str();
+  CLI::Option* size = app.add_option("--size", o->size, "Spatial size, D x H x W (or H x W); with --sample the sample's own, unless given")->capture_default_str();
   app.add_option(kBatchNames, o->batch, "Samples")->capture_default_str();
-  return [o](const Context& context) {
+  const std::string drawing = "Drawing";
+  CLI::Option* draw = app.add_option("--draw", o->draw, "Draw the sample cut into its tiles, with halos, to this PNG instead; of a volume three planes")
+                          ->type_name(kPathType)->excludes(stage)->group(drawing);
+  app.add_option("--sample", o->sample, "The volume or picture that is drawn, scaled to --size if given; default: a phantom")
+      ->type_name(kPathType)->needs(draw)->group(drawing);
+  app.add_option("--level", o->level, "What is drawn: the number of a level (0: full resolution), a part of the network like encoder1, or a layer; default: 0")
+      ->needs(draw)->group(drawing);
+  return [o, size](const Context& context) {
     ModelSpec spec = model_spec(o->model, o->batch);
-    const Shape extents = extents_from_text(o->size, spec.spatial_axes(), o->batch);
+    std::optional<DrawnSample> sample;
+    if (!o->sample.empty()) sample = read_drawn_sample(o->sample, spec.spatial_axes());
+    const bool own_size = sample && size->count() == 0;
+    const Shape extents = own_size ? extents_of(*sample, spec, o->batch) : extents_from_text(o->size, spec.spatial_axes(), o->batch);
     spec = planned_spec(o->plan, o->model, spec, extents, {}, context);
+    if (!o->draw.empty())
+      return drawn({.spec = spec, .extents = extents, .file = o->draw, .source = o->sample, .sample = std::move(sample), .scaled = !own_size, .level = o->level});
     const std::string text = run_explain(spec, extents, o->stage);
     return Outcome{.json = {{"stage", o->stage}, {"text", text}}, .text = text, .next = next_words(context.words, {.name = {"verify"}, .options = {"--stage"}})};
   };

@@ -144,8 +144,8 @@ RunCommand add(CLI::App& app) {
   auto o = std::make_shared<Options>();
   o->train.optimizer.schedule = ScheduleKind::kPolynomial;
   app.add_option("work", o->train.work,
-                 "Folder that voxshard prepare wrote; of RetinaNet a COCO JSON, a MOT text, or a folder with COCO, VOC "
-                 "or MOT files, whose pictures lie beside or below them")
+                 "Folder that voxshard prepare wrote; of RetinaNet a COCO JSON, a MOT text, or a folder with COCO, VOC, "
+                 "KITTI or MOT files, whose pictures lie beside or below them")
       ->required()
       ->type_name(kPathType);
   app.add_option("-o,--output", o->train.run, "Run folder to write; with --resume it may stand in place of the data")->type_name(kPathType);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <fstream>
@@ -10,6 +9,7 @@
 #include <system_error>
 #include <utility>
 
+#include "io/boxes/number_fields.h"
 #include "io/files/atomic_file.h"
 #include "io/files/file_error.h"
 
@@ -21,7 +21,6 @@ namespace fs = std::filesystem;
 constexpr std::uintmax_t kMostBytes = std::uintmax_t{256} << 20;  // about four million boxes
 constexpr std::size_t kMostNotes = 1000;                          // of a file that is something else
 constexpr std::size_t kLongestLine = 1024;
-constexpr double kMostSize = 1e9;
 constexpr std::size_t kFewestFields = 6, kResultFields = 10;
 
 bool is_separator(char c) { return c == ',' || c == ' ' || c == '\t'; }
@@ -43,29 +42,6 @@ std::vector<std::string_view> fields_of(std::string_view line) {
   return fields;
 }
 
-/// A field quoted in a message: only what every terminal and every JSON reader takes.
-std::string quoted(std::string_view field) {
-  std::string text(field.substr(0, 40));
-  for (char& c : text)
-    if (c < ' ' || c > '~') c = '?';
-  return "\"" + text + "\"";
-}
-
-double number(std::string_view field, const char* name) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), value);
-  if (error != std::errc() || end != field.data() + field.size() || !(std::abs(value) <= kMostSize))
-    throw EntryProblem(std::string("has the ") + name + " " + quoted(field) + "; expected a number of at most 1e9");
-  return value;
-}
-
-std::int64_t whole(std::string_view field, const char* name) {
-  const double value = number(field, name);
-  if (value != std::floor(value))
-    throw EntryProblem(std::string("has the ") + name + " " + quoted(field) + "; expected a whole number");
-  return static_cast<std::int64_t>(value);
-}
-
 }  // namespace
 
 MotRow parse_mot_line(std::string_view line) {
@@ -76,19 +52,19 @@ MotRow parse_mot_line(std::string_view line) {
     throw EntryProblem("has " + (fields.size() > kResultFields ? "more than 10" : std::to_string(fields.size())) +
                        " fields; expected frame, track, left, top, width, height, then confidence, class, visibility");
   MotRow row;
-  row.frame = whole(fields[0], "frame");
+  row.frame = whole_field(fields[0], "frame");
   if (row.frame < 1) throw EntryProblem("has the frame " + std::to_string(row.frame) + "; frames are counted from 1");
-  row.track = std::max<std::int64_t>(-1, whole(fields[1], "track"));
-  row.box = {.x = number(fields[2], "left"),
-             .y = number(fields[3], "top"),
-             .width = number(fields[4], "width"),
-             .height = number(fields[5], "height")};
+  row.track = std::max<std::int64_t>(-1, whole_field(fields[1], "track"));
+  row.box = {.x = number_field(fields[2], "left"),
+             .y = number_field(fields[3], "top"),
+             .width = number_field(fields[4], "width"),
+             .height = number_field(fields[5], "height")};
   if (!(row.box.width > 0 && row.box.height > 0)) throw EntryProblem("has a box without area", "E_BOX");
-  if (fields.size() > 6) row.confidence = number(fields[6], "confidence");
+  if (fields.size() > 6) row.confidence = number_field(fields[6], "confidence");
   if (fields.size() == kResultFields) return row;
-  if (fields.size() > 7) row.class_id = std::max<std::int64_t>(0, whole(fields[7], "class"));
+  if (fields.size() > 7) row.class_id = std::max<std::int64_t>(0, whole_field(fields[7], "class"));
   if (fields.size() > 8) {
-    const double visibility = number(fields[8], "visibility");
+    const double visibility = number_field(fields[8], "visibility");
     if (visibility >= 0 && visibility <= 1) row.visibility = visibility;
   }
   return row;

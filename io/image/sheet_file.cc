@@ -51,7 +51,7 @@ void write_sheet(const fs::path& path, const Tensor& rgb) {
 }
 
 OutputKind sheet_file() {
-  return {"a sheet of voxshard evaluate", {".png"}, [](const fs::path& path) {
+  return {"a sheet of voxshard", {".png"}, [](const fs::path& path) {
             std::string head(kHeadBytes + mark().size(), '\0');
             std::ifstream in(path, std::ios::binary);
             in.read(head.data(), static_cast<std::streamsize>(head.size()));

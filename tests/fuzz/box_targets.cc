@@ -1,5 +1,6 @@
 // Readers of boxes: annotations and results.
 #include "io/boxes/coco.h"
+#include "io/boxes/kitti.h"
 #include "io/boxes/mot.h"
 #include "io/boxes/mot_sequence.h"
 #include "io/boxes/voc.h"
@@ -71,6 +72,15 @@ Seeds detection_set_seeds() {
           "area": 14, "iscrowd": 0}, {"image_id": 2, "category_id": 3, "bbox": [-2, 10, 99, 99], "iscrowd": 1}]})"};
 }
 
+void kitti(std::string_view bytes) {
+  const auto page = scratch_file("kitti/label_2/000000.txt", bytes);
+  read_kitti(page.parent_path().parent_path());
+}
+Seeds kitti_seeds() {
+  return {"Car 0.00 0 -1.58 587.01 173.33 614.12 200.12 1.65 1.67 3.64 -0.65 1.71 46.70 -1.59\r\n"
+          "DontCare -1 -1 -10 503.89 169.71 590.61 190.13 -1 -1 -1 -1000 -1000 -1000 -10\n\nVan 1 3 0 1 2 3 4 0 0 0 0 0 0 0"};
+}
+
 void mot(std::string_view bytes) {
   for (const MotRow& row : read_mot(scratch_file("mot/gt.txt", bytes)).rows) mot_line(row);
 }
@@ -98,6 +108,7 @@ std::vector<FuzzTarget> box_targets() {
           {"detection_set", detection_set_seeds, detection_set},
           {"voc", voc_seeds, voc},
           {"voc_set", voc_set_seeds, voc_set},
+          {"kitti", kitti_seeds, kitti},
           {"mot", mot_seeds, mot},
           {"mot_folder", mot_folder_seeds, mot_folder}};
 }

@@ -20,7 +20,7 @@ struct FuzzTarget {
 };
 
 std::vector<FuzzTarget> text_targets();    // JSON, TOML, Python's lists, graphs, programs
-std::vector<FuzzTarget> box_targets();     // COCO, VOC, MOT
+std::vector<FuzzTarget> box_targets();     // COCO, VOC, KITTI, MOT
 std::vector<FuzzTarget> media_targets();   // NIfTI, safetensors, pictures, videos
 std::vector<FuzzTarget> folder_targets();  // manifests, locks, prepared cases, descriptions of checkpoints
 /// All of them.

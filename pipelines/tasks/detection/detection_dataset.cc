@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "io/boxes/coco.h"
+#include "io/boxes/kitti.h"
 #include "io/boxes/mot_sequence.h"
 #include "io/boxes/voc.h"
 #include "io/image/picture.h"
@@ -63,7 +64,7 @@ bool check_picture(DetectionImage& image, const PictureReader& pictures, std::ve
 
 DetectionDataset complete(DetectionDataset set, DetectionUse use, std::int64_t most_pixels) {
   if (use == DetectionUse::kTraining) {
-    if (!is_voc_folder(set.source) && !is_mot_sequence(set.source)) place_pictures(set);
+    if (!is_voc_folder(set.source) && !is_kitti_folder(set.source) && !is_mot_sequence(set.source)) place_pictures(set);
     PictureKeys seen;
     leave_out_seen(set, seen, "is the one of an earlier entry, which may be in the other part of the data");
     const PictureReader pictures({.most_pixels = most_pixels});
@@ -116,7 +117,7 @@ fs::path only_annotations(const fs::path& path) {
   if (found.size() == 1) return found[0];
   if (found.empty())
     throw_input(path, "holds no annotations",
-                "expected annotations.json, instances*.json or coco*.json, Annotations/*.xml with JPEGImages, or gt/gt.txt");
+                "expected annotations.json, instances*.json or coco*.json, Annotations/*.xml with JPEGImages, label_2/*.txt with image_2, or gt/gt.txt");
   std::string names;
   for (const auto& file : found) names += " " + file.lexically_relative(path).string();
   throw_input(path, "holds several annotation files:" + names, "give one of them");
@@ -124,6 +125,7 @@ fs::path only_annotations(const fs::path& path) {
 
 DetectionDataset read_annotations(const fs::path& path, DetectionUse use, std::int64_t most_pixels) {
   const bool folder = is_folder(path);
+  if (folder && is_kitti_folder(path)) return complete(read_kitti(path), use, most_pixels);
   if (folder ? !is_voc_folder(path) : is_mot_sequence(path)) return complete(read_mot_sequence(path), use, most_pixels);
   return complete(folder ? read_voc(path) : read_coco(path), use, most_pixels);
 }
@@ -163,9 +165,10 @@ DetectionSets split_by(DetectionDataset set, const std::function<bool(const Dete
   return sets;
 }
 
-/// By the lists that VOC keeps; empty sets when it has none.
-std::optional<DetectionSets> split_by_voc_lists(const DetectionDataset& set) {
-  const auto train = read_voc_set(set.source, "train"), val = read_voc_set(set.source, "val");
+/// By the lists that VOC and users of KITTI keep; nothing when there is none.
+std::optional<DetectionSets> split_by_lists(const DetectionDataset& set) {
+  const auto read_set = is_voc_folder(set.source) ? read_voc_set : read_kitti_set;
+  const auto train = read_set(set.source, "train"), val = read_set(set.source, "val");
   if (train.empty() || val.empty()) return std::nullopt;
   const auto listed_in = [](const std::vector<std::string>& names) {
     return [listed = std::set<std::string>(names.begin(), names.end())](const DetectionImage& image) {
@@ -192,7 +195,8 @@ std::vector<fs::path> detection_annotations(const fs::path& path) {
     return known ? std::vector{path} : std::vector<fs::path>();
   }
   auto files = coco_files(path);
-  if (files.empty() && (is_voc_folder(path) || is_mot_sequence(path))) files.push_back(path);
+  if (files.empty() && (is_voc_folder(path) || is_kitti_folder(path) || is_mot_sequence(path))) files.push_back(path);
+  if (files.empty() && is_kitti_folder(path / "training")) files.push_back(path / "training");  // as KITTI is unpacked, beside testing
   return files;
 }
 
@@ -231,8 +235,8 @@ DetectionSets read_detection_sets(const DetectionSetsOptions& o) {
   if (o.frames) keep_frames(set, *o.frames);
   if (!val.empty())
     return without_seen(with_equal_classes({std::move(set), read_detection_dataset(val, DetectionUse::kTraining, o.most_pixels)}));
-  if (is_voc_folder(set.source))
-    if (auto sets = split_by_voc_lists(set)) return std::move(*sets);
+  if (is_voc_folder(set.source) || is_kitti_folder(set.source))
+    if (auto sets = split_by_lists(set)) return std::move(*sets);
   return has_video_frames(set) ? split_by_time(std::move(set), o.val_fraction)
                                : split_detection_dataset(std::move(set), o.val_fraction, o.seed);
 }

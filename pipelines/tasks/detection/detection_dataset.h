@@ -1,4 +1,4 @@
-// Pictures and boxes that detectors learn from and are scored on: COCO JSON or Pascal VOC, found, checked and split.
+// Pictures and boxes that detectors learn from and are scored on: COCO JSON, Pascal VOC, KITTI or MOT, found, checked and split.
 //
 //   DetectionSets sets = read_detection_sets({.data = "bccd/coco_train.json", .val = "bccd/coco_val.json"});
 //   DetectionDataset truth = read_detection_dataset("bccd/coco_test.json", DetectionUse::kScoring);
@@ -28,7 +28,8 @@ enum class DetectionUse : std::uint8_t {
 ///   FILE.json    COCO instances; pictures beside it, or in images/, JPEGImages/, the folder above, or a folder
 ///                named after the file (instances_train2017.json: train2017/)
 ///   FOLDER       with one of annotations.json, _annotations.coco.json, instances*.json, coco*.json (also in
-///                FOLDER/annotations), or with Annotations/*.xml and JPEGImages (Pascal VOC), or with gt/gt.txt (MOT)
+///                FOLDER/annotations), or with Annotations/*.xml and JPEGImages (Pascal VOC), or with label_2/*.txt and image_2 (KITTI, also
+///                below FOLDER/training), or with gt/gt.txt (MOT)
 ///   FILE.txt     MOT; its frames as read_mot_sequence finds them
 /// A picture may be a frame of a video (io/image/picture.h, io/boxes/coco_frames.h).
 /// Errors: kInput for a missing path, a file that is not such JSON, or a folder with none or several of these; kNoCase
@@ -37,7 +38,7 @@ DetectionDataset read_detection_dataset(const std::filesystem::path& path, Detec
                                         std::int64_t most_pixels = kMostPixels);
 
 /// The annotations at a path: the file itself (COCO, or MOT text), the COCO files of a folder, or the folder itself when it
-/// is Pascal VOC or MOT; empty for anything else.
+/// is Pascal VOC, KITTI or MOT; empty for anything else.
 std::vector<std::filesystem::path> detection_annotations(const std::filesystem::path& path);
 
 /// Of a folder with a *val*.json among several that file; else the path itself.

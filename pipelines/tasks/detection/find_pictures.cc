@@ -36,7 +36,7 @@ bool is_data_set(const fs::path& input) {
 Pictures find_pictures(const fs::path& input, const std::optional<FrameSelection>& frames, std::int64_t most_pixels) {
   Pictures found;
   if (!fs::exists(input))
-    throw Error(ErrorKind::kInput, "[predict] " + input.string() + " does not exist; give a picture, a folder of pictures, a video, a COCO JSON, a Pascal VOC folder or a MOT text");
+    throw Error(ErrorKind::kInput, "[predict] " + input.string() + " does not exist; give a picture, a folder of pictures, a video, a COCO JSON, a Pascal VOC or KITTI folder, or a MOT text");
   if (is_video_name(input)) {
     found.list.push_back({frame_path(input, 0), 0});  // whose size is that of all
     return found;
