@@ -31,6 +31,7 @@
 #define VOXSHARD_COMMANDS(X) \
   X(demo)                    \
   X(info)                    \
+  X(convert)                 \
   X(prepare)                 \
   X(plan)                    \
   X(train)                   \
@@ -65,7 +66,7 @@ struct GlobalOptions {
 
 void add_global_options(CLI::App& app, GlobalOptions& global) {
   const std::string group = "Options of every subcommand";
-  app.add_option("--config", global.config, "TOML or JSON file; keys are long option names, the command line wins")
+  app.add_option("--config", global.config, "TOML, JSON or YAML file; keys are long option names or those of the original's configs, the command line wins")
       ->group(group);
   app.add_option("--threads", global.threads, "Worker threads; results do not depend on it")
       ->check(CLI::Range(1, 1024))
