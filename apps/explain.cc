@@ -4,6 +4,7 @@
 #include "apps/command.h"
 #include "apps/next_words.h"
 #include "apps/plan_args.h"
+#include "apps/terminal/flags.h"
 #include "pipelines/commands/run_explain.h"
 
 namespace voxshard {
@@ -16,15 +17,22 @@ struct Options {
   std::int64_t batch = 1;
 };
 
+/// The keys of --config, whose options were taken by then, also by train.
+Outcome config_outcome(const Context& context) {
+  if (context.config.empty()) throw Error(ErrorKind::kUsage, "[usage] --stage config shows the keys of a file; name it with --config");
+  return {.json = {{"stage", "config"}, {"keys", to_json(context.config)}}, .text = with_flags(to_text(context.config))};
+}
+
 RunCommand add(CLI::App& app) {
   auto o = std::make_shared<Options>();
   add_model_options(app, o->model, false);
   add_plan_options(app, o->plan, o->model);
-  app.add_option("--stage", o->stage, "graph, grad, program or memory")->capture_default_str();
+  app.add_option("--stage", o->stage, "graph, grad, program or memory; config: what becomes of each key of --config")->capture_default_str();
   app.add_option("--size", o->size, "Spatial size, D x H x W (or H x W)")->capture_default_str();
   app.add_option(kBatchNames, o->batch, "Samples")->capture_default_str();
   return [o](const Context& context) {
     ModelSpec spec = model_spec(o->model, o->batch);
+    if (o->stage == "config") return config_outcome(context);
     const Shape extents = extents_from_text(o->size, spec.spatial_axes(), o->batch);
     spec = planned_spec(o->plan, o->model, spec, extents, {}, context);
     const std::string text = run_explain(spec, extents, o->stage);

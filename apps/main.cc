@@ -91,9 +91,42 @@ nlohmann::json config_json(const std::string& path) {
   }
 }
 
-/// The command line with the words of --config behind the subcommand's name; `notes`: keys that have no effect.
+/// All subcommands with their options.
+std::vector<RunCommand> add_commands(CLI::App& root, const std::vector<Command>& table, GlobalOptions& global) {
+  std::vector<RunCommand> runs;
+  for (const auto& command : table) {
+    CLI::App* app = root.add_subcommand(command.name, command.summary);
+    runs.push_back(command.add(*app));
+    add_global_options(*app, global);
+    app->footer(std::string("Example:\n  ") + command.example);
+  }
+  return runs;
+}
+
+/// What a config file adds to the command line.
+struct ConfigWords {
+  std::vector<std::string> notes;  // keys that have no effect
+  std::vector<KeyUse> uses;        // for explain
+};
+
+/// Errors: kConfig for a value that train's options refuse.
+void require_train_takes(const nlohmann::json& values, const std::vector<Command>& table) {
+  CLI::App root;
+  GlobalOptions unused;
+  add_commands(root, table, unused);
+  std::vector<std::string> words = config_words(values, root, "train", {});
+  std::reverse(words.begin(), words.end());  // CLI11 takes the last word first
+  for (const char* word : {"run", "--output", "data", "train"}) words.push_back(word);
+  try {
+    root.parse(words);
+  } catch (const CLI::ParseError& e) {
+    throw Error(ErrorKind::kConfig, std::string("[config] train does not take it: ") + e.what());
+  }
+}
+
+/// The command line with the words of --config behind the subcommand's name.
 std::vector<std::string> with_config(const std::vector<std::string>& words, const CLI::App& root,
-                                     const std::vector<Command>& table, std::vector<std::string>& notes) {
+                                     const std::vector<Command>& table, ConfigWords& said) {
   std::string path;
   for (std::size_t i = 0; i < words.size(); ++i) {
     if (words[i] == "--config" && i + 1 < words.size()) path = words[i + 1];
@@ -107,10 +140,14 @@ std::vector<std::string> with_config(const std::vector<std::string>& words, cons
       const auto document = config_json(path);
       try {
         OptionValues config = with_option_names(document);
-        notes = std::move(config.notes);
+        said.notes = std::move(config.notes);
         if (config.of_reference && !config.values.contains("preset")) config.values["preset"] = "reference";  // published settings
         for (auto& word : config_words(config.values, root, command.name, words)) all.push_back(std::move(word));
         all.insert(all.end(), words.begin() + static_cast<std::ptrdiff_t>(i) + 1, words.end());
+        if (std::string_view(command.name) == "explain" && std::find(words.begin(), words.end(), "config") != words.end()) {
+          require_train_takes(config.values, table);
+          said.uses = key_uses(document);
+        }
         return all;
       } catch (Error& e) {
         e.add_context(path);
@@ -219,18 +256,12 @@ int run(const std::vector<std::string>& words) {
   root.add_flag("--version", version, "The version; with --json as a document");
   root.add_flag("--json", global.json, "With --version");
   const auto table = commands();
-  std::vector<RunCommand> runs;
-  for (const auto& command : table) {
-    CLI::App* app = root.add_subcommand(command.name, command.summary);
-    runs.push_back(command.add(*app));
-    add_global_options(*app, global);
-    app->footer(std::string("Example:\n  ") + command.example);
-  }
+  const std::vector<RunCommand> runs = add_commands(root, table, global);
   root.require_subcommand(0, 1);
   const bool wants_json = std::find(words.begin(), words.end(), "--json") != words.end();
   try {
-    std::vector<std::string> notes;
-    std::vector<std::string> all = with_config(words, root, table, notes);
+    ConfigWords said;
+    std::vector<std::string> all = with_config(words, root, table, said);
     std::reverse(all.begin(), all.end());  // CLI11 takes the last word first
     root.parse(all);
     if (version) return print_version(global.json);
@@ -238,7 +269,7 @@ int run(const std::vector<std::string>& words) {
     if (chosen.empty()) throw Error(ErrorKind::kUsage, "[usage] no subcommand; try voxshard --help");
     require_cpu();
     TerminalProgress progress({.quiet = global.quiet});
-    for (const auto& note : notes) progress.log(note);
+    for (const auto& note : said.notes) progress.log(note);
     for (std::size_t i = 0; i < table.size(); ++i) {
       if (chosen[0]->get_name() != table[i].name) continue;
       const bool saves = table[i].saves != nullptr;
@@ -246,7 +277,7 @@ int run(const std::vector<std::string>& words) {
                .leaves = table[i].leaves != nullptr ? table[i].leaves : "no file is left half-written",
                .quiet = global.quiet, .json = global.json});
       progress.starting(table[i].name, saves);
-      Outcome outcome = runs[i]({.threads = global.threads, .json = global.json, .progress = &progress, .words = words});
+      Outcome outcome = runs[i]({.threads = global.threads, .json = global.json, .progress = &progress, .words = words, .config = said.uses});
       progress.finish();
       if (outcome.interrupted) outcome.next = outcome.resume.empty() ? again(words, *chosen[0]) : outcome.resume;
       return finish(outcome, global);

@@ -47,7 +47,7 @@ TEST(ConfigFile, ErrorsNameFileAndLine) {
   expect_error(ErrorKind::kConfig, "a.json:3:", [&] { read_config(dir.path() / "a.json"); });
   expect_error(ErrorKind::kConfig, "cannot be read", [&] { read_config(dir.path() / "none.toml"); });
   write_bytes(dir.path() / "a.yaml", "a: 1\nb: [1,\nc: 2\n");
-  expect_error(ErrorKind::kConfig, "a.yaml:3:", [&] { read_config(dir.path() / "a.yaml"); });
+  expect_error(ErrorKind::kConfig, "a.yaml:4:", [&] { read_config(dir.path() / "a.yaml"); });
   expect_error(ErrorKind::kConfig, ".toml, .json, .yaml or .yml", [&] { read_config(dir.path() / "a.ini"); });
   expect_error(ErrorKind::kInput, "a.json:3:", [&] { read_json(dir.path() / "a.json"); });
 }

