@@ -18,14 +18,12 @@
 #include "apps/terminal/shell.h"
 #include "apps/terminal/stop_signals.h"
 #include "apps/typos.h"
-#include "io/files/config_file.h"
 #include "io/files/now_reading.h"
 #include "io/system/process_memory.h"
 #include "libcore/base/cpu.h"
 #include "libcore/base/parallel.h"
 #include "libcore/base/plain_text.h"
 #include "pipelines/tpu/tpu_config_keys.h"
-#include "pipelines/tpu/tpu_config_line.h"
 
 // One line per subcommand, in the order of a user's work.
 #define VOXSHARD_COMMANDS(X) \
@@ -78,19 +76,6 @@ void add_global_options(CLI::App& app, GlobalOptions& global) {
       ->group(group);
 }
 
-/// Reads a config file; says how a refused line about input_partition_dims should be written.
-nlohmann::json config_json(const std::string& path) {
-  try {
-    return read_config(path);
-  } catch (const Error& e) {
-    const auto better = std::string_view(e.code()) == "E_SYNTAX"
-                            ? mended_dims_line(config_line(path, "input_partition_dims"), path.ends_with(".json"))
-                            : std::nullopt;
-    if (better) throw Error(e.kind(), e.code(), std::string(e.what()) + "; write " + *better);
-    throw;
-  }
-}
-
 /// All subcommands with their options.
 std::vector<RunCommand> add_commands(CLI::App& root, const std::vector<Command>& table, GlobalOptions& global) {
   std::vector<RunCommand> runs;
@@ -109,8 +94,8 @@ struct ConfigWords {
   std::vector<KeyUse> uses;        // for explain
 };
 
-/// Errors: kConfig for a value that train's options refuse.
-void require_train_takes(const nlohmann::json& values, const std::vector<Command>& table) {
+/// What train's options say against these values; nothing when they take them.
+std::optional<std::string> refusal_of_train(const nlohmann::json& values, const std::vector<Command>& table) {
   CLI::App root;
   GlobalOptions unused;
   add_commands(root, table, unused);
@@ -119,9 +104,20 @@ void require_train_takes(const nlohmann::json& values, const std::vector<Command
   for (const char* word : {"run", "--output", "data", "train"}) words.push_back(word);
   try {
     root.parse(words);
+    return std::nullopt;
   } catch (const CLI::ParseError& e) {
-    throw Error(ErrorKind::kConfig, std::string("[config] train does not take it: ") + e.what());
+    return e.what();
   }
+}
+
+/// Errors: kConfig naming the key whose value train refuses.
+void require_train_takes(const nlohmann::json& values, const std::vector<KeyUse>& uses, const std::vector<Command>& table) {
+  const auto refusal = refusal_of_train(values, table);
+  if (!refusal) return;
+  for (const KeyUse& use : uses)
+    if (const auto of_key = refusal_of_train(use.options, table))
+      throw Error(ErrorKind::kConfig, "[config] " + use.key + " is " + use.value.dump() + ", which train does not take: " + *of_key);
+  throw Error(ErrorKind::kConfig, "[config] train does not take it: " + *refusal);
 }
 
 /// The command line with the words of --config behind the subcommand's name.
@@ -144,9 +140,10 @@ std::vector<std::string> with_config(const std::vector<std::string>& words, cons
         if (config.of_reference && !config.values.contains("preset")) config.values["preset"] = "reference";  // published settings
         for (auto& word : config_words(config.values, root, command.name, words)) all.push_back(std::move(word));
         all.insert(all.end(), words.begin() + static_cast<std::ptrdiff_t>(i) + 1, words.end());
-        if (std::string_view(command.name) == "explain" && std::find(words.begin(), words.end(), "config") != words.end()) {
-          require_train_takes(config.values, table);
+        const auto asks = [](const std::string& word) { return word == "config" || word == "--stage=config"; };
+        if (std::string_view(command.name) == "explain" && std::any_of(words.begin(), words.end(), asks)) {
           said.uses = key_uses(document);
+          require_train_takes(config.values, said.uses, table);
         }
         return all;
       } catch (Error& e) {

@@ -156,6 +156,15 @@ std::optional<std::string> RecordReader::next() {
   return record;
 }
 
+std::int64_t first_record_bytes(const fs::path& path) {
+  const RecordReader reader(path);
+  std::array<char, kHead> head{};
+  const std::string_view seen(head.data(), head.size());
+  if (reader.source_->read(head.data(), kHead) != static_cast<std::int64_t>(kHead) || !is_head(seen)) return 0;
+  const auto length = number_at<std::uint64_t>(seen, 0);
+  return length > static_cast<std::uint64_t>(kMostRecordBytes) ? 0 : static_cast<std::int64_t>(length);
+}
+
 RecordWriter::RecordWriter(fs::path path, RecordCompression compression)
     : path_(std::move(path)), temporary_(temporary_path(path_)) {
   file_ = gzopen(temporary_.c_str(), compression == RecordCompression::kGzip ? "wb6" : "wbT");

@@ -39,6 +39,7 @@ class RecordReader {
   bool ended() const { return ended_; }
 
  private:
+  friend std::int64_t first_record_bytes(const std::filesystem::path& path);
   struct Source;
   [[noreturn]] void refuse(const char* code, const std::string& what, const std::string& action);
 
@@ -47,6 +48,9 @@ class RecordReader {
   bool ended_ = false;
   std::unique_ptr<Source> source_;
 };
+
+/// How long the first record says it is, unpacked; 0 when it is damaged or longer than any is read. Errors: as RecordReader.
+std::int64_t first_record_bytes(const std::filesystem::path& path);
 
 enum class RecordCompression { kNone, kGzip };
 

@@ -64,11 +64,12 @@ class Conversion {
   std::set<std::string> ids_;
 };
 
+/// Bytes of the largest first record.
 std::int64_t largest(const std::vector<RecordInput>& inputs) {
   std::int64_t bytes = 0;
-  std::error_code error;
+  std::vector<CaseFailure> ignored;
   for (const RecordInput& input : inputs)
-    bytes = std::max(bytes, static_cast<std::int64_t>(fs::file_size(input.file, error)));
+    in_case_boundary(input.id, ignored, [&] { bytes = std::max(bytes, first_record_bytes(input.file)); });
   return bytes;
 }
 
@@ -84,8 +85,8 @@ TaskReport volumes_from_records(const ConvertRequest& request, const std::vector
   const auto total = static_cast<std::int64_t>(inputs.size());
   std::vector<Made> made(inputs.size());
   std::atomic<std::int64_t> done{0};
-  constexpr std::int64_t kTimesPacked = 24;  // a packed CT with its one-hot label, read, parsed and as volumes
-  WorkerPool pool(side_by_side(largest(inputs), kTimesPacked, request.threads));
+  constexpr std::int64_t kTimes = 4;  // the record, what is parsed of it, and the volumes as they are and as they are written
+  WorkerPool pool(side_by_side(largest(inputs), kTimes, request.threads));
   progress.update("records", 0, total, "");
   pool.run(total, [&](std::int64_t i, int) {
     throw_if_stopped(progress);

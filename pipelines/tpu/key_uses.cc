@@ -47,13 +47,12 @@ KeyUse use_of(const json& config, const OptionValues& whole, const std::string& 
       if (!without->contains(option) || without->at(option) != now) use.options[option] = now;
     for (const auto& [option, before] : without->items())
       if (!whole.values.contains(option)) effects.push_back("without " + option);
-  } else if (whole.values.contains(key)) {
-    use.options[key] = whole.values.at(key);
   }
+  if (use.options.empty() && effects.empty() && whole.values.contains(key)) use.options[key] = whole.values.at(key);  // a default's value
   for (const auto& [option, now] : use.options.items()) effects.push_back(option + " = " + value_text(now));
   use.effect = joined(effects, ", ");
   if (effects.empty()) use.effect = reason(whole.notes, key);
-  if (use.effect.empty()) use.effect = "as always here";
+  if (use.effect.empty()) use.effect = "the default anyway";
   return use;
 }
 

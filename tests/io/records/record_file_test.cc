@@ -56,6 +56,7 @@ TEST(RecordFile, RecordsAreReadBack) {
   for (const auto compression : {RecordCompression::kNone, RecordCompression::kGzip}) {
     write_all(dir.path() / "r.tfrecord", records, compression);
     EXPECT_EQ(read_all(dir.path() / "r.tfrecord"), records);
+    EXPECT_EQ(first_record_bytes(dir.path() / "r.tfrecord"), 35615);
     EXPECT_EQ(dir.files(), 1u);
   }
   EXPECT_LT(fs::file_size(dir.path() / "r.tfrecord"), 20'000u);
@@ -141,6 +142,7 @@ TEST(RecordFile, ALengthIsNotBelieved) {
   ScratchFolder dir;
   const fs::path path = dir.path() / "r.tfrecord";
   write_bytes(path, head(std::uint64_t{1} << 62) + "abc");
+  EXPECT_EQ(first_record_bytes(path), 0);
   expect_error(ErrorKind::kInput, "has 4611686018427387904 bytes, more than 2147483647", [&] { read_all(path); });
   for (const std::string& bytes : {head(2'000'000'000) + "abc", gzipped(dir, head(2'000'000'000) + "abc")}) {
     write_bytes(path, bytes);
