@@ -12,14 +12,29 @@ namespace {
 
 using nlohmann::json;
 
-/// What a file says without a key; none when it cannot be read without it.
-std::optional<json> values_without(json config, const std::string& section, const std::string& key) {
-  (section.empty() ? config : config[section]).erase(key);
+/// The options of a file; none when it is refused.
+std::optional<json> options_of(const json& config) {
   try {
     return with_option_names(config).values;
   } catch (const Error&) {
     return std::nullopt;
   }
+}
+
+/// Another value than this one of a number or flag, to see what depends on it; null for what has none.
+json another(const json& value) {
+  if (value.is_boolean()) return !value.get<bool>();
+  if (value.is_number_integer()) return 2 * value.get<std::int64_t>();
+  if (value.is_number()) return 2 * value.get<double>();
+  return nullptr;
+}
+
+/// What of `whole` is not the same in `other`.
+json difference(const json& whole, const json& other) {
+  json options = json::object();
+  for (const auto& [option, now] : whole.items())
+    if (!other.contains(option) || other.at(option) != now) options[option] = now;
+  return options;
 }
 
 /// Why a key has no effect, by the note about it.
@@ -40,19 +55,23 @@ KeyUse use_of(const json& config, const OptionValues& whole, const std::string& 
     use.effect = "not set";
     return use;
   }
-  const auto without = values_without(config, section, key);
   std::vector<std::string> effects;
-  if (without) {
-    for (const auto& [option, now] : whole.values.items())
-      if (!without->contains(option) || without->at(option) != now) use.options[option] = now;
+  json changed = config;
+  json& place = section.empty() ? changed : changed[section];
+  place.erase(key);
+  if (const auto without = options_of(changed)) {
+    use.options = difference(whole.values, *without);
     for (const auto& [option, before] : without->items())
       if (!whole.values.contains(option)) effects.push_back("without " + option);
   }
-  if (use.options.empty() && effects.empty() && whole.values.contains(key)) use.options[key] = whole.values.at(key);  // a default's value
+  if (use.options.empty() && effects.empty() && whole.values.contains(key)) use.options[key] = whole.values.at(key);
+  place[key] = another(value);  // what it says is the default, whose options change with it
+  if (const auto other = options_of(changed); use.options.empty() && effects.empty() && other && !place[key].is_null())
+    use.options = difference(whole.values, *other);
   for (const auto& [option, now] : use.options.items()) effects.push_back(option + " = " + value_text(now));
   use.effect = joined(effects, ", ");
   if (effects.empty()) use.effect = reason(whole.notes, key);
-  if (use.effect.empty()) use.effect = "the default anyway";
+  if (use.effect.empty()) use.effect = "as always here";
   return use;
 }
 

@@ -36,7 +36,7 @@ void expect_arrive(const std::vector<Expected>& list) {
     const json& use = keys.at(one.key);
     if (one.option == nullptr) {
       const std::string effect = use.at("effect");
-      EXPECT_TRUE(effect.starts_with("no effect: ") || effect == "the default anyway" || effect == "not set")
+      EXPECT_TRUE(effect.starts_with("no effect: ") || effect == "as always here" || effect == "not set")
           << one.key << ": " << effect;
       continue;
     }
@@ -112,14 +112,14 @@ TEST(ReferenceConfigCli, EveryKeyOfRetinaNetArrives) {
                  {"learning_rate", "0.08", "learning-rate", 0.04},
                  {"lr_warmup_init", "0.008", "warmup-rate"},
                  {"lr_warmup_epoch", "1.0", "warmup-steps", 1875},
-                 {"first_lr_drop_epoch", "8.0", nullptr},
-                 {"second_lr_drop_epoch", "11.0", nullptr},
+                 {"first_lr_drop_epoch", "8.0", "lr-steps", {15000, 20625}},
+                 {"second_lr_drop_epoch", "11.0", "lr-steps", {15000, 20625}},
                  {"alpha", "0.25", nullptr},
                  {"gamma", "1.5", nullptr},
                  {"delta", "0.1", nullptr},
                  {"box_loss_weight", "50.0", nullptr},
                  {"use_bfloat16", "True", "precision", "bf16"},
-                 {"use_spatial_partition", "True", nullptr},
+                 {"use_spatial_partition", "True", "input_partition_dims", "[1, 4, 2, 1]"},
                  {"num_cores", "8", "cores"},
                  {"num_cores_per_replica", "8", "num_cores_per_replica"},
                  {"input_partition_dims", "[1, 4, 2, 1]", "input_partition_dims", "[1, 4, 2, 1]"},
@@ -132,7 +132,7 @@ TEST(ReferenceConfigCli, EveryKeyOfRetinaNetArrives) {
                  {"validation_file_pattern", "gs://coco/val-*", nullptr},
                  {"val_json_file", "gs://coco/instances_val2017.json", nullptr},
                  {"num_examples_per_epoch", "60000", "steps", 28125},
-                 {"num_epochs", "15", nullptr},
+                 {"num_epochs", "15", "steps", 28125},
                  {"mode", "train", nullptr},
                  {"eval_after_training", "False", nullptr},
                  {"resnet_checkpoint", "''", nullptr},

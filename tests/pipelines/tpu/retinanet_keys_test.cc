@@ -83,7 +83,7 @@ TEST(KeyUses, SayWhatEachKeyDecides) {
   EXPECT_EQ(uses.at("train_batch_size").options.at("steps"), 6) << "an epoch has two steps";
   EXPECT_EQ(uses.at("train_batch_size").options.at("train_batch_size"), 16);
   EXPECT_EQ(uses.at("dropout_rate").effect, "no effect: the reference model never uses it");
-  EXPECT_EQ(uses.at("gamma").effect, "the default anyway");
+  EXPECT_EQ(uses.at("gamma").effect, "as always here");
   EXPECT_EQ(uses.at("train_steps").effect, "not set");
   EXPECT_EQ(uses.at("seed").effect, "seed = 7");
   EXPECT_EQ(uses.at("use_spatial_partition").effect, "without input_partition_dims");
