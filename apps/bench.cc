@@ -4,7 +4,7 @@
 #include "apps/command.h"
 #include "apps/next_words.h"
 #include "apps/plan_args.h"
-#include "apps/tpu_tables_text.h"
+#include "pipelines/commands/tpu_tables_text.h"
 #include "apps/trace_args.h"
 #include "libcore/base/text.h"
 #include "pipelines/commands/bench_video.h"

@@ -13,6 +13,7 @@
 #include <string>
 
 #include "pipelines/runs/report.h"
+#include "pipelines/tpu/key_uses.h"
 
 namespace CLI {
 class App;
@@ -26,6 +27,7 @@ struct Context {
   bool json = false;
   Progress* progress = nullptr;  // never null when a command runs
   std::vector<std::string> words = {};  // that were typed, the subcommand's name first
+  std::vector<KeyUse> config = {};      // of explain: the keys of --config
 };
 
 /// What a subcommand hands back; main prints `json` with --json, else `text`, both on standard output.

@@ -5,9 +5,11 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "io/files/config_file.h"
 #include "libcore/base/error.h"
 #include "libcore/base/spelling.h"
 #include "pipelines/tpu/tpu_config_keys.h"
+#include "pipelines/tpu/tpu_config_line.h"
 
 namespace voxshard {
 namespace {
@@ -51,6 +53,18 @@ std::string value_text(const std::string& key, const nlohmann::json& value) {
 }
 
 }  // namespace
+
+nlohmann::json config_json(const std::string& path) {
+  try {
+    return read_config(path);
+  } catch (const Error& e) {
+    const auto form = path.ends_with(".json") ? ConfigForm::kJson : path.ends_with("ml") && !path.ends_with(".toml") ? ConfigForm::kYaml : ConfigForm::kToml;
+    const auto better = std::string_view(e.code()) == "E_SYNTAX" ? mended_dims_line(config_line(path, "input_partition_dims"), form)
+                                                                 : std::nullopt;
+    if (better) throw Error(e.kind(), e.code(), std::string(e.what()) + "; write " + *better);
+    throw;
+  }
+}
 
 std::vector<std::string> config_words(const nlohmann::json& config, const CLI::App& root, const std::string& subcommand,
                                       const std::vector<std::string>& command_line) {

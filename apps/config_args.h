@@ -16,6 +16,10 @@ class App;
 
 namespace voxshard {
 
+/// What a config file holds. Errors: kConfig; where a line about input_partition_dims is refused, with the line as it should
+/// be written.
+nlohmann::json config_json(const std::string& path);
+
 /// The words for `subcommand`, an App below `root`, leaving out options that are in `command_line`.
 /// The original's names of TPUConfig and its section tpu_config have been dealt with before (pipelines/tpu/tpu_config_keys.h).
 /// Errors: kConfig for a key that no subcommand knows (names the nearest one), a key in a section that its subcommand does not know, or a value

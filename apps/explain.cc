@@ -26,11 +26,24 @@ Outcome drawn(const DrawOptions& options) {
   return {.json = report.json, .text = with_flags(report.text)};
 }
 
+/// "config": what becomes of each key of --config, whose options were taken by then, also by train; then the model and its cut.
+Outcome stage_outcome(const ModelSpec& spec, const Shape& extents, const std::string& stage, const Context& context) {
+  nlohmann::ordered_json json = {{"stage", stage}};
+  std::string text;
+  if (stage == "config" && !context.config.empty()) {
+    json["keys"] = to_json(context.config);
+    text = with_flags(to_text(context.config)) + "\n";
+  }
+  text += run_explain(spec, extents, stage);
+  json["text"] = text;
+  return {.json = json, .text = text, .next = next_words(context.words, {.name = {"verify"}, .options = {"--stage"}})};
+}
+
 RunCommand add(CLI::App& app) {
   auto o = std::make_shared<Options>();
   add_model_options(app, o->model, false);
   add_plan_options(app, o->plan, o->model);
-  CLI::Option* stage = app.add_option("--stage", o->stage, "config, graph, grad, program, memory or passes (what the cut costs on a TPU v3, pass by pass)")->capture_default_str();
+  CLI::Option* stage = app.add_option("--stage", o->stage, "config (also what becomes of each key of --config), graph, grad, program, memory or passes (what the cut costs on a TPU v3, pass by pass)")->capture_default_str();
   CLI::Option* size = app.add_option("--size", o->size, "Spatial size, D x H x W (or H x W); with --sample the sample's own, unless given")->capture_default_str();
   app.add_option(kBatchNames, o->batch, "Samples")->capture_default_str();
   const std::string drawing = "Drawing";
@@ -49,8 +62,7 @@ RunCommand add(CLI::App& app) {
     spec = planned_spec(o->plan, o->model, spec, extents, {}, context);
     if (!o->draw.empty())
       return drawn({.spec = spec, .extents = extents, .file = o->draw, .source = o->sample, .sample = std::move(sample), .scaled = !own_size, .level = o->level});
-    const std::string text = run_explain(spec, extents, o->stage);
-    return Outcome{.json = {{"stage", o->stage}, {"text", text}}, .text = text, .next = next_words(context.words, {.name = {"verify"}, .options = {"--stage"}})};
+    return stage_outcome(spec, extents, o->stage, context);
   };
 }
 

@@ -15,8 +15,10 @@ packages=(
   libxxhash-dev                # hashes of files and of checkpoints
   pkg-config libavformat-dev libavcodec-dev libavutil-dev libswscale-dev  # video
   ffmpeg                       # the tests hold ffprobe and ffmpeg beside the video reader
+  python3                      # the tests hold a reader of TFRecord files in plain Python beside ours
   libcli11-dev                 # the command line
-  nlohmann-json3-dev libtomlplusplus-dev
+  nlohmann-json3-dev libtomlplusplus-dev libyaml-cpp-dev  # settings
+  libprotobuf-dev protobuf-compiler libisal-dev  # TFRecord files: tf.Example, CRC-32C
   libgtest-dev libgmock-dev
 )
 

@@ -18,19 +18,18 @@
 #include "apps/terminal/shell.h"
 #include "apps/terminal/stop_signals.h"
 #include "apps/typos.h"
-#include "io/files/config_file.h"
 #include "io/files/now_reading.h"
 #include "io/system/process_memory.h"
 #include "libcore/base/cpu.h"
 #include "libcore/base/parallel.h"
 #include "libcore/base/plain_text.h"
 #include "pipelines/tpu/tpu_config_keys.h"
-#include "pipelines/tpu/tpu_config_line.h"
 
 // One line per subcommand, in the order of a user's work.
 #define VOXSHARD_COMMANDS(X) \
   X(demo)                    \
   X(info)                    \
+  X(convert)                 \
   X(prepare)                 \
   X(plan)                    \
   X(train)                   \
@@ -65,7 +64,7 @@ struct GlobalOptions {
 
 void add_global_options(CLI::App& app, GlobalOptions& global) {
   const std::string group = "Options of every subcommand";
-  app.add_option("--config", global.config, "TOML or JSON file; keys are long option names, the command line wins")
+  app.add_option("--config", global.config, "TOML, JSON or YAML file; keys are long option names or those of the original's configs, the command line wins")
       ->group(group);
   app.add_option("--threads", global.threads, "Worker threads; results do not depend on it")
       ->check(CLI::Range(1, 1024))
@@ -77,22 +76,53 @@ void add_global_options(CLI::App& app, GlobalOptions& global) {
       ->group(group);
 }
 
-/// Reads a config file; says how a refused line about input_partition_dims should be written.
-nlohmann::json config_json(const std::string& path) {
+/// All subcommands with their options.
+std::vector<RunCommand> add_commands(CLI::App& root, const std::vector<Command>& table, GlobalOptions& global) {
+  std::vector<RunCommand> runs;
+  for (const auto& command : table) {
+    CLI::App* app = root.add_subcommand(command.name, command.summary);
+    runs.push_back(command.add(*app));
+    add_global_options(*app, global);
+    app->footer(std::string("Example:\n  ") + command.example);
+  }
+  return runs;
+}
+
+/// What a config file adds to the command line.
+struct ConfigWords {
+  std::vector<std::string> notes;  // keys that have no effect
+  std::vector<KeyUse> uses;        // for explain
+};
+
+/// What train's options say against these values; nothing when they take them.
+std::optional<std::string> refusal_of_train(const nlohmann::json& values, const std::vector<Command>& table) {
+  CLI::App root;
+  GlobalOptions unused;
+  add_commands(root, table, unused);
+  std::vector<std::string> words = config_words(values, root, "train", {});
+  std::reverse(words.begin(), words.end());  // CLI11 takes the last word first
+  for (const char* word : {"run", "--output", "data", "train"}) words.push_back(word);
   try {
-    return read_config(path);
-  } catch (const Error& e) {
-    const auto better = std::string_view(e.code()) == "E_SYNTAX"
-                            ? mended_dims_line(config_line(path, "input_partition_dims"), path.ends_with(".json"))
-                            : std::nullopt;
-    if (better) throw Error(e.kind(), e.code(), std::string(e.what()) + "; write " + *better);
-    throw;
+    root.parse(words);
+    return std::nullopt;
+  } catch (const CLI::ParseError& e) {
+    return e.what();
   }
 }
 
-/// The command line with the words of --config behind the subcommand's name; `notes`: keys that have no effect.
+/// Errors: kConfig naming the key whose value train refuses.
+void require_train_takes(const nlohmann::json& values, const std::vector<KeyUse>& uses, const std::vector<Command>& table) {
+  const auto refusal = refusal_of_train(values, table);
+  if (!refusal) return;
+  for (const KeyUse& use : uses)
+    if (const auto of_key = refusal_of_train(use.options, table))
+      throw Error(ErrorKind::kConfig, "[config] " + use.key + " is " + use.value.dump() + ", which train does not take: " + *of_key);
+  throw Error(ErrorKind::kConfig, "[config] train does not take it: " + *refusal);
+}
+
+/// The command line with the words of --config behind the subcommand's name.
 std::vector<std::string> with_config(const std::vector<std::string>& words, const CLI::App& root,
-                                     const std::vector<Command>& table, std::vector<std::string>& notes) {
+                                     const std::vector<Command>& table, ConfigWords& said) {
   std::string path;
   for (std::size_t i = 0; i < words.size(); ++i) {
     if (words[i] == "--config" && i + 1 < words.size()) path = words[i + 1];
@@ -106,10 +136,15 @@ std::vector<std::string> with_config(const std::vector<std::string>& words, cons
       const auto document = config_json(path);
       try {
         OptionValues config = with_option_names(document);
-        notes = std::move(config.notes);
+        said.notes = std::move(config.notes);
         if (config.of_reference && !config.values.contains("preset")) config.values["preset"] = "reference";  // published settings
         for (auto& word : config_words(config.values, root, command.name, words)) all.push_back(std::move(word));
         all.insert(all.end(), words.begin() + static_cast<std::ptrdiff_t>(i) + 1, words.end());
+        const auto asks = [](const std::string& word) { return word == "config" || word == "--stage=config"; };
+        if (std::string_view(command.name) == "explain" && std::any_of(words.begin(), words.end(), asks)) {
+          said.uses = key_uses(document);
+          require_train_takes(config.values, said.uses, table);
+        }
         return all;
       } catch (Error& e) {
         e.add_context(path);
@@ -218,18 +253,12 @@ int run(const std::vector<std::string>& words) {
   root.add_flag("--version", version, "The version; with --json as a document");
   root.add_flag("--json", global.json, "With --version");
   const auto table = commands();
-  std::vector<RunCommand> runs;
-  for (const auto& command : table) {
-    CLI::App* app = root.add_subcommand(command.name, command.summary);
-    runs.push_back(command.add(*app));
-    add_global_options(*app, global);
-    app->footer(std::string("Example:\n  ") + command.example);
-  }
+  const std::vector<RunCommand> runs = add_commands(root, table, global);
   root.require_subcommand(0, 1);
   const bool wants_json = std::find(words.begin(), words.end(), "--json") != words.end();
   try {
-    std::vector<std::string> notes;
-    std::vector<std::string> all = with_config(words, root, table, notes);
+    ConfigWords said;
+    std::vector<std::string> all = with_config(words, root, table, said);
     std::reverse(all.begin(), all.end());  // CLI11 takes the last word first
     root.parse(all);
     if (version) return print_version(global.json);
@@ -237,7 +266,7 @@ int run(const std::vector<std::string>& words) {
     if (chosen.empty()) throw Error(ErrorKind::kUsage, "[usage] no subcommand; try voxshard --help");
     require_cpu();
     TerminalProgress progress({.quiet = global.quiet});
-    for (const auto& note : notes) progress.log(note);
+    for (const auto& note : said.notes) progress.log(note);
     for (std::size_t i = 0; i < table.size(); ++i) {
       if (chosen[0]->get_name() != table[i].name) continue;
       const bool saves = table[i].saves != nullptr;
@@ -245,7 +274,7 @@ int run(const std::vector<std::string>& words) {
                .leaves = table[i].leaves != nullptr ? table[i].leaves : "no file is left half-written",
                .quiet = global.quiet, .json = global.json});
       progress.starting(table[i].name, saves);
-      Outcome outcome = runs[i]({.threads = global.threads, .json = global.json, .progress = &progress, .words = words});
+      Outcome outcome = runs[i]({.threads = global.threads, .json = global.json, .progress = &progress, .words = words, .config = said.uses});
       progress.finish();
       if (outcome.interrupted) outcome.next = outcome.resume.empty() ? again(words, *chosen[0]) : outcome.resume;
       return finish(outcome, global);

@@ -14,7 +14,8 @@ json read_config(const fs::path& path) {
   const TextSource source{.path = path, .kind = ErrorKind::kConfig, .tag = "[config] ", .limits = kConfigLimits};
   if (path.extension() == ".toml") return parse_toml(read_text(source), source);
   if (path.extension() == ".json") return parse_json(read_text(source), source);
-  throw Error(ErrorKind::kConfig, "[config] " + path.string() + ": expected a name that ends in .toml or .json");
+  if (path.extension() == ".yaml" || path.extension() == ".yml") return parse_yaml(read_text(source), source);
+  throw Error(ErrorKind::kConfig, "[config] " + path.string() + ": expected a name that ends in .toml, .json, .yaml or .yml");
 }
 
 std::string config_line(const fs::path& path, const std::string& word) {

@@ -1,9 +1,10 @@
 // How deep a text is follows from its brackets, outside of strings and comments; only then does a parser run, because
 // parsers, copies and destructors of trees call themselves once per level. pugixml alone does not: its trees are
-// measured after parsing.
+// measured after parsing. YAML is counted by its events (yaml_tree.h), before each level.
 #include "io/files/structured_text.h"
 
 #include <toml++/toml.h>
+#include <yaml-cpp/yaml.h>
 
 #include <algorithm>
 #include <fstream>
@@ -13,6 +14,8 @@
 
 #include "io/files/file_name.h"
 #include "io/files/json_tree.h"
+#include "io/files/yaml_tree.h"
+#include "libcore/base/plain_text.h"
 
 namespace voxshard {
 namespace {
@@ -223,6 +226,26 @@ json parse_toml(std::string_view text, const TextSource& source) {
     const auto& at = e.source().begin;
     refuse(source, kSyntax, ":" + std::to_string(at.line) + ":" + std::to_string(at.column),
            "is not valid TOML: " + shown_name(e.description(), kMostReason));
+  }
+}
+
+json parse_yaml(std::string_view text, const TextSource& source) {
+  const Bounds bounds(text, source);
+  std::size_t at = 0;
+  for (std::size_t bytes = 1; at < text.size() && bytes > 0; at += bytes) bytes = character_bytes(text.substr(at));
+  if (at < text.size()) refuse(source, kSyntax, line_of(text, at), "is no UTF-8");
+  YamlTree tree(source.limits);
+  try {
+    std::istringstream stream{std::string(text)};
+    YAML::Parser parser(stream);
+    while (parser.HandleNextDocument(tree)) {
+    }
+    return std::move(tree).value();
+  } catch (const YamlProblem& problem) {
+    refuse(source, problem.code, ":" + std::to_string(problem.line), problem.what);
+  } catch (const YAML::Exception& e) {
+    refuse(source, kSyntax, e.mark.is_null() ? "" : ":" + std::to_string(e.mark.line + 1) + ":" + std::to_string(e.mark.column + 1),
+           "is not valid YAML: " + shown_name(e.msg, kMostReason));
   }
 }
 

@@ -1,4 +1,4 @@
-// The one place where JSON, TOML and XML are parsed. Such text comes from others, so its size, its depth and the number
+// The one place where JSON, TOML, YAML and XML are parsed. Such text comes from others, so its size, its depth and the number
 // of its values are bounded before a parser sees it: 200,000 brackets are a sentence to the reader, not the end of the
 // stack.
 //
@@ -26,7 +26,7 @@ namespace voxshard {
 struct TextLimits {
   std::int64_t bytes = 0;
   int depth = 0;            // brackets inside brackets, parts of a dotted key, elements inside elements
-  std::int64_t values = 0;  // commas and opening brackets; of TOML lines too, of XML tags
+  std::int64_t values = 0;  // commas and opening brackets; of TOML lines too, of XML tags, of YAML all values
 };
 /// Settings that a person writes.
 inline constexpr TextLimits kConfigLimits{.bytes = std::int64_t{16} << 20, .depth = 64, .values = 1'000'000};
@@ -54,6 +54,10 @@ nlohmann::json parse_json(std::string_view text, const TextSource& source, const
 
 /// TOML as JSON; dates and times become strings. Errors: as parse_json, with line and column.
 nlohmann::json parse_toml(std::string_view text, const TextSource& source);
+
+/// YAML as JSON, one document; io/files/yaml_tree.h says what words mean. Errors: as parse_json; also for a name that is there
+/// twice, tags that are not of YAML's core, and aliases that stand for more than the limits.
+nlohmann::json parse_yaml(std::string_view text, const TextSource& source);
 
 /// Replaces `xml`. Errors: as parse_json, with the byte.
 void parse_xml(pugi::xml_document& xml, std::string_view text, const TextSource& source);

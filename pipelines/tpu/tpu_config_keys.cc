@@ -6,6 +6,8 @@
 #include "libcore/base/error.h"
 #include "libcore/base/spelling.h"
 #include "libcore/base/text.h"
+#include "pipelines/tpu/key_values.h"
+#include "pipelines/tpu/retinanet_keys.h"
 #include "pipelines/tpu/tpu_config_text.h"
 
 namespace voxshard {
@@ -38,7 +40,7 @@ struct Idle {
   const char* reason;
 };
 
-constexpr const char* kNoRecords = "data comes from a prepared folder, not from TFRecord files";
+constexpr const char* kNoRecords = "data is the folder that train is given; voxshard convert makes one of TFRecord files";
 constexpr const char* kNoWorker = "validation runs inside train, see {validate-every}";
 constexpr const char* kNoCloud = "cores are emulated on this machine";
 constexpr std::array kIdle = {
@@ -64,7 +66,7 @@ constexpr std::array kIdle = {
 
 /// Keys with a rule of their own in Translation.
 constexpr std::array kOthers = {"num_cores", "input_image_size", "use_batch_norm", "instance_normalization",
-                                "optimizer", "data_format",      "train_epochs",   "train_item_count"};
+                                "optimizer", "data_format",      "train_epochs",   "train_item_count", "dtype"};
 
 /// A key that only the original's configs have; some are options here too, and TPUConfig's own are seen as such.
 bool is_of_reference(const std::string& key) {
@@ -72,28 +74,20 @@ bool is_of_reference(const std::string& key) {
   return std::ranges::count(kOursToo, key) == 0 && std::ranges::count(reference_model_keys(), key) > 0;
 }
 
-Error key_error(const std::string& key, const json& value, const std::string& expected) {
-  return Error(ErrorKind::kConfig, "[config] " + key + " is " + shown(value) + "; expected " + expected);
-}
-
-bool is_unset(const json& value) { return value.is_null() || (value.is_string() && value == "None"); }
-
-bool yes_or_no(const std::string& key, const json& value) {
-  if (!value.is_boolean()) throw key_error(key, value, "true or false");
-  return value.get<bool>();
-}
-
 class Translation {
  public:
-  explicit Translation(const json& config) : in_(config), out_{.values = config, .notes = {}} {}
+  explicit Translation(const json& config) : in_(config), out_{.values = config, .notes = {}}, keys_(out_.values) {}
 
   OptionValues run() {
     out_.of_reference = in_.contains("tpu_config") || std::ranges::any_of(in_.items(), [](const auto& item) { return is_of_reference(item.key()); });
     take_section();
+    take_retinanet_keys(out_.values, out_.notes);
     for (const Renamed& row : kRenamed)
-      if (const auto value = take(row.key))
-        put(row.option,
-            row.if_true == nullptr ? *value : json(yes_or_no(row.key, *value) ? row.if_true : row.if_false));
+      if (row.if_true == nullptr) {
+        if (const auto value = take(row.key)) put(row.option, *value);
+      } else if (const auto flag = keys_.take_flag(row.key)) {
+        put(row.option, *flag ? row.if_true : row.if_false);
+      }
     for (const Idle& row : kIdle)
       if (take(row.key)) out_.notes.push_back(std::string("[config] ") + row.key + " has no effect: " + row.reason);
     take_cores();
@@ -113,7 +107,7 @@ class Translation {
     const json section = in_["tpu_config"];
     out_.values.erase("tpu_config");
     if (section.is_null()) return;
-    if (!section.is_object()) throw key_error("tpu_config", section, "a section with keys and values");
+    if (!section.is_object()) throw KeyValues::error("tpu_config", section, "a section with keys and values");
     std::vector<std::string> known = tpu_config_keys();
     for (auto& key : reference_model_keys()) known.push_back(key);
     for (const auto& [key, value] : section.items()) {
@@ -123,29 +117,12 @@ class Translation {
       out_.values[key] = value;
     }
     for (const auto& key : tpu_config_keys())
-      if (out_.values.contains(key) && is_unset(out_.values[key])) out_.values.erase(key);
+      if (out_.values.contains(key) && KeyValues::is_unset(out_.values[key])) out_.values.erase(key);
   }
 
-  /// The value of a key, which is then gone; nullopt when it is not there or unset.
-  std::optional<json> take(const std::string& key) {
-    const auto found = out_.values.find(key);
-    if (found == out_.values.end()) return std::nullopt;
-    const json value = *found;
-    out_.values.erase(found);
-    if (is_unset(value)) return std::nullopt;
-    return value;
-  }
-
-  static std::string with_underscores(std::string option) {
-    std::replace(option.begin(), option.end(), '-', '_');
-    return option;
-  }
-  bool has(const std::string& option) const {
-    return out_.values.contains(option) || out_.values.contains(with_underscores(option));
-  }
-  void put(const std::string& option, const json& value) {
-    if (!has(option)) out_.values[option] = value;
-  }
+  std::optional<json> take(const std::string& key) { return keys_.take(key); }
+  bool has(const std::string& option) const { return keys_.has(option); }
+  void put(const std::string& option, const json& value) { keys_.put(option, value); }
 
   /// tpu_executor.py: where nothing is cut, each core is a replica.
   void take_cores() {
@@ -154,7 +131,7 @@ class Translation {
     put("cores", *cores);
     const auto& v = out_.values;
     const bool cut = std::any_of(v.items().begin(), v.items().end(), [](const auto& item) {
-      return !is_unset(item.value()) &&
+      return !KeyValues::is_unset(item.value()) &&
              (item.key() == "partition" || item.key() == "replicas" || item.key() == "num_shards" ||
               item.key() == "num_cores_per_replica" || item.key() == "input_partition_dims");
     });
@@ -165,16 +142,20 @@ class Translation {
     if (const auto size = take("input_image_size")) {
       const auto good = [](const json& extent) { return extent.is_number_integer() && extent > 0; };
       if (!size->is_array() || size->empty() || !std::all_of(size->begin(), size->end(), good))
-        throw key_error("input_image_size", *size, "a list of extents like [128, 128, 128]");
+        throw KeyValues::error("input_image_size", *size, "a list of extents like [128, 128, 128]");
       const std::string text = joined(*size, "x", [](const json& extent) { return extent.dump(); });
       put("size", text);
       put("crop", text);
     }
-    const auto batch = take("use_batch_norm"), instance = take("instance_normalization");
-    if (instance && yes_or_no("instance_normalization", *instance)) put("norm", "instance");
-    if (batch) put("norm", yes_or_no("use_batch_norm", *batch) ? "batch" : "none");
+    const auto batch = keys_.take_flag("use_batch_norm"), instance = keys_.take_flag("instance_normalization");
+    if (instance && *instance) put("norm", "instance");
+    if (batch) put("norm", *batch ? "batch" : "none");
+    if (const auto type = take("dtype")) {
+      if (*type != "bfloat16" && *type != "float32") throw KeyValues::error("dtype", *type, "bfloat16 or float32");
+      put("precision", *type == "bfloat16" ? "bf16" : "f32");
+    }
     if (const auto format = take("data_format"); format && *format != "channels_last")
-      throw key_error("data_format", *format, "channels_last: axes are N D H W C");
+      throw KeyValues::error("data_format", *format, "channels_last: axes are N D H W C");
     if (!out_.values.contains("optimizer")) return;
     if (out_.values["optimizer"] == "sgd" && out_.of_reference) put("momentum", 0);  // tf.train.GradientDescentOptimizer
     if (out_.values["optimizer"] == "momentum") out_.values["optimizer"] = "sgd";
@@ -188,9 +169,9 @@ class Translation {
     for (const auto& [key, value] :
          {std::pair{"train_item_count", *items}, {"train_epochs", *epochs}, {"train_batch_size", batch}})
       if (!value.is_number_integer() || value < 1 || value > 1'000'000'000)
-        throw key_error(key, value, "a positive whole number");
+        throw KeyValues::error(key, value, "a positive whole number");
     const std::int64_t epoch = items->get<std::int64_t>() / batch.get<std::int64_t>();
-    if (epoch < 1) throw key_error("train_item_count", *items, "at least one batch of " + shown(batch));
+    if (epoch < 1) throw KeyValues::error("train_item_count", *items, "at least one batch of " + shown(batch));
     put("steps", epochs->get<std::int64_t>() * epoch);
     put("lr-decay-steps", epoch);
   }
@@ -198,7 +179,7 @@ class Translation {
   static void write_dims_as_text(json& section) {
     const auto dims = section.find("input_partition_dims");
     if (dims == section.end()) return;
-    if (is_unset(*dims))
+    if (KeyValues::is_unset(*dims))
       section.erase(dims);
     else if (dims->is_structured())
       *dims = to_text(*dims, TextStyle::kPython);
@@ -206,6 +187,7 @@ class Translation {
 
   const json& in_;
   OptionValues out_;
+  KeyValues keys_;  // of out_.values
 };
 
 }  // namespace
@@ -226,6 +208,7 @@ std::vector<std::string> reference_model_keys() {
   std::vector<std::string> keys(kOthers.begin(), kOthers.end());
   for (const Renamed& row : kRenamed) keys.push_back(row.key);
   for (const Idle& row : kIdle) keys.push_back(row.key);
+  for (std::string& key : retinanet_keys()) keys.push_back(std::move(key));
   return keys;
 }
 

@@ -24,15 +24,17 @@ std::string without_spaces(std::string text) {
 
 }  // namespace
 
-std::optional<std::string> mended_dims_line(const std::string& line, bool json) {
+std::optional<std::string> mended_dims_line(const std::string& line, ConfigForm form) {
   const std::size_t begin = line.find_first_of("[({", line.find("input_partition_dims")),
                     end = line.find_last_of("])}");
   if (begin == std::string::npos || end == std::string::npos || end < begin) return std::nullopt;
-  const auto value = value_of(line.substr(begin, end + 1 - begin));
+  const std::string written = line.substr(begin, end + 1 - begin);
+  const auto value = value_of(written);
   if (!value) return std::nullopt;
-  const std::string text = to_text(*value, json ? TextStyle::kJson : TextStyle::kToml);
-  if (without_spaces(line).find(without_spaces(text)) != std::string::npos) return std::nullopt;
-  return (json ? "\"input_partition_dims\": " : "input_partition_dims = ") + text;
+  const bool json = form == ConfigForm::kJson, yaml = form == ConfigForm::kYaml;
+  const std::string text = to_text(*value, json ? TextStyle::kJson : yaml ? TextStyle::kPython : TextStyle::kToml);
+  if (without_spaces(written) == without_spaces(text)) return std::nullopt;
+  return (json ? "\"input_partition_dims\": " : yaml ? "input_partition_dims: " : "input_partition_dims = ") + text;
 }
 
 }  // namespace voxshard

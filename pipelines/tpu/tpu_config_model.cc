@@ -4,6 +4,8 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "pipelines/tpu/level_labels.h"
+
 namespace voxshard {
 namespace {
 
@@ -80,7 +82,9 @@ void apply(const TpuConfig& config, const SystemCores& system, const Shape& imag
     check(whole, system);
     return apply_without_dims(whole, system, spec);
   }
-  const ResolvedInputs resolved = resolve(config, system, {{"image", image}}, {{"labels", label_shape(config, image)}});
+  const bool by_level = !spec.model->targets.empty() && names_levels(config);
+  if (by_level) whole.input_partition_dims->elements[1].reset();  // they are placed below
+  const ResolvedInputs resolved = resolve(whole, system, {{"image", image}}, {{"labels", label_shape(whole, image)}});
   const InputPlacement features = with_channels(resolved.features.at("image"), rank, "image");
   const InputPlacement labels = with_channels(resolved.labels.at("labels"), rank, "labels");
   spec.cut.mesh.replicas = resolved.replicas;
@@ -93,7 +97,9 @@ void apply(const TpuConfig& config, const SystemCores& system, const Shape& imag
   const auto place = [&](const char* name, const InputPlacement& placement) {
     if (placement.kind != Kind::kCut || placement.grid != spec.cut.mesh.partition) spec.cut.inputs.push_back({name, placement});
   };
-  if (spec.model->targets.empty())
+  if (by_level)
+    spec.cut.inputs = level_placements(config, spec.model->targets, spec.cut.mesh.partition);
+  else if (spec.model->targets.empty())
     place("labels", labels);
   else
     spec.cut.inputs = target_placements(*spec.model, labels, spec.cut.mesh.partition);

@@ -42,6 +42,7 @@ TEST_F(DeepText, InSettings) {
       {"open.json", repeated("[")},
       {"list.toml", "a = " + kList},
       {"tables.toml", "a = " + repeated("{b = ") + "1" + repeated("}")},
+      {"blocks.yaml", repeated("- ") + "x"},
       {"key.toml", repeated("a.") + "b = 1"},
       {"heading.toml", "[" + repeated("a.") + "b]\nc = 1"}};
   for (const auto& [name, text] : texts) {

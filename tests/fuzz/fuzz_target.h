@@ -19,9 +19,10 @@ struct FuzzTarget {
   void (*read)(std::string_view bytes);
 };
 
-std::vector<FuzzTarget> text_targets();    // JSON, TOML, Python's lists, graphs, programs
+std::vector<FuzzTarget> text_targets();    // JSON, TOML, YAML, Python's lists, graphs, programs
 std::vector<FuzzTarget> box_targets();     // COCO, VOC, KITTI, MOT
 std::vector<FuzzTarget> media_targets();   // NIfTI, safetensors, pictures, videos
+std::vector<FuzzTarget> record_targets();  // TFRecord files, tf.Example
 std::vector<FuzzTarget> folder_targets();  // manifests, locks, prepared cases, descriptions of checkpoints
 /// All of them.
 const std::vector<FuzzTarget>& fuzz_targets();

@@ -40,6 +40,8 @@ void read_settings(const std::filesystem::path& path) {
 void config_json(std::string_view bytes) { read_settings(scratch_file("config.json", bytes)); }
 void config_toml(std::string_view bytes) { read_settings(scratch_file("config.toml", bytes)); }
 
+void config_yaml(std::string_view bytes) { read_settings(scratch_file("config.yaml", bytes)); }
+
 Seeds json_seeds() {
   return {
       R"({"seed": 7, "train": {"steps": 3, "partition": "1x2x2x1x1"}, "num_cores_per_replica": 4})",
@@ -51,6 +53,13 @@ Seeds toml_seeds() {
           "input_partition_dims = '''[[1, 4, 1, 1, 1], None]'''\na.b.\"c d\" = {e = 1979-05-27T07:32:00Z, f = "
           "0x1F}\n[[list]]\n",
           repository_file("data/configs/retinanet_r50.toml")};
+}
+
+Seeds yaml_seeds() {
+  return {"train_batch_size: 16\ninput_partition_dims: [1, 8, 1, 1, 1]\nuse_batch_norm: no\nloss: 'cross_entropy'\n"
+          "tpu_config: {iterations_per_loop: 60m, num_shards: ~}\n",
+          "base: &b\n  - 1e-4\n  - \"x\\n\"\n  - 0x1F\nmore: {<<: {k: *b}, ? l : [*b, !!str 3]}\n--- \n# two\n",
+          "a: |\n  text\n  more\nb: >-\n  folded\nc: [[1, 4], None]\n"};
 }
 
 void tpu_value(std::string_view bytes) {
@@ -185,6 +194,7 @@ Seeds program_seeds() { return {std::string(test::kProgramByHand)}; }
 std::vector<FuzzTarget> text_targets() {
   return {{"config_json", json_seeds, config_json},
           {"config_toml", toml_seeds, config_toml},
+          {"config_yaml", yaml_seeds, config_yaml},
           {"tpu_value", tpu_seeds, tpu_value},
           {"tpu_words", tpu_word_seeds, tpu_words},
           {"option_words", option_word_seeds, option_words},

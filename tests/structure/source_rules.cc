@@ -162,11 +162,11 @@ std::vector<std::string> file_access_complaints(const SourceFile& file) {
 std::vector<std::string> parser_complaints(const SourceFile& file) {
   if (file.path == "io/files/structured_text.cc" || file.path.starts_with("tests/")) return {};
   constexpr const char* kWords[] = {"son::parse(", "son::accept", "son::sax",    "son::from_", "toml::parse",
-                                    "load_file",   "load_buffer", "load_string", ">> json"};
+                                    "load_file",   "load_buffer", "load_string", ">> json",     "YAML::"};
   const auto mentioned = [&](const char* word) { return file.text.find(word) != std::string::npos; };
   if (std::none_of(std::begin(kWords), std::end(kWords), mentioned)) return {};  // the search below is slow
   return pattern_complaints(
-      file, R"rx(\b[Jj]son::(parse|accept|sax_parse|from_(cbor|bson|msgpack|ubjson|bjdata))\s*\(|\btoml::parse|\bload_(file|buffer|string)\w*\s*\(|>>\s*json\b)rx",
+      file, R"rx(\b[Jj]son::(parse|accept|sax_parse|from_(cbor|bson|msgpack|ubjson|bjdata))\s*\(|\btoml::parse|\bload_(file|buffer|string)\w*\s*\(|>>\s*json\b|\bYAML::(Parser\b|Load))rx",
       "only io/files/structured_text.cc parses, within bounds");
 }
 
@@ -178,7 +178,7 @@ std::vector<std::string> thread_complaints(const SourceFile& file) {
 
 std::vector<std::string> heavy_header_complaints(const SourceFile& file) {
   if (!file.path.ends_with(".h")) return {};
-  return pattern_complaints(file, R"rx(#\s*include\s*<(itk|opencv2|CLI/|oneapi/|dnnl|toml\+\+|libav|libsw))rx",
+  return pattern_complaints(file, R"rx(#\s*include\s*<(itk|opencv2|CLI/|oneapi/|dnnl|toml\+\+|libav|libsw|yaml-cpp/yaml|google/protobuf|tf_example))rx",
                             "heavy libraries stay out of headers");
 }
 

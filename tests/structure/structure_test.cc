@@ -75,6 +75,7 @@ TEST(Structure, OnlyOneFileParsesTextOfOthers) {
   EXPECT_EQ(parser_complaints({"libcore/a.cc", "  in >> json;\n"}).size(), 1u);
   EXPECT_EQ(parser_complaints({"io/a.cc", "  toml::parse_file(p);\n"}).size(), 1u);
   EXPECT_EQ(parser_complaints({"io/boxes/a.cc", "  xml.load_file(p);\n"}).size(), 1u);
+  EXPECT_EQ(parser_complaints({"io/a.cc", "  auto node = YAML::LoadFile(p);\n"}).size(), 1u);
   EXPECT_EQ(parser_complaints({"io/a.cc", "  catch (const json::parse_error& e) {}  // json::parse(\n"}).size(), 0u);
   EXPECT_EQ(parser_complaints({"io/files/structured_text.cc", "  json::parse(text);\n"}).size(), 0u);
   expect_clean(parser_complaints);

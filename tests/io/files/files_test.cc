@@ -26,7 +26,7 @@ TEST(AtomicFile, AFailingBodyLeavesTheOldFileAndNoOther) {
   EXPECT_EQ(dir.files(), 1u);
 }
 
-TEST(ConfigFile, TomlAndJsonGiveTheSameValue) {
+TEST(ConfigFile, TomlJsonAndYamlGiveTheSameValue) {
   ScratchFolder dir;
   write_bytes(dir.path() / "a.toml",
               "name = \"x\"\nday = 2026-11-21\n[train]\nepochs = 3\nrate = 0.5\nflip = false\naxes = [1, "
@@ -34,6 +34,9 @@ TEST(ConfigFile, TomlAndJsonGiveTheSameValue) {
   write_bytes(dir.path() / "a.json", R"({"name": "x", "day": "2026-11-21", "case": [{"id": 1}],
                                          "train": {"epochs": 3, "rate": 0.5, "flip": false, "axes": [1, 2]}})");
   EXPECT_EQ(read_config(dir.path() / "a.toml"), read_config(dir.path() / "a.json"));
+  write_bytes(dir.path() / "a.yml",
+              "name: x\nday: '2026-11-21'\ncase:\n- id: 1\ntrain:\n  epochs: 3\n  rate: 0.5\n  flip: no\n  axes: [1, 2]\n");
+  EXPECT_EQ(read_config(dir.path() / "a.yml"), read_config(dir.path() / "a.json"));
 }
 
 TEST(ConfigFile, ErrorsNameFileAndLine) {
@@ -43,7 +46,9 @@ TEST(ConfigFile, ErrorsNameFileAndLine) {
   write_bytes(dir.path() / "a.json", "{\"a\": 1,\n\n\"b\": x}");
   expect_error(ErrorKind::kConfig, "a.json:3:", [&] { read_config(dir.path() / "a.json"); });
   expect_error(ErrorKind::kConfig, "cannot be read", [&] { read_config(dir.path() / "none.toml"); });
-  expect_error(ErrorKind::kConfig, ".toml or .json", [&] { read_config(dir.path() / "a.yaml"); });
+  write_bytes(dir.path() / "a.yaml", "a: 1\nb: [1,\nc: 2\n");
+  expect_error(ErrorKind::kConfig, "a.yaml:4:", [&] { read_config(dir.path() / "a.yaml"); });
+  expect_error(ErrorKind::kConfig, ".toml, .json, .yaml or .yml", [&] { read_config(dir.path() / "a.ini"); });
   expect_error(ErrorKind::kInput, "a.json:3:", [&] { read_json(dir.path() / "a.json"); });
 }
 

@@ -64,16 +64,18 @@ TEST(Mended, OneBracketMoreOrLess) {
 
 TEST(MendedLine, OfAConfigFileInItsOwnLanguage) {
   const std::string documented = "input_partition_dims=[[1, 4, 1, 1], None]]";
-  EXPECT_EQ(mended_dims_line(documented, false), R"(input_partition_dims = [[1, 4, 1, 1], "None"])");
-  EXPECT_EQ(mended_dims_line(documented, true), R"("input_partition_dims": [[1, 4, 1, 1], null])");
-  EXPECT_EQ(mended_dims_line(R"({"input_partition_dims": [[1, 4, 1, 1], None]]})", true),
+  EXPECT_EQ(mended_dims_line(documented, ConfigForm::kToml), R"(input_partition_dims = [[1, 4, 1, 1], "None"])");
+  EXPECT_EQ(mended_dims_line(documented, ConfigForm::kJson), R"("input_partition_dims": [[1, 4, 1, 1], null])");
+  EXPECT_EQ(mended_dims_line(R"({"input_partition_dims": [[1, 4, 1, 1], None]]})", ConfigForm::kJson),
             R"("input_partition_dims": [[1, 4, 1, 1], null])");
-  EXPECT_EQ(mended_dims_line("input_partition_dims = [{'image': [1, 4, 1, 1], mask: None}, None]", true),
+  EXPECT_EQ(mended_dims_line("input_partition_dims = [{'image': [1, 4, 1, 1], mask: None}, None]", ConfigForm::kJson),
             R"("input_partition_dims": [{"image": [1, 4, 1, 1], "mask": null}, null])");
-  EXPECT_EQ(mended_dims_line(R"(input_partition_dims=[[1,4,1,1],"None"])", false), std::nullopt) << "nothing is wrong";
-  EXPECT_EQ(mended_dims_line("input_partition_dims = [", false), std::nullopt);
-  EXPECT_EQ(mended_dims_line("", false), std::nullopt);
-  EXPECT_EQ(mended_dims_line("dims = [[1, 4, 1, 1], None]]", false), std::nullopt);
+  EXPECT_EQ(mended_dims_line(R"(input_partition_dims=[[1,4,1,1],"None"])", ConfigForm::kToml), std::nullopt) << "nothing is wrong";
+  EXPECT_EQ(mended_dims_line("input_partition_dims = [", ConfigForm::kToml), std::nullopt);
+  EXPECT_EQ(mended_dims_line("input_partition_dims: [[1, 4, 1, 1], None]]", ConfigForm::kYaml), "input_partition_dims: [[1, 4, 1, 1], None]");
+  EXPECT_EQ(mended_dims_line("input_partition_dims: [[1, 4, 1, 1], None]", ConfigForm::kYaml), std::nullopt);
+  EXPECT_EQ(mended_dims_line("", ConfigForm::kToml), std::nullopt);
+  EXPECT_EQ(mended_dims_line("dims = [[1, 4, 1, 1], None]]", ConfigForm::kToml), std::nullopt);
 }
 
 }  // namespace

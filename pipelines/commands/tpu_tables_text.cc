@@ -1,4 +1,4 @@
-#include "apps/tpu_tables_text.h"
+#include "pipelines/commands/tpu_tables_text.h"
 
 #include <cstdio>
 

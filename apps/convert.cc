@@ -1,0 +1,59 @@
+// voxshard convert: TFRecord files of the original's models to folders and back.
+#include <CLI/CLI.hpp>
+
+#include "apps/command.h"
+#include "apps/task_args.h"
+#include "pipelines/commands/run_convert.h"
+#include "pipelines/runs/model_spec.h"
+
+namespace voxshard {
+namespace {
+
+struct Options {
+  ConvertRequest request;
+  std::string to, size, labels = "one-hot", compression = "gzip";
+};
+
+RunCommand add(CLI::App& app) {
+  auto o = std::make_shared<Options>();
+  app.add_option("input", o->request.input,
+                 "A TFRecord file or a folder of them, of the reference U-Net (image/ct_image, image/label) or RetinaNet "
+                 "(image/encoded, image/object/...); or, to write such files: an nnU-Net or Decathlon folder, a folder that "
+                 "prepare made, COCO JSON, a folder of COCO or Pascal VOC")
+      ->required();
+  app.add_option("-o,--output", o->request.output, "Folder to write: NIfTI with dataset.json, pictures with COCO JSON, or TFRecord files")->required();
+  app.add_option("--to", o->to, "folder or tfrecord; default: the other of what the input is")->check(one_of({"folder", "tfrecord"}));
+  app.add_option("--size", o->size, "Of volumes in records that are no cubes and do not say it, D x H x W like 96x128x128");
+  app.add_option("--labels", o->labels, "Of volumes that become records: one-hot, as the reference reads them, or index (a quarter of the bytes or less)")
+      ->check(one_of({"one-hot", "index"}))
+      ->capture_default_str();
+  app.add_option("--compression", o->compression, "Of the records of volumes: gzip, as the reference reads them, or none")
+      ->check(one_of({"gzip", "none"}))
+      ->capture_default_str();
+  app.add_option("--files", o->request.files, "Files that pictures are spread over")->check(number_in({1, 99999}))->capture_default_str();
+  return [o](const Context& context) {
+    ConvertRequest& request = o->request;
+    request.threads = context.threads;
+    request.one_hot = o->labels == "one-hot";
+    request.compressed = o->compression == "gzip";
+    if (!o->size.empty()) {
+      const Shape extents = extents_from_text(o->size, 3, 1);
+      request.shape = {extents[1], extents[2], extents[3]};
+    }
+    const ConvertTo to = o->to.empty() ? convert_direction(request.input) : o->to == "folder" ? ConvertTo::kFolder : ConvertTo::kRecords;
+    return outcome(run_convert(request, to, *context.progress));
+  };
+}
+
+}  // namespace
+
+Command convert_command() {
+  return {"convert",
+          "Turns TFRecord files of the original's models into folders of volumes or pictures, and such folders into TFRecord files.",
+          "voxshard convert records -o data                    # instance-*.tfrecords to NIfTI, or pictures and COCO JSON\n"
+          "  voxshard convert data -o records --labels one-hot   # an nnU-Net folder to instance-CASE-0.tfrecords, gzip\n"
+          "  voxshard convert coco/train.json -o records --files 8",
+          add, nullptr, "files that are whole stay, but they are no data set yet"};
+}
+
+}  // namespace voxshard

@@ -1,0 +1,83 @@
+// YAML as one JSON value, from the parser's events, so that depth and number of values are counted before anything is
+// made of them: an alias counts as all that it stands for ("billion laughs"). Plain words mean what PyYAML takes them
+// for (yes, on and True are true), except that 1e-4 is a number.
+//
+//   YamlTree tree({.depth = 64, ...});
+//   parser.HandleNextDocument(tree);       // by io/files/structured_text.cc only
+//   json file = std::move(tree).value();
+#pragma once
+
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/mark.h>
+
+#include <cstdint>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "io/files/structured_text.h"
+
+namespace voxshard {
+
+/// What is refused, and where.
+struct YamlProblem {
+  int line = 0;  // 1 is the first; 0: none
+  const char* code = "E_SYNTAX";
+  std::string what;
+};
+
+class YamlTree : public YAML::EventHandler {
+ public:
+  using Json = nlohmann::json;
+
+  explicit YamlTree(const TextLimits& limits) : limits_(limits) {}
+
+  /// What was read; once, after the last event. An empty document is an empty object.
+  Json value() &&;
+
+  // Errors of the events: YamlProblem.
+  void OnDocumentStart(const YAML::Mark& mark) override;
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override;
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override;
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                const std::string& value) override;
+  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value style) override;
+  void OnSequenceEnd() override { close(); }
+  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value style) override;
+  void OnMapEnd() override { close(); }
+
+ private:
+  /// A value with what it counts.
+  struct Counted {
+    Json value;
+    std::int64_t values = 1, bytes = 0;
+    int depth = 0;
+  };
+  struct Open {
+    Counted counted;
+    YAML::anchor_t anchor = 0;
+    std::optional<std::string> key;  // of a map: the name whose value comes next
+    std::vector<Json> merged;        // values of "<<"
+  };
+
+  void open(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, Json empty);
+  void close();
+  void add(const YAML::Mark& mark, Counted counted, YAML::anchor_t anchor);
+  void take_key(const YAML::Mark& mark, const std::string& key, bool plain);
+  bool wants_key() const;
+  void count(const YAML::Mark& mark, std::int64_t values, std::int64_t bytes);
+
+  TextLimits limits_;
+  int documents_ = 0, last_line_ = 0;
+  std::int64_t values_ = 0, bytes_ = 0;
+  Json root_ = Json::object();
+  std::vector<Open> open_;
+  std::map<YAML::anchor_t, Counted> anchors_;
+};
+
+}  // namespace voxshard

@@ -1,0 +1,224 @@
+#include "io/records/record_file.h"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <regex>
+
+#include "io/files/atomic_file.h"
+#include "io/files/file_error.h"
+#include "io/records/crc32c.h"
+#include "libcore/base/text.h"
+
+namespace voxshard {
+namespace {
+
+namespace fs = std::filesystem;
+static_assert(std::endian::native == std::endian::little, "records are little-endian, as this machine");
+
+constexpr std::size_t kHead = 12;  // length and its checksum
+
+template <class T>
+T number_at(std::string_view bytes, std::size_t at) {
+  T value;
+  std::memcpy(&value, bytes.data() + at, sizeof value);
+  return value;
+}
+
+bool is_head(std::string_view bytes) {
+  return bytes.size() >= kHead && number_at<std::uint32_t>(bytes, 8) == masked_crc32c(bytes.substr(0, 8));
+}
+
+std::string beginning_of(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::error_code error;
+  if (!in || fs::is_directory(path, error))
+    throw input_error(path, "cannot be read", "check the path and its permissions");
+  std::string bytes(kHead, '\0');
+  in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  bytes.resize(static_cast<std::size_t>(in.gcount()));
+  return bytes;
+}
+
+/// The name without the ending; none when it has none. "x.tfrecord-00000-of-00010" keeps its shard.
+std::optional<std::string> stem_of(const std::string& name) {
+  static const std::regex kEnding(R"((.+?)\.tfrecords?(-\d{5}-of-\d{5})?(\.gz)?)", std::regex::icase);
+  static const std::regex kShard(R"(.+-\d{5}-of-\d{5})");
+  std::smatch match;
+  if (name.size() > 255) return std::nullopt;
+  if (std::regex_match(name, match, kEnding)) return match[1].str() + match[2].str();
+  if (std::regex_match(name, kShard)) return name;
+  return std::nullopt;
+}
+
+}  // namespace
+
+/// Where bytes come from: the file itself, or what zlib makes of it. (zlib alone would take a plain record of 35615
+/// bytes for gzip: its length begins with gzip's mark.)
+struct RecordReader::Source {
+  std::ifstream plain;
+  gzFile gzip = nullptr;
+  std::int64_t plain_bytes = -1;  // of a plain file
+
+  ~Source() {
+    if (gzip != nullptr) gzclose_r(gzip);
+  }
+  /// How many bytes came; fewer at the end. -1: damaged.
+  std::int64_t read(char* data, std::int64_t bytes) {
+    if (gzip == nullptr) {
+      plain.read(data, bytes);
+      return plain.bad() ? -1 : plain.gcount();
+    }
+    const int got = gzread(gzip, data, static_cast<unsigned>(bytes));
+    int error = Z_OK;
+    gzerror(gzip, &error);
+    return got < 0 || (error != Z_OK && error != Z_STREAM_END && error != Z_BUF_ERROR) ? -1 : got;
+  }
+  /// Whether zlib met the end of the file within its data.
+  bool cut_off() const {
+    int error = Z_OK;
+    if (gzip != nullptr) gzerror(gzip, &error);
+    return error == Z_BUF_ERROR;
+  }
+};
+
+RecordReader::RecordReader(const fs::path& path, std::int64_t most_record_bytes)
+    : path_(path), most_bytes_(std::min(most_record_bytes, kMostRecordBytes)), source_(std::make_unique<Source>()) {
+  const std::string head = beginning_of(path);
+  if (head.empty()) throw input_error(path, "is empty (0 bytes)", "copy it again");
+  const bool gzip = !is_head(head) && head.starts_with("\x1f\x8b");
+  if (!gzip && !is_head(head) && head.starts_with('\x78') && head.size() > 1 &&
+      (0x7800 + static_cast<unsigned char>(head[1])) % 31 == 0)
+    throw input_error(path, "is compressed with ZLIB", "write it again with GZIP or without compression", "E_FORMAT");
+  if (gzip) {
+    source_->gzip = gzopen(path.c_str(), "rb");
+    if (source_->gzip == nullptr) throw input_error(path, "cannot be opened", "check its permissions");
+    gzbuffer(source_->gzip, 1U << 18);
+  } else {
+    source_->plain.open(path, std::ios::binary);
+    source_->plain_bytes = static_cast<std::int64_t>(fs::file_size(path));
+  }
+}
+
+RecordReader::~RecordReader() = default;
+
+void RecordReader::refuse(const char* code, const std::string& what, const std::string& action) {
+  throw input_error(path_, "record " + std::to_string(number_) + " (at byte " + std::to_string(begin_) + ") " + what,
+                    action, code);
+}
+
+std::optional<std::string> RecordReader::next() {
+  constexpr const char* kAgain = "copy or download the file again";
+  if (ended_) return std::nullopt;
+  begin_ = at_;
+  ended_ = true;  // until the beginning of the next record is known
+  std::array<char, kHead> head{};
+  const std::int64_t got = source_->read(head.data(), kHead);
+  if (got == 0 && !source_->cut_off()) return std::nullopt;
+  ++number_;
+  if (got < 0) refuse("E_READ", "cannot be unpacked: the gzip data are damaged", kAgain);
+  if (got < static_cast<std::int64_t>(kHead)) refuse("E_READ", "is cut off", kAgain);
+  const std::string_view seen(head.data(), head.size());
+  if (!is_head(seen))
+    refuse("E_CHECKSUM",
+           number_ == 1 ? "has a length with a wrong checksum: it is damaged, or this is no TFRecord file"
+                        : "has a length with a wrong checksum; what follows it in the file cannot be found",
+           kAgain);
+  const auto length = number_at<std::uint64_t>(seen, 0);
+  if (length > static_cast<std::uint64_t>(most_bytes_))
+    refuse("E_SIZE",
+           "has " + std::to_string(length) + " bytes, more than " + std::to_string(most_bytes_) + " that are read here",
+           "write smaller samples");
+  const auto bytes = static_cast<std::int64_t>(length);
+  at_ += static_cast<std::int64_t>(kHead);
+  if (source_->plain_bytes >= 0 && bytes + 4 > source_->plain_bytes - at_) refuse("E_READ", "is cut off", kAgain);
+  std::string record;
+  for (std::int64_t have = 0; have < bytes + 4;) {
+    constexpr std::int64_t kStep = std::int64_t{1} << 20;
+    const std::int64_t want = std::min(bytes + 4 - have, std::max(kStep, have));
+    record.resize(static_cast<std::size_t>(have + want));
+    const std::int64_t part = source_->read(record.data() + have, want);
+    if (part < 0) refuse("E_READ", "cannot be unpacked: the gzip data are damaged", kAgain);
+    have += part;
+    if (part < want) refuse("E_READ", "is cut off", kAgain);
+  }
+  at_ += bytes + 4;
+  ended_ = false;
+  const auto noted = number_at<std::uint32_t>(record, static_cast<std::size_t>(bytes));
+  record.resize(static_cast<std::size_t>(bytes));
+  if (noted != masked_crc32c(record))
+    refuse("E_CHECKSUM", "is damaged: its bytes have another checksum than the file says", kAgain);
+  return record;
+}
+
+std::int64_t first_record_bytes(const fs::path& path) {
+  const RecordReader reader(path);
+  std::array<char, kHead> head{};
+  const std::string_view seen(head.data(), head.size());
+  if (reader.source_->read(head.data(), kHead) != static_cast<std::int64_t>(kHead) || !is_head(seen)) return 0;
+  const auto length = number_at<std::uint64_t>(seen, 0);
+  return length > static_cast<std::uint64_t>(kMostRecordBytes) ? 0 : static_cast<std::int64_t>(length);
+}
+
+RecordWriter::RecordWriter(fs::path path, RecordCompression compression)
+    : path_(std::move(path)), temporary_(temporary_path(path_)) {
+  file_ = gzopen(temporary_.c_str(), compression == RecordCompression::kGzip ? "wb6" : "wbT");
+  if (file_ == nullptr) {
+    discard_file(temporary_);
+    throw output_error(path_, std::strerror(errno), "check that the folder exists, is writable and has space");
+  }
+  gzbuffer(static_cast<gzFile>(file_), 1U << 18);
+}
+
+RecordWriter::~RecordWriter() {
+  if (file_ == nullptr) return;
+  gzclose_w(static_cast<gzFile>(file_));
+  discard_file(temporary_);
+}
+
+void RecordWriter::put(std::string_view bytes) {
+  constexpr std::size_t kStep = std::size_t{1} << 30;
+  for (; !bytes.empty(); bytes.remove_prefix(std::min(kStep, bytes.size()))) {
+    const auto count = static_cast<unsigned>(std::min(kStep, bytes.size()));
+    errno = 0;
+    if (gzwrite(static_cast<gzFile>(file_), bytes.data(), count) != static_cast<int>(count))
+      throw output_error(path_, std::strerror(errno == 0 ? EIO : errno), "check its disk's space");
+  }
+}
+
+void RecordWriter::write(std::string_view record) {
+  std::array<char, kHead> head{};
+  const auto length = static_cast<std::uint64_t>(record.size());
+  std::memcpy(head.data(), &length, 8);
+  const std::uint32_t of_length = masked_crc32c({head.data(), 8}), of_data = masked_crc32c(record);
+  std::memcpy(head.data() + 8, &of_length, 4);
+  put({head.data(), head.size()});
+  put(record);
+  put({reinterpret_cast<const char*>(&of_data), 4});
+}
+
+void RecordWriter::commit() {
+  errno = 0;
+  const int closed = gzclose_w(static_cast<gzFile>(file_));
+  file_ = nullptr;
+  if (closed != Z_OK) {
+    const int reason = errno == 0 ? EIO : errno;
+    discard_file(temporary_);
+    throw output_error(path_, std::strerror(reason), "check its disk's space");
+  }
+  commit_file(temporary_, path_);
+}
+
+bool is_record_name(const fs::path& path) { return stem_of(path.filename().string()).has_value(); }
+
+std::string record_stem(const fs::path& path) {
+  const std::string name = path.filename().string();
+  return stem_of(name).value_or(name);
+}
+
+}  // namespace voxshard

@@ -1,0 +1,19 @@
+// `voxshard convert`: TFRecord files of the reference models to folders that the other commands read, and back.
+//
+//   TaskReport r = run_convert({.input = "records", .output = "data"}, ConvertTo::kFolder, progress);
+#pragma once
+
+#include "pipelines/records/convert_request.h"
+#include "pipelines/tasks/requests.h"
+
+namespace voxshard {
+
+enum class ConvertTo { kFolder, kRecords };
+
+/// What a path is converted to where nobody says: TFRecord files to a folder, all else to TFRecord files.
+ConvertTo convert_direction(const std::filesystem::path& input);
+
+/// Errors: kInput, kNoCase when nothing can be converted, kOutput; Stopped.
+TaskReport run_convert(const ConvertRequest& request, ConvertTo to, Progress& progress);
+
+}  // namespace voxshard

@@ -1,0 +1,30 @@
+// TFRecord files to folders that the other commands read: volumes with labels to an nnU-Net folder, pictures with boxes
+// to a COCO set. Names come from the files and the numbers of their records, never out of a record.
+//
+//   TaskReport r = convert_from_records({.input = "records", .output = "data"}, progress);
+#pragma once
+
+#include "pipelines/records/convert_request.h"
+#include "pipelines/records/record_input.h"
+#include "pipelines/tasks/requests.h"
+
+namespace voxshard {
+
+/// What the first record that can be read holds decides for all. Writes OUTPUT with quarantine.csv; what makes a data
+/// set of it comes last. Errors: kInput; kNoCase when no record can be used; kOutput; Stopped.
+TaskReport convert_from_records(const ConvertRequest& request, Progress& progress);
+
+/// The two forms:
+///   OUTPUT/dataset.json  imagesTr/ID_0000.nii.gz (f32)  labelsTr/ID.nii.gz; without label imagesTs
+///   OUTPUT/annotations.json  images/ID_000001.jpg (the bytes of the record)
+TaskReport volumes_from_records(const ConvertRequest& request, const std::vector<RecordInput>& inputs,
+                                std::vector<CaseFailure> failures, Progress& progress);
+TaskReport pictures_from_records(const ConvertRequest& request, const std::vector<RecordInput>& inputs,
+                                 std::vector<CaseFailure> failures, Progress& progress);
+
+/// The report of a conversion, its failures in FOLDER/quarantine.csv. Errors: kNoCase when nothing was converted.
+///   what  "volumes", "records"
+TaskReport convert_report(const ConvertRequest& request, std::int64_t converted, const std::string& what,
+                          const std::vector<CaseFailure>& failures, std::vector<std::string> next);
+
+}  // namespace voxshard

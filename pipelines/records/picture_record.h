@@ -1,0 +1,40 @@
+// A picture with boxes as the records of RetinaNet hold it (tensorflow/tpu, models/official/retinanet and detection):
+// `image/encoded` (a PNG or JPEG), `image/height`, `image/width`, `image/source_id`, `image/object/bbox/xmin` ...
+// `ymax` as parts of the picture's sides, `image/object/class/label`, `image/object/is_crowd`, `image/object/area`.
+//
+//   RecordPicture p = record_picture(parse_example(record));        // p.encoded is the file's content
+//   TfExample example = picture_example(bytes, image, classes);
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "io/boxes/detection_annotations.h"
+#include "io/records/tf_example.h"
+
+namespace voxshard {
+
+inline constexpr const char* kEncoded = "image/encoded";
+
+struct RecordPicture {
+  std::string encoded;                        // a whole PNG or JPEG
+  const char* ending = ".png";                // of such files
+  std::int64_t width = 0, height = 0;         // pixels
+  std::optional<std::int64_t> source_id;      // when `image/source_id` is a whole number
+  std::vector<TrueBox> boxes;                 // pixels; `category` is the id that the record says
+  std::map<std::int64_t, std::string> names;  // of categories, where the record has them
+  std::vector<EntryNote> notes;               // boxes that were left out or cut to the picture
+};
+
+/// Errors: kInput, beginning with what is wrong: E_FEATURE; E_READ for a picture that is neither PNG nor JPEG or cut
+/// off; E_SIZE when it is of another size than the record says or too large; E_ORIENTATION for an EXIF rotation, which
+/// TensorFlow does not apply; E_ENTRY for lists of different lengths or numbers that are not finite.
+RecordPicture record_picture(const TfExample& example);
+
+/// `encoded`: an upright PNG or JPEG of the image's size.
+TfExample picture_example(const std::string& encoded, const DetectionImage& image,
+                          const std::vector<DetectionClass>& classes);
+
+}  // namespace voxshard

@@ -1,0 +1,26 @@
+// What becomes of each key of a config file, for `explain --stage config`: found by translating the file with the key
+// and without it, so that no rule has to be told twice.
+//
+//   for (const KeyUse& use : key_uses(read_config("retinanet.yaml"))) use.effect;   // "steps = 28125"
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace voxshard {
+
+struct KeyUse {
+  std::string key;         // "tpu_config.num_shards" of one in a section
+  nlohmann::json value;    // as written
+  nlohmann::json options;  // by name: those that the key sets, or sets otherwise than they would be without it
+  std::string effect;      // "steps = 28125"; else why there is none
+};
+
+/// In the file's order of names, sections last. Errors: those of with_option_names.
+std::vector<KeyUse> key_uses(const nlohmann::json& config);
+
+nlohmann::ordered_json to_json(const std::vector<KeyUse>& uses);
+std::string to_text(const std::vector<KeyUse>& uses);
+
+}  // namespace voxshard

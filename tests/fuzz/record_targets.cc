@@ -1,0 +1,84 @@
+// Readers of TFRecord files: the frames, and what is in them where the frames are whole.
+#include <cstring>
+#include <fstream>
+#include <iterator>
+
+#include "io/image/image.h"
+#include "io/records/crc32c.h"
+#include "pipelines/records/ct_record.h"
+#include "pipelines/records/picture_record.h"
+#include "pipelines/records/record_input.h"
+#include "tests/fuzz/fuzz_target.h"
+
+namespace voxshard {
+namespace {
+
+namespace fs = std::filesystem;
+using Seeds = std::vector<std::string>;
+
+std::string content(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+void read_sample(const TfExample& example) {
+  if (example.has(kCtImage))
+    ct_sample(example);
+  else
+    record_picture(example);
+}
+
+/// A file as it came, plain or gzip; damaged records end here as they do in a conversion.
+void records(std::string_view bytes) {
+  RecordReader reader(scratch_file("fuzz.tfrecord", bytes));
+  while (const auto record = reader.next()) read_sample(parse_example(*record));
+}
+
+/// The bytes as a record whose checksums are right.
+void example(std::string_view bytes) {
+  const TfExample parsed = parse_example(bytes);
+  const std::string again = serialized(parsed);
+  ensure(serialized(parse_example(again)) == again, "an example that was read is written and read as the same");
+  read_sample(parsed);
+}
+
+TfExample volume_example(bool one_hot) {
+  Volume image{.geometry = {.size = {2, 2, 2}}, .voxels = Tensor(DType::kF32, {2, 2, 2})};
+  Volume label{.geometry = image.geometry, .voxels = Tensor(DType::kI32, {2, 2, 2})};
+  label.voxels.as<std::int32_t>()[3] = 2;
+  return ct_example(image, label, {.classes = 3, .one_hot = one_hot});
+}
+
+TfExample small_picture() {
+  const fs::path path = scratch_file("seed.png", "");
+  fs::remove(path);
+  write_rgb(path, Tensor(DType::kU8, {4, 6, 3}));
+  return picture_example(
+      content(path),
+      {.file = "a", .id = 7, .width = 6, .height = 4, .boxes = {{.category = 0, .box = {1, 1, 2, 2}, .area = 4}}},
+      {{"cell", 3}});
+}
+
+Seeds example_seeds() {
+  return {serialized(volume_example(true)), serialized(volume_example(false)), serialized(small_picture())};
+}
+
+Seeds record_seeds() {
+  Seeds seeds;
+  for (const auto compression : {RecordCompression::kNone, RecordCompression::kGzip}) {
+    const fs::path path = scratch_file("seed.tfrecord", "");
+    RecordWriter writer(path, compression);
+    for (const std::string& record : example_seeds()) writer.write(record);
+    writer.commit();
+    seeds.push_back(content(path));
+  }
+  return seeds;
+}
+
+}  // namespace
+
+std::vector<FuzzTarget> record_targets() {
+  return {{"tfrecord", record_seeds, records}, {"tf_example", example_seeds, example}};
+}
+
+}  // namespace voxshard

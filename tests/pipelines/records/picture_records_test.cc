@@ -1,0 +1,203 @@
+// Pictures with boxes in TFRecord files: ours before an independent reader, an independent writer's before ours, names
+// of records that want to be paths, and what damage costs.
+#include "pipelines/records/picture_record.h"
+
+#include "io/boxes/coco.h"
+#include "io/image/image.h"
+#include "pipelines/tasks/detection/detection_dataset.h"
+#include "tests/pipelines/records/record_scene.h"
+
+namespace voxshard {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// Three pictures of 32 x 24 pixels with two boxes each, as COCO.
+void write_pictures(const Scene& scene) {
+  std::filesystem::create_directories(scene.data() / "images");
+  DetectionDataset set{.source = scene.data(), .classes = {{"cat", 17}, {"book", 84}}, .images = {}, .notes = {}};
+  for (int i = 0; i < 3; ++i) {
+    Tensor rgb(DType::kU8, {24, 32, 3});
+    rgb.as<std::uint8_t>()[7] = static_cast<std::uint8_t>(i + 1);
+    const std::string name = "p" + std::to_string(i) + (i == 1 ? ".tif" : i == 2 ? ".jpg" : ".png");
+    write_rgb(scene.data() / "images" / name, rgb);
+    set.images.push_back({.file = name,
+                          .id = 40 + i,
+                          .width = 32,
+                          .height = 24,
+                          .boxes = {{.category = 0, .box = {8, 6, 16, 12}, .area = 150},
+                                    {.category = 1, .box = {0, 0, 32, 24}, .area = 768, .crowd = true}}});
+  }
+  write_coco(scene.data() / "annotations.json", set);
+}
+
+TEST(PictureRecords, OursAreReadByAnIndependentReader) {
+  Scene scene("pictures_out");
+  write_pictures(scene);
+  const TaskReport report = run_convert(
+      {.input = scene.data() / "annotations.json", .output = scene.path("records"), .files = 2, .threads = 2},
+      ConvertTo::kRecords, scene.progress);
+  EXPECT_EQ(report.json.at("converted"), 3);
+  const auto first = scene.path("records/annotations-00000-of-00002.tfrecord"),
+             second = scene.path("records/annotations-00001-of-00002.tfrecord");
+  const auto records = by_hand("read", {first, second});
+  ASSERT_EQ(records.size(), 3u);
+  const nlohmann::json expected = {{"image/format", {"png"}},
+                                   {"image/height", {24}},
+                                   {"image/width", {32}},
+                                   {"image/source_id", {"40"}},
+                                   {"image/object/bbox/xmin", {0.25, 0}},
+                                   {"image/object/bbox/xmax", {0.75, 1}},
+                                   {"image/object/bbox/ymin", {0.25, 0}},
+                                   {"image/object/bbox/ymax", {0.75, 1}},
+                                   {"image/object/class/label", {17, 84}},
+                                   {"image/object/class/text", {"cat", "book"}},
+                                   {"image/object/is_crowd", {0, 1}},
+                                   {"image/object/area", {150, 768}}};
+  for (const auto& [name, value] : expected.items()) EXPECT_EQ(records[0].at(name), value) << name;
+  EXPECT_EQ(records[0].at("image/encoded").at(0).at("bytes"), bytes_of(scene.data() / "images/p0.png").size())
+      << "the file's own bytes";
+  EXPECT_EQ(records[1].at("image/format").at(0), "jpeg");
+  EXPECT_EQ(records[2].at("image/format").at(0), "png") << "TIFF becomes PNG";
+  EXPECT_EQ(records[2].at("image/source_id").at(0), "41");
+}
+
+TEST(PictureRecords, AnIndependentWritersAreReadByOursAndTheirNamesBecomeNoPaths) {
+  Scene scene("pictures_in");
+  by_hand("retinanet", {scene.path("val.tfrecord")});
+  const TaskReport report =
+      run_convert({.input = scene.path("val.tfrecord"), .output = scene.data()}, ConvertTo::kFolder, scene.progress);
+  EXPECT_FALSE(report.partial);
+  EXPECT_EQ(names_in(scene.data() / "images"),
+            (std::vector<std::string>{"val_000001.png", "val_000002.png", "val_000003.png"}))
+      << "not image/filename, which is ../../etc/passwd";
+  const DetectionDataset set = read_detection_dataset(scene.data());
+  EXPECT_TRUE(set.notes.empty());
+  ASSERT_EQ(set.images.size(), 3u);
+  EXPECT_EQ(set.images[2].id, 502) << "image/source_id";
+  EXPECT_EQ(set.images[0].width, 32);
+  ASSERT_EQ(set.images[0].boxes.size(), 2u);
+  EXPECT_EQ(set.images[0].boxes[0].box, (CocoBox{8, 12, 8, 6}));
+  EXPECT_EQ(set.images[0].boxes[0].area, 40);
+  EXPECT_TRUE(set.images[0].boxes[1].crowd);
+  EXPECT_EQ(set.classes.at(0).id, 17);
+  EXPECT_EQ(set.classes.at(1).id, 90);
+  EXPECT_EQ(read_rgb(set.images[0].file).as<std::uint8_t>()[32 * 3 + 4], 48) << "x 1, y 1, green: 5 + 3 + 40";
+}
+
+TEST(PictureRecords, ThereAndBackAreTheSameBytesAndBoxes) {
+  Scene scene("pictures_back");
+  write_pictures(scene);
+  run_convert({.input = scene.data(), .output = scene.path("records")}, ConvertTo::kRecords, scene.progress);
+  run_convert({.input = scene.path("records"), .output = scene.path("back")}, ConvertTo::kFolder, scene.progress);
+  const DetectionDataset before = read_coco(scene.data() / "annotations.json"),
+                         after = read_coco(scene.path("back/annotations.json"));
+  ASSERT_EQ(after.images.size(), before.images.size());
+  for (std::size_t i = 0; i < before.images.size(); ++i) {
+    EXPECT_EQ(after.images[i].id, before.images[i].id);
+    for (std::size_t b = 0; b < 2; ++b) EXPECT_EQ(after.images[i].boxes[b].box, before.images[i].boxes[b].box);
+  }
+  EXPECT_EQ(after.classes.at(0).name, "cat");
+  EXPECT_EQ(names_in(scene.path("back/images")).at(2), "data-00000-of-00001_000003.jpg");
+  EXPECT_EQ(bytes_of(scene.path("back/images/data-00000-of-00001_000003.jpg")),
+            bytes_of(scene.data() / "images/p2.jpg"));
+}
+
+TEST(PictureRecords, AFlippedBitCostsItsRecordAndNotTheOthersOfTheFile) {
+  Scene scene("pictures_bit");
+  by_hand("retinanet", {scene.path("val.tfrecord")});
+  const std::size_t record = bytes_of(scene.path("val.tfrecord")).size() / 3;
+  flip_bit(scene.path("val.tfrecord"), record + record / 2);
+  const TaskReport report =
+      run_convert({.input = scene.path("val.tfrecord"), .output = scene.data()}, ConvertTo::kFolder, scene.progress);
+  EXPECT_TRUE(report.partial);
+  EXPECT_EQ(names_in(scene.data() / "images"), (std::vector<std::string>{"val_000001.png", "val_000003.png"}));
+  EXPECT_EQ(report.json.at("failures").at(0).at("case"), "val.tfrecord record 2");
+  EXPECT_EQ(report.json.at("failures").at(0).at("code"), "E_CHECKSUM");
+}
+
+void expect_refused(const std::string& code, const std::string& piece, const std::function<void(TfExample&)>& damage) {
+  Scene scene("picture_refused");
+  write_pictures(scene);
+  const std::string png = bytes_of(scene.data() / "images/p0.png");
+  TfExample example = picture_example(png,
+                                      {.file = "p0.png",
+                                       .id = 1,
+                                       .width = 32,
+                                       .height = 24,
+                                       .boxes = {{.category = 0, .box = {8, 6, 16, 12}, .area = 150}}},
+                                      {{"cat", 17}});
+  damage(example);
+  try {
+    record_picture(example);
+    ADD_FAILURE() << "expected " << code;
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), code) << e.what();
+    EXPECT_THAT(e.what(), HasSubstr(piece));
+  }
+}
+
+TEST(PictureRecords, WhatIsNoPictureWithBoxesIsRefusedByName) {
+  expect_refused("E_FEATURE", "no feature image/encoded", [](TfExample& e) { e.features.erase("image/encoded"); });
+  expect_refused("E_READ", "no PNG or JPEG", [](TfExample& e) { e.features["image/encoded"] = BytesList{"GIF89a"}; });
+  expect_refused("E_READ", "is cut off",
+                 [](TfExample& e) { e.features["image/encoded"] = BytesList{"\x89PNG\r\n\x1a\n"}; });
+  expect_refused("E_SIZE", "has 33 as image/width, but its picture has 32",
+                 [](TfExample& e) { e.features["image/width"] = Int64List{33}; });
+  expect_refused("E_ENTRY", "image/object/bbox/xmax for 1 boxes", [](TfExample& e) {
+    e.features["image/object/bbox/xmax"] = FloatList{1, 2};
+  });
+  expect_refused("E_ENTRY", "not as many in the other edges",
+                 [](TfExample& e) { e.features.erase("image/object/class/label"); });
+  expect_refused("E_FEATURE", "semantic segmentation",
+                 [](TfExample& e) { e.features["image/segmentation/mask"] = FloatList{0}; });
+}
+
+TEST(PictureRecords, ABoxThatCannotBeUsedCostsItself) {
+  const std::string png = [] {
+    Scene scene("picture_box");
+    write_pictures(scene);
+    return bytes_of(scene.data() / "images/p0.png");
+  }();
+  TfExample example =
+      picture_example(png,
+                      {.file = "p",
+                       .id = 1,
+                       .width = 32,
+                       .height = 24,
+                       .boxes = {{.category = 0, .box = {8, 6, 16, 12}}, {.category = 0, .box = {1, 1, 2, 2}}}},
+                      {{"cat", 17}});
+  std::get<FloatList>(example.features["image/object/bbox/xmax"])[0] = std::numeric_limits<float>::quiet_NaN();
+  const RecordPicture picture = record_picture(example);
+  EXPECT_EQ(picture.boxes.size(), 1u);
+  ASSERT_EQ(picture.notes.size(), 1u);
+  EXPECT_EQ(picture.notes[0].code, "E_BOX");
+}
+
+TEST(Records, OfOtherFeaturesAreNamedWithWhatTheyHave) {
+  Scene scene("records_other");
+  RecordWriter writer(scene.path("a.tfrecord"), RecordCompression::kNone);
+  writer.write(serialized({.features = {{"audio", BytesList{"x"}}}}));
+  writer.commit();
+  try {
+    run_convert({.input = scene.path("a.tfrecord"), .output = scene.data()}, ConvertTo::kFolder, scene.progress);
+    ADD_FAILURE() << "took any record";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.kind(), ErrorKind::kNoCase);
+    EXPECT_THAT(e.what(), HasSubstr("record 1 has neither image/ct_image nor image/encoded; it has audio"));
+  }
+  EXPECT_FALSE(std::filesystem::exists(scene.data()));
+}
+
+TEST(Records, AreFoundByTheirNames) {
+  Scene scene("records_found");
+  by_hand("retinanet", {scene.path("a.tfrecord")});
+  EXPECT_EQ(convert_direction(scene.path("a.tfrecord")), ConvertTo::kFolder);
+  EXPECT_EQ(convert_direction(scene.path("")), ConvertTo::kFolder);
+  scene.write_dataset(1);
+  EXPECT_EQ(convert_direction(scene.data()), ConvertTo::kRecords);
+  EXPECT_THROW(convert_direction(scene.path("none")), Error);
+}
+
+}  // namespace
+}  // namespace voxshard
