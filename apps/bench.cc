@@ -86,6 +86,7 @@ RunCommand add(CLI::App& app) {
     if (o->what == "video") return video_outcome(o->video, context.threads);
     BenchOptions options{.spec = model_spec(o->model, o->batch), .steps = o->steps, .warmup = o->warmup, .threads = context.threads,
                          .core_budget_bytes = core_budget_bytes(o->model)};
+    announce(o->plan, o->model, options.spec, o->batch, context);
     options.extents = extents_from_text(o->size, options.spec.spatial_axes(), o->batch);
     options.spec = planned_spec(o->plan, o->model, options.spec, options.extents, kBenchOptimizer, context);
     options.host_budget_bytes = host_budget_bytes(o->plan);

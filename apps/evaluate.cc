@@ -1,29 +1,60 @@
-// voxshard evaluate: Dice and IoU of a folder of predictions, or COCO's numbers of a file of detections.
+// voxshard evaluate: Dice and IoU of a folder of predictions, COCO's numbers of a file of detections, or the loss and
+// metrics of a run on prepared data.
 #include <CLI/CLI.hpp>
 
 #include "apps/command.h"
 #include "apps/task_args.h"
+#include "apps/tpu_args.h"
 #include "pipelines/commands/run_evaluate.h"
 
 namespace voxshard {
 namespace {
 
+struct Options {
+  EvaluateOptions evaluate;
+  EstimatorArgs estimator;
+};
+
 RunCommand add(CLI::App& app) {
-  auto o = std::make_shared<EvaluateOptions>();
-  app.add_option("predictions", o->predictions, "Folder of predicted label maps, or a JSON file of COCO results")
+  auto options = std::make_shared<Options>();
+  EvaluateOptions& o = options->evaluate;
+  const std::string run = "Evaluation of a run";
+  app.add_option("predictions", o.predictions,
+                 "Folder of predicted label maps, a JSON file of COCO results, or a run folder or checkpoint")
       ->required();
-  app.add_option("references", o->references,
-                 "Folder of reference label maps with the same file names, or COCO JSON, or a Pascal VOC or KITTI folder")
+  app.add_option("references", o.references,
+                 "Folder of reference label maps with the same file names, or COCO JSON, or a Pascal VOC or KITTI "
+                 "folder; of a run the "
+                 "folder that voxshard prepare wrote")
       ->required();
-  app.add_option("-o,--output", o->summary, "summary.json to write, in nnU-Net's form, or the twelve numbers of COCO");
+  app.add_option(
+      "-o,--output", o.summary,
+      "summary.json to write, in nnU-Net's form, or the twelve numbers of COCO, or what --json prints of a run");
   add_memory_option(
-      app, "--host-memory", o->host_budget_bytes,
+      app, "--host-memory", o.host_budget_bytes,
       "Budget of this process, like 8GiB: decides how many cases are counted at once, and which are left out; default: "
       "what the machine has free");
-  add_task_settings(app, TaskCommand::kEvaluate, o->task);
-  return [o](const Context& context) {
-    o->threads = context.threads;
-    return outcome(run_evaluate(*o, *context.progress));
+  add_memory_option(app, "--memory", o.core_budget_bytes,
+                    "Budget of one core, like 2GiB; a plan over it is refused before it starts")
+      ->group(run);
+  app.add_option("--checkpoint", o.checkpoint, "best, last, or auto: best when there is one")
+      ->capture_default_str()
+      ->group(run);
+  app.add_option("--eval_steps,--eval-steps", o.steps,
+                 "Batches, the data repeated as often as needed; 0: those that the data fill once")
+      ->check(CLI::Range(0, 1'000'000'000))
+      ->capture_default_str()
+      ->group(run);
+  app.add_option("--eval_on_tpu,--eval-on-tpu", options->estimator.options.eval_on_tpu,
+                 "false: on one core, uncut; no condition of a TPU holds then")
+      ->capture_default_str()
+      ->group(run);
+  add_task_settings(app, TaskCommand::kEvaluate, o.task);
+  add_estimator_options(app, options->estimator);
+  return [options](const Context& context) {
+    options->evaluate.threads = context.threads;
+    return outcome(
+        run_evaluate(options->evaluate, *context.progress, task_table(), estimator_options(options->estimator)));
   };
 }
 
@@ -31,8 +62,11 @@ RunCommand add(CLI::App& app) {
 
 Command evaluate_command() {
   return {"evaluate",
-          "Dice and IoU per class and case, beside the best HU threshold if asked; COCO's numbers of detections.",
-          "voxshard evaluate predictions data/labelsTs --dataset data --baseline threshold -o summary.json", add};
+          "Dice and IoU per class and case, beside the best HU threshold if asked; COCO's numbers of detections; loss "
+          "and metrics of a run.",
+          "voxshard evaluate predictions data/labelsTs --dataset data --baseline threshold -o summary.json\n  "
+          "voxshard evaluate run work --eval_batch_size 8 --json",
+          add};
 }
 
 }  // namespace voxshard

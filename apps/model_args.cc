@@ -106,6 +106,13 @@ ModelSpec with_config(const ModelArgs& a) {
   return spec;
 }
 
+/// The largest number of replicas, at most `wanted`, that share a batch evenly.
+std::int64_t fitting_replicas(std::int64_t wanted, std::int64_t batch) {
+  std::int64_t replicas = std::max<std::int64_t>(1, std::min(wanted, batch));
+  while (batch % replicas != 0) --replicas;
+  return replicas;
+}
+
 void apply_tpu_config(const ModelArgs& a, std::int64_t batch, ModelSpec& spec) {
   const TpuConfig config = tpu_config(a.tpu, batch);
   if (!decides_mesh(config)) return;
@@ -114,7 +121,9 @@ void apply_tpu_config(const ModelArgs& a, std::int64_t batch, ModelSpec& spec) {
   const auto counted = [](std::int64_t number) { return std::min(std::max<std::int64_t>(number, 1), kMostCores); };  // check() refuses the rest
   const std::int64_t per_replica = counted(config.num_cores_per_replica.value_or(element_count(spec.cut.mesh.partition)));
   const std::int64_t told = a.cores != 0 ? a.cores : a.slice_cores;
-  const SystemCores system{.cores = told != 0 ? told : per_replica * counted(config.num_shards.value_or(a.replicas))};
+  SystemCores system{.cores = told != 0 ? told : per_replica * counted(config.num_shards.value_or(a.replicas))};
+  if (a.fits_replicas && a.cores == 0 && !config.num_shards && system.cores % per_replica == 0)
+    system.cores = per_replica * fitting_replicas(system.cores / per_replica, batch);
   if (config.input_partition_dims && !a.partition.empty())
     throw Error(ErrorKind::kConfig, "[tpu_config] --partition " + a.partition +
                                         " and input_partition_dims both say how samples are cut; give one of them");
@@ -137,6 +146,13 @@ void take_scopes(const ModelArgs& a, std::int64_t batch, ModelSpec& spec) {
 
 }  // namespace
 
+std::int64_t wanted_replicas(const ModelArgs& a, const ModelSpec& spec) {
+  const TpuConfig config = tpu_config(a.tpu, 0);
+  const std::int64_t told = a.cores != 0 ? a.cores : a.slice_cores;
+  if (!decides_mesh(config) || config.num_shards || told == 0) return config.num_shards.value_or(a.replicas);
+  return told / spec.cut.mesh.cores_per_replica();
+}
+
 ModelSpec model_spec(const ModelArgs& a, std::int64_t batch) {
   ModelSpec spec = with_config(a);
   spec.precision = precision_from_name(a.precision);
@@ -148,6 +164,7 @@ ModelSpec model_spec(const ModelArgs& a, std::int64_t batch) {
   if (!a.recompute.empty()) spec.cut.recompute = recompute_from_name(a.recompute);
   spec.cut.thinnest_slab = a.thinnest_slab;
   spec.cut.convolution = convolution_from_name(a.convolution);
+  if (a.fits_replicas) spec.cut.mesh.replicas = fitting_replicas(a.replicas, batch);
   apply_tpu_config(a, batch, spec);
   const std::int64_t cores = spec.cut.mesh.cores();
   if (a.partition != "auto" && a.cores != 0 && a.cores != cores)

@@ -19,6 +19,7 @@ struct ModelArgs {
   std::vector<std::pair<std::string, FieldValue>> given;  // of the model's config, by the option's name
   std::int64_t cores = 0, replicas = 1;
   std::int64_t slice_cores = 0;  // of the slice that --device names; the system of a TPUConfig where --cores is not given
+  bool fits_replicas = false;    // --device auto: where the batch is no multiple of the replicas, as many as share it
   std::string precision = "bf16", norm_scope, loss_scope, partition;  // empty: not cut
   std::string recompute, convolution = "fast";  // recompute empty: what is usual for the model
   std::int64_t thinnest_slab = 0;
@@ -32,6 +33,8 @@ void add_model_options(CLI::App& app, ModelArgs& args, bool fixed_data);
 /// Errors: kConfig for a partition of the wrong rank, entries below 1, or a product that is not --cores; for an option of
 /// another model; for a TPUConfig that breaks a condition, or that is given beside --partition or other --replicas.
 ModelSpec model_spec(const ModelArgs& args, std::int64_t batch);
+/// The replicas that were asked for, whatever the batch.
+std::int64_t wanted_replicas(const ModelArgs& args, const ModelSpec& spec);
 inline std::int64_t core_budget_bytes(const ModelArgs& args) { return args.memory_bytes; }
 
 }  // namespace voxshard

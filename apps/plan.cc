@@ -106,6 +106,7 @@ RunCommand add(CLI::App& app) {
     const std::int64_t cores = std::exchange(o->model.cores, 0);  // a limit here, not a check of a partition
     const ModelSpec spec = model_spec(o->model, o->batch);
     o->model.cores = cores;
+    announce(o->plan, o->model, spec, o->batch, context, true);
     PlanOptions options = plan_options(o->plan, o->model, spec, context, false);
     options.extents = extents_from_text(o->size, spec.spatial_axes(), o->batch);
     const PlanReport report = run_plan(options, *context.progress);

@@ -5,16 +5,28 @@
 #include "apps/resume_args.h"
 #include "apps/task_args.h"
 #include "libcore/base/text.h"
+#include "pipelines/profile/device_advice.h"
 
 namespace voxshard {
 
 void add_plan_options(CLI::App& app, PlanArgs& args, ModelArgs& model) {
   const std::string group = "Plan (--partition auto)";
+  const auto take = [&args, &model](std::string& name) {
+    args.asked_device = name;
+    model.fits_replicas = is_auto_device(name);
+    if (model.fits_replicas) {
+      const FoundDevice found = found_device(name);
+      name = found.name, args.device_note = found.note;
+    }
+    model.slice_cores = name.empty() ? 0 : device_from_name(name).cores.value_or(0);
+    return std::string();
+  };
   app.add_option(
          "--device", args.device,
-         "Prices steps: host, tpu-v2, tpu-v3, a slice like tpu-v3-32, or a device file; default: host once voxshard "
-         "doctor has measured it, else tpu-v3. A TPUConfig without --cores runs on all cores of the slice")
-      ->each([&model](const std::string& name) { model.slice_cores = device_from_name(name).cores.value_or(0); })
+         "Prices steps: host, tpu-v2, tpu-v3, a slice like tpu-v3-32, or a device file; auto or auto:NAME: the same where "
+         "it is there, else this machine; default: host once voxshard doctor has measured it, else tpu-v3. A TPUConfig "
+         "without --cores runs on all cores of the slice")
+      ->transform(CLI::Validator(take, ""))
       ->type_name(kDeviceType)
       ->group(group);
   add_memory_option(app, "--host-memory", args.host_memory_bytes, "Budget of this process, like 21GiB: of all cores together, and in training of all that it takes; default there: what the machine has free")->group(group);
@@ -38,6 +50,21 @@ PlanOptions plan_options(const PlanArgs& a, const ModelArgs& model, const ModelS
           .host_budget_bytes = a.host_memory_bytes,
           .preference = a.prefer == "fewest" ? Preference::kFewestCores : Preference::kFastest,
           .threads = context.threads};
+}
+
+void announce(const PlanArgs& args, const ModelArgs& model, const ModelSpec& spec, std::int64_t batch, const Context& context,
+              bool planned) {
+  if (args.asked_device.empty()) return;
+  Progress& progress = *context.progress;
+  const Mesh& mesh = spec.cut.mesh;
+  progress.log(running_on(args.device.empty() ? NamedDevice{} : device_from_name(args.device), mesh,
+                          !planned && !is_auto(model)));
+  if (!args.device_note.empty()) progress.warn(args.device_note);
+  if (planned || is_auto(model) || !model.fits_replicas) return;
+  if (const std::int64_t wanted = wanted_replicas(model, spec); wanted > mesh.replicas)
+    progress.warn("the batch " + std::to_string(batch) + " is no multiple of " + std::to_string(wanted) + " replicas: " +
+                  std::to_string(mesh.replicas) + " run, " + std::to_string((wanted - mesh.replicas) * mesh.cores_per_replica()) +
+                  " cores stand idle; a batch of " + std::to_string(ceil_div(batch, wanted) * wanted) + " would use them");
 }
 
 bool is_auto(const ModelArgs& model) { return model.partition == "auto"; }

@@ -11,6 +11,7 @@ namespace voxshard {
 struct PlanArgs {
   std::string device, prefer = "fastest";  // device empty: this machine once it was measured, else tpu-v3
   std::int64_t host_memory_bytes = 0;      // 0: not given
+  std::string asked_device, device_note;   // as typed, and what of it is absent
 };
 
 /// `model` learns the cores of the slice that --device names.
@@ -20,6 +21,12 @@ PlanOptions plan_options(const PlanArgs& args, const ModelArgs& model, const Mod
 
 /// --host-memory in bytes; 0: no limit.
 inline std::int64_t host_budget_bytes(const PlanArgs& args) { return args.host_memory_bytes; }
+
+/// The first line of a run for which --device was given: where it runs, on how many hosts, with how many replicas. What
+/// is absent, and replicas that the batch leaves idle (--device auto), are warned of.
+///   planned  the replicas are still to be chosen
+void announce(const PlanArgs& args, const ModelArgs& model, const ModelSpec& spec, std::int64_t batch, const Context& context,
+              bool planned = false);
 
 /// True for --partition auto.
 bool is_auto(const ModelArgs& model);

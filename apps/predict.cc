@@ -5,6 +5,7 @@
 #include "apps/exit_code.h"
 #include "apps/task_args.h"
 #include "apps/terminal/flags.h"
+#include "apps/tpu_args.h"
 #include "pipelines/commands/run_predict.h"
 
 namespace voxshard {
@@ -12,6 +13,7 @@ namespace {
 
 struct Options {
   PredictOptions predict;
+  EstimatorArgs estimator;
   std::string partition, precision;
 };
 
@@ -27,11 +29,12 @@ RunCommand add(CLI::App& app) {
   add_memory_option(app, "--memory", o->predict.core_budget_bytes, "Budget of one core, like 2GiB; a plan over it is refused before it starts");
   add_memory_option(app, "--host-memory", o->predict.host_budget_bytes, "Budget of this process, like 8GiB; an input over it is left out; default: what the machine has free");
   add_task_settings(app, TaskCommand::kPredict, o->predict.task);
+  add_estimator_options(app, o->estimator);
   return [o](const Context& context) {
     if (!o->partition.empty()) o->predict.partition = partition_from_text(o->partition, partition_rank(o->partition));
     if (!o->precision.empty()) o->predict.precision = precision_from_name(o->precision);
     o->predict.threads = context.threads;
-    const PredictReport report = run_predict(o->predict, *context.progress);
+    const PredictReport report = run_predict(o->predict, *context.progress, task_table(), estimator_options(o->estimator));
     return Outcome{.json = to_json(report),
                    .text = report.text,
                    .exit_code = report.failures.empty() && !report.damaged ? kExitOk : kExitPartial,

@@ -28,8 +28,9 @@ constexpr std::array kRows = {
         "PER_SHARD_V1, PER_HOST_V1, PER_HOST_V2 (needed for cut samples), BROADCAST, SLICED; 1 to 5; true or false"},
     Row{"num_shards", &TpuArgs::num_shards, "Check that there are this many replicas"},
     Row{"eval_batch_size", &TpuArgs::eval_batch_size,
-        "Read for the sake of the original's configs; volumes are evaluated one by one"},
-    Row{"predict_batch_size", &TpuArgs::predict_batch_size, "As eval_batch_size"}};
+        "Samples of a batch of evaluate RUN DATA over all replicas; the validation of train goes volume by volume"},
+    Row{"predict_batch_size", &TpuArgs::predict_batch_size,
+        "Checked as the original does; inputs are predicted one by one"}};
 
 }  // namespace
 
@@ -47,8 +48,21 @@ TpuConfig tpu_config(const TpuArgs& args, std::int64_t batch) {
   for (const Row& row : kRows)
     if (!(args.*row.text).empty()) given[row.name] = args.*row.text;
   TpuConfig config = tpu_config_from_json(given);
-  config.train_batch_size = batch;
+  if (batch != 0) config.train_batch_size = batch;
   return config;
+}
+
+void add_estimator_options(CLI::App& app, EstimatorArgs& args) {
+  add_tpu_options(app, args.tpu);
+  app.add_option("--cores", args.options.cores, "Cores of the system; a TPUConfig makes replicas of them")
+      ->check(CLI::Range(0, 4096))
+      ->group("TPUConfig (original names)");
+}
+
+EstimatorOptions estimator_options(const EstimatorArgs& args) {
+  EstimatorOptions options = args.options;
+  options.config = tpu_config(args.tpu, 0);
+  return options;
 }
 
 }  // namespace voxshard

@@ -7,7 +7,7 @@
 
 #include <string>
 
-#include "pipelines/tpu/tpu_config.h"
+#include "pipelines/tpu/estimator.h"
 
 namespace CLI {
 class App;
@@ -24,7 +24,15 @@ struct TpuArgs {  // as written; empty: not given
 inline constexpr const char* kBatchNames = "--batch,--train_batch_size,--train-batch-size";
 
 void add_tpu_options(CLI::App& app, TpuArgs& args);
-/// The config, `batch` being its train_batch_size. Errors: kConfig for what cannot be read.
+/// The config, `batch` being its train_batch_size; 0: none, nobody trains. Errors: kConfig for what cannot be read.
 TpuConfig tpu_config(const TpuArgs& args, std::int64_t batch);
+
+/// What evaluate and predict take of the original: TPUConfig, and the cores of the system.
+struct EstimatorArgs {
+  TpuArgs tpu;
+  EstimatorOptions options;
+};
+void add_estimator_options(CLI::App& app, EstimatorArgs& args);
+EstimatorOptions estimator_options(const EstimatorArgs& args);
 
 }  // namespace voxshard

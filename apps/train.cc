@@ -23,7 +23,7 @@ struct Options {
   TraceArgs trace;
   PresetArgs preset;
   TrainOptions train;
-  std::string optimizer = "adam", schedule = "polynomial";
+  std::string optimizer = "adam", schedule = "polynomial", feed = kFeedNames[0];
 };
 
 void add_training_options(CLI::App& app, Options& o) {
@@ -49,6 +49,8 @@ void add_training_options(CLI::App& app, Options& o) {
   app.add_option("--clip-norm", t.optimizer.clip_norm, "Clip the gradient to this global norm; 0: do not")->capture_default_str()->group(training);
   app.add_option("--validate-every", t.validate_every, "Steps between validations on whole volumes or pictures; 0: at the end")->capture_default_str()->group(training);
   app.add_option("--checkpoint-every", t.checkpoint_every, "Steps between checkpoints")->capture_default_str()->group(training);
+  app.add_option("--feed", o.feed, "boxes: each core reads its box; per-host: as PER_HOST_V2 the host of core 0 reads whole samples and cuts them, to the same bits")
+      ->check(one_of({std::begin(kFeedNames), std::end(kFeedNames)}))->capture_default_str()->group(training);
   app.add_option("--keep", t.kept.last, "Newest checkpoints to keep; the older ones are for when the last is damaged")->capture_default_str()->group(training);
   app.add_option("--keep-every", t.kept.every, "And each checkpoint whose step is a multiple of this; 0: none")
       ->capture_default_str()->group(training);
@@ -160,6 +162,7 @@ RunCommand add(CLI::App& app) {
     require_or_take_output(app, t);
     leave_to_recipe(app, *o, context);
     settle(app, *o);
+    announce(o->plan, o->model, t.spec, t.batch, context);
     t.core_budget_bytes = core_budget_bytes(o->model);
     t.host_budget_bytes = host_budget_bytes(o->plan);
     if (is_auto(o->model))
@@ -169,7 +172,12 @@ RunCommand add(CLI::App& app) {
       };
     t.threads = context.threads;
     t.trace = trace_options(o->trace, o->plan.device);
-    t.iterations_per_loop = tpu_config(o->model.tpu, t.batch).iterations_per_loop;
+    const TpuConfig config = tpu_config(o->model.tpu, t.batch);
+    t.iterations_per_loop = config.iterations_per_loop;
+    t.feed = o->feed == kFeedNames[0] ? FeedMode::kBoxes : FeedMode::kPerHost;
+    if (!o->plan.asked_device.empty() && !o->plan.device.empty()) t.device = device_from_name(o->plan.device).device;
+    if (config.per_host_input_for_training == InputMode::kPerHostV2 && t.feed == FeedMode::kBoxes)
+      context.progress->log("PER_HOST_V2: here each core reads its own box; {feed} per-host reads whole samples on the host of core 0");
     const TrainReport report = run_train(t, *context.progress);
     return Outcome{.json = report.to_json(), .text = report_text(report, t.run.string()),
                    .exit_code = report.left_out > 0 ? kExitPartial : kExitOk, .interrupted = report.interrupted,

@@ -70,6 +70,7 @@ RunCommand add(CLI::App& app) {
                           .threads = context.threads,
                           .host_budget_bytes = host_budget_bytes(o->plan),
                           .oracle = oracle_from_name(o->oracle)};
+    announce(o->plan, o->model, options.spec, o->batch, context);
     options.extents = extents_from_text(o->size, options.spec.spatial_axes(), o->batch);
     options.spec = planned_spec(o->plan, o->model, options.spec, options.extents, {}, context);
     if (o->model.partition.empty() && o->model.tpu.input_partition_dims.empty() && options.spec.cut.mesh.cores() == 1)

@@ -3,15 +3,42 @@
 #include "pipelines/commands/host_memory.h"
 
 namespace voxshard {
+namespace {
 
-TaskReport run_evaluate(const EvaluateOptions& asked, Progress& progress, const TaskTable& tasks) {
+TaskReport evaluate_run(EvaluateOptions options, const EstimatorOptions& estimator, Progress& progress,
+                        const TaskTable& tasks) {
+  TrainedRun run = load_trained_run({.run = options.predictions, .checkpoint = options.checkpoint});
+  for (const std::string& note : run.notes) progress.warn(note);
+  const Task& task = task_of(tasks, run.spec);
+  require_own_settings(task, options.task, "evaluate", "the run is a " + run.spec.model_name());
+  require_in_range(task.settings(TaskCommand::kEvaluate, options.task));
+  EstimatorOptions asked = estimator;
+  if (options.batch > 0) asked.config.eval_batch_size = options.batch;
+  run.spec.cut.mesh.replicas = run.replicas;
+  apply(asked, RunMode::kEvaluate, run.spec);
+  options.batch = asked.config.eval_batch_size.value_or(0);
+  if (options.batch == 0)
+    progress.log("eval_batch_size is not given: one sample for each of " + std::to_string(run.spec.cut.mesh.replicas) +
+                 " replicas");
+  return task.evaluate_run(options, std::move(run), progress);
+}
+
+}  // namespace
+
+TaskReport run_evaluate(const EvaluateOptions& asked, Progress& progress, const TaskTable& tasks,
+                        const EstimatorOptions& estimator) {
   EvaluateOptions options = asked;
   const HostMemory memory(asked.host_budget_bytes);
   options.host_budget_bytes = memory.budget_bytes(), options.base_bytes = memory.base_bytes();
-  const Task& task = task_predicting(tasks, options.predictions);
-  require_own_settings(task, options.task, "evaluate", "these predictions are " + options.predictions.string());
-  require_in_range(task.settings(TaskCommand::kEvaluate, options.task));
-  TaskReport report = task.evaluate(options, progress);
+  TaskReport report;
+  if (is_trained_run(options.predictions)) {
+    report = evaluate_run(options, estimator, progress, tasks);
+  } else {
+    const Task& task = task_predicting(tasks, options.predictions);
+    require_own_settings(task, options.task, "evaluate", "these predictions are " + options.predictions.string());
+    require_in_range(task.settings(TaskCommand::kEvaluate, options.task));
+    report = task.evaluate(options, progress);
+  }
   add_memory(report, memory);
   return report;
 }

@@ -5,7 +5,8 @@
 
 namespace voxshard {
 
-PredictReport run_predict(const PredictOptions& asked, Progress& progress, const TaskTable& tasks) {
+PredictReport run_predict(const PredictOptions& asked, Progress& progress, const TaskTable& tasks,
+                          const EstimatorOptions& estimator) {
   PredictOptions options = asked;
   const HostMemory memory(asked.host_budget_bytes);
   options.host_budget_bytes = memory.budget_bytes(), options.base_bytes = memory.base_bytes();
@@ -13,6 +14,9 @@ PredictReport run_predict(const PredictOptions& asked, Progress& progress, const
       {.run = options.run, .checkpoint = options.checkpoint, .partition = options.partition, .precision = options.precision,
        .models = options.models});
   for (const std::string& note : run.notes) progress.warn(note);
+  if (asked.partition && estimator.config.input_partition_dims)
+    throw Error(ErrorKind::kConfig, "[tpu_config] {partition} and input_partition_dims both say how inputs are cut; give one of them");
+  apply(estimator, RunMode::kPredict, run.spec);
   if (run.spec.precision == DType::kBF16 && !cpu_has_native_bf16())
     progress.log("this processor does not multiply bf16: values are stored as bf16 and multiplied in f32");
   const Task& task = task_of(tasks, run.spec);

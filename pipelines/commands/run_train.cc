@@ -1,6 +1,5 @@
 #include "pipelines/commands/run_train.h"
 
-#include <cmath>
 #include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -18,6 +17,7 @@
 #include "pipelines/commands/run_identity.h"
 #include "pipelines/commands/train_memory.h"
 #include "pipelines/commands/train_numbers.h"
+#include "pipelines/profile/device_advice.h"
 #include "pipelines/runs/checkpoint_folder.h"
 
 namespace voxshard {
@@ -42,7 +42,7 @@ class Run {
         pool_);
     session_->set_stop(progress_.stop_check());
     const Footprint bytes = session_->bytes(extents_, Phase::kTrain).run;
-    memory_plan_ = plan_training(*session_, *task_, o_.spec, {.extents = extents_, .steps = o_.steps, .threads = o_.threads, .traced = !o_.trace.file.empty()},
+    memory_plan_ = plan_training(*session_, *task_, o_.spec, {.extents = extents_, .steps = o_.steps, .threads = o_.threads, .traced = !o_.trace.file.empty(), .feed = o_.feed},
                                  host_, progress_);  // over the budget is refused now, not after hours
     memory_ = memory_json(bytes);
     report_.parameters = count_parameters(graph);
@@ -58,6 +58,7 @@ class Run {
       progress_.log("this processor does not multiply bf16: values are stored as bf16 and multiplied in f32");
     session_->parameters() = initialise(graph, o_.seed);
     trainer_ = std::make_unique<Trainer>(*session_, o_.optimizer, graph, o_.steps);
+    feed_.emplace(o_.feed, o_.spec.cut.mesh, *task_);
     state_ = {.model = to_json(o_.spec),
               .prepare = task_->preparation(),
               .training = training_json(o_, *task_),
@@ -71,6 +72,8 @@ class Run {
     trace_.emplace(o_.trace, o_.threads);
     const Program& program = session_->plan(extents_, Phase::kTrain).program;
     trace_->price(program, op_table(), feed_of(program.graph, records_));
+    if (o_.device)
+      for (const std::string& text : device_warnings(program, op_table(), *o_.device, feed_of(program.graph, records_))) progress_.warn(text);
     if (o_.resume) load();
     describe();
     const bool had_work = trainer_->steps_done() < o_.steps || !state_.unvalidated.is_null();
@@ -92,6 +95,9 @@ class Run {
     report_.steps = trainer_->steps_done();
     report_.best_score = state_.best_score;
     report_.seconds = watch.seconds();
+    report_.feed = feed_->report();
+    if (o_.feed == FeedMode::kPerHost) progress_.log(to_text(report_.feed));
+    if (const auto text = report_.feed.warning(); text && o_.device) progress_.warn(*text);
     report_.memory = host_.report(memory_plan_);
     if (had_work) write_report(true);
     return report_;
@@ -107,7 +113,7 @@ class Run {
 
   /// Errors: Stopped; what was done until then is whole.
   void steps(CsvWriter& csv) {
-    std::int64_t looked_at = trainer_->steps_done();
+    std::int64_t looked_at = o_.iterations_per_loop.begin_of(trainer_->steps_done());
     Stopwatch loop_watch;
     while (trainer_->steps_done() < o_.steps) {
       throw_if_stopped(progress_);
@@ -117,7 +123,7 @@ class Run {
       const double seconds = step_watch.seconds();
       const bool last = done == o_.steps;
       const double loop_seconds = loop_watch.seconds();
-      const bool look = last || o_.iterations_per_loop.ends(done - looked_at, loop_seconds);
+      const bool look = last || o_.iterations_per_loop.ends(done, loop_seconds);
       const bool validated = look && report_.validation_cases > 0 && (last || is_due(looked_at, done, o_.validate_every));
       if (validated) {
         state_.unvalidated = {result.loss, result.gradient_norm, result.learning_rate, seconds};
@@ -130,6 +136,7 @@ class Run {
       if (last || is_due(looked_at, done, o_.checkpoint_every)) save();
       progress_.update("train", done, o_.steps, text_of(result));
       looked_at = done;
+      ++report_.loops;
       loop_watch = {};
     }
   }
@@ -180,16 +187,18 @@ class Run {
   }
 
   StepResult one_step() {
-    const std::int64_t step = trainer_->steps_done();
-    const Shape extents = task_->load(step, o_.batch, pool_);
+    const Stopwatch watch;
+    const Shape extents = task_->load(trainer_->steps_done(), o_.batch, pool_);
+    feed_->begin(watch.seconds());
     if (trace_->recorder() != nullptr) {
       CoreSet& cores = session_->cores(extents, Phase::kTrain);
       cores.set_trace(trace_->recorder());
       trace_->begin_step(cores.executable().program);
     }
     const StepResult result =
-        trainer_->step(extents, [&](const Node& input, const TensorView& box) { task_->fill(input.input, box); });
+        trainer_->step(extents, [&](const Node& input, const TensorView& box) { feed_->fill(input, box); });
     trace_->end_step();
+    feed_->end(watch.seconds());
     report_.loss = result.loss;
     return result;
   }
@@ -260,6 +269,7 @@ class Run {
   std::optional<TraceFile> trace_;
   std::unique_ptr<Session> session_;
   std::unique_ptr<Trainer> trainer_;
+  std::optional<SampleFeed> feed_;
   CheckpointState state_;
   TrainReport report_;
   Json memory_;
@@ -300,18 +310,6 @@ TrainReport run_train(const TrainOptions& options, Progress& progress, const Tas
     task->complete(o.spec);
   }
   return Run(o, kind.records(), folder, std::move(task), progress).go();
-}
-
-nlohmann::ordered_json TrainReport::to_json() const {
-  Json by_class = Json::array();
-  if (validation)
-    for (double score : validation->by_class) by_class.push_back(std::isfinite(score) ? Json(score) : Json(nullptr));
-  return {{"steps", steps},           {"parameters", parameters},
-          {"loss", loss},             {"train_cases", train_cases},
-          {"validation_cases", validation_cases}, {"left_out", left_out}, {"validation_" + metric, by_class},
-          {"mean_" + metric, validation ? Json(validation->score) : Json(nullptr)},
-          {"best_" + metric, best_score >= 0 ? Json(best_score) : Json(nullptr)},
-          {"interrupted", interrupted}, {"seconds", seconds}, {"memory", voxshard::to_json(memory)}};
 }
 
 }  // namespace voxshard

@@ -1,5 +1,6 @@
 // `voxshard train`: the data of a task to a run folder. Validation with a best
-// checkpoint, checkpoints from which a killed run goes on to the same bits.
+// checkpoint, checkpoints from which a killed run goes on to the same bits. Progress, validation and checkpoints come at
+// the ends of loops (iterations_per_loop); a stop is heard within a step and saves the last whole one.
 //
 //   RUN/ run.json  plans.json  results.csv  splits_final.json  checkpoints/{last,best,step-000400}.safetensors + .json
 #pragma once
@@ -15,6 +16,7 @@
 #include "pipelines/runs/checkpoint_folder.h"
 #include "pipelines/runs/process_plan.h"
 #include "pipelines/runs/recipe.h"
+#include "pipelines/tasks/sample_feed.h"
 #include "pipelines/tpu/tpu_config_loop.h"
 
 namespace voxshard {
@@ -47,6 +49,8 @@ struct TrainOptions {
   std::function<void(TrainOptions& options, const TrainingTask& task)> choose_settings;
   bool restart = false;        // throw an earlier run in this folder away
   TraceOptions trace;          // of the first steps of this call
+  FeedMode feed = FeedMode::kBoxes;
+  std::shared_ptr<const Device> device;  // that the user named, for what to warn of; may be null
 };
 
 struct TrainReport {
@@ -57,6 +61,8 @@ struct TrainReport {
   std::string metric;              // "dice", "ap50"
   std::optional<Validation> validation;  // the last one
   double best_score = -1;
+  std::int64_t loops = 0;          // looks of the host, of this call
+  FeedReport feed;                 // of the steps of this call
   double seconds = 0;
   ProcessReport memory;
   bool interrupted = false;        // also within the last validation

@@ -7,9 +7,14 @@
 namespace voxshard {
 namespace {
 
-/// Voxels or pixels of the boxes that `workers` cores are fed with at once, one sample of each.
-std::int64_t fed_points(const ModelSpec& spec, const Shape& extents, int workers) {
+/// Voxels or pixels of the boxes that `workers` cores are fed with at once, one sample of each; or of whole samples, one
+/// for each replica.
+std::int64_t fed_points(const ModelSpec& spec, const Shape& extents, int workers, FeedMode feed) {
   std::int64_t points = 1;
+  if (feed == FeedMode::kPerHost) {
+    for (int a = 1; a < extents.rank(); ++a) points *= extents[a];
+    return points * std::min<std::int64_t>(workers, spec.cut.mesh.replicas);
+  }
   for (int a = 1; a < extents.rank(); ++a) points *= ceil_div(extents[a], spec.cut.mesh.partition[a]);
   return points * std::min<std::int64_t>(workers, spec.cut.mesh.cores());
 }
@@ -21,9 +26,19 @@ struct Training {
   const TrainingSize& size;
 
   ProcessPlan step(const Shape& extents) const {
-    return plan_of(session.bytes(extents, Phase::kTrain).run) +
-           task.step_plan(
-               {.extents = extents, .box_points = fed_points(spec, extents, size.threads), .workers = size.threads});
+    return plan_of(session.bytes(extents, Phase::kTrain).run) + ProcessPlan{{MemoryPart::kFeeding, staged_bytes(extents)}} +
+           task.step_plan({.extents = extents,
+                           .box_points = fed_points(spec, extents, size.threads, size.feed),
+                           .workers = size.threads});
+  }
+
+  /// Of whole samples: all inputs of all replicas.
+  std::int64_t staged_bytes(const Shape& extents) const {
+    if (size.feed == FeedMode::kBoxes) return 0;
+    std::int64_t bytes = 0;
+    for (const Node& node : session.plan(extents, Phase::kTrain).program.graph.nodes())
+      if (node.role == Role::kInput) bytes += node.type.bytes();
+    return bytes;
   }
 
   /// A size that is halved along its longest axis until a step fits.

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "pipelines/commands/host_memory.h"
+#include "pipelines/tasks/sample_feed.h"
 #include "pipelines/tasks/training_task.h"
 
 namespace voxshard {
@@ -13,6 +14,7 @@ struct TrainingSize {
   std::int64_t steps = 1;
   int threads = 1;
   bool traced = false;  // a trace knows programs by their place: none is evicted
+  FeedMode feed = FeedMode::kBoxes;
 };
 
 /// Plans the largest step and every validation; the session keeps as many plans as fit from then on.

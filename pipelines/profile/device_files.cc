@@ -90,6 +90,27 @@ fs::path host_device_path() {
       "[device] no folder for the measurement of this machine: HOME is not set; set VOXSHARD_HOST_DEVICE to a file");
 }
 
+bool is_auto_device(std::string_view word) { return word == "auto" || word.starts_with("auto:"); }
+
+FoundDevice found_device(std::string_view word) {
+  const std::string_view asked = word.substr(std::min(word.size(), std::string_view("auto:").size()));
+  FoundDevice found;
+  if (!asked.empty() && asked != "host") {
+    const std::size_t ending = asked.rfind(".json");
+    const bool there = is_file_name(asked) && fs::exists(asked.substr(0, ending + 5));
+    try {
+      static_cast<void>(device_from_name(asked));
+      return {.name = std::string(asked), .note = ""};
+    } catch (const Error& e) {
+      if (there) throw;
+      found.note = "device " + std::string(asked) + " is absent, falling back to this machine: " + e.what();
+    }
+  }
+  if (fs::exists(host_device_path())) found.name = "host";
+  else found.note += std::string(found.note.empty() ? "" : "; ") + "this machine was not measured yet, run voxshard doctor: plans go by the clock of tpu-v3";
+  return found;
+}
+
 std::string absolute_device_name(const std::string& name) {
   return is_file_name(name) ? fs::absolute(name).lexically_normal().string() : name;
 }

@@ -25,6 +25,17 @@ struct NamedDevice {
 /// when this machine was not measured yet.
 NamedDevice device_from_name(std::string_view name);
 
+/// Whether a word asks for a device that may be absent: "auto", "auto:NAME".
+bool is_auto_device(std::string_view word);
+
+struct FoundDevice {
+  std::string name;  // for device_from_name; empty: this machine, not measured
+  std::string note;  // what was absent, and what is taken for it; may be empty
+};
+/// "auto:NAME" is NAME where there is such a device, "auto" this machine as measured; what is absent falls back, first
+/// to this machine, then to it without a measurement. Errors: kConfig for a file that is there and wrong.
+FoundDevice found_device(std::string_view word);
+
 /// The name with its file, if it is one, as absolute path: for those who keep it.   example: "mine.json:16" ->
 /// "/home/me/mine.json:16"
 std::string absolute_device_name(const std::string& name);

@@ -1,6 +1,7 @@
 #include "pipelines/runs/trained_run.h"
 
 #include <limits>
+#include <utility>
 
 #include "libcore/base/text.h"
 #include "libcore/ops/op_table.h"
@@ -69,12 +70,18 @@ TrainedRun load_trained_run(const TrainedRunOptions& options) {
     run.spec.cut = run.spec.cut.over({.partition = *options.partition});
   }
   if (options.precision) run.spec.precision = *options.precision;
-  run.spec.cut.mesh.replicas = 1;
+  run.replicas = std::exchange(run.spec.cut.mesh.replicas, 1);
+  run.step = checkpoint.state.step;
   require_parameters_of(build_graph(run.spec, small_extents(run.spec), Phase::kTrain, run.spec.precision),
                         checkpoint.parameters);
   run.preparation = std::move(checkpoint.state.prepare);
   run.parameters = std::move(checkpoint.parameters);
   return run;
+}
+
+bool is_trained_run(const fs::path& path) {
+  std::error_code unseen;
+  return path.extension() == ".safetensors" || fs::is_directory(path / "checkpoints", unseen);
 }
 
 std::unique_ptr<Session> prediction_session(TrainedRun& run, const Budget& budget, WorkerPool& pool) {

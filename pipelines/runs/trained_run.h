@@ -31,6 +31,8 @@ struct TrainedRun {
   std::filesystem::path file;           // the checkpoint
   std::vector<std::string> notes = {};  // what to tell of it: a newer one that is damaged
   ModelSpec spec;                       // for prediction: one replica
+  std::int64_t replicas = 1;            // of the training
+  std::int64_t step = 0;                // of the training, that the checkpoint was saved at
   nlohmann::json preparation;           // as the training task wrote it
   Parameters parameters;
 };
@@ -38,6 +40,9 @@ struct TrainedRun {
 /// Errors: kInput when it is missing; kCheckpoint when it is damaged or its parameters are not those of its model;
 /// kUsage for another checkpoint than those three; kConfig for a partition of the wrong rank.
 TrainedRun load_trained_run(const TrainedRunOptions& options);
+
+/// Whether a path is what load_trained_run takes: a checkpoint file, or a folder that `train` began.
+bool is_trained_run(const std::filesystem::path& path);
 
 /// A session with the run's parameters, which are moved out of it.
 std::unique_ptr<Session> prediction_session(TrainedRun& run, const Budget& budget, WorkerPool& pool);

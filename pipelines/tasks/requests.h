@@ -151,8 +151,12 @@ std::vector<CaseFailure> left_out(const PredictReport& report);
 std::string prediction_text(const PredictReport& report, const std::filesystem::path& quarantine, const std::string& what);
 
 struct EvaluateOptions {
-  std::filesystem::path predictions, references;
+  std::filesystem::path predictions, references;  // or a run folder or checkpoint, and data as its task trains on
   std::filesystem::path summary;  // JSON to write; may be empty
+  std::string checkpoint = "auto";  // of a run, as in TrainedRunOptions
+  std::int64_t batch = 0;           // of a run: samples of a step over all replicas; 0: one per replica
+  std::int64_t steps = 0;           // of a run: batches, the data repeated; 0: those that the data fill once
+  std::int64_t core_budget_bytes = 0;  // of a run
   int threads = 1;
   std::int64_t host_budget_bytes = 0;  // of this process; 0: no limit, and for run_evaluate what the machine has
   std::int64_t base_bytes = 0;         // of it what is resident before the work begins; run_evaluate measures it

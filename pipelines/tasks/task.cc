@@ -12,6 +12,11 @@ TaskReport Task::prepare(const PrepareRequest& request, Progress&) const {
                                      request.dataset.string() + " to `voxshard train`");
 }
 
+TaskReport Task::evaluate_run(const EvaluateOptions& options, TrainedRun, Progress&) const {
+  throw Error(ErrorKind::kUsage, "[evaluate] runs of " + std::string(name()) + " are scored by what they predict: first `voxshard predict " +
+                                     options.predictions.string() + " DATA`, then `voxshard evaluate` of that file");
+}
+
 InfoSection& InfoReport::set(const std::string& name) {
   const auto it = std::find_if(sets.begin(), sets.end(), [&](const auto& set) { return set.first == name; });
   if (it != sets.end()) return it->second;

@@ -45,6 +45,9 @@ class Task {
   /// Whether a file or folder holds predictions of this task.
   virtual bool predicted(const std::filesystem::path& predictions) const = 0;
   virtual TaskReport evaluate(const EvaluateOptions& options, Progress& progress) const = 0;
+  /// The losses and scores of a run on data, batch by batch, over the mesh of its spec. Errors: kUsage for a task that
+  /// scores predictions only; else those of predict.
+  virtual TaskReport evaluate_run(const EvaluateOptions& options, TrainedRun run, Progress& progress) const;
   /// How the hosts of the original system get the samples, for prices on an emulated device.
   virtual RecordFormat records() const { return {}; }
 };

@@ -53,7 +53,6 @@ constexpr std::array kIdle = {
     Idle{"eval_file_pattern", kNoRecords},
     Idle{"model_dir", "the run folder is {output}"},
     Idle{"eval_item_count", kNoWorker},
-    Idle{"eval_steps", kNoWorker},
     Idle{"num_steps_per_eval", kNoWorker},
     Idle{"min_eval_interval", kNoWorker},
     Idle{"eval_timeout", kNoWorker},

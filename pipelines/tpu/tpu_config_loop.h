@@ -2,7 +2,7 @@
 // steps, or a time; the last loop is cut off at the last step. 40 a loop and 12 steps: one loop of 12.
 //
 //   IterationsPerLoop loop = iterations_per_loop_from_text("60m");
-//   if (loop.ends(steps_since_the_last_look, seconds_since_the_last_look)) look();
+//   if (loop.ends(steps_done, seconds_since_the_last_look)) look();
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,14 @@ struct IterationsPerLoop {
   std::int64_t steps = 1;       // 0: the loop is a time
   std::int64_t duration_s = 0;  // 0: the loop is a number of steps
 
-  /// Whether a loop is over after `done` steps and `elapsed_s` seconds of its own.
+  /// Whether a loop is over after `done` steps of the run and `elapsed_s` seconds of its own. Loops of steps end at
+  /// multiples of them, also in a run that was stopped between and goes on: it looks when an undisturbed one does.
   bool ends(std::int64_t done, double elapsed_s) const {
-    return duration_s > 0 ? elapsed_s >= static_cast<double>(duration_s) : done >= steps;
+    return duration_s > 0 ? elapsed_s >= static_cast<double>(duration_s) : done % steps == 0;
   }
+  /// After how many steps of the run the loop began in which a run that has done `done` goes on. Requires steps > 0, or
+  /// a time.
+  std::int64_t begin_of(std::int64_t done) const { return duration_s > 0 ? done : done / steps * steps; }
   friend bool operator==(const IterationsPerLoop&, const IterationsPerLoop&) = default;
 };
 

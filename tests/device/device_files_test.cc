@@ -85,5 +85,31 @@ TEST(DeviceName, TextThatIsNoJsonIsRefused) {
   EXPECT_EQ(device_from_text(toy_json().dump(), "toy.json", "toy")->tpu()->clock_hz, 1e9);
 }
 
+TEST(DeviceName, AutoTakesWhatIsThereAndSaysWhatIsNot) {
+  const Scene scene("device_auto");
+  const Variable none("VOXSHARD_HOST_DEVICE", scene.path("h.json").string());
+  const std::string mine = scene.path("mine.json").string();
+  EXPECT_TRUE(is_auto_device("auto"));
+  EXPECT_TRUE(is_auto_device("auto:tpu-v3"));
+  EXPECT_FALSE(is_auto_device("automatic.json"));
+  EXPECT_FALSE(is_auto_device(""));
+  EXPECT_EQ(found_device("auto:tpu-v3-32").name, "tpu-v3-32");
+  EXPECT_EQ(found_device("auto:tpu-v3-32").note, "");
+  EXPECT_EQ(found_device("auto").name, "") << "not measured";
+  EXPECT_THAT(found_device("auto").note, testing::HasSubstr("not measured yet"));
+  for (const std::string& absent : {std::string("tpu-v9"), std::string("tpu-v3-16"), mine, mine + ":32"}) {
+    const FoundDevice found = found_device("auto:" + absent);
+    EXPECT_EQ(found.name, "") << absent;
+    EXPECT_THAT(found.note, testing::StartsWith("device " + absent + " is absent, falling back to this machine: "));
+  }
+  std::ofstream(scene.path("h.json")) << "measured";
+  EXPECT_EQ(found_device("auto").name, "host");
+  EXPECT_EQ(found_device("auto:tpu-v9").name, "host");
+  std::ofstream(mine) << toy_json().dump();
+  EXPECT_EQ(found_device("auto:" + mine + ":32").name, mine + ":32");
+  std::ofstream(mine) << "{";
+  expect_config_error("not valid JSON", [&] { found_device("auto:" + mine); });
+}
+
 }  // namespace
 }  // namespace voxshard

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 
+#include "io/files/output_folder.h"
 #include "libcore/base/text.h"
 #include "pipelines/tasks/header_info.h"
 #include "pipelines/tasks/segmentation/demo_volumes.h"
+#include "pipelines/tasks/segmentation/evaluate_run.h"
 #include "pipelines/tasks/segmentation/predict_volumes.h"
 #include "pipelines/tasks/segmentation/source_case.h"
 
@@ -76,14 +78,31 @@ std::vector<Setting> training_settings(VolumeTaskOptions& o) {
        .tells_default = false}};
 }
 
-std::vector<Setting> evaluation_settings(EvaluateLabelsOptions& o) {
-  return {{"dataset", "Data set folder: class names, and images for {baseline} and {png}", "", &o.dataset},
+constexpr const char* kOfLabelMaps[] = {"dataset", "baseline", "png"};  // the rest is of a run
+
+std::vector<Setting> evaluation_settings(EvaluateLabelsOptions& o, EvaluateRunOptions& of_run) {
+  const std::string run = "Evaluation of a run";
+  return {{"fold", "Whose held-out cases are evaluated, or all: every case of the data", run, &of_run.fold},
+          {"crop", "D x H x W around the centre of each volume, or whole; default: whole", run,
+           [&of_run](const std::string& text) { of_run.crop = crop_from_text(text, 3); }},
+          {"dataset", "Data set folder: class names, and images for {baseline} and {png}", "", &o.dataset},
           {.name = "baseline",
            .help = "threshold: the best HU interval of each class, fitted on the training cases; default: none",
            .value = [&o](const std::string& text) { o.threshold_baseline = text == "threshold"; },
            .choices = {"none", "threshold"}},
           {"png", "Picture to write: slices with prediction (filled) and reference (outlined)", "", &o.png}};
 }
+
+/// Errors: kUsage for what is said of label maps where a run is evaluated, and the other way round.
+void require_settings(const EvaluateOptions& options, bool of_run) {
+  for (const GivenSetting& given : options.task.given)
+    if (std::ranges::count(kOfLabelMaps, given.name) == (of_run ? 1 : 0))
+      throw Error(ErrorKind::kUsage, "[evaluate] {" + given.name + "} is for " +
+                                         (of_run ? "label maps, and " : "a run, and ") + options.predictions.string() +
+                                         (of_run ? " is a run" : " is none") + "; leave it out");
+}
+
+const OutputKind kRunScores = {"scores of a run by voxshard evaluate", {".json"}, begins_with({R"({"loss":)"})};
 
 class Segmentation : public Task {
  public:
@@ -94,7 +113,8 @@ class Segmentation : public Task {
     if (command == TaskCommand::kPrepare) return prepare_settings(options.of<PrepareOptions>());
     if (command == TaskCommand::kPredict) return limit_settings(options.of<VolumeLimits>());
     if (command == TaskCommand::kTrain) return training_settings(options.of<VolumeTaskOptions>());
-    if (command == TaskCommand::kEvaluate) return evaluation_settings(options.of<EvaluateLabelsOptions>());
+    if (command == TaskCommand::kEvaluate)
+      return evaluation_settings(options.of<EvaluateLabelsOptions>(), options.of<EvaluateRunOptions>());
     return {};
   }
 
@@ -171,6 +191,7 @@ class Segmentation : public Task {
   bool predicted(const fs::path& predictions) const override { return fs::is_directory(predictions); }
 
   TaskReport evaluate(const EvaluateOptions& options, Progress& progress) const override {
+    require_settings(options, false);
     EvaluateLabelsOptions o = options.task.of<EvaluateLabelsOptions>();
     o.predictions = options.predictions, o.references = options.references;
     o.summary = options.summary, o.threads = options.threads;
@@ -181,6 +202,21 @@ class Segmentation : public Task {
       report.next = {"evaluate", o.predictions.string(), o.references.string(), "{dataset}", o.dataset.string(), "{png}",
                      (o.summary.parent_path() / "slices.png").string()};
     return report;
+  }
+
+  TaskReport evaluate_run(const EvaluateOptions& options, TrainedRun run, Progress& progress) const override {
+    require_settings(options, true);
+    EvaluateRunOptions o = options.task.of<EvaluateRunOptions>();
+    o.work = options.references, o.batch = options.batch, o.steps = options.steps, o.threads = options.threads;
+    o.core_budget_bytes = options.core_budget_bytes;
+    require_output_file(options.summary, kRunScores, {.inputs = {options.predictions, options.references}});
+    const RunScores scores =
+        voxshard::evaluate_run(o, std::move(run), {options.host_budget_bytes, options.base_bytes}, progress);
+    if (!options.summary.empty()) {
+      if (options.summary.has_parent_path()) make_output_folder(options.summary.parent_path());
+      write_json(options.summary, to_json(scores));
+    }
+    return {.json = to_json(scores), .text = to_text(scores), .memory = scores.memory};
   }
 
   /// gzip records of an f32 image and an f32 one-hot label, which cross to the cores as they are.

@@ -181,6 +181,11 @@ class VolumeTask : public TrainingTask {
 
 }  // namespace
 
+std::vector<std::size_t> evaluated_cases(const PreparedDataset& dataset, const std::string& fold) {
+  const Split split = choose_split(dataset, folds_of(dataset, fold), fold);
+  return indices(dataset, fold == "all" ? split.train : split.val);
+}
+
 std::unique_ptr<TrainingTask> volume_task(const VolumeTaskOptions& options) {
   return std::make_unique<VolumeTask>(options);
 }

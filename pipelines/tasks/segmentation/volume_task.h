@@ -17,6 +17,9 @@ struct VolumeTaskOptions {
   SamplingOptions sampling = {.crop = {64, 64, 64}};
 };
 
+/// The cases that a fold holds out, by their place in the data set; of "all" all. Errors: kConfig.
+std::vector<std::size_t> evaluated_cases(const PreparedDataset& dataset, const std::string& fold);
+
 /// Errors: kInput, kNoCase; kConfig for a fold that there is not.
 std::unique_ptr<TrainingTask> volume_task(const VolumeTaskOptions& options);
 

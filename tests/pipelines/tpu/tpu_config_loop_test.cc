@@ -1,6 +1,9 @@
 // iterations_per_loop in a training run: when the host looks, what waits for a look, and what does not depend on it.
 #include "pipelines/tpu/tpu_config_loop.h"
 
+#include <atomic>
+#include <sstream>
+
 #include "tests/pipelines/training_scene.h"
 
 namespace voxshard {
@@ -22,6 +25,9 @@ TEST(IterationsPerLoop, EndsAfterItsStepsOrItsTime) {
   EXPECT_FALSE(time.ends(1'000'000, 119.9));
   EXPECT_TRUE(time.ends(1, 120));
   EXPECT_TRUE(IterationsPerLoop{}.ends(1, 0)) << "every step, unless told";
+  EXPECT_EQ(steps.begin_of(7), 6);
+  EXPECT_EQ(steps.begin_of(6), 6);
+  EXPECT_EQ(time.begin_of(7), 7);
 }
 
 TEST(IterationsPerLoop, ComesBackFromText) {
@@ -79,6 +85,57 @@ TEST(TrainLoop, ACheckpointDueInsideALoopIsWrittenAtItsEnd) {
   Looks looks;
   run_train(o, looks);
   EXPECT_EQ(looks.steps, (std::vector<std::int64_t>{8})) << "goes on from step 6";
+}
+
+/// Asks to stop as the samples of the step after `step` are wanted, in the midst of a loop.
+struct StopsBetween : RecordingProgress {
+  explicit StopsBetween(std::int64_t step) : step_(step) {}
+  bool stop_requested() const override { return asked_++ > step_; }
+
+ private:
+  std::int64_t step_;
+  mutable std::atomic<std::int64_t> asked_{0};
+};
+
+std::string without_seconds(const std::filesystem::path& csv) {
+  std::istringstream rows(Scene::bytes_of(csv));
+  std::string text;
+  for (std::string row; std::getline(rows, row);) {
+    std::vector<std::string> fields;
+    std::istringstream in(row);
+    for (std::string field; std::getline(in, field, ',');) fields.push_back(field);
+    if (fields.size() > 4) fields.erase(fields.begin() + 4);
+    for (const std::string& field : fields) text += field + ",";
+    text += "\n";
+  }
+  return text;
+}
+
+/// Stopped after any number of steps, also inside of a loop: the last whole step is saved, and the run that goes on looks,
+/// validates and saves where the undisturbed one does.
+TEST(TrainLoop, ARunThatWasStoppedInsideALoopGoesOnAsIfItWereNot) {
+  TrainingScene scene("inside", 3);
+  const auto options = [&](const std::string& run) {
+    TrainOptions o = scene.options(run);
+    volumes(o).fold = "0", o.steps = 9, o.validate_every = 2, o.checkpoint_every = 3, o.iterations_per_loop.steps = 4;
+    return o;
+  };
+  Looks undisturbed;
+  const TrainReport whole = run_train(options("whole"), undisturbed);
+  EXPECT_EQ(undisturbed.steps, (std::vector<std::int64_t>{4, 8, 9}));
+  EXPECT_EQ(whole.loops, 3);
+  for (const std::int64_t step : {1, 7, 40}) {
+    const std::string run = "stopped" + std::to_string(step);
+    TrainOptions o = options(run);
+    StopsBetween stops(step);
+    ASSERT_TRUE(run_train(o, stops).interrupted) << step;
+    o.resume = true;
+    const TrainReport report = run_train(o, scene.progress);
+    EXPECT_EQ(report.steps, 9);
+    EXPECT_EQ(report.best_score, whole.best_score) << step;
+    EXPECT_EQ(scene.last_bytes(run), scene.last_bytes("whole")) << step;
+    EXPECT_EQ(without_seconds(scene.path(run) / "results.csv"), without_seconds(scene.path("whole") / "results.csv")) << step;
+  }
 }
 
 }  // namespace

@@ -1,0 +1,271 @@
+#include "pipelines/tasks/segmentation/evaluate_run.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <set>
+
+#include "io/files/folder_lock.h"
+#include "libcore/base/stopwatch.h"
+#include "libcore/base/text.h"
+#include "libcore/kernels/loss.h"
+#include "pipelines/tasks/segmentation/predict_volume.h"
+#include "pipelines/tasks/segmentation/sample_source.h"
+#include "pipelines/tasks/segmentation/volume_task.h"
+
+namespace voxshard {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// The model's loss and classes; only the reference U-Net's are known.
+const UNetConfig& config_of(const ModelSpec& spec) {
+  const auto* config = std::any_cast<UNetConfig>(&spec.config);
+  if (config == nullptr || spec.spatial_axes() != 3)
+    throw Error(ErrorKind::kConfig, "[evaluate] only a unet3d is evaluated on volumes, got " + spec.model_name());
+  return *config;
+}
+
+/// Losses that take each sample by itself stand behind those that take all of a batch together.
+bool is_of_samples(LossKind kind) { return kind > LossKind::kDiceCE; }
+
+class Evaluation {
+ public:
+  Evaluation(const EvaluateRunOptions& options, TrainedRun run, const PredictingProcess& process, Progress& progress)
+      : o_(options),
+        progress_(progress),
+        lock_(FolderLock::reading(options.work)),
+        dataset_(read_prepared(options.work)),
+        cases_(evaluated_cases(dataset_, options.fold)),
+        source_(dataset_, cases_, {.crop = options.crop, .intensity_scale = 0, .noise = 0}),
+        spec_(run.spec),
+        config_(config_of(spec_)),
+        pool_(options.threads) {
+    const Mesh& mesh = spec_.cut.mesh;
+    if (config_.classes != dataset_.plan.classes())
+      throw Error(ErrorKind::kConfig, "[evaluate] the run's model has " + std::to_string(config_.classes) +
+                                          " classes, but " + options.work.string() + " has " +
+                                          std::to_string(dataset_.plan.classes()));
+    if (nlohmann::json(to_json(dataset_.plan)) != run.preparation)
+      progress.warn(
+          "the data were prepared otherwise than those that the run was trained on (plans.json); prepare them "
+          "together, or the numbers say little");
+    scores_ = {.checkpoint = run.file,
+               .step = run.step,
+               .loss_name = kLossNames[static_cast<std::size_t>(config_.loss)],
+               .mesh = mesh,
+               .batch = options.batch > 0 ? options.batch : mesh.replicas};
+    if (scores_.batch % mesh.replicas != 0)
+      throw Error(ErrorKind::kConfig, "[evaluate] the batch " + std::to_string(scores_.batch) +
+                                          " must be divisible by the " + std::to_string(mesh.replicas) + " replicas");
+    session_ = prediction_session(
+        run,
+        {.core_bytes = options.core_budget_bytes, .process_bytes = left_of(process.budget_bytes, process.base_bytes)},
+        pool_);
+    session_->set_stop(progress_.stop_check());
+    plan(process);
+  }
+
+  RunScores go() {
+    const Stopwatch watch;
+    const std::int64_t steps = this->steps();
+    progress_.update("evaluate", 0, steps, "");
+    for (std::int64_t step = 0; step < steps; ++step) {
+      throw_if_stopped(progress_);
+      scores_.batches.push_back(one_batch(batch(step)));
+      progress_.update("evaluate", step + 1, steps, "loss " + fixed_text(scores_.batches.back().loss(), 4));
+    }
+    average();
+    scores_.seconds = watch.seconds();
+    return std::move(scores_);
+  }
+
+ private:
+  std::int64_t whole_batches() const { return static_cast<std::int64_t>(cases_.size()) / scores_.batch; }
+  std::int64_t steps() const { return o_.steps > 0 ? o_.steps : whole_batches(); }
+
+  /// Every size there is, and what is dropped. Errors: kNoCase when nothing is left; kBudget.
+  void plan(const PredictingProcess& process) {
+    if (steps() == 0)
+      throw Error(ErrorKind::kNoCase, "[evaluate] " + std::to_string(cases_.size()) + " cases do not fill a batch of " +
+                                          std::to_string(scores_.batch) +
+                                          "; give a smaller {eval_batch_size}, or {eval_steps}, which repeats them");
+    if (o_.steps == 0)
+      for (auto i = static_cast<std::size_t>(whole_batches() * scores_.batch); i < cases_.size(); ++i)
+        scores_.dropped.push_back(dataset_.cases[cases_[i]].id);
+    if (!scores_.dropped.empty())
+      progress_.log(std::to_string(scores_.dropped.size()) + " of " + std::to_string(cases_.size()) +
+                    " cases do not fill a batch of " + std::to_string(scores_.batch) + " and are dropped");
+    std::set<Shape> sizes;
+    const auto period = static_cast<std::int64_t>(cases_.size());  // then batches repeat, at the latest
+    for (std::int64_t step = 0; step < std::min(steps(), period); ++step) sizes.insert(source_.extents(batch(step)));
+    const PlannedBytes planned =
+        plan_predictions(*session_, sizes, std::to_string(steps()) + " batches", process, progress_);
+    if (!planned.refused.empty()) throw planned.refused.begin()->second;
+    for (const Shape& extents : sizes) {
+      const std::int64_t voxels = element_count(extents);  // image and labels of each core's box on their way
+      scores_.memory =
+          widest(scores_.memory, planned.held + planned.cores(extents) +
+                                     ProcessPlan{{MemoryPart::kFeeding, 8 * voxels + source_.mapped_bytes(extents)}});
+    }
+  }
+
+  /// The samples of a step, around the centres of their volumes, all as wide as the widest.
+  std::vector<Sample> batch(std::int64_t step) const {
+    std::vector<Sample> samples;
+    Dims widest = Dims::filled(3, 0);
+    const auto shape = [&](std::size_t item) { return dataset_.cases[cases_[item]].shape; };
+    for (std::int64_t i = 0; i < scores_.batch; ++i) {
+      Sample s;
+      s.item = static_cast<std::size_t>((step * scores_.batch + i) % static_cast<std::int64_t>(cases_.size()));
+      for (int a = 0; a < 3; ++a)
+        widest[a] = std::max(widest[a],
+                             o_.crop.empty() ? prediction_extents(shape(s.item), spec_.multiple())[a + 1] : o_.crop[a]);
+      samples.push_back(s);
+    }
+    for (Sample& s : samples) {
+      s.size = widest;
+      for (int a = 0; a < 3; ++a) {
+        const std::int64_t room = widest[a] - shape(s.item)[a];
+        s.begin[static_cast<std::size_t>(a)] = room >= 0 ? -(room / 2) : (-room) / 2;
+      }
+    }
+    return samples;
+  }
+
+  BatchScores one_batch(const std::vector<Sample>& samples) {
+    CoreSet& cores = session_->cores(source_.extents(samples), Phase::kPredict);
+    const Graph& graph = cores.executable().program.graph;
+    cores.feed(graph.find("image"), [&](const TensorView& box) { source_.fill(samples, input::Image{}, box); });
+    cores.run();
+    const Mesh& mesh = spec_.cut.mesh;
+    const Shape sums_shape = {scores_.batch, 3 * config_.classes + 2};
+    const auto count = static_cast<std::size_t>(mesh.cores());
+    std::vector<Tensor> sums(count);  // of each core, a row per sample
+    std::vector<VoxelScores> voxels(count);
+    pool_.run(mesh.cores(), [&](std::int64_t c, int) {
+      const auto core = static_cast<std::size_t>(c);
+      sums[core] = Tensor(DType::kF64, sums_shape);
+      const TensorView logits = cores.owned(graph.outputs.at("logits"), core);
+      if (logits.box.empty()) return;
+      Box box = logits.box;
+      box.extent[4] = 1;
+      const Tensor labels(DType::kI32, box.extent);
+      const TensorView view = dense_view(labels.data(), DType::kI32, box);
+      source_.fill(samples, input::Labels{.classes = config_.classes}, view);
+      voxels[core] = voxel_scores(logits, view);
+      const Box rows = {{box.begin[0], 0}, {box.extent[0], sums_shape[1]}};
+      kernels_.sums(logits, view, sums[core].view().sub(rows),
+                    {.classes = config_.classes, .groups = scores_.batch, .batch = scores_.batch});
+    });
+    source_.done_with(samples);
+    BatchScores scores;
+    for (const Sample& s : samples) scores.cases.push_back(dataset_.cases[cases_[s.item]].id);
+    const Tensor all(DType::kF64, sums_shape);
+    for (std::size_t core = 0; core < count; ++core) {
+      scores.voxels += voxels[core];
+      for (std::int64_t k = 0; k < all.count(); ++k) all.as<double>()[k] += sums[core].as<double>()[k];
+    }
+    const std::int64_t share = scores_.batch / mesh.replicas;
+    for (std::int64_t r = 0; r < mesh.replicas; ++r)
+      scores.losses.push_back(loss_of(all, r * share, share, config_.loss));
+    scores.adaptive_dice32 = loss_of(all, 0, scores_.batch, LossKind::kAdaptiveDice32);
+    return scores;
+  }
+
+  /// The loss of `samples` samples from row `first` of the sums on: theirs together, or the mean of each one's.
+  double loss_of(const Tensor& sums, std::int64_t first, std::int64_t samples, LossKind kind) const {
+    const std::int64_t numbers = sums.shape()[1], groups = is_of_samples(kind) ? samples : 1;
+    const Tensor grouped(DType::kF64, {groups, numbers}), loss(DType::kF64, {1});
+    for (std::int64_t n = 0; n < samples; ++n)
+      for (std::int64_t k = 0; k < numbers; ++k)
+        grouped.as<double>()[n * groups / samples * numbers + k] += sums.as<double>()[(first + n) * numbers + k];
+    kernels_.loss(grouped.view(), loss.view(),
+                  {.kind = kind, .classes = config_.classes, .groups = groups, .batch = samples});
+    return loss.as<double>()[0];
+  }
+
+  void average() {
+    VoxelScores voxels;
+    const auto n = static_cast<double>(scores_.batches.size());
+    for (const BatchScores& b : scores_.batches) {
+      scores_.loss += b.loss() / n;
+      scores_.loss_replica_0 += b.losses.front() / n;
+      scores_.adaptive_dice32 += b.adaptive_dice32 / n;
+      voxels += b.voxels;
+    }
+    scores_.accuracy = voxels.accuracy(), scores_.cross_entropy = voxels.mean_cross_entropy();
+  }
+
+  const EvaluateRunOptions& o_;
+  Progress& progress_;
+  FolderLock lock_;
+  PreparedDataset dataset_;
+  std::vector<std::size_t> cases_;
+  SampleSource source_;
+  ModelSpec spec_;
+  UNetConfig config_;
+  WorkerPool pool_;
+  const SegmentationKernels& kernels_ = segmentation_kernels(KernelSet::kFast);
+  std::unique_ptr<Session> session_;
+  RunScores scores_;
+};
+
+Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+}  // namespace
+
+double BatchScores::loss() const {
+  return std::accumulate(losses.begin(), losses.end(), 0.0) / static_cast<double>(losses.size());
+}
+
+RunScores evaluate_run(const EvaluateRunOptions& options, TrainedRun run, const PredictingProcess& process,
+                       Progress& progress) {
+  return Evaluation(options, std::move(run), process, progress).go();
+}
+
+Json to_json(const RunScores& s) {
+  Json json = {{"loss", number(s.loss)},
+               {"accuracy", number(s.accuracy)},
+               {"adaptive_dice32", number(s.adaptive_dice32)},
+               {"categorical_crossentropy", number(s.cross_entropy)},
+               {"global_step", s.step},
+               {"rule",
+                "means over whole batches: loss over replicas and batches, adaptive_dice32 over batches, accuracy "
+                "and categorical_crossentropy over voxels; norms by their running statistics"},
+               {"loss_name", s.loss_name},
+               {"loss_replica_0", number(s.loss_replica_0)},
+               {"checkpoint", s.checkpoint.string()},
+               {"eval_batch_size", s.batch},
+               {"eval_steps", s.batches.size()},
+               {"replicas", s.mesh.replicas},
+               {"partition", to_string(s.mesh.partition)},
+               {"dropped", s.dropped},
+               {"seconds", s.seconds},
+               {"batches", Json::array()}};
+  for (const BatchScores& b : s.batches)
+    json["batches"].push_back({{"cases", b.cases},
+                               {"loss", number(b.loss())},
+                               {"accuracy", number(b.voxels.accuracy())},
+                               {"adaptive_dice32", number(b.adaptive_dice32)},
+                               {"categorical_crossentropy", number(b.voxels.mean_cross_entropy())}});
+  return json;
+}
+
+std::string to_text(const RunScores& s) {
+  std::vector<std::vector<std::string>> rows = {{"", "value"},
+                                                {"loss (" + s.loss_name + ")", fixed_text(s.loss, 6)},
+                                                {"accuracy", fixed_text(s.accuracy, 6)},
+                                                {"adaptive_dice32", fixed_text(s.adaptive_dice32, 6)},
+                                                {"categorical_crossentropy", fixed_text(s.cross_entropy, 6)}};
+  if (s.mesh.replicas > 1) rows.push_back({"loss of replica 0", fixed_text(s.loss_replica_0, 6)});
+  std::string text = text_table(rows) + std::to_string(s.batches.size()) + " batches of " + std::to_string(s.batch) +
+                     " over " + std::to_string(s.mesh.replicas) + " x " + to_string(s.mesh.partition) +
+                     " cores, global step " + std::to_string(s.step) + " of " + s.checkpoint.string();
+  if (!s.dropped.empty())
+    text += "; dropped, as they fill no batch: " + joined(s.dropped, ", ", [](const std::string& id) { return id; });
+  return text + "\n";
+}
+
+}  // namespace voxshard
