@@ -98,7 +98,7 @@ struct ConfigWords {
 std::optional<std::string> refusal_of_train(const nlohmann::json& values, const std::vector<Command>& table) {
   CLI::App root;
   GlobalOptions unused;
-  add_commands(root, table, unused);
+  const auto commands = add_commands(root, table, unused);  // what is parsed is kept in them
   std::vector<std::string> words = config_words(values, root, "train", {});
   std::reverse(words.begin(), words.end());  // CLI11 takes the last word first
   for (const char* word : {"run", "--output", "data", "train"}) words.push_back(word);

@@ -55,7 +55,8 @@ TEST(LevelLabels, AreCutOrOnEveryCoreAsWritten) {
 
 TEST(LevelLabels, NestedNamesAreTheSame) {
   json nested = json::object();
-  for (const auto& [name, dims] : original_labels(640, {1, 4, 2, 1}).items())
+  const json flat = original_labels(640, {1, 4, 2, 1});
+  for (const auto& [name, dims] : flat.items())
     if (name.find("_targets_") != std::string::npos) nested[name.substr(0, 11)][name.substr(12)] = dims;
   EXPECT_EQ(applied(nested).cut, applied(original_labels(640, {1, 4, 2, 1})).cut);
 }
