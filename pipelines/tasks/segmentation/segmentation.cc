@@ -93,13 +93,17 @@ std::vector<Setting> evaluation_settings(EvaluateLabelsOptions& o, EvaluateRunOp
           {"png", "Picture to write: slices with prediction (filled) and reference (outlined)", "", &o.png}};
 }
 
-/// Errors: kUsage for what is said of label maps where a run is evaluated, and the other way round.
-void require_settings(const EvaluateOptions& options, bool of_run) {
-  for (const GivenSetting& given : options.task.given)
-    if (std::ranges::count(kOfLabelMaps, given.name) == (of_run ? 1 : 0))
-      throw Error(ErrorKind::kUsage, "[evaluate] {" + given.name + "} is for " +
-                                         (of_run ? "label maps, and " : "a run, and ") + options.predictions.string() +
-                                         (of_run ? " is a run" : " is none") + "; leave it out");
+/// What is said of a run where label maps are evaluated has no effect there, since a config of a training says it too. Errors:
+/// kUsage for what is said of label maps where a run is evaluated.
+void require_settings(const EvaluateOptions& options, bool of_run, Progress& progress) {
+  const std::string what = options.predictions.string();
+  for (const GivenSetting& given : options.task.given) {
+    const bool of_label_maps = std::ranges::count(kOfLabelMaps, given.name) > 0;
+    if (of_run && of_label_maps)
+      throw Error(ErrorKind::kUsage, "[evaluate] {" + given.name + "} is for label maps, and " + what + " is a run; leave it out");
+    if (!of_run && !of_label_maps)
+      progress.warn("[evaluate] {" + given.name + "} has no effect: it is for a run, and " + what + " is none");
+  }
 }
 
 const OutputKind kRunScores = {"scores of a run by voxshard evaluate", {".json"}, begins_with({R"({"loss":)"})};
@@ -191,7 +195,7 @@ class Segmentation : public Task {
   bool predicted(const fs::path& predictions) const override { return fs::is_directory(predictions); }
 
   TaskReport evaluate(const EvaluateOptions& options, Progress& progress) const override {
-    require_settings(options, false);
+    require_settings(options, false, progress);
     EvaluateLabelsOptions o = options.task.of<EvaluateLabelsOptions>();
     o.predictions = options.predictions, o.references = options.references;
     o.summary = options.summary, o.threads = options.threads;
@@ -205,7 +209,7 @@ class Segmentation : public Task {
   }
 
   TaskReport evaluate_run(const EvaluateOptions& options, TrainedRun run, Progress& progress) const override {
-    require_settings(options, true);
+    require_settings(options, true, progress);
     EvaluateRunOptions o = options.task.of<EvaluateRunOptions>();
     o.work = options.references, o.batch = options.batch, o.steps = options.steps, o.threads = options.threads;
     o.core_budget_bytes = options.core_budget_bytes;
