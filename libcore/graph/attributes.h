@@ -103,6 +103,13 @@ struct ActivationAttrs {
   friend bool operator==(const ActivationAttrs&, const ActivationAttrs&) = default;
 };
 
+struct DropoutAttrs {
+  double rate = 0;          // the share that becomes zero
+  std::int64_t stream = 0;  // of random numbers, a layer's own
+  static void each(auto& a, auto f) { f("rate", a.rate), f("stream", a.stream); }
+  friend bool operator==(const DropoutAttrs&, const DropoutAttrs&) = default;
+};
+
 struct ScaleAttrs {
   double by = 1;
   static void each(auto& a, auto f) { f("by", a.by); }
@@ -159,7 +166,7 @@ struct DetectionAttrs {
 };
 
 using Attributes = std::variant<NoAttrs, ConvAttrs, ConvInputGradAttrs, ConvWeightGradAttrs, PoolAttrs, PoolGradAttrs, ResizeAttrs,
-                                NormAttrs, ColumnAttrs, ActivationAttrs, ScaleAttrs, ConvertAttrs, LerpAttrs, ConcatAttrs,
+                                NormAttrs, ColumnAttrs, ActivationAttrs, DropoutAttrs, ScaleAttrs, ConvertAttrs, LerpAttrs, ConcatAttrs,
                                 SliceAttrs, SegmentationAttrs, DetectionAttrs>;
 
 /// The attributes as those of one family. Errors: kInternal when they are another's.

@@ -1,11 +1,19 @@
 #include "libcore/models/layers.h"
 
+#include "libcore/base/rng.h"
+
 namespace voxshard {
 namespace {
 
-Window cubic(int rank, std::int64_t kernel, std::int64_t stride, std::int64_t dilation) {
-  return {Dims::filled(rank, kernel), Dims::filled(rank, stride), Dims::filled(rank, dilation), Dims::filled(rank, 0),
-          Dims::filled(rank, 0)};
+Window unpadded(int rank, const PerAxis& kernel, const PerAxis& stride, const PerAxis& dilation = 1) {
+  return {kernel.over(rank), stride.over(rank), dilation.over(rank), Dims::filled(rank, 0), Dims::filled(rank, 0)};
+}
+
+/// The extents of the spatial axes.
+Dims spatial_extents(const Shape& shape) {
+  Dims extents;
+  for (int a = 1; a + 1 < shape.rank(); ++a) extents.push_back(shape[a]);
+  return extents;
 }
 
 }  // namespace
@@ -28,10 +36,10 @@ ValueId Layers::weights(const std::string& name, const Shape& shape, const Initi
 }
 
 ValueId Layers::conv(std::vector<ValueId> x, const ConvOptions& options) {
-  Window window = cubic(spatial(x.front()), options.kernel, options.stride, options.dilation);
+  Window window = unpadded(spatial(x.front()), options.kernel, options.stride, options.dilation);
   if (options.padding == Padding::kSame) {
     set_same_padding(window, b_.type(x.front()).shape);
-  } else {
+  } else if (options.padding == Padding::kFixed) {
     for (int a = 0; a < window.rank(); ++a) {
       window.pad_lo[a] = (window.span(a) - 1) / 2;
       window.pad_hi[a] = window.span(a) - 1 - window.pad_lo[a];
@@ -62,7 +70,7 @@ Shape Layers::extents_of(ValueId like, ValueId channels_of) const {
 
 ValueId Layers::conv_transpose(ValueId x, ValueId like, const std::string& name) {
   const Shape shape = extents_of(like, x);
-  Window window = cubic(spatial(x), 2, 2, 1);
+  Window window = unpadded(spatial(x), 2, 2);
   for (int a = 0; a < window.rank(); ++a) window.pad_hi[a] = 2 * b_.type(x).shape[a + 1] - shape[a + 1];
   Shape kernel = window.kernel;  // as the gradient of a convolution from `shape` to x: (K, channels out, channels in)
   kernel.push_back(shape.back());
@@ -93,8 +101,9 @@ ValueId Layers::norm_activation(ValueId x, const std::string& name, const NormLa
   attrs.epsilon = norm.epsilon;
   attrs.slope = slope;
   attrs.dtype = options_.dtype == DType::kF64 ? DType::kF64 : DType::kF32;
-  const ValueId gamma = parameter(name + "/norm/gamma", {channels}, {layer.gamma_begins});
   const ValueId beta = parameter(name + "/norm/beta", {channels});
+  const ValueId gamma = layer.scale ? parameter(name + "/norm/gamma", {channels}, {layer.gamma_begins})
+                                    : b_.op("one_like", {beta}, {}, name + "/norm/gamma");
   ValueId moments = kNoValue;
   if (norm.kind == NormKind::kBatch) moments = b_.state(name + "/norm/moments", {DType::kF32, {channels, 2}}, initial::UnitMoments{});
   ValueId stats;
@@ -113,7 +122,7 @@ ValueId Layers::norm_activation(ValueId x, const std::string& name, const NormLa
 }
 
 ValueId Layers::max_pool(ValueId x, const std::string& name, std::int64_t kernel, std::int64_t stride) {
-  Window window = cubic(spatial(x), kernel, stride, 1);
+  Window window = unpadded(spatial(x), kernel, stride);
   set_same_padding(window, b_.type(x).shape);
   return b_.op("max_pool", {x}, PoolAttrs{.window = window}, name);
 }
@@ -123,6 +132,25 @@ ValueId Layers::upsample(ValueId x, ValueId like, const std::string& name) {
   const ValueId y = b_.op("upsample_nearest", {x}, attrs, name);
   b_.graph().follow(y, like);
   return y;
+}
+
+ValueId Layers::mean(ValueId x, const std::string& name) {
+  const Dims extents = spatial_extents(b_.type(x).shape);
+  return b_.op("avg_pool", {x}, PoolAttrs{.window = unpadded(spatial(x), extents, extents)}, name);
+}
+
+ValueId Layers::dense(ValueId x, ConvOptions options) {
+  options.kernel = options.stride = spatial_extents(b_.type(x).shape);
+  options.padding = Padding::kNone;
+  return conv(x, options);
+}
+
+ValueId Layers::dropout(ValueId x, const std::string& name, double rate) {
+  if (!options_.training) return x;
+  ValueId draw = b_.graph().find("draw");
+  if (draw == kNoValue) draw = b_.input("draw", {DType::kI32, {2}}, input::Draw{});
+  const auto stream = static_cast<std::int64_t>(rng_stream(name) >> 1);
+  return b_.op("dropout", {x, draw}, DropoutAttrs{.rate = rate, .stream = stream}, name);
 }
 
 }  // namespace voxshard

@@ -75,6 +75,17 @@ ConfigField field(T Config::*member, ConfigField row) {
   return row;
 }
 
+/// Rows that models share.
+template <class Config>
+ConfigField base_filters_field(std::int64_t Config::*member) {
+  return field(member, {.name = "base_filters", .help = "Filters of the first convolution, doubled per level", .least = 1, .most = 4096});
+}
+template <class Config>
+ConfigField norm_momentum_field(double Config::*member) {
+  return field(member, {.name = "norm_momentum", .help = "Of the running statistics; lower for runs of a few hundred steps",
+                        .least = 0, .below = 1, .shapes = false});
+}
+
 /// Errors: kConfig says that `what` is no such thing and which there are.
 [[noreturn]] void refuse_name(const std::string& what, std::string_view name, const std::vector<std::string>& names);
 
@@ -94,7 +105,7 @@ void check_graph(const std::string& who, const std::vector<ConfigField>& fields,
                  const GraphOptions& options, int least_axes, int most_axes);
 
 /// What a model learns from; a task feeds one kind.
-inline constexpr std::string_view kVoxelLabels = "voxel labels", kBoxes = "boxes";
+inline constexpr std::string_view kVoxelLabels = "voxel labels", kBoxes = "boxes", kClassLabels = "class labels";
 
 struct Model {
   std::string name;   // "unet3d"
@@ -106,6 +117,8 @@ struct Model {
   Graph (*build)(const std::any& config, const GraphOptions& options, const OpTable& ops) = nullptr;
   /// What the extents of a prediction are rounded up to; null: 1.
   std::int64_t (*multiple)(const std::any& config) = nullptr;
+  /// The only size of its images; null: any.
+  Dims (*size)(const std::any& config) = nullptr;
   /// What its backward pass usually makes again: where that costs little of a step.
   Recompute recompute = Recompute::kNone;
   std::vector<std::string> targets = {};  // of the loss, cut where they divide; empty: "labels", cut as the image
