@@ -20,7 +20,7 @@ RunCommand add(CLI::App& app) {
   auto o = std::make_shared<Options>();
   add_model_options(app, o->model, false);
   add_plan_options(app, o->plan, o->model);
-  app.add_option("--stage", o->stage, "graph, grad, program or memory")->capture_default_str();
+  app.add_option("--stage", o->stage, "config, graph, grad, program or memory")->capture_default_str();
   app.add_option("--size", o->size, "Spatial size, D x H x W (or H x W)")->capture_default_str();
   app.add_option(kBatchNames, o->batch, "Samples")->capture_default_str();
   return [o](const Context& context) {

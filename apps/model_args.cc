@@ -72,8 +72,13 @@ void add_model_options(CLI::App& app, ModelArgs& a, bool fixed_data) {
   app.add_option("--cores", a.cores, "Check that the partition (times the replicas) uses this many cores")->group(cut);
   app.add_option("--replicas", a.replicas, "Data-parallel copies of the partition, each with its part of the batch")
       ->capture_default_str()->group(cut);
-  app.add_option("--norm-scope", a.norm_scope, "all: batch norm over the whole batch; replica: over each replica's part")
-      ->check(one_of({"all", "replica"}))->capture_default_str()->group(cut);
+  app.add_option("--norm-scope", a.norm_scope,
+                 "all: batch norm over the whole batch; replica: over each replica's part; default: all, with a TPUConfig replica")
+      ->check(one_of({"all", "replica"}))->group(cut);
+  app.add_option("--loss-scope", a.loss_scope,
+                 "all: sums of the loss (Dice) over the whole batch; replica: over each replica's part, then their mean; "
+                 "default: as --norm-scope")
+      ->check(one_of({"all", "replica"}))->group(cut);
   app.add_option("--recompute", a.recompute,
                  "What the backward pass makes again instead of keeping: none, norms, upsampling (and norms), levels (all but skips); "
                  "default: norms, of RetinaNet none")
@@ -122,6 +127,14 @@ void apply_tpu_config(const ModelArgs& a, std::int64_t batch, ModelSpec& spec) {
                                         std::to_string(spec.cut.mesh.replicas) + "; leave --replicas out");
 }
 
+/// The original trains each replica by itself and adds up the gradients: norms and losses never leave a replica.
+void take_scopes(const ModelArgs& a, std::int64_t batch, ModelSpec& spec) {
+  const std::string usual = decides_mesh(tpu_config(a.tpu, batch)) ? "replica" : "all";
+  const std::string& norm = a.norm_scope.empty() ? usual : a.norm_scope;
+  spec.norm_over_replica = norm == "replica";
+  spec.loss_over_replica = (a.loss_scope.empty() ? norm : a.loss_scope) == "replica";
+}
+
 }  // namespace
 
 ModelSpec model_spec(const ModelArgs& a, std::int64_t batch) {
@@ -131,7 +144,7 @@ ModelSpec model_spec(const ModelArgs& a, std::int64_t batch) {
   spec.cut.mesh.partition = a.partition.empty() || a.partition == "auto" ? Dims::filled(rank, 1) : partition_from_text(a.partition, rank);
   if (a.replicas < 1 || a.replicas > 4096) throw Error(ErrorKind::kConfig, "[config] --replicas must be 1 to 4096, got " + std::to_string(a.replicas));
   spec.cut.mesh.replicas = a.replicas;
-  spec.norm_over_replica = a.norm_scope == "replica";
+  take_scopes(a, batch, spec);
   if (!a.recompute.empty()) spec.cut.recompute = recompute_from_name(a.recompute);
   spec.cut.thinnest_slab = a.thinnest_slab;
   spec.cut.convolution = convolution_from_name(a.convolution);

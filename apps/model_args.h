@@ -19,7 +19,7 @@ struct ModelArgs {
   std::vector<std::pair<std::string, FieldValue>> given;  // of the model's config, by the option's name
   std::int64_t cores = 0, replicas = 1;
   std::int64_t slice_cores = 0;  // of the slice that --device names; the system of a TPUConfig where --cores is not given
-  std::string precision = "bf16", norm_scope = "all", partition;  // empty: not cut
+  std::string precision = "bf16", norm_scope, loss_scope, partition;  // empty: not cut
   std::string recompute, convolution = "fast";  // recompute empty: what is usual for the model
   std::int64_t thinnest_slab = 0;
   std::int64_t memory_bytes = 0;              // per core; 0: no limit

@@ -41,6 +41,24 @@ GivenOptions read_given(const fs::path& run) {
   }
 }
 
+void say_unless_given(CLI::App& app, const std::string& name, const std::string& value) {
+  CLI::Option* option = app.get_option_no_throw("--" + name);
+  if (option == nullptr || option->count() > 0) return;
+  option->add_result(value);
+  option->run_callback();
+}
+
+/// What an older version's defaults made of the run, where those of today are others.
+void take_defaults_of_run(CLI::App& app, const fs::path& run) {
+  const nlohmann::json json = read_json(run / "run.json");
+  if (!json.contains("model")) return;
+  const ModelSpec spec = model_spec_from_json(json["model"]);
+  say_unless_given(app, "norm-scope", spec.norm_over_replica ? "replica" : "all");
+  say_unless_given(app, "loss-scope", spec.loss_over_replica ? "replica" : "all");
+  for (const ConfigField& row : spec.model->fields)
+    if (row.before) say_unless_given(app, row.option_name(), row.said(spec.config));
+}
+
 }  // namespace
 
 std::optional<std::vector<Choice>> choices_of_run(const fs::path& run) {
@@ -83,6 +101,7 @@ void take_options_of_run(CLI::App& app, const fs::path& run) {
                                             ", which this version does not have; give all options: train "
                                             "WORK -o " +
                                             run.string() + " --resume ...");
+  take_defaults_of_run(app, run);
 }
 
 }  // namespace voxshard

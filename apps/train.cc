@@ -1,5 +1,6 @@
 // voxshard train: prepared volumes, or pictures with boxes, to a run folder with checkpoints.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 
 #include "apps/command.h"
 #include "apps/exit_code.h"
@@ -30,9 +31,10 @@ void add_training_options(CLI::App& app, Options& o) {
   TrainOptions& t = o.train;
   app.add_option("--steps", t.steps, "Steps in all")->capture_default_str()->group(training);
   app.add_option(kBatchNames, t.batch, "Samples of a step over all replicas")->capture_default_str()->group(training);
-  app.add_option("--optimizer", o.optimizer, "adam or sgd")->check(one_of({"adam", "sgd"}))->capture_default_str()->group(training);
+  app.add_option("--optimizer", o.optimizer, "adam, sgd, adadelta, adagrad or rmsprop, with the formulas of TensorFlow 1")
+      ->check(one_of({std::begin(kOptimizerNames), std::end(kOptimizerNames)}))->capture_default_str()->group(training);
   app.add_option("--learning-rate", t.optimizer.learning_rate, "Rate before the schedule")->capture_default_str()->group(training);
-  app.add_option("--momentum", t.optimizer.momentum, "Of sgd")->capture_default_str()->group(training);
+  app.add_option("--momentum", t.optimizer.momentum, "Of sgd and rmsprop")->capture_default_str()->group(training);
   app.add_flag("--nesterov", t.optimizer.nesterov, "Nesterov momentum")->group(training);
   app.add_option("--schedule", o.schedule, "polynomial: (1 - step / steps)^0.9; exponential: decay rate^(step / decay steps); steps; or constant")
       ->check(one_of({"polynomial", "exponential", "steps", "constant"}))->capture_default_str()->group(training);
@@ -43,7 +45,7 @@ void add_training_options(CLI::App& app, Options& o) {
   app.add_option("--lr-step-factor", t.optimizer.step_factor, "Of the schedule in steps")->capture_default_str()->group(training);
   app.add_option("--warmup-steps", t.optimizer.warmup_steps, "Linear from --warmup-rate")->capture_default_str()->group(training);
   app.add_option("--warmup-rate", t.optimizer.warmup_rate, "Learning rate that the warm-up begins with")->capture_default_str()->group(training);
-  app.add_option("--weight-decay", t.optimizer.weight_decay, "On kernels; decoupled for adam")->capture_default_str()->group(training);
+  app.add_option("--weight-decay", t.optimizer.weight_decay, "On kernels (of RetinaNet see --decay-on); decoupled for adam")->capture_default_str()->group(training);
   app.add_option("--clip-norm", t.optimizer.clip_norm, "Clip the gradient to this global norm; 0: do not")->capture_default_str()->group(training);
   app.add_option("--validate-every", t.validate_every, "Steps between validations on whole volumes or pictures; 0: at the end")->capture_default_str()->group(training);
   app.add_option("--checkpoint-every", t.checkpoint_every, "Steps between checkpoints")->capture_default_str()->group(training);
@@ -77,7 +79,7 @@ std::string report_text(const TrainReport& r, const std::string& run) {
 void complete_options(Options& o) {
   TrainOptions& t = o.train;
   require_in_range(train_numbers(t));  // of a recipe or an older run too
-  t.optimizer.kind = o.optimizer == "adam" ? OptimizerKind::kAdam : OptimizerKind::kSgd;
+  t.optimizer.kind = static_cast<OptimizerKind>(std::ranges::find(kOptimizerNames, o.optimizer) - std::begin(kOptimizerNames));
   t.optimizer.schedule = schedule_from_name(o.schedule);
   if (t.optimizer.schedule != ScheduleKind::kSteps) return;
   if (t.optimizer.decay_at.empty()) t.optimizer.decay_at = {t.steps * 2 / 3, t.steps * 8 / 9};  // as 15,000 and 20,000 of the original's 22,500

@@ -3,12 +3,12 @@
 namespace voxshard {
 namespace {
 
-/// True for the values that depend on a parameter.
+/// True for the values that depend on a parameter that is trained.
 std::vector<bool> depends_on_parameter(const Graph& graph) {
   std::vector<bool> depends(static_cast<std::size_t>(graph.size()), false);
   for (ValueId id = 0; id < graph.size(); ++id) {
     const Node& n = graph.node(id);
-    bool d = n.role == Role::kParameter;
+    bool d = n.role == Role::kParameter && !n.parameter.frozen;
     for (ValueId i : n.inputs) d = d || depends[static_cast<std::size_t>(i)];
     depends[static_cast<std::size_t>(id)] = d;
   }

@@ -51,6 +51,7 @@ using Initial = std::variant<initial::Constant, initial::GlorotUniform, initial:
 struct ParameterInfo {
   Initial begins;
   bool decays = false;  // weight decay applies to it
+  bool frozen = false;  // it stays as it begins: no gradient, no slots of an optimizer
   friend bool operator==(const ParameterInfo&, const ParameterInfo&) = default;
 };
 

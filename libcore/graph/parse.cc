@@ -184,6 +184,7 @@ class GraphReader {
       if (node.role == Role::kInput) node.input = read_input(line);
       if (node.role != Role::kInput && line.take("begins=")) node.parameter.begins = read_initial(line);
       node.parameter.decays = node.role == Role::kParameter && line.take("decays=true");
+      node.parameter.frozen = node.role == Role::kParameter && line.take("frozen=true");
       const ValueId followed = follows(line);
       line.expect(":");
       node.type = type(line);

@@ -58,7 +58,7 @@ std::string parameter_text(const ParameterInfo& info) {
           if constexpr (requires { Rule::number(rule); }) text += ":" + number_text(Rule::number(rule));
         },
         info.begins);
-  return text + (info.decays ? " decays=true" : "");
+  return text + (info.decays ? " decays=true" : "") + (info.frozen ? " frozen=true" : "");
 }
 
 const char* kind_text(const Node& node) {

@@ -5,18 +5,30 @@
 //   sums (G, 3C + 2) f64 = { I_c = sum y_c p_c, P_c = sum p_c, Y_c = sum y_c, CE = sum -log p_label, count of voxels }
 //
 // cross_entropy    CE / count
-// adaptive_dice32  dice_c = 2 (I_c + 1e-7) / (P_c + Y_c + 1e-7); w_c = exp(-dice_c); 1 - sum(w_c dice_c) / (C exp(-1))
-//                  (Cloud TPU 3D U-Net, metrics.py, background included; w_c is differentiated too)
+// adaptive_dice32  dice_c = 2 (I_c + e) / (P_c + Y_c + e), e = 1e-7; w_c = exp(-dice_c); 1 - sum(w_c dice_c) / (C exp(-1))
+//                  (background included; w_c is differentiated too)
 // dice_ce          CE / count + 1 - mean over c >= 1 of (2 I_c + 1) / (P_c + Y_c + 1)
-// The loss is the mean over groups.
+// of each sample by itself (is_per_sample: every sample is a group), with sums over all classes where none is named:
+// dice             1 - (2 I + e) / (P + Y + e)
+// generalized_dice 1 - (2 sum w_c I_c + e) / (sum w_c (P_c + Y_c) + e), w_c = 1 / (Y_c^2 + e)
+// hamming          1 - I / count: the expected share of wrong voxels; of certain p the Hamming distance, which has no gradient
+// jaccard          1 - (I + e) / (P + Y - I + e)
+// tversky          C - sum (I_c + e) / (I_c + .3 (P_c - I_c) + .7 (Y_c - I_c) + e)
+// The loss is the mean over groups. Source: the coefficients of tensorflow/tpu, models/official/unet3d/metrics.py, each
+// taken from the value that it has where all is right; dice_ce is our own.
 #pragma once
 
 #include "libcore/kernels/kernel.h"
 
 namespace voxshard {
 
-enum class LossKind { kCrossEntropy, kAdaptiveDice32, kDiceCE };
-inline constexpr const char* kLossNames[] = {"cross_entropy", "adaptive_dice32", "dice_ce"};
+enum class LossKind { kCrossEntropy, kAdaptiveDice32, kDiceCE, kDice, kGeneralizedDice, kHamming, kJaccard, kTversky };
+inline constexpr const char* kLossNames[] = {"cross_entropy",    "adaptive_dice32", "dice_ce", "dice",
+                                             "generalized_dice", "hamming",         "jaccard", "tversky"};
+inline constexpr LossKind kLosses[] = {LossKind::kCrossEntropy,    LossKind::kAdaptiveDice32, LossKind::kDiceCE,  LossKind::kDice,
+                                       LossKind::kGeneralizedDice, LossKind::kHamming,        LossKind::kJaccard, LossKind::kTversky};
+/// Whether each sample is a group of its own, whatever shares a batch.
+constexpr bool is_per_sample(LossKind kind) { return kind >= LossKind::kDice; }
 
 struct LossSpec {
   LossKind kind = LossKind::kCrossEntropy;

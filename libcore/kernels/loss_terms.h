@@ -1,11 +1,15 @@
-// A group's segmentation loss as a function of its sums, and its derivatives: what both kernel sets share.
+// A group's segmentation loss as a function of its sums, and its derivatives: what both kernel sets share. One row per
+// kind.
 //
 // The loss depends on a voxel's probabilities p only through I_c, P_c and CE, so d loss / d p_c = y_c * d_I[c] +
 // d_P[c], and through the softmax d loss / d logit_j = p_j (g_j - sum_c p_c g_c) + d_CE (p_j - y_j), g_c = d loss / d
 // p_c.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 #include "libcore/kernels/loss.h"
@@ -18,41 +22,123 @@ struct LossTerms {
   double d_cross_entropy = 0;
 };
 
+/// The sums of one group (loss.h).
+struct GroupSums {
+  std::span<const double> inter, prob, truth;  // per class: I, P, Y
+  double cross_entropy = 0, count = 0;
+
+  std::size_t classes() const { return inter.size(); }
+};
+
+namespace loss_kind {
+
+inline constexpr double kEpsilon = 1e-7;
+inline constexpr double kTverskyAlpha = 0.3, kTverskyBeta = 0.7;  // of what is found wrongly, and of what is missed
+
+inline double total(std::span<const double> values) { return std::accumulate(values.begin(), values.end(), 0.0); }
+
+/// 1 - n / d with the derivatives of n and d by each class's I and P, which are numbers.
+struct Ratio {
+  double n, d;
+  double one_less() const { return 1 - n / d; }
+  double derivative(double dn, double dd) const { return -(dn - n / d * dd) / d; }
+};
+
+inline void cross_entropy(const GroupSums& s, LossTerms& t) {
+  if (s.count <= 0) return;  // a group without voxels has cross entropy 0
+  t.value = s.cross_entropy / s.count;
+  t.d_cross_entropy = 1 / s.count;
+}
+
+inline void adaptive_dice32(const GroupSums& s, LossTerms& t) {
+  const double best = static_cast<double>(s.classes()) * std::exp(-1.0);
+  t.value = 1;
+  for (std::size_t c = 0; c < s.classes(); ++c) {
+    const double size = s.prob[c] + s.truth[c] + kEpsilon;
+    const double dice = 2 * (s.inter[c] + kEpsilon) / size, weight = std::exp(-dice);
+    t.value -= weight * dice / best;
+    const double d_dice = -weight * (1 - dice) / best;
+    t.d_intersection[c] = d_dice * 2 / size;
+    t.d_probability[c] = -d_dice * dice / size;
+  }
+}
+
+inline void dice_ce(const GroupSums& s, LossTerms& t) {
+  cross_entropy(s, t);
+  const double share = s.classes() > 1 ? 1 / static_cast<double>(s.classes() - 1) : 0.0;
+  t.value += 1;
+  for (std::size_t c = 1; c < s.classes(); ++c) {
+    const double size = s.prob[c] + s.truth[c] + 1, dice = (2 * s.inter[c] + 1) / size;
+    t.value -= share * dice;
+    t.d_intersection[c] = -share * 2 / size;
+    t.d_probability[c] = share * dice / size;
+  }
+}
+
+inline void dice(const GroupSums& s, LossTerms& t) {
+  const Ratio ratio{2 * total(s.inter) + kEpsilon, total(s.prob) + total(s.truth) + kEpsilon};
+  t.value = ratio.one_less();
+  std::ranges::fill(t.d_intersection, ratio.derivative(2, 0));
+  std::ranges::fill(t.d_probability, ratio.derivative(0, 1));
+}
+
+inline void generalized_dice(const GroupSums& s, LossTerms& t) {
+  std::vector<double> weights;
+  Ratio ratio{kEpsilon, kEpsilon};
+  for (std::size_t c = 0; c < s.classes(); ++c) {
+    weights.push_back(1 / (s.truth[c] * s.truth[c] + kEpsilon));
+    ratio.n += 2 * weights[c] * s.inter[c];
+    ratio.d += weights[c] * (s.prob[c] + s.truth[c]);
+  }
+  t.value = ratio.one_less();
+  for (std::size_t c = 0; c < s.classes(); ++c) {
+    t.d_intersection[c] = ratio.derivative(2 * weights[c], 0);
+    t.d_probability[c] = ratio.derivative(0, weights[c]);
+  }
+}
+
+inline void hamming(const GroupSums& s, LossTerms& t) {
+  if (s.count <= 0) return;
+  t.value = 1 - total(s.inter) / s.count;
+  std::ranges::fill(t.d_intersection, -1 / s.count);
+}
+
+inline void jaccard(const GroupSums& s, LossTerms& t) {
+  const double inter = total(s.inter);
+  const Ratio ratio{inter + kEpsilon, total(s.prob) + total(s.truth) - inter + kEpsilon};
+  t.value = ratio.one_less();
+  std::ranges::fill(t.d_intersection, ratio.derivative(1, -1));
+  std::ranges::fill(t.d_probability, ratio.derivative(0, 1));
+}
+
+inline void tversky(const GroupSums& s, LossTerms& t) {
+  for (std::size_t c = 0; c < s.classes(); ++c) {
+    const double inter = s.inter[c];
+    const Ratio ratio{inter + kEpsilon,
+                      inter + kTverskyAlpha * (s.prob[c] - inter) + kTverskyBeta * (s.truth[c] - inter) + kEpsilon};
+    t.value += ratio.one_less();
+    t.d_intersection[c] = ratio.derivative(1, 1 - kTverskyAlpha - kTverskyBeta);
+    t.d_probability[c] = ratio.derivative(0, kTverskyAlpha);
+  }
+}
+
+/// By LossKind.
+inline constexpr std::array<void (*)(const GroupSums&, LossTerms&), std::size(kLossNames)> kRows = {
+    cross_entropy, adaptive_dice32, dice_ce, dice, generalized_dice, hamming, jaccard, tversky};
+
+}  // namespace loss_kind
+
 /// Value and derivatives for the sums {I, P, Y, CE, count} of one group (loss.h), 3 C + 2 numbers.
-/// A group without voxels has cross entropy 0.
 inline LossTerms loss_terms(const double* sums, const LossSpec& spec) {
   const auto classes = static_cast<std::size_t>(spec.classes);
-  const double *inter = sums, *prob = sums + classes, *truth = sums + 2 * classes;
-  const double cross_entropy = sums[3 * classes], count = sums[3 * classes + 1];
-  LossTerms t{0, std::vector<double>(classes, 0.0), std::vector<double>(classes, 0.0), 0};
-  if (spec.kind != LossKind::kAdaptiveDice32 && count > 0) {
-    t.value += cross_entropy / count;
-    t.d_cross_entropy = 1 / count;
-  }
-  if (spec.kind == LossKind::kAdaptiveDice32) {
-    constexpr double kEpsilon = 1e-7;
-    const double best = static_cast<double>(classes) * std::exp(-1.0);
-    t.value += 1;
-    for (std::size_t c = 0; c < classes; ++c) {
-      const double size = prob[c] + truth[c] + kEpsilon;
-      const double dice = 2 * (inter[c] + kEpsilon) / size, weight = std::exp(-dice);
-      t.value -= weight * dice / best;
-      const double d_dice = -weight * (1 - dice) / best;
-      t.d_intersection[c] = d_dice * 2 / size;
-      t.d_probability[c] = -d_dice * dice / size;
-    }
-  }
-  if (spec.kind == LossKind::kDiceCE) {
-    const double share = classes > 1 ? 1 / static_cast<double>(classes - 1) : 0.0;
-    t.value += 1;
-    for (std::size_t c = 1; c < classes; ++c) {
-      const double size = prob[c] + truth[c] + 1, dice = (2 * inter[c] + 1) / size;
-      t.value -= share * dice;
-      t.d_intersection[c] = -share * 2 / size;
-      t.d_probability[c] = share * dice / size;
-    }
-  }
-  return t;
+  LossTerms terms{0, std::vector<double>(classes, 0.0), std::vector<double>(classes, 0.0), 0};
+  loss_kind::kRows[static_cast<std::size_t>(spec.kind)]({.inter = {sums, classes},
+                                                         .prob = {sums + classes, classes},
+                                                         .truth = {sums + 2 * classes, classes},
+                                                         .cross_entropy = sums[3 * classes],
+                                                         .count = sums[3 * classes + 1]},
+                                                        terms);
+  return terms;
 }
 
 /// The sums of group g as 3 C + 2 doubles.

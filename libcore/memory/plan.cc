@@ -125,7 +125,7 @@ MemoryPlan plan_memory(const Program& program, const OpTable& ops, const MemoryO
     if (node.role == Role::kParameter || node.role == Role::kState) {
       const std::int64_t bytes = plan.tiled ? bytes_of(Box::whole(node.type.shape), node.type.dtype, true) : node.type.bytes();
       plan.parameter_bytes += bytes;
-      if (node.role == Role::kParameter) plan.trained_bytes += bytes;
+      if (node.role == Role::kParameter && !node.parameter.frozen) plan.trained_bytes += bytes;
       continue;
     }
     const Lifetime& life = lives[static_cast<std::size_t>(id)];

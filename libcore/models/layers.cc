@@ -1,6 +1,10 @@
 #include "libcore/models/layers.h"
 
+<<<<<<< HEAD
 #include "libcore/base/rng.h"
+=======
+#include <algorithm>
+>>>>>>> train
 
 namespace voxshard {
 namespace {
@@ -27,8 +31,8 @@ ValueId Layers::parameter(const std::string& name, const Shape& shape, const Par
   return b_.parameter(name, type, info);
 }
 
-ValueId Layers::weights(const std::string& name, const Shape& shape, const Initial& begins, bool shared) {
-  const ValueId kernel = parameter(name + "/kernel", shape, {.begins = begins, .decays = true}, shared);
+ValueId Layers::weights(const std::string& name, const Shape& shape, const ParameterInfo& info, bool shared) {
+  const ValueId kernel = parameter(name + "/kernel", shape, {.begins = info.begins, .decays = true, .frozen = info.frozen}, shared);
   if (options_.dtype == DType::kF32) return kernel;
   const ValueId known = b_.graph().find(name + "/kernel/convert");
   if (shared && known != kNoValue) return known;
@@ -53,8 +57,10 @@ ValueId Layers::conv(std::vector<ValueId> x, const ConvOptions& options) {
   const bool shared = !options.weights.empty();
   const std::string& owner = shared ? options.weights : options.name;
   const std::size_t parts = x.size();
-  x.push_back(weights(owner, shape, options.kernel_begins, shared));
-  if (options.bias) x.push_back(parameter(owner + "/bias", {options.filters}, {options.bias_begins}, shared));
+  x.push_back(weights(owner, shape, {.begins = options.kernel_begins, .frozen = options.frozen}, shared));
+  if (options.bias)
+    x.push_back(parameter(owner + "/bias", {options.filters},
+                          {.begins = options.bias_begins, .decays = options_.biases_decay, .frozen = options.frozen}, shared));
   const bool narrow = options.f32_result && options_.dtype == DType::kBF16;
   const ConvAttrs attrs{.window = window,
                         .parts = static_cast<std::int64_t>(parts),
@@ -70,13 +76,18 @@ Shape Layers::extents_of(ValueId like, ValueId channels_of) const {
 
 ValueId Layers::conv_transpose(ValueId x, ValueId like, const std::string& name) {
   const Shape shape = extents_of(like, x);
+<<<<<<< HEAD
   Window window = unpadded(spatial(x), 2, 2);
   for (int a = 0; a < window.rank(); ++a) window.pad_hi[a] = 2 * b_.type(x).shape[a + 1] - shape[a + 1];
+=======
+  Window window = cubic(spatial(x), 2, 2, 1);
+  for (int a = 0; a < window.rank(); ++a) window.pad_hi[a] = std::max<std::int64_t>(0, 2 * b_.type(x).shape[a + 1] - shape[a + 1]);
+>>>>>>> train
   Shape kernel = window.kernel;  // as the gradient of a convolution from `shape` to x: (K, channels out, channels in)
   kernel.push_back(shape.back());
   kernel.push_back(b_.type(x).shape.back());
   const ValueId w = weights(name, kernel);
-  const ValueId bias = parameter(name + "/bias", {shape.back()});
+  const ValueId bias = parameter(name + "/bias", {shape.back()}, {.decays = options_.biases_decay});
   const ValueId y =
       b_.op("conv_input_grad", {x, w, bias}, ConvInputGradAttrs{.window = window, .shape = shape, .dtype = options_.dtype}, name);
   b_.graph().follow(y, like);
@@ -101,9 +112,14 @@ ValueId Layers::norm_activation(ValueId x, const std::string& name, const NormLa
   attrs.epsilon = norm.epsilon;
   attrs.slope = slope;
   attrs.dtype = options_.dtype == DType::kF64 ? DType::kF64 : DType::kF32;
+<<<<<<< HEAD
   const ValueId beta = parameter(name + "/norm/beta", {channels});
   const ValueId gamma = layer.scale ? parameter(name + "/norm/gamma", {channels}, {layer.gamma_begins})
                                     : b_.op("one_like", {beta}, {}, name + "/norm/gamma");
+=======
+  const ValueId gamma = parameter(name + "/norm/gamma", {channels}, {.begins = layer.gamma_begins, .decays = options_.norms_decay});
+  const ValueId beta = parameter(name + "/norm/beta", {channels}, {.decays = options_.norms_decay});
+>>>>>>> train
   ValueId moments = kNoValue;
   if (norm.kind == NormKind::kBatch) moments = b_.state(name + "/norm/moments", {DType::kF32, {channels, 2}}, initial::UnitMoments{});
   ValueId stats;
@@ -121,9 +137,16 @@ ValueId Layers::norm_activation(ValueId x, const std::string& name, const NormLa
   return b_.op("norm_apply", {x, stats, gamma, beta}, attrs, name + "/norm");
 }
 
+<<<<<<< HEAD
 ValueId Layers::max_pool(ValueId x, const std::string& name, std::int64_t kernel, std::int64_t stride) {
   Window window = unpadded(spatial(x), kernel, stride);
   set_same_padding(window, b_.type(x).shape);
+=======
+ValueId Layers::max_pool(ValueId x, const std::string& name, std::int64_t kernel, std::int64_t stride, Padding padding) {
+  Window window = cubic(spatial(x), kernel, stride, 1);
+  if (padding == Padding::kSame) set_same_padding(window, b_.type(x).shape);
+  ensure(padding != Padding::kFixed, "a pool is SAME or VALID");
+>>>>>>> train
   return b_.op("max_pool", {x}, PoolAttrs{.window = window}, name);
 }
 

@@ -26,6 +26,7 @@ struct LayerOptions {
   bool training = true;       // batch norm: statistics of the batch, or the running ones
   NormOptions norm;
   double slope = 0;           // activation below zero: 0 ReLU, 0.01 leaky ReLU
+  bool biases_decay = false, norms_decay = false;  // weight decay also on them, not on kernels alone
 };
 
 /// One number for all spatial axes, or one for each.
@@ -40,6 +41,7 @@ enum class Padding {
   kNone,   // VALID: windows that lie in the image
   kSame,   // ceil(extent / stride) windows, what is missing shared out, the odd one high
   kFixed,  // (span - 1) / 2 low, the rest of span - 1 high, whatever the extent: the strided convolutions of ResNet
+  kValid,  // none: what a last window would not hold whole is dropped
 };
 
 struct ConvOptions {
@@ -50,6 +52,7 @@ struct ConvOptions {
   PerAxis dilation = 1;
   bool f32_result = false;  // logits
   bool bias = true;
+  bool frozen = false;  // its parameters stay as they begin
   Padding padding = Padding::kSame;
   Initial kernel_begins = initial::GlorotUniform{}, bias_begins = initial::Constant{0};
   std::string weights = {};  // the parameters' name where several convolutions share them; empty: `name`
@@ -69,15 +72,16 @@ class Layers {
   /// which is never made.
   ValueId conv(std::vector<ValueId> x, const ConvOptions& options);
   ValueId conv(ValueId x, const ConvOptions& options) { return conv(std::vector{x}, options); }
-  /// Transposed convolution of kernel = stride = 2 with bias, to the extents of `like` (2 n or 2 n - 1 per axis) with the
-  /// channels of x. Cut as `like` is.
+  /// Transposed convolution of kernel = stride = 2 with bias, to the extents of `like` (2 n - 1, 2 n or 2 n + 1 per axis; of
+  /// 2 n + 1 the last plane is the bias alone) with the channels of x. Cut as `like` is.
   ValueId conv_transpose(ValueId x, ValueId like, const std::string& name);
   /// The norm of the options, then the activation.
   ValueId norm_activation(ValueId x, const std::string& name, const NormLayer& layer = {});
   ValueId activation(ValueId x, const std::string& name);
   ValueId add(ValueId a, ValueId b, const std::string& name) { return b_.op("add", {a, b}, {}, name); }
-  /// SAME (the last window of an odd extent is clipped).
-  ValueId max_pool(ValueId x, const std::string& name, std::int64_t kernel = 2, std::int64_t stride = 2);
+  /// kSame: the last window of an odd extent is clipped; kValid: its last plane is dropped.
+  ValueId max_pool(ValueId x, const std::string& name, std::int64_t kernel = 2, std::int64_t stride = 2,
+                   Padding padding = Padding::kSame);
   /// Nearest, by 2, to the extents of `like`, with the channels of x. Cut as `like` is.
   ValueId upsample(ValueId x, ValueId like, const std::string& name);
   /// The mean over all spatial axes, (N, 1, .., C).
@@ -93,7 +97,7 @@ class Layers {
   /// The parameter `name`; where it is shared, the one that another layer made.
   ValueId parameter(const std::string& name, const Shape& shape, const ParameterInfo& info = {}, bool shared = false);
   /// A kernel, which decays, in the type that is multiplied in.
-  ValueId weights(const std::string& name, const Shape& shape, const Initial& begins = initial::GlorotUniform{}, bool shared = false);
+  ValueId weights(const std::string& name, const Shape& shape, const ParameterInfo& info = {.begins = initial::GlorotUniform{}}, bool shared = false);
   Shape extents_of(ValueId like, ValueId channels_of) const;
   int spatial(ValueId x) const { return b_.type(x).shape.rank() - 2; }
 

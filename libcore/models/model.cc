@@ -76,9 +76,9 @@ void check_graph(const std::string& who, const std::vector<ConfigField>& fields,
               (most_axes > least_axes ? " or " + std::to_string(most_axes) : "") + " axes");
   for (auto extent : o.size) require(extent > 0, who, "the size " + to_string(o.size) + " has an extent below 1");
   require(o.batch > 0, who, "the batch must be positive, got " + std::to_string(o.batch));
-  require(o.norm_replicas > 0 && o.batch % o.norm_replicas == 0, who,
-          "a batch of " + std::to_string(o.batch) + " cannot be shared by " + std::to_string(o.norm_replicas) +
-              " replicas evenly");
+  for (const std::int64_t replicas : {o.norm_replicas, o.loss_replicas})
+    require(replicas > 0 && o.batch % replicas == 0, who,
+            "a batch of " + std::to_string(o.batch) + " cannot be shared by " + std::to_string(replicas) + " replicas evenly");
 }
 
 const std::shared_ptr<const Model>& model_named(const ModelTable& models, std::string_view name) {

@@ -12,6 +12,7 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -40,6 +41,8 @@ struct ConfigField {
   std::vector<std::pair<std::string, FieldValue>> words = {};  // what users say instead of the value; empty: the value
   bool of_data = false;                                        // in training the data set says it
   bool shapes = true;                                          // decides which tensors a checkpoint has
+  /// Of a field that older checkpoints lack: what held when they were made. It is not written where it still holds.
+  std::optional<FieldValue> before = {};
   std::function<FieldValue(const std::any&)> get = {};
   std::function<void(std::any&, const FieldValue&)> set = {};  // Errors: kConfig for another type, name or number
 
@@ -96,6 +99,7 @@ struct GraphOptions {
   DType dtype = DType::kF32;
   bool training = true;            // with targets, loss and running statistics; else from running statistics
   std::int64_t norm_replicas = 1;  // norms over this many equal parts of the batch apiece
+  std::int64_t loss_replicas = 1;  // and the loss: the mean of theirs
 };
 
 /// Errors: kConfig for a field out of its limits, a size of another number of axes or below 1, a batch that the

@@ -16,9 +16,9 @@ class ResNet {
  public:
   explicit ResNet(Layers& layers) : l_(layers) {}
 
-  ValueId stem(ValueId x, std::int64_t filters) {
+  ValueId stem(ValueId x, const ResNetConfig& config) {
     const std::string name = "backbone/stem";
-    x = l_.norm_activation(conv(x, name, filters, 7, 2), name);
+    x = l_.norm_activation(conv(x, {name, config.filters, 7, 2, config.frozen_stem}), name);
     return l_.max_pool(x, name + "/pool", 3, 2);
   }
 
@@ -36,30 +36,37 @@ class ResNet {
   }
 
  private:
-  ValueId conv(ValueId x, const std::string& name, std::int64_t filters, std::int64_t kernel, std::int64_t stride) {
-    return l_.conv(x, {.name = name,
-                       .filters = filters,
-                       .kernel = kernel,
-                       .stride = stride,
+  struct Conv {
+    std::string name;
+    std::int64_t filters, kernel, stride;
+    bool frozen = false;
+  };
+
+  ValueId conv(ValueId x, const Conv& c) {
+    return l_.conv(x, {.name = c.name,
+                       .filters = c.filters,
+                       .kernel = c.kernel,
+                       .stride = c.stride,
                        .bias = false,
+                       .frozen = c.frozen,
                        .padding = Padding::kFixed,
                        .kernel_begins = initial::VarianceScaling{1}});
   }
 
   ValueId conv_norm_activation(ValueId x, const std::string& name, std::int64_t filters, std::int64_t kernel,
                                std::int64_t stride) {
-    return l_.norm_activation(conv(x, name, filters, kernel, stride), name);
+    return l_.norm_activation(conv(x, {name, filters, kernel, stride}), name);
   }
 
   /// The last convolution of a block: it begins with gamma 0, so that the block begins as its shortcut.
   ValueId last(ValueId x, const std::string& name, std::int64_t filters, std::int64_t kernel) {
-    return l_.norm_activation(conv(x, name, filters, kernel, 1), name,
+    return l_.norm_activation(conv(x, {name, filters, kernel, 1}), name,
                               {.slope = kNoActivation, .gamma_begins = initial::Constant{0}});
   }
 
   ValueId join(ValueId y, ValueId x, const Block& block, std::int64_t filters) {
     const std::string name = block.name + "/shortcut";
-    if (block.projection) x = l_.norm_activation(conv(x, name, filters, 1, block.stride), name, {.slope = kNoActivation});
+    if (block.projection) x = l_.norm_activation(conv(x, {name, filters, 1, block.stride}), name, {.slope = kNoActivation});
     return l_.activation(l_.add(y, x, block.name + "/sum"), block.name);
   }
 
@@ -74,7 +81,7 @@ std::vector<int> blocks_of(Backbone backbone) {
 
 std::vector<ValueId> resnet(Layers& layers, const ResNetConfig& config, ValueId image) {
   ResNet net(layers);
-  ValueId x = net.stem(image, config.filters);
+  ValueId x = net.stem(image, config);
   std::vector<ValueId> groups;
   for (int blocks : blocks_of(config.backbone)) {
     const auto group = static_cast<int>(groups.size());

@@ -19,6 +19,7 @@ enum class Backbone { kResNet18, kResNet34, kResNet50 };
 struct ResNetConfig {
   Backbone backbone = Backbone::kResNet50;
   std::int64_t filters = 64;  // of the stem and the first group
+  bool frozen_stem = false;   // its convolution stays as it begins
 };
 
 /// The last value of each group, C2 to C5: strides 4, 8, 16, 32; ceil(extent / stride) cells per axis.

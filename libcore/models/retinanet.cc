@@ -15,7 +15,7 @@ constexpr double kAlpha = 0.25, kGamma = 1.5, kDelta = 0.1, kBoxWeight = 50;
 
 using C = RetinaNetConfig;
 
-/// Choosing a variant chooses its usual number of classes; the row of the classes comes later.
+/// Choosing a variant chooses its usual number of classes and what it trains how; their rows come later.
 ConfigField variant_field() {
   ConfigField row = field(&C::variant, {.name = "variant", .help = "detection or legacy: which of the two reference models (anchors, classes, first kernels)",
                                                 .names = {"detection", "legacy"}});
@@ -23,6 +23,9 @@ ConfigField variant_field() {
     set(config, value);
     auto& c = std::any_cast<C&>(config);
     c.classes = 90 + first_class(c);
+    const bool legacy = c.variant == RetinaNetVariant::kLegacy;
+    c.decay = legacy ? Decay::kAllButBackboneNorms : Decay::kKernels;
+    c.frozen = legacy ? Frozen::kStem : Frozen::kNone;
   };
   return row;
 }
@@ -35,7 +38,11 @@ const std::vector<ConfigField>& fields() {
       field(&C::pyramid_filters, {.name = "pyramid_filters", .help = "Filters of the feature pyramid and the heads", .least = 1, .most = 4096}),
       field(&C::channels, {.name = "channels", .help = "Image channels", .least = 1, .most = 65536, .of_data = true}),
       field(&C::classes, {.name = "classes", .help = "Classes, background included (but for {variant} legacy)", .most = 65536, .of_data = true}),
-      norm_momentum_field(&C::norm_momentum)};
+      norm_momentum_field(&C::norm_momentum),
+      field(&C::decay, {.name = "decay_on", .help = "What {weight-decay} applies to: kernels, or all_but_backbone_norms as in the legacy variant, whose default it is",
+                        .names = {"kernels", "all_but_backbone_norms"}, .shapes = false, .before = "kernels"}),
+      field(&C::frozen, {.name = "frozen", .help = "What stays as it begins: none, or stem (the first convolution) as in the legacy variant, whose default it is",
+                         .names = {"none", "stem"}, .shapes = false, .before = "none"})};
   return rows;
 }
 
@@ -84,7 +91,7 @@ LevelValues with_targets(Builder& b, ValueId logits, ValueId boxes, std::int64_t
 }
 
 void add_loss(Builder& b, const std::vector<LevelValues>& levels, const GraphOptions& options) {
-  const DetectionAttrs attrs{.groups = options.norm_replicas,
+  const DetectionAttrs attrs{.groups = options.loss_replicas,
                              .batch = options.batch,
                              .box_weight = kBoxWeight,
                              .alpha = kAlpha,
@@ -127,9 +134,12 @@ Graph build_retinanet(const RetinaNetConfig& config, const GraphOptions& options
   Graph graph;
   Builder b(graph, ops);
   const NormOptions norm{.replicas = options.norm_replicas, .momentum = config.norm_momentum, .epsilon = kEpsilon};
-  Layers layers(b, {.dtype = options.dtype, .training = options.training, .norm = norm});
+  LayerOptions layer_options{.dtype = options.dtype, .training = options.training, .norm = norm};
+  Layers backbone(b, layer_options);  // it has no biases
+  layer_options.biases_decay = layer_options.norms_decay = config.decay == Decay::kAllButBackboneNorms;
+  Layers layers(b, layer_options);
   const ValueId image = b.input("image", {options.dtype, {options.batch, options.size[0], options.size[1], config.channels}}, input::Image{});
-  const std::vector<ValueId> groups = resnet(layers, {.backbone = config.backbone, .filters = config.filters}, image);
+  const std::vector<ValueId> groups = resnet(backbone, {.backbone = config.backbone, .filters = config.filters, .frozen_stem = config.frozen == Frozen::kStem}, image);
   const std::vector<ValueId> pyramid = feature_pyramid(layers, {groups[1], groups[2], groups[3]}, config.pyramid_filters);
 
   const std::int64_t anchors = anchor_options(config).per_cell();

@@ -22,6 +22,12 @@ enum class RetinaNetVariant {
   kLegacy,     // models/official/retinanet: classes without background; aspects 1x1, 1.4x0.7, 0.7x1.4; deviation 0.01
 };
 
+enum class Decay {
+  kKernels,              // as models/official/detection
+  kAllButBackboneNorms,  // as the legacy model: all whose name there lacks "batch_normalization", norms of pyramid and heads included
+};
+enum class Frozen { kNone, kStem };  // kStem: the first convolution, as the legacy model
+
 struct RetinaNetConfig {
   Backbone backbone = Backbone::kResNet50;
   RetinaNetVariant variant = RetinaNetVariant::kDetection;
@@ -30,6 +36,8 @@ struct RetinaNetConfig {
   std::int64_t filters = 64;          // of the stem
   std::int64_t pyramid_filters = 256;
   double norm_momentum = 0.997;       // of the running statistics; a run of a few hundred steps wants less
+  Decay decay = Decay::kKernels;      // what weight decay applies to
+  Frozen frozen = Frozen::kNone;      // what is not trained
 };
 
 /// Inputs "image" (N, H, W, channels) in `dtype` and, in training, per level L of 3 to 7 "class_targets/L" (N, h, w, anchors)

@@ -16,8 +16,11 @@ const std::vector<ConfigField>& fields() {
                         .words = {{"relu", 0.0}, {"leaky_relu", 0.01}}}),
       field(&C::deconvolution, {.name = "deconvolution", .help = "deconvolution, or nearest up-sampling", .option = "up",
                                 .words = {{"deconvolution", true}, {"nearest", false}}}),
-      field(&C::loss, {.name = "loss", .help = "dice_ce, cross_entropy or adaptive_dice32",
-                       .names = {std::begin(kLossNames), std::end(kLossNames)}, .shapes = false})};
+      field(&C::loss, {.name = "loss",
+                       .help = "dice_ce, cross_entropy, adaptive_dice32, or of each sample dice, generalized_dice, hamming, jaccard or tversky",
+                       .names = {std::begin(kLossNames), std::end(kLossNames)}, .shapes = false}),
+      field(&C::pool, {.name = "pool", .help = "same, or valid: pooling drops the last plane of an odd extent",
+                       .names = {"same", "valid"}, .shapes = false, .before = "same"})};
   return rows;
 }
 
@@ -25,12 +28,27 @@ ValueId block(Layers& layers, const std::vector<ValueId>& x, const std::string& 
   return layers.norm_activation(layers.conv(x, {.name = name, .filters = filters}), name);
 }
 
+/// Nearest up-sampling repeats planes and has none for one that a pool dropped.
+void require_poolable(const UNetConfig& config, const Dims& size) {
+  for (std::int64_t extent : size)
+    for (int d = 1; d < config.depth && config.pool == Pooling::kValid; ++d, extent /= 2) {
+      if (extent < 2)
+        throw Error(ErrorKind::kConfig, "[unet] the size " + to_string(size) + " is too small to be pooled (valid) over " +
+                                            std::to_string(config.depth) + " levels; give a larger size or a smaller {depth}");
+      if (extent % 2 != 0 && !config.deconvolution)
+        throw Error(ErrorKind::kConfig, "[unet] the size " + to_string(size) + " is odd on level " + std::to_string(d) +
+                                            ": nearest up-sampling cannot make the plane again that {pool} valid drops; "
+                                            "use {up} deconvolution, {pool} same, or a multiple of " +
+                                            std::to_string(std::int64_t{1} << (config.depth - 1)));
+    }
+}
+
 ValueId network(Builder& b, Layers& layers, const UNetConfig& config, ValueId x) {
   std::vector<ValueId> skips;
   for (int d = 0; d < config.depth; ++d) {
     const std::string level = "encoder" + std::to_string(d);
     const std::int64_t filters = config.base_filters << d;
-    if (d > 0) x = layers.max_pool(x, level + "/pool");
+    if (d > 0) x = layers.max_pool(x, level + "/pool", 2, 2, config.pool == Pooling::kValid ? Padding::kValid : Padding::kSame);
     x = block(layers, {x}, level + "/conv0", filters);
     x = block(layers, {x}, level + "/conv1", 2 * filters);
     skips.push_back(x);
@@ -50,6 +68,7 @@ ValueId network(Builder& b, Layers& layers, const UNetConfig& config, ValueId x)
 
 Graph build_unet(const UNetConfig& config, const GraphOptions& options, const OpTable& ops) {
   check_graph("unet", fields(), config, options, 2, 3);
+  require_poolable(config, options.size);
   Graph graph;
   Builder b(graph, ops);
   Shape image{options.batch};
@@ -65,7 +84,10 @@ Graph build_unet(const UNetConfig& config, const GraphOptions& options, const Op
   graph.outputs["logits"] = logits;
   if (!options.training) return graph;
   const ValueId y = b.input("labels", {DType::kI32, labels}, input::Labels{.classes = config.classes});
-  const SegmentationAttrs attrs{.loss = config.loss, .batch = options.batch, .dtype = options.dtype};
+  const SegmentationAttrs attrs{.loss = config.loss,
+                                .groups = is_per_sample(config.loss) ? options.batch : options.loss_replicas,
+                                .batch = options.batch,
+                                .dtype = options.dtype};
   const ValueId sums = b.op("segmentation_sums", {logits, y}, attrs, "loss/sums");
   graph.outputs["loss"] = b.op("segmentation_loss", {sums, logits, y}, attrs, "loss");
   return graph;

@@ -12,6 +12,8 @@
 
 namespace voxshard {
 
+enum class Pooling { kSame, kValid };
+
 struct UNetConfig {
   std::int64_t base_filters = 32;
   int depth = 4;
@@ -21,6 +23,7 @@ struct UNetConfig {
   double slope = 0;            // 0: ReLU, > 0: leaky ReLU
   bool deconvolution = true;   // false: nearest up-sampling
   LossKind loss = LossKind::kDiceCE;
+  Pooling pool = Pooling::kSame;
 };
 
 /// Inputs "image" (N, ..., channels) in `dtype` and, in training, "labels" (N, ..., 1) i32; outputs "logits" (f32) and

@@ -1,5 +1,7 @@
 #include "libcore/train/optimizer.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "libcore/kernels/optimizer.h"
@@ -9,11 +11,77 @@ namespace {
 
 constexpr std::int64_t kChunk = 1 << 16;  // elements per task: fixed, so that sums do not depend on the workers
 
-std::vector<std::string> slot_names(const OptimizerOptions& options) {
-  if (options.kind == OptimizerKind::kAdam) return {"m", "v"};
-  if (options.momentum != 0) return {"momentum"};
-  return {};
+/// What a step of any optimizer asks besides the elements.
+struct StepNumbers {
+  const OptimizerOptions& options;
+  std::int64_t step;  // from 0
+  float rate, scale, decay;
+};
+
+/// A tensor of its parameter's size that is kept from step to step.
+struct Slot {
+  const char* name;
+  float begins = 0;
+};
+
+using Elements = std::span<float>;
+
+/// An optimizer. A slot that only momentum needs comes last and is not kept where there is none.
+struct Row {
+  std::vector<Slot> slots;
+  bool last_is_momentum;
+  void (*step)(const StepNumbers& at, std::span<const float> g, Elements w, std::span<const Elements> slots);
+};
+
+void sgd(const StepNumbers& at, std::span<const float> g, Elements w, std::span<const Elements> slots) {
+  const auto momentum = static_cast<float>(at.options.momentum);
+  fast::optimizer.sgd(g, w, slots.empty() ? Elements() : slots[0],
+                      {at.rate, at.scale, at.decay, momentum, at.options.nesterov});
 }
+
+void adam(const StepNumbers& at, std::span<const float> g, Elements w, std::span<const Elements> slots) {
+  const OptimizerOptions& o = at.options;
+  const auto rest = [&](double beta) { return 1 - std::pow(beta, static_cast<double>(at.step + 1)); };
+  fast::optimizer.adam(g, w, slots[0], slots[1],
+                       {.rate = at.rate,
+                        .scale = at.scale,
+                        .decay = at.decay,
+                        .beta1 = static_cast<float>(o.beta1),
+                        .beta2 = static_cast<float>(o.beta2),
+                        .epsilon = static_cast<float>(o.epsilon),
+                        .corrected = static_cast<float>(at.rate * std::sqrt(rest(o.beta2)) / rest(o.beta1))});
+}
+
+void adadelta(const StepNumbers& at, std::span<const float> g, Elements w, std::span<const Elements> slots) {
+  fast::optimizer.adadelta(g, w, slots[0], slots[1], {at.rate, at.scale, at.decay, 0.95F, 1e-8F});
+}
+
+void adagrad(const StepNumbers& at, std::span<const float> g, Elements w, std::span<const Elements> slots) {
+  fast::optimizer.adagrad(g, w, slots[0], {at.rate, at.scale, at.decay});
+}
+
+void rmsprop(const StepNumbers& at, std::span<const float> g, Elements w, std::span<const Elements> slots) {
+  const auto momentum = static_cast<float>(at.options.momentum);
+  fast::optimizer.rmsprop(g, w, slots[0], slots.size() > 1 ? slots[1] : Elements(),
+                          {at.rate, at.scale, at.decay, 0.9F, momentum, 1e-10F});
+}
+
+/// By OptimizerKind.
+const Row& row_of(OptimizerKind kind) {
+  static const std::array<Row, std::size(kOptimizerNames)> kRows = {
+      Row{{{"momentum"}}, true, sgd}, Row{{{"m"}, {"v"}}, false, adam}, Row{{{"square"}, {"update"}}, false, adadelta},
+      Row{{{"square", 0.1F}}, false, adagrad}, Row{{{"square", 1.0F}, {"momentum"}}, true, rmsprop}};
+  return kRows[static_cast<std::size_t>(kind)];
+}
+
+std::vector<Slot> slots_of(const OptimizerOptions& options) {
+  const Row& row = row_of(options.kind);
+  std::vector<Slot> slots = row.slots;
+  if (row.last_is_momentum && options.momentum == 0) slots.pop_back();
+  return slots;
+}
+
+bool is_trained(const Node& node) { return node.role == Role::kParameter && !node.parameter.frozen; }
 
 struct Piece {
   const std::string* name;
@@ -52,18 +120,22 @@ double learning_rate_at(const OptimizerOptions& options, std::int64_t step, std:
 
 Optimizer::Optimizer(OptimizerOptions options, const Graph& graph) : options_(options) {
   for (const Node& node : graph.nodes()) {
-    if (node.role != Role::kParameter) continue;
+    if (!is_trained(node)) continue;
     if (node.parameter.decays) decays_.insert(node.name);
-    for (const auto& slot : slot_names(options)) state_.emplace(slot + "/" + node.name, Tensor(DType::kF32, node.type.shape));
+    for (const Slot& slot : slots_of(options)) {
+      Tensor tensor(DType::kF32, node.type.shape);
+      std::fill_n(tensor.as<float>(), tensor.count(), slot.begins);
+      state_.emplace(slot.name + ("/" + node.name), std::move(tensor));
+    }
   }
 }
 
-std::int64_t Optimizer::slots(const OptimizerOptions& options) { return static_cast<std::int64_t>(slot_names(options).size()); }
+std::int64_t Optimizer::slots(const OptimizerOptions& options) { return static_cast<std::int64_t>(slots_of(options).size()); }
 
 std::int64_t Optimizer::state_bytes(const OptimizerOptions& options, const Graph& graph) {
   std::int64_t bytes = 0;
   for (const Node& node : graph.nodes())
-    if (node.role == Role::kParameter) bytes += slots(options) * node.type.bytes();
+    if (is_trained(node)) bytes += slots(options) * node.type.bytes();
   return bytes;
 }
 
@@ -84,31 +156,16 @@ void Optimizer::update(WorkerPool& pool, Parameters& parameters, const Gradients
   const auto rate = static_cast<float>(learning_rate_at(options_, step, total));
   const bool clips = options_.clip_norm > 0 && norm > options_.clip_norm;
   const float scale = clips ? static_cast<float>(options_.clip_norm / norm) : 1.0F;
-  const auto correct = [&](double beta) { return static_cast<float>(1 / (1 - std::pow(beta, static_cast<double>(step + 1)))); };
-  const SgdStep sgd{
-      .rate = rate, .scale = scale, .momentum = static_cast<float>(options_.momentum), .nesterov = options_.nesterov};
-  const AdamStep adam{.rate = rate,
-                      .scale = scale,
-                      .beta1 = static_cast<float>(options_.beta1),
-                      .beta2 = static_cast<float>(options_.beta2),
-                      .epsilon = static_cast<float>(options_.epsilon),
-                      .correct1 = correct(options_.beta1),
-                      .correct2 = correct(options_.beta2)};
+  const Row& row = row_of(options_.kind);
+  const std::vector<Slot> kept = slots_of(options_);
   const auto list = pieces(gradients);
   pool.run(static_cast<std::int64_t>(list.size()), [&](std::int64_t task, int) {
     const Piece& piece = list[static_cast<std::size_t>(task)];
-    const auto g = piece.of(gradients.at(*piece.name).as<const float>());
-    const auto w = piece.of(parameters.at(*piece.name).as<float>());
-    const auto slot = [&](const char* name) {
-      const auto it = state_.find(name + ("/" + *piece.name));
-      return it == state_.end() ? std::span<float>() : piece.of(it->second.as<float>());
-    };
+    std::vector<Elements> slots;
+    for (const Slot& slot : kept) slots.push_back(piece.of(state_.at(slot.name + ("/" + *piece.name)).as<float>()));
     const float decay = decays_.contains(*piece.name) ? static_cast<float>(options_.weight_decay) : 0.0F;
-    auto with_decay = [&](auto values) { return values.decay = decay, values; };
-    if (options_.kind == OptimizerKind::kAdam)
-      fast::optimizer.adam(g, w, slot("m"), slot("v"), with_decay(adam));
-    else
-      fast::optimizer.sgd(g, w, slot("momentum"), with_decay(sgd));
+    row.step({options_, step, rate, scale, decay}, piece.of(gradients.at(*piece.name).as<const float>()),
+             piece.of(parameters.at(*piece.name).as<float>()), slots);
   });
 }
 

@@ -1,4 +1,5 @@
-// SGD with momentum and Adam on f32 master weights, learning-rate schedules, weight decay and clipping by global norm.
+// The optimizers of the reference models on f32 master weights (a table in optimizer.cc), learning-rate schedules, weight
+// decay and clipping by global norm. Formulas and first values of slots are those of TensorFlow 1 (tf.train).
 //
 //   Optimizer opt({.kind = OptimizerKind::kAdam, .learning_rate = 1e-3}, graph);
 //   opt.update(pool, parameters, gradients, step, total_steps);
@@ -10,18 +11,19 @@
 
 namespace voxshard {
 
-enum class OptimizerKind { kSgd, kAdam };
+enum class OptimizerKind { kSgd, kAdam, kAdadelta, kAdagrad, kRmsprop };
+inline constexpr const char* kOptimizerNames[] = {"sgd", "adam", "adadelta", "adagrad", "rmsprop"};
 enum class ScheduleKind { kConstant, kPolynomial, kExponential, kSteps };
 
 struct OptimizerOptions {
   OptimizerKind kind = OptimizerKind::kAdam;
   double learning_rate = 1e-3;
-  double momentum = 0.9;       // SGD
+  double momentum = 0.9;       // SGD, RMSProp (as unet_model.py of tensorflow/tpu has it)
   bool nesterov = false;       // SGD
   double beta1 = 0.9;          // Adam (Kingma and Ba 2015)
   double beta2 = 0.999;
-  double epsilon = 1e-8;
-  double weight_decay = 0;     // on what decays: added to the gradient (SGD), decoupled (Adam; Loshchilov and Hutter 2019)
+  double epsilon = 1e-8;       // beside the root of what is not corrected
+  double weight_decay = 0;     // on what decays: added to the gradient; decoupled for Adam (Loshchilov and Hutter 2019)
   double clip_norm = 0;        // global L2 norm of all gradients; 0: no clipping
   ScheduleKind schedule = ScheduleKind::kConstant;
   double power = 0.9;          // polynomial: (1 - step / total)^power

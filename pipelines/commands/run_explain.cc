@@ -1,12 +1,49 @@
 #include "pipelines/commands/run_explain.h"
 
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
 #include "libcore/graph/text.h"
 #include "libcore/ops/op_table.h"
 #include "libcore/partition/text.h"
 
 namespace voxshard {
+namespace {
+
+/// "norms: sums over 16 cores and 4 of 32 samples": the first of these ops in the graph; empty where there is none.
+std::string sums_text(const Graph& graph, const char* what, const std::vector<std::string>& ops, const Mesh& mesh) {
+  for (const Node& node : graph.nodes()) {
+    if (std::ranges::count(ops, node.op) == 0) continue;
+    const auto [groups, batch] = std::visit(
+        []<class Attrs>(const Attrs& a) -> std::pair<std::int64_t, std::int64_t> {
+          if constexpr (requires { a.groups, a.batch; }) return {a.groups, a.batch};
+          return {1, 1};
+        },
+        node.attrs);
+    const std::int64_t cores = groups % mesh.replicas == 0 ? mesh.cores_per_replica() : mesh.cores();
+    return std::string(what) + ": sums over " + std::to_string(cores) + " of " + std::to_string(mesh.cores()) + " cores and " +
+           std::to_string(batch / groups) + " of " + std::to_string(batch) + " samples\n";
+  }
+  return {};
+}
+
+/// What is explained, one field a line, with its defaults; then what norms and losses see.
+std::string config_text(const ModelSpec& spec, const Shape& extents) {
+  nlohmann::ordered_json json = to_json(spec);
+  for (const ConfigField& row : spec.model->fields)  // also what checkpoints leave out
+    std::visit([&](const auto& value) { json[row.name] = value; }, row.get(spec.config));
+  json["loss_scope"] = spec.loss_over_replica ? "replica" : "all";
+  std::string text;
+  for (const auto& [name, value] : json.items()) text += name + " = " + value.dump() + "\n";
+  const Graph graph = build_graph(spec, extents, Phase::kTrain, spec.precision);
+  return text + "batch = " + std::to_string(extents[0]) + "\n" + sums_text(graph, "norms", {"moment_sums"}, spec.cut.mesh) +
+         sums_text(graph, "loss", {"segmentation_sums", "detection_sums"}, spec.cut.mesh);
+}
+
+}  // namespace
 
 std::string run_explain(const ModelSpec& spec, const Shape& extents, const std::string& stage) {
+  if (stage == "config") return config_text(spec, extents);
   if (stage == "graph") return to_text(build_graph(spec, extents, Phase::kPredict, spec.precision));
   Graph step = step_graph(build_graph(spec, extents, Phase::kTrain, spec.precision), op_table(), spec.cut.recompute);
   if (stage == "grad") return to_text(step);
@@ -16,7 +53,7 @@ std::string run_explain(const ModelSpec& spec, const Shape& extents, const std::
     const Executable executable = make_verified(std::move(lowered), op_table(), {});
     return to_text(executable.program, executable.memory);
   }
-  throw Error(ErrorKind::kConfig, "[explain] the stage \"" + stage + "\" is not known; expected graph, grad, program, memory");
+  throw Error(ErrorKind::kConfig, "[explain] the stage \"" + stage + "\" is not known; expected config, graph, grad, program, memory");
 }
 
 }  // namespace voxshard

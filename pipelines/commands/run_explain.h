@@ -7,7 +7,7 @@
 
 namespace voxshard {
 
-/// `stage`: "graph" (forward), "grad" (with gradients), "program" (instructions of the partition), "memory" (arenas).
+/// `stage`: "config" (the model and its cut, field by field), "graph" (forward), "grad" (with gradients), "program" (instructions of the partition), "memory" (arenas).
 /// Errors: kConfig for another name.
 std::string run_explain(const ModelSpec& spec, const Shape& extents, const std::string& stage);
 

@@ -75,7 +75,7 @@ std::int64_t steps_of(const nlohmann::json& training) {
 Json training_json(const TrainOptions& o, const TrainingTask& task) {
   Json json = {{"steps", o.steps},
                {"batch", o.batch},
-               {"optimizer", o.optimizer.kind == OptimizerKind::kAdam ? "adam" : "sgd"},
+               {"optimizer", kOptimizerNames[static_cast<std::size_t>(o.optimizer.kind)]},
                {"learning_rate", o.optimizer.learning_rate},
                {"momentum", o.optimizer.momentum},
                {"nesterov", o.optimizer.nesterov},

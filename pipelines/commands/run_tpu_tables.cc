@@ -17,7 +17,7 @@ using Json = nlohmann::ordered_json;
 
 /// The reference U-Net of the published configurations: base 32, batch norm per replica, adaptive Dice, bf16.
 ModelSpec unet3d(std::int64_t replicas, const Dims& partition) {
-  ModelSpec spec{.norm_over_replica = true, .cut = {.mesh = {replicas, partition}}};
+  ModelSpec spec{.norm_over_replica = true, .loss_over_replica = true, .cut = {.mesh = {replicas, partition}}};
   spec.as<UNetConfig>() = {.base_filters = 32, .depth = 4, .channels = 1, .classes = 3, .norm = NormKind::kBatch, .loss = LossKind::kAdaptiveDice32};
   return spec;
 }
@@ -25,7 +25,7 @@ ModelSpec unet3d(std::int64_t replicas, const Dims& partition) {
 /// The reference RetinaNet: ResNet-50, 91 classes, batch norm per replica, bf16.
 ModelSpec retinanet(std::int64_t replicas, const Dims& partition) {
   ModelSpec spec = retinanet_spec({});
-  spec.cut.mesh = {replicas, partition}, spec.norm_over_replica = true;
+  spec.cut.mesh = {replicas, partition}, spec.norm_over_replica = spec.loss_over_replica = true;
   return spec;
 }
 

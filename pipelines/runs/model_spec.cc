@@ -37,12 +37,17 @@ void ModelSpec::set(std::string_view name, const FieldValue& value) {
 
 Graph build_graph(const ModelSpec& spec, const Shape& extents, Phase phase, DType dtype) {
   const bool training = phase == Phase::kTrain;
-  const std::int64_t norm_replicas = spec.norm_over_replica && training ? spec.cut.mesh.replicas : 1;
+  const auto parts = [&](bool over_replica) { return over_replica && training ? spec.cut.mesh.replicas : 1; };
   Dims size;
   for (int a = 1; a < extents.rank(); ++a) size.push_back(extents[a]);
-  return spec.model->build(
-      spec.config, {.batch = extents[0], .size = size, .dtype = dtype, .training = training, .norm_replicas = norm_replicas},
-      op_table());
+  return spec.model->build(spec.config,
+                           {.batch = extents[0],
+                            .size = size,
+                            .dtype = dtype,
+                            .training = training,
+                            .norm_replicas = parts(spec.norm_over_replica),
+                            .loss_replicas = parts(spec.loss_over_replica)},
+                           op_table());
 }
 
 Session::Lower lowering_of(const ModelSpec& spec, const Budget& budget, const Target& target) {

@@ -24,6 +24,7 @@ struct ModelSpec {
   std::any config = model->config;  // a value of its fields
   DType precision = DType::kBF16;   // of activations and products; sums and weights are f32 or wider
   bool norm_over_replica = false;   // batch norm per replica instead of over the whole batch
+  bool loss_over_replica = false;   // and the loss: the mean of theirs
   Cut cut = {.mesh = {.partition = {1, 1, 1, 1, 1}}};
 
   int spatial_axes() const { return model->spatial_axes; }

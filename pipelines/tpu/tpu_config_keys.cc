@@ -175,7 +175,9 @@ class Translation {
     if (batch) put("norm", yes_or_no("use_batch_norm", *batch) ? "batch" : "none");
     if (const auto format = take("data_format"); format && *format != "channels_last")
       throw key_error("data_format", *format, "channels_last: axes are N D H W C");
-    if (out_.values.contains("optimizer") && out_.values["optimizer"] == "momentum") out_.values["optimizer"] = "sgd";
+    if (!out_.values.contains("optimizer")) return;
+    if (out_.values["optimizer"] == "sgd" && out_.of_reference) put("momentum", 0);  // tf.train.GradientDescentOptimizer
+    if (out_.values["optimizer"] == "momentum") out_.values["optimizer"] = "sgd";
   }
 
   /// unet_main.py: an epoch is train_item_count // train_batch_size steps, and the rate decays once per epoch.

@@ -55,6 +55,29 @@ TEST(ModelArgs, NothingGivenIsTheUsualModel) {
   EXPECT_EQ(spec_of(model_table(), {"--activation=leaky_relu", "--up=nearest"}).as<UNetConfig>().slope, 0.01);
 }
 
+TEST(ModelArgs, ATpuConfigKeepsNormsAndLossesWithinAReplicaUnlessToldOtherwise) {
+  const auto scopes = [](const std::vector<std::string>& words) {
+    const ModelSpec spec = model_spec(parsed(model_table(), words), 4);
+    return std::pair(spec.norm_over_replica, spec.loss_over_replica);
+  };
+  EXPECT_EQ(scopes({"--replicas=2"}), std::pair(false, false));
+  EXPECT_EQ(scopes({"--num_shards=2"}), std::pair(true, true));
+  EXPECT_EQ(scopes({"--num_cores_per_replica=2", "--input_partition_dims=[[1,2,1,1,1],None]", "--cores=4"}), std::pair(true, true));
+  EXPECT_EQ(scopes({"--num_shards=2", "--norm-scope=all"}), std::pair(false, false));
+  EXPECT_EQ(scopes({"--num_shards=2", "--loss-scope=all"}), std::pair(true, false));
+  EXPECT_EQ(scopes({"--replicas=2", "--norm-scope=replica"}), std::pair(true, true));
+  EXPECT_EQ(scopes({"--replicas=2", "--loss-scope=replica"}), std::pair(false, true));
+}
+
+TEST(ModelArgs, TheLegacyVariantDecaysAndFreezesAsTheOriginalUnlessToldOtherwise) {
+  const auto config = [](const std::vector<std::string>& words) { return spec_of(model_table(), words).as<RetinaNetConfig>(); };
+  EXPECT_EQ(config({"--model=retinanet"}).frozen, Frozen::kNone);
+  EXPECT_EQ(config({"--model=retinanet", "--variant=legacy"}).frozen, Frozen::kStem);
+  EXPECT_EQ(config({"--model=retinanet", "--variant=legacy"}).decay, Decay::kAllButBackboneNorms);
+  EXPECT_EQ(config({"--frozen=none", "--decay-on=kernels", "--model=retinanet", "--variant=legacy"}).frozen, Frozen::kNone);
+  EXPECT_EQ(config({"--frozen=none", "--decay-on=kernels", "--model=retinanet", "--variant=legacy"}).decay, Decay::kKernels);
+}
+
 TEST(ModelArgs, AnOptionOfAnotherModelIsRefusedEvenWithItsUsualValue) {
   const auto refused = [](const std::vector<std::string>& words, const std::string& text) {
     try {

@@ -125,7 +125,7 @@ TEST_F(TrainedCli, WrongNumbersExitWithFive) {
   expect_refusal(bench + "--size 8x8x8 --memory lots", 5, "config", "lots");
   expect_refusal(bench + "--size 8x8x8 --memory 0.2", 5, "config", "0.2");
   expect_refusal("explain --stage dream --size 8x8x8" + std::string(kModel), 5, "config",
-                 "expected graph, grad, program, memory");
+                 "expected config, graph, grad, program, memory");
 }
 
 TEST_F(TrainedCli, UnwritableOutputsExitWithSix) {

@@ -48,6 +48,23 @@ TEST_F(ResumeCli, WhatContradictsTheRunIsRefusedByName) {
       << "what agrees is no contradiction";
 }
 
+TEST_F(ResumeCli, ARunOfBeforeReplicasHadLossesOfTheirOwnGoesOnAsItBegan) {
+  Folder folder("resume_scopes");
+  ASSERT_EQ(run_voxshard(train(folder / "whole", "--steps 4 --batch 2 --num_shards 2 --norm-scope all --loss adaptive_dice32")).exit_code, 0);
+  ASSERT_EQ(run_voxshard(train(folder / "run", "--steps 2 --batch 2 --num_shards 2 --norm-scope all --loss adaptive_dice32")).exit_code, 0);
+  auto json = nlohmann::json::parse(file_text(folder / "run/run.json"));
+  EXPECT_FALSE(json.at("model").contains("loss_scope")) << "as an older version would have written it";
+  json.at("options").erase("norm-scope");
+  folder.write("run/run.json", json.dump());
+  const CommandResult grown = run_voxshard("train --resume " + (folder / "run") + " --steps 4");
+  ASSERT_EQ(grown.exit_code, 0) << grown.err;
+  EXPECT_TRUE(file_text(last(folder / "run")) == file_text(last(folder / "whole")));
+  ASSERT_EQ(run_voxshard(train(folder / "now", "--steps 2 --batch 2 --num_shards 2")).exit_code, 0);
+  const auto model = nlohmann::json::parse(file_text(folder / "now/run.json")).at("model");
+  EXPECT_EQ(model.at("norm_scope"), "replica");
+  EXPECT_EQ(model.at("loss_scope"), "replica");
+}
+
 TEST_F(ResumeCli, APlannedCutAndARelativePathHoldWhereverTheRunGoesOn) {
   Folder folder("resume_auto");
   const std::string command =

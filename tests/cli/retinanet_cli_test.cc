@@ -42,9 +42,9 @@ TEST(RetinaNetCli, BenchExplainAndPlanKnowTheModel) {
 TEST(RetinaNetCli, TheReferenceConfigIsUnderstood) {
   const std::string config = " --config " VOXSHARD_SOURCE_DIR "/data/configs/retinanet_r50.toml ";
   expect_refusal("train /nowhere -o " + (Folder("reference") / "run") + config, 3, "input", "/nowhere");
-  const CommandResult r = run_voxshard("explain --stage graph --size 32x32 --batch 1" + config);
+  const CommandResult r = run_voxshard("explain --stage graph --size 32x32 --batch 8" + config);
   EXPECT_EQ(r.exit_code, 0) << r.err;
-  EXPECT_THAT(r.out, testing::HasSubstr("f32[1x4x4x819]")) << "9 anchors x 91 classes";
+  EXPECT_THAT(r.out, testing::HasSubstr("f32[8x4x4x819]")) << "9 anchors x 91 classes";
 }
 
 TEST(RetinaNetCli, AConfigFileWithAFieldOfAnotherModelIsRefused) {

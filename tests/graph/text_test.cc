@@ -130,7 +130,7 @@ Graph random_graph(std::uint64_t seed) {
         Shape weights = Dims::filled(spatial, 3);
         weights.push_back(shape.back());
         weights.push_back(1 + below(5));
-        const ValueId w = b.parameter(name + "/kernel", {dtype, weights}, {.begins = begins(), .decays = below(2) == 0});
+        const ValueId w = b.parameter(name + "/kernel", {dtype, weights}, {.begins = begins(), .decays = below(2) == 0, .frozen = below(4) == 0});
         x = b.op("conv", {x, w}, ConvAttrs{.window = window(3, 1 + below(2)), .dtype = dtype}, name);
         break;
       }
@@ -169,7 +169,7 @@ Graph random_graph(std::uint64_t seed) {
   Shape labels = b.type(x).shape;
   labels[labels.rank() - 1] = 1;
   const ValueId y = b.input("labels", {DType::kI32, labels});
-  const SegmentationAttrs loss{.loss = static_cast<LossKind>(below(3)), .batch = labels[0], .dtype = dtype};
+  const SegmentationAttrs loss{.loss = kLosses[below(std::size(kLosses))], .batch = labels[0], .dtype = dtype};
   const ValueId sums = b.op("segmentation_sums", {x, y}, loss, "loss/sums");
   graph.outputs["loss"] = b.op("segmentation_loss", {sums, x, y}, loss, "loss");
   differentiate(b, graph.outputs["loss"]);

@@ -9,7 +9,6 @@ namespace {
 using namespace test;
 
 const std::uint64_t kSeed = printed_seed("kernels/loss", 31);
-constexpr LossKind kKinds[] = {LossKind::kCrossEntropy, LossKind::kAdaptiveDice32, LossKind::kDiceCE};
 
 struct Scene {
   Place logits, labels;
@@ -50,11 +49,22 @@ TEST(Loss, EqualLogitsByHand) {
     spec.kind = LossKind::kAdaptiveDice32;  // both dice are 1/2
     (fast ? fast::segmentation.loss : reference::segmentation.loss)(sums.view(), loss.view(), spec);
     EXPECT_NEAR(loss.as<double>()[0], 1 - std::exp(-0.5) * 0.5 / std::exp(-1.0), 1e-6);
+    // I = 1/2 of 1 per class, of two voxels half is right
+    const std::pair<LossKind, double> half[] = {{LossKind::kDice, 0.5},
+                                                {LossKind::kGeneralizedDice, 0.5},
+                                                {LossKind::kHamming, 0.5},
+                                                {LossKind::kJaccard, 1 - 1.0 / 3},
+                                                {LossKind::kTversky, 2 - 2 * 0.5 / (0.5 + 0.3 * 0.5 + 0.7 * 0.5)}};
+    for (const auto& [kind, expected_loss] : half) {
+      spec.kind = kind;
+      (fast ? fast::segmentation.loss : reference::segmentation.loss)(sums.view(), loss.view(), spec);
+      EXPECT_NEAR(loss.as<double>()[0], expected_loss, 1e-6) << kLossNames[static_cast<std::size_t>(kind)];
+    }
   }
 }
 
 TEST(Loss, GradientsOfAllKindsMatchCentralDifferences) {
-  for (LossKind kind : kKinds)
+  for (LossKind kind : kLosses)
     for (std::int64_t groups : {1, 2}) {
       Scene s(kind, DType::kF64, {2, 2, 3, 4, 3}, groups);
       Place grad = place(DType::kF64, s.logits.view.box);
@@ -66,7 +76,7 @@ TEST(Loss, GradientsOfAllKindsMatchCentralDifferences) {
 }
 
 TEST(Loss, FastEqualsReference) {
-  for (LossKind kind : kKinds)
+  for (LossKind kind : kLosses)
     for (std::int64_t classes : {1, 2, 3, 4, 8, 21})
       for (std::int64_t width : {1, 63, 64, 65})
         for (DType type : {DType::kF32, DType::kBF16})
@@ -105,12 +115,14 @@ TEST(Loss, LargeLogitsStayFinite) {
 }
 
 TEST(Loss, AGroupWithoutVoxelsHasNoGradient) {
-  Scene s(LossKind::kDiceCE, DType::kF32, {1, 1, 2, 7, 3}, 1);
-  fill(s.labels.view, [](const Dims&) { return -1.0; });
-  EXPECT_TRUE(std::isfinite(s.reference_loss()));
-  Place grad = random(DType::kF32, s.logits.view.box, kSeed), zero = place(DType::kF32, s.logits.view.box);
-  fast::segmentation.grad(s.logits.view, s.labels.view, s.sums.view(), grad.view, s.spec);
-  expect_same_bits(zero.view, grad.view, "gradient");
+  for (LossKind kind : kLosses) {
+    Scene s(kind, DType::kF32, {1, 1, 2, 7, 3}, 1);
+    fill(s.labels.view, [](const Dims&) { return -1.0; });
+    EXPECT_TRUE(std::isfinite(s.reference_loss()));
+    Place grad = random(DType::kF32, s.logits.view.box, kSeed), zero = place(DType::kF32, s.logits.view.box);
+    fast::segmentation.grad(s.logits.view, s.labels.view, s.sums.view(), grad.view, s.spec);
+    expect_same_bits(zero.view, grad.view, "gradient");
+  }
 }
 
 }  // namespace

@@ -40,27 +40,55 @@ TEST(OptimizerKernels, SgdOfBothSetsAgrees) {
       }
 }
 
-TEST(OptimizerKernels, AdamOfBothSetsAgrees) {
+/// Three steps of an optimizer with two slots; `step` is called with the kernels, the gradient, the weights and both.
+template <class Step>
+void expect_both_sets_agree(float slots_begin, const Step& step) {
   for (const std::size_t size : kSizes) {
-    Numbers w = numbers(size, 0), m(size, 0.0F), v(size, 0.0F), slow_w = w, slow_m = m, slow_v = v;
+    Numbers w = numbers(size, 0), m(size, slots_begin), v(size, slots_begin), slow_w = w, slow_m = m, slow_v = v;
     for (int i = 0; i < 3; ++i) {
       const Numbers g = numbers(size, static_cast<float>(i));
-      const auto correct = [i](double beta) { return static_cast<float>(1 / (1 - std::pow(beta, i + 1))); };
-      const AdamStep step{.rate = 0.01F,
-                          .scale = 0.5F,
-                          .decay = 0.01F,
-                          .beta1 = 0.9F,
-                          .beta2 = 0.999F,
-                          .epsilon = 1e-3F,
-                          .correct1 = correct(0.9),
-                          .correct2 = correct(0.999)};
-      fast::optimizer.adam(g, w, m, v, step);
-      reference::optimizer.adam(g, slow_w, slow_m, slow_v, step);
+      step(fast::optimizer, i, g, w, m, v);
+      step(reference::optimizer, i, g, slow_w, slow_m, slow_v);
     }
     expect_near(w, slow_w);
     expect_near(m, slow_m);
     expect_near(v, slow_v);
   }
+}
+
+TEST(OptimizerKernels, AdamOfBothSetsAgrees) {
+  expect_both_sets_agree(0, [](const OptimizerKernels& k, int i, const Numbers& g, Numbers& w, Numbers& m, Numbers& v) {
+    const auto rest = [i](double beta) { return 1 - std::pow(beta, i + 1); };
+    k.adam(g, w, m, v,
+           {.rate = 0.01F,
+            .scale = 0.5F,
+            .decay = 0.01F,
+            .beta1 = 0.9F,
+            .beta2 = 0.999F,
+            .epsilon = 1e-3F,
+            .corrected = static_cast<float>(0.01 * std::sqrt(rest(0.999)) / rest(0.9))});
+  });
+}
+
+TEST(OptimizerKernels, AdadeltaOfBothSetsAgrees) {
+  expect_both_sets_agree(0, [](const OptimizerKernels& k, int, const Numbers& g, Numbers& w, Numbers& m, Numbers& v) {
+    k.adadelta(g, w, m, v, {.rate = 0.5F, .scale = 0.5F, .decay = 0.01F, .rho = 0.95F, .epsilon = 1e-4F});
+  });
+}
+
+TEST(OptimizerKernels, AdagradOfBothSetsAgrees) {
+  expect_both_sets_agree(0.1F, [](const OptimizerKernels& k, int, const Numbers& g, Numbers& w, Numbers& m, Numbers&) {
+    k.adagrad(g, w, m, {.rate = 0.1F, .scale = 0.5F, .decay = 0.01F});
+  });
+}
+
+TEST(OptimizerKernels, RmspropOfBothSetsAgrees) {
+  for (const bool momentum : {false, true})
+    expect_both_sets_agree(1, [=](const OptimizerKernels& k, int, const Numbers& g, Numbers& w, Numbers& m, Numbers& v) {
+      const std::span<float> u = momentum ? std::span<float>(v) : std::span<float>();
+      k.rmsprop(g, w, m, u,
+                {.rate = 0.1F, .scale = 0.5F, .decay = 0.01F, .rho = 0.9F, .momentum = 0.9F, .epsilon = 1e-10F});
+    });
 }
 
 TEST(OptimizerKernels, SquareSumIsTheSumOfSquares) {

@@ -55,6 +55,26 @@ TEST(RetinaNet, ParametersOfTheOtherForms) {
   EXPECT_EQ(count_parameters(training_graph({.variant = RetinaNetVariant::kLegacy, .classes = 90}, {32, 32})), 34'091'159 - (9 * 256 + 1) * 9);
 }
 
+TEST(RetinaNet, TheLegacyVariantDecaysAllButTheBackbonesNormsAndLeavesTheStemAsItBegins) {
+  const Graph graph = training_graph({.backbone = Backbone::kResNet18, .decay = Decay::kAllButBackboneNorms, .frozen = Frozen::kStem}, {32, 32});
+  int kept = 0;
+  for (ValueId id = 0; id < graph.size(); ++id) {
+    const Node& node = graph.node(id);
+    if (node.role != Role::kParameter) continue;
+    const bool norm = node.name.ends_with("/gamma") || node.name.ends_with("/beta"), stem = node.name == "backbone/stem/kernel";
+    EXPECT_EQ(node.parameter.decays, !(norm && node.name.starts_with("backbone/"))) << node.name;
+    EXPECT_EQ(node.parameter.frozen, stem) << node.name;
+    EXPECT_EQ(graph.gradients.contains(id), !stem) << node.name;
+    kept += !node.parameter.decays;
+  }
+  EXPECT_EQ(kept, 2 * (1 + 16 + 4)) << "of the stem, 16 convolutions and 4 shortcuts";
+  EXPECT_EQ(graph.find("grad/backbone/stem/weights"), kNoValue);
+  const Graph usual = training_graph({.backbone = Backbone::kResNet18}, {32, 32});
+  for (const Node& node : usual.nodes())
+    EXPECT_EQ(node.parameter.decays, node.role == Role::kParameter && node.name.ends_with("/kernel")) << node.name;
+  EXPECT_NE(usual.find("grad/backbone/stem/weights"), kNoValue);
+}
+
 const RetinaNetConfig kNarrow{.backbone = Backbone::kResNet18, .classes = 4, .filters = 4, .pyramid_filters = 8};
 
 TEST(RetinaNet, EveryLevelHasCeilOfTheSizeOverItsStride) {

@@ -69,6 +69,10 @@ std::vector<OpCase> conv_cases() {
                    .label = "as a transposed convolution to 2n - 1, 2n, 2n - 1 with a bias",
                    .inputs = {cut_input(low), parameter({2, 2, 2, 2, 3}), parameter({2})},
                    .attrs = ConvInputGradAttrs{.window = w, .shape = up}});
+  cases.push_back({.op = "conv_input_grad",
+                   .label = "as a transposed convolution to 2n + 1, 2n, 2n + 1 with a bias",
+                   .inputs = {cut_input(low), parameter({2, 2, 2, 2, 3}), parameter({2})},
+                   .attrs = ConvInputGradAttrs{.window = window(3, 2, 2, 1, 0, 0), .shape = {2, 15, 10, 13, 2}}});
   cases.push_back({.op = "conv",
                    .label = "of a concat of 2 + 3 channels",
                    .inputs = {cut_input({2, 7, 5, 6, 2}), cut_input({2, 7, 5, 6, 3}), parameter({3, 3, 3, 5, 4}), parameter({4})},

@@ -225,7 +225,7 @@ std::vector<GradientCase> cases() {
          const ValueId y = b.op("conv", {v, p[0]}, ConvAttrs{.window = same(x, 3), .dtype = kReal}, "y");
          return b.op("sum_all", {b.op("leaky_relu", {y}, ActivationAttrs{.slope = 0.1}, "z")}, {}, "sum");
        }});
-  for (LossKind kind : {LossKind::kCrossEntropy, LossKind::kAdaptiveDice32, LossKind::kDiceCE})
+  for (LossKind kind : kLosses)
     all.push_back({"segmentation_loss",
                    "kind " + std::to_string(static_cast<int>(kind)),
                    {2, 4, 3, 3},

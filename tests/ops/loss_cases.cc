@@ -9,7 +9,7 @@ namespace voxshard::test {
 std::vector<OpCase> loss_cases() {
   std::vector<OpCase> cases;
   const std::int64_t classes = 3;
-  for (LossKind kind : {LossKind::kCrossEntropy, LossKind::kAdaptiveDice32, LossKind::kDiceCE}) {
+  for (LossKind kind : kLosses) {
     for (std::int64_t groups : {1, 2}) {
       const bool flat = groups == 1;
       const Shape logits = flat ? Shape{2, 9, 7, classes} : Shape{2, 5, 3, 6, classes};

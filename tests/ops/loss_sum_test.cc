@@ -57,9 +57,10 @@ Tensor gradient(DType dtype, KernelSet set, const BuildLoss& build) {
 }
 
 std::vector<BuildLoss> losses() {
-  return {[](const Terms& t) { return t.segmentation(LossKind::kCrossEntropy); },
-          [](const Terms& t) { return t.segmentation(LossKind::kAdaptiveDice32); },
-          [](const Terms& t) { return t.segmentation(LossKind::kDiceCE); }, [](const Terms& t) { return t.detection(); }};
+  std::vector<BuildLoss> all;
+  for (const LossKind kind : kLosses) all.push_back([kind](const Terms& t) { return t.segmentation(kind); });
+  all.push_back([](const Terms& t) { return t.detection(); });
+  return all;
 }
 
 TEST(ScaledLoss, GivesThatMuchOfTheGradient) {

@@ -14,9 +14,11 @@ struct Geometry {
 std::vector<Geometry> geometries() {
   const Shape volume{2, 7, 5, 6, 2}, image{3, 11, 9, 3};
   return {{"3-D kernel 2 stride 2", volume, same(volume, 2, 2)},
+          {"3-D kernel 2 stride 2, odd extents without their last plane", volume, window(3, 2, 2, 1, 0, 0)},
           {"3-D overlapping 3/2", volume, same(volume, 3, 2)},
           {"3-D overlapping 3/1", volume, same(volume, 3, 1)},
           {"2-D overlapping 3/2 padded 1/1", image, window(2, 3, 2, 1, 1, 1)},
+          {"2-D kernel 2 stride 2, odd extents without their last plane", image, window(2, 2, 2, 1, 0, 0)},
           {"2-D kernel 2 stride 3 with gaps", image, window(2, 2, 3, 1, 0, 0)}};
 }
 
@@ -68,8 +70,7 @@ void add_upsampling(std::vector<OpCase>& cases, const std::string& label, const 
 std::vector<OpCase> pool_cases() {
   std::vector<OpCase> cases;
   for (const Geometry& g : geometries()) add_pools(cases, g, true);
-  add_pools(cases, geometries()[1], false);
-  add_pools(cases, geometries()[3], false);
+  for (const std::size_t overlapping : {2, 4}) add_pools(cases, geometries()[overlapping], false);
   add_upsampling(cases, "3-D to 2n - 1, 2n, 2n - 1", {2, 4, 3, 3, 2}, {2, 7, 6, 5, 2}, {2, 2, 2});
   add_upsampling(cases, "2-D by 3 and 1", {3, 3, 7, 2}, {3, 8, 7, 2}, {3, 1});
   return cases;

@@ -18,6 +18,7 @@ import torch.nn.functional as F
 
 SEED, SIZE, BATCH, BASE, PYRAMID, ANCHORS, RATE, MOMENTUM = 11, (128, 192), 2, 8, 16, 9, 0.0005, 0.9
 CASES = [("resnet50", "detection", 4), ("resnet50", "legacy", 3), ("resnet18", "detection", 4)]
+DECAY = 20.0  # of the case that trains as the legacy model: large, so that ten steps show what decays
 LEVELS = range(3, 8)
 BLOCKS = {"resnet18": (2, 2, 2, 2), "resnet50": (3, 4, 6, 3)}
 
@@ -142,5 +143,14 @@ for backbone, variant, classes in CASES:
     net(image)
     steps = sgd_reference.ten_steps(net.parameters, lambda: loss_of(net(image), targets, classes), RATE, MOMENTUM)
     cases.append({"backbone": backbone, "variant": variant, "classes": classes, **steps})
+
+# As models/official/retinanet trains: L2 on all but the backbone's norms, the first convolution left as it is.
+net, targets = RetinaNet("resnet18", 3), targets_of(3)
+net(image)
+net.parameters["backbone/stem/kernel"].requires_grad_(False)
+steps = sgd_reference.ten_steps({name: p for name, p in net.parameters.items() if p.requires_grad},
+                                lambda: loss_of(net(image), targets, 3), RATE, MOMENTUM, decay=DECAY,
+                                decays=lambda name: not (name.startswith("backbone/") and "/norm/" in name))
+cases.append({"backbone": "resnet18", "variant": "legacy", "classes": 3, "weight_decay": DECAY, **steps})
 sgd_reference.print_reference("make_retinanet_reference.py", {"seed": SEED, "size": SIZE, "batch": BATCH, "base_filters": BASE,
                               "pyramid_filters": PYRAMID, "learning_rate": RATE, "momentum": MOMENTUM}, cases)

@@ -13,7 +13,8 @@ import torch
 import torch.nn.functional as F
 
 SEED, SIZE, BATCH, BASE, CLASSES, RATE, MOMENTUM = 7, (24, 16, 32), 2, 4, 3, 0.01, 0.9
-CASES = [("batch", 0.0, "cross_entropy"), ("instance", 0.01, "dice_ce"), ("batch", 0.0, "adaptive_dice32")]
+CASES = [("batch", 0.0, "cross_entropy", SIZE), ("instance", 0.01, "dice_ce", SIZE), ("batch", 0.0, "adaptive_dice32", SIZE),
+         ("batch", 0.0, "cross_entropy", (27, 19, 33))]  # odd on some levels: pooling drops the last plane
 
 
 def uniform(name, count):
@@ -58,10 +59,12 @@ class UNet:
             x = F.instance_norm(x, None, None, gamma, beta, use_input_stats=True, eps=1e-5)
         return F.leaky_relu(x, self.slope)
 
-    def up(self, x, name):
+    def up(self, x, name, skip):
+        """To the extents of the skip: what a plane that was dropped would have made is the bias alone."""
         c = x.shape[1]
         w = self.get(name + "/kernel", (2, 2, 2, c, c), (4, 3, 0, 1, 2))
-        return F.conv_transpose3d(x, w, self.get(name + "/bias", (c,)), stride=2)
+        more = [s - 2 * n for s, n in zip(skip.shape[2:], x.shape[2:])]
+        return F.conv_transpose3d(x, w, self.get(name + "/bias", (c,)), stride=2, output_padding=more)
 
     def __call__(self, x):
         skips = []
@@ -73,7 +76,7 @@ class UNet:
             skips.append(x)
         for d in (2, 1, 0):
             skip = skips[d]
-            x = torch.cat([self.up(x, f"decoder{d}/up"), skip], 1)
+            x = torch.cat([self.up(x, f"decoder{d}/up", skip), skip], 1)
             x = self.block(x, f"decoder{d}/conv0", skip.shape[1])
             x = self.block(x, f"decoder{d}/conv1", skip.shape[1])
         return self.conv(x, "head", CLASSES, 1)
@@ -93,15 +96,15 @@ def loss_of(logits, labels, kind):
     return ce + 1 - ((2 * inside + 1) / (total + 1))[1:].mean()
 
 
-voxels = BATCH * int(np.prod(SIZE))
-image = torch.from_numpy((2 * uniform("image", voxels) - 1).astype(np.float32)).reshape(BATCH, 1, *SIZE)
-labels = torch.from_numpy((uniform("labels", voxels) * CLASSES).astype(np.int64)).reshape(BATCH, *SIZE)
 cases = []
-for norm, slope, kind in CASES:
+for norm, slope, kind, size in CASES:
+    voxels = BATCH * int(np.prod(size))
+    image = torch.from_numpy((2 * uniform("image", voxels) - 1).astype(np.float32)).reshape(BATCH, 1, *size)
+    labels = torch.from_numpy((uniform("labels", voxels) * CLASSES).astype(np.int64)).reshape(BATCH, *size)
     parameters.clear()
     net = UNet(norm, slope)
     net(image)
     steps = sgd_reference.ten_steps(parameters, lambda: loss_of(net(image), labels, kind), RATE, MOMENTUM)
-    cases.append({"norm": norm, "slope": slope, "loss": kind, **steps})
-sgd_reference.print_reference("make_unet_reference.py", {"seed": SEED, "size": SIZE, "batch": BATCH, "base_filters": BASE,
+    cases.append({"norm": norm, "slope": slope, "loss": kind, "size": size, **steps})
+sgd_reference.print_reference("make_unet_reference.py", {"seed": SEED, "batch": BATCH, "base_filters": BASE,
                               "classes": CLASSES, "learning_rate": RATE, "momentum": MOMENTUM}, cases)

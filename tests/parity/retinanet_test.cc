@@ -76,12 +76,15 @@ TEST_P(RetinaNetAgainstPyTorch, LossGradientsAndTenStepsAgree) {
   const auto expected = all.at("cases").at(static_cast<std::size_t>(GetParam()));
   const auto seed = all.at("seed").get<std::uint64_t>();
   const Shape extents{all.at("batch"), all.at("size")[0], all.at("size")[1]};
+  const double weight_decay = expected.value("weight_decay", 0.0);  // of the case that trains as the legacy model
   const RetinaNetConfig config{
       .backbone = expected.at("backbone") == "resnet18" ? Backbone::kResNet18 : Backbone::kResNet50,
       .variant = expected.at("variant") == "legacy" ? RetinaNetVariant::kLegacy : RetinaNetVariant::kDetection,
       .classes = expected.at("classes"),
       .filters = all.at("base_filters"),
-      .pyramid_filters = all.at("pyramid_filters")};
+      .pyramid_filters = all.at("pyramid_filters"),
+      .decay = weight_decay > 0 ? Decay::kAllButBackboneNorms : Decay::kKernels,
+      .frozen = weight_decay > 0 ? Frozen::kStem : Frozen::kNone};
   WorkerPool pool(2);
   Session session(
       op_table(),
@@ -95,7 +98,11 @@ TEST_P(RetinaNetAgainstPyTorch, LossGradientsAndTenStepsAgree) {
   session.parameters() = initialise(graph, seed);
   fill(session.parameters(), seed, config.backbone);
   Trainer trainer(
-      session, {.kind = OptimizerKind::kSgd, .learning_rate = all.at("learning_rate"), .momentum = all.at("momentum")},
+      session,
+      {.kind = OptimizerKind::kSgd,
+       .learning_rate = all.at("learning_rate"),
+       .momentum = all.at("momentum"),
+       .weight_decay = weight_decay},
       graph, 10);
   std::map<std::string, Tensor> inputs;
   for (const Node& node : graph.nodes())
@@ -107,7 +114,7 @@ TEST_P(RetinaNetAgainstPyTorch, LossGradientsAndTenStepsAgree) {
                    {.loss = 1e-3, .gradient = 1e-2, .is_zero = is_bias_before_norm, .zeros = 13});
 }
 
-INSTANTIATE_TEST_SUITE_P(AllCases, RetinaNetAgainstPyTorch, testing::Values(0, 1, 2));
+INSTANTIATE_TEST_SUITE_P(AllCases, RetinaNetAgainstPyTorch, testing::Values(0, 1, 2, 3));
 
 }  // namespace
 }  // namespace voxshard

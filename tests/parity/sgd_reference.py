@@ -4,11 +4,13 @@ import json
 import torch
 
 
-def ten_steps(parameters, loss_of, rate, momentum, steps=10):
+def ten_steps(parameters, loss_of, rate, momentum, steps=10, decay=0.0, decays=lambda name: False):
     """The losses of `steps` steps and, in the first, the f64 norm of each parameter's gradient.
 
-    parameters: tensors by name; loss_of: the loss of the network as it is."""
-    optimizer = torch.optim.SGD(parameters.values(), lr=rate, momentum=momentum)
+    parameters: tensors by name; loss_of: the loss of the network as it is; decay: of L2 on the parameters that decay."""
+    groups = [{"params": [p for name, p in parameters.items() if decays(name) == yes], "weight_decay": decay if yes else 0.0}
+              for yes in (False, True)]
+    optimizer = torch.optim.SGD([g for g in groups if g["params"]], lr=rate, momentum=momentum)
     losses, norms = [], None
     for _ in range(steps):
         optimizer.zero_grad()

@@ -119,13 +119,44 @@ TEST(Adam, WeightDecayIsDecoupled) {
 }
 
 TEST(Optimizer, StateBytesAreWhatItHolds) {
-  for (const OptimizerOptions& options : {OptimizerOptions{}, OptimizerOptions{.kind = OptimizerKind::kSgd},
-                                          OptimizerOptions{.kind = OptimizerKind::kSgd, .momentum = 0}}) {
-    Scene s(options);
-    std::int64_t bytes = 0;
-    for (const auto& [name, tensor] : s.optimizer.state()) bytes += tensor.bytes();
-    EXPECT_EQ(Optimizer::state_bytes(options, Scene::graph()), bytes);
-  }
+  for (std::size_t kind = 0; kind < std::size(kOptimizerNames); ++kind)
+    for (const double momentum : {0.9, 0.0}) {
+      const OptimizerOptions options{.kind = static_cast<OptimizerKind>(kind), .momentum = momentum};
+      Scene s(options);
+      std::int64_t bytes = 0;
+      for (const auto& [name, tensor] : s.optimizer.state()) bytes += tensor.bytes();
+      EXPECT_EQ(Optimizer::state_bytes(options, Scene::graph()), bytes) << kOptimizerNames[kind];
+      EXPECT_EQ(Optimizer::slots(options) * 3 * 4, bytes) << kOptimizerNames[kind];
+    }
+}
+
+TEST(Optimizer, SlotsBeginAsThoseOfTensorFlow1) {
+  const auto begins = [](OptimizerKind kind, const char* slot) {
+    Scene s({.kind = kind});
+    return s.optimizer.state().at(slot + std::string("/a/kernel")).as<float>()[1];
+  };
+  EXPECT_EQ(begins(OptimizerKind::kAdagrad, "square"), 0.1F);
+  EXPECT_EQ(begins(OptimizerKind::kRmsprop, "square"), 1.0F);
+  EXPECT_EQ(begins(OptimizerKind::kRmsprop, "momentum"), 0.0F);
+  EXPECT_EQ(begins(OptimizerKind::kAdadelta, "square"), 0.0F);
+  EXPECT_EQ(begins(OptimizerKind::kAdam, "v"), 0.0F);
+}
+
+TEST(Optimizer, KeepsNothingForWhatIsFrozen) {
+  Graph graph = Scene::graph();
+  graph.append({.role = Role::kParameter, .name = "b/kernel", .type = {DType::kF32, {100}}, .parameter = {.decays = true, .frozen = true}});
+  const OptimizerOptions options{.kind = OptimizerKind::kRmsprop};
+  EXPECT_EQ(Optimizer::state_bytes(options, graph), Optimizer::state_bytes(options, Scene::graph()));
+  EXPECT_FALSE(Optimizer(options, graph).state().contains("square/b/kernel"));
+}
+
+TEST(Adam, EpsilonStandsBesideTheRootOfWhatIsNotCorrected) {
+  // tf.train.AdamOptimizer: of the first step lr sqrt(1 - b2) / (1 - b1) * (1 - b1) d / (sqrt(1 - b2) d + eps); with eps beside
+  // the corrected root it would be lr d / (d + eps) = 0.5 of the rate
+  Scene s({.kind = OptimizerKind::kAdam, .learning_rate = 0.01, .epsilon = 0.6});
+  s.step(0);
+  const double root = std::sqrt(0.001);
+  EXPECT_NEAR(s.kernel(0), 1 - 0.01 * root * 0.6 / (root * 0.6 + 0.6), kNear);
 }
 
 TEST(Optimizer, TheGlobalNormHasTheSameBitsForAnyWorkers) {

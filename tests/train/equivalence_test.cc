@@ -95,6 +95,31 @@ TEST(Equivalence, HoldsForReplicasWithTheirOwnNorm) {
   expect_equal(options);
 }
 
+TEST(Equivalence, HoldsForReplicasWithTheirOwnLoss) {
+  auto options = unet_options({.base_filters = 4}, {4, 8, 8, 16}, "1x2x1x1x1", DType::kF32);
+  options.cut.mesh.replicas = 2;
+  options.factory = [](DType type) {
+    return build_unet({.base_filters = 4, .loss = LossKind::kAdaptiveDice32},
+                      {.batch = 4, .size = {8, 8, 16}, .dtype = type, .norm_replicas = 2, .loss_replicas = 2}, op_table());
+  };
+  expect_equal(options);
+}
+
+class EveryLossOfASample : public testing::TestWithParam<LossKind> {};
+
+TEST_P(EveryLossOfASample, EqualsTheUncutModel) {
+  expect_equal(unet_options({.base_filters = 4}, {2, 13, 12, 16}, "2x2x1x2x1", DType::kF32, GetParam()));
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, EveryLossOfASample,
+                         testing::Values(LossKind::kDice, LossKind::kGeneralizedDice, LossKind::kHamming,
+                                         LossKind::kJaccard, LossKind::kTversky));
+
+TEST(Equivalence, HoldsForPoolingThatDropsTheLastPlane) {
+  for (const Case& c : {Case{{1, 27, 19, 33}, "1x4x1x2x1"}, Case{{2, 17, 22, 9}, "2x3x2x1x1"}, Case{{1, 41, 8, 8}, "1x16x1x1x1"}})
+    expect_equal(unet_options({.base_filters = 4, .pool = Pooling::kValid}, c.extents, c.partition, DType::kF32));
+}
+
 /// Damages one element of the `victim`-th exchange copy that is started.
 class DamagingTransport : public InProcessTransport {
  public:

@@ -23,7 +23,37 @@ void adam(std::span<const float> g, std::span<float> w, std::span<float> m, std:
     const float d = g[i] * s.scale;
     m[i] = s.beta1 * m[i] + (1 - s.beta1) * d;
     v[i] = s.beta2 * v[i] + (1 - s.beta2) * d * d;
-    w[i] -= s.rate * (m[i] * s.correct1 / (std::sqrt(v[i] * s.correct2) + s.epsilon) + s.decay * w[i]);
+    w[i] -= s.corrected * m[i] / (std::sqrt(v[i]) + s.epsilon) + s.rate * s.decay * w[i];
+  }
+}
+
+void adadelta(std::span<const float> g, std::span<float> w, std::span<float> square, std::span<float> update,
+              const AdadeltaStep& s) {
+  for (std::size_t i = 0; i < g.size(); ++i) {
+    const float d = g[i] * s.scale + s.decay * w[i];
+    square[i] = s.rho * square[i] + (1 - s.rho) * d * d;
+    const float x = d * std::sqrt(update[i] + s.epsilon) / std::sqrt(square[i] + s.epsilon);
+    update[i] = s.rho * update[i] + (1 - s.rho) * x * x;
+    w[i] -= s.rate * x;
+  }
+}
+
+void adagrad(std::span<const float> g, std::span<float> w, std::span<float> square, const AdagradStep& s) {
+  for (std::size_t i = 0; i < g.size(); ++i) {
+    const float d = g[i] * s.scale + s.decay * w[i];
+    square[i] += d * d;
+    w[i] -= s.rate * d / std::sqrt(square[i]);
+  }
+}
+
+void rmsprop(std::span<const float> g, std::span<float> w, std::span<float> square, std::span<float> u,
+             const RmspropStep& s) {
+  for (std::size_t i = 0; i < g.size(); ++i) {
+    const float d = g[i] * s.scale + s.decay * w[i];
+    square[i] = s.rho * square[i] + (1 - s.rho) * d * d;
+    float x = s.rate * d / std::sqrt(square[i] + s.epsilon);
+    if (!u.empty()) x = u[i] = s.momentum * u[i] + x;
+    w[i] -= x;
   }
 }
 
@@ -42,6 +72,11 @@ double square_sum(std::span<const float> g) {
 
 }  // namespace
 
-const OptimizerKernels optimizer = {.sgd = sgd, .adam = adam, .square_sum = square_sum};
+const OptimizerKernels optimizer = {.sgd = sgd,
+                                    .adam = adam,
+                                    .adadelta = adadelta,
+                                    .adagrad = adagrad,
+                                    .rmsprop = rmsprop,
+                                    .square_sum = square_sum};
 
 }  // namespace voxshard::fast

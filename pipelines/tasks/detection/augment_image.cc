@@ -5,6 +5,7 @@
 
 #include "io/image/image_resize.h"
 #include "libcore/base/rng.h"
+#include "pipelines/tasks/detection/image_preparation.h"
 
 namespace voxshard {
 namespace {
@@ -24,15 +25,17 @@ void mirror(AugmentedImage& image) {
   for (auto& b : image.boxes) b.box.x = static_cast<double>(width) - b.box.x - b.box.width;
 }
 
-void resize(AugmentedImage& image, double factor) {
+void resize(AugmentedImage& image, double factor, const Dims& output_size) {
   const std::int64_t height = image.pixels.shape()[0], width = image.pixels.shape()[1];
   const auto scaled = [&](std::int64_t side) {
     return std::max<std::int64_t>(1, std::llround(static_cast<double>(side) * factor));
   };
-  if (scaled(height) == height && scaled(width) == width) return;
-  image.pixels = resized(image.pixels, scaled(height), scaled(width));
-  const double by_y = static_cast<double>(scaled(height)) / static_cast<double>(height);
-  const double by_x = static_cast<double>(scaled(width)) / static_cast<double>(width);
+  const Dims size = output_size.empty() ? Dims{scaled(height), scaled(width)}
+                                        : fit_into({height, width}, {scaled(output_size[0]), scaled(output_size[1])}).size;
+  if (size == Dims{height, width}) return;
+  image.pixels = (output_size.empty() ? resized : resized_as_tensorflow1)(image.pixels, size[0], size[1]);
+  const double by_y = static_cast<double>(size[0]) / static_cast<double>(height);
+  const double by_x = static_cast<double>(size[1]) / static_cast<double>(width);
   for (auto& b : image.boxes) {
     b.box = {.x = b.box.x * by_x, .y = b.box.y * by_y, .width = b.box.width * by_x, .height = b.box.height * by_y};
     b.area *= by_x * by_y;
@@ -76,7 +79,7 @@ AugmentedImage augment_image(AugmentedImage image, const ImageAugmentation& opti
                             .contrast = around(1, options.contrast),
                             .saturation = around(1, options.saturation)};
   if (mirrored) mirror(image);
-  resize(image, factor);
+  resize(image, factor, options.output_size);
   if (options.brightness > 0 || options.contrast > 0 || options.saturation > 0) recolour(image.pixels, change);
   return image;
 }

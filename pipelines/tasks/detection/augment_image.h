@@ -17,7 +17,8 @@ namespace voxshard {
 
 struct ImageAugmentation {
   double mirror = 0.5;                // probability
-  std::array<double, 2> scale{1, 1};  // factor of both sides, log-uniform between the two
+  std::array<double, 2> scale{1, 1};  // factor of both sides (of both of `output_size`), log-uniform between the two
+  Dims output_size = {};              // H W that every picture is scaled to fit into, long side first; empty: none
   double brightness = 0;              // the largest shift of all channels; 1 is from black to white
   double contrast = 0;                // the largest relative change of the distance from the mean of the picture
   double saturation = 0;              // the largest relative change of the distance from grey

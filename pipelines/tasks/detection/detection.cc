@@ -22,6 +22,11 @@ std::vector<Setting> training_settings(DetectionTaskOptions& o) {
        [&o](const std::string& text) { o.held_out.validate = text != "all"; }},
       {"crop", "H x W of the crops, or whole", samples,
        [&s](const std::string& text) { s.crop = crop_from_text(text, 2); }},
+      {"output-size",
+       "H x W that every picture is scaled to fit into, by one factor, and padded to at the bottom and right, as the "
+       "original does; in training and prediction; none: pictures keep their size",
+       pictures,
+       [&a](const std::string& text) { a.output_size = text == "none" ? Dims() : crop_from_text(text, 2); }},
       {"foreground", "Share of crops that hold a random object", samples, &s.foreground, {{0, 1}}},
       {"pad-multiple", "What is whole is padded to a multiple of this", samples, &s.pad_multiple, kPadMultiples},
       {"most-pixels",
@@ -116,6 +121,9 @@ class DetectionRow : public Task {
       throw Error(ErrorKind::kUsage,
                   "[usage] {scale} should be two factors LOW,HIGH with 0 < LOW <= HIGH <= 16, like 0.8,1.25");
     require_pad_multiple(o.sampling.pad_multiple);
+    if (!o.sampling.crop.empty() && !o.sampling.augmentation.output_size.empty())
+      throw Error(ErrorKind::kUsage,
+                  "[usage] {crop} cuts pictures and {output-size} scales them; give one of them ({output-size} none)");
     return detection_task(o, spec.as<RetinaNetConfig>());
   }
 

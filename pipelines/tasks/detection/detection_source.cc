@@ -75,6 +75,7 @@ DetectionSource::DetectionSource(std::vector<DetectionImage> images, ImagePrepar
 std::size_t DetectionSource::image_of(std::int64_t sample) const { return item_of(seed_, sample, images_.size()); }
 
 Dims DetectionSource::canvas(std::size_t image) const {
+  if (!sampling_.augmentation.output_size.empty()) return sampling_.augmentation.output_size;
   if (!sampling_.crop.empty()) return sampling_.crop;
   return padded_size({images_[image].height, images_[image].width}, sampling_.pad_multiple);
 }
@@ -93,7 +94,8 @@ ProcessPlan DetectionSource::plan(const Shape& extents, int workers) const {
   SamplePictures samples{.batch = extents[0],
                          .in_flight = std::min<std::int64_t>(extents[0], workers),
                          .sample_pixels = extents[1] * extents[2],
-                         .scale = sampling_.augmentation.scale[1]};
+                         .scale = sampling_.augmentation.scale[1],
+                         .output_pixels = sampling_.augmentation.output_size.empty() ? 0 : extents[1] * extents[2]};
   for (const DetectionImage& image : images_) {
     samples.picture_pixels = std::max(samples.picture_pixels, image.height * image.width);
     samples.frames += picture_address(image.file).frame.has_value();

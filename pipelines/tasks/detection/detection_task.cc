@@ -42,7 +42,7 @@ std::string text_of(const DetectionImage& image) {
 }
 
 ImagePreparation preparation_of(const DetectionSets& sets, const DetectionTaskOptions& o) {
-  return {.classes = sets.train.classes, .pad_multiple = o.sampling.pad_multiple};
+  return {.classes = sets.train.classes, .pad_multiple = o.sampling.pad_multiple, .output_size = o.sampling.augmentation.output_size};
 }
 
 class DetectionTask : public TrainingTask {
@@ -65,7 +65,7 @@ class DetectionTask : public TrainingTask {
 
   Json sampling() const override {
     const ImageSampling& s = o_.sampling;
-    return {{"cases", names_of(sets_.train)},
+    Json json = {{"cases", names_of(sets_.train)},
             {"boxes", sets_.train.boxes()},
             {"seed", o_.seed},
             {"crop", s.crop.empty() ? "whole" : to_string(s.crop)},
@@ -76,6 +76,8 @@ class DetectionTask : public TrainingTask {
             {"contrast", s.augmentation.contrast},
             {"saturation", s.augmentation.saturation},
             {"pad_multiple", s.pad_multiple}};
+    if (!s.augmentation.output_size.empty()) json["output_size"] = to_string(s.augmentation.output_size);
+    return json;
   }
 
   /// Of a picture's file (of a frame the video's) and its boxes.
@@ -113,13 +115,16 @@ class DetectionTask : public TrainingTask {
   std::vector<Shape> validation_extents(const ModelSpec&) const override {
     std::vector<Shape> extents;
     for (const DetectionImage& image : sets_.val.images)
-      extents.push_back(image_extents({image.height, image.width}, preparation_.pad_multiple));
+      extents.push_back(image_extents({image.height, image.width}, preparation_.pad_multiple, preparation_.output_size));
     return extents;
   }
 
   ProcessPlan step_plan(const StepSize& step) const override { return source_.plan(step.extents, step.workers); }
   ProcessPlan validation_plan(const Shape& extents) const override {
-    return reading_picture_plan(extents[1] * extents[2], std::ranges::count_if(sets_.val.images, [](const auto& image) {
+    std::int64_t pixels = extents[1] * extents[2];
+    if (!preparation_.output_size.empty())  // read at its own size, which may be larger
+      for (const DetectionImage& image : sets_.val.images) pixels = std::max(pixels, image.height * image.width);
+    return reading_picture_plan(pixels, std::ranges::count_if(sets_.val.images, [](const auto& image) {
                                   return picture_address(image.file).frame.has_value();
                                 }));
   }
@@ -135,7 +140,7 @@ class DetectionTask : public TrainingTask {
     session.release();  // of the training
     const auto images = static_cast<std::int64_t>(sets_.val.images.size());
     const auto& config = spec.as<RetinaNetConfig>();
-    const ImagePrediction prediction{config, postprocess_options(config), preparation_.pad_multiple};
+    const ImagePrediction prediction{config, postprocess_options(config), preparation_.pad_multiple, preparation_.output_size};
     std::vector<ScoredBox> found;
     for (std::int64_t i = 0; i < images; ++i) {
       throw_if_stopped(progress);

@@ -1,16 +1,31 @@
 #include "pipelines/tasks/detection/image_preparation.h"
 
+#include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 namespace voxshard {
 
+Fit fit_into(const Dims& picture, const Dims& output) {
+  const auto side = [](std::int64_t extent) { return static_cast<float>(extent); };
+  const float factor = std::min(side(output[0]) / side(picture[0]), side(output[1]) / side(picture[1]));
+  Fit fit;
+  for (int a = 0; a < 2; ++a)  // in f32 and to even halves, as there
+    fit.size.push_back(std::clamp<std::int64_t>(std::lrint(side(picture[a]) * factor), 1, output[a]));
+  fit.by_y = static_cast<double>(fit.size[0]) / static_cast<double>(picture[0]);
+  fit.by_x = static_cast<double>(fit.size[1]) / static_cast<double>(picture[1]);
+  return fit;
+}
+
 nlohmann::ordered_json to_json(const ImagePreparation& preparation) {
   nlohmann::ordered_json classes = nlohmann::ordered_json::array();
   for (const DetectionClass& c : preparation.classes) classes.push_back({{"id", c.id}, {"name", c.name}});
-  return {{"classes", classes},
-          {"mean", preparation.mean},
-          {"deviation", preparation.deviation},
-          {"pad_multiple", preparation.pad_multiple}};
+  nlohmann::ordered_json json = {{"classes", classes},
+                                 {"mean", preparation.mean},
+                                 {"deviation", preparation.deviation},
+                                 {"pad_multiple", preparation.pad_multiple}};
+  if (!preparation.output_size.empty()) json["output_size"] = {preparation.output_size[0], preparation.output_size[1]};
+  return json;
 }
 
 ImagePreparation image_preparation_from_json(const nlohmann::json& json) {
@@ -22,6 +37,13 @@ ImagePreparation image_preparation_from_json(const nlohmann::json& json) {
     constexpr std::int64_t kMostPadding = 65536;  // padded extents stay countable
     if (preparation.pad_multiple < 1 || preparation.pad_multiple > kMostPadding)
       throw Error(ErrorKind::kCheckpoint, broken + "pad_multiple is not from 1 to " + std::to_string(kMostPadding));
+    for (const auto& extent : json.value("output_size", nlohmann::json::array())) {
+      const auto side = extent.get<std::int64_t>();
+      if (side < 1 || side > kMostPadding || preparation.output_size.rank() == 2)
+        throw Error(ErrorKind::kCheckpoint, broken + "output_size is not two extents of at most " + std::to_string(kMostPadding));
+      preparation.output_size.push_back(side);
+    }
+    if (preparation.output_size.rank() == 1) throw Error(ErrorKind::kCheckpoint, broken + "output_size has one extent");
     return preparation;
   } catch (const nlohmann::json::exception& e) {
     throw Error(ErrorKind::kCheckpoint, broken + e.what());

@@ -41,9 +41,10 @@ ProcessPlan reading_picture_plan(std::int64_t pixels, std::int64_t frames) {
 
 ProcessPlan sample_pictures_plan(const SamplePictures& s) {
   const auto p = static_cast<double>(s.picture_pixels), c = static_cast<double>(s.sample_pixels);
-  const double scaled = s.scale > 1 ? s.scale * s.scale * p : p;
+  const bool scales = s.scale > 1 || s.output_pixels > 0;
+  const double scaled = scales ? s.scale * s.scale * (s.output_pixels > 0 ? static_cast<double>(s.output_pixels) : p) : p;
   const double making =
-      std::max({kReadingBytes * p, s.scale > 1 ? kFloatBytes * (p + scaled) : 0, kFloatBytes * (scaled + c)});
+      std::max({kReadingBytes * p, scales ? kFloatBytes * (p + scaled) : 0, kFloatBytes * (scaled + c)});
   const auto flights = static_cast<double>(s.in_flight), batch = static_cast<double>(s.batch);
   const ProcessPlan video = s.frames > 0 ? reading_picture_plan(s.picture_pixels, s.frames) : ProcessPlan();
   return video +

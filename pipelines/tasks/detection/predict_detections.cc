@@ -86,7 +86,7 @@ class Detector {
     if (first_class(config) + static_cast<std::int64_t>(preparation_.classes.size()) != config.classes)
       throw Error(ErrorKind::kCheckpoint, run.file.string() + ": names " + std::to_string(preparation_.classes.size()) +
                                               " classes of objects, which are not those of its model");
-    prediction_ = {config, postprocess_of(detection.postprocess, config), preparation_.pad_multiple};
+    prediction_ = {config, postprocess_of(detection.postprocess, config), preparation_.pad_multiple, preparation_.output_size};
     session_ = prediction_session(
         run, {.core_bytes = options.core_budget_bytes, .process_bytes = left_of(options.host_budget_bytes, options.base_bytes)}, pool_);
     session_->set_stop(progress.stop_check());
@@ -200,14 +200,15 @@ class Detector {
 
   Shape extents_of(const Picture& picture) const {
     const PictureSize size = reader_.size(picture.file);
-    return image_extents({size.height, size.width}, prediction_.pad_multiple);
+    return image_extents({size.height, size.width}, prediction_.pad_multiple, prediction_.output_size);
   }
 
   /// Refuses a picture from its header. Errors: kInput E_SIZE, E_BUDGET; kBudget.
   void require_picture_fits(const Picture& picture) {
     const Shape extents = extents_of(picture);
     if (const auto refused = planned_.refused.find(extents); refused != planned_.refused.end()) throw refused->second;
-    const std::int64_t pixels = extents[1] * extents[2], most = o_.host_budget_bytes;
+    const PictureSize size = reader_.size(picture.file);
+    const std::int64_t pixels = std::max(extents[1] * extents[2], size.height * size.width), most = o_.host_budget_bytes;
     const ProcessPlan plan = planned_.held + planned_.cores(extents) + reading_picture_plan(pixels, frames_);
     const double held = static_cast<double>(planned_.held.total());
     const double share = (static_cast<double>(most) - held) / (static_cast<double>(plan.total()) - held);

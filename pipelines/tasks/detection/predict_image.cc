@@ -1,17 +1,20 @@
 #include "pipelines/tasks/detection/predict_image.h"
 
+#include "io/image/image_resize.h"
 #include "pipelines/tasks/detection/image_preparation.h"
 
 namespace voxshard {
 
-Shape image_extents(const Dims& size, std::int64_t multiple) {
-  const Dims padded = padded_size(size, multiple);
+Shape image_extents(const Dims& size, std::int64_t multiple, const Dims& output_size) {
+  const Dims padded = output_size.empty() ? padded_size(size, multiple) : output_size;
   return {1, padded[0], padded[1]};
 }
 
-std::vector<Detection> predict_image(Session& session, const Tensor& pixels, const ImagePrediction& options) {
+namespace {
+
+/// Best first; boxes in pixels of the picture, which lies at the top left of `extents`.
+std::vector<Detection> detections_in(Session& session, const Tensor& pixels, const Shape& extents, const ImagePrediction& options) {
   const Dims size{pixels.shape()[0], pixels.shape()[1]};
-  const Shape extents = image_extents(size, options.pad_multiple);
   CoreSet& cores = session.cores(extents, Phase::kPredict);
   const Program& program = cores.executable().program;
   cores.feed(program.graph.find("image"), [&](const TensorView& box) { place_image(pixels, 0, box); });
@@ -30,6 +33,20 @@ std::vector<Detection> predict_image(Session& session, const Tensor& pixels, con
   std::vector<BoxCandidate> all;
   for (const auto& candidates : by_core) all.insert(all.end(), candidates.begin(), candidates.end());
   return detect(std::move(all), options.postprocess);
+}
+
+}  // namespace
+
+std::vector<Detection> predict_image(Session& session, const Tensor& pixels, const ImagePrediction& options) {
+  const Dims size{pixels.shape()[0], pixels.shape()[1]};
+  const Shape extents = image_extents(size, options.pad_multiple, options.output_size);
+  if (options.output_size.empty()) return detections_in(session, pixels, extents, options);
+  const Fit fit = fit_into(size, options.output_size);
+  std::vector<Detection> found =
+      detections_in(session, resized_as_tensorflow1(pixels, fit.size[0], fit.size[1]), extents, options);
+  for (Detection& d : found)
+    d.box = {d.box.y0 / fit.by_y, d.box.x0 / fit.by_x, d.box.y1 / fit.by_y, d.box.x1 / fit.by_x};
+  return found;
 }
 
 }  // namespace voxshard

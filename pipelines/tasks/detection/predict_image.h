@@ -12,12 +12,13 @@ struct ImagePrediction {
   RetinaNetConfig config;
   PostprocessOptions postprocess;
   std::int64_t pad_multiple = 32;
+  Dims output_size = {};  // H W that pictures are scaled into (image_preparation.h); empty: they keep their size
 };
 
-/// The extents that a picture of (H, W) is predicted at: rounded up to a multiple, batch 1.
-Shape image_extents(const Dims& size, std::int64_t multiple);
+/// The extents that a picture of (H, W) is predicted at: those of an output, or its own rounded up to a multiple; batch 1.
+Shape image_extents(const Dims& size, std::int64_t multiple, const Dims& output_size = {});
 
-/// Best first; boxes in pixels of the picture, cut to it.
+/// Best first; boxes in pixels of the picture as it is given, cut to it.
 ///   pixels  (H, W, 3) f32, normalised
 std::vector<Detection> predict_image(Session& session, const Tensor& pixels, const ImagePrediction& options);
 

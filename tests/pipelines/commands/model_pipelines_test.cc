@@ -92,9 +92,24 @@ TEST(RunExplain, EveryStageIsText) {
     EXPECT_GT(run_explain(small_spec(), {1, 8, 8, 8}, stage).size(), 500u);
   EXPECT_LT(run_explain(small_spec(), {1, 8, 8, 8}, "graph").size(),
             run_explain(small_spec(), {1, 8, 8, 8}, "grad").size());
-  expect_error(ErrorKind::kConfig, "expected graph, grad, program, memory", [] {
+  expect_error(ErrorKind::kConfig, "expected config, graph, grad, program, memory", [] {
     run_explain(small_spec(), {1, 8, 8, 8}, "dream");
   });
+}
+
+TEST(RunExplain, TheConfigSaysWhatNormsAndLossesAreSumsOver) {
+  ModelSpec spec = small_spec();
+  spec.cut.mesh = {.replicas = 2, .partition = {1, 2, 1, 1, 1}};
+  const auto config = [&] { return run_explain(spec, {4, 8, 8, 8}, "config"); };
+  spec.set("norm", "batch"), spec.set("loss", "adaptive_dice32");
+  EXPECT_THAT(config(), testing::HasSubstr("norms: sums over 4 of 4 cores and 4 of 4 samples\nloss: sums over 4 of 4 cores and 4 of 4 samples\n"));
+  spec.norm_over_replica = true;
+  EXPECT_THAT(config(), testing::HasSubstr("norms: sums over 2 of 4 cores and 2 of 4 samples\nloss: sums over 4 of 4 cores and 4 of 4 samples\n"));
+  spec.loss_over_replica = true;
+  EXPECT_THAT(config(), testing::AllOf(testing::HasSubstr("loss: sums over 2 of 4 cores and 2 of 4 samples\n"),
+                                       testing::HasSubstr("loss_scope = \"replica\"\n"), testing::HasSubstr("pool = \"same\"\n")));
+  spec.set("loss", "tversky");
+  EXPECT_THAT(config(), testing::HasSubstr("loss: sums over 2 of 4 cores and 1 of 4 samples\n"));
 }
 
 }  // namespace

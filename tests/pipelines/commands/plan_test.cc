@@ -260,7 +260,8 @@ TEST(RunPlan, CountsTheStateOfTheOptimizerThatRuns) {
   PlanOptions options = small_options(2);
   options.device = flat_host();
   const Graph graph = build_graph(options.spec, options.extents, Phase::kTrain, DType::kF32);
-  for (const OptimizerOptions& optimizer : {OptimizerOptions{}, {.kind = OptimizerKind::kSgd}, {.kind = OptimizerKind::kSgd, .momentum = 0}}) {
+  for (const OptimizerOptions& optimizer : {OptimizerOptions{}, {.kind = OptimizerKind::kSgd}, {.kind = OptimizerKind::kSgd, .momentum = 0},
+                                            {.kind = OptimizerKind::kAdadelta}, {.kind = OptimizerKind::kAdagrad}, {.kind = OptimizerKind::kRmsprop}}) {
     options.optimizer = optimizer;
     EXPECT_EQ(planned(options).bytes.optimizer, Optimizer::state_bytes(optimizer, graph));
   }

@@ -117,6 +117,25 @@ TEST(ModelSpec, EveryNameOfAFieldComesBackAndAnotherIsRefused) {
   expect_error(ErrorKind::kConfig, "expected bf16, f32", [] { precision_from_name("f16"); });
 }
 
+TEST(ModelSpec, WhatOlderCheckpointsLackIsAsItWasThen) {
+  for (ModelSpec spec : {usual_spec(model_named(model_table(), "unet3d")), retinanet_spec({.variant = RetinaNetVariant::kLegacy})}) {
+    const bool detector = spec.model_name() == "retinanet";
+    spec.norm_over_replica = true, spec.loss_over_replica = detector;  // a detector's loss went with its norms
+    const auto old = to_json(spec);
+    for (const char* name : {"pool", "decay_on", "frozen", "loss_scope"}) EXPECT_FALSE(old.contains(name)) << name;
+    const ModelSpec read = model_spec_from_json(nlohmann::json::parse(old.dump()));
+    EXPECT_EQ(read.loss_over_replica, detector);
+    EXPECT_EQ(to_json(read), old);
+    spec.loss_over_replica = !detector;
+    if (detector) spec.set("frozen", "stem"), spec.set("decay_on", "all_but_backbone_norms");
+    else spec.set("pool", "valid");
+    const auto now = to_json(spec);
+    EXPECT_NE(now, old);
+    EXPECT_EQ(to_json(model_spec_from_json(nlohmann::json::parse(now.dump()))), now);
+    EXPECT_EQ(architecture_text(spec), architecture_text(read));
+  }
+}
+
 TEST(BytesFromText, ReadsUnits) {
   EXPECT_EQ(bytes_from_text("1500000000"), 1500000000);
   EXPECT_EQ(bytes_from_text("1B"), 1);

@@ -21,6 +21,9 @@ TEST(ReferenceKeys, BecomeOptions) {
             json::parse(R"({"base-filters": 16, "norm": "none", "up": "nearest", "precision": "bf16",
                             "learning-rate": 0.0001, "channels": 1, "classes": 3, "depth": 4,
                             "steps": 10, "loss": "cross_entropy", "optimizer": "sgd", "momentum": 0.8})"));
+  EXPECT_EQ(options(R"({"optimizer": "sgd", "num_base_filters": 4})"),
+            json::parse(R"({"optimizer": "sgd", "momentum": 0, "base-filters": 4})")) << "theirs is without";
+  EXPECT_EQ(options(R"({"optimizer": "sgd"})"), json::parse(R"({"optimizer": "sgd"})")) << "ours";
   EXPECT_EQ(options(R"({"instance_normalization": true, "use_batch_norm": true})"),
             json::parse(R"({"norm": "instance"})"));
   EXPECT_EQ(options(R"({"instance_normalization": false, "use_batch_norm": true})"),
@@ -146,6 +149,33 @@ TEST(ExampleConfigs, CutAsThePublishedOnesDo) {
   const ModelSpec nested = spec_of(folder / "labels_by_name.json");
   EXPECT_EQ(nested.cut.mesh.partition, (Dims{1, 2, 2, 1, 1}));
   EXPECT_EQ(nested.cut.placement_of("labels")->kind, InputPlacement::Kind::kFirstCore);
+}
+
+TEST(ExampleConfigs, HaveTheRateOfThePublishedOnesStepByStep) {
+  struct Published {
+    const char* file;
+    double rate;
+    std::int64_t batch, epoch;
+  };
+  for (const auto& [file, rate, batch, epoch] :
+       {Published{"v3-8_128x128x128_ce", 1e-4, 16, 62}, Published{"v3-8_128x128x128_dice", 1e-4, 32, 31},
+        Published{"v3-32_256x256x256_ce", 5e-5, 8, 125}, Published{"v3-32_256x256x256_dice", 5e-5, 8, 125},
+        Published{"v3-128_256x256x256_ce", 1e-4, 32, 31}, Published{"v3-128_256x256x256_dice", 1e-4, 32, 31}}) {
+    const json v = with_option_names(read_config(VOXSHARD_SOURCE_DIR "/data/configs/" + std::string(file) + ".toml")).values;
+    EXPECT_EQ(v.at("optimizer"), "adam") << file;
+    EXPECT_EQ(v.at("schedule"), "exponential") << file;
+    EXPECT_EQ(v.at("train_batch_size"), batch) << file;
+    EXPECT_EQ(v.at("steps"), 10 * epoch) << file << ": train_epochs epochs of train_item_count // train_batch_size steps";
+    EXPECT_EQ(v.at("pool"), "valid") << file;
+    const OptimizerOptions o{.learning_rate = v.at("learning-rate"),
+                             .schedule = ScheduleKind::kExponential,
+                             .decay_rate = v.at("lr-decay-rate"),
+                             .decay_steps = v.at("lr-decay-steps")};
+    for (const std::int64_t step : {std::int64_t{0}, epoch / 2, epoch, 3 * epoch + 5, 10 * epoch - 1})
+      EXPECT_DOUBLE_EQ(learning_rate_at(o, step, 10 * epoch),
+                       rate * std::pow(0.5, static_cast<double>(step) / static_cast<double>(epoch)))
+          << file << " at " << step;
+  }
 }
 
 }  // namespace

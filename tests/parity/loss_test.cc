@@ -1,0 +1,96 @@
+// The segmentation losses against PyTorch's autograd, uncut on the reference kernels and cut on the fast ones. The
+// numbers and how they were made: loss_reference.json, make_loss_reference.py.
+#include "libcore/kernels/loss.h"
+
+#include <algorithm>
+
+#include "libcore/base/rng.h"
+#include "libcore/graph/autodiff.h"
+#include "libcore/lower/lower.h"
+#include "libcore/ops/op_table.h"
+#include "tests/parity/reference.h"
+
+namespace voxshard {
+namespace {
+
+struct Computed {
+  double value;
+  Tensor gradient;
+};
+
+/// The loss of `logits`, which are x + 0 so that they have a gradient, and that gradient.
+Computed loss_and_gradient(const nlohmann::json& all, LossKind kind, std::int64_t groups, DType dtype,
+                           const Target& target, const Dims& cut) {
+  const std::int64_t classes = all.at("classes"), batch = all.at("shape").at(0);
+  Shape labels{batch, all.at("shape").at(1), all.at("shape").at(2), all.at("shape").at(3), 1}, logits = labels;
+  logits[4] = classes;
+  Graph graph;
+  Builder b(graph, op_table());
+  const ValueId x = b.input("x", {dtype, logits}), y = b.input("labels", {DType::kI32, labels});
+  const ValueId kernel = b.parameter("w", {dtype, {1, 1, 1, classes, classes}});
+  const Window one{{1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, {0, 0, 0}};
+  const ValueId z = b.op("conv", {x, kernel}, ConvAttrs{.window = one, .dtype = dtype}, "logits");
+  const SegmentationAttrs attrs{.loss = kind, .groups = groups, .batch = batch, .dtype = dtype};
+  const ValueId sums = b.op("segmentation_sums", {z, y}, attrs, "sums");
+  graph.outputs["loss"] = b.op("segmentation_loss", {sums, z, y}, attrs, "loss");
+  differentiate(b, graph.outputs["loss"]);
+  const auto found = std::ranges::find_if(graph.nodes(), [](const Node& n) { return n.op == "segmentation_grad"; });
+  graph.outputs["d_logits"] = static_cast<ValueId>(found - graph.nodes().begin());
+  Parameters parameters;
+  Tensor identity(dtype, {1, 1, 1, classes, classes});
+  for (std::int64_t c = 0; c < classes; ++c) store(identity.view(), c * (classes + 1), 1);
+  parameters.emplace("w", std::move(identity));
+  const Executable executable = lower(graph, op_table(), {.mesh = {.partition = cut}}, target);
+  WorkerPool pool(2);
+  InProcessTransport transport;
+  CoreSet cores(executable, op_table(), parameters, pool, transport);
+  const auto seed = all.at("seed").get<std::uint64_t>();
+  const auto feed = [&](const char* name, const auto& number) {
+    const ValueId id = executable.program.graph.find(name);
+    const TensorType& type = executable.program.graph.node(id).type;
+    Tensor tensor(type.dtype, type.shape);
+    for (std::int64_t i = 0; i < tensor.count(); ++i) store(tensor.view(), i, number(static_cast<std::uint64_t>(i)));
+    cores.feed(id, [&](const TensorView& box) { copy(tensor.view(), box); });
+  };
+  feed("x", [&](std::uint64_t i) { return 6 * rng_uniform({seed, rng_stream("logits")}, i) - 3; });
+  feed("labels", [&](std::uint64_t i) {
+    return static_cast<double>(rng_below({seed, rng_stream("labels")}, i, classes));
+  });
+  cores.run();
+  return {load(cores.replicated(graph.outputs.at("loss")), 0), cores.gather(graph.outputs.at("d_logits"))};
+}
+
+class LossAgainstPyTorch : public testing::TestWithParam<int> {};
+
+TEST_P(LossAgainstPyTorch, ValueAndGradientAgreeCutAndUncut) {
+  const auto all = stored_reference("loss_reference.json");
+  const auto expected = all.at("cases").at(static_cast<std::size_t>(GetParam()));
+  const auto name = std::ranges::find(kLossNames, expected.at("loss").get<std::string>());
+  ASSERT_NE(name, std::end(kLossNames));
+  const auto kind = static_cast<LossKind>(name - std::begin(kLossNames));
+  double largest = 0;
+  for (const double g : expected.at("gradient")) largest = std::max(largest, std::abs(g));
+  ASSERT_GT(largest, 0);
+  struct Setting {
+    DType dtype;
+    KernelSet kernels;
+    Dims cut;
+    double within;
+  };
+  for (const Setting& s : {Setting{DType::kF64, KernelSet::kReference, {1, 1, 1, 1, 1}, 1e-12},
+                           Setting{DType::kF32, KernelSet::kFast, {1, 1, 1, 1, 1}, 1e-5},
+                           Setting{DType::kF32, KernelSet::kFast, {2, 2, 1, 2, 1}, 1e-5}}) {
+    const Computed mine = loss_and_gradient(all, kind, expected.at("groups"), s.dtype, {.kernels = s.kernels}, s.cut);
+    EXPECT_NEAR(mine.value, expected.at("value").get<double>(), s.within) << to_string(s.cut);
+    ASSERT_EQ(mine.gradient.count(), std::ssize(expected.at("gradient")));
+    for (std::int64_t i = 0; i < mine.gradient.count(); ++i)
+      EXPECT_NEAR(load(mine.gradient.view(), i), expected.at("gradient").at(static_cast<std::size_t>(i)).get<double>(),
+                  s.within * largest)
+          << to_string(s.cut) << " at " << i;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(AllKinds, LossAgainstPyTorch, testing::Range(0, 7));
+
+}  // namespace
+}  // namespace voxshard

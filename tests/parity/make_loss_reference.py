@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+"""Makes loss_reference.json: value and gradient of the segmentation losses with PyTorch's autograd, f64.
+
+  apt-get install python3-torch python3-numpy
+  python3 tests/parity/make_loss_reference.py > tests/parity/loss_reference.json
+
+The coefficients are those that tensorflow/tpu, models/official/unet3d/metrics.py states, written anew on one-hot labels:
+of each sample by itself, and a loss is the best value less the coefficient, in the mean over the samples. Hamming of
+probabilities is the expected Hamming distance. Logits and labels are not stored: both sides make them with the same
+counter-based generator (libcore/base/rng.h).
+"""
+import json
+
+import counter_rng
+import torch
+
+SEED, SHAPE, CLASSES, EPS = 11, (2, 3, 5, 4), 3, 1e-7
+VOXELS, SPACE = 2 * 3 * 5 * 4, (1, 2, 3)
+
+
+def of_all(t):
+    return t.sum((1, 2, 3, 4))
+
+
+def dice(y, p):
+    return 1 - (2 * of_all(y * p) + EPS) / (of_all(y) + of_all(p) + EPS)
+
+
+def generalized_dice(y, p):
+    w = 1 / (y.sum(SPACE) ** 2 + EPS)
+    return 1 - (2 * (w * (y * p).sum(SPACE)).sum(1) + EPS) / ((w * (y + p).sum(SPACE)).sum(1) + EPS)
+
+
+def hamming(y, p):
+    return (1 - (y * p).sum(4)).mean(SPACE)
+
+
+def jaccard(y, p):
+    both = of_all(y * p)
+    return 1 - (both + EPS) / (of_all(y) + of_all(p) - both + EPS)
+
+
+def tversky(y, p):
+    both = (y * p).sum(SPACE)
+    wrong, missed = ((1 - y) * p).sum(SPACE), (y * (1 - p)).sum(SPACE)
+    return (1 - (both + EPS) / (both + 0.3 * wrong + 0.7 * missed + EPS)).sum(1)
+
+
+def adaptive_dice32(y, p):
+    """Over the samples of a replica: all, or one where two replicas share them."""
+    both, sizes = (y * p).sum((0, 1, 2, 3)), (y + p).sum((0, 1, 2, 3))
+    score = 2 * (both + EPS) / (sizes + EPS)
+    return 1 - (torch.exp(-score) * score).sum() / (CLASSES * torch.exp(torch.tensor(-1.0, dtype=torch.float64)))
+
+
+def numbers(name, count):
+    return torch.from_numpy(counter_rng.uniform(SEED, name, count))
+
+
+labels = (numbers("labels", VOXELS) * CLASSES).long().reshape(SHAPE)
+cases = []
+for loss, groups in ((adaptive_dice32, 1), (adaptive_dice32, 2), (dice, 2), (generalized_dice, 2), (hamming, 2), (jaccard, 2), (tversky, 2)):
+    logits = (6 * numbers("logits", VOXELS * CLASSES) - 3).reshape(*SHAPE, CLASSES).requires_grad_()
+    one_hot = torch.nn.functional.one_hot(labels, CLASSES).double()
+    parts = [loss(y, p.softmax(-1)).mean() for y, p in zip(one_hot.chunk(groups), logits.chunk(groups))]
+    value = sum(parts) / groups
+    value.backward()
+    cases.append({"loss": loss.__name__, "groups": groups, "value": value.item(), "gradient": logits.grad.flatten().tolist()})
+print(json.dumps({"made_with": f"PyTorch {torch.__version__}, tests/parity/make_loss_reference.py", "seed": SEED,
+                  "shape": SHAPE, "classes": CLASSES, "cases": cases}))

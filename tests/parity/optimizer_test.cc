@@ -1,0 +1,50 @@
+// The optimizers of the reference U-Net against PyTorch and NumPy: the weights after each of twelve steps, with
+// gradients down to 1e-8 and a decaying rate. The numbers and how they were made: optimizer_reference.json,
+// make_optimizer_reference.py.
+#include "libcore/train/optimizer.h"
+
+#include <algorithm>
+
+#include "tests/parity/reference.h"
+
+namespace voxshard {
+namespace {
+
+class OptimizerAgainstPyTorchAndNumPy : public testing::TestWithParam<int> {};
+
+TEST_P(OptimizerAgainstPyTorchAndNumPy, WeightsOfEveryStepAgree) {
+  const auto all = stored_reference("optimizer_reference.json");
+  const auto expected = all.at("cases").at(static_cast<std::size_t>(GetParam()));
+  const auto kind = std::ranges::find(kOptimizerNames, expected.at("optimizer").get<std::string>());
+  ASSERT_NE(kind, std::end(kOptimizerNames));
+  const OptimizerOptions options{.kind = static_cast<OptimizerKind>(kind - std::begin(kOptimizerNames)),
+                                 .learning_rate = all.at("learning_rate"),
+                                 .momentum = expected.at("momentum"),
+                                 .schedule = ScheduleKind::kExponential,
+                                 .decay_rate = all.at("decay_rate"),
+                                 .decay_steps = all.at("decay_steps")};
+  const std::int64_t size = std::ssize(all.at("gradients").at(0));
+  Graph graph;
+  graph.append({.role = Role::kParameter, .name = "w", .type = {DType::kF32, {size}}, .parameter = {}});
+  Optimizer optimizer(options, graph);
+  WorkerPool pool(2);
+  Parameters parameters;
+  const Tensor& w = parameters.emplace("w", Tensor(DType::kF32, {size})).first->second;
+  Tensor gradient(DType::kF32, {size});
+  std::vector<double> largest(static_cast<std::size_t>(size), 0.0);
+  for (std::size_t step = 0; step < all.at("gradients").size(); ++step) {
+    for (std::size_t i = 0; i < largest.size(); ++i)
+      gradient.as<float>()[i] = static_cast<float>(all.at("gradients").at(step).at(i).get<double>());
+    optimizer.update(pool, parameters, {{"w", gradient.view()}}, 0, static_cast<std::int64_t>(step), 12);
+    for (std::size_t i = 0; i < largest.size(); ++i) {
+      const double theirs = expected.at("weights").at(step).at(i);
+      largest[i] = std::max(largest[i], std::abs(theirs));
+      EXPECT_NEAR(w.as<float>()[i], theirs, 1e-5 * largest[i]) << "step " << step << ", weight " << i;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(AllCases, OptimizerAgainstPyTorchAndNumPy, testing::Range(0, 7));
+
+}  // namespace
+}  // namespace voxshard
