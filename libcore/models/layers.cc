@@ -1,10 +1,8 @@
 #include "libcore/models/layers.h"
 
-<<<<<<< HEAD
-#include "libcore/base/rng.h"
-=======
 #include <algorithm>
->>>>>>> train
+
+#include "libcore/base/rng.h"
 
 namespace voxshard {
 namespace {
@@ -76,13 +74,8 @@ Shape Layers::extents_of(ValueId like, ValueId channels_of) const {
 
 ValueId Layers::conv_transpose(ValueId x, ValueId like, const std::string& name) {
   const Shape shape = extents_of(like, x);
-<<<<<<< HEAD
   Window window = unpadded(spatial(x), 2, 2);
-  for (int a = 0; a < window.rank(); ++a) window.pad_hi[a] = 2 * b_.type(x).shape[a + 1] - shape[a + 1];
-=======
-  Window window = cubic(spatial(x), 2, 2, 1);
   for (int a = 0; a < window.rank(); ++a) window.pad_hi[a] = std::max<std::int64_t>(0, 2 * b_.type(x).shape[a + 1] - shape[a + 1]);
->>>>>>> train
   Shape kernel = window.kernel;  // as the gradient of a convolution from `shape` to x: (K, channels out, channels in)
   kernel.push_back(shape.back());
   kernel.push_back(b_.type(x).shape.back());
@@ -112,14 +105,10 @@ ValueId Layers::norm_activation(ValueId x, const std::string& name, const NormLa
   attrs.epsilon = norm.epsilon;
   attrs.slope = slope;
   attrs.dtype = options_.dtype == DType::kF64 ? DType::kF64 : DType::kF32;
-<<<<<<< HEAD
-  const ValueId beta = parameter(name + "/norm/beta", {channels});
-  const ValueId gamma = layer.scale ? parameter(name + "/norm/gamma", {channels}, {layer.gamma_begins})
-                                    : b_.op("one_like", {beta}, {}, name + "/norm/gamma");
-=======
-  const ValueId gamma = parameter(name + "/norm/gamma", {channels}, {.begins = layer.gamma_begins, .decays = options_.norms_decay});
+  const ParameterInfo gamma_info{.begins = layer.gamma_begins, .decays = options_.norms_decay};
+  const ValueId scale = layer.scale ? parameter(name + "/norm/gamma", {channels}, gamma_info) : kNoValue;
   const ValueId beta = parameter(name + "/norm/beta", {channels}, {.decays = options_.norms_decay});
->>>>>>> train
+  const ValueId gamma = layer.scale ? scale : b_.op("one_like", {beta}, {}, name + "/norm/gamma");
   ValueId moments = kNoValue;
   if (norm.kind == NormKind::kBatch) moments = b_.state(name + "/norm/moments", {DType::kF32, {channels, 2}}, initial::UnitMoments{});
   ValueId stats;
@@ -137,16 +126,10 @@ ValueId Layers::norm_activation(ValueId x, const std::string& name, const NormLa
   return b_.op("norm_apply", {x, stats, gamma, beta}, attrs, name + "/norm");
 }
 
-<<<<<<< HEAD
-ValueId Layers::max_pool(ValueId x, const std::string& name, std::int64_t kernel, std::int64_t stride) {
-  Window window = unpadded(spatial(x), kernel, stride);
-  set_same_padding(window, b_.type(x).shape);
-=======
 ValueId Layers::max_pool(ValueId x, const std::string& name, std::int64_t kernel, std::int64_t stride, Padding padding) {
-  Window window = cubic(spatial(x), kernel, stride, 1);
+  Window window = unpadded(spatial(x), kernel, stride);
   if (padding == Padding::kSame) set_same_padding(window, b_.type(x).shape);
   ensure(padding != Padding::kFixed, "a pool is SAME or VALID");
->>>>>>> train
   return b_.op("max_pool", {x}, PoolAttrs{.window = window}, name);
 }
 
@@ -164,7 +147,7 @@ ValueId Layers::mean(ValueId x, const std::string& name) {
 
 ValueId Layers::dense(ValueId x, ConvOptions options) {
   options.kernel = options.stride = spatial_extents(b_.type(x).shape);
-  options.padding = Padding::kNone;
+  options.padding = Padding::kValid;
   return conv(x, options);
 }
 

@@ -38,7 +38,6 @@ struct PerAxis {
 };
 
 enum class Padding {
-  kNone,   // VALID: windows that lie in the image
   kSame,   // ceil(extent / stride) windows, what is missing shared out, the odd one high
   kFixed,  // (span - 1) / 2 low, the rest of span - 1 high, whatever the extent: the strided convolutions of ResNet
   kValid,  // none: what a last window would not hold whole is dropped
