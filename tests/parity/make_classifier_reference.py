@@ -14,7 +14,7 @@ import sgd_reference
 import torch
 import torch.nn.functional as F
 
-SEED, BASE, CLASSES, RATE, MOMENTUM = 13, 8, 5, 0.02, 0.9
+SEED, BASE, CLASSES, RATE, MOMENTUM = 13, 8, 5, 0.001, 0.9
 CASES = [("digits", (8, 28, 28)), ("resnet18", (3, 64, 96)), ("resnet50", (3, 64, 96)), ("resnet3d18", (3, 9, 40, 32)),
          ("r2plus1d18", (3, 9, 40, 32))]
 
