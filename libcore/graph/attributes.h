@@ -8,6 +8,7 @@
 #pragma once
 
 #include <variant>
+#include <vector>
 
 #include "libcore/kernels/conv_kernel.h"
 #include "libcore/kernels/loss.h"
@@ -147,7 +148,12 @@ struct SegmentationAttrs {
   std::int64_t groups = 1;  // of samples that share sums
   std::int64_t batch = 1;   // global N
   DType dtype = DType::kF32;  // of the gradient
-  static void each(auto& a, auto f) { f("loss", a.loss), f("groups", a.groups), f("batch", a.batch), f("dtype", a.dtype); }
+  double smoothing = 0;       // of labels
+  std::vector<double> weights = {};  // of classes; empty: 1 each
+  static void each(auto& a, auto f) {
+    f("loss", a.loss), f("groups", a.groups), f("batch", a.batch), f("dtype", a.dtype), f("smoothing", a.smoothing);
+    f("weights", a.weights);
+  }
   friend bool operator==(const SegmentationAttrs&, const SegmentationAttrs&) = default;
 };
 

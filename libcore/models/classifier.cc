@@ -1,5 +1,8 @@
 #include "libcore/models/classifier.h"
 
+#include <charconv>
+#include <cmath>
+
 namespace voxshard {
 
 ValueId image_input(Builder& b, const GraphOptions& options, std::int64_t channels) {
@@ -9,7 +12,31 @@ ValueId image_input(Builder& b, const GraphOptions& options, std::int64_t channe
   return b.input("image", {options.dtype, image}, input::Image{});
 }
 
-void add_class_loss(Builder& b, ValueId logits, const GraphOptions& options) {
+namespace {
+
+std::vector<double> weights_of(const ClassifierConfig& config) {
+  std::vector<double> weights;
+  const char* at = config.class_weights.data();
+  const char* end = at + config.class_weights.size();
+  while (at != end) {
+    double weight = -1;
+    const auto [stop, error] = std::from_chars(at, end, weight);
+    const bool separated = stop == end || (*stop == ',' && stop + 1 != end);
+    if (error != std::errc() || !separated || !(weight >= 0) || !std::isfinite(weight))
+      throw Error(ErrorKind::kConfig, "[classifier] the class weights \"" + config.class_weights +
+                                          "\" should be numbers of at least 0 with commas between, as 0.5,2,1");
+    weights.push_back(weight);
+    at = stop == end ? end : stop + 1;
+  }
+  if (!weights.empty() && std::ssize(weights) != config.classes)
+    throw Error(ErrorKind::kConfig, "[classifier] " + std::to_string(weights.size()) + " class weights for " +
+                                        std::to_string(config.classes) + " classes; give one each");
+  return weights;
+}
+
+}  // namespace
+
+void add_class_loss(Builder& b, ValueId logits, const ClassifierConfig& config, const GraphOptions& options) {
   Graph& graph = b.graph();
   graph.outputs["logits"] = logits;
   if (!options.training) return;
@@ -18,14 +45,21 @@ void add_class_loss(Builder& b, ValueId logits, const GraphOptions& options) {
   shape[shape.rank() - 1] = 1;
   const ValueId labels = b.input("labels", {DType::kI32, shape}, input::Labels{.classes = classes});
   graph.follow(labels, logits);
-  const SegmentationAttrs attrs{.loss = LossKind::kCrossEntropy, .batch = options.batch, .dtype = options.dtype};
+  const SegmentationAttrs attrs{.loss = LossKind::kCrossEntropy,
+                                .groups = options.loss_replicas,
+                                .batch = options.batch,
+                                .dtype = options.dtype,
+                                .smoothing = config.label_smoothing,
+                                .weights = weights_of(config)};
   const ValueId sums = b.op("segmentation_sums", {logits, labels}, attrs, "loss/sums");
   graph.outputs["loss"] = b.op("segmentation_loss", {sums, logits, labels}, attrs, "loss");
 }
 
-void add_class_head(Builder& b, Layers& layers, ValueId features, std::int64_t classes, const GraphOptions& options) {
+void add_class_head(Builder& b, Layers& layers, ValueId features, const ClassifierConfig& config,
+                    const GraphOptions& options) {
   const ValueId mean = layers.mean(features, "mean");
-  add_class_loss(b, layers.dense(mean, {.name = "head", .filters = classes, .f32_result = true}), options);
+  add_class_loss(b, layers.dense(mean, {.name = "head", .filters = config.classes, .f32_result = true}), config,
+                 options);
 }
 
 }  // namespace voxshard

@@ -57,7 +57,7 @@ Graph build_digits(const DigitsConfig& config, const GraphOptions& options, cons
   x = convolution(layers, x, "conv2", 64, 6, 2);
   x = norm(layers, layers.dense(x, {.name = "dense", .filters = kHidden, .bias = false}), "dense");
   x = layers.dropout(x, "dropout", config.dropout);
-  add_class_loss(b, layers.dense(x, {.name = "head", .filters = config.classes, .f32_result = true}), options);
+  add_class_loss(b, layers.dense(x, {.name = "head", .filters = config.classes, .f32_result = true}), config, options);
   return graph;
 }
 

@@ -9,13 +9,13 @@
 // dense layer has a weight per pixel of its features.
 #pragma once
 
-#include "libcore/models/model.h"
+#include "libcore/models/classifier.h"
 
 namespace voxshard {
 
-struct DigitsConfig {
-  std::int64_t channels = 1;
-  std::int64_t classes = 10;
+struct DigitsConfig : ClassifierConfig {
+  DigitsConfig() : ClassifierConfig{.channels = 1, .classes = 10} {}
+
   std::int64_t size_multiplier = 1;  // 28 pixels times this
   double dropout = 0.4;
 };

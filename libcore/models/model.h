@@ -59,7 +59,8 @@ template <class Config, class T>
 ConfigField field(T Config::*member, ConfigField row) {
   using Number = std::conditional_t<std::is_same_v<T, bool>, bool,
                                     std::conditional_t<std::is_integral_v<T>, std::int64_t, double>>;
-  using Stored = std::conditional_t<std::is_enum_v<T>, std::string, Number>;
+  constexpr bool kText = std::is_enum_v<T> || std::is_same_v<T, std::string>;
+  using Stored = std::conditional_t<kText, std::string, Number>;
   row.get = [member, names = row.names](const std::any& config) -> FieldValue {
     const T value = std::any_cast<const Config&>(config).*member;
     if constexpr (std::is_enum_v<T>)
@@ -73,7 +74,7 @@ ConfigField field(T Config::*member, ConfigField row) {
     if constexpr (std::is_enum_v<T>)
       to = static_cast<T>(std::ranges::find(limits.names, value) - limits.names.begin());
     else
-      to = static_cast<T>(value);
+      to = static_cast<T>(value);  // of a text as it is
   };
   return row;
 }

@@ -91,7 +91,7 @@ Graph build_resnet3d(const ResNet3dConfig& config, const GraphOptions& options, 
   const NormOptions norm{.replicas = options.norm_replicas, .momentum = config.norm_momentum, .epsilon = kEpsilon};
   Layers layers(b, {.dtype = options.dtype, .training = options.training, .norm = norm});
   const ValueId image = image_input(b, options, config.channels);
-  add_class_head(b, layers, ResNet3d(b, layers, config).features(image), config.classes, options);
+  add_class_head(b, layers, ResNet3d(b, layers, config).features(image), config, options);
   return graph;
 }
 

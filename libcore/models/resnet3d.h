@@ -9,14 +9,14 @@
 // With 3 channels and 400 classes they have 33,371,472 and 31,505,325 parameters.
 #pragma once
 
-#include "libcore/models/model.h"
+#include "libcore/models/classifier.h"
 
 namespace voxshard {
 
-struct ResNet3dConfig {
-  bool factorised = false;  // r2plus1d18; of the model's name
-  std::int64_t channels = 3;
-  std::int64_t classes = 400;
+struct ResNet3dConfig : ClassifierConfig {
+  ResNet3dConfig() : ClassifierConfig{.classes = 400} {}
+
+  bool factorised = false;     // r2plus1d18; of the model's name
   std::int64_t filters = 64;   // of the first group
   double norm_momentum = 0.9;  // of the running statistics
 };

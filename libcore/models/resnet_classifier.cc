@@ -29,7 +29,7 @@ Graph build_resnet_classifier(const ResNetClassifierConfig& config, const GraphO
   Layers layers(b, {.dtype = options.dtype, .training = options.training, .norm = norm});
   const ValueId image = image_input(b, options, config.channels);
   const ValueId features = resnet(layers, {.backbone = config.backbone, .filters = config.filters}, image).back();
-  add_class_head(b, layers, features, config.classes, options);
+  add_class_head(b, layers, features, config, options);
   return graph;
 }
 

@@ -6,17 +6,15 @@
 // With 3 channels and 1000 classes ResNet-50 has 25,557,032 parameters.
 #pragma once
 
-#include "libcore/models/model.h"
+#include "libcore/models/classifier.h"
 #include "libcore/models/resnet.h"
 
 namespace voxshard {
 
-struct ResNetClassifierConfig {
+struct ResNetClassifierConfig : ClassifierConfig {
   Backbone backbone = Backbone::kResNet50;  // of the model's name
-  std::int64_t channels = 3;
-  std::int64_t classes = 1000;
-  std::int64_t filters = 64;   // of the stem
-  double norm_momentum = 0.9;  // of the running statistics
+  std::int64_t filters = 64;                // of the stem
+  double norm_momentum = 0.9;               // of the running statistics
 };
 
 /// Inputs and outputs of classifier.h, any extents. Errors: kConfig.

@@ -19,8 +19,10 @@ TEST(Digits, HasTheParametersOfThePublishedNetwork) {
 }
 
 TEST(Digits, WantsImagesOfItsMultiplier) {
-  EXPECT_NO_THROW(build_digits({.size_multiplier = 2}, {.size = {56, 56}}, op_table()));
-  EXPECT_THROW(build_digits({.size_multiplier = 2}, {.size = {28, 28}}, op_table()), Error);
+  DigitsConfig config;
+  config.size_multiplier = 2;
+  EXPECT_NO_THROW(build_digits(config, {.size = {56, 56}}, op_table()));
+  EXPECT_THROW(build_digits(config, {.size = {28, 28}}, op_table()), Error);
 }
 
 TEST(Digits, DropsNothingInPrediction) {
@@ -35,7 +37,24 @@ TEST(ResNetClassifier, HasThePublishedParameters) {
 
 TEST(ResNet3d, HasThePublishedParameters) {
   EXPECT_EQ(count_parameters(build_resnet3d({}, {.size = {8, 32, 32}}, op_table())), 33371472);
-  EXPECT_EQ(count_parameters(build_resnet3d({.factorised = true}, {.size = {8, 32, 32}}, op_table())), 31505325);
+  ResNet3dConfig config;
+  config.factorised = true;
+  EXPECT_EQ(count_parameters(build_resnet3d(config, {.size = {8, 32, 32}}, op_table())), 31505325);
+}
+
+TEST(Classifier, ItsLossTakesSmoothedLabelsAndOneWeightPerClass) {
+  DigitsConfig config;
+  config.classes = 3;
+  config.label_smoothing = 0.1;
+  config.class_weights = "0.5,2,1.25";
+  const Graph graph = build_digits(config, {.size = {28, 28}}, op_table());
+  const auto& attrs = attrs_of<SegmentationAttrs>(graph.node(graph.outputs.at("loss")).attrs);
+  EXPECT_EQ(attrs.smoothing, 0.1);
+  EXPECT_EQ(attrs.weights, (std::vector<double>{0.5, 2, 1.25}));
+  for (const char* wrong : {"1,2", "1,2,x", "1,,2", "1,2,-3", "1,2,3,", "1,2,nan", ",", "1;2;3"}) {
+    config.class_weights = wrong;
+    EXPECT_THROW(build_digits(config, {.size = {28, 28}}, op_table()), Error) << wrong;
+  }
 }
 
 struct Case {
