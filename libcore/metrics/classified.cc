@@ -51,9 +51,9 @@ std::vector<std::int64_t> confusion_matrix(const Classified& items) {
   return counts;
 }
 
-std::vector<ClassScores> class_scores(std::span<const std::int64_t> confusion, std::int64_t classes) {
+std::vector<RecallAndPrecision> class_scores(std::span<const std::int64_t> confusion, std::int64_t classes) {
   ensure(std::ssize(confusion) == classes * classes, "a confusion matrix is square");
-  std::vector<ClassScores> scores(static_cast<std::size_t>(classes));
+  std::vector<RecallAndPrecision> scores(static_cast<std::size_t>(classes));
   for (std::int64_t truth = 0; truth < classes; ++truth)
     for (std::int64_t said = 0; said < classes; ++said) {
       const std::int64_t count = confusion[static_cast<std::size_t>(truth * classes + said)];
@@ -61,7 +61,7 @@ std::vector<ClassScores> class_scores(std::span<const std::int64_t> confusion, s
       scores[static_cast<std::size_t>(said)].found += count;
     }
   for (std::int64_t c = 0; c < classes; ++c) {
-    ClassScores& s = scores[static_cast<std::size_t>(c)];
+    RecallAndPrecision& s = scores[static_cast<std::size_t>(c)];
     const auto hits = static_cast<double>(confusion[static_cast<std::size_t>(c * classes + c)]);
     s.recall = share(hits, s.items);
     s.precision = share(hits, s.found);

@@ -36,11 +36,11 @@ inline double accuracy(const Classified& items) { return top_k_accuracy(items, 1
 std::vector<std::int64_t> confusion_matrix(const Classified& items);
 
 /// What a confusion matrix says of one class. NaN where nothing is counted.
-struct ClassScores {
+struct RecallAndPrecision {
   std::int64_t items = 0, found = 0;  // of this class; taken for it
   double recall = 0, precision = 0, f1 = 0;
 };
-std::vector<ClassScores> class_scores(std::span<const std::int64_t> confusion, std::int64_t classes);
+std::vector<RecallAndPrecision> class_scores(std::span<const std::int64_t> confusion, std::int64_t classes);
 
 /// One class against the rest, by its probability: the share of pairs (an item of the class, another item) in which the
 /// first has the higher one; a tie counts one half. NaN where all items or none are of the class.

@@ -181,7 +181,7 @@ class ClassTask : public TrainingTask {
     }
     session.release();
     Validation validation{.score = accuracy(found)};
-    for (const ClassScores& scores : class_scores(confusion_matrix(found), found.classes)) validation.by_class.push_back(scores.recall);
+    for (const RecallAndPrecision& scores : class_scores(confusion_matrix(found), found.classes)) validation.by_class.push_back(scores.recall);
     return validation;
   }
 
