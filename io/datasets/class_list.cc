@@ -24,9 +24,12 @@ std::optional<std::vector<std::string>> fields_of(std::string_view line) {
     } else if (line[at] == '"' && fields.back().empty()) {
       bool closed = false;
       for (++at; at < line.size() && !closed; ++at) {
-        if (line[at] != '"') fields.back() += line[at];
-        else if (at + 1 < line.size() && line[at + 1] == '"') fields.back() += line[at++];
-        else closed = true;
+        if (line[at] != '"')
+          fields.back() += line[at];
+        else if (at + 1 < line.size() && line[at + 1] == '"')
+          fields.back() += line[at++];
+        else
+          closed = true;
       }
       if (!closed || (at < line.size() && line[at] != ',')) return std::nullopt;
       --at;  // the comma, if any, is the next to be seen
@@ -81,8 +84,10 @@ ClassList read_class_list(const std::filesystem::path& path) {
     if (reader.list.rows.empty() && reader.list.problems.size() >= kMostProblems) break;  // something else
   }
   if (reader.list.rows.empty())
-    throw input_error(path, reader.list.problems.empty() ? "names no file" :
-                                reader.list.problems.front().row + " " + reader.list.problems.front().reason,
+    throw input_error(path,
+                      reader.list.problems.empty()
+                          ? "names no file"
+                          : reader.list.problems.front().row + " " + reader.list.problems.front().reason,
                       "expected rows of two columns, file,class");
   return std::move(reader.list);
 }

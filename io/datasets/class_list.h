@@ -1,4 +1,5 @@
-// Lists of files with a class each: CSV of two columns, "file,class", with or without that heading; fields may be quoted.
+// Lists of files with a class each: CSV of two columns, "file,class", with or without that heading; fields may be
+// quoted.
 //
 //   for (const ClassRow& row : read_class_list("train.csv").rows) open(named_path(folder, row.file));
 #pragma once
@@ -28,8 +29,8 @@ struct ClassList {
   std::vector<ClassRowProblem> problems;  // at most 1000
 };
 
-/// Empty lines are skipped. Errors: kInput for a file that is missing, unreadable or larger than kDataLimits allows, or in
-/// which none of the first 1000 rows can be used.
+/// Empty lines are skipped. Errors: kInput for a file that is missing, unreadable or larger than kDataLimits allows, or
+/// in which none of the first 1000 rows can be used.
 ClassList read_class_list(const std::filesystem::path& path);
 
 }  // namespace voxshard

@@ -39,9 +39,11 @@ class IdxFile {
     unsigned char magic[4] = {};
     exactly(magic, sizeof magic, "its header");
     if (magic[0] != 0 || magic[1] != 0 || magic[2] != kUnsignedByte)
-      throw input_error(path_, "is no IDX file of unsigned bytes (it does not begin with 00 00 08)", "give MNIST's files");
+      throw input_error(path_, "is no IDX file of unsigned bytes (it does not begin with 00 00 08)",
+                        "give MNIST's files");
     if (magic[3] != axes)
-      throw input_error(path_, "is an IDX file of " + std::to_string(magic[3]) + " axes; expected " + std::to_string(axes),
+      throw input_error(path_,
+                        "is an IDX file of " + std::to_string(magic[3]) + " axes; expected " + std::to_string(axes),
                         axes == 1 ? "give the file of labels" : "give the file of images", "E_SHAPE");
     Shape extents;
     std::int64_t bytes = 1;
@@ -56,8 +58,10 @@ class IdxFile {
     }
     const std::int64_t room = gzdirect(gz_.get()) != 0 ? file_bytes_ : file_bytes_ * kMostInflation;
     if (bytes > room)
-      throw input_error(path_, "promises " + std::to_string(bytes) + " bytes, more than its " +
-                                   std::to_string(file_bytes_) + " bytes can hold", kCopy, "E_SIZE");
+      throw input_error(path_,
+                        "promises " + std::to_string(bytes) + " bytes, more than its " + std::to_string(file_bytes_) +
+                            " bytes can hold",
+                        kCopy, "E_SIZE");
     return extents;
   }
 
@@ -80,8 +84,10 @@ class IdxFile {
     int code = Z_OK;
     const char* text = gzerror(gz_.get(), &code);
     if (got < 0 || (code != Z_OK && code != Z_STREAM_END))
-      throw input_error(path_, code == Z_BUF_ERROR ? std::string("is cut off: its gzip stream ends too early")
-                                                   : std::string("has a damaged gzip stream (") + text + ")", kCopy);
+      throw input_error(path_,
+                        code == Z_BUF_ERROR ? std::string("is cut off: its gzip stream ends too early")
+                                            : std::string("has a damaged gzip stream (") + text + ")",
+                        kCopy);
     return got;
   }
 
@@ -131,14 +137,16 @@ Tensor read_idx(const fs::path& path, int axes) {
 IdxImages read_idx_images(const IdxPair& pair) {
   const Shape images = read_idx_extents(pair.images, 3), labels = read_idx_extents(pair.labels, 1);
   if (images[0] != labels[0])
-    throw input_error(pair.labels, "holds " + std::to_string(labels[0]) + " labels for the " + std::to_string(images[0]) +
-                                       " images of " + pair.images.filename().string(),
+    throw input_error(pair.labels,
+                      "holds " + std::to_string(labels[0]) + " labels for the " + std::to_string(images[0]) +
+                          " images of " + pair.images.filename().string(),
                       "give files of one part of one data set", "E_SHAPE");
   if (element_count(images) == 0) throw input_error(pair.images, "holds no pixel", kCopy, "E_SHAPE");
   if (images[1] > kMostIdxSide || images[2] > kMostIdxSide)
-    throw input_error(pair.images, "has images of " + std::to_string(images[1]) + " x " + std::to_string(images[2]) +
-                                       " pixels; sides of at most " + std::to_string(kMostIdxSide) + " are read", kCopy,
-                      "E_SHAPE");
+    throw input_error(pair.images,
+                      "has images of " + std::to_string(images[1]) + " x " + std::to_string(images[2]) +
+                          " pixels; sides of at most " + std::to_string(kMostIdxSide) + " are read",
+                      kCopy, "E_SHAPE");
   IdxImages result{.pixels = read_idx(pair.images, 3)};
   const Tensor said = read_idx(pair.labels, 1);
   result.labels.assign(said.as<std::uint8_t>(), said.as<std::uint8_t>() + said.count());

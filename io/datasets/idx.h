@@ -1,12 +1,12 @@
-// IDX files: arrays of bytes behind a header of big-endian numbers, as MNIST and its relatives (Fashion-MNIST, KMNIST, EMNIST)
-// are handed out, plain or gzipped.
+// IDX files: arrays of bytes behind a header of big-endian numbers, as MNIST and its relatives (Fashion-MNIST, KMNIST,
+// EMNIST) are handed out, plain or gzipped.
 //
 //   if (const auto pair = find_idx(folder, IdxPart::kTrain)) {
 //     const IdxImages digits = read_idx_images(*pair);      // digits.pixels (60000, 28, 28) u8, digits.labels
 //   }
 //
-// Source: Y. LeCun, "The MNIST database of handwritten digits", file formats: 00 00, type (08: unsigned byte), axes, then
-// an extent of 32 bits per axis.
+// Source: Y. LeCun, "The MNIST database of handwritten digits", file formats: 00 00, type (08: unsigned byte), axes,
+// then an extent of 32 bits per axis.
 #pragma once
 
 #include <cstdint>
@@ -34,8 +34,8 @@ enum class IdxPart : std::uint8_t { kTrain, kTest };
 std::optional<IdxPair> find_idx(const std::filesystem::path& folder, IdxPart part);
 
 /// The extents that a file promises: (images, rows, columns), or (labels). Errors: kInput naming the file: missing, too
-/// short, a damaged gzip stream, no IDX of unsigned bytes, another number of axes, more than kMostIdxBytes, or more than
-/// a file of this size can hold.   Cost: reads the header.
+/// short, a damaged gzip stream, no IDX of unsigned bytes, another number of axes, more than kMostIdxBytes, or more
+/// than a file of this size can hold.   Cost: reads the header.
 Shape read_idx_extents(const std::filesystem::path& path, int axes);
 
 /// The array. Errors: as above, and for more or fewer bytes than promised (E_SIZE, or cut off).

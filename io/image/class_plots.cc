@@ -40,7 +40,8 @@ void write_inside(cv::Mat& picture, const std::string& text, const cv::Rect& cel
   for (const double scale : {0.5, 0.4, 0.3}) {
     const cv::Size letters = size_of(text, scale);
     if (letters.width + 4 > cell.width || letters.height + 4 > cell.height) continue;
-    write(picture, text, {cell.x + (cell.width - letters.width) / 2, cell.y + (cell.height + letters.height) / 2}, scale, colour);
+    write(picture, text, {cell.x + (cell.width - letters.width) / 2, cell.y + (cell.height + letters.height) / 2},
+          scale, colour);
     return;
   }
 }
@@ -83,7 +84,8 @@ void draw_diagram(cv::Mat& picture, const ClassPlots& p, const cv::Rect& box) {
     if (!std::isfinite(bar.accuracy) || !std::isfinite(bar.confidence)) continue;
     const int left = x_of(bar.low) + 1, right = x_of(bar.high) - 1;
     cv::rectangle(picture, cv::Point(left, y_of(bar.accuracy)), cv::Point(right, y_of(0)), kBar, cv::FILLED);
-    cv::rectangle(picture, cv::Point(left, y_of(bar.accuracy)), cv::Point(right, y_of(bar.confidence)), kGap, cv::FILLED);
+    cv::rectangle(picture, cv::Point(left, y_of(bar.accuracy)), cv::Point(right, y_of(bar.confidence)), kGap,
+                  cv::FILLED);
     cv::rectangle(picture, cv::Point(left, y_of(bar.share)), cv::Point(right, y_of(0)), kInk, 1);
   }
   for (int tenth = 0; tenth <= 10; tenth += 2) {
@@ -96,14 +98,16 @@ void draw_diagram(cv::Mat& picture, const ClassPlots& p, const cv::Rect& box) {
   }
   cv::line(picture, {x_of(0), y_of(0)}, {x_of(1), y_of(1)}, kPale, 1, cv::LINE_AA);
   cv::rectangle(picture, box, kInk, 1);
-  write(picture, "accuracy over confidence; red: the gap; outlined: share of items", {box.x, box.y + box.height + 44}, 0.45);
+  write(picture, "accuracy over confidence; red: the gap; outlined: share of items", {box.x, box.y + box.height + 44},
+        0.45);
 }
 
 }  // namespace
 
 Tensor class_plots(const ClassPlots& p) {
   const auto count = static_cast<int>(p.classes.size());
-  ensure(count > 0 && p.confusion.size() == p.classes.size() * p.classes.size(), "a confusion matrix has a row and a column per class");
+  ensure(count > 0 && p.confusion.size() == p.classes.size() * p.classes.size(),
+         "a confusion matrix has a row and a column per class");
   const int cell = std::max(1, std::clamp(56 * count, kLeastMatrix, kMostMatrix) / count);
   const Grid grid{.left = kLabels + kMargin, .top = kTitle + kMargin, .cell = cell, .count = count};
   const cv::Rect diagram(grid.left + grid.side() + 3 * kMargin + 36, grid.top, kDiagram, kDiagram);

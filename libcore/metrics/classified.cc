@@ -73,7 +73,9 @@ std::vector<RecallAndPrecision> class_scores(std::span<const std::int64_t> confu
 double roc_auc(const Classified& items, std::int64_t one) {
   check(items);
   ensure(one >= 0 && one < items.classes, "the class is one of the classes");
-  const auto score = [&](std::size_t i) { return items.row(static_cast<std::int64_t>(i))[static_cast<std::size_t>(one)]; };
+  const auto score = [&](std::size_t i) {
+    return items.row(static_cast<std::int64_t>(i))[static_cast<std::size_t>(one)];
+  };
   std::vector<std::size_t> order(items.truth.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::sort(order, {}, score);
@@ -81,7 +83,8 @@ double roc_auc(const Classified& items, std::int64_t one) {
   for (std::size_t begin = 0; begin < order.size();) {
     std::size_t end = begin;
     double tied = 0;  // of the class, with this score
-    for (; end < order.size() && score(order[end]) == score(order[begin]); ++end) tied += items.truth[order[end]] == one;
+    for (; end < order.size() && score(order[end]) == score(order[begin]); ++end)
+      tied += items.truth[order[end]] == one;
     rank_sum += tied * 0.5 * static_cast<double>(begin + 1 + end);  // the mean of ranks begin + 1 to end
     of_class += tied;
     begin = end;

@@ -66,7 +66,8 @@ std::vector<Stroke> strokes_of(int digit, Draw& draw) {
     }
     case 5: {
       const Point corner = at(0.31, 0.07);
-      return {{at(0.76, 0.07), corner}, behind({corner, at(0.29, 0.44)}, arc(at(0.47, 0.68), wide(0.28, 0.25), -125, 150))};
+      return {{at(0.76, 0.07), corner},
+              behind({corner, at(0.29, 0.44)}, arc(at(0.47, 0.68), wide(0.28, 0.25), -125, 150))};
     }
     case 6: {
       const Point belly = at(0.5, 0.7);
@@ -132,9 +133,11 @@ DigitPhantom make_digit_phantom(const DigitPhantomOptions& o) {
       const Point here{x + 0.5, y + 0.5};
       double nearest = 2 * side;
       for (const Stroke& stroke : strokes)
-        for (std::size_t i = 1; i < stroke.size(); ++i) nearest = std::min(nearest, distance_to(here, stroke[i - 1], stroke[i]));
+        for (std::size_t i = 1; i < stroke.size(); ++i)
+          nearest = std::min(nearest, distance_to(here, stroke[i - 1], stroke[i]));
       const double part = std::clamp(0.5 + (half - nearest) / (2 * soft), 0.0, 1.0);
-      const double value = ground + part * (ink - ground) + grain * rng_normal(noise, static_cast<std::uint64_t>(y * o.side + x));
+      const double value =
+          ground + part * (ink - ground) + grain * rng_normal(noise, static_cast<std::uint64_t>(y * o.side + x));
       *out++ = static_cast<std::uint8_t>(std::lround(std::clamp(value, 0.0, 255.0)));
     }
   return phantom;

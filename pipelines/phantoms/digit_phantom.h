@@ -1,5 +1,5 @@
-// Generated digits, for demonstrations and tests: strokes of varied width, turned, slanted, scaled and moved, on a noisy
-// ground, as bright on dark as MNIST's.
+// Generated digits, for demonstrations and tests: strokes of varied width, turned, slanted, scaled and moved, on a
+// noisy ground, as bright on dark as MNIST's.
 //
 //   DigitPhantom p = make_digit_phantom({.seed = 0, .index = 13});    // p.label is 3
 #pragma once

@@ -31,8 +31,7 @@ TEST(Classified, CountsAreThoseOfTheOracle) {
   EXPECT_DOUBLE_EQ(top_k_accuracy(items, 2), 0.7333333333333333);
   EXPECT_DOUBLE_EQ(top_k_accuracy(items, 3), 0.9);
   EXPECT_DOUBLE_EQ(top_k_accuracy(items, 4), 1.0);
-  EXPECT_EQ(confusion_matrix(items),
-            (std::vector<std::int64_t>{13, 4, 1, 1, 7, 5, 7, 2, 4, 1, 15, 0, 0, 0, 0, 0}));
+  EXPECT_EQ(confusion_matrix(items), (std::vector<std::int64_t>{13, 4, 1, 1, 7, 5, 7, 2, 4, 1, 15, 0, 0, 0, 0, 0}));
 }
 
 TEST(Classified, AreasUnderTheRocCurveAreThoseOfAllPairs) {
@@ -45,7 +44,8 @@ TEST(Classified, AreasUnderTheRocCurveAreThoseOfAllPairs) {
 
 TEST(Classified, ATieInTheRocCurveCountsOneHalf) {
   // Of class 1: 0.5, 0.8; others: 0.5, 0.1. Pairs: 0.5 with 0.5 is a half, the other three are won.
-  const Classified items{.classes = 2, .probabilities = {0.5, 0.5, 0.2, 0.8, 0.5, 0.5, 0.9, 0.1}, .truth = {1, 1, 0, 0}};
+  const Classified items{
+      .classes = 2, .probabilities = {0.5, 0.5, 0.2, 0.8, 0.5, 0.5, 0.9, 0.1}, .truth = {1, 1, 0, 0}};
   EXPECT_DOUBLE_EQ(roc_auc(items, 1), 3.5 / 4);
   EXPECT_DOUBLE_EQ(roc_auc(items, 0), 3.5 / 4);
   const Classified equal{.classes = 2, .probabilities = {0.5, 0.5, 0.5, 0.5, 0.5, 0.5}, .truth = {1, 0, 0}};
@@ -64,7 +64,8 @@ TEST(Classified, OfEqualClassesTheFirstIsLikeliest) {
 }
 
 TEST(Classified, RecallPrecisionAndF1ByHand) {
-  // Of class 0: 3 right, 1 taken for class 1; of class 1: 2 taken for class 0; of class 2 nothing, but one is taken for it.
+  // Of class 0: 3 right, 1 taken for class 1; of class 1: 2 taken for class 0; of class 2 nothing, but one is taken for
+  // it.
   const std::vector<std::int64_t> confusion = {3, 1, 0, 2, 0, 1, 0, 0, 0};
   const auto scores = class_scores(confusion, 3);
   EXPECT_EQ(scores[0].items, 4);

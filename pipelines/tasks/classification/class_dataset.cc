@@ -50,7 +50,8 @@ Entries entries_of_folders(const fs::path& root, const ClassReading& reading, Cl
     if (name.starts_with(".")) continue;
     if (!folder->is_directory(inside)) {
       if (is_class_item(folder->path(), reading))
-        set.failures.push_back({name, "E_CLASS", "lies beside the folders of the classes; move it into the one of its class"});
+        set.failures.push_back(
+            {name, "E_CLASS", "lies beside the folders of the classes; move it into the one of its class"});
       continue;
     }
     if (const std::string problem = text_problem(name); !problem.empty()) {
@@ -61,7 +62,8 @@ Entries entries_of_folders(const fs::path& root, const ClassReading& reading, Cl
     for (fs::recursive_directory_iterator it(folder->path(), inside), end; !inside && it != end; it.increment(inside))
       if (is_class_item(it->path(), reading) && it->is_regular_file(inside))
         entries.list.push_back({it->path().lexically_relative(root).generic_string(), name, it->path()});
-    if (inside) throw Error(ErrorKind::kInput, "[data] " + folder->path().string() + ": cannot be read: " + inside.message());
+    if (inside)
+      throw Error(ErrorKind::kInput, "[data] " + folder->path().string() + ": cannot be read: " + inside.message());
   }
   if (error) throw Error(ErrorKind::kInput, "[data] " + root.string() + ": cannot be read: " + error.message());
   return entries;
@@ -71,7 +73,8 @@ Entries entries_of_folders(const fs::path& root, const ClassReading& reading, Cl
 Dims size_in_lps(const Geometry& geometry) {
   const std::string code = orientation_code(geometry);
   Dims size{0, 0, 0};
-  for (std::size_t a = 0; a < 3; ++a) size[code[a] == 'L' || code[a] == 'R' ? 2 : code[a] == 'P' || code[a] == 'A' ? 1 : 0] = geometry.size[a];
+  for (std::size_t a = 0; a < 3; ++a)
+    size[code[a] == 'L' || code[a] == 'R' ? 2 : code[a] == 'P' || code[a] == 'A' ? 1 : 0] = geometry.size[a];
   return size;
 }
 
@@ -82,10 +85,12 @@ std::optional<std::int32_t> label_of(const std::vector<std::string>& classes, co
 }
 
 void fail_class(ClassDataset& set, const std::string& item, const std::string& class_name) {
-  set.failures.push_back({item, "E_CLASS", "is of the class \"" + class_name + "\", which the training does not have; it is left out"});
+  set.failures.push_back(
+      {item, "E_CLASS", "is of the class \"" + class_name + "\", which the training does not have; it is left out"});
 }
 
-void add_entries(ClassDataset& set, const Entries& entries, const ClassReading& reading, const std::vector<std::string>* classes) {
+void add_entries(ClassDataset& set, const Entries& entries, const ClassReading& reading,
+                 const std::vector<std::string>* classes) {
   std::map<std::string, std::vector<ClassItem>> by_class;
   for (const Entry& entry : entries.list) {
     if (classes != nullptr && !label_of(*classes, entry.class_name)) {
@@ -102,8 +107,10 @@ void add_entries(ClassDataset& set, const Entries& entries, const ClassReading& 
     set.classes = *classes;
   } else {
     for (const std::string& name : entries.classes) {
-      if (by_class.contains(name)) set.classes.push_back(name);
-      else set.failures.push_back({name, "E_EMPTY", "is a class without a file that can be used; it is left out"});
+      if (by_class.contains(name))
+        set.classes.push_back(name);
+      else
+        set.failures.push_back({name, "E_EMPTY", "is a class without a file that can be used; it is left out"});
     }
   }
   for (auto& [name, items] : by_class)
@@ -129,10 +136,12 @@ void add_idx(ClassDataset& set, const IdxPair& pair, const std::vector<std::stri
   for (const std::int32_t label : images.labels)
     if (!labels.contains(label)) labels[label] = label_of(set.classes, std::to_string(label));
   for (std::int64_t i = 0; i < shape[0]; ++i) {
-    const std::string digits = std::to_string(i), name = std::string(digits.size() < 5 ? 5 - digits.size() : 0, '0') + digits;
+    const std::string digits = std::to_string(i),
+                      name = std::string(digits.size() < 5 ? 5 - digits.size() : 0, '0') + digits;
     const std::int32_t said = images.labels[static_cast<std::size_t>(i)];
     if (const auto& label = labels[said])
-      set.items.push_back({.name = name, .file = pair.images, .index = i, .label = *label, .size = {shape[1], shape[2]}});
+      set.items.push_back(
+          {.name = name, .file = pair.images, .index = i, .label = *label, .size = {shape[1], shape[2]}});
     else
       fail_class(set, name, std::to_string(said));
   }
@@ -141,17 +150,19 @@ void add_idx(ClassDataset& set, const IdxPair& pair, const std::vector<std::stri
 
 [[noreturn]] void throw_no_set(const fs::path& path) {
   std::error_code error;
-  if (!fs::exists(path, error)) throw Error(ErrorKind::kInput, "[data] " + path.string() + ": does not exist; check the path");
-  throw Error(ErrorKind::kInput,
-              "[data] " + path.string() +
-                  ": is no data set of classes; expected a folder per class with pictures or volumes, the same in train and val or test, "
-                  "a CSV of file,class, or MNIST's IDX files");
+  if (!fs::exists(path, error))
+    throw Error(ErrorKind::kInput, "[data] " + path.string() + ": does not exist; check the path");
+  throw Error(ErrorKind::kInput, "[data] " + path.string() +
+                                     ": is no data set of classes; expected a folder per class with pictures or "
+                                     "volumes, the same in train and val or test, "
+                                     "a CSV of file,class, or MNIST's IDX files");
 }
 
 void require_two_classes(const ClassDataset& set) {
   if (set.classes.size() >= 2) return;
-  throw Error(ErrorKind::kConfig, "[data] " + set.source.string() + " has one class, " + shown_name(set.classes.at(0)) +
-                                      "; a classifier tells two or more apart: add the others, each in a folder of its own");
+  throw Error(ErrorKind::kConfig,
+              "[data] " + set.source.string() + " has one class, " + shown_name(set.classes.at(0)) +
+                  "; a classifier tells two or more apart: add the others, each in a folder of its own");
 }
 
 /// What validates does not train.
@@ -166,12 +177,13 @@ void leave_out_held_out(ClassDataset& train, const ClassDataset& val) {
   for (const ClassItem& item : val.items) held_out.insert(key(item));
   std::erase_if(train.items, [&](const ClassItem& item) {
     if (!held_out.contains(key(item))) return false;
-    train.failures.push_back({item.name, "E_DUPLICATE", "also validates, by " + val.source.string() + "; it does not train"});
+    train.failures.push_back(
+        {item.name, "E_DUPLICATE", "also validates, by " + val.source.string() + "; it does not train"});
     return true;
   });
   if (train.items.empty())
-    throw Error(ErrorKind::kNoCase, "[data] everything in " + train.source.string() + " also validates, by " + val.source.string() +
-                                        ": nothing is left to train; give {val} other files");
+    throw Error(ErrorKind::kNoCase, "[data] everything in " + train.source.string() + " also validates, by " +
+                                        val.source.string() + ": nothing is left to train; give {val} other files");
 }
 
 }  // namespace
@@ -199,18 +211,26 @@ ClassItem read_class_item(const fs::path& file, const ClassReading& reading) {
   return item;
 }
 
-ClassDataset read_class_part(const ClassPart& part, const ClassReading& reading, const std::vector<std::string>* classes) {
-  ClassDataset set{.source = part.path, .kind = part.kind == Kind::kFolders ? "folders" : part.kind == Kind::kList ? "list" : "IDX"};
+ClassDataset read_class_part(const ClassPart& part, const ClassReading& reading,
+                             const std::vector<std::string>* classes) {
+  ClassDataset set{.source = part.path,
+                   .kind = part.kind == Kind::kFolders ? "folders"
+                           : part.kind == Kind::kList  ? "list"
+                                                       : "IDX"};
   if (set.kind == "IDX") {
-    if (reading.volumes) throw Error(ErrorKind::kInput, "[data] " + part.path.string() + ": holds IDX images; the model learns from volumes");
+    if (reading.volumes)
+      throw Error(ErrorKind::kInput,
+                  "[data] " + part.path.string() + ": holds IDX images; the model learns from volumes");
     add_idx(set, find_idx(part.path, part.kind == Kind::kIdxTrain ? IdxPart::kTrain : IdxPart::kTest).value(), classes);
   } else {
-    const Entries entries = part.kind == Kind::kList ? entries_of_list(part.path, set) : entries_of_folders(part.path, reading, set);
+    const Entries entries =
+        part.kind == Kind::kList ? entries_of_list(part.path, set) : entries_of_folders(part.path, reading, set);
     add_entries(set, entries, reading, classes);
   }
   if (set.items.empty())
-    throw Error(ErrorKind::kNoCase, "[data] " + part.path.string() + ": no " + (reading.volumes ? "volume" : "picture") + " can be used" +
-                                        (set.failures.empty() ? "" : "; the first: " + set.failures[0].id + " " + set.failures[0].message));
+    throw Error(ErrorKind::kNoCase,
+                "[data] " + part.path.string() + ": no " + (reading.volumes ? "volume" : "picture") + " can be used" +
+                    (set.failures.empty() ? "" : "; the first: " + set.failures[0].id + " " + set.failures[0].message));
   return set;
 }
 
@@ -262,7 +282,8 @@ ClassSets read_class_sets(const ClassSetsOptions& o) {
   return sets;
 }
 
-ClassDataset read_unseen_classes(const fs::path& path, const ClassReading& reading, const std::vector<std::string>* classes) {
+ClassDataset read_unseen_classes(const fs::path& path, const ClassReading& reading,
+                                 const std::vector<std::string>* classes) {
   const ClassParts parts = find_class_parts(path);
   if (!parts.any()) throw_no_set(path);
   for (const auto* part : {&parts.test, &parts.val, &parts.whole})

@@ -12,7 +12,12 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 ClassPartInfo info_of(const std::string& name, const ClassDataset& set) {
-  ClassPartInfo info{.name = name, .kind = set.kind, .path = set.source, .classes = set.classes, .counts = set.counts(), .items = std::ssize(set.items)};
+  ClassPartInfo info{.name = name,
+                     .kind = set.kind,
+                     .path = set.source,
+                     .classes = set.classes,
+                     .counts = set.counts(),
+                     .items = std::ssize(set.items)};
   info.smallest = info.largest = set.items.at(0).size;
   for (const ClassItem& item : set.items) {
     info.colour += item.colour;
@@ -59,13 +64,20 @@ ClassSetInfo read_class_info(const std::filesystem::path& path, const VolumeForm
 }
 
 Json to_json(const ClassSetInfo& info) {
-  Json json = {{"path", info.path.string()}, {"holds", info.volumes ? "volumes" : "pictures"}, {"parts", Json::array()}};
+  Json json = {
+      {"path", info.path.string()}, {"holds", info.volumes ? "volumes" : "pictures"}, {"parts", Json::array()}};
   const auto list = [](const Dims& size) { return std::vector<std::int64_t>(size.begin(), size.end()); };
   for (const ClassPartInfo& part : info.parts) {
     Json classes = Json::array();
-    for (std::size_t c = 0; c < part.classes.size(); ++c) classes.push_back({{"name", part.classes[c]}, {"items", part.counts[c]}});
-    json["parts"].push_back({{"name", part.name}, {"kind", part.kind}, {"path", part.path.string()}, {"items", part.items}, {"colour", part.colour},
-                             {"size", {{"min", list(part.smallest)}, {"max", list(part.largest)}}}, {"classes", classes}});
+    for (std::size_t c = 0; c < part.classes.size(); ++c)
+      classes.push_back({{"name", part.classes[c]}, {"items", part.counts[c]}});
+    json["parts"].push_back({{"name", part.name},
+                             {"kind", part.kind},
+                             {"path", part.path.string()},
+                             {"items", part.items},
+                             {"colour", part.colour},
+                             {"size", {{"min", list(part.smallest)}, {"max", list(part.largest)}}},
+                             {"classes", classes}});
   }
   json["left_out"] = info.failures.size();
   return json;
@@ -75,13 +87,16 @@ std::string to_text(const ClassSetInfo& info) {
   constexpr std::size_t kMostRows = 40;
   std::string text = plain_text(info.path.string()) + "\n";
   for (const ClassPartInfo& part : info.parts) {
-    text += "  " + part.name + " (" + part.kind + "): " + std::to_string(part.items) + (info.volumes ? " volumes of " : " pictures of ") +
-            std::to_string(part.classes.size()) + " classes, " + to_string(part.smallest) + " to " + to_string(part.largest) +
+    text += "  " + part.name + " (" + part.kind + "): " + std::to_string(part.items) +
+            (info.volumes ? " volumes of " : " pictures of ") + std::to_string(part.classes.size()) + " classes, " +
+            to_string(part.smallest) + " to " + to_string(part.largest) +
             (info.volumes ? " voxels" : " pixels, " + std::to_string(part.colour) + " in colour") + "\n";
     std::vector<std::vector<std::string>> rows = {{"class", "items"}};
-    for (std::size_t c = 0; c < std::min(kMostRows, part.classes.size()); ++c) rows.push_back({plain_text(part.classes[c]), std::to_string(part.counts[c])});
+    for (std::size_t c = 0; c < std::min(kMostRows, part.classes.size()); ++c)
+      rows.push_back({plain_text(part.classes[c]), std::to_string(part.counts[c])});
     text += text_table(rows);
-    if (part.classes.size() > kMostRows) text += "... and " + std::to_string(part.classes.size() - kMostRows) + " more; all of them with {json}\n";
+    if (part.classes.size() > kMostRows)
+      text += "... and " + std::to_string(part.classes.size() - kMostRows) + " more; all of them with {json}\n";
   }
   return text + "  " + std::to_string(info.failures.size()) + " left out\n";
 }

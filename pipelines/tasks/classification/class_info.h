@@ -27,7 +27,8 @@ struct ClassSetInfo {
   std::vector<CaseFailure> failures;
 };
 
-/// Every part that there is. Errors: as read_class_part; parts in which nothing can be used are failures, unless none can.
+/// Every part that there is. Errors: as read_class_part; parts in which nothing can be used are failures, unless none
+/// can.
 ClassSetInfo read_class_info(const std::filesystem::path& path, const VolumeFormats& formats);
 
 nlohmann::ordered_json to_json(const ClassSetInfo& info);

@@ -1,5 +1,5 @@
-// Bytes a pixel: 6 as decoded with 16 bits, 12 as RGB in f32, 12 once more while it is scaled. A voxel: 8 while the file is read, 4 as
-// it is turned or resampled, 4 as a sample.
+// Bytes a pixel: 6 as decoded with 16 bits, 12 as RGB in f32, 12 once more while it is scaled. A voxel: 8 while the
+// file is read, 4 as it is turned or resampled, 4 as a sample.
 #include "pipelines/tasks/classification/class_memory.h"
 
 #include <algorithm>
@@ -12,11 +12,13 @@ constexpr double kPixelBytes = 30, kVoxelBytes = 16, kSampleBytes = 4;
 }  // namespace
 
 ProcessPlan reading_items_plan(std::int64_t points, std::int64_t in_flight, bool volumes) {
-  return {{MemoryPart::kReading, planned_bytes((volumes ? kVoxelBytes : kPixelBytes) * static_cast<double>(points) * static_cast<double>(in_flight))}};
+  return {{MemoryPart::kReading, planned_bytes((volumes ? kVoxelBytes : kPixelBytes) * static_cast<double>(points) *
+                                               static_cast<double>(in_flight))}};
 }
 
 ProcessPlan samples_plan(const Shape& extents, std::int64_t channels) {
-  return {{MemoryPart::kFeeding, planned_bytes(kSampleBytes * static_cast<double>(element_count(extents)) * static_cast<double>(channels))}};
+  return {{MemoryPart::kFeeding,
+           planned_bytes(kSampleBytes * static_cast<double>(element_count(extents)) * static_cast<double>(channels))}};
 }
 
 ProcessPlan held_plan(const ClassDataset& set) {

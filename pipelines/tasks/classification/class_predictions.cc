@@ -24,7 +24,9 @@ std::size_t best_of(const ClassPrediction& row) { return static_cast<std::size_t
 /// Errors: kInput E_SYNTAX with the reason; those of JSON.
 ClassPrediction row_of(const nlohmann::json& entry, std::size_t classes) {
   ClassPrediction row{.file = entry.at("file")};
-  const auto refuse = [](const std::string& what) { throw Error(ErrorKind::kInput, "E_SYNTAX", what + "; predict again"); };
+  const auto refuse = [](const std::string& what) {
+    throw Error(ErrorKind::kInput, "E_SYNTAX", what + "; predict again");
+  };
   if (const std::string problem = text_problem(row.file); !problem.empty()) refuse("its name " + problem);
   const nlohmann::json& values = entry.at("probabilities");
   if (!values.is_array() || values.size() != classes) refuse("does not have a probability for each of the classes");
@@ -41,8 +43,11 @@ ClassPrediction row_of(const nlohmann::json& entry, std::size_t classes) {
 void write_class_predictions(const std::filesystem::path& json, const ClassPredictions& predictions) {
   Json rows = Json::array();
   for (const ClassPrediction& row : predictions.rows)
-    rows.push_back({{"file", row.file}, {"class", predictions.classes[best_of(row)]}, {"probabilities", row.probabilities}});
-  write_json(json, {{"task", kTask}, {"classes", predictions.classes}, {"volumes", predictions.volumes}, {"predictions", rows}});
+    rows.push_back(
+        {{"file", row.file}, {"class", predictions.classes[best_of(row)]}, {"probabilities", row.probabilities}});
+  write_json(
+      json,
+      {{"task", kTask}, {"classes", predictions.classes}, {"volumes", predictions.volumes}, {"predictions", rows}});
 }
 
 void write_class_table(const std::filesystem::path& csv, const ClassPredictions& predictions) {
@@ -52,7 +57,8 @@ void write_class_table(const std::filesystem::path& csv, const ClassPredictions&
     out << "\n";
     for (const ClassPrediction& row : predictions.rows) {
       const std::size_t best = best_of(row);
-      out << csv_text(row.file) << "," << csv_text(predictions.classes[best]) << "," << csv_text(row.probabilities[best]);
+      out << csv_text(row.file) << "," << csv_text(predictions.classes[best]) << ","
+          << csv_text(row.probabilities[best]);
       for (const double p : row.probabilities) out << "," << csv_text(p);
       out << "\n";
     }
@@ -65,14 +71,17 @@ std::filesystem::path class_table_of(const std::filesystem::path& json) {
 
 ClassPredictions read_class_predictions(const std::filesystem::path& path) {
   const nlohmann::json json = read_json(path);
-  const auto refuse = [&](const std::string& what) { throw input_error(path, what, "give what voxshard predict wrote for a classifier"); };
+  const auto refuse = [&](const std::string& what) {
+    throw input_error(path, what, "give what voxshard predict wrote for a classifier");
+  };
   ClassPredictions read;
   try {
     if (json.at("task") != kTask) refuse("holds no predictions of classes");
     read.classes = json.at("classes").get<std::vector<std::string>>();
     read.volumes = json.at("volumes");
     const std::set<std::string> distinct(read.classes.begin(), read.classes.end());
-    if (read.classes.size() < 2 || distinct.size() != read.classes.size()) refuse("names fewer than two classes, or one of them twice");
+    if (read.classes.size() < 2 || distinct.size() != read.classes.size())
+      refuse("names fewer than two classes, or one of them twice");
     for (const std::string& name : read.classes)
       if (const std::string problem = text_problem(name); !problem.empty()) refuse("names a class that " + problem);
     const nlohmann::json& entries = json.at("predictions");
@@ -82,8 +91,10 @@ ClassPredictions read_class_predictions(const std::filesystem::path& path) {
       const std::string id = "prediction " + std::to_string(i);
       try {
         ClassPrediction row = row_of(entries[i], read.classes.size());
-        if (seen.insert(row.file).second) read.rows.push_back(std::move(row));
-        else read.failures.push_back({id, "E_DUPLICATE", "is a second one of " + shown_name(row.file)});
+        if (seen.insert(row.file).second)
+          read.rows.push_back(std::move(row));
+        else
+          read.failures.push_back({id, "E_DUPLICATE", "is a second one of " + shown_name(row.file)});
       } catch (const Error& e) {
         read.failures.push_back({id, e.code(), e.what()});
       } catch (const nlohmann::json::exception&) {

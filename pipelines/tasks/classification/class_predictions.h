@@ -1,7 +1,7 @@
 // What a classifier says of items, as files: JSON that `evaluate` reads, and CSV for spreadsheets.
 //
-//   {"task": "classification", "classes": ["0", ...], "predictions": [{"file": "7/a.png", "class": "7", "probabilities": [...]}]}
-//   file,class,probability,p(0),p(1),...
+//   {"task": "classification", "classes": ["0", ...], "predictions": [{"file": "7/a.png", "class": "7",
+//   "probabilities": [...]}]} file,class,probability,p(0),p(1),...
 #pragma once
 
 #include <filesystem>
@@ -31,8 +31,8 @@ void write_class_table(const std::filesystem::path& csv, const ClassPredictions&
 /// "found.csv" for "found.json".
 std::filesystem::path class_table_of(const std::filesystem::path& json);
 
-/// Errors: kInput for a file that is no such JSON, or names fewer than two classes or one twice; what cannot be used of its entries
-/// (probabilities that are no numbers from 0 to 1, a name that is there twice) is in `failures`.
+/// Errors: kInput for a file that is no such JSON, or names fewer than two classes or one twice; what cannot be used of
+/// its entries (probabilities that are no numbers from 0 to 1, a name that is there twice) is in `failures`.
 ClassPredictions read_class_predictions(const std::filesystem::path& json);
 
 /// For require_output_file; the first also tells whether a file holds predictions of classes.

@@ -18,7 +18,8 @@ Tensor grey(const Tensor& rgb) {
   Tensor made(DType::kF32, {rgb.shape()[0], rgb.shape()[1], 1});
   const float* from = rgb.as<float>();
   for (std::int64_t i = 0; i < made.count(); ++i, from += 3)
-    made.as<float>()[i] = from[0] == from[1] && from[1] == from[2] ? from[0] : 0.299F * from[0] + 0.587F * from[1] + 0.114F * from[2];
+    made.as<float>()[i] =
+        from[0] == from[1] && from[1] == from[2] ? from[0] : 0.299F * from[0] + 0.587F * from[1] + 0.114F * from[2];
   return made;
 }
 
@@ -44,7 +45,8 @@ Tensor repeated(const Tensor& sample, std::int64_t times) {
     const std::int64_t source = plane + (axes == 3 ? row % shape[1] : row) / times;
     const float* from = sample.as<float>() + source * old[axes - 1] * channels;
     float* to = made.as<float>() + row * shape[axes - 1] * channels;
-    for (std::int64_t x = 0; x < shape[axes - 1]; ++x) std::copy_n(from + x / times * channels, channels, to + x * channels);
+    for (std::int64_t x = 0; x < shape[axes - 1]; ++x)
+      std::copy_n(from + x / times * channels, channels, to + x * channels);
   }
   return made;
 }
@@ -75,10 +77,16 @@ Tensor resized_picture(const Tensor& sample, const Dims& size) {
 }  // namespace
 
 nlohmann::ordered_json to_json(const ClassPreparation& p) {
-  return {{"classes", p.classes},     {"volumes", p.volumes},     {"channels", p.channels},
-          {"mean", p.mean},           {"deviation", p.deviation}, {"window_hu", p.window_hu},
+  return {{"classes", p.classes},
+          {"volumes", p.volumes},
+          {"channels", p.channels},
+          {"mean", p.mean},
+          {"deviation", p.deviation},
+          {"window_hu", p.window_hu},
           {"size", std::vector<std::int64_t>(p.size.begin(), p.size.end())},
-          {"resizes", p.resizes},     {"enlarges", p.enlarges},   {"pad_multiple", p.pad_multiple}};
+          {"resizes", p.resizes},
+          {"enlarges", p.enlarges},
+          {"pad_multiple", p.pad_multiple}};
 }
 
 ClassPreparation class_preparation_from_json(const nlohmann::json& json) {
@@ -87,9 +95,15 @@ ClassPreparation class_preparation_from_json(const nlohmann::json& json) {
     if (!ok) throw Error(ErrorKind::kCheckpoint, broken + what);
   };
   try {
-    ClassPreparation p{.classes = json.at("classes"), .volumes = json.at("volumes"), .channels = json.at("channels"),
-                       .mean = json.at("mean"), .deviation = json.at("deviation"), .window_hu = json.at("window_hu"),
-                       .resizes = json.at("resizes"), .enlarges = json.at("enlarges"), .pad_multiple = json.at("pad_multiple")};
+    ClassPreparation p{.classes = json.at("classes"),
+                       .volumes = json.at("volumes"),
+                       .channels = json.at("channels"),
+                       .mean = json.at("mean"),
+                       .deviation = json.at("deviation"),
+                       .window_hu = json.at("window_hu"),
+                       .resizes = json.at("resizes"),
+                       .enlarges = json.at("enlarges"),
+                       .pad_multiple = json.at("pad_multiple")};
     const std::vector<std::int64_t> size = json.at("size");
     require(size.empty() || std::ssize(size) == p.axes(), "size does not have the axes of the samples");
     for (const std::int64_t extent : size) {
@@ -99,10 +113,12 @@ ClassPreparation class_preparation_from_json(const nlohmann::json& json) {
     const auto finite = [](double v) { return std::isfinite(v); };
     require(p.classes.size() >= 2, "classes are fewer than two");
     require(p.channels == 1 || (p.channels == 3 && !p.volumes), "channels are neither 1 nor 3");
-    require(std::ssize(p.mean) == p.channels && std::ssize(p.deviation) == p.channels && std::ranges::all_of(p.mean, finite) &&
+    require(std::ssize(p.mean) == p.channels && std::ssize(p.deviation) == p.channels &&
+                std::ranges::all_of(p.mean, finite) &&
                 std::ranges::all_of(p.deviation, [](double v) { return std::isfinite(v) && v > 0; }),
             "mean and deviation are not those of the channels");
-    require(finite(p.window_hu[0]) && finite(p.window_hu[1]) && p.window_hu[0] < p.window_hu[1], "window_hu is no window");
+    require(finite(p.window_hu[0]) && finite(p.window_hu[1]) && p.window_hu[0] < p.window_hu[1],
+            "window_hu is no window");
     require(p.pad_multiple >= 1 && p.pad_multiple <= kMostMultiple, "pad_multiple is out of range");
     require(!p.resizes || !p.size.empty(), "it resizes to no size");
     return p;
@@ -119,8 +135,9 @@ Dims canvas_of(const ClassItem& item, const ClassPreparation& p) {
   }
   for (int a = 0; a < p.size.rank() && !p.resizes; ++a)
     if (item.size[a] > p.size[a])
-      throw Error(ErrorKind::kInput, "E_SIZE", "[input] " + item.file.string() + ": is " + to_string(item.size) + ", larger than the " +
-                                                   to_string(p.size) + " that the model sees; scale it, or train with {fit} resize");
+      throw Error(ErrorKind::kInput, "E_SIZE",
+                  "[input] " + item.file.string() + ": is " + to_string(item.size) + ", larger than the " +
+                      to_string(p.size) + " that the model sees; scale it, or train with {fit} resize");
   return p.size;
 }
 
@@ -135,7 +152,8 @@ Tensor ItemReader::intensities(const ClassItem& item, const Tensor* idx) const {
   if (p_.resizes) {
     std::array<double, 3> spacing_mm{};
     for (std::size_t a = 0; a < 3; ++a)
-      spacing_mm[a] = g.spacing[a] * static_cast<double>(g.size[a]) / static_cast<double>(p_.size[2 - static_cast<int>(a)]);
+      spacing_mm[a] =
+          g.spacing[a] * static_cast<double>(g.size[a]) / static_cast<double>(p_.size[2 - static_cast<int>(a)]);
     volume = resample_image(std::move(volume), spacing_mm);
   }
   const Shape shape = volume.geometry.shape();
@@ -151,8 +169,7 @@ Tensor ItemReader::read(const ClassItem& item, const Tensor* idx) const {
   Tensor sample = intensities(item, idx);
   if (const std::int64_t times = factor_of(spatial(sample), p_); times > 1) sample = repeated(sample, times);
   if (p_.resizes && spatial(sample) != p_.size && !p_.volumes) sample = resized_picture(sample, p_.size);
-  if (p_.resizes)
-    ensure(spatial(sample) == p_.size, "a sample is resized to the size of the model");
+  if (p_.resizes) ensure(spatial(sample) == p_.size, "a sample is resized to the size of the model");
   float* values = sample.as<float>();
   const auto channels = static_cast<std::size_t>(p_.channels);
   for (std::size_t i = 0; i < static_cast<std::size_t>(sample.count()); ++i)

@@ -1,5 +1,5 @@
-// What is done to a picture or a volume before a classifier sees it, in training and in prediction alike; a part of each
-// checkpoint.
+// What is done to a picture or a volume before a classifier sees it, in training and in prediction alike; a part of
+// each checkpoint.
 //
 //   ItemReader reader(preparation, limits);
 //   Tensor sample = reader.read(item, set.pixels.get());      // (H, W, C) f32, normalised
@@ -20,12 +20,12 @@ namespace voxshard {
 struct ClassPreparation {
   std::vector<std::string> classes;
   bool volumes = false;
-  std::int64_t channels = 1;                       // 1: grey, 3: colour
+  std::int64_t channels = 1;                        // 1: grey, 3: colour
   std::vector<double> mean = {0}, deviation = {1};  // per channel, of intensities that were brought to 0..1
-  std::array<double, 2> window_hu = {-160, 240};   // of volumes: these become 0 and 1, what is beyond is cut
-  Dims size;                      // H W or D H W that every sample gets; empty: its own
-  bool resizes = false;           // to that size; else what is smaller is padded, and what is larger refused
-  bool enlarges = false;          // what is smaller than the size by an integer factor on all axes is enlarged by it first
+  std::array<double, 2> window_hu = {-160, 240};    // of volumes: these become 0 and 1, what is beyond is cut
+  Dims size;                                        // H W or D H W that every sample gets; empty: its own
+  bool resizes = false;   // to that size; else what is smaller is padded, and what is larger refused
+  bool enlarges = false;  // what is smaller than the size by an integer factor on all axes is enlarged by it first
   std::int64_t pad_multiple = 1;  // own sizes: extents are rounded up to it, so that plans are reused
 
   int axes() const { return volumes ? 3 : 2; }

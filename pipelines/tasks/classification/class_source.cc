@@ -11,13 +11,15 @@ namespace {
 
 const ClassDataset& with_items(const ClassDataset& set) {
   if (set.items.empty())
-    throw Error(ErrorKind::kNoCase, "[train] " + set.source.string() + ": nothing is left to train on; give more, or hold less out");
+    throw Error(ErrorKind::kNoCase,
+                "[train] " + set.source.string() + ": nothing is left to train on; give more, or hold less out");
   return set;
 }
 
 }  // namespace
 
-ClassSource::ClassSource(const ClassDataset& set, const ClassPreparation& preparation, const ClassReading& reading, std::uint64_t seed)
+ClassSource::ClassSource(const ClassDataset& set, const ClassPreparation& preparation, const ClassReading& reading,
+                         std::uint64_t seed)
     : set_(with_items(set)), preparation_(preparation), reader_(preparation, reading), order_(seed, set.items.size()) {}
 
 Shape ClassSource::largest_extents(std::int64_t batch) const {
@@ -69,8 +71,10 @@ void ClassSource::fill(const InputInfo& input, const TensorView& box) const {
   const bool image = std::holds_alternative<input::Image>(input);
   ensure(image || std::holds_alternative<input::Labels>(input), "items of classes feed an image and labels");
   for (std::int64_t n = box.box.begin[0]; n < box.box.end(0); ++n) {
-    if (image) place_sample(samples_[static_cast<std::size_t>(n)], n, box);
-    else store(box, (n - box.box.begin[0]) * box.strides[0], labels_[static_cast<std::size_t>(n)]);
+    if (image)
+      place_sample(samples_[static_cast<std::size_t>(n)], n, box);
+    else
+      store(box, (n - box.box.begin[0]) * box.strides[0], labels_[static_cast<std::size_t>(n)]);
   }
 }
 

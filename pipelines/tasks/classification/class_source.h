@@ -1,5 +1,5 @@
-// What a training step of a classifier sees: which items, and their classes. A pure function of the seed and the step, so that a
-// resumed run goes on with the same samples; each core fills only its own box.
+// What a training step of a classifier sees: which items, and their classes. A pure function of the seed and the step,
+// so that a resumed run goes on with the same samples; each core fills only its own box.
 //
 //   ClassSource source(set, preparation, reading, 1);
 //   Shape extents = source.load(step, 64, pool);                              // (64, 28, 28)
@@ -16,7 +16,8 @@ namespace voxshard {
 class ClassSource {
  public:
   /// Requires items that canvas_of() takes. Errors: kNoCase when there is none. `set` must live as long.
-  ClassSource(const ClassDataset& set, const ClassPreparation& preparation, const ClassReading& reading, std::uint64_t seed);
+  ClassSource(const ClassDataset& set, const ClassPreparation& preparation, const ClassReading& reading,
+              std::uint64_t seed);
 
   /// N and the extents of the largest batch there can be.
   Shape largest_extents(std::int64_t batch) const;
@@ -24,8 +25,8 @@ class ClassSource {
   ProcessPlan plan(const Shape& extents, int workers) const;
   /// How many different extents items are seen at.
   std::int64_t sizes() const;
-  /// Reads the samples of a step, one task each, and returns their extents: the widest of the batch, the others are padded. Each
-  /// epoch goes through all items in a new order. Errors: kInput names an item that cannot be read.
+  /// Reads the samples of a step, one task each, and returns their extents: the widest of the batch, the others are
+  /// padded. Each epoch goes through all items in a new order. Errors: kInput names an item that cannot be read.
   Shape load(std::int64_t step, std::int64_t batch, WorkerPool& pool);
   /// Fills `box` of the image, or of the labels (N, 1, ..), of what was loaded. Threads: any number at once.
   void fill(const InputInfo& input, const TensorView& box) const;

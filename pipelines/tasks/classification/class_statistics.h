@@ -15,9 +15,9 @@ struct ColourChoice {
 /// `wanted`: auto (colour when one picture is), colour or grey.
 ColourChoice choose_colour(const ClassDataset& set, const std::string& wanted);
 
-/// Sets mean and deviation, per channel over all pixels; above 2^28 pixels over items spread evenly over the set. What cannot be
-/// decoded leaves the set, with its reason among the failures. The same for any number of threads.
-/// Errors: kNoCase when nothing is left.   Cost: reads the items.
+/// Sets mean and deviation, per channel over all pixels; above 2^28 pixels over items spread evenly over the set. What
+/// cannot be decoded leaves the set, with its reason among the failures. The same for any number of threads. Errors:
+/// kNoCase when nothing is left.   Cost: reads the items.
 void set_statistics(ClassPreparation& preparation, ClassDataset& set, const ClassReading& reading);
 
 }  // namespace voxshard

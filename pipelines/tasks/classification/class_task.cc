@@ -57,10 +57,16 @@ Prepared prepared(const ClassTaskOptions& o, const ModelSpec& spec) {
     throw Error(ErrorKind::kUsage, "[train] {size} is " + to_string(o.size) + ", but a " + spec.model_name() + " has " +
                                        std::to_string(spec.spatial_axes()) + " spatial axes");
   if (!o.size.empty() && !own.empty() && o.size != own)
-    throw Error(ErrorKind::kUsage, "[train] a " + spec.model_name() + " of these settings has the size " + to_string(own) + ", got {size} " + to_string(o.size));
+    throw Error(ErrorKind::kUsage, "[train] a " + spec.model_name() + " of these settings has the size " +
+                                       to_string(own) + ", got {size} " + to_string(o.size));
   if (o.fit == "resize" && o.size.empty() && own.empty())
     throw Error(ErrorKind::kUsage, "[train] {fit} resize wants a {size} to resize to");
-  p.sets = read_class_sets({.data = o.data, .val = o.val, .val_fraction = o.val_fraction, .validates = o.validates, .seed = o.seed, .reading = p.reading});
+  p.sets = read_class_sets({.data = o.data,
+                            .val = o.val,
+                            .val_fraction = o.val_fraction,
+                            .validates = o.validates,
+                            .seed = o.seed,
+                            .reading = p.reading});
   const ColourChoice colour = choose_colour(p.sets.train, volumes ? "grey" : o.colour);
   p.note = colour.note;
   const std::int64_t multiple = o.pad_multiple.value_or(of_one_size(p.sets) ? 1 : volumes ? 8 : 32);
@@ -83,7 +89,9 @@ Prepared prepared(const ClassTaskOptions& o, const ModelSpec& spec) {
 class ClassTask : public TrainingTask {
  public:
   ClassTask(const ClassTaskOptions& options, const ModelSpec& spec)
-      : o_(options), p_(prepared(options, spec)), source_(p_.sets.train, p_.preparation, p_.reading, options.seed),
+      : o_(options),
+        p_(prepared(options, spec)),
+        source_(p_.sets.train, p_.preparation, p_.reading, options.seed),
         reader_(p_.preparation, p_.reading) {}
 
   const char* metric() const override { return "accuracy"; }
@@ -108,7 +116,8 @@ class ClassTask : public TrainingTask {
     std::vector<HashedCase> cases;
     for (const auto& [role, set] : {std::pair("train", &p_.sets.train), std::pair("validate", &p_.sets.val)}) {
       for (const auto& file : set->files)
-        if (!set->items.empty()) cases.push_back({.name = std::string(role) + "/" + file.filename().string(), .files = {file}});
+        if (!set->items.empty())
+          cases.push_back({.name = std::string(role) + "/" + file.filename().string(), .files = {file}});
       if (set->files.empty())
         for (const ClassItem& item : set->items)
           cases.push_back({.name = std::string(role) + "/" + set->classes[static_cast<std::size_t>(item.label)],
@@ -123,7 +132,9 @@ class ClassTask : public TrainingTask {
     if (!p_.note.empty()) notes.push_back(p_.note);
     const auto counts = p_.sets.val.counts();
     for (std::size_t c = 0; c < counts.size() && !p_.sets.val.items.empty(); ++c)
-      if (counts[c] == 0) notes.push_back("W_CLASS nothing that validates is of the class " + p_.preparation.classes[c] + ": how well it is learnt is not known");
+      if (counts[c] == 0)
+        notes.push_back("W_CLASS nothing that validates is of the class " + p_.preparation.classes[c] +
+                        ": how well it is learnt is not known");
     return notes;
   }
 
@@ -157,7 +168,9 @@ class ClassTask : public TrainingTask {
     return batch == 1 ? sizes : sizes * sizes;  // the widest extents of those in a batch
   }
 
-  Shape load(std::int64_t step, std::int64_t batch, WorkerPool& pool) override { return source_.load(step, batch, pool); }
+  Shape load(std::int64_t step, std::int64_t batch, WorkerPool& pool) override {
+    return source_.load(step, batch, pool);
+  }
   void fill(const InputInfo& input, const TensorView& box) const override { source_.fill(input, box); }
 
   Validation validate(Session& session, const ModelSpec&, Progress& progress) const override {
@@ -181,7 +194,8 @@ class ClassTask : public TrainingTask {
     }
     session.release();
     Validation validation{.score = accuracy(found)};
-    for (const RecallAndPrecision& scores : class_scores(confusion_matrix(found), found.classes)) validation.by_class.push_back(scores.recall);
+    for (const RecallAndPrecision& scores : class_scores(confusion_matrix(found), found.classes))
+      validation.by_class.push_back(scores.recall);
     return validation;
   }
 

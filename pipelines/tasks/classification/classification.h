@@ -8,7 +8,8 @@
 
 namespace voxshard {
 
-/// Its options: ClassTaskOptions, ClassPredictionOptions and EvaluateClassesOptions; what every task is told overwrites theirs.
+/// Its options: ClassTaskOptions, ClassPredictionOptions and EvaluateClassesOptions; what every task is told overwrites
+/// theirs.
 std::shared_ptr<const Task> classification();
 
 }  // namespace voxshard

@@ -28,12 +28,15 @@ std::vector<ItemBatch> item_batches(const std::vector<ClassItem>& items, const C
   for (std::size_t i = 0; i < items.size(); ++i) by_canvas[canvas_of(items[i], preparation)].push_back(i);
   std::vector<ItemBatch> batches;
   for (const auto& [canvas, list] : by_canvas) {
-    const auto at_once = std::clamp<std::int64_t>(std::min<std::int64_t>(kBatchPoints / element_count(canvas), std::ssize(list)), 1, kMostAtOnce);
+    const auto at_once = std::clamp<std::int64_t>(
+        std::min<std::int64_t>(kBatchPoints / element_count(canvas), std::ssize(list)), 1, kMostAtOnce);
     Shape extents{at_once};
     for (const std::int64_t extent : canvas) extents.push_back(extent);
     for (std::size_t begin = 0; begin < list.size(); begin += static_cast<std::size_t>(at_once)) {
       const std::size_t end = std::min(list.size(), begin + static_cast<std::size_t>(at_once));
-      batches.push_back({extents, {list.begin() + static_cast<std::ptrdiff_t>(begin), list.begin() + static_cast<std::ptrdiff_t>(end)}});
+      batches.push_back(
+          {extents,
+           {list.begin() + static_cast<std::ptrdiff_t>(begin), list.begin() + static_cast<std::ptrdiff_t>(end)}});
     }
   }
   return batches;

@@ -17,8 +17,8 @@ struct ItemBatch {
   std::vector<std::size_t> items;  // at most N of them
 };
 
-/// Every item that canvas_of() takes once, those of equal extents side by side: as many at once as have some 65,536 pixels in all,
-/// at most 64, so that prediction takes no more than a training step of a few.
+/// Every item that canvas_of() takes once, those of equal extents side by side: as many at once as have some 65,536
+/// pixels in all, at most 64, so that prediction takes no more than a training step of a few.
 std::vector<ItemBatch> item_batches(const std::vector<ClassItem>& items, const ClassPreparation& preparation);
 
 /// The probabilities of the classes (softmax of the logits), sample by sample.

@@ -25,7 +25,8 @@ DemoReport demo_digits(const DemoOptions& options, int magnify, Progress& progre
     pool.run(count, [&](std::int64_t i, int) {
       throw_if_stopped(progress);
       const int index = static_cast<int>(i) + (part == 0 ? 0 : train);
-      const DigitPhantom digit = make_digit_phantom({.seed = options.seed, .index = index, .side = static_cast<int>(side)});
+      const DigitPhantom digit =
+          make_digit_phantom({.seed = options.seed, .index = index, .side = static_cast<int>(side)});
       std::copy_n(digit.pixels.as<std::uint8_t>(), side * side, pixels[part].as<std::uint8_t>() + i * side * side);
       labels[part].as<std::uint8_t>()[i] = static_cast<std::uint8_t>(digit.label);
       progress.update("digits", ++done, total, "");

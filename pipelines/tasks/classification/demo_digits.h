@@ -7,8 +7,8 @@
 
 namespace voxshard {
 
-/// 4000 digits to train with and 1000 held out, if nothing else is said, of 28 pixels a side times `magnify`; the same seed gives the
-/// same bytes. Errors: kOutput; Stopped, before anything is written.
+/// 4000 digits to train with and 1000 held out, if nothing else is said, of 28 pixels a side times `magnify`; the same
+/// seed gives the same bytes. Errors: kOutput; Stopped, before anything is written.
 DemoReport demo_digits(const DemoOptions& options, int magnify, Progress& progress);
 
 }  // namespace voxshard

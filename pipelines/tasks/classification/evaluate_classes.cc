@@ -40,11 +40,13 @@ Classified matched(const ClassPredictions& found, const ClassDataset& truth, std
       continue;
     }
     items.truth.push_back(item.label);
-    items.probabilities.insert(items.probabilities.end(), it->second->probabilities.begin(), it->second->probabilities.end());
+    items.probabilities.insert(items.probabilities.end(), it->second->probabilities.begin(),
+                               it->second->probabilities.end());
     rows.erase(it);
   }
   for (const CaseFailure& failure : truth.failures) rows.erase(failure.id);  // said already
-  for (const auto& [name, row] : rows) failures.push_back({name, "E_MISSING", "is predicted, but the references do not have it"});
+  for (const auto& [name, row] : rows)
+    failures.push_back({name, "E_MISSING", "is predicted, but the references do not have it"});
   return items;
 }
 
@@ -52,15 +54,18 @@ void log_failures(const std::vector<CaseFailure>& failures, Progress& progress) 
   constexpr std::size_t kMostLines = 20;
   for (std::size_t i = 0; i < std::min(kMostLines, failures.size()); ++i)
     progress.log(shown_name(failures[i].id) + ": " + failures[i].code + " " + failures[i].message);
-  if (failures.size() > kMostLines) progress.log("... and " + std::to_string(failures.size() - kMostLines) + " more left out");
+  if (failures.size() > kMostLines)
+    progress.log("... and " + std::to_string(failures.size() - kMostLines) + " more left out");
 }
 
 Tensor picture_of(const ClassReport& r) {
-  ClassPlots plots{.classes = r.classes, .confusion = r.confusion,
+  ClassPlots plots{.classes = r.classes,
+                   .confusion = r.confusion,
                    .title = "accuracy " + fixed_text(r.accuracy) + " of " + std::to_string(r.items),
                    .note = "expected calibration error " + fixed_text(r.calibration.expected_error)};
   for (const CalibrationBin& bin : r.calibration.bins)
-    plots.bars.push_back({bin.low, bin.high, static_cast<double>(bin.items) / static_cast<double>(r.items), bin.confidence, bin.accuracy});
+    plots.bars.push_back({bin.low, bin.high, static_cast<double>(bin.items) / static_cast<double>(r.items),
+                          bin.confidence, bin.accuracy});
   return class_plots(plots);
 }
 
@@ -68,7 +73,8 @@ Tensor picture_of(const ClassReport& r) {
 
 ClassReport evaluate_classes(const EvaluateClassesOptions& options, Progress& progress) {
   const std::vector<std::filesystem::path> inputs = {options.predictions, options.references};
-  require_output_file(options.summary, {"scores of voxshard evaluate", {".json"}, begins_with({R"({"accuracy":)"})}, {.inputs = inputs});
+  require_output_file(options.summary, {"scores of voxshard evaluate", {".json"}, begins_with({R"({"accuracy":)"})},
+                      {.inputs = inputs});
   require_output_file(options.png, sheet_file(), {.inputs = inputs, .option = "{png}"});
   const ClassPredictions found = read_class_predictions(options.predictions);
   const ClassReading reading{.volumes = found.volumes, .most_pixels = options.most_pixels, .formats = options.formats};
@@ -78,9 +84,11 @@ ClassReport evaluate_classes(const EvaluateClassesOptions& options, Progress& pr
   const Classified items = matched(found, truth, report.failures);
   log_failures(report.failures, progress);
   if (items.truth.empty())
-    throw Error(ErrorKind::kNoCase, "[evaluate] none of the " + std::to_string(truth.items.size()) + " items of " + options.references.string() +
-                                        " is in " + options.predictions.string() + ", which begins with " +
-                                        (found.rows.empty() ? "none" : shown_name(found.rows[0].file)) + "; give the data set that was predicted");
+    throw Error(ErrorKind::kNoCase, "[evaluate] none of the " + std::to_string(truth.items.size()) + " items of " +
+                                        options.references.string() + " is in " + options.predictions.string() +
+                                        ", which begins with " +
+                                        (found.rows.empty() ? "none" : shown_name(found.rows[0].file)) +
+                                        "; give the data set that was predicted");
   report.items = items.count();
   report.accuracy = accuracy(items);
   report.top_k_accuracy = top_k_accuracy(items, options.top_k);
@@ -111,22 +119,34 @@ Json to_json(const ClassReport& r) {
                {"mean_recall", number(r.mean_recall)},
                {"mean_auc", number(r.mean_auc)},
                {"expected_calibration_error", number(r.calibration.expected_error)},
-               {"rule", "the likeliest class, of equals the first; ROC-AUC of a class against the rest, ties one half; calibration over 15 bins of equal "
-                        "width; null: no such item"},
+               {"rule",
+                "the likeliest class, of equals the first; ROC-AUC of a class against the rest, ties one half; "
+                "calibration over 15 bins of equal "
+                "width; null: no such item"},
                {"items", r.items}};
   json["classes"] = Json::array();
   for (std::size_t c = 0; c < r.classes.size(); ++c) {
     const RecallAndPrecision& s = r.scores[c];
-    json["classes"].push_back({{"name", r.classes[c]}, {"items", s.items}, {"predicted", s.found}, {"recall", number(s.recall)},
-                               {"precision", number(s.precision)}, {"f1", number(s.f1)}, {"auc", number(r.auc[c])}});
+    json["classes"].push_back({{"name", r.classes[c]},
+                               {"items", s.items},
+                               {"predicted", s.found},
+                               {"recall", number(s.recall)},
+                               {"precision", number(s.precision)},
+                               {"f1", number(s.f1)},
+                               {"auc", number(r.auc[c])}});
   }
   json["confusion"] = Json::array();  // a row per true class
   const auto classes = static_cast<std::ptrdiff_t>(r.classes.size());
   for (std::ptrdiff_t c = 0; c < classes; ++c)
-    json["confusion"].push_back(std::vector<std::int64_t>(r.confusion.begin() + c * classes, r.confusion.begin() + (c + 1) * classes));
+    json["confusion"].push_back(
+        std::vector<std::int64_t>(r.confusion.begin() + c * classes, r.confusion.begin() + (c + 1) * classes));
   json["calibration"] = Json::array();
   for (const CalibrationBin& bin : r.calibration.bins)
-    json["calibration"].push_back({{"above", bin.low}, {"to", bin.high}, {"items", bin.items}, {"confidence", number(bin.confidence)}, {"accuracy", number(bin.accuracy)}});
+    json["calibration"].push_back({{"above", bin.low},
+                                   {"to", bin.high},
+                                   {"items", bin.items},
+                                   {"confidence", number(bin.confidence)},
+                                   {"accuracy", number(bin.accuracy)}});
   json["failed"] = r.failures.size();
   json["failures"] = to_json(r.failures);
   return json;
@@ -137,19 +157,23 @@ std::string to_text(const ClassReport& r) {
   std::vector<std::vector<std::string>> rows = {{"class", "items", "recall", "precision", "F1", "ROC-AUC"}};
   for (std::size_t c = 0; c < std::min(kMostRows, r.classes.size()); ++c) {
     const RecallAndPrecision& s = r.scores[c];
-    rows.push_back({shown_name(r.classes[c]), std::to_string(s.items), fixed_text(s.recall), fixed_text(s.precision), fixed_text(s.f1), fixed_text(r.auc[c])});
+    rows.push_back({shown_name(r.classes[c]), std::to_string(s.items), fixed_text(s.recall), fixed_text(s.precision),
+                    fixed_text(s.f1), fixed_text(r.auc[c])});
   }
   rows.push_back({"mean", std::to_string(r.items), fixed_text(r.mean_recall), "", "", fixed_text(r.mean_auc)});
   std::string text = text_table(rows);
-  if (r.classes.size() > kMostRows) text += "... and " + std::to_string(r.classes.size() - kMostRows) + " more classes; all of them with {json}\n";
+  if (r.classes.size() > kMostRows)
+    text += "... and " + std::to_string(r.classes.size() - kMostRows) + " more classes; all of them with {json}\n";
   rows = {{"confidence", "items", "mean", "accuracy"}};
   for (const CalibrationBin& bin : r.calibration.bins)
     if (bin.items > 0)
-      rows.push_back({fixed_text(bin.low, 2) + " to " + fixed_text(bin.high, 2), std::to_string(bin.items), fixed_text(bin.confidence), fixed_text(bin.accuracy)});
+      rows.push_back({fixed_text(bin.low, 2) + " to " + fixed_text(bin.high, 2), std::to_string(bin.items),
+                      fixed_text(bin.confidence), fixed_text(bin.accuracy)});
   text += text_table(rows);
-  return text + "accuracy " + fixed_text(r.accuracy) + ", top " + std::to_string(r.top_k) + " " + fixed_text(r.top_k_accuracy) +
-         ", expected calibration error " + fixed_text(r.calibration.expected_error) + "; always the commonest class: " +
-         fixed_text(r.majority_accuracy) + "\n" + std::to_string(r.items) + " items scored, " + std::to_string(r.failures.size()) + " left out\n";
+  return text + "accuracy " + fixed_text(r.accuracy) + ", top " + std::to_string(r.top_k) + " " +
+         fixed_text(r.top_k_accuracy) + ", expected calibration error " + fixed_text(r.calibration.expected_error) +
+         "; always the commonest class: " + fixed_text(r.majority_accuracy) + "\n" + std::to_string(r.items) +
+         " items scored, " + std::to_string(r.failures.size()) + " left out\n";
 }
 
 }  // namespace voxshard

@@ -1,5 +1,5 @@
-// Scores of classification: predictions against a data set with classes. Accuracy, top-k, confusion, ROC-AUC, calibration, beside the
-// accuracy of who always says the commonest class.
+// Scores of classification: predictions against a data set with classes. Accuracy, top-k, confusion, ROC-AUC,
+// calibration, beside the accuracy of who always says the commonest class.
 //
 //   ClassReport r = evaluate_classes({.predictions = "found.json", .references = "mnist"}, progress);
 //   r.accuracy;
@@ -31,11 +31,12 @@ struct ClassReport {
   double accuracy = 0, top_k_accuracy = 0, majority_accuracy = 0;  // majority: of the commonest class of the references
   double mean_recall = 0, mean_auc = 0;                            // over the classes that have a number
   std::int64_t top_k = 5;
-  std::vector<RecallAndPrecision> scores;      // by class
-  std::vector<double> auc;              // by class, one against the rest; NaN where a class is absent
-  std::vector<std::int64_t> confusion;  // (classes, classes)
+  std::vector<RecallAndPrecision> scores;  // by class
+  std::vector<double> auc;                 // by class, one against the rest; NaN where a class is absent
+  std::vector<std::int64_t> confusion;     // (classes, classes)
   Calibration calibration;
-  std::vector<CaseFailure> failures;    // items that are not scored: without a prediction, of a class that training never saw
+  std::vector<CaseFailure>
+      failures;  // items that are not scored: without a prediction, of a class that training never saw
 };
 
 /// Errors: kInput, kNoCase as the readers; kNoCase when no item has both; kOutput, kUsage for the outputs.

@@ -18,17 +18,21 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Its name tells whose it is: the folder may be anybody's.
-fs::path quarantine_of(const fs::path& output) { return output.parent_path() / (output.stem().string() + ".quarantine.csv"); }
+fs::path quarantine_of(const fs::path& output) {
+  return output.parent_path() / (output.stem().string() + ".quarantine.csv");
+}
 
 fs::path folder_of(const fs::path& file) { return fs::absolute(file).parent_path(); }
 
 void check_outputs(const PredictOptions& o) {
   if (o.output.extension() != ".json")
-    throw Error(ErrorKind::kUsage, "[predict] the classes that a classifier predicts go to a JSON file, got {output} " + o.output.string());
+    throw Error(ErrorKind::kUsage, "[predict] the classes that a classifier predicts go to a JSON file, got {output} " +
+                                       o.output.string());
   const OutputPlace place = {.inputs = {o.input, o.run}};
   require_output_file(o.output, class_predictions_file(), place);
   require_output_file(class_table_of(o.output), class_table_file(), place);
-  require_output_file(quarantine_of(o.output), {"a list of what is left out", {".csv"}, begins_with({"case,code,message"})}, place);
+  require_output_file(quarantine_of(o.output),
+                      {"a list of what is left out", {".csv"}, begins_with({"case,code,message"})}, place);
 }
 
 std::vector<fs::path> items_in(const fs::path& folder, const ClassReading& reading) {
@@ -36,7 +40,9 @@ std::vector<fs::path> items_in(const fs::path& folder, const ClassReading& readi
   std::error_code error;
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
     if (is_class_item(it->path(), reading) && it->is_regular_file(error)) files.push_back(it->path());
-  if (error) throw Error(ErrorKind::kInput, "[predict] " + folder.string() + ": cannot be read: " + error.message() + "; check its permissions");
+  if (error)
+    throw Error(ErrorKind::kInput,
+                "[predict] " + folder.string() + ": cannot be read: " + error.message() + "; check its permissions");
   std::ranges::sort(files);
   return files;
 }
@@ -46,17 +52,21 @@ ClassDataset find_items(const fs::path& input, const ClassReading& reading, bool
   std::error_code error;
   const std::string kind = reading.volumes ? "volume" : "picture";
   if (!fs::exists(input, error))
-    throw Error(ErrorKind::kInput, "[predict] " + input.string() + " does not exist; give a " + kind + ", a folder of them, or a data set of classes");
+    throw Error(ErrorKind::kInput, "[predict] " + input.string() + " does not exist; give a " + kind +
+                                       ", a folder of them, or a data set of classes");
   const bool folder = fs::is_directory(input, error);
   std::vector<fs::path> files = folder ? items_in(input, reading) : std::vector<fs::path>();
   labelled = files.empty() && find_class_parts(input).any();
   if (labelled) {
     ClassDataset set = read_unseen_classes(input, reading);
-    std::erase_if(set.failures, [](const CaseFailure& failure) { return failure.code == "E_EMPTY"; });  // nothing to predict
+    std::erase_if(set.failures,
+                  [](const CaseFailure& failure) { return failure.code == "E_EMPTY"; });  // nothing to predict
     return set;
   }
   if (!folder) files.push_back(input);
-  if (files.empty()) throw Error(ErrorKind::kNoCase, "[predict] " + input.string() + " holds no " + kind + " and is no data set of classes");
+  if (files.empty())
+    throw Error(ErrorKind::kNoCase,
+                "[predict] " + input.string() + " holds no " + kind + " and is no data set of classes");
   ClassDataset set{.source = input, .kind = "folder"};
   for (const fs::path& file : files)
     in_case_boundary(file.filename().string(), set.failures, [&] {
@@ -85,8 +95,10 @@ class Classifier {
     });
     for (const CaseFailure& failure : set_.failures) log(failure);
     report_.failures = set_.failures;
-    session_ = prediction_session(
-        run, {.core_bytes = options.core_budget_bytes, .process_bytes = left_of(options.host_budget_bytes, options.base_bytes)}, pool_);
+    session_ = prediction_session(run,
+                                  {.core_bytes = options.core_budget_bytes,
+                                   .process_bytes = left_of(options.host_budget_bytes, options.base_bytes)},
+                                  pool_);
     session_->set_stop(progress.stop_check());
     found_ = {.classes = preparation_.classes, .volumes = preparation_.volumes};
   }
@@ -96,7 +108,8 @@ class Classifier {
     std::set<Shape> sizes;
     for (const ItemBatch& batch : batches) sizes.insert(batch.extents);
     if (!sizes.empty())
-      planned_ = plan_predictions(*session_, sizes, std::to_string(set_.items.size()) + (preparation_.volumes ? " volumes" : " pictures"),
+      planned_ = plan_predictions(*session_, sizes,
+                                  std::to_string(set_.items.size()) + (preparation_.volumes ? " volumes" : " pictures"),
                                   {o_.host_budget_bytes, o_.base_bytes}, progress_);
     planned_.held += held_plan(set_);
     report_.memory.plan = planned_.held, report_.bytes_per_core = planned_.core, report_.host_bytes = planned_.host;
@@ -113,8 +126,9 @@ class Classifier {
       for (const std::size_t i : batch.items) report_.not_reached.push_back(set_.items[i].name);
     }
     if (report_.cases.empty() && !report_.interrupted)
-      throw Error(ErrorKind::kNoCase, "[predict] none of " + std::to_string(report_.failures.size()) + " inputs could be predicted" +
-                                          (report_.failures.empty() ? "" : "; the first: " + report_.failures.front().message));
+      throw Error(ErrorKind::kNoCase,
+                  "[predict] none of " + std::to_string(report_.failures.size()) + " inputs could be predicted" +
+                      (report_.failures.empty() ? "" : "; the first: " + report_.failures.front().message));
     write();
     return report_;
   }
@@ -149,15 +163,18 @@ class Classifier {
       const auto rows = classify(*session_, batch.extents, whole);
       for (std::size_t i = 0; i < rows.size(); ++i) {
         rows_[items[i]] = rows[i];
-        report_.cases.push_back({set_.items[items[i]].name, o_.output, watch.seconds() / static_cast<double>(rows.size())});
+        report_.cases.push_back(
+            {set_.items[items[i]].name, o_.output, watch.seconds() / static_cast<double>(rows.size())});
       }
     }
-    progress_.update("predict", std::ssize(report_.cases) + std::ssize(report_.failures), total_, set_.items[batch.items.back()].name);
+    progress_.update("predict", std::ssize(report_.cases) + std::ssize(report_.failures), total_,
+                     set_.items[batch.items.back()].name);
   }
 
   /// Refuses a batch from its headers. Errors: kInput E_BUDGET; kBudget of its plan.
   void require_fits(const ItemBatch& batch, const ClassItem& item) const {
-    if (const auto refused = planned_.refused.find(batch.extents); refused != planned_.refused.end()) throw refused->second;
+    if (const auto refused = planned_.refused.find(batch.extents); refused != planned_.refused.end())
+      throw refused->second;
     const ProcessPlan plan = plan_of_batch(batch);
     voxshard::require_fits(plan, o_.host_budget_bytes, ErrorKind::kInput, item.name, "Cut it, or scale it");
   }
@@ -169,27 +186,37 @@ class Classifier {
            reading_items_plan(most, std::min<std::int64_t>(o_.threads, std::ssize(batch.items)), preparation_.volumes);
   }
 
-  void log(const CaseFailure& failure) { progress_.log(shown_name(failure.id) + ": " + failure.message + " [quarantined]"); }
+  void log(const CaseFailure& failure) {
+    progress_.log(shown_name(failure.id) + ": " + failure.message + " [quarantined]");
+  }
 
   void write() {
     for (std::size_t i = 0; i < rows_.size(); ++i)
       if (!rows_[i].empty()) found_.rows.push_back({set_.items[i].name, std::move(rows_[i])});
     for (const ItemBatch& batch : item_batches(set_.items, preparation_))
-      if (!planned_.refused.contains(batch.extents)) report_.memory.plan = widest(report_.memory.plan, plan_of_batch(batch));
+      if (!planned_.refused.contains(batch.extents))
+        report_.memory.plan = widest(report_.memory.plan, plan_of_batch(batch));
     make_output_folder(folder_of(o_.output));
-    const fs::path json = report_.interrupted ? incomplete_path(o_.output) : o_.output, table = class_table_of(o_.output);
+    const fs::path json = report_.interrupted ? incomplete_path(o_.output) : o_.output,
+                   table = class_table_of(o_.output);
     write_class_predictions(json, found_);
     write_class_table(report_.interrupted ? incomplete_path(table) : table, found_);
     if (!report_.interrupted) remove_incomplete(o_.output), remove_incomplete(table);
     for (PredictedCase& c : report_.cases) c.file = json;
     const fs::path quarantine = quarantine_of(o_.output);
     const std::vector<CaseFailure> left = left_out(report_);
-    if (!left.empty() || fs::exists(quarantine)) write_quarantine(folder_of(quarantine), left, quarantine.filename().string());
+    if (!left.empty() || fs::exists(quarantine))
+      write_quarantine(folder_of(quarantine), left, quarantine.filename().string());
     report_.found = {{"classes", found_.classes}, {"table", table.string()}};
     report_.text = prediction_text(report_, quarantine, ", classes in " + json.string() + " and " + table.string());
     if (labelled_)
-      report_.next = {"evaluate", o_.output.string(), o_.input.string(), "{output}", (o_.output.parent_path() / "scores.json").string(),
-                      "{png}", (o_.output.parent_path() / "confusion.png").string()};
+      report_.next = {"evaluate",
+                      o_.output.string(),
+                      o_.input.string(),
+                      "{output}",
+                      (o_.output.parent_path() / "scores.json").string(),
+                      "{png}",
+                      (o_.output.parent_path() / "confusion.png").string()};
   }
 
   const PredictOptions& o_;
@@ -209,7 +236,8 @@ class Classifier {
 
 }  // namespace
 
-PredictReport predict_classes(const PredictOptions& options, const ClassPredictionOptions& own, TrainedRun run, Progress& progress) {
+PredictReport predict_classes(const PredictOptions& options, const ClassPredictionOptions& own, TrainedRun run,
+                              Progress& progress) {
   check_outputs(options);
   return Classifier(options, own, std::move(run), progress).run();
 }

@@ -13,10 +13,10 @@ struct ClassPredictionOptions {
   VolumeLimits volume_limits = {};
 };
 
-/// The input is a picture or volume, a folder of them, or a data set (its test part, as read_unseen_classes takes it), whose classes
-/// are not asked for. Writes options.output (.json), and the same as CSV beside it. What cannot be read is left out and listed in
-/// NAME.quarantine.csv.
-/// Errors: those of run_predict.
-PredictReport predict_classes(const PredictOptions& options, const ClassPredictionOptions& own, TrainedRun run, Progress& progress);
+/// The input is a picture or volume, a folder of them, or a data set (its test part, as read_unseen_classes takes it),
+/// whose classes are not asked for. Writes options.output (.json), and the same as CSV beside it. What cannot be read
+/// is left out and listed in NAME.quarantine.csv. Errors: those of run_predict.
+PredictReport predict_classes(const PredictOptions& options, const ClassPredictionOptions& own, TrainedRun run,
+                              Progress& progress);
 
 }  // namespace voxshard

@@ -25,13 +25,14 @@ TEST(ClassList, RowsAreFilesAndClasses) {
 TEST(ClassList, TheHeadingMayBeMissing) { EXPECT_EQ(read_text_as_list("a.png,red\nb.png,blue").rows.size(), 2u); }
 
 TEST(ClassList, ARowThatCannotBeUsedIsLeftOutByItself) {
-  const ClassList list = read_text_as_list("file,class\ngood.png,red\n../x.png,red\n/etc/passwd,red\none\na,b,c\n\"open,red\ngood.png,blue\nx.png,\n" +
-                                           std::string("e.png,\x1b[2J\n"));
+  const ClassList list = read_text_as_list(
+      "file,class\ngood.png,red\n../x.png,red\n/etc/passwd,red\none\na,b,c\n\"open,red\ngood.png,blue\nx.png,\n" +
+      std::string("e.png,\x1b[2J\n"));
   ASSERT_EQ(list.rows.size(), 1u);
   std::vector<std::string> codes;
   for (const auto& problem : list.problems) codes.push_back(problem.code);
-  EXPECT_THAT(codes, testing::ElementsAre("E_NAME", "E_NAME", "E_SYNTAX", "E_SYNTAX", "E_SYNTAX", "E_DUPLICATE", "E_SYNTAX",
-                                          "E_NAME"));
+  EXPECT_THAT(codes, testing::ElementsAre("E_NAME", "E_NAME", "E_SYNTAX", "E_SYNTAX", "E_SYNTAX", "E_DUPLICATE",
+                                          "E_SYNTAX", "E_NAME"));
 }
 
 TEST(ClassList, AFileThatIsNoListSaysWhatWasExpected) {

@@ -29,8 +29,10 @@ struct IdxFolder : ScratchFolder {
 TEST(Idx, ImagesAndLabelsAreReadPlainAndGzipped) {
   for (const bool packed : {false, true}) {
     const IdxFolder dir;
-    if (packed) dir.write(gzipped(dir.images, dir.path()), gzipped(dir.labels, dir.path()), ".gz");
-    else dir.write(dir.images, dir.labels);
+    if (packed)
+      dir.write(gzipped(dir.images, dir.path()), gzipped(dir.labels, dir.path()), ".gz");
+    else
+      dir.write(dir.images, dir.labels);
     const IdxImages read = dir.read();
     EXPECT_EQ(read.pixels.shape(), (Shape{2, 2, 3}));
     EXPECT_EQ(read.pixels.as<std::uint8_t>()[5], 255);
@@ -99,7 +101,8 @@ TEST(Idx, AHeaderThatPromisesMoreThanTheFileHoldsAllocatesNothing) {
   dir.expect_refused("can hold");
   dir.write(idx_bytes({0xffffffff, 0xffffffff, 0xffffffff}, "few"), dir.labels);
   dir.expect_refused("promises more than");
-  dir.write(gzipped(idx_bytes({1u << 12, 1u << 10, 1u << 10}, "few"), dir.path()), gzipped(dir.labels, dir.path()), ".gz");
+  dir.write(gzipped(idx_bytes({1u << 12, 1u << 10, 1u << 10}, "few"), dir.path()), gzipped(dir.labels, dir.path()),
+            ".gz");
   fs::remove(dir.path() / "train-images-idx3-ubyte");
   fs::remove(dir.path() / "train-labels-idx1-ubyte");
   dir.expect_refused("can hold");

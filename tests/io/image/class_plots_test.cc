@@ -11,8 +11,11 @@ namespace voxshard {
 namespace {
 
 ClassPlots plots(std::vector<std::int64_t> confusion) {
-  return {.classes = {"red", "white"}, .confusion = std::move(confusion),
-          .bars = {{0, 0.5, 0.25, 0.4, 0.5}, {0.5, 1, 0.75, 0.9, 0.7}, {0.9, 1, 0, NAN, NAN}}, .title = "accuracy", .note = "calibration"};
+  return {.classes = {"red", "white"},
+          .confusion = std::move(confusion),
+          .bars = {{0, 0.5, 0.25, 0.4, 0.5}, {0.5, 1, 0.75, 0.9, 0.7}, {0.9, 1, 0, NAN, NAN}},
+          .title = "accuracy",
+          .note = "calibration"};
 }
 
 std::array<int, 3> pixel(const Tensor& rgb, std::int64_t y, std::int64_t x) {

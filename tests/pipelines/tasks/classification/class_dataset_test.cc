@@ -15,7 +15,8 @@ ClassDataset read_whole(const ClassScene& scene, const ClassReading& reading = {
 
 TEST(ClassDataset, AFolderPerClassIsRead) {
   const ClassScene scene("class_folders");
-  scene.picture("data/red/b.png"), scene.picture("data/red/deep/a.png"), scene.picture("data/blue/c.png", {.width = 5, .height = 2, .channels = 3});
+  scene.picture("data/red/b.png"), scene.picture("data/red/deep/a.png"),
+      scene.picture("data/blue/c.png", {.width = 5, .height = 2, .channels = 3});
   scene.write("data/red/notes.txt", "no picture");
   const ClassDataset set = read_whole(scene);
   EXPECT_EQ(set.kind, "folders");

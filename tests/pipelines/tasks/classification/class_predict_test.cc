@@ -1,4 +1,5 @@
-// Classes of new pictures: the same numbers however they are cut or grouped, a bad one costs itself only, a stop is said.
+// Classes of new pictures: the same numbers however they are cut or grouped, a bad one costs itself only, a stop is
+// said.
 #include <gmock/gmock.h>
 
 #include "io/files/config_file.h"
@@ -38,7 +39,8 @@ TEST(PredictClasses, WhatIsPredictedIsScored) {
   EXPECT_EQ(found.rows.at(0).file, "bright/0.png");
   for (const ClassPrediction& row : found.rows) EXPECT_NEAR(row.probabilities[0] + row.probabilities[1], 1, 1e-12);
   EXPECT_THAT(Scene::bytes_of(scene.path("found.csv")), HasSubstr("\nbright/0.png,bright,"));
-  EvaluateOptions o{.predictions = scene.path("found.json"), .references = scene.data(), .summary = scene.path("scores.json")};
+  EvaluateOptions o{
+      .predictions = scene.path("found.json"), .references = scene.data(), .summary = scene.path("scores.json")};
   const TaskReport scores = run_evaluate(o, scene.progress);
   EXPECT_EQ(scores.json.at("accuracy"), 1.0);
   EXPECT_FALSE(scores.partial);
@@ -51,7 +53,8 @@ TEST(PredictClasses, ACutAndOtherThreadsPredictTheSame) {
   run_predict(whole, scene.progress), run_predict(cut, scene.progress);
   const ClassPredictions a = read_class_predictions(whole.output), b = read_class_predictions(cut.output);
   ASSERT_EQ(a.rows.size(), b.rows.size());
-  for (std::size_t i = 0; i < a.rows.size(); ++i) EXPECT_NEAR(a.rows[i].probabilities[0], b.rows[i].probabilities[0], 1e-6);
+  for (std::size_t i = 0; i < a.rows.size(); ++i)
+    EXPECT_NEAR(a.rows[i].probabilities[0], b.rows[i].probabilities[0], 1e-6);
 }
 
 TEST(PredictClasses, ABadPictureCostsItself) {
@@ -67,7 +70,8 @@ TEST(PredictClasses, ABadPictureCostsItself) {
   EXPECT_EQ(report.failures.size(), 2u);
   EXPECT_THAT(Scene::bytes_of(scene.path("found.quarantine.csv")), HasSubstr("b.png,E_READ"));
   EXPECT_THAT(Scene::bytes_of(scene.path("found.csv")), HasSubstr("a.png,bright"));
-  EXPECT_THAT(Scene::bytes_of(scene.path("found.csv")), HasSubstr("c.png,dark")) << "colour is taken as the grey it was trained on";
+  EXPECT_THAT(Scene::bytes_of(scene.path("found.csv")), HasSubstr("c.png,dark"))
+      << "colour is taken as the grey it was trained on";
   EXPECT_EQ(run_predict(scene.predict("new/a.png", "one.json"), scene.progress).cases.size(), 1u);
 }
 
@@ -80,7 +84,8 @@ TEST(PredictClasses, NothingToPredictIsAnError) {
   expect_error(ErrorKind::kNoCase, "none of 1 inputs", [&] { run_predict(scene.predict("bad"), scene.progress); });
   expect_error(ErrorKind::kUsage, "JSON file", [&] { run_predict(scene.predict("data", "folder"), scene.progress); });
   scene.write("found.json", R"({"mine": 1})");
-  expect_error(ErrorKind::kOutput, "is not predictions of classes", [&] { run_predict(scene.predict("data"), scene.progress); });
+  expect_error(ErrorKind::kOutput, "is not predictions of classes",
+               [&] { run_predict(scene.predict("data"), scene.progress); });
 }
 
 TEST(PredictClasses, AStopLeavesWhatIsWholeAsIncomplete) {

@@ -20,11 +20,18 @@ struct PredictionScene : ClassScene {
   }
   ClassPredictions predictions() const {
     return {.classes = {"bright", "dark"},
-            .rows = {{"bright/0.png", {0.9, 0.1}}, {"bright/1.png", {0.4, 0.6}}, {"dark/0.png", {0.25, 0.75}}, {"dark/1.png", {0.5, 0.5}}}};
+            .rows = {{"bright/0.png", {0.9, 0.1}},
+                     {"bright/1.png", {0.4, 0.6}},
+                     {"dark/0.png", {0.25, 0.75}},
+                     {"dark/1.png", {0.5, 0.5}}}};
   }
   std::filesystem::path found() const { return path("found.json"); }
   ClassReport evaluate(const std::string& png = "") {
-    return evaluate_classes({.predictions = found(), .references = data(), .summary = path("scores.json"), .png = png.empty() ? "" : path(png)}, progress);
+    return evaluate_classes({.predictions = found(),
+                             .references = data(),
+                             .summary = path("scores.json"),
+                             .png = png.empty() ? "" : path(png)},
+                            progress);
   }
 };
 
@@ -40,14 +47,17 @@ TEST(ClassPredictions, WhatIsWrittenIsRead) {
   EXPECT_TRUE(class_predictions_file().is_ours(scene.found()));
   write_class_table(scene.path("found.csv"), written);
   EXPECT_THAT(Scene::bytes_of(scene.path("found.csv")),
-              HasSubstr("file,class,probability,p(bright),p(dark)\nbright/0.png,bright,0.9,0.9,0.1\nbright/1.png,dark,0.6,0.4,0.6\n"));
+              HasSubstr("file,class,probability,p(bright),p(dark)\nbright/0.png,bright,0.9,0.9,0.1\nbright/"
+                        "1.png,dark,0.6,0.4,0.6\n"));
 }
 
 TEST(ClassPredictions, ForeignJsonIsRefused) {
   const PredictionScene scene;
-  for (const char* text : {"[]", "{}", R"({"task": "segmentation"})", R"({"task": "classification", "classes": ["a"], "volumes": false, "predictions": []})",
-                           R"({"task": "classification", "classes": ["a", "a"], "volumes": false, "predictions": []})",
-                           R"({"task": "classification", "classes": ["a", "b"], "volumes": false, "predictions": 3})"}) {
+  for (const char* text :
+       {"[]", "{}", R"({"task": "segmentation"})",
+        R"({"task": "classification", "classes": ["a"], "volumes": false, "predictions": []})",
+        R"({"task": "classification", "classes": ["a", "a"], "volumes": false, "predictions": []})",
+        R"({"task": "classification", "classes": ["a", "b"], "volumes": false, "predictions": 3})"}) {
     scene.write("found.json", text);
     expect_error(ErrorKind::kInput, "give what voxshard predict wrote", [&] { read_class_predictions(scene.found()); });
   }
@@ -60,7 +70,8 @@ TEST(ClassPredictions, ABrokenEntryCostsItself) {
       {"file": "4.png", "probabilities": [null, 0]}, {"file": "1.png", "probabilities": [1, 0]}, {"probabilities": [1, 0]}, 7]})");
   const ClassPredictions read = read_class_predictions(scene.found());
   EXPECT_EQ(read.rows.size(), 1u);
-  EXPECT_THAT(ClassScene::codes(read.failures), ElementsAre("E_SYNTAX", "E_SYNTAX", "E_SYNTAX", "E_DUPLICATE", "E_SYNTAX", "E_SYNTAX"));
+  EXPECT_THAT(ClassScene::codes(read.failures),
+              ElementsAre("E_SYNTAX", "E_SYNTAX", "E_SYNTAX", "E_DUPLICATE", "E_SYNTAX", "E_SYNTAX"));
 }
 
 TEST(EvaluateClasses, ScoresAreThoseCountedByHand) {

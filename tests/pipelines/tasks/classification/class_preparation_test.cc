@@ -26,14 +26,16 @@ TEST(ClassPreparation, GreyAndColourBecomeEachOther) {
   scene.picture("grey.png", {.width = 2, .height = 1}, {51, 255});
   scene.picture("colour.png", {.width = 1, .height = 1, .channels = 3}, {255, 0, 51});
   EXPECT_THAT(values(read(scene, "grey.png", {.channels = 1})), ElementsAre(0.2F, 1.0F));
-  EXPECT_THAT(values(read(scene, "grey.png", {.channels = 3, .mean = {0, 0, 0}, .deviation = {1, 1, 1}})), ElementsAre(0.2F, 0.2F, 0.2F, 1, 1, 1));
+  EXPECT_THAT(values(read(scene, "grey.png", {.channels = 3, .mean = {0, 0, 0}, .deviation = {1, 1, 1}})),
+              ElementsAre(0.2F, 0.2F, 0.2F, 1, 1, 1));
   EXPECT_NEAR(values(read(scene, "colour.png", {.channels = 1}))[0], 0.299 + 0.114 * 0.2, 1e-6);
 }
 
 TEST(ClassPreparation, IntensitiesAreNormalisedByChannel) {
   const ClassScene scene("prep_norm");
   scene.picture("colour.png", {.width = 1, .height = 1, .channels = 3}, {255, 0, 51});
-  const Tensor sample = read(scene, "colour.png", {.channels = 3, .mean = {0.5, 0.5, 0.2}, .deviation = {0.25, 0.5, 1}});
+  const Tensor sample =
+      read(scene, "colour.png", {.channels = 3, .mean = {0.5, 0.5, 0.2}, .deviation = {0.25, 0.5, 1}});
   EXPECT_THAT(values(sample), ElementsAre(2, -1, testing::FloatNear(0, 1e-6F)));
 }
 
@@ -69,7 +71,8 @@ TEST(ClassPreparation, VolumesAreWindowedAndTurned) {
   write_volume(scene.path("v.nii"), volume, DiskType::kI16);
   const Tensor sample = read(scene, "v.nii", {.volumes = true, .window_hu = {101, 103}});
   EXPECT_EQ(sample.shape(), (Shape{2, 3, 4, 1}));
-  EXPECT_THAT(std::vector<float>(sample.as<float>(), sample.as<float>() + 4), ElementsAre(1, 0.5F, 0, 0)) << "x runs to the left now";
+  EXPECT_THAT(std::vector<float>(sample.as<float>(), sample.as<float>() + 4), ElementsAre(1, 0.5F, 0, 0))
+      << "x runs to the left now";
   EXPECT_EQ(read(scene, "v.nii", {.volumes = true, .size = {2, 2, 2}, .resizes = true}).shape(), (Shape{2, 2, 2, 1}));
 }
 
@@ -112,7 +115,13 @@ TEST(ClassPreparation, MixedColourIsSaid) {
 }
 
 TEST(ClassPreparation, JsonBringsItBack) {
-  const ClassPreparation p{.classes = {"a", "b"}, .channels = 3, .mean = {0.1, 0.2, 0.3}, .deviation = {1, 2, 3}, .size = {28, 56}, .resizes = true, .pad_multiple = 4};
+  const ClassPreparation p{.classes = {"a", "b"},
+                           .channels = 3,
+                           .mean = {0.1, 0.2, 0.3},
+                           .deviation = {1, 2, 3},
+                           .size = {28, 56},
+                           .resizes = true,
+                           .pad_multiple = 4};
   const nlohmann::json json = to_json(p);
   EXPECT_EQ(nlohmann::json(to_json(class_preparation_from_json(json))), json);
 }
@@ -121,12 +130,14 @@ TEST(ClassPreparation, ABrokenDescriptionIsRefused) {
   const nlohmann::json good = to_json(ClassPreparation{.classes = {"a", "b"}});
   static_cast<void>(class_preparation_from_json(good));
   const std::pair<const char*, nlohmann::json> bad[] = {
-      {"classes", {"a"}}, {"channels", 2}, {"mean", {0, 0}}, {"deviation", {0}}, {"window_hu", {1, 1}}, {"size", {0, 4}}, {"size", {4}},
-      {"size", {4, 1 << 30}}, {"resizes", true}, {"pad_multiple", 0}, {"pad_multiple", 1 << 30}, {"volumes", 3}};
+      {"classes", {"a"}},        {"channels", 2}, {"mean", {0, 0}},       {"deviation", {0}}, {"window_hu", {1, 1}},
+      {"size", {0, 4}},          {"size", {4}},   {"size", {4, 1 << 30}}, {"resizes", true},  {"pad_multiple", 0},
+      {"pad_multiple", 1 << 30}, {"volumes", 3}};
   for (const auto& [key, value] : bad) {
     nlohmann::json json = good;
     json[key] = value;
-    expect_error(ErrorKind::kCheckpoint, "description of the pictures is broken", [&] { class_preparation_from_json(json); });
+    expect_error(ErrorKind::kCheckpoint, "description of the pictures is broken",
+                 [&] { class_preparation_from_json(json); });
   }
   expect_error(ErrorKind::kCheckpoint, "broken", [] { class_preparation_from_json(nlohmann::json::array()); });
 }

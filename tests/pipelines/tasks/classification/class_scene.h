@@ -17,7 +17,8 @@ struct ClassScene : Scene {
   using Scene::Scene;
 
   /// `values`: samples of the pixels in rows, repeated as often as needed.
-  void picture(const std::string& name, const PictureSpec& spec = {.width = 4, .height = 3}, const std::vector<int>& values = {100}) const {
+  void picture(const std::string& name, const PictureSpec& spec = {.width = 4, .height = 3},
+               const std::vector<int>& values = {100}) const {
     write(name, png_bytes(spec, values));
   }
   void write(const std::string& name, const std::string& bytes) const {

@@ -76,7 +76,9 @@ TEST(ClassSource, TheSameStepGivesTheSameSamples) {
   for (std::int64_t step = 0; step < 9; ++step) one.load(step, 2, s.pool);
   other.load(8, 2, s.pool);
   const Shape shape{2, 3, 4, 1};
-  EXPECT_TRUE(compare(filled(one, input::Image{}, DType::kF32, shape).view(), filled(other, input::Image{}, DType::kF32, shape).view()).bit_equal);
+  EXPECT_TRUE(compare(filled(one, input::Image{}, DType::kF32, shape).view(),
+                      filled(other, input::Image{}, DType::kF32, shape).view())
+                  .bit_equal);
 }
 
 TEST(ClassSource, NothingToTrainOnIsSaid) {

@@ -1,8 +1,9 @@
-// Training a classifier: it learns, an interrupted run goes on to the same bytes, changed data are named, and what cannot be used is
-// counted.
+// Training a classifier: it learns, an interrupted run goes on to the same bytes, changed data are named, and what
+// cannot be used is counted.
 #include <gmock/gmock.h>
 
 #include "io/files/config_file.h"
+#include "pipelines/tasks/classification/class_task.h"
 #include "tests/pipelines/tasks/classification/class_scene.h"
 #include "tests/pipelines/tasks/classification/toy_classifier.h"
 
@@ -38,7 +39,9 @@ TEST(TrainClasses, PicturesOfSeveralSizesAreLearntAndLeaveTheRunFolder) {
   scene.dark_and_bright("data", 6, 8);
   scene.dark_and_bright("data/../other", 2, 13);
   for (const char* name : {"dark", "bright"})
-    for (int i = 0; i < 2; ++i) std::filesystem::rename(scene.path("other") / name / (std::to_string(i) + ".png"), scene.data() / name / ("wide" + std::to_string(i) + ".png"));
+    for (int i = 0; i < 2; ++i)
+      std::filesystem::rename(scene.path("other") / name / (std::to_string(i) + ".png"),
+                              scene.data() / name / ("wide" + std::to_string(i) + ".png"));
   TrainOptions o = scene.toy("run");
   o.spec.cut.mesh.partition = {1, 2, 2, 1};
   classes(o).pad_multiple = 1;
@@ -48,8 +51,10 @@ TEST(TrainClasses, PicturesOfSeveralSizesAreLearntAndLeaveTheRunFolder) {
   ASSERT_TRUE(report.validation.has_value());
   EXPECT_EQ(report.validation->score, 1.0);
   EXPECT_THAT(report.validation->by_class, testing::ElementsAre(1, 1));
-  for (const char* key : {"mean_accuracy", "best_accuracy", "validation_accuracy"}) EXPECT_TRUE(report.to_json().contains(key)) << key;
-  for (const char* name : {"run.json", "plans.json", "splits_final.json", "quarantine.csv", "checkpoints/best.safetensors"})
+  for (const char* key : {"mean_accuracy", "best_accuracy", "validation_accuracy"})
+    EXPECT_TRUE(report.to_json().contains(key)) << key;
+  for (const char* name :
+       {"run.json", "plans.json", "splits_final.json", "quarantine.csv", "checkpoints/best.safetensors"})
     EXPECT_TRUE(std::filesystem::exists(o.run / name)) << name;
   EXPECT_EQ(read_json(o.run / "run.json").at("model").at("classes"), 2);
 }
@@ -125,7 +130,8 @@ TEST(TrainClasses, WhatCannotBeUsedIsCountedAndListed) {
 TEST(TrainClasses, GreyAmongColourIsSaid) {
   ClassTrainingScene scene("classes_colour");
   scene.dark_and_bright("data", 3);
-  for (int i = 0; i < 3; ++i) scene.picture("data/dark/c" + std::to_string(i) + ".png", {.width = 8, .height = 8, .channels = 3}, {9, 90, 9});
+  for (int i = 0; i < 3; ++i)
+    scene.picture("data/dark/c" + std::to_string(i) + ".png", {.width = 8, .height = 8, .channels = 3}, {9, 90, 9});
   TrainOptions o = scene.toy("run");
   o.steps = 1;
   run_train(o, scene.progress);
@@ -165,7 +171,8 @@ TEST(TrainClasses, VolumesAreLearnt) {
   for (const bool bright : {false, true})
     for (int i = 0; i < 4; ++i) {
       Volume volume = Scene::make_image(0, {8, 7 + i % 2, 6});
-      for (std::int64_t k = 0; k < volume.voxels.count(); ++k) volume.voxels.as<float>()[k] = static_cast<float>((bright ? 120 : -100) + 5 * i);
+      for (std::int64_t k = 0; k < volume.voxels.count(); ++k)
+        volume.voxels.as<float>()[k] = static_cast<float>((bright ? 120 : -100) + 5 * i);
       const auto file = scene.data() / (bright ? "bone" : "fat") / (std::to_string(i) + ".nii.gz");
       std::filesystem::create_directories(file.parent_path());
       write_volume(file, volume, DiskType::kI16);
