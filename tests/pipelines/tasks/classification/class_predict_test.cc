@@ -90,13 +90,16 @@ TEST(PredictClasses, NothingToPredictIsAnError) {
 
 TEST(PredictClasses, AStopLeavesWhatIsWholeAsIncomplete) {
   TrainedScene scene("classes_stop");
-  scene.progress.stop = true;
-  const PredictReport report = run_predict(scene.predict("data"), scene.progress);
+  struct : RecordingProgress {
+    void update(std::string_view stage, std::int64_t, std::int64_t, std::string_view) override {
+      stop |= stage == "predict";
+    }
+  } stopping;
+  const PredictReport report = run_predict(scene.predict("data"), stopping);
   EXPECT_TRUE(report.interrupted);
   EXPECT_EQ(report.not_reached.size(), 6u);
   EXPECT_FALSE(std::filesystem::exists(scene.path("found.json")));
   EXPECT_TRUE(std::filesystem::exists(scene.path("found.incomplete.json")));
-  scene.progress.stop = false;
   run_predict(scene.predict("data"), scene.progress);
   EXPECT_FALSE(std::filesystem::exists(scene.path("found.incomplete.json")));
 }

@@ -13,6 +13,8 @@ namespace voxshard {
 namespace {
 
 using testing::ElementsAre;
+using testing::FloatNear;
+using testing::Pointwise;
 
 std::vector<float> values(const Tensor& t) { return {t.as<float>(), t.as<float>() + t.count()}; }
 
@@ -25,9 +27,9 @@ TEST(ClassPreparation, GreyAndColourBecomeEachOther) {
   const ClassScene scene("prep_colour");
   scene.picture("grey.png", {.width = 2, .height = 1}, {51, 255});
   scene.picture("colour.png", {.width = 1, .height = 1, .channels = 3}, {255, 0, 51});
-  EXPECT_THAT(values(read(scene, "grey.png", {.channels = 1})), ElementsAre(0.2F, 1.0F));
+  EXPECT_THAT(values(read(scene, "grey.png", {.channels = 1})), Pointwise(FloatNear(1e-6F), {0.2F, 1.0F}));
   EXPECT_THAT(values(read(scene, "grey.png", {.channels = 3, .mean = {0, 0, 0}, .deviation = {1, 1, 1}})),
-              ElementsAre(0.2F, 0.2F, 0.2F, 1, 1, 1));
+              Pointwise(FloatNear(1e-6F), {0.2F, 0.2F, 0.2F, 1.0F, 1.0F, 1.0F}));
   EXPECT_NEAR(values(read(scene, "colour.png", {.channels = 1}))[0], 0.299 + 0.114 * 0.2, 1e-6);
 }
 
@@ -36,7 +38,7 @@ TEST(ClassPreparation, IntensitiesAreNormalisedByChannel) {
   scene.picture("colour.png", {.width = 1, .height = 1, .channels = 3}, {255, 0, 51});
   const Tensor sample =
       read(scene, "colour.png", {.channels = 3, .mean = {0.5, 0.5, 0.2}, .deviation = {0.25, 0.5, 1}});
-  EXPECT_THAT(values(sample), ElementsAre(2, -1, testing::FloatNear(0, 1e-6F)));
+  EXPECT_THAT(values(sample), ElementsAre(2, -1, FloatNear(0, 1e-6F)));
 }
 
 TEST(ClassPreparation, AnIntegerFactorRepeatsPixels) {

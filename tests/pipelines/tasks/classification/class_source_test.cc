@@ -3,6 +3,9 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
+#include <set>
+
 #include "tests/pipelines/tasks/classification/class_scene.h"
 
 namespace voxshard {
@@ -19,6 +22,9 @@ struct SourceScene : ClassScene {
   WorkerPool pool{2};
 };
 
+/// The intensity as it was in the file.
+int level_of(float intensity) { return static_cast<int>(std::lround(255 * intensity)); }
+
 Tensor filled(const ClassSource& source, const InputInfo& input, DType type, const Shape& shape) {
   Tensor whole(type, shape);
   fill(whole.view(), 77);
@@ -30,12 +36,12 @@ TEST(ClassSource, EveryEpochHasEveryItemOnce) {
   SourceScene s;
   ClassSource source(s.set, {.classes = s.set.classes}, {}, 5);
   for (std::int64_t epoch = 0; epoch < 3; ++epoch) {
-    std::multiset<float> seen;
+    std::multiset<int> seen;
     for (std::int64_t step = 3 * epoch; step < 3 * epoch + 3; ++step) {
       source.load(step, 1, s.pool);
-      seen.insert(filled(source, input::Image{}, DType::kF32, {1, 3, 4, 1}).as<float>()[0]);
+      seen.insert(level_of(filled(source, input::Image{}, DType::kF32, {1, 3, 4, 1}).as<float>()[0]));
     }
-    EXPECT_EQ(seen, (std::multiset<float>{0.2F, 0.4F, 0.6F})) << epoch;
+    EXPECT_EQ(seen, (std::multiset<int>{51, 102, 153})) << epoch;
   }
 }
 
@@ -50,8 +56,8 @@ TEST(ClassSource, ABatchIsPaddedToItsLargest) {
   const Tensor labels = filled(source, input::Labels{.classes = 2}, DType::kI32, {3, 1, 1, 1});
   for (std::int64_t n = 0; n < 3; ++n) {
     const float* pixels = image.as<float>() + n * 12;
-    const bool wide = pixels[0] == 0.4F;
-    EXPECT_EQ(labels.as<std::int32_t>()[n], pixels[0] == 0.6F ? 1 : 0);
+    const bool wide = level_of(pixels[0]) == 102;
+    EXPECT_EQ(labels.as<std::int32_t>()[n], level_of(pixels[0]) == 153 ? 1 : 0);
     for (int y = 0; y < 3; ++y)
       for (int x = 0; x < 4; ++x) EXPECT_EQ(pixels[4 * y + x], (wide ? y < 1 : x < 2) ? pixels[0] : 0) << y << " " << x;
   }

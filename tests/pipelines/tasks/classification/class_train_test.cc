@@ -98,7 +98,7 @@ TEST(TrainClasses, ChangedDataAreNamedOnResuming) {
   o.steps = 1;
   run_train(o, scene.progress);
   o.resume = true, o.steps = 2, classes(o).normalise = "none";
-  expect_error(ErrorKind::kCheckpoint, "mean", [&] { run_train(o, scene.progress); });
+  expect_error(ErrorKind::kCheckpoint, "/prepare/", [&] { run_train(o, scene.progress); });
   classes(o).normalise = "dataset";
   const std::filesystem::path picture = scene.data() / "dark/3.png";
   const std::string bytes = Scene::bytes_of(picture);
