@@ -4,10 +4,19 @@
 
 #include <algorithm>
 
+#include "io/datasets/idx.h"
+
 namespace voxshard {
 namespace {
 
 constexpr double kPixelBytes = 30, kVoxelBytes = 16, kSampleBytes = 4;
+constexpr double kJsonBytes = 12;  // a byte of JSON as text, as a document of nlohmann's, and twice as numbers
+
+double file_bytes(const std::filesystem::path& file) {
+  std::error_code error;
+  const auto bytes = std::filesystem::is_regular_file(file, error) ? std::filesystem::file_size(file, error) : 0;
+  return error ? 0 : static_cast<double>(bytes);
+}
 
 }  // namespace
 
@@ -23,6 +32,16 @@ ProcessPlan samples_plan(const Shape& extents, std::int64_t channels) {
 
 ProcessPlan held_plan(const ClassDataset& set) {
   return {{MemoryPart::kReading, set.pixels == nullptr ? 0 : set.pixels->bytes()}};
+}
+
+ProcessPlan evaluating_classes_plan(const std::filesystem::path& predictions, const std::filesystem::path& references) {
+  double idx = 0;
+  for (const IdxPart part : {IdxPart::kTrain, IdxPart::kTest}) try {
+      if (const auto pair = find_idx(references, part))
+        idx = std::max(idx, static_cast<double>(element_count(read_idx_extents(pair->images, 3))));
+    } catch (const Error&) {  // the reader names it
+    }
+  return {{MemoryPart::kReading, planned_bytes(kJsonBytes * file_bytes(predictions) + idx)}};
 }
 
 std::int64_t most_points(const ClassDataset& set) {

@@ -33,12 +33,23 @@ bool holds_items(const fs::path& folder) {
   return false;
 }
 
-/// Whether a folder has a folder that holds items, and nothing that makes it another kind of data set.
-bool is_tree(const fs::path& folder) {
+/// Whether something makes a folder another kind of data set: what stands above, or COCO's annotations.
+bool is_other_set(const fs::path& folder) {
   std::error_code error;
   for (const char* other : kOthers)
-    if (fs::exists(folder / other, error)) return false;
-  return std::ranges::any_of(folders_in(folder), holds_items);
+    if (fs::exists(folder / other, error)) return true;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    const std::string name = it->path().filename().string();
+    if (!name.ends_with(".json")) continue;
+    for (const char* begin : {"instances", "coco", "annotations", "_annotations"})
+      if (name.starts_with(begin)) return true;
+  }
+  return false;
+}
+
+/// Whether a folder has a folder that holds items, and is nothing else.
+bool is_tree(const fs::path& folder) {
+  return !is_other_set(folder) && std::ranges::any_of(folders_in(folder), holds_items);
 }
 
 std::optional<ClassPart> part_named(const fs::path& folder, std::initializer_list<const char*> names) {
@@ -71,8 +82,7 @@ ClassParts find_class_parts(const fs::path& path) {
   if (find_idx(path, IdxPart::kTrain)) parts.train = {Kind::kIdxTrain, path};
   if (find_idx(path, IdxPart::kTest)) parts.test = {Kind::kIdxTest, path};
   if (parts.any()) return parts;
-  for (const char* other : kOthers)
-    if (fs::exists(path / other, error)) return parts;
+  if (is_other_set(path)) return parts;
   parts.train = part_named(path, {"train", "training"});
   if (parts.train) {
     parts.val = part_named(path, {"val", "valid", "validation"});

@@ -4,6 +4,7 @@
 
 #include "libcore/base/text.h"
 #include "pipelines/tasks/classification/class_info.h"
+#include "pipelines/tasks/classification/class_memory.h"
 #include "pipelines/tasks/classification/class_predictions.h"
 #include "pipelines/tasks/classification/demo_digits.h"
 
@@ -130,8 +131,12 @@ class ClassificationRow : public Task {
     EvaluateClassesOptions o = options.task.of<EvaluateClassesOptions>();
     o.predictions = options.predictions, o.references = options.references, o.summary = options.summary;
     o.formats.limits.memory_bytes = left_of(options.host_budget_bytes, options.base_bytes);
+    const ProcessPlan memory = evaluating_classes_plan(o.predictions, o.references);
+    require_fits(base_plan(options.base_bytes) + memory, options.host_budget_bytes, ErrorKind::kBudget,
+                 "counting " + o.predictions.filename().string(), "Score fewer items at a time");
     const ClassReport report = evaluate_classes(o, progress);
-    TaskReport result{.json = to_json(report), .text = to_text(report), .partial = !report.failures.empty()};
+    TaskReport result{
+        .json = to_json(report), .text = to_text(report), .partial = !report.failures.empty(), .memory = memory};
     if (o.png.empty())
       result.next = {"evaluate", o.predictions.string(), o.references.string(), "{png}",
                      (o.summary.parent_path() / "confusion.png").string()};

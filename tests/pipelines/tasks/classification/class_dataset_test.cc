@@ -155,6 +155,9 @@ TEST(ClassDataset, OtherDataSetsAreNotTakenForClasses) {
   scene.picture("coco/train/a.png"), scene.picture("coco/val/b.png");
   scene.write("coco/annotations/instances_train.json", "{}");
   EXPECT_FALSE(find_class_parts(scene.path("coco")).any());
+  scene.picture("bccd/images/a.png");
+  scene.write("bccd/coco_train.json", "{}");
+  EXPECT_FALSE(find_class_parts(scene.path("bccd")).any());
   scene.picture("voc/JPEGImages/a.png");
   scene.write("voc/Annotations/a.xml", "<annotation/>");
   EXPECT_FALSE(find_class_parts(scene.path("voc")).any());
