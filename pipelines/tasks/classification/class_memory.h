@@ -17,8 +17,8 @@ ProcessPlan samples_plan(const Shape& extents, std::int64_t channels);
 /// What a data set holds all the time: the pixels of IDX files.
 ProcessPlan held_plan(const ClassDataset& set);
 
-/// Predictions as JSON and as numbers, and the data set they are held against. What is not there counts nothing: reading says
-/// why.
+/// Predictions as JSON and as numbers, and the data set they are held against. What is not there counts nothing:
+/// reading says why.
 ProcessPlan evaluating_classes_plan(const std::filesystem::path& predictions, const std::filesystem::path& references);
 
 /// The most pixels or voxels of an item.

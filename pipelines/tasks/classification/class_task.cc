@@ -7,6 +7,7 @@
 
 #include "io/datasets/dataset.h"
 #include "io/files/content_hash.h"
+#include "libcore/base/text.h"
 #include "libcore/metrics/classified.h"
 #include "pipelines/tasks/case_hashes.h"
 #include "pipelines/tasks/classification/class_memory.h"
@@ -31,6 +32,14 @@ void leave_out_too_large(ClassDataset& set, const ClassPreparation& preparation)
   std::erase_if(set.items, [&](const ClassItem& item) {
     return !in_case_boundary(item.name, set.failures, [&] { static_cast<void>(canvas_of(item, preparation)); });
   });
+}
+
+/// "0.5,2": the weights with which every class counts alike; their mean over the items is 1.
+std::string balanced_weights(const ClassDataset& set) {
+  const auto counts = set.counts();
+  const double share = static_cast<double>(set.items.size()) / static_cast<double>(counts.size());
+  return joined(counts, ",",
+                [&](std::int64_t count) { return number_text(count > 0 ? share / static_cast<double>(count) : 0); });
 }
 
 bool of_one_size(const ClassSets& sets) {
@@ -99,6 +108,7 @@ class ClassTask : public TrainingTask {
   void complete(ModelSpec& spec) const override {
     spec.set("classes", static_cast<std::int64_t>(p_.preparation.classes.size()));
     spec.set("channels", p_.preparation.channels);
+    if (o_.balance == "weights") spec.set("class_weights", balanced_weights(p_.sets.train));
   }
 
   std::int64_t training_cases() const override { return std::ssize(p_.sets.train.items); }

@@ -19,6 +19,7 @@ struct ClassTaskOptions {
   std::string colour = "auto";        // auto: colour when one training picture is; colour, grey
   std::string normalise = "dataset";  // dataset: by mean and deviation of the training items; none
   std::string fit = "pad";            // pad, resize
+  std::string balance = "none";       // weights: of each class in the loss, so that all count alike; none
   Dims size;                          // H W or D H W that every sample gets; empty: its own
   std::array<double, 2> window_hu = {-160, 240};
   std::optional<std::int64_t> pad_multiple;  // empty: 1 when all items have one size, else 32, of volumes 8

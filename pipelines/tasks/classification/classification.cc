@@ -56,6 +56,12 @@ std::vector<Setting> training_settings(ClassTaskOptions& o) {
            .group = own,
            .value = &o.colour,
            .choices = {"auto", "colour", "grey"}},
+          {.name = "balance",
+           .help = "weights: the loss counts all classes alike, however many items each has (in place of "
+                   "{class-weights}); none",
+           .group = own,
+           .value = &o.balance,
+           .choices = {"none", "weights"}},
           {.name = "intensities",
            .help = "dataset: less their mean, by their deviation over all training samples; none: from 0 to 1",
            .group = own,

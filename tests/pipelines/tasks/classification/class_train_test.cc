@@ -166,6 +166,18 @@ TEST(TrainClasses, PicturesLargerThanTheModelAreLeftOutOrResized) {
   EXPECT_EQ(run_train(o, scene.progress).left_out, 0);
 }
 
+TEST(TrainClasses, RareClassesCanCountAsMuchAsTheOthers) {
+  ClassTrainingScene scene("classes_balance");
+  scene.dark_and_bright("data", 2);
+  for (int i = 2; i < 8; ++i)
+    scene.picture("data/dark/" + std::to_string(i) + ".png", {.width = 8, .height = 8}, {30 + i});
+  TrainOptions o = scene.toy("run");
+  o.steps = 1, classes(o).validates = false, classes(o).balance = "weights";
+  run_train(o, scene.progress);
+  EXPECT_EQ(read_json(o.run / "run.json").at("model").at("class_weights"), "2.5,0.625")
+      << "2 bright ones and 8 dark ones";
+}
+
 TEST(TrainClasses, VolumesAreLearnt) {
   ClassTrainingScene scene("classes_volumes");
   for (const bool bright : {false, true})

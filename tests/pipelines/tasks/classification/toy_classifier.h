@@ -9,31 +9,29 @@
 
 namespace voxshard::test {
 
-struct ToyClassifierConfig {
-  std::int64_t channels = 1, classes = 2;
+struct ToyClassifierConfig : ClassifierConfig {
+  ToyClassifierConfig() : ClassifierConfig{.channels = 1, .classes = 2} {}
 };
 
 inline std::shared_ptr<const Model> toy_classifier(int axes) {
   using C = ToyClassifierConfig;
-  return std::make_shared<const Model>(Model{
-      .name = axes == 2 ? "toy_classes" : "toy_classes3d",
-      .group = "Toys",
-      .spatial_axes = axes,
-      .data = kClassLabels,
-      .config = C{},
-      .fields = class_fields<C>(),
-      .build = [](const std::any& any, const GraphOptions& o, const OpTable& ops) {
-        const auto& config = std::any_cast<const C&>(any);
-        Graph graph;
-        Builder b(graph, ops);
-        Layers layers(b, {.dtype = o.dtype, .training = o.training});
-        const ValueId image = image_input(b, o, config.channels);
-        const ValueId x = layers.activation(layers.conv(image, {.name = "first", .filters = 6}), "first");
-        add_class_loss(
-            b, layers.dense(layers.mean(x, "mean"), {.name = "head", .filters = config.classes, .f32_result = true}),
-            o);
-        return graph;
-      }});
+  return std::make_shared<const Model>(
+      Model{.name = axes == 2 ? "toy_classes" : "toy_classes3d",
+            .group = "Toys",
+            .spatial_axes = axes,
+            .data = kClassLabels,
+            .config = C{},
+            .fields = class_fields<C>(),
+            .build = [](const std::any& any, const GraphOptions& o, const OpTable& ops) {
+              const auto& config = std::any_cast<const C&>(any);
+              Graph graph;
+              Builder b(graph, ops);
+              Layers layers(b, {.dtype = o.dtype, .training = o.training});
+              const ValueId image = image_input(b, o, config.channels);
+              const ValueId x = layers.activation(layers.conv(image, {.name = "first", .filters = 6}), "first");
+              add_class_head(b, layers, x, config, o);
+              return graph;
+            }});
 }
 
 inline ModelTable with_toys() {
