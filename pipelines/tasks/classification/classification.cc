@@ -107,8 +107,11 @@ class ClassificationRow : public Task {
     const ClassSetInfo info = read_class_info(path, options.formats);
     sets.add(info);
     report.failures.insert(report.failures.end(), info.failures.begin(), info.failures.end());
+    const bool idx = info.parts.front().kind == "IDX";
     if (report.next.empty())
-      report.next = {"train", path.string(), "{output}", "run", "{model}", info.volumes ? "resnet3d18" : "resnet18"};
+      report.next = {"train",   path.string(),   "{output}",
+                     "run",     "{model}",       idx ? "digits" : info.volumes ? "resnet3d18" : "resnet18",
+                     "{batch}", idx ? "64" : "8"};
     return true;
   }
 

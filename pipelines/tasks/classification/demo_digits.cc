@@ -45,7 +45,8 @@ DemoReport demo_digits(const DemoOptions& options, int magnify, Progress& progre
           .test_cases = test,
           .points = total * side * side,
           .point = "pixels",
-          .next = {"train", options.folder.string(), "{output}", "run", "{model}", "digits"}};
+          .next = {"train", options.folder.string(), "{output}", "run", "{model}", "digits", "{batch}", "64", "{steps}",
+                   "320"}};
 }
 
 }  // namespace voxshard

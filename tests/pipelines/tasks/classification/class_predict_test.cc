@@ -116,6 +116,8 @@ TEST(ClassDemo, IsAnIdxSetThatInfoKnows) {
   EXPECT_EQ(json.at("class_sets")[0].at("parts").size(), 2u);
   EXPECT_EQ(json.at("class_sets")[0].at("parts")[0].at("items"), 30);
   EXPECT_THAT(to_text(report), HasSubstr("train (IDX): 30 pictures of 10 classes, 28x28 to 28x28 pixels"));
+  EXPECT_THAT(report.next, testing::ElementsAre("train", scene.data().string(), "{output}", "run", "{model}", "digits",
+                                                "{batch}", "64"));
   run_demo(demo, scene.progress);
   EXPECT_TRUE(Scene::bytes_of(scene.data() / "train-images-idx3-ubyte") == images) << "the same seed, the same bytes";
 }
