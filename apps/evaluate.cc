@@ -1,5 +1,5 @@
-// voxshard evaluate: Dice and IoU of a folder of predictions, COCO's numbers of a file of detections, or the loss and
-// metrics of a run on prepared data.
+// voxshard evaluate: Dice and IoU of a folder of predictions, COCO's numbers of a file of detections, accuracy of a
+// file of classes, or the loss and metrics of a run on prepared data.
 #include <CLI/CLI.hpp>
 
 #include "apps/command.h"
@@ -19,17 +19,18 @@ RunCommand add(CLI::App& app) {
   auto options = std::make_shared<Options>();
   EvaluateOptions& o = options->evaluate;
   const std::string run = "Evaluation of a run";
-  app.add_option("predictions", o.predictions,
-                 "Folder of predicted label maps, a JSON file of COCO results, or a run folder or checkpoint")
-      ->required();
-  app.add_option("references", o.references,
-                 "Folder of reference label maps with the same file names, or COCO JSON, or a Pascal VOC or KITTI "
-                 "folder; of a run the "
-                 "folder that voxshard prepare wrote")
+  app.add_option(
+         "predictions", o.predictions,
+         "Folder of predicted label maps, a JSON file of COCO results or of classes, or a run folder or checkpoint")
       ->required();
   app.add_option(
-      "-o,--output", o.summary,
-      "summary.json to write, in nnU-Net's form, or the twelve numbers of COCO, or what --json prints of a run");
+         "references", o.references,
+         "Folder of reference label maps with the same file names, or COCO JSON, or a Pascal VOC or KITTI "
+         "folder; of classes a data set, whose test part counts; of a run the folder that voxshard prepare wrote")
+      ->required();
+  app.add_option("-o,--output", o.summary,
+                 "summary.json to write, in nnU-Net's form, or the twelve numbers of COCO, the scores of classes, or "
+                 "what --json prints of a run");
   add_memory_option(
       app, "--host-memory", o.host_budget_bytes,
       "Budget of this process, like 8GiB: decides how many cases are counted at once, and which are left out; default: "
@@ -62,8 +63,8 @@ RunCommand add(CLI::App& app) {
 
 Command evaluate_command() {
   return {"evaluate",
-          "Dice and IoU per class and case, beside the best HU threshold if asked; COCO's numbers of detections; loss "
-          "and metrics of a run.",
+          "Dice and IoU per class and case, beside the best HU threshold if asked; COCO's numbers of detections; "
+          "accuracy, ROC-AUC and calibration of classes; loss and metrics of a run.",
           "voxshard evaluate predictions data/labelsTs --dataset data --baseline threshold -o summary.json\n  "
           "voxshard evaluate run work --eval_batch_size 8 --json",
           add};

@@ -12,7 +12,7 @@ namespace {
 RunCommand add(CLI::App& app) {
   auto paths = std::make_shared<std::vector<std::filesystem::path>>();
   app.add_option("path", *paths,
-                 "NIfTI files, videos, pictures, COCO JSON, data set folders (nnU-Net, Decathlon, COCO, Pascal VOC, KITTI), "
+                 "NIfTI files, videos, pictures, COCO JSON, data set folders (nnU-Net, Decathlon, COCO, Pascal VOC, KITTI, a folder per class, MNIST), "
                  "folders of NIfTI files or videos")
       ->required();
   auto quick = std::make_shared<bool>(false);

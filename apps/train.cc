@@ -138,8 +138,8 @@ void leave_to_recipe(CLI::App& app, Options& o, const Context& context) {
 /// To predict what the model has not seen.
 std::vector<std::string> next_command(const TrainReport& report, const TrainOptions& o) {
   if (report.unseen.empty()) return {};
-  const bool pictures = o.spec.model->data == kBoxes;
-  return {"predict", o.run.string(), report.unseen.string(), "-o", pictures ? "found.json" : "predictions"};
+  const bool volumes = o.spec.model->data == kVoxelLabels;
+  return {"predict", o.run.string(), report.unseen.string(), "-o", volumes ? "predictions" : "found.json"};
 }
 
 RunCommand add(CLI::App& app) {
@@ -147,7 +147,8 @@ RunCommand add(CLI::App& app) {
   o->train.optimizer.schedule = ScheduleKind::kPolynomial;
   app.add_option("work", o->train.work,
                  "Folder that voxshard prepare wrote; of RetinaNet a COCO JSON, a MOT text, or a folder with COCO, VOC, "
-                 "KITTI or MOT files, whose pictures lie beside or below them")
+                 "KITTI or MOT files, whose pictures lie beside or below them; of a classifier a folder per class, in train and val or "
+                 "test or not, a CSV of file,class, or a folder with MNIST's IDX files")
       ->required()
       ->type_name(kPathType);
   app.add_option("-o,--output", o->train.run, "Run folder to write; with --resume it may stand in place of the data")->type_name(kPathType);
@@ -188,7 +189,7 @@ RunCommand add(CLI::App& app) {
 }  // namespace
 
 Command train_command() {
-  return {"train", "Trains a model on prepared volumes or on pictures with boxes, cut over a set of emulated cores.",
+  return {"train", "Trains a model on prepared volumes, or on pictures with boxes or classes, cut over a set of emulated cores.",
           "voxshard train work -o model --partition 1x2x2x2x1 --base-filters 8 --steps 400", add,
           "the step at hand is dropped, the state after the last whole one is saved; go on with voxshard train --resume RUN"};
 }

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <variant>
+#include <vector>
 
 #include "libcore/kernels/conv_kernel.h"
 #include "libcore/kernels/loss.h"
@@ -103,6 +104,13 @@ struct ActivationAttrs {
   friend bool operator==(const ActivationAttrs&, const ActivationAttrs&) = default;
 };
 
+struct DropoutAttrs {
+  double rate = 0;          // the share that becomes zero
+  std::int64_t stream = 0;  // of random numbers, a layer's own
+  static void each(auto& a, auto f) { f("rate", a.rate), f("stream", a.stream); }
+  friend bool operator==(const DropoutAttrs&, const DropoutAttrs&) = default;
+};
+
 struct ScaleAttrs {
   double by = 1;
   static void each(auto& a, auto f) { f("by", a.by); }
@@ -140,7 +148,12 @@ struct SegmentationAttrs {
   std::int64_t groups = 1;  // of samples that share sums
   std::int64_t batch = 1;   // global N
   DType dtype = DType::kF32;  // of the gradient
-  static void each(auto& a, auto f) { f("loss", a.loss), f("groups", a.groups), f("batch", a.batch), f("dtype", a.dtype); }
+  double smoothing = 0;       // of labels
+  std::vector<double> weights = {};  // of classes; empty: 1 each
+  static void each(auto& a, auto f) {
+    f("loss", a.loss), f("groups", a.groups), f("batch", a.batch), f("dtype", a.dtype), f("smoothing", a.smoothing);
+    f("weights", a.weights);
+  }
   friend bool operator==(const SegmentationAttrs&, const SegmentationAttrs&) = default;
 };
 
@@ -159,7 +172,7 @@ struct DetectionAttrs {
 };
 
 using Attributes = std::variant<NoAttrs, ConvAttrs, ConvInputGradAttrs, ConvWeightGradAttrs, PoolAttrs, PoolGradAttrs, ResizeAttrs,
-                                NormAttrs, ColumnAttrs, ActivationAttrs, ScaleAttrs, ConvertAttrs, LerpAttrs, ConcatAttrs,
+                                NormAttrs, ColumnAttrs, ActivationAttrs, DropoutAttrs, ScaleAttrs, ConvertAttrs, LerpAttrs, ConcatAttrs,
                                 SliceAttrs, SegmentationAttrs, DetectionAttrs>;
 
 /// The attributes as those of one family. Errors: kInternal when they are another's.

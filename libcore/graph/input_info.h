@@ -55,8 +55,15 @@ struct BoxTargets {
   friend bool operator==(const BoxTargets&, const BoxTargets&) = default;
 };
 
+/// {seed, step}, i32: what the random choices of a training step depend on. The trainer fills it, no task does.
+struct Draw {
+  static constexpr const char* kName = "draw";
+  static void each(auto&, auto) {}
+  friend bool operator==(const Draw&, const Draw&) = default;
+};
+
 }  // namespace input
 
-using InputInfo = std::variant<input::Any, input::Image, input::Labels, input::ClassTargets, input::BoxTargets>;
+using InputInfo = std::variant<input::Any, input::Image, input::Labels, input::ClassTargets, input::BoxTargets, input::Draw>;
 
 }  // namespace voxshard

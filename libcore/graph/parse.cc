@@ -17,6 +17,10 @@ void read(LineScanner& line, int& value) {
   if (value != wide) line.fail("a number is too large");
 }
 void read(LineScanner& line, double& value) { value = line.number(); }
+void read(LineScanner& line, std::vector<double>& values) {
+  do values.push_back(line.number());
+  while (line.take(","));
+}
 void read(LineScanner& line, Dims& value) { value = line.dims(); }
 void read(LineScanner& line, DType& value) { value = line.dtype(); }
 void read(LineScanner& line, LossKind& value) { value = static_cast<LossKind>(line.one_of(kLossNames, "a loss")); }

@@ -15,6 +15,11 @@ std::string value_text(LossKind value) { return kLossNames[static_cast<std::size
 std::string value_text(ConvKernel value) { return kConvKernelNames[static_cast<std::size_t>(value)]; }
 std::string value_text(const Dims& value) { return to_string(value); }
 std::string value_text(double value) { return number_text(value); }
+std::string value_text(const std::vector<double>& values) {
+  std::string text;
+  for (double value : values) text += (text.empty() ? "" : ",") + number_text(value);
+  return text;
+}
 
 /// Every field as "name=value", in order.
 template <class Family>

@@ -4,7 +4,8 @@
 //
 //   sums (G, 3C + 2) f64 = { I_c = sum y_c p_c, P_c = sum p_c, Y_c = sum y_c, CE = sum -log p_label, count of voxels }
 //
-// cross_entropy    CE / count
+// cross_entropy    CE / count; with smoothing s and weights w of classes CE and count are sums of
+//                  (1 - s) w_label (-log p_label) + s / C sum_c w_c (-log p_c) and of w_label (PyTorch's definition)
 // adaptive_dice32  dice_c = 2 (I_c + e) / (P_c + Y_c + e), e = 1e-7; w_c = exp(-dice_c); 1 - sum(w_c dice_c) / (C exp(-1))
 //                  (background included; w_c is differentiated too)
 // dice_ce          CE / count + 1 - mean over c >= 1 of (2 I_c + 1) / (P_c + Y_c + 1)
@@ -17,6 +18,8 @@
 // The loss is the mean over groups. Source: the coefficients of tensorflow/tpu, models/official/unet3d/metrics.py, each
 // taken from the value that it has where all is right; dice_ce is our own.
 #pragma once
+
+#include <vector>
 
 #include "libcore/kernels/kernel.h"
 
@@ -36,6 +39,11 @@ struct LossSpec {
   std::int64_t groups = 1;
   std::int64_t batch = 1;  // global N
   double d_loss = 1;       // of a gradient: of what is trained by this loss
+  double smoothing = 0;    // of the labels of cross-entropy, 0 to below 1
+  std::vector<double> weights = {};  // of classes in cross-entropy; empty: 1 each
+
+  double weight_of(std::size_t label) const { return weights.empty() ? 1 : weights[label]; }
+  bool is_plain() const { return smoothing == 0 && weights.empty(); }
 
   std::int64_t group_of(std::int64_t sample) const { return sample * groups / batch; }
 };

@@ -2,12 +2,20 @@
 
 #include <algorithm>
 
+#include "libcore/base/rng.h"
+
 namespace voxshard {
 namespace {
 
-Window cubic(int rank, std::int64_t kernel, std::int64_t stride, std::int64_t dilation) {
-  return {Dims::filled(rank, kernel), Dims::filled(rank, stride), Dims::filled(rank, dilation), Dims::filled(rank, 0),
-          Dims::filled(rank, 0)};
+Window unpadded(int rank, const PerAxis& kernel, const PerAxis& stride, const PerAxis& dilation = 1) {
+  return {kernel.over(rank), stride.over(rank), dilation.over(rank), Dims::filled(rank, 0), Dims::filled(rank, 0)};
+}
+
+/// The extents of the spatial axes.
+Dims spatial_extents(const Shape& shape) {
+  Dims extents;
+  for (int a = 1; a + 1 < shape.rank(); ++a) extents.push_back(shape[a]);
+  return extents;
 }
 
 }  // namespace
@@ -30,7 +38,7 @@ ValueId Layers::weights(const std::string& name, const Shape& shape, const Param
 }
 
 ValueId Layers::conv(std::vector<ValueId> x, const ConvOptions& options) {
-  Window window = cubic(spatial(x.front()), options.kernel, options.stride, options.dilation);
+  Window window = unpadded(spatial(x.front()), options.kernel, options.stride, options.dilation);
   if (options.padding == Padding::kSame) {
     set_same_padding(window, b_.type(x.front()).shape);
   } else if (options.padding == Padding::kFixed) {
@@ -66,7 +74,7 @@ Shape Layers::extents_of(ValueId like, ValueId channels_of) const {
 
 ValueId Layers::conv_transpose(ValueId x, ValueId like, const std::string& name) {
   const Shape shape = extents_of(like, x);
-  Window window = cubic(spatial(x), 2, 2, 1);
+  Window window = unpadded(spatial(x), 2, 2);
   for (int a = 0; a < window.rank(); ++a) window.pad_hi[a] = std::max<std::int64_t>(0, 2 * b_.type(x).shape[a + 1] - shape[a + 1]);
   Shape kernel = window.kernel;  // as the gradient of a convolution from `shape` to x: (K, channels out, channels in)
   kernel.push_back(shape.back());
@@ -97,8 +105,10 @@ ValueId Layers::norm_activation(ValueId x, const std::string& name, const NormLa
   attrs.epsilon = norm.epsilon;
   attrs.slope = slope;
   attrs.dtype = options_.dtype == DType::kF64 ? DType::kF64 : DType::kF32;
-  const ValueId gamma = parameter(name + "/norm/gamma", {channels}, {.begins = layer.gamma_begins, .decays = options_.norms_decay});
+  const ParameterInfo gamma_info{.begins = layer.gamma_begins, .decays = options_.norms_decay};
+  const ValueId scale = layer.scale ? parameter(name + "/norm/gamma", {channels}, gamma_info) : kNoValue;
   const ValueId beta = parameter(name + "/norm/beta", {channels}, {.decays = options_.norms_decay});
+  const ValueId gamma = layer.scale ? scale : b_.op("one_like", {beta}, {}, name + "/norm/gamma");
   ValueId moments = kNoValue;
   if (norm.kind == NormKind::kBatch) moments = b_.state(name + "/norm/moments", {DType::kF32, {channels, 2}}, initial::UnitMoments{});
   ValueId stats;
@@ -117,7 +127,7 @@ ValueId Layers::norm_activation(ValueId x, const std::string& name, const NormLa
 }
 
 ValueId Layers::max_pool(ValueId x, const std::string& name, std::int64_t kernel, std::int64_t stride, Padding padding) {
-  Window window = cubic(spatial(x), kernel, stride, 1);
+  Window window = unpadded(spatial(x), kernel, stride);
   if (padding == Padding::kSame) set_same_padding(window, b_.type(x).shape);
   ensure(padding != Padding::kFixed, "a pool is SAME or VALID");
   return b_.op("max_pool", {x}, PoolAttrs{.window = window}, name);
@@ -128,6 +138,25 @@ ValueId Layers::upsample(ValueId x, ValueId like, const std::string& name) {
   const ValueId y = b_.op("upsample_nearest", {x}, attrs, name);
   b_.graph().follow(y, like);
   return y;
+}
+
+ValueId Layers::mean(ValueId x, const std::string& name) {
+  const Dims extents = spatial_extents(b_.type(x).shape);
+  return b_.op("avg_pool", {x}, PoolAttrs{.window = unpadded(spatial(x), extents, extents)}, name);
+}
+
+ValueId Layers::dense(ValueId x, ConvOptions options) {
+  options.kernel = options.stride = spatial_extents(b_.type(x).shape);
+  options.padding = Padding::kValid;
+  return conv(x, options);
+}
+
+ValueId Layers::dropout(ValueId x, const std::string& name, double rate) {
+  if (!options_.training) return x;
+  ValueId draw = b_.graph().find("draw");
+  if (draw == kNoValue) draw = b_.input("draw", {DType::kI32, {2}}, input::Draw{});
+  const auto stream = static_cast<std::int64_t>(rng_stream(name) >> 1);
+  return b_.op("dropout", {x, draw}, DropoutAttrs{.rate = rate, .stream = stream}, name);
 }
 
 }  // namespace voxshard

@@ -29,6 +29,14 @@ struct LayerOptions {
   bool biases_decay = false, norms_decay = false;  // weight decay also on them, not on kernels alone
 };
 
+/// One number for all spatial axes, or one for each.
+struct PerAxis {
+  PerAxis(std::int64_t all) : values{all} {}
+  PerAxis(const Dims& each) : values(each) {}
+  Dims over(int rank) const { return values.rank() == 1 ? Dims::filled(rank, values[0]) : values; }
+  Dims values;
+};
+
 enum class Padding {
   kSame,   // ceil(extent / stride) windows, what is missing shared out, the odd one high
   kFixed,  // (span - 1) / 2 low, the rest of span - 1 high, whatever the extent: the strided convolutions of ResNet
@@ -38,9 +46,9 @@ enum class Padding {
 struct ConvOptions {
   std::string name;
   std::int64_t filters = 1;
-  std::int64_t kernel = 3;
-  std::int64_t stride = 1;
-  std::int64_t dilation = 1;
+  PerAxis kernel = 3;
+  PerAxis stride = 1;
+  PerAxis dilation = 1;
   bool f32_result = false;  // logits
   bool bias = true;
   bool frozen = false;  // its parameters stay as they begin
@@ -52,13 +60,14 @@ struct ConvOptions {
 struct NormLayer {
   std::optional<double> slope = {};  // activation; empty: that of the options, 1: none
   Initial gamma_begins = initial::Constant{1};
+  bool scale = true;  // false: gamma is 1 and no parameter
 };
 
 class Layers {
  public:
   Layers(Builder& builder, LayerOptions options) : b_(builder), options_(options) {}
 
-  /// Cubic kernel. Several x lie side by side in the channels: a convolution of their concat,
+  /// Several x lie side by side in the channels: a convolution of their concat,
   /// which is never made.
   ValueId conv(std::vector<ValueId> x, const ConvOptions& options);
   ValueId conv(ValueId x, const ConvOptions& options) { return conv(std::vector{x}, options); }
@@ -74,6 +83,14 @@ class Layers {
                    Padding padding = Padding::kSame);
   /// Nearest, by 2, to the extents of `like`, with the channels of x. Cut as `like` is.
   ValueId upsample(ValueId x, ValueId like, const std::string& name);
+  /// The mean over all spatial axes, (N, 1, .., C).
+  ValueId mean(ValueId x, const std::string& name);
+  /// Flattens and multiplies: (N, .., C) -> (N, 1, .., filters), one core of a replica gathers what the others hold.
+  /// Weights (extents of x .., C, filters).   options  name, filters, bias, f32_result, how they begin
+  ValueId dense(ValueId x, ConvOptions options);
+  /// In training each element is zero with probability `rate`, else x / (1 - rate); a function of seed, step and its global
+  /// place. In prediction x.
+  ValueId dropout(ValueId x, const std::string& name, double rate);
 
  private:
   /// The parameter `name`; where it is shared, the one that another layer made.

@@ -50,7 +50,7 @@ FieldValue ConfigField::checked(const FieldValue& like, const FieldValue& value)
   const bool widened = whole != nullptr && std::holds_alternative<double>(like);
   require(widened || value.index() == like.index(), "config",
           name + " should be " + kTypes[like.index()] + ", got " + to_text(value));
-  if (const auto* said = std::get_if<std::string>(&value); said != nullptr && std::ranges::count(names, *said) == 0)
+  if (const auto* said = std::get_if<std::string>(&value); said != nullptr && !names.empty() && std::ranges::count(names, *said) == 0)
     refuse_name("the " + name, *said, names);
   const FieldValue same = widened ? FieldValue(static_cast<double>(*whole)) : value;
   const auto* real = std::get_if<double>(&same);

@@ -59,7 +59,8 @@ template <class Config, class T>
 ConfigField field(T Config::*member, ConfigField row) {
   using Number = std::conditional_t<std::is_same_v<T, bool>, bool,
                                     std::conditional_t<std::is_integral_v<T>, std::int64_t, double>>;
-  using Stored = std::conditional_t<std::is_enum_v<T>, std::string, Number>;
+  constexpr bool kText = std::is_enum_v<T> || std::is_same_v<T, std::string>;
+  using Stored = std::conditional_t<kText, std::string, Number>;
   row.get = [member, names = row.names](const std::any& config) -> FieldValue {
     const T value = std::any_cast<const Config&>(config).*member;
     if constexpr (std::is_enum_v<T>)
@@ -73,9 +74,20 @@ ConfigField field(T Config::*member, ConfigField row) {
     if constexpr (std::is_enum_v<T>)
       to = static_cast<T>(std::ranges::find(limits.names, value) - limits.names.begin());
     else
-      to = static_cast<T>(value);
+      to = static_cast<T>(value);  // of a text as it is
   };
   return row;
+}
+
+/// Rows that models share.
+template <class Config>
+ConfigField base_filters_field(std::int64_t Config::*member) {
+  return field(member, {.name = "base_filters", .help = "Filters of the first convolution, doubled per level", .least = 1, .most = 4096});
+}
+template <class Config>
+ConfigField norm_momentum_field(double Config::*member) {
+  return field(member, {.name = "norm_momentum", .help = "Of the running statistics; lower for runs of a few hundred steps",
+                        .least = 0, .below = 1, .shapes = false});
 }
 
 /// Errors: kConfig says that `what` is no such thing and which there are.
@@ -98,7 +110,7 @@ void check_graph(const std::string& who, const std::vector<ConfigField>& fields,
                  const GraphOptions& options, int least_axes, int most_axes);
 
 /// What a model learns from; a task feeds one kind.
-inline constexpr std::string_view kVoxelLabels = "voxel labels", kBoxes = "boxes";
+inline constexpr std::string_view kVoxelLabels = "voxel labels", kBoxes = "boxes", kClassLabels = "class labels";
 
 struct Model {
   std::string name;   // "unet3d"
@@ -110,6 +122,8 @@ struct Model {
   Graph (*build)(const std::any& config, const GraphOptions& options, const OpTable& ops) = nullptr;
   /// What the extents of a prediction are rounded up to; null: 1.
   std::int64_t (*multiple)(const std::any& config) = nullptr;
+  /// The only size of its images; null: any.
+  Dims (*size)(const std::any& config) = nullptr;
   /// What its backward pass usually makes again: where that costs little of a step.
   Recompute recompute = Recompute::kNone;
   std::vector<std::string> targets = {};  // of the loss, cut where they divide; empty: "labels", cut as the image

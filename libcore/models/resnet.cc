@@ -90,7 +90,7 @@ std::vector<ValueId> resnet(Layers& layers, const ResNetConfig& config, ValueId 
                         .filters = config.filters << group,
                         .stride = group > 0 && i == 0 ? 2 : 1,
                         .projection = i == 0};
-      x = config.backbone == Backbone::kResNet18 ? net.basic(x, block) : net.bottleneck(x, block);
+      x = config.backbone == Backbone::kResNet50 ? net.bottleneck(x, block) : net.basic(x, block);
     }
     groups.push_back(x);
   }

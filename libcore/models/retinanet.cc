@@ -32,14 +32,13 @@ ConfigField variant_field() {
 
 const std::vector<ConfigField>& fields() {
   static const std::vector<ConfigField> rows = {
-      field(&C::backbone, {.name = "backbone", .help = "resnet50 or resnet18", .names = {"resnet18", "resnet50"}}),
+      field(&C::backbone, {.name = "backbone", .help = "resnet50, resnet34 or resnet18", .names = {"resnet18", "resnet34", "resnet50"}}),
       variant_field(),
-      field(&C::filters, {.name = "base_filters", .help = "Filters of the first convolution, doubled per level", .least = 1, .most = 4096}),
+      base_filters_field(&C::filters),
       field(&C::pyramid_filters, {.name = "pyramid_filters", .help = "Filters of the feature pyramid and the heads", .least = 1, .most = 4096}),
       field(&C::channels, {.name = "channels", .help = "Image channels", .least = 1, .most = 65536, .of_data = true}),
       field(&C::classes, {.name = "classes", .help = "Classes, background included (but for {variant} legacy)", .most = 65536, .of_data = true}),
-      field(&C::norm_momentum, {.name = "norm_momentum", .help = "Of the running statistics; lower for runs of a few hundred steps",
-                                .least = 0, .below = 1, .shapes = false}),
+      norm_momentum_field(&C::norm_momentum),
       field(&C::decay, {.name = "decay_on", .help = "What {weight-decay} applies to: kernels, or all_but_backbone_norms as in the legacy variant, whose default it is",
                         .names = {"kernels", "all_but_backbone_norms"}, .shapes = false, .before = "kernels"}),
       field(&C::frozen, {.name = "frozen", .help = "What stays as it begins: none, or stem (the first convolution) as in the legacy variant, whose default it is",

@@ -7,7 +7,7 @@ using C = UNetConfig;
 
 const std::vector<ConfigField>& fields() {
   static const std::vector<ConfigField> rows = {
-      field(&C::base_filters, {.name = "base_filters", .help = "Filters of the first convolution, doubled per level", .least = 1, .most = 4096}),
+      base_filters_field(&C::base_filters),
       field(&C::depth, {.name = "depth", .help = "Levels", .least = 1, .most = 8}),
       field(&C::channels, {.name = "channels", .help = "Image channels", .least = 1, .most = 65536, .of_data = true}),
       field(&C::classes, {.name = "classes", .help = "Classes, background included", .least = 2, .most = 65536, .of_data = true}),

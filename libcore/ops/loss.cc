@@ -4,6 +4,8 @@
 //   segmentation_grad {logits, labels, sums, d_loss} dtype -> d_logits (in `dtype`, the type that the backward pass multiplies in)
 #include "libcore/kernels/loss.h"
 
+#include <cmath>
+
 #include "libcore/graph/builder.h"
 #include "libcore/ops/box_rules.h"
 #include "libcore/ops/op_table.h"
@@ -13,7 +15,7 @@ namespace {
 
 LossSpec spec_of(const OpContext& op, std::size_t logits) {
   const auto& a = attrs_of<SegmentationAttrs>(op.attrs);
-  return {.kind = a.loss, .classes = op.inputs[logits].shape.back(), .groups = a.groups, .batch = a.batch};
+  return {.kind = a.loss, .classes = op.inputs[logits].shape.back(), .groups = a.groups, .batch = a.batch, .smoothing = a.smoothing, .weights = a.weights};
 }
 
 /// The attributes, which fit logits and labels.
@@ -23,6 +25,10 @@ const SegmentationAttrs& checked(const Attributes& given, const TensorType& logi
   expected[expected.rank() - 1] = 1;
   require(labels.shape == expected && labels.dtype == DType::kI32,
           "expected index labels i32[" + to_string(expected) + "], got " + to_string(labels));
+  const auto classes = static_cast<std::size_t>(logits.shape.back());
+  require(attrs.smoothing >= 0 && attrs.smoothing < 1, "expected a smoothing from 0 to below 1");
+  require(attrs.weights.empty() || attrs.weights.size() == classes, "expected a weight for each class");
+  for (double weight : attrs.weights) require(weight >= 0 && std::isfinite(weight), "expected weights of at least 0");
   require(attrs.batch == logits.shape[0] && attrs.groups >= 1 && attrs.batch % attrs.groups == 0, "the batch does not divide into groups");
   return attrs;
 }

@@ -1,5 +1,6 @@
 // Ops that work element by element.
 //
+//   dropout {x, draw} rate, stream: draw (2) i32 = {seed, step}
 //   leaky_relu {x} slope    leaky_relu_grad {x, d_y} slope    add {a, b}    scale {x} by    convert {x} dtype
 //   one_like {x}: ones      broadcast_like {scalar, like}     lerp {old, new} momentum m: m * old + (1 - m) * new
 #include "libcore/kernels/pointwise.h"
@@ -34,12 +35,27 @@ Box broadcast_needs(const OpContext& op, int input, const Box&) {
   return input == 0 ? Box::whole(shape) : Box::none(shape.rank());  // `like` lends its shape and layout only
 }
 
+TensorType infer_dropout(const Attributes& attrs, std::span<const TensorType> in) {
+  require(in.size() == 2, "expected x and a draw");
+  require_shape(in, 1, {2});
+  const double rate = attrs_of<DropoutAttrs>(attrs).rate;
+  require(rate >= 0 && rate < 1, "expected a rate from 0 to below 1");
+  return in[0];
+}
+
 Box needs_nothing(const OpContext& op, int input, const Box&) {
   return Box::none(op.inputs[static_cast<std::size_t>(input)].shape.rank());
 }
 
+void differentiate_constant(GradientContext&) {}  // of nothing that it reads
+
 void differentiate_relu(GradientContext& g) {
   g.d_inputs[0] = g.builder.op("leaky_relu_grad", {g.node.inputs[0], g.d_result}, g.node.attrs, "grad/" + g.node.name);
+}
+
+void differentiate_dropout(GradientContext& g) {
+  g.d_inputs[0] =
+      g.builder.op("dropout", {g.d_result, g.node.inputs[1]}, g.node.attrs, "grad/" + g.node.name);
 }
 
 void differentiate_add(GradientContext& g) { g.d_inputs[0] = g.d_inputs[1] = g.d_result; }
@@ -68,6 +84,17 @@ std::unique_ptr<Kernel> relu_grad_kernel(const OpContext& op, KernelSet set) {
       [fn = pointwise_kernels(set).leaky_relu_grad, slope = attrs_of<ActivationAttrs>(op.attrs).slope](const KernelCall& c) {
         fn(c.inputs[0], c.inputs[1], c.output, slope);
       });
+}
+
+std::unique_ptr<Kernel> dropout_kernel(const OpContext& op, KernelSet set) {
+  return std::make_unique<FunctionKernel>([fn = pointwise_kernels(set).dropout,
+                                           attrs = attrs_of<DropoutAttrs>(op.attrs),
+                                           shape = op.result.shape](const KernelCall& c) {
+    const auto drawn = [&](std::int64_t i) { return static_cast<std::uint64_t>(load(c.inputs[1], i)); };
+    const auto stream = static_cast<std::uint64_t>(attrs.stream);
+    fn(c.inputs[0], c.output,
+       {.key = {.seed = drawn(0), .stream = rng_mix(stream + rng_mix(drawn(1) + 1))}, .rate = attrs.rate, .shape = shape});
+  });
 }
 
 std::unique_ptr<Kernel> add_kernel(const OpContext&, KernelSet set) {
@@ -103,6 +130,7 @@ std::unique_ptr<Kernel> lerp_kernel(const OpContext& op, KernelSet set) {
 OpUse one_sample(DType stored, const Shape& x) { return {{}, {{stored, x}}}; }
 OpUse scale_sample(DType stored, const Shape& x) { return {ScaleAttrs{.by = 0.5}, {{stored, x}}}; }
 OpUse pair_sample(DType stored, const Shape& x) { return {{}, {{stored, x}, {stored, x}}}; }
+OpUse dropout_sample(DType stored, const Shape& x) { return {DropoutAttrs{.rate = 0.5}, {{stored, x}, {DType::kI32, {2}}}}; }
 OpUse relu_sample(DType stored, const Shape& x) { return {ActivationAttrs{.slope = 0}, {{stored, x}}}; }
 OpUse relu_grad_sample(DType stored, const Shape& x) { return {ActivationAttrs{.slope = 0}, {{stored, x}, {stored, x}}}; }
 OpUse convert_sample(DType stored, const Shape& x) { return {ConvertAttrs{.dtype = stored}, {{DType::kF32, x}}}; }
@@ -124,6 +152,12 @@ void add_pointwise_ops(OpTable& table) {
              .kernel = relu_kernel,
              .sample = {.memory = relu_sample}});
   table.add({.name = "leaky_relu_grad", .attributes = activation, .infer = infer_pair, .kernel = relu_grad_kernel, .sample = {.memory = relu_grad_sample}});
+  table.add({.name = "dropout",
+             .attributes = DropoutAttrs{},
+             .infer = infer_dropout,
+             .differentiate = differentiate_dropout,
+             .kernel = dropout_kernel,
+             .sample = {.memory = dropout_sample}});
   table.add({.name = "add", .infer = infer_pair, .differentiate = differentiate_add, .kernel = add_kernel, .sample = {.memory = pair_sample}});
   table.add({.name = "scale",
              .attributes = ScaleAttrs{},
@@ -137,7 +171,7 @@ void add_pointwise_ops(OpTable& table) {
              .differentiate = differentiate_convert,
              .kernel = convert_kernel,
              .sample = {.memory = convert_sample}});
-  table.add({.name = "one_like", .infer = infer_same, .needed = needs_nothing, .kernel = one_kernel, .sample = {.memory = one_sample, .few = true}});
+  table.add({.name = "one_like", .infer = infer_same, .needed = needs_nothing, .differentiate = differentiate_constant, .kernel = one_kernel, .sample = {.memory = one_sample, .few = true}});
   table.add({.name = "broadcast_like",
              .infer = infer_broadcast,
              .needed = broadcast_needs,

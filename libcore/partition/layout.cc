@@ -55,6 +55,7 @@ class Propagation {
     if (node.role == Role::kParameter || node.role == Role::kState) return {};
     const bool follows = node.follows != kNoValue && !of(node.follows).replicated;
     if (node.role == Role::kInput) {
+      if (node.type.shape.rank() == 1) return {};  // of no sample: every core reads it
       if (cut_.placement_of(node.name) != nullptr) return {Kind::kPlaced};
       return follows ? LayoutReason{Kind::kFollows, node.follows} : LayoutReason{Kind::kInput};
     }

@@ -48,7 +48,7 @@ struct Layouts {
 
 /// Gives each value of a graph its layout, in graph order.
 ///
-/// Inputs are cut greedy-ceil, or placed as the cut says, or follow. An op whose inputs are all whole has a replicated result. A
+/// Inputs of one axis lie whole on every core. The others are cut greedy-ceil, or placed as the cut says, or follow. An op whose inputs are all whole has a replicated result. A
 /// result follows the value that its node states, where that is cut; else it takes the cut of its first cut input (of one
 /// that is not placed, where there is), carried over by the op's boundary rule: an axis whose extent changes without such a
 /// rule (concat along it, slice) is cut greedy-ceil again, and what is carried is made coarser as the cut says. A contraction

@@ -27,6 +27,7 @@ struct RandomValue {
   double operator()(const input::BoxTargets&) const {
     return chance() < kAnchorsWithoutObject ? 0 : 0.2 * rng_normal(key, index);
   }
+  double operator()(const input::Draw&) const { return static_cast<double>(rng_below(key, index, 1000)); }
 };
 
 }  // namespace

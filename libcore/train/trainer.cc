@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+
+#include "libcore/base/rng.h"
 
 namespace voxshard {
 
@@ -12,8 +15,18 @@ void feed_all(CoreSet& cores, const Trainer::Feed& feed) {
       cores.feed(id, [&](const TensorView& box) { feed(graph.node(id), box); });
 }
 
-Trainer::Trainer(Session& session, OptimizerOptions optimizer, const Graph& graph, std::int64_t total_steps)
-    : session_(session), optimizer_(optimizer, graph), total_steps_(total_steps) {}
+Trainer::Trainer(Session& session, OptimizerOptions optimizer, const Graph& graph, std::int64_t total_steps,
+                 std::uint64_t seed)
+    : session_(session), optimizer_(optimizer, graph), total_steps_(total_steps), seed_(seed) {}
+
+void Trainer::feed(CoreSet& cores, const Feed& task) const {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+  feed_all(cores, [&](const Node& input, const TensorView& box) {
+    if (!std::holds_alternative<input::Draw>(input.input)) return task(input, box);
+    store(box, 0, static_cast<double>(rng_below({.seed = seed_, .stream = rng_stream("draw")}, 0, kMost)));
+    store(box, 1, static_cast<double>(steps_done_ % kMost));
+  });
+}
 
 Gradients Trainer::gradients() {
   Gradients gradients;
@@ -35,10 +48,10 @@ void Trainer::require_finite_weights() {
                                         "; lower the learning rate, or clip the gradient");
 }
 
-StepResult Trainer::step(const Shape& extents, const Feed& feed) {
+StepResult Trainer::step(const Shape& extents, const Feed& task) {
   CoreSet& cores = session_.cores(extents, Phase::kTrain);
   last_ = &cores;
-  feed_all(cores, feed);
+  feed(cores, task);
   cores.run();
   const Graph& graph = cores.executable().program.graph;
   const Gradients step_gradients = gradients();
@@ -46,7 +59,7 @@ StepResult Trainer::step(const Shape& extents, const Feed& feed) {
                     .gradient_norm = Optimizer::global_norm(session_.pool(), step_gradients),
                     .learning_rate = learning_rate_at(optimizer_.options(), steps_done_, total_steps_)};
   if (!std::isfinite(result.loss) || !std::isfinite(result.gradient_norm)) {
-    feed_all(cores, feed);  // inputs may have been overwritten by later buffers
+    feed(cores, task);  // inputs may have been overwritten by later buffers
     const auto first = cores.first_non_finite();
     throw Error(ErrorKind::kDiverged,
                 "[train] step " + std::to_string(steps_done_) + ": the " +

@@ -20,12 +20,14 @@ class Trainer {
   /// Fills the box of an input (input.input says what it holds) that a core owns; called once per core, from several workers.
   using Feed = std::function<void(const Node& input, const TensorView& box)>;
 
-  Trainer(Session& session, OptimizerOptions optimizer, const Graph& graph, std::int64_t total_steps);
+  /// `seed`: of the random choices of steps (input::Draw), which the trainer feeds itself.
+  Trainer(Session& session, OptimizerOptions optimizer, const Graph& graph, std::int64_t total_steps,
+          std::uint64_t seed = 0);
 
   /// Errors: kDiverged with the step and the first layer whose result is not finite, the parameters being unchanged, or
   /// with the first weight that the update left not finite: nothing of them is then to be kept; Stopped
   /// (Session::set_stop) before anything of the step is kept.
-  StepResult step(const Shape& extents, const Feed& feed);
+  StepResult step(const Shape& extents, const Feed& task);
 
   std::int64_t steps_done() const { return steps_done_; }
   void set_steps_done(std::int64_t steps) { steps_done_ = steps; }
@@ -36,11 +38,13 @@ class Trainer {
 
  private:
   void require_finite_weights();
+  void feed(CoreSet& cores, const Feed& task) const;
 
   Session& session_;
   Optimizer optimizer_;
   std::int64_t total_steps_;
   std::int64_t steps_done_ = 0;
+  std::uint64_t seed_;
   CoreSet* last_ = nullptr;
 };
 

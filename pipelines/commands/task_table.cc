@@ -2,13 +2,14 @@
 
 #include <algorithm>
 
+#include "pipelines/tasks/classification/classification.h"
 #include "pipelines/tasks/detection/detection.h"
 #include "pipelines/tasks/segmentation/segmentation.h"
 
 namespace voxshard {
 
 const TaskTable& task_table() {
-  static const TaskTable table = {segmentation(), detection()};
+  static const TaskTable table = {segmentation(), classification(), detection()};
   return table;
 }
 

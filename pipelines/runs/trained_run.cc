@@ -18,10 +18,13 @@ SoundCheckpoint load_checkpoint_of(const TrainedRunOptions& options) {
   return load_first_sound(checkpoint_files(options.run / "checkpoints", options.checkpoint));
 }
 
-/// Extents that every model has a graph for.
+/// Extents that the model has a graph for.
 Shape small_extents(const ModelSpec& spec) {
+  constexpr std::int64_t kSmall = 16;
   Shape extents{1};
-  for (int a = 0; a < spec.spatial_axes(); ++a) extents.push_back(16);
+  for (const std::int64_t extent :
+       spec.model->size != nullptr ? spec.model->size(spec.config) : Dims::filled(spec.spatial_axes(), kSmall))
+    extents.push_back(extent);
   return extents;
 }
 

@@ -4,11 +4,15 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "io/datasets/class_list.h"
+#include "io/files/config_file.h"
 #include "io/files/folder_lock.h"
 #include "io/files/manifest.h"
 #include "io/files/safetensors.h"
 #include "pipelines/commands/run_identity.h"
 #include "pipelines/runs/checkpoint.h"
+#include "pipelines/tasks/classification/class_predictions.h"
+#include "pipelines/tasks/classification/class_preparation.h"
 #include "pipelines/tasks/detection/image_preparation.h"
 #include "pipelines/tasks/segmentation/sample_source.h"
 #include "tests/fuzz/fuzz_target.h"
@@ -142,10 +146,29 @@ Seeds description_seeds() {
   return {text(to_json(small_plan())), text(to_json(ImagePreparation{.classes = {{"cell", 1}}}))};
 }
 
+/// Files with a class each, as others list them.
+void class_list(std::string_view bytes) { read_class_list(scratch_file("classes/list.csv", bytes)); }
+Seeds class_list_seeds() { return {"file,class\r\na/1.png,red\n\"b, c.png\",\"say \"\"x\"\"\"\n", "a.png,red\n../x.png,blue\n\n"}; }
+
+/// What a classifier said, and what its checkpoint says of the samples.
+void class_predictions(std::string_view bytes) {
+  const fs::path file = scratch_file("classes/found.json", bytes);
+  if (class_predictions_file().is_ours(file)) read_class_predictions(file);
+  class_preparation_from_json(read_json(file));
+}
+Seeds class_predictions_seeds() {
+  const fs::path file = scratch_file("classes/seed.json", "");
+  write_class_predictions(file, {.classes = {"a", "b"}, .rows = {{"1.png", {0.25, 0.75}}, {"b/2.png", {1, 0}}}});
+  std::ifstream in(file);
+  return {std::string(std::istreambuf_iterator<char>(in), {}), to_json(ClassPreparation{.classes = {"a", "b"}, .size = {28, 28}}).dump()};
+}
+
 }  // namespace
 
 std::vector<FuzzTarget> folder_targets() {
-  return {{"manifest", manifest_seeds, manifest},
+  return {{"class_list", class_list_seeds, class_list},
+          {"class_predictions", class_predictions_seeds, class_predictions},
+          {"manifest", manifest_seeds, manifest},
           {"lock_note", lock_seeds, lock_note},
           {"prepared", prepared_seeds, prepared},
           {"foreground", foreground_seeds, foreground},

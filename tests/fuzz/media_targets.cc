@@ -3,6 +3,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "io/datasets/idx.h"
 #include "io/files/safetensors.h"
 #include "io/image/picture.h"
 #include "io/video/select.h"
@@ -72,6 +73,22 @@ Seeds nifti_gz_seeds() {
   Seeds seeds = {small_volume("seed.nii.gz", DiskType::kU8)};
   append(seeds, data_seeds("nifti_tricky", {".nii.gz"}, 60'000));
   return seeds;
+}
+
+/// The input is a file of images and one of labels at once, plain or gzipped.
+void idx(std::string_view bytes) {
+  const auto images = scratch_file("idx/train-images-idx3-ubyte.gz", bytes);
+  const auto labels = scratch_file("idx/train-labels-idx1-ubyte", std::string("\0\0\x08\x01\0\0\0\x02\x07\x01", 10));
+  try {
+    read_idx(images, 1);
+  } catch (const Error& e) {
+    if (e.kind() == ErrorKind::kInternal) throw;
+  }
+  read_idx_images({images, labels});
+}
+Seeds idx_seeds() {
+  const std::string plain = written("seed-idx3-ubyte", [](const fs::path& path) { write_idx(path, Tensor(DType::kU8, {2, 3, 4})); });
+  return {plain, std::string("\0\0\x08\x01\0\0\0\x02\x07\x01", 10)};
 }
 
 /// A pair: the first 348 bytes are the header's file, the rest that of the voxels.
@@ -172,7 +189,8 @@ Seeds video_seeds() {
 }  // namespace
 
 std::vector<FuzzTarget> media_targets() {
-  return {{"nifti", nifti_seeds, nifti},
+  return {{"idx", idx_seeds, idx},
+          {"nifti", nifti_seeds, nifti},
           {"nifti_gz", nifti_gz_seeds, nifti_gz},
           {"nifti_pair", nifti_pair_seeds, nifti_pair},
           {"mapped", nifti_seeds, mapped},

@@ -204,6 +204,13 @@ std::vector<GradientCase> cases() {
   all.push_back({"convert", "to itself", x, {}, [](Builder& b, ValueId v, Others) {
                    return b.op("convert", {v}, ConvertAttrs{.dtype = kReal}, "y");
                  }});
+  all.push_back({"dropout", "a third", x, {}, [](Builder& b, ValueId v, Others) {
+                   const ValueId draw = b.input("draw", {DType::kI32, {2}}, input::Draw{});
+                   return b.op("dropout", {v, draw}, DropoutAttrs{.rate = 1.0 / 3, .stream = 5}, "y");
+                 }});
+  all.push_back({"one_like", "x + 1", x, {}, [](Builder& b, ValueId v, Others) {
+                   return b.op("add", {v, b.op("one_like", {v}, {}, "one")}, {}, "y");
+                 }});
   for (int axis : {1, 3})
     all.push_back({"concat",
                    "with its scaled self along axis " + std::to_string(axis),

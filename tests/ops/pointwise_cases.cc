@@ -11,6 +11,10 @@ std::vector<OpCase> pointwise_cases() {
     cases.push_back({.op = "leaky_relu", .label = label, .inputs = {cut_input(x)}, .attrs = ActivationAttrs{.slope = 0.25}});
     cases.push_back(
         {.op = "leaky_relu_grad", .label = label, .inputs = {cut_input(x), cut_input(x)}, .attrs = ActivationAttrs{.slope = 0.25}});
+    cases.push_back({.op = "dropout",
+                     .label = label,
+                     .inputs = {cut_input(x), parameter({2}, Values::kPositive, DType::kI32)},
+                     .attrs = DropoutAttrs{.rate = 0.5, .stream = 7}});
     cases.push_back({.op = "add", .label = label, .inputs = {cut_input(x), cut_input(x)}});
     cases.push_back({.op = "add", .label = label + " with a parameter", .inputs = {cut_input(x), parameter(x)}});
     cases.push_back({.op = "scale", .label = label, .inputs = {cut_input(x)}, .attrs = ScaleAttrs{.by = 0.5}});

@@ -66,5 +66,13 @@ for loss, groups in ((adaptive_dice32, 1), (adaptive_dice32, 2), (dice, 2), (gen
     value = sum(parts) / groups
     value.backward()
     cases.append({"loss": loss.__name__, "groups": groups, "value": value.item(), "gradient": logits.grad.flatten().tolist()})
+WEIGHTS = [0.5, 2.0, 1.25]
+for smoothing, weights in ((0.1, None), (0.0, WEIGHTS), (0.2, WEIGHTS)):
+    logits = (6 * numbers("logits", VOXELS * CLASSES) - 3).reshape(*SHAPE, CLASSES).requires_grad_()
+    weight = torch.tensor(weights, dtype=torch.float64) if weights else None
+    value = torch.nn.functional.cross_entropy(logits.permute(0, 4, 1, 2, 3), labels, weight=weight, label_smoothing=smoothing)
+    value.backward()
+    cases.append({"loss": "cross_entropy", "groups": 1, "smoothing": smoothing, "weights": weights or [], "value": value.item(),
+                  "gradient": logits.grad.flatten().tolist()})
 print(json.dumps({"made_with": f"PyTorch {torch.__version__}, tests/parity/make_loss_reference.py", "seed": SEED,
                   "shape": SHAPE, "classes": CLASSES, "cases": cases}))

@@ -4,14 +4,13 @@
   apt-get install python3-torch python3-numpy
   python3 tests/parity/make_retinanet_reference.py > tests/parity/retinanet_reference.json
 
-Weights, image and targets are not stored: both sides make them with the same counter-based generator (counter_rng.py). Every
-parameter is filled, so that no gradient is zero because a gamma begins at 0: kernels within the Glorot limit, gammas within
-0.1 of 1 (the last ones of residual blocks of 0.2, else f32 itself differs from f64 by percents), biases and betas within 0.1
-of 0. Batch norm over the whole batch, as on one replica. PyTorch in f32 differs from these numbers by up to 5e-4 in a loss and
+Weights, image and targets are not stored: both sides make them with the same counter-based generator (residual_network.py).
+PyTorch in f32 differs from these numbers by up to 5e-4 in a loss and
 9e-3 in a gradient's norm: ReLUs near 0 fall to the other side.
 """
 import counter_rng
 import numpy as np
+import residual_network
 import sgd_reference
 import torch
 import torch.nn.functional as F
@@ -20,60 +19,18 @@ SEED, SIZE, BATCH, BASE, PYRAMID, ANCHORS, RATE, MOMENTUM = 11, (128, 192), 2, 8
 CASES = [("resnet50", "detection", 4), ("resnet50", "legacy", 3), ("resnet18", "detection", 4)]
 DECAY = 20.0  # of the case that trains as the legacy model: large, so that ten steps show what decays
 LEVELS = range(3, 8)
-BLOCKS = {"resnet18": (2, 2, 2, 2), "resnet50": (3, 4, 6, 3)}
 
 
 def signed(name, shape):
-    return 2 * counter_rng.uniform(SEED, name, int(np.prod(shape))).reshape(shape) - 1
+    return residual_network.signed(SEED, name, shape)
 
 
-class RetinaNet:
+class RetinaNet(residual_network.ResNet):
     """The network of libcore/models/retinanet.h, layer names and layouts included."""
 
     def __init__(self, backbone, classes):
-        self.backbone, self.classes, self.parameters = backbone, classes, {}
-
-    def get(self, name, shape, permute=None):
-        if name not in self.parameters:
-            if name.endswith("/kernel"):
-                n = int(np.prod(shape))
-                value = signed(name, shape) * np.sqrt(6.0 / (n / (shape[-1] * shape[-2]) * (shape[-1] + shape[-2])))
-            else:
-                value = 0.1 * signed(name, shape) + self.middle(name)
-            value = value.astype(np.float32).astype(np.float64)
-            self.parameters[name] = torch.from_numpy(np.ascontiguousarray(value.transpose(permute) if permute else value)).requires_grad_()
-        return self.parameters[name]
-
-    def middle(self, name):
-        if not name.endswith("/gamma"):
-            return 0.0
-        last = "conv2" if self.backbone == "resnet18" else "conv3"
-        return 0.2 if name.startswith("backbone/group") and f"/{last}/" in name else 1.0
-
-    def conv(self, x, name, filters, kernel=3, stride=1, bias=True, same=True):
-        w = self.get(name + "/kernel", (kernel, kernel, x.shape[1], filters), (3, 2, 0, 1))
-        x = F.pad(x, same_padding(x, kernel, stride) if same else ((kernel - 1) // 2,) * 2 * 2)
-        return F.conv2d(x, w, self.get(name + "/bias", (filters,)) if bias else None, stride)
-
-    def norm(self, x, name, active=True):
-        c = (x.shape[1],)
-        x = F.batch_norm(x, None, None, self.get(name + "/norm/gamma", c), self.get(name + "/norm/beta", c), training=True, eps=1e-4)
-        return F.relu(x) if active else x
-
-    def unit(self, x, name, filters, kernel, stride=1, active=True):
-        return self.norm(self.conv(x, name, filters, kernel, stride, bias=False, same=False), name, active)
-
-    def block(self, x, name, filters, stride, first):
-        if self.backbone == "resnet18":
-            y = self.unit(x, name + "/conv1", filters, 3, stride)
-            y, out = self.unit(y, name + "/conv2", filters, 3, active=False), filters
-        else:
-            y = self.unit(x, name + "/conv1", filters, 1)
-            y = self.unit(y, name + "/conv2", filters, 3, stride)
-            y, out = self.unit(y, name + "/conv3", 4 * filters, 1, active=False), 4 * filters
-        if first:
-            x = self.unit(x, name + "/shortcut", out, 1, stride, active=False)
-        return F.relu(y + x)
+        super().__init__(SEED, backbone, BASE, 1e-4)
+        self.classes = classes
 
     def head(self, x, name, outputs, level):
         for i in range(4):
@@ -82,13 +39,7 @@ class RetinaNet:
         return self.conv(x, name + "/predict", outputs)
 
     def __call__(self, x):
-        x = self.unit(x, "backbone/stem", BASE, 7, 2)
-        x = F.max_pool2d(F.pad(x, same_padding(x, 3, 2), value=-np.inf), 3, 2)
-        features = []
-        for group, blocks in enumerate(BLOCKS[self.backbone]):
-            for i in range(blocks):
-                x = self.block(x, f"backbone/group{group + 2}/block{i}", BASE << group, 2 if group and i == 0 else 1, i == 0)
-            features.append(x)
+        features = self.groups(x)
         levels = [self.conv(f, f"fpn/lateral{l}", PYRAMID, 1) for l, f in zip((3, 4, 5), features[1:])]
         for i in (1, 0):
             levels[i] = levels[i] + F.interpolate(levels[i + 1], scale_factor=2, mode="nearest")[:, :, :levels[i].shape[2], :levels[i].shape[3]]
@@ -98,15 +49,6 @@ class RetinaNet:
         levels = [self.norm(x, f"fpn/p{l}", active=False) for l, x in zip(LEVELS, levels)]
         return [(self.head(x, "class_head", ANCHORS * self.classes, l), self.head(x, "box_head", ANCHORS * 4, l))
                 for l, x in zip(LEVELS, levels)]
-
-
-def same_padding(x, kernel, stride):
-    """As TensorFlow's SAME: the odd element of the padding behind; F.pad's order is W then H."""
-    pads = []
-    for extent in (x.shape[3], x.shape[2]):
-        total = max((-(-extent // stride) - 1) * stride + kernel - extent, 0)
-        pads += [total // 2, total - total // 2]
-    return pads
 
 
 def targets_of(classes):

@@ -16,35 +16,6 @@ bool is_bias_before_norm(const std::string& name) {
   return name.ends_with("/bias") && (name.starts_with("fpn/p") || name.find("_head/conv") != std::string::npos);
 }
 
-/// In [-1, 1).
-double signed_uniform(std::uint64_t seed, const std::string& name, std::int64_t index) {
-  return 2 * rng_uniform({seed, rng_stream(name)}, static_cast<std::uint64_t>(index)) - 1;
-}
-
-/// Around what the numbers of a parameter lie: gammas around 1, of the last norm of a residual block around 0.2.
-double middle(const std::string& name, Backbone backbone) {
-  if (!name.ends_with("/gamma")) return 0;
-  const char* last = backbone == Backbone::kResNet18 ? "/conv2/" : "/conv3/";
-  return name.starts_with("backbone/group") && name.find(last) != std::string::npos ? 0.2 : 1.0;
-}
-
-/// Kernels within the Glorot limit, the others within 0.1 of their middle; states stay.
-void fill(Parameters& parameters, std::uint64_t seed, Backbone backbone) {
-  for (auto& [name, tensor] : parameters) {
-    const bool kernel = name.ends_with("/kernel");
-    if (!kernel && !name.ends_with("/gamma") && !name.ends_with("/beta") && !name.ends_with("/bias")) continue;
-    const std::int64_t count = tensor.count(), out = tensor.shape()[tensor.shape().rank() - 1];
-    double limit = 0.1;
-    if (kernel) {
-      const std::int64_t in = tensor.shape()[tensor.shape().rank() - 2];
-      limit = std::sqrt(6.0 / (static_cast<double>(count / (in * out)) * static_cast<double>(in + out)));
-    }
-    for (std::int64_t i = 0; i < count; ++i)
-      tensor.template as<float>()[i] =
-          static_cast<float>(middle(name, backbone) + signed_uniform(seed, name, i) * limit);
-  }
-}
-
 /// A label of 3 % of the anchors is a class, of 3 % "ignored" (-2), of the others "none" (-1).
 std::int32_t class_target(std::uint64_t seed, const std::string& level, std::int64_t anchor, std::int64_t classes) {
   const double u = rng_uniform({seed, rng_stream("class_targets/" + level)}, static_cast<std::uint64_t>(anchor));
@@ -96,7 +67,8 @@ TEST_P(RetinaNetAgainstPyTorch, LossGradientsAndTenStepsAgree) {
       pool);
   const Graph& graph = session.plan(extents, Phase::kTrain).program.graph;
   session.parameters() = initialise(graph, seed);
-  fill(session.parameters(), seed, config.backbone);
+  const bool basic = config.backbone == Backbone::kResNet18;
+  fill_parameters(session.parameters(), seed, [&](const std::string& name) { return ends_residual_block(name, basic); });
   Trainer trainer(
       session,
       {.kind = OptimizerKind::kSgd,

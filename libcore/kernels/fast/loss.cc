@@ -1,5 +1,5 @@
 // Segmentation losses, 64 voxels at a time with classes outermost, so that every loop runs over voxels; logits f32 or
-// bf16, labels i32. Anything else goes to the reference.
+// bf16, labels i32, neither smoothed nor weighted. Anything else goes to the reference.
 //
 // Local sums keep one f64 accumulator per class and position in the group of 64. sum log(normaliser) is the log of
 // products of 64 normalisers, each between 1 and C.
@@ -139,7 +139,7 @@ void write_piece(const std::vector<float>& grad, Y* to, std::int64_t stride, std
 
 void segmentation_sums(const TensorView& logits, const TensorView& labels, const TensorView& sums,
                        const LossSpec& spec) {
-  if (!is_fast(logits) || labels.dtype != DType::kI32) return reference::segmentation.sums(logits, labels, sums, spec);
+  if (!is_fast(logits) || labels.dtype != DType::kI32 || !spec.is_plain()) return reference::segmentation.sums(logits, labels, sums, spec);
   Softmax softmax(spec.classes);
   std::int32_t label[kVoxels];
   float label_logit[kVoxels] = {};
@@ -164,7 +164,7 @@ void segmentation_sums(const TensorView& logits, const TensorView& labels, const
 
 void segmentation_grad(const TensorView& logits, const TensorView& labels, const TensorView& sums,
                        const TensorView& d_logits, const LossSpec& spec) {
-  if (!is_fast(logits) || !is_fast(d_logits) || labels.dtype != DType::kI32)
+  if (!is_fast(logits) || !is_fast(d_logits) || labels.dtype != DType::kI32 || !spec.is_plain())
     return reference::segmentation.grad(logits, labels, sums, d_logits, spec);
   Softmax softmax(spec.classes);
   std::vector<float> grad(softmax.p.size());

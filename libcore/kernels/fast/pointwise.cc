@@ -86,6 +86,23 @@ void leaky_relu_grad(const TensorView& x, const TensorView& d_y, const TensorVie
   });
 }
 
+void dropout(const TensorView& x, const TensorView& y, const DropoutMask& mask) {
+  if (!is_fast(x) || !is_fast(y)) return reference::pointwise.dropout(x, y, mask);
+  const double kept = 1 - mask.rate;
+  with_type(x.dtype, [&]<class X>(X*) {
+    with_type(y.dtype, [&]<class Y>(Y*) {
+      for_each_row(y.box, [&](const Dims& at) {
+        std::int64_t index = 0;
+        for (int a = 0; a < at.rank(); ++a) index = index * mask.shape[a] + at[a];
+        const X* from = x.as<X>() + offset_at(x, at);
+        Y* to = y.as<Y>() + offset_at(y, at);
+        for (std::int64_t c = 0; c < row_count(y.box); ++c)
+          round_to(mask.keeps(index + c) ? static_cast<float>(to_f32(from[c]) / kept) : 0.0F, to[c]);
+      });
+    });
+  });
+}
+
 void add(const TensorView& a, const TensorView& b, const TensorView& y) {
   if (!is_fast(a) || !is_fast(b) || !is_fast(y)) return reference::pointwise.add(a, b, y);
   map(a, b, y, [](float u, float v) { return u + v; });
@@ -124,7 +141,7 @@ void sum_all(const TensorView& x, const TensorView& y) {
 }  // namespace
 
 const PointwiseKernels pointwise = {
-    .leaky_relu = leaky_relu, .leaky_relu_grad = leaky_relu_grad, .add = add, .scale = scale,
+    .leaky_relu = leaky_relu, .leaky_relu_grad = leaky_relu_grad, .dropout = dropout, .add = add, .scale = scale,
     .lerp = reference::pointwise.lerp, .convert = convert, .channel_sum = channel_sum, .sum_all = sum_all};
 
 }  // namespace voxshard::fast

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 #include "libcore/kernels/loss_terms.h"
@@ -31,6 +32,25 @@ double softmax(Row& p) {
   return top + std::log(total);
 }
 
+/// -log p_label, or what smoothing and weights make of it.
+double cross_entropy(const Row& logit, double normaliser, std::size_t label, const LossSpec& spec) {
+  double value = (1 - spec.smoothing) * spec.weight_of(label) * (normaliser - logit[label]);
+  if (spec.smoothing > 0)
+    for (std::size_t c = 0; c < logit.size(); ++c)
+      value += spec.smoothing / static_cast<double>(logit.size()) * spec.weight_of(c) * (normaliser - logit[c]);
+  return value;
+}
+
+/// What cross_entropy asks of each class: its derivative by logit c is p_c times their sum, less that of c.
+Row wanted(std::int64_t label, const LossSpec& spec) {
+  Row share(static_cast<std::size_t>(spec.classes), 0.0);
+  if (label < 0) return share;
+  const auto l = static_cast<std::size_t>(label);
+  share[l] = (1 - spec.smoothing) * spec.weight_of(l);
+  for (std::size_t c = 0; c < share.size(); ++c) share[c] += spec.smoothing / static_cast<double>(share.size()) * spec.weight_of(c);
+  return share;
+}
+
 void segmentation_sums(const TensorView& logits, const TensorView& labels, const TensorView& sums,
                        const LossSpec& spec) {
   const auto classes = static_cast<std::size_t>(spec.classes);
@@ -42,12 +62,13 @@ void segmentation_sums(const TensorView& logits, const TensorView& labels, const
       if (spec.group_of(at[0]) != g || label < 0) return;
       const auto l = static_cast<std::size_t>(label);
       load_row(logits, offset_at(logits, at), spec.classes, p.data());
-      const double logit = p[l], normaliser = softmax(p);
+      const Row logit = p;
+      const double normaliser = softmax(p);
       for (std::size_t c = 0; c < classes; ++c) sum[classes + c] += p[c];
       sum[l] += p[l];
       sum[2 * classes + l] += 1;
-      sum[3 * classes] += normaliser - logit;
-      sum[3 * classes + 1] += 1;
+      sum[3 * classes] += cross_entropy(logit, normaliser, l, spec);
+      sum[3 * classes + 1] += spec.weight_of(l);
     });
     store_row(sums, (g - sums.box.begin[0]) * sums.strides[0], static_cast<std::int64_t>(sum.size()), sum.data());
   }
@@ -76,9 +97,10 @@ void segmentation_grad(const TensorView& logits, const TensorView& labels, const
         grad[c] = (hit ? t.d_intersection[c] : 0.0) + t.d_probability[c];
         mean += p[c] * grad[c];
       }
+      const Row share = wanted(label, spec);
+      const double all = std::accumulate(share.begin(), share.end(), 0.0);
       for (std::size_t c = 0; c < classes; ++c) {
-        const bool hit = static_cast<std::int64_t>(c) == label;
-        grad[c] = p[c] * (grad[c] - mean) + t.d_cross_entropy * (p[c] - (hit ? 1.0 : 0.0));
+        grad[c] = p[c] * (grad[c] - mean) + t.d_cross_entropy * (p[c] * all - share[c]);
         grad[c] = label < 0 ? 0.0 : grad[c] * spec.d_loss / static_cast<double>(spec.groups);
       }
       store_row(d_logits, offset_at(d_logits, at), spec.classes, grad.data());

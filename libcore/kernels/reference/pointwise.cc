@@ -34,6 +34,16 @@ void leaky_relu_grad(const TensorView& x, const TensorView& d_y, const TensorVie
   map(x, d_y, d_x, [=](double v, double grad) { return v > 0 ? grad : slope * grad; });
 }
 
+void dropout(const TensorView& x, const TensorView& y, const DropoutMask& mask) {
+  for_each_row(y.box, [&](const Dims& at) {
+    std::int64_t index = 0;
+    for (int a = 0; a < at.rank(); ++a) index = index * mask.shape[a] + at[a];
+    const std::int64_t from = offset_at(x, at), to = offset_at(y, at);
+    for (std::int64_t c = 0; c < row_count(y.box); ++c)
+      store(y, to + c, mask.keeps(index + c) ? load(x, from + c) / (1 - mask.rate) : 0);
+  });
+}
+
 void add(const TensorView& a, const TensorView& b, const TensorView& y) {
   map(a, b, y, [](double u, double v) { return u + v; });
 }
@@ -71,7 +81,7 @@ void sum_all(const TensorView& x, const TensorView& y) {
 }  // namespace
 
 constinit const PointwiseKernels pointwise = {
-    .leaky_relu = leaky_relu, .leaky_relu_grad = leaky_relu_grad, .add = add, .scale = scale, .lerp = lerp,
+    .leaky_relu = leaky_relu, .leaky_relu_grad = leaky_relu_grad, .dropout = dropout, .add = add, .scale = scale, .lerp = lerp,
     .convert = convert, .channel_sum = channel_sum, .sum_all = sum_all};
 
 }  // namespace voxshard::reference

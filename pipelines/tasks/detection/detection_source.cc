@@ -6,6 +6,7 @@
 #include "libcore/base/rng.h"
 #include "pipelines/tasks/detection/picture_memory.h"
 #include "pipelines/tasks/epoch_order.h"
+#include "pipelines/tasks/place_sample.h"
 
 namespace voxshard {
 namespace {
@@ -162,7 +163,7 @@ void DetectionSource::fill(const InputInfo& input, const TensorView& box) const 
     const Sample& sample = samples_[static_cast<std::size_t>(n)];
     const Tensor* targets = targets_of(sample, input);
     if (targets == nullptr) {
-      place_image(sample.pixels, n, box);
+      place_sample(sample.pixels, n, box);
       continue;
     }
     Box whole = Box::whole(targets->shape()), one = box.box;

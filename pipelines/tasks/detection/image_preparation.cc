@@ -65,16 +65,4 @@ Dims padded_size(const Dims& size, std::int64_t multiple) {
   return {ceil_div(size[0], multiple) * multiple, ceil_div(size[1], multiple) * multiple};
 }
 
-void place_image(const Tensor& pixels, std::int64_t sample, const TensorView& box) {
-  const Dims& shape = pixels.shape();
-  const Box whole{{sample, 0, 0, 0}, {1, shape[0], shape[1], shape[2]}};
-  const TensorView picture = dense_view(pixels.data(), pixels.dtype(), whole);
-  Box wanted = box.box;
-  wanted.set(0, std::max(sample, box.box.begin[0]), std::min(sample + 1, box.box.end(0)));
-  if (wanted.empty()) return;
-  const Box inside = intersect(wanted, whole);
-  if (inside != wanted) fill_zero(box.sub(wanted));
-  if (!inside.empty()) copy(picture.sub(inside), box.sub(inside));
-}
-
 }  // namespace voxshard

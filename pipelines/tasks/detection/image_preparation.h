@@ -1,7 +1,7 @@
 // What is done to a picture before the network sees it, in training and in prediction alike; a part of each checkpoint.
 //
 //   Tensor pixels = normalised(read_rgb("cells.png", {.dtype = DType::kF32}), preparation);    // (H, W, 3) f32
-//   place_image(pixels, 0, box);          // a core's box of (N, H, W, 3), zeros beyond the picture
+//   place_sample(pixels, 0, box);         // a core's box of (N, H, W, 3), zeros beyond the picture
 //
 // Source of the numbers and of padding at the bottom and right after normalising: tensorflow/tpu,
 // models/official/detection/utils/input_utils.py.
@@ -42,9 +42,5 @@ Tensor normalised(Tensor rgb, const ImagePreparation& preparation);
 
 /// (H, W) rounded up to a multiple.
 Dims padded_size(const Dims& size, std::int64_t multiple);
-
-/// Writes what `box` (N, H, W, C) holds of sample `sample`; zeros where the picture ends.
-///   pixels  (h, w, C), at the top left of the sample
-void place_image(const Tensor& pixels, std::int64_t sample, const TensorView& box);
 
 }  // namespace voxshard

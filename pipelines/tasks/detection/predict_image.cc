@@ -2,6 +2,7 @@
 
 #include "io/image/image_resize.h"
 #include "pipelines/tasks/detection/image_preparation.h"
+#include "pipelines/tasks/place_sample.h"
 
 namespace voxshard {
 
@@ -17,7 +18,7 @@ std::vector<Detection> detections_in(Session& session, const Tensor& pixels, con
   const Dims size{pixels.shape()[0], pixels.shape()[1]};
   CoreSet& cores = session.cores(extents, Phase::kPredict);
   const Program& program = cores.executable().program;
-  cores.feed(program.graph.find("image"), [&](const TensorView& box) { place_image(pixels, 0, box); });
+  cores.feed(program.graph.find("image"), [&](const TensorView& box) { place_sample(pixels, 0, box); });
   cores.run();
   const auto levels = anchor_levels({extents[1], extents[2]}, anchor_options(options.config));
   std::vector<std::vector<BoxCandidate>> by_core(static_cast<std::size_t>(program.mesh().cores()));

@@ -9,6 +9,7 @@
 #include "pipelines/tasks/detection/augment_image.h"
 #include "pipelines/tasks/detection/image_preparation.h"
 #include "pipelines/tasks/detection/predict_detections.h"
+#include "pipelines/tasks/place_sample.h"
 #include "tests/pipelines/tasks/detection/pictures_scene.h"
 
 namespace voxshard {
@@ -40,7 +41,7 @@ TEST(ImageFit, PixelsPaddingAndBoxesAreThoseOfTheReference) {
                       {.mirror = 0, .output_size = output}, {});
     Tensor canvas(DType::kF32, {1, output[0], output[1], 3});
     std::fill_n(canvas.as<float>(), canvas.count(), 77.0F);
-    place_image(made.pixels, 0, canvas.view());
+    place_sample(made.pixels, 0, canvas.view());
     for (std::int64_t i = 0; i < canvas.count(); ++i)
       EXPECT_NEAR(canvas.as<float>()[i], row.at("pixels").at(static_cast<std::size_t>(i)).get<double>(), 2e-6)
           << row.at("size") << " at " << i;

@@ -1,0 +1,36 @@
+// Lists of files with a class each: CSV of two columns, "file,class", with or without that heading; fields may be
+// quoted.
+//
+//   for (const ClassRow& row : read_class_list("train.csv").rows) open(named_path(folder, row.file));
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace voxshard {
+
+struct ClassRow {
+  std::string file;        // a path of plain names, "cells/0001.png"
+  std::string class_name;  // plain text
+  std::int64_t line = 0;   // from 1
+};
+
+/// A row that cannot be used.
+struct ClassRowProblem {
+  std::string row;   // "line 17"
+  std::string code;  // E_SYNTAX, E_NAME, E_DUPLICATE
+  std::string reason;
+};
+
+struct ClassList {
+  std::vector<ClassRow> rows;
+  std::vector<ClassRowProblem> problems;  // at most 1000
+};
+
+/// Empty lines are skipped. Errors: kInput for a file that is missing, unreadable or larger than kDataLimits allows, or
+/// in which none of the first 1000 rows can be used.
+ClassList read_class_list(const std::filesystem::path& path);
+
+}  // namespace voxshard

@@ -1,0 +1,50 @@
+#include "libcore/models/resnet_classifier.h"
+
+#include "libcore/models/classifier.h"
+
+namespace voxshard {
+namespace {
+
+using C = ResNetClassifierConfig;
+
+constexpr double kEpsilon = 1e-5;
+
+const std::vector<ConfigField>& fields() {
+  static const std::vector<ConfigField> rows = [] {
+    std::vector<ConfigField> all = class_fields<C>();
+    all.push_back(base_filters_field(&C::filters));
+    all.push_back(norm_momentum_field(&C::norm_momentum));
+    return all;
+  }();
+  return rows;
+}
+
+}  // namespace
+
+Graph build_resnet_classifier(const ResNetClassifierConfig& config, const GraphOptions& options, const OpTable& ops) {
+  check_graph("resnet", fields(), config, options, 2, 2);
+  Graph graph;
+  Builder b(graph, ops);
+  const NormOptions norm{.replicas = options.norm_replicas, .momentum = config.norm_momentum, .epsilon = kEpsilon};
+  Layers layers(b, {.dtype = options.dtype, .training = options.training, .norm = norm});
+  const ValueId image = image_input(b, options, config.channels);
+  const ValueId features = resnet(layers, {.backbone = config.backbone, .filters = config.filters}, image).back();
+  add_class_head(b, layers, features, config, options);
+  return graph;
+}
+
+Model resnet_classifier(const std::string& name, Backbone backbone) {
+  C config;
+  config.backbone = backbone;
+  return {.name = name,
+          .group = "ResNet",
+          .spatial_axes = 2,
+          .data = kClassLabels,
+          .config = config,
+          .fields = fields(),
+          .build = [](const std::any& any, const GraphOptions& options, const OpTable& ops) {
+            return build_resnet_classifier(std::any_cast<const C&>(any), options, ops);
+          }};
+}
+
+}  // namespace voxshard

@@ -1,0 +1,294 @@
+#include "pipelines/tasks/classification/class_dataset.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <map>
+#include <set>
+
+#include "io/datasets/class_list.h"
+#include "io/datasets/idx.h"
+#include "io/files/file_name.h"
+#include "libcore/base/rng.h"
+#include "libcore/base/text.h"
+
+namespace voxshard {
+namespace {
+
+namespace fs = std::filesystem;
+using Kind = ClassPart::Kind;
+
+/// An item before its file was looked at.
+struct Entry {
+  std::string name, class_name;
+  fs::path file;
+};
+
+struct Entries {
+  std::vector<Entry> list;
+  std::set<std::string> classes;  // that are named, with or without an item
+};
+
+Entries entries_of_list(const fs::path& path, ClassDataset& set) {
+  const ClassList list = read_class_list(path);
+  Entries entries;
+  for (const ClassRowProblem& problem : list.problems)
+    set.failures.push_back({path.filename().string() + " " + problem.row, problem.code, problem.reason});
+  for (const ClassRow& row : list.rows) {
+    entries.classes.insert(row.class_name);
+    entries.list.push_back({row.file, row.class_name, named_path(path.parent_path(), row.file)});
+  }
+  return entries;
+}
+
+Entries entries_of_folders(const fs::path& root, const ClassReading& reading, ClassDataset& set) {
+  Entries entries;
+  std::error_code error;
+  for (fs::directory_iterator folder(root, error), none; !error && folder != none; folder.increment(error)) {
+    const std::string name = folder->path().filename().string();
+    std::error_code inside;
+    if (name.starts_with(".")) continue;
+    if (!folder->is_directory(inside)) {
+      if (is_class_item(folder->path(), reading))
+        set.failures.push_back(
+            {name, "E_CLASS", "lies beside the folders of the classes; move it into the one of its class"});
+      continue;
+    }
+    if (const std::string problem = text_problem(name); !problem.empty()) {
+      set.failures.push_back({shown_name(name), "E_NAME", "as the name of a class " + problem + "; rename the folder"});
+      continue;
+    }
+    entries.classes.insert(name);
+    for (fs::recursive_directory_iterator it(folder->path(), inside), end; !inside && it != end; it.increment(inside))
+      if (is_class_item(it->path(), reading) && it->is_regular_file(inside))
+        entries.list.push_back({it->path().lexically_relative(root).generic_string(), name, it->path()});
+    if (inside)
+      throw Error(ErrorKind::kInput, "[data] " + folder->path().string() + ": cannot be read: " + inside.message());
+  }
+  if (error) throw Error(ErrorKind::kInput, "[data] " + root.string() + ": cannot be read: " + error.message());
+  return entries;
+}
+
+/// D H W after turning to LPS: the extent along each axis of the patient.
+Dims size_in_lps(const Geometry& geometry) {
+  const std::string code = orientation_code(geometry);
+  Dims size{0, 0, 0};
+  for (std::size_t a = 0; a < 3; ++a)
+    size[code[a] == 'L' || code[a] == 'R' ? 2 : code[a] == 'P' || code[a] == 'A' ? 1 : 0] = geometry.size[a];
+  return size;
+}
+
+/// The number of a class; none when `known` has no such.
+std::optional<std::int32_t> label_of(const std::vector<std::string>& classes, const std::string& name) {
+  const auto it = std::ranges::find(classes, name);
+  return it == classes.end() ? std::nullopt : std::optional(static_cast<std::int32_t>(it - classes.begin()));
+}
+
+void fail_class(ClassDataset& set, const std::string& item, const std::string& class_name) {
+  set.failures.push_back(
+      {item, "E_CLASS", "is of the class \"" + class_name + "\", which the training does not have; it is left out"});
+}
+
+void add_entries(ClassDataset& set, const Entries& entries, const ClassReading& reading,
+                 const std::vector<std::string>* classes) {
+  std::map<std::string, std::vector<ClassItem>> by_class;
+  for (const Entry& entry : entries.list) {
+    if (classes != nullptr && !label_of(*classes, entry.class_name)) {
+      fail_class(set, entry.name, entry.class_name);
+      continue;
+    }
+    in_case_boundary(entry.name, set.failures, [&] {
+      ClassItem item = read_class_item(entry.file, reading);
+      item.name = entry.name;
+      by_class[entry.class_name].push_back(std::move(item));
+    });
+  }
+  if (classes != nullptr) {
+    set.classes = *classes;
+  } else {
+    for (const std::string& name : entries.classes) {
+      if (by_class.contains(name))
+        set.classes.push_back(name);
+      else
+        set.failures.push_back({name, "E_EMPTY", "is a class without a file that can be used; it is left out"});
+    }
+  }
+  for (auto& [name, items] : by_class)
+    for (ClassItem& item : items) {
+      item.label = *label_of(set.classes, name);
+      set.items.push_back(std::move(item));
+    }
+  std::ranges::sort(set.items, {}, &ClassItem::name);
+}
+
+/// Classes are the numbers that occur, or those of the training.
+void add_idx(ClassDataset& set, const IdxPair& pair, const std::vector<std::string>* classes) {
+  IdxImages images = read_idx_images(pair);
+  set.files = {pair.images, pair.labels};
+  const Shape& shape = images.pixels.shape();
+  if (classes != nullptr) {
+    set.classes = *classes;
+  } else {
+    const std::set<std::int32_t> found(images.labels.begin(), images.labels.end());
+    for (const std::int32_t label : found) set.classes.push_back(std::to_string(label));
+  }
+  std::map<std::int32_t, std::optional<std::int32_t>> labels;
+  for (const std::int32_t label : images.labels)
+    if (!labels.contains(label)) labels[label] = label_of(set.classes, std::to_string(label));
+  for (std::int64_t i = 0; i < shape[0]; ++i) {
+    const std::string digits = std::to_string(i),
+                      name = std::string(digits.size() < 5 ? 5 - digits.size() : 0, '0') + digits;
+    const std::int32_t said = images.labels[static_cast<std::size_t>(i)];
+    if (const auto& label = labels[said])
+      set.items.push_back(
+          {.name = name, .file = pair.images, .index = i, .label = *label, .size = {shape[1], shape[2]}});
+    else
+      fail_class(set, name, std::to_string(said));
+  }
+  set.pixels = std::make_shared<const Tensor>(std::move(images.pixels));
+}
+
+[[noreturn]] void throw_no_set(const fs::path& path) {
+  std::error_code error;
+  if (!fs::exists(path, error))
+    throw Error(ErrorKind::kInput, "[data] " + path.string() + ": does not exist; check the path");
+  throw Error(ErrorKind::kInput, "[data] " + path.string() +
+                                     ": is no data set of classes; expected a folder per class with pictures or "
+                                     "volumes, the same in train and val or test, "
+                                     "a CSV of file,class, or MNIST's IDX files");
+}
+
+void require_two_classes(const ClassDataset& set) {
+  if (set.classes.size() >= 2) return;
+  throw Error(ErrorKind::kConfig,
+              "[data] " + set.source.string() + " has one class, " + shown_name(set.classes.at(0)) +
+                  "; a classifier tells two or more apart: add the others, each in a folder of its own");
+}
+
+/// What validates does not train.
+void leave_out_held_out(ClassDataset& train, const ClassDataset& val) {
+  std::set<std::pair<fs::path, std::int64_t>> held_out;
+  const auto key = [](const ClassItem& item) {
+    std::error_code error;
+    const fs::path place = fs::canonical(item.file, error);
+    return std::pair(error ? item.file : place, item.index);
+  };
+  if (train.kind == "IDX" && val.kind == "IDX" && train.files != val.files) return;
+  for (const ClassItem& item : val.items) held_out.insert(key(item));
+  std::erase_if(train.items, [&](const ClassItem& item) {
+    if (!held_out.contains(key(item))) return false;
+    train.failures.push_back(
+        {item.name, "E_DUPLICATE", "also validates, by " + val.source.string() + "; it does not train"});
+    return true;
+  });
+  if (train.items.empty())
+    throw Error(ErrorKind::kNoCase, "[data] everything in " + train.source.string() + " also validates, by " +
+                                        val.source.string() + ": nothing is left to train; give {val} other files");
+}
+
+}  // namespace
+
+std::vector<std::int64_t> ClassDataset::counts() const {
+  std::vector<std::int64_t> counts(classes.size(), 0);
+  for (const ClassItem& item : items)
+    if (item.label >= 0) ++counts[static_cast<std::size_t>(item.label)];
+  return counts;
+}
+
+ClassItem read_class_item(const fs::path& file, const ClassReading& reading) {
+  ClassItem item{.file = file};
+  if (reading.volumes) {
+    const VolumeInfo info = read_volume_info(file, reading.formats);
+    if (!info.readable) throw Error(ErrorKind::kInput, "[input] " + file.string() + ": " + info.problem);
+    require_within(reading.formats.limits, info, file);
+    item.size = size_in_lps(info.geometry);
+    return item;
+  }
+  const ImageHeader header = read_image_header(file);
+  require_pixels_within(reading.most_pixels, header.width, header.height, file);
+  item.size = {header.height, header.width};
+  item.colour = header.channels > 2;
+  return item;
+}
+
+ClassDataset read_class_part(const ClassPart& part, const ClassReading& reading,
+                             const std::vector<std::string>* classes) {
+  ClassDataset set{.source = part.path,
+                   .kind = part.kind == Kind::kFolders ? "folders"
+                           : part.kind == Kind::kList  ? "list"
+                                                       : "IDX"};
+  if (set.kind == "IDX") {
+    if (reading.volumes)
+      throw Error(ErrorKind::kInput,
+                  "[data] " + part.path.string() + ": holds IDX images; the model learns from volumes");
+    add_idx(set, find_idx(part.path, part.kind == Kind::kIdxTrain ? IdxPart::kTrain : IdxPart::kTest).value(), classes);
+  } else {
+    const Entries entries =
+        part.kind == Kind::kList ? entries_of_list(part.path, set) : entries_of_folders(part.path, reading, set);
+    add_entries(set, entries, reading, classes);
+  }
+  if (set.items.empty())
+    throw Error(ErrorKind::kNoCase,
+                "[data] " + part.path.string() + ": no " + (reading.volumes ? "volume" : "picture") + " can be used" +
+                    (set.failures.empty() ? "" : "; the first: " + set.failures[0].id + " " + set.failures[0].message));
+  return set;
+}
+
+ClassSets split_classes(ClassDataset dataset, double val_fraction, std::uint64_t seed) {
+  if (!(val_fraction >= 0 && val_fraction < 1))
+    throw Error(ErrorKind::kConfig, "[data] {val-fraction} must be at least 0 and below 1");
+  const RngKey key{.seed = seed, .stream = rng_stream("class_split")};
+  const auto lot = [&](const ClassItem& item) { return std::pair(rng_bits(key, rng_stream(item.name)), item.name); };
+  std::vector<std::vector<std::pair<std::uint64_t, std::string>>> lots(dataset.classes.size());
+  for (const ClassItem& item : dataset.items) lots[static_cast<std::size_t>(item.label)].push_back(lot(item));
+  std::set<std::string> held_out;
+  for (auto& of_class : lots) {
+    std::ranges::sort(of_class);
+    auto count = static_cast<std::size_t>(std::llround(val_fraction * static_cast<double>(of_class.size())));
+    if (val_fraction > 0 && of_class.size() > 1) count = std::clamp<std::size_t>(count, 1, of_class.size() - 1);
+    for (std::size_t i = 0; i < std::min(count, of_class.size()); ++i) held_out.insert(of_class[i].second);
+  }
+  ClassSets sets;
+  sets.val = dataset;
+  sets.val.failures.clear();
+  std::erase_if(sets.val.items, [&](const ClassItem& item) { return !held_out.contains(item.name); });
+  std::erase_if(dataset.items, [&](const ClassItem& item) { return held_out.contains(item.name); });
+  sets.train = std::move(dataset);
+  return sets;
+}
+
+ClassSets read_class_sets(const ClassSetsOptions& o) {
+  const ClassParts parts = find_class_parts(o.data);
+  const auto& train = parts.train ? parts.train : parts.whole;
+  if (!train) throw_no_set(o.data);
+  ClassDataset set = read_class_part(*train, o.reading);
+  require_two_classes(set);
+  std::optional<ClassPart> val = parts.val ? parts.val : parts.test;
+  if (!o.val.empty()) {
+    const ClassParts other = find_class_parts(o.val);
+    val = other.whole ? other.whole : other.val ? other.val : other.test ? other.test : other.train;
+    if (!val) throw_no_set(o.val);
+  }
+  ClassSets sets;
+  if (!o.validates) {
+    sets.val = {.source = set.source, .kind = set.kind, .classes = set.classes};
+  } else if (val) {
+    sets.val = read_class_part(*val, o.reading, &set.classes);
+    leave_out_held_out(set, sets.val);
+  } else {
+    return split_classes(std::move(set), o.val_fraction, o.seed);
+  }
+  sets.train = std::move(set);
+  return sets;
+}
+
+ClassDataset read_unseen_classes(const fs::path& path, const ClassReading& reading,
+                                 const std::vector<std::string>* classes) {
+  const ClassParts parts = find_class_parts(path);
+  if (!parts.any()) throw_no_set(path);
+  for (const auto* part : {&parts.test, &parts.val, &parts.whole})
+    if (*part) return read_class_part(**part, reading, classes);
+  return read_class_part(*parts.train, reading, classes);
+}
+
+}  // namespace voxshard

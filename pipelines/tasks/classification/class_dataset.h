@@ -1,0 +1,112 @@
+// Pictures and CT volumes with a class each, as classifiers learn from them and are scored on: MNIST's IDX files, a
+// folder per class, or CSV lists.
+//
+//   ClassSets sets = read_class_sets({.data = "cells", .volumes = false});
+//   sets.train.classes;                                       // {"platelet", "red", "white"}
+//   ClassDataset unseen = read_unseen_classes("cells", {});   // cells/test, else cells/val, else all of it
+//
+// Called by train, predict, evaluate and info.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "io/image/image.h"
+#include "io/volume/volume.h"
+#include "pipelines/runs/report.h"
+
+namespace voxshard {
+
+struct ClassItem {
+  std::string name;            // below the data set: "red/0017.png"; of IDX the number from 0, "00017"
+  std::filesystem::path file;  // picture or volume; the IDX file of images
+  std::int64_t index = 0;      // of an IDX image
+  std::int32_t label = -1;     // into the classes; -1: not known
+  Dims size;                   // H W, of a volume D H W in LPS
+  bool colour = false;
+};
+
+struct ClassDataset {
+  std::filesystem::path source;
+  std::string kind;                          // "IDX", "folders" or "list"
+  std::vector<std::string> classes;          // by name; of IDX by number
+  std::vector<ClassItem> items;              // by name
+  std::vector<CaseFailure> failures;         // what is left out, and why
+  std::shared_ptr<const Tensor> pixels;      // of IDX: (N, H, W) u8
+  std::vector<std::filesystem::path> files;  // of IDX: images and labels
+
+  /// Of every class how many items there are.
+  std::vector<std::int64_t> counts() const;
+};
+
+/// Where the parts of a data set lie. A part is a folder with a folder per class, a CSV list, or one half of IDX files.
+struct ClassPart {
+  enum class Kind : std::uint8_t { kFolders, kList, kIdxTrain, kIdxTest };
+  Kind kind = Kind::kFolders;
+  std::filesystem::path path;
+};
+struct ClassParts {
+  std::optional<ClassPart> whole;             // not divided
+  std::optional<ClassPart> train, val, test;  // divided
+  bool any() const { return whole || train || val || test; }
+};
+
+/// Reads
+///   FILE.csv   rows "file,class", files below the list's folder
+///   FOLDER     with train-images-idx3-ubyte[.gz] and its like (t10k-… tests), or with train, val (valid, validation)
+///   and
+///              test as folders or CSV lists, or with a folder per class of pictures or volumes
+/// Nothing (any() is false) for what is none of these, data sets of segmentation and detection among them. Errors:
+/// kInput for IDX images without labels.
+ClassParts find_class_parts(const std::filesystem::path& path);
+
+struct ClassReading {
+  bool volumes = false;  // .nii and .nii.gz, else pictures and IDX
+  std::int64_t most_pixels = kMostPixels;
+  VolumeFormats formats = volume_formats();
+};
+
+/// One part. With `classes` their order holds, and items of others are left out with E_CLASS; else the classes are
+/// those that have an item, and a folder without one is left out with E_EMPTY. Errors: kInput for lists and IDX files
+/// that cannot be read; kNoCase when no item can be used.   Cost: a header of each item; all pixels of IDX.
+ClassDataset read_class_part(const ClassPart& part, const ClassReading& reading,
+                             const std::vector<std::string>* classes = nullptr);
+
+struct ClassSets {
+  ClassDataset train, val;  // of equal classes
+};
+
+struct ClassSetsOptions {
+  std::filesystem::path data;
+  std::filesystem::path
+      val;  // the part that validates, whatever find_class_parts takes; empty: the data's own, else a share
+  double val_fraction = 0.2;  // of each class of `data`, where nothing else validates; 0: nothing validates
+  bool validates = true;      // false: nothing does, and a part of the data's own that would is not trained on
+  std::uint64_t seed = 0;
+  ClassReading reading = {};
+};
+
+/// Errors: as read_class_part; kInput for a path that is no such data set; kConfig for fewer than two classes, or a
+/// fraction outside of [0, 1).
+ClassSets read_class_sets(const ClassSetsOptions& options);
+
+/// What a model did not learn from, as far as the data say: the test part, else the one that validates, else all.
+///   classes  as in read_class_part
+ClassDataset read_unseen_classes(const std::filesystem::path& path, const ClassReading& reading,
+                                 const std::vector<std::string>* classes = nullptr);
+
+/// A share of each class for validation, at least one item of a class that has two, drawn by the seed and the items'
+/// names.
+ClassSets split_classes(ClassDataset dataset, double val_fraction, std::uint64_t seed);
+
+/// The header of a picture or volume: its name's ending decides. Errors: kInput.
+ClassItem read_class_item(const std::filesystem::path& file, const ClassReading& reading);
+
+/// Whether a file's name is that of an item: a picture, or a volume.
+bool is_class_item(const std::filesystem::path& file, const ClassReading& reading);
+
+}  // namespace voxshard

@@ -1,0 +1,104 @@
+#include "pipelines/tasks/classification/class_info.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "libcore/base/plain_text.h"
+#include "libcore/base/text.h"
+
+namespace voxshard {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+ClassPartInfo info_of(const std::string& name, const ClassDataset& set) {
+  ClassPartInfo info{.name = name,
+                     .kind = set.kind,
+                     .path = set.source,
+                     .classes = set.classes,
+                     .counts = set.counts(),
+                     .items = std::ssize(set.items)};
+  info.smallest = info.largest = set.items.at(0).size;
+  for (const ClassItem& item : set.items) {
+    info.colour += item.colour;
+    for (int a = 0; a < item.size.rank(); ++a) {
+      info.smallest[a] = std::min(info.smallest[a], item.size[a]);
+      info.largest[a] = std::max(info.largest[a], item.size[a]);
+    }
+  }
+  return info;
+}
+
+bool holds_pictures(const ClassPart& part) {
+  if (part.kind == ClassPart::Kind::kIdxTrain || part.kind == ClassPart::Kind::kIdxTest) return true;
+  const std::filesystem::path folder = part.kind == ClassPart::Kind::kList ? part.path.parent_path() : part.path;
+  std::error_code error;
+  for (std::filesystem::recursive_directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
+    if (is_class_item(it->path(), {})) return true;
+  return false;
+}
+
+}  // namespace
+
+ClassSetInfo read_class_info(const std::filesystem::path& path, const VolumeFormats& formats) {
+  const ClassParts parts = find_class_parts(path);
+  ClassSetInfo info{.path = path};
+  const std::pair<const char*, const std::optional<ClassPart>*> all[] = {
+      {"all", &parts.whole}, {"train", &parts.train}, {"val", &parts.val}, {"test", &parts.test}};
+  std::optional<Error> first;
+  for (const auto& [name, part] : all) {
+    if (!*part) continue;
+    const ClassReading reading{.volumes = !holds_pictures(**part), .formats = formats};
+    try {
+      const ClassDataset set = read_class_part(**part, reading);
+      info.volumes = reading.volumes;
+      info.parts.push_back(info_of(name, set));
+      info.failures.insert(info.failures.end(), set.failures.begin(), set.failures.end());
+    } catch (const Error& e) {
+      info.failures.push_back({name, e.code(), e.what()});
+      if (!first) first = e;
+    }
+  }
+  if (info.parts.empty() && first) throw *first;
+  return info;
+}
+
+Json to_json(const ClassSetInfo& info) {
+  Json json = {
+      {"path", info.path.string()}, {"holds", info.volumes ? "volumes" : "pictures"}, {"parts", Json::array()}};
+  const auto list = [](const Dims& size) { return std::vector<std::int64_t>(size.begin(), size.end()); };
+  for (const ClassPartInfo& part : info.parts) {
+    Json classes = Json::array();
+    for (std::size_t c = 0; c < part.classes.size(); ++c)
+      classes.push_back({{"name", part.classes[c]}, {"items", part.counts[c]}});
+    json["parts"].push_back({{"name", part.name},
+                             {"kind", part.kind},
+                             {"path", part.path.string()},
+                             {"items", part.items},
+                             {"colour", part.colour},
+                             {"size", {{"min", list(part.smallest)}, {"max", list(part.largest)}}},
+                             {"classes", classes}});
+  }
+  json["left_out"] = info.failures.size();
+  return json;
+}
+
+std::string to_text(const ClassSetInfo& info) {
+  constexpr std::size_t kMostRows = 40;
+  std::string text = plain_text(info.path.string()) + "\n";
+  for (const ClassPartInfo& part : info.parts) {
+    text += "  " + part.name + " (" + part.kind + "): " + std::to_string(part.items) +
+            (info.volumes ? " volumes of " : " pictures of ") + std::to_string(part.classes.size()) + " classes, " +
+            to_string(part.smallest) + " to " + to_string(part.largest) +
+            (info.volumes ? " voxels" : " pixels, " + std::to_string(part.colour) + " in colour") + "\n";
+    std::vector<std::vector<std::string>> rows = {{"class", "items"}};
+    for (std::size_t c = 0; c < std::min(kMostRows, part.classes.size()); ++c)
+      rows.push_back({plain_text(part.classes[c]), std::to_string(part.counts[c])});
+    text += text_table(rows);
+    if (part.classes.size() > kMostRows)
+      text += "... and " + std::to_string(part.classes.size() - kMostRows) + " more; all of them with {json}\n";
+  }
+  return text + "  " + std::to_string(info.failures.size()) + " left out\n";
+}
+
+}  // namespace voxshard

@@ -1,0 +1,37 @@
+// What `voxshard info` tells about data sets of classes.
+//
+//   ClassSetInfo info = read_class_info("cells", {});
+//   info.parts[0].counts;                        // how many items of each class are in the first part
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "pipelines/tasks/classification/class_dataset.h"
+
+namespace voxshard {
+
+struct ClassPartInfo {
+  std::string name;  // "train", "val", "test" or "all"
+  std::string kind;  // "IDX", "folders" or "list"
+  std::filesystem::path path;
+  std::vector<std::string> classes;
+  std::vector<std::int64_t> counts;  // by class
+  std::int64_t items = 0, colour = 0;
+  Dims smallest, largest;  // of all items, axis by axis
+};
+
+struct ClassSetInfo {
+  std::filesystem::path path;
+  bool volumes = false;
+  std::vector<ClassPartInfo> parts;
+  std::vector<CaseFailure> failures;
+};
+
+/// Every part that there is. Errors: as read_class_part; parts in which nothing can be used are failures, unless none
+/// can.
+ClassSetInfo read_class_info(const std::filesystem::path& path, const VolumeFormats& formats);
+
+nlohmann::ordered_json to_json(const ClassSetInfo& info);
+std::string to_text(const ClassSetInfo& info);
+
+}  // namespace voxshard

@@ -1,0 +1,53 @@
+// Bytes a pixel: 6 as decoded with 16 bits, 12 as RGB in f32, 12 once more while it is scaled. A voxel: 8 while the
+// file is read, 4 as it is turned or resampled, 4 as a sample.
+#include "pipelines/tasks/classification/class_memory.h"
+
+#include <algorithm>
+
+#include "io/datasets/idx.h"
+
+namespace voxshard {
+namespace {
+
+constexpr double kPixelBytes = 30, kVoxelBytes = 16, kSampleBytes = 4;
+constexpr double kJsonBytes = 12;  // a byte of JSON as text, as a document of nlohmann's, and twice as numbers
+
+double file_bytes(const std::filesystem::path& file) {
+  std::error_code error;
+  const auto bytes = std::filesystem::is_regular_file(file, error) ? std::filesystem::file_size(file, error) : 0;
+  return error ? 0 : static_cast<double>(bytes);
+}
+
+}  // namespace
+
+ProcessPlan reading_items_plan(std::int64_t points, std::int64_t in_flight, bool volumes) {
+  return {{MemoryPart::kReading, planned_bytes((volumes ? kVoxelBytes : kPixelBytes) * static_cast<double>(points) *
+                                               static_cast<double>(in_flight))}};
+}
+
+ProcessPlan samples_plan(const Shape& extents, std::int64_t channels) {
+  return {{MemoryPart::kFeeding,
+           planned_bytes(kSampleBytes * static_cast<double>(element_count(extents)) * static_cast<double>(channels))}};
+}
+
+ProcessPlan held_plan(const ClassDataset& set) {
+  return {{MemoryPart::kReading, set.pixels == nullptr ? 0 : set.pixels->bytes()}};
+}
+
+ProcessPlan evaluating_classes_plan(const std::filesystem::path& predictions, const std::filesystem::path& references) {
+  double idx = 0;
+  for (const IdxPart part : {IdxPart::kTrain, IdxPart::kTest}) try {
+      if (const auto pair = find_idx(references, part))
+        idx = std::max(idx, static_cast<double>(element_count(read_idx_extents(pair->images, 3))));
+    } catch (const Error&) {  // the reader names it
+    }
+  return {{MemoryPart::kReading, planned_bytes(kJsonBytes * file_bytes(predictions) + idx)}};
+}
+
+std::int64_t most_points(const ClassDataset& set) {
+  std::int64_t most = 0;
+  for (const ClassItem& item : set.items) most = std::max(most, element_count(item.size));
+  return most;
+}
+
+}  // namespace voxshard

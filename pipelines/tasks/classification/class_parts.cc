@@ -1,0 +1,96 @@
+// Which folders are data sets of classes: those of segmentation and detection look alike from far.
+//
+//   find_class_parts("cells").train->path      // cells/train
+#include <algorithm>
+
+#include "io/datasets/idx.h"
+#include "libcore/base/text.h"
+#include "pipelines/tasks/classification/class_dataset.h"
+
+namespace voxshard {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Folders and files that say that a folder is something else.
+constexpr const char* kOthers[] = {"dataset.json", "annotations", "Annotations", "JPEGImages", "imagesTr",
+                                   "gt",           "checkpoints", "plans.json",  "run.json"};
+
+std::vector<fs::path> folders_in(const fs::path& folder) {
+  std::vector<fs::path> folders;
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
+    if (!it->path().filename().string().starts_with(".") && it->is_directory(error)) folders.push_back(it->path());
+  std::ranges::sort(folders);
+  return folders;
+}
+
+bool holds_items(const fs::path& folder) {
+  std::error_code error;
+  for (fs::recursive_directory_iterator it(folder, fs::directory_options::skip_permission_denied, error), end;
+       !error && it != end; it.increment(error))
+    if (is_class_item(it->path(), {}) || is_class_item(it->path(), {.volumes = true})) return true;
+  return false;
+}
+
+/// Whether something makes a folder another kind of data set: what stands above, or COCO's annotations.
+bool is_other_set(const fs::path& folder) {
+  std::error_code error;
+  for (const char* other : kOthers)
+    if (fs::exists(folder / other, error)) return true;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    const std::string name = it->path().filename().string();
+    if (!name.ends_with(".json")) continue;
+    for (const char* begin : {"instances", "coco", "annotations", "_annotations"})
+      if (name.starts_with(begin)) return true;
+  }
+  return false;
+}
+
+/// Whether a folder has a folder that holds items, and is nothing else.
+bool is_tree(const fs::path& folder) {
+  return !is_other_set(folder) && std::ranges::any_of(folders_in(folder), holds_items);
+}
+
+std::optional<ClassPart> part_named(const fs::path& folder, std::initializer_list<const char*> names) {
+  std::error_code error;
+  for (const char* name : names) {
+    if (fs::is_directory(folder / name, error) && is_tree(folder / name))
+      return ClassPart{ClassPart::Kind::kFolders, folder / name};
+    const fs::path list = folder / (std::string(name) + ".csv");
+    if (fs::is_regular_file(list, error)) return ClassPart{ClassPart::Kind::kList, list};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool is_class_item(const fs::path& file, const ClassReading& reading) {
+  if (file.filename().string().starts_with(".")) return false;
+  return reading.volumes ? volume_stem(file, reading.formats).has_value() : is_image_name(file);
+}
+
+ClassParts find_class_parts(const fs::path& path) {
+  using Kind = ClassPart::Kind;
+  std::error_code error;
+  ClassParts parts;
+  if (!fs::is_directory(path, error)) {
+    if (fs::is_regular_file(path, error) && lower_case(path.extension().string()) == ".csv")
+      parts.whole = {Kind::kList, path};
+    return parts;
+  }
+  if (find_idx(path, IdxPart::kTrain)) parts.train = {Kind::kIdxTrain, path};
+  if (find_idx(path, IdxPart::kTest)) parts.test = {Kind::kIdxTest, path};
+  if (parts.any()) return parts;
+  if (is_other_set(path)) return parts;
+  parts.train = part_named(path, {"train", "training"});
+  if (parts.train) {
+    parts.val = part_named(path, {"val", "valid", "validation"});
+    parts.test = part_named(path, {"test", "testing"});
+  } else if (is_tree(path)) {
+    parts.whole = {Kind::kFolders, path};
+  }
+  return parts;
+}
+
+}  // namespace voxshard

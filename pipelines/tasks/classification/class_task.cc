@@ -1,0 +1,231 @@
+#include "pipelines/tasks/classification/class_task.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <set>
+
+#include "io/datasets/dataset.h"
+#include "io/files/content_hash.h"
+#include "libcore/base/text.h"
+#include "libcore/metrics/classified.h"
+#include "pipelines/tasks/case_hashes.h"
+#include "pipelines/tasks/classification/class_memory.h"
+#include "pipelines/tasks/classification/class_source.h"
+#include "pipelines/tasks/classification/class_statistics.h"
+#include "pipelines/tasks/classification/classify_batch.h"
+#include "pipelines/tasks/volume_files.h"
+
+namespace voxshard {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::vector<std::string> names_of(const ClassDataset& set) {
+  std::vector<std::string> names;
+  for (const ClassItem& item : set.items) names.push_back(item.name);
+  return names;
+}
+
+/// What cannot be seen at the size of the model leaves the set.
+void leave_out_too_large(ClassDataset& set, const ClassPreparation& preparation) {
+  std::erase_if(set.items, [&](const ClassItem& item) {
+    return !in_case_boundary(item.name, set.failures, [&] { static_cast<void>(canvas_of(item, preparation)); });
+  });
+}
+
+/// "0.5,2": the weights with which every class counts alike; their mean over the items is 1.
+std::string balanced_weights(const ClassDataset& set) {
+  const auto counts = set.counts();
+  const double share = static_cast<double>(set.items.size()) / static_cast<double>(counts.size());
+  return joined(counts, ",",
+                [&](std::int64_t count) { return number_text(count > 0 ? share / static_cast<double>(count) : 0); });
+}
+
+bool of_one_size(const ClassSets& sets) {
+  std::set<Dims> sizes;
+  for (const ClassDataset* set : {&sets.train, &sets.val})
+    for (const ClassItem& item : set->items) sizes.insert(item.size);
+  return sizes.size() <= 1;
+}
+
+/// Data and preparation, which belong together.
+struct Prepared {
+  ClassReading reading;
+  ClassSets sets;
+  ClassPreparation preparation;
+  std::string note;
+};
+
+Prepared prepared(const ClassTaskOptions& o, const ModelSpec& spec) {
+  const bool volumes = spec.spatial_axes() == 3;
+  Prepared p{.reading = {.volumes = volumes, .most_pixels = o.most_pixels}};
+  p.reading.formats.limits = o.volume_limits;
+  const Dims own = spec.model->size != nullptr ? spec.model->size(spec.config) : Dims();
+  if (!o.size.empty() && o.size.rank() != spec.spatial_axes())
+    throw Error(ErrorKind::kUsage, "[train] {size} is " + to_string(o.size) + ", but a " + spec.model_name() + " has " +
+                                       std::to_string(spec.spatial_axes()) + " spatial axes");
+  if (!o.size.empty() && !own.empty() && o.size != own)
+    throw Error(ErrorKind::kUsage, "[train] a " + spec.model_name() + " of these settings has the size " +
+                                       to_string(own) + ", got {size} " + to_string(o.size));
+  if (o.fit == "resize" && o.size.empty() && own.empty())
+    throw Error(ErrorKind::kUsage, "[train] {fit} resize wants a {size} to resize to");
+  p.sets = read_class_sets({.data = o.data,
+                            .val = o.val,
+                            .val_fraction = o.val_fraction,
+                            .validates = o.validates,
+                            .seed = o.seed,
+                            .reading = p.reading});
+  const ColourChoice colour = choose_colour(p.sets.train, volumes ? "grey" : o.colour);
+  p.note = colour.note;
+  const std::int64_t multiple = o.pad_multiple.value_or(of_one_size(p.sets) ? 1 : volumes ? 8 : 32);
+  p.preparation = {.classes = p.sets.train.classes,
+                   .volumes = volumes,
+                   .channels = colour.channels,
+                   .mean = std::vector<double>(static_cast<std::size_t>(colour.channels), 0),
+                   .deviation = std::vector<double>(static_cast<std::size_t>(colour.channels), 1),
+                   .window_hu = o.window_hu,
+                   .size = own.empty() ? o.size : own,
+                   .resizes = o.fit == "resize",
+                   .enlarges = !own.empty(),
+                   .pad_multiple = std::lcm(multiple, spec.multiple())};
+  leave_out_too_large(p.sets.train, p.preparation);
+  leave_out_too_large(p.sets.val, p.preparation);
+  if (o.normalise == "dataset" && !p.sets.train.items.empty()) set_statistics(p.preparation, p.sets.train, p.reading);
+  return p;
+}
+
+class ClassTask : public TrainingTask {
+ public:
+  ClassTask(const ClassTaskOptions& options, const ModelSpec& spec)
+      : o_(options),
+        p_(prepared(options, spec)),
+        source_(p_.sets.train, p_.preparation, p_.reading, options.seed),
+        reader_(p_.preparation, p_.reading) {}
+
+  const char* metric() const override { return "accuracy"; }
+
+  void complete(ModelSpec& spec) const override {
+    spec.set("classes", static_cast<std::int64_t>(p_.preparation.classes.size()));
+    spec.set("channels", p_.preparation.channels);
+    if (o_.balance == "weights") spec.set("class_weights", balanced_weights(p_.sets.train));
+  }
+
+  std::int64_t training_cases() const override { return std::ssize(p_.sets.train.items); }
+  std::int64_t validation_cases() const override { return std::ssize(p_.sets.val.items); }
+  Json preparation() const override { return to_json(p_.preparation); }
+
+  Json sampling() const override {
+    ContentHash names;
+    for (const std::string& name : names_of(p_.sets.train)) names.add(name + "\n");
+    return {{"cases", training_cases()}, {"names", names.text()}, {"seed", o_.seed}};
+  }
+
+  /// By class, of its files with their names; of IDX by the files.
+  Json content(bool, WorkerPool& pool, Progress& progress) const override {
+    std::vector<HashedCase> cases;
+    for (const auto& [role, set] : {std::pair("train", &p_.sets.train), std::pair("validate", &p_.sets.val)}) {
+      for (const auto& file : set->files)
+        if (!set->items.empty())
+          cases.push_back({.name = std::string(role) + "/" + file.filename().string(), .files = {file}});
+      if (set->files.empty())
+        for (const ClassItem& item : set->items)
+          cases.push_back({.name = std::string(role) + "/" + set->classes[static_cast<std::size_t>(item.label)],
+                           .files = p_.reading.volumes ? files_of_volume(item.file) : std::vector{item.file},
+                           .text = item.name});
+    }
+    return case_hashes(cases, pool, progress);
+  }
+
+  std::vector<std::string> warnings() const override {
+    std::vector<std::string> notes;
+    if (!p_.note.empty()) notes.push_back(p_.note);
+    const auto counts = p_.sets.val.counts();
+    for (std::size_t c = 0; c < counts.size() && !p_.sets.val.items.empty(); ++c)
+      if (counts[c] == 0)
+        notes.push_back("W_CLASS nothing that validates is of the class " + p_.preparation.classes[c] +
+                        ": how well it is learnt is not known");
+    return notes;
+  }
+
+  std::int64_t left_out() const override { return std::ssize(failures()); }
+
+  void describe(const std::filesystem::path& run) const override {
+    if (p_.sets.train.files.empty())
+      write_splits(run / "splits_final.json", {{.train = names_of(p_.sets.train), .val = names_of(p_.sets.val)}});
+    write_quarantine(run, failures());
+  }
+
+  std::filesystem::path unseen() const override { return o_.val.empty() ? o_.data : o_.val; }
+
+  Shape largest_extents(std::int64_t batch) const override { return source_.largest_extents(batch); }
+
+  std::vector<Shape> validation_extents(const ModelSpec&) const override {
+    std::vector<Shape> extents;
+    for (const ItemBatch& batch : item_batches(p_.sets.val.items, p_.preparation)) extents.push_back(batch.extents);
+    return extents;
+  }
+
+  ProcessPlan step_plan(const StepSize& step) const override {
+    return source_.plan(step.extents, step.workers) + held_plan(p_.sets.val);
+  }
+  ProcessPlan validation_plan(const Shape& extents) const override {
+    return held_plan(p_.sets.train) + held_plan(p_.sets.val) + samples_plan(extents, p_.preparation.channels) +
+           reading_items_plan(most_points(p_.sets.val), extents[0], p_.preparation.volumes);
+  }
+  std::int64_t step_sizes(std::int64_t batch) const override {
+    const std::int64_t sizes = source_.sizes();
+    return batch == 1 ? sizes : sizes * sizes;  // the widest extents of those in a batch
+  }
+
+  Shape load(std::int64_t step, std::int64_t batch, WorkerPool& pool) override {
+    return source_.load(step, batch, pool);
+  }
+  void fill(const InputInfo& input, const TensorView& box) const override { source_.fill(input, box); }
+
+  Validation validate(Session& session, const ModelSpec&, Progress& progress) const override {
+    session.release();  // of the training
+    const auto& val = p_.sets.val;
+    const std::int64_t total = validation_cases();
+    Classified found{.classes = std::ssize(val.classes)};
+    for (const ItemBatch& batch : item_batches(val.items, p_.preparation)) {
+      throw_if_stopped(progress);
+      std::vector<Tensor> samples(batch.items.size());
+      session.pool().run(std::ssize(batch.items), [&](std::int64_t i, int) {
+        const auto at = static_cast<std::size_t>(i);
+        samples[at] = reader_.read(val.items[batch.items[at]], val.pixels.get());
+      });
+      const auto rows = classify(session, batch.extents, samples);
+      for (std::size_t i = 0; i < rows.size(); ++i) {
+        found.truth.push_back(val.items[batch.items[i]].label);
+        found.probabilities.insert(found.probabilities.end(), rows[i].begin(), rows[i].end());
+      }
+      progress.update("validate", found.count(), total, val.items[batch.items.back()].name);
+    }
+    session.release();
+    Validation validation{.score = accuracy(found)};
+    for (const RecallAndPrecision& scores : class_scores(confusion_matrix(found), found.classes))
+      validation.by_class.push_back(scores.recall);
+    return validation;
+  }
+
+ private:
+  std::vector<CaseFailure> failures() const {
+    std::vector<CaseFailure> all = p_.sets.train.failures;
+    all.insert(all.end(), p_.sets.val.failures.begin(), p_.sets.val.failures.end());
+    return all;
+  }
+
+  ClassTaskOptions o_;
+  Prepared p_;
+  ClassSource source_;
+  ItemReader reader_;  // of validation
+};
+
+}  // namespace
+
+std::unique_ptr<TrainingTask> class_task(const ClassTaskOptions& options, const ModelSpec& spec) {
+  return std::make_unique<ClassTask>(options, spec);
+}
+
+}  // namespace voxshard

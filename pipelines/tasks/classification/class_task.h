@@ -1,0 +1,36 @@
+// Classification as a training task: pictures or CT volumes with a class each, validated by the share of the held-out
+// ones whose likeliest class is right.
+//
+//   auto task = class_task({.data = "mnist"}, spec);
+#pragma once
+
+#include <memory>
+
+#include "pipelines/tasks/classification/class_dataset.h"
+#include "pipelines/tasks/training_task.h"
+
+namespace voxshard {
+
+struct ClassTaskOptions {
+  std::filesystem::path data;  // as find_class_parts takes it
+  std::filesystem::path val;   // what validates; empty: the data's own part, else a share
+  double val_fraction = 0.2;
+  bool validates = true;
+  std::string colour = "auto";        // auto: colour when one training picture is; colour, grey
+  std::string normalise = "dataset";  // dataset: by mean and deviation of the training items; none
+  std::string fit = "pad";            // pad, resize
+  std::string balance = "none";       // weights: of each class in the loss, so that all count alike; none
+  Dims size;                          // H W or D H W that every sample gets; empty: its own
+  std::array<double, 2> window_hu = {-160, 240};
+  std::optional<std::int64_t> pad_multiple;  // empty: 1 when all items have one size, else 32, of volumes 8
+  std::int64_t most_pixels = kMostPixels;
+  VolumeLimits volume_limits = {};
+  std::uint64_t seed = 0;
+};
+
+/// The spec decides whether pictures or volumes are learnt from, and the size where the model has only one. Reads the
+/// intensities of the training items once, of large sets of some spread over them; a picture that cannot be decoded
+/// then is left out. Errors: those of read_class_sets; kUsage for settings that contradict each other or the model.
+std::unique_ptr<TrainingTask> class_task(const ClassTaskOptions& options, const ModelSpec& spec);
+
+}  // namespace voxshard

@@ -1,0 +1,163 @@
+#include "pipelines/tasks/classification/classification.h"
+
+#include <algorithm>
+
+#include "libcore/base/text.h"
+#include "pipelines/tasks/classification/class_info.h"
+#include "pipelines/tasks/classification/class_memory.h"
+#include "pipelines/tasks/classification/class_predictions.h"
+#include "pipelines/tasks/classification/demo_digits.h"
+
+namespace voxshard {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// "224x224" or "64x128x128".
+Dims size_from_text(const std::string& text) {
+  return crop_from_text(text, 1 + static_cast<int>(std::ranges::count(text, 'x')));
+}
+
+std::vector<Setting> training_settings(ClassTaskOptions& o) {
+  const std::string samples = "Samples", own = "Samples of classes";
+  return {{"fold", "all: no validation", "Training", [&o](const std::string& text) { o.validates = text != "all"; }},
+          {.name = "pad-multiple",
+           .help = "What is whole is padded to a multiple of this; default: 8, of pictures 32, of a classifier 1 where "
+                   "all have one size",
+           .group = samples,
+           .value = &o.pad_multiple,
+           .range = kPadMultiples,
+           .tells_default = false},
+          {"most-pixels",
+           "Pixels of a picture or frame; what has more is left out with E_SIZE",
+           "Limits",
+           &o.most_pixels,
+           {{1, 0x1p31}}},
+          {.name = "val",
+           .help = "What validates: of a detector COCO JSON, of a classifier a data set; default: the data folder's "
+                   "own, else a share of all",
+           .group = "Samples of pictures",
+           .value = &o.val},
+          {"val-fraction",
+           "Share of the pictures that validates when nothing names them",
+           "Samples of pictures",
+           &o.val_fraction,
+           {{0, 0.99}}},
+          {.name = "fit",
+           .help = "What differs from {size} is padded (bottom and right) or resized; without a size a batch is padded "
+                   "to its largest",
+           .group = own,
+           .value = &o.fit,
+           .choices = {"pad", "resize"}},
+          {"size", "H x W, of volumes D x H x W, that every sample gets; default: its own, or what the model has", own,
+           [&o](const std::string& text) { o.size = size_from_text(text); }},
+          {.name = "colour",
+           .help = "Of pictures: as colour, as grey, or auto: as colour when one of the training is",
+           .group = own,
+           .value = &o.colour,
+           .choices = {"auto", "colour", "grey"}},
+          {.name = "balance",
+           .help = "weights: the loss counts all classes alike, however many items each has (in place of "
+                   "{class-weights}); none",
+           .group = own,
+           .value = &o.balance,
+           .choices = {"none", "weights"}},
+          {.name = "intensities",
+           .help = "dataset: less their mean, by their deviation over all training samples; none: from 0 to 1",
+           .group = own,
+           .value = &o.normalise,
+           .choices = {"dataset", "none"}},
+          {"window", "LOW,HIGH in HU of volumes: these become 0 and 1", own, &o.window_hu, {{-32768, 65535}}}};
+}
+
+class ClassificationRow : public Task {
+ public:
+  const char* name() const override { return "classification"; }
+  bool learns(const ModelSpec& spec) const override { return spec.model->data == kClassLabels; }
+
+  std::vector<Setting> settings(TaskCommand command, TaskOptions& options) const override {
+    if (command == TaskCommand::kTrain) return training_settings(options.of<ClassTaskOptions>());
+    if (command == TaskCommand::kPredict)
+      return {{"most-pixels",
+               "Of pictures and frames: pixels; what has more is left out with E_SIZE",
+               "Limits",
+               &options.of<ClassPredictionOptions>().most_pixels,
+               {{1, 0x1p31}}}};
+    if (command != TaskCommand::kEvaluate) return {};
+    EvaluateClassesOptions& o = options.of<EvaluateClassesOptions>();
+    return {{"top-k",
+             "Of classes: a prediction counts when the true one is among so many likeliest",
+             "",
+             &o.top_k,
+             {{1, 1e6}}},
+            {"png",
+             "Picture to write: slices with prediction (filled) and reference (outlined), or confusion and calibration "
+             "of classes",
+             "", &o.png}};
+  }
+
+  DemoReport demo(const DemoOptions& options, int scale, Progress& progress) const override {
+    return demo_digits(options, scale, progress);
+  }
+
+  bool info(const fs::path& path, const InfoOptions& options, InfoReport& report) const override {
+    InfoSection& sets = report.set("class_sets");
+    const ClassParts parts = find_class_parts(path);
+    if (!parts.any()) return false;
+    const ClassSetInfo info = read_class_info(path, options.formats);
+    sets.add(info);
+    report.failures.insert(report.failures.end(), info.failures.begin(), info.failures.end());
+    const bool idx = info.parts.front().kind == "IDX";
+    if (report.next.empty())
+      report.next = {"train",   path.string(),   "{output}",
+                     "run",     "{model}",       idx ? "digits" : info.volumes ? "resnet3d18" : "resnet18",
+                     "{batch}", idx ? "64" : "8"};
+    return true;
+  }
+
+  std::unique_ptr<TrainingTask> training(const TrainingData& data, const TaskOptions& options,
+                                         const ModelSpec& spec) const override {
+    ClassTaskOptions o = options.of<ClassTaskOptions>();
+    o.data = data.data, o.seed = data.seed;
+    if (!(o.window_hu[0] < o.window_hu[1]))
+      throw Error(ErrorKind::kUsage, "[usage] {window} should be LOW,HIGH with LOW < HIGH, like -160,240");
+    return class_task(o, spec);
+  }
+
+  PredictReport predict(const PredictOptions& options, TrainedRun run, Progress& progress) const override {
+    ClassPredictionOptions own = options.task.of<ClassPredictionOptions>();
+    own.volume_limits.memory_bytes = left_of(options.host_budget_bytes, options.base_bytes);
+    return predict_classes(options, own, std::move(run), progress);
+  }
+
+  bool predicted(const fs::path& predictions) const override {
+    std::error_code error;
+    return predictions.extension() == ".json" && fs::is_regular_file(predictions, error) &&
+           class_predictions_file().is_ours(predictions);
+  }
+
+  TaskReport evaluate(const EvaluateOptions& options, Progress& progress) const override {
+    EvaluateClassesOptions o = options.task.of<EvaluateClassesOptions>();
+    o.predictions = options.predictions, o.references = options.references, o.summary = options.summary;
+    o.formats.limits.memory_bytes = left_of(options.host_budget_bytes, options.base_bytes);
+    const ProcessPlan memory = evaluating_classes_plan(o.predictions, o.references);
+    require_fits(base_plan(options.base_bytes) + memory, options.host_budget_bytes, ErrorKind::kBudget,
+                 "counting " + o.predictions.filename().string(), "Score fewer items at a time");
+    const ClassReport report = evaluate_classes(o, progress);
+    TaskReport result{
+        .json = to_json(report), .text = to_text(report), .partial = !report.failures.empty(), .memory = memory};
+    if (o.png.empty())
+      result.next = {"evaluate", o.predictions.string(), o.references.string(), "{png}",
+                     (o.summary.parent_path() / "confusion.png").string()};
+    return result;
+  }
+
+  /// Files of u8 pixels, decoded on the host; f32 pixels and an i32 label cross.
+  RecordFormat records() const override { return {.image_bytes = 4, .one_hot = false, .packed = false}; }
+};
+
+}  // namespace
+
+std::shared_ptr<const Task> classification() { return std::make_shared<ClassificationRow>(); }
+
+}  // namespace voxshard

@@ -1,0 +1,15 @@
+// The task of classifiers: the class of a picture or a CT volume. One row in pipelines/commands/task_table.cc.
+#pragma once
+
+#include "pipelines/tasks/classification/class_task.h"
+#include "pipelines/tasks/classification/evaluate_classes.h"
+#include "pipelines/tasks/classification/predict_classes.h"
+#include "pipelines/tasks/task.h"
+
+namespace voxshard {
+
+/// Its options: ClassTaskOptions, ClassPredictionOptions and EvaluateClassesOptions; what every task is told overwrites
+/// theirs.
+std::shared_ptr<const Task> classification();
+
+}  // namespace voxshard

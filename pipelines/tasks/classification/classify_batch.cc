@@ -1,0 +1,62 @@
+#include "pipelines/tasks/classification/classify_batch.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "pipelines/tasks/place_sample.h"
+
+namespace voxshard {
+namespace {
+
+constexpr std::int64_t kBatchPoints = 1 << 16, kMostAtOnce = 64;
+
+std::vector<double> softmax(const TensorView& logits, std::int64_t offset) {
+  std::vector<double> values;
+  for (std::int64_t c = 0; c < logits.extent().back(); ++c) values.push_back(load(logits, offset + c));
+  const double highest = std::ranges::max(values);
+  double sum = 0;
+  for (double& v : values) sum += v = std::exp(v - highest);
+  for (double& v : values) v /= sum;
+  return values;
+}
+
+}  // namespace
+
+std::vector<ItemBatch> item_batches(const std::vector<ClassItem>& items, const ClassPreparation& preparation) {
+  std::map<Dims, std::vector<std::size_t>> by_canvas;
+  for (std::size_t i = 0; i < items.size(); ++i) by_canvas[canvas_of(items[i], preparation)].push_back(i);
+  std::vector<ItemBatch> batches;
+  for (const auto& [canvas, list] : by_canvas) {
+    const auto at_once = std::clamp<std::int64_t>(
+        std::min<std::int64_t>(kBatchPoints / element_count(canvas), std::ssize(list)), 1, kMostAtOnce);
+    Shape extents{at_once};
+    for (const std::int64_t extent : canvas) extents.push_back(extent);
+    for (std::size_t begin = 0; begin < list.size(); begin += static_cast<std::size_t>(at_once)) {
+      const std::size_t end = std::min(list.size(), begin + static_cast<std::size_t>(at_once));
+      batches.push_back(
+          {extents,
+           {list.begin() + static_cast<std::ptrdiff_t>(begin), list.begin() + static_cast<std::ptrdiff_t>(end)}});
+    }
+  }
+  return batches;
+}
+
+std::vector<std::vector<double>> classify(Session& session, const Shape& extents, std::span<const Tensor> samples) {
+  CoreSet& cores = session.cores(extents, Phase::kPredict);
+  const Graph& graph = cores.executable().program.graph;
+  cores.feed(graph.find("image"), [&](const TensorView& box) {
+    if (box.box.empty()) return;
+    fill_zero(box);
+    for (std::int64_t n = box.box.begin[0]; n < std::min(box.box.end(0), std::ssize(samples)); ++n)
+      place_sample(samples[static_cast<std::size_t>(n)], n, box);
+  });
+  cores.run();
+  const Tensor logits = cores.gather(graph.outputs.at("logits"));
+  const TensorView view = logits.view();
+  std::vector<std::vector<double>> rows;
+  for (std::int64_t n = 0; n < std::ssize(samples); ++n) rows.push_back(softmax(view, n * view.strides[0]));
+  return rows;
+}
+
+}  // namespace voxshard

@@ -1,0 +1,28 @@
+// The classes of items by a session in its prediction phase, several small ones at a time.
+//
+//   for (const ItemBatch& batch : item_batches(items, preparation))
+//     rows = classify(session, batch.extents, samples);          // a row of probabilities per sample
+#pragma once
+
+#include <span>
+
+#include "libcore/runtime/session.h"
+#include "pipelines/tasks/classification/class_preparation.h"
+
+namespace voxshard {
+
+/// Items that are predicted at once: N and the extents they are seen at.
+struct ItemBatch {
+  Shape extents;
+  std::vector<std::size_t> items;  // at most N of them
+};
+
+/// Every item that canvas_of() takes once, those of equal extents side by side: as many at once as have some 65,536
+/// pixels in all, at most 64, so that prediction takes no more than a training step of a few.
+std::vector<ItemBatch> item_batches(const std::vector<ClassItem>& items, const ClassPreparation& preparation);
+
+/// The probabilities of the classes (softmax of the logits), sample by sample.
+///   samples  as ItemReader reads them, at most extents[0]; what is missing is zero and comes to nothing
+std::vector<std::vector<double>> classify(Session& session, const Shape& extents, std::span<const Tensor> samples);
+
+}  // namespace voxshard

@@ -1,0 +1,179 @@
+#include "pipelines/tasks/classification/evaluate_classes.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "io/files/file_name.h"
+#include "io/files/output_folder.h"
+#include "io/image/class_plots.h"
+#include "io/image/sheet_file.h"
+#include "libcore/base/text.h"
+#include "pipelines/tasks/classification/class_predictions.h"
+
+namespace voxshard {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// The mean of those that are numbers; NaN of none.
+double mean_of(const std::vector<double>& values) {
+  double sum = 0;
+  std::int64_t count = 0;
+  for (const double v : values)
+    if (std::isfinite(v)) sum += v, ++count;
+  return count > 0 ? sum / static_cast<double>(count) : std::nan("");
+}
+
+Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+/// What is both predicted and known, in the order of the references.
+Classified matched(const ClassPredictions& found, const ClassDataset& truth, std::vector<CaseFailure>& failures) {
+  std::map<std::string, const ClassPrediction*> rows;
+  for (const ClassPrediction& row : found.rows) rows[row.file] = &row;
+  Classified items{.classes = std::ssize(found.classes)};
+  for (const ClassItem& item : truth.items) {
+    const auto it = rows.find(item.name);
+    if (it == rows.end()) {
+      failures.push_back({item.name, "E_MISSING", "has no prediction; predict it, or leave it out of the references"});
+      continue;
+    }
+    items.truth.push_back(item.label);
+    items.probabilities.insert(items.probabilities.end(), it->second->probabilities.begin(),
+                               it->second->probabilities.end());
+    rows.erase(it);
+  }
+  for (const CaseFailure& failure : truth.failures) rows.erase(failure.id);  // said already
+  for (const auto& [name, row] : rows)
+    failures.push_back({name, "E_MISSING", "is predicted, but the references do not have it"});
+  return items;
+}
+
+void log_failures(const std::vector<CaseFailure>& failures, Progress& progress) {
+  constexpr std::size_t kMostLines = 20;
+  for (std::size_t i = 0; i < std::min(kMostLines, failures.size()); ++i)
+    progress.log(shown_name(failures[i].id) + ": " + failures[i].code + " " + failures[i].message);
+  if (failures.size() > kMostLines)
+    progress.log("... and " + std::to_string(failures.size() - kMostLines) + " more left out");
+}
+
+Tensor picture_of(const ClassReport& r) {
+  ClassPlots plots{.classes = r.classes,
+                   .confusion = r.confusion,
+                   .title = "accuracy " + fixed_text(r.accuracy) + " of " + std::to_string(r.items),
+                   .note = "expected calibration error " + fixed_text(r.calibration.expected_error)};
+  for (const CalibrationBin& bin : r.calibration.bins)
+    plots.bars.push_back({bin.low, bin.high, static_cast<double>(bin.items) / static_cast<double>(r.items),
+                          bin.confidence, bin.accuracy});
+  return class_plots(plots);
+}
+
+}  // namespace
+
+ClassReport evaluate_classes(const EvaluateClassesOptions& options, Progress& progress) {
+  const std::vector<std::filesystem::path> inputs = {options.predictions, options.references};
+  require_output_file(options.summary, {"scores of voxshard evaluate", {".json"}, begins_with({R"({"accuracy":)"})},
+                      {.inputs = inputs});
+  require_output_file(options.png, sheet_file(), {.inputs = inputs, .option = "{png}"});
+  const ClassPredictions found = read_class_predictions(options.predictions);
+  const ClassReading reading{.volumes = found.volumes, .most_pixels = options.most_pixels, .formats = options.formats};
+  const ClassDataset truth = read_unseen_classes(options.references, reading, &found.classes);
+  ClassReport report{.classes = found.classes, .top_k = options.top_k, .failures = found.failures};
+  report.failures.insert(report.failures.end(), truth.failures.begin(), truth.failures.end());
+  const Classified items = matched(found, truth, report.failures);
+  log_failures(report.failures, progress);
+  if (items.truth.empty())
+    throw Error(ErrorKind::kNoCase, "[evaluate] none of the " + std::to_string(truth.items.size()) + " items of " +
+                                        options.references.string() + " is in " + options.predictions.string() +
+                                        ", which begins with " +
+                                        (found.rows.empty() ? "none" : shown_name(found.rows[0].file)) +
+                                        "; give the data set that was predicted");
+  report.items = items.count();
+  report.accuracy = accuracy(items);
+  report.top_k_accuracy = top_k_accuracy(items, options.top_k);
+  report.confusion = confusion_matrix(items);
+  report.scores = class_scores(report.confusion, items.classes);
+  report.calibration = calibration(items);
+  std::vector<double> recalls;
+  std::int64_t commonest = 0;
+  for (std::int64_t c = 0; c < items.classes; ++c) {
+    throw_if_stopped(progress);
+    report.auc.push_back(roc_auc(items, c));
+    recalls.push_back(report.scores[static_cast<std::size_t>(c)].recall);
+    commonest = std::max(commonest, report.scores[static_cast<std::size_t>(c)].items);
+  }
+  report.mean_recall = mean_of(recalls), report.mean_auc = mean_of(report.auc);
+  report.majority_accuracy = static_cast<double>(commonest) / static_cast<double>(report.items);
+  for (const auto* file : {&options.summary, &options.png})
+    if (file->has_parent_path()) make_output_folder(file->parent_path());
+  if (!options.summary.empty()) write_json(options.summary, to_json(report));
+  if (!options.png.empty()) write_sheet(options.png, picture_of(report));
+  return report;
+}
+
+Json to_json(const ClassReport& r) {
+  Json json = {{"accuracy", number(r.accuracy)},
+               {"top_" + std::to_string(r.top_k), number(r.top_k_accuracy)},
+               {"majority_accuracy", number(r.majority_accuracy)},
+               {"mean_recall", number(r.mean_recall)},
+               {"mean_auc", number(r.mean_auc)},
+               {"expected_calibration_error", number(r.calibration.expected_error)},
+               {"rule",
+                "the likeliest class, of equals the first; ROC-AUC of a class against the rest, ties one half; "
+                "calibration over 15 bins of equal "
+                "width; null: no such item"},
+               {"items", r.items}};
+  json["classes"] = Json::array();
+  for (std::size_t c = 0; c < r.classes.size(); ++c) {
+    const RecallAndPrecision& s = r.scores[c];
+    json["classes"].push_back({{"name", r.classes[c]},
+                               {"items", s.items},
+                               {"predicted", s.found},
+                               {"recall", number(s.recall)},
+                               {"precision", number(s.precision)},
+                               {"f1", number(s.f1)},
+                               {"auc", number(r.auc[c])}});
+  }
+  json["confusion"] = Json::array();  // a row per true class
+  const auto classes = static_cast<std::ptrdiff_t>(r.classes.size());
+  for (std::ptrdiff_t c = 0; c < classes; ++c)
+    json["confusion"].push_back(
+        std::vector<std::int64_t>(r.confusion.begin() + c * classes, r.confusion.begin() + (c + 1) * classes));
+  json["calibration"] = Json::array();
+  for (const CalibrationBin& bin : r.calibration.bins)
+    json["calibration"].push_back({{"above", bin.low},
+                                   {"to", bin.high},
+                                   {"items", bin.items},
+                                   {"confidence", number(bin.confidence)},
+                                   {"accuracy", number(bin.accuracy)}});
+  json["failed"] = r.failures.size();
+  json["failures"] = to_json(r.failures);
+  return json;
+}
+
+std::string to_text(const ClassReport& r) {
+  constexpr std::size_t kMostRows = 40;
+  std::vector<std::vector<std::string>> rows = {{"class", "items", "recall", "precision", "F1", "ROC-AUC"}};
+  for (std::size_t c = 0; c < std::min(kMostRows, r.classes.size()); ++c) {
+    const RecallAndPrecision& s = r.scores[c];
+    rows.push_back({shown_name(r.classes[c]), std::to_string(s.items), fixed_text(s.recall), fixed_text(s.precision),
+                    fixed_text(s.f1), fixed_text(r.auc[c])});
+  }
+  rows.push_back({"mean", std::to_string(r.items), fixed_text(r.mean_recall), "", "", fixed_text(r.mean_auc)});
+  std::string text = text_table(rows);
+  if (r.classes.size() > kMostRows)
+    text += "... and " + std::to_string(r.classes.size() - kMostRows) + " more classes; all of them with {json}\n";
+  rows = {{"confidence", "items", "mean", "accuracy"}};
+  for (const CalibrationBin& bin : r.calibration.bins)
+    if (bin.items > 0)
+      rows.push_back({fixed_text(bin.low, 2) + " to " + fixed_text(bin.high, 2), std::to_string(bin.items),
+                      fixed_text(bin.confidence), fixed_text(bin.accuracy)});
+  text += text_table(rows);
+  return text + "accuracy " + fixed_text(r.accuracy) + ", top " + std::to_string(r.top_k) + " " +
+         fixed_text(r.top_k_accuracy) + ", expected calibration error " + fixed_text(r.calibration.expected_error) +
+         "; always the commonest class: " + fixed_text(r.majority_accuracy) + "\n" + std::to_string(r.items) +
+         " items scored, " + std::to_string(r.failures.size()) + " left out\n";
+}
+
+}  // namespace voxshard

@@ -1,0 +1,47 @@
+// Scores of classification: predictions against a data set with classes. Accuracy, top-k, confusion, ROC-AUC,
+// calibration, beside the accuracy of who always says the commonest class.
+//
+//   ClassReport r = evaluate_classes({.predictions = "found.json", .references = "mnist"}, progress);
+//   r.accuracy;
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "libcore/metrics/classified.h"
+#include "pipelines/tasks/classification/class_dataset.h"
+
+namespace voxshard {
+
+struct EvaluateClassesOptions {
+  std::filesystem::path predictions;  // as write_class_predictions writes them
+  std::filesystem::path references;   // as read_unseen_classes takes them
+  std::filesystem::path summary;      // JSON to write; may be empty
+  std::filesystem::path png;          // confusion and calibration; may be empty
+  std::int64_t top_k = 5;
+  std::int64_t most_pixels = kMostPixels;
+  VolumeFormats formats = volume_formats();
+};
+
+struct ClassReport {
+  std::vector<std::string> classes;
+  std::int64_t items = 0;
+  double accuracy = 0, top_k_accuracy = 0, majority_accuracy = 0;  // majority: of the commonest class of the references
+  double mean_recall = 0, mean_auc = 0;                            // over the classes that have a number
+  std::int64_t top_k = 5;
+  std::vector<RecallAndPrecision> scores;  // by class
+  std::vector<double> auc;                 // by class, one against the rest; NaN where a class is absent
+  std::vector<std::int64_t> confusion;     // (classes, classes)
+  Calibration calibration;
+  std::vector<CaseFailure>
+      failures;  // items that are not scored: without a prediction, of a class that training never saw
+};
+
+/// Errors: kInput, kNoCase as the readers; kNoCase when no item has both; kOutput, kUsage for the outputs.
+ClassReport evaluate_classes(const EvaluateClassesOptions& options, Progress& progress);
+nlohmann::ordered_json to_json(const ClassReport& report);
+std::string to_text(const ClassReport& report);
+
+}  // namespace voxshard

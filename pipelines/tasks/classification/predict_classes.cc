@@ -1,0 +1,245 @@
+#include "pipelines/tasks/classification/predict_classes.h"
+
+#include <algorithm>
+#include <set>
+
+#include "io/files/atomic_file.h"
+#include "io/files/file_name.h"
+#include "io/files/output_folder.h"
+#include "libcore/base/stopwatch.h"
+#include "libcore/base/text.h"
+#include "pipelines/tasks/classification/class_memory.h"
+#include "pipelines/tasks/classification/class_predictions.h"
+#include "pipelines/tasks/classification/classify_batch.h"
+
+namespace voxshard {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Its name tells whose it is: the folder may be anybody's.
+fs::path quarantine_of(const fs::path& output) {
+  return output.parent_path() / (output.stem().string() + ".quarantine.csv");
+}
+
+fs::path folder_of(const fs::path& file) { return fs::absolute(file).parent_path(); }
+
+void check_outputs(const PredictOptions& o) {
+  if (o.output.extension() != ".json")
+    throw Error(ErrorKind::kUsage, "[predict] the classes that a classifier predicts go to a JSON file, got {output} " +
+                                       o.output.string());
+  const OutputPlace place = {.inputs = {o.input, o.run}};
+  require_output_file(o.output, class_predictions_file(), place);
+  require_output_file(class_table_of(o.output), class_table_file(), place);
+  require_output_file(quarantine_of(o.output),
+                      {"a list of what is left out", {".csv"}, begins_with({"case,code,message"})}, place);
+}
+
+std::vector<fs::path> items_in(const fs::path& folder, const ClassReading& reading) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
+    if (is_class_item(it->path(), reading) && it->is_regular_file(error)) files.push_back(it->path());
+  if (error)
+    throw Error(ErrorKind::kInput,
+                "[predict] " + folder.string() + ": cannot be read: " + error.message() + "; check its permissions");
+  std::ranges::sort(files);
+  return files;
+}
+
+/// Items without classes: what the input means.
+ClassDataset find_items(const fs::path& input, const ClassReading& reading, bool& labelled) {
+  std::error_code error;
+  const std::string kind = reading.volumes ? "volume" : "picture";
+  if (!fs::exists(input, error))
+    throw Error(ErrorKind::kInput, "[predict] " + input.string() + " does not exist; give a " + kind +
+                                       ", a folder of them, or a data set of classes");
+  const bool folder = fs::is_directory(input, error);
+  std::vector<fs::path> files = folder ? items_in(input, reading) : std::vector<fs::path>();
+  labelled = files.empty() && find_class_parts(input).any();
+  if (labelled) {
+    ClassDataset set = read_unseen_classes(input, reading);
+    std::erase_if(set.failures,
+                  [](const CaseFailure& failure) { return failure.code == "E_EMPTY"; });  // nothing to predict
+    return set;
+  }
+  if (!folder) files.push_back(input);
+  if (files.empty())
+    throw Error(ErrorKind::kNoCase,
+                "[predict] " + input.string() + " holds no " + kind + " and is no data set of classes");
+  ClassDataset set{.source = input, .kind = "folder"};
+  for (const fs::path& file : files)
+    in_case_boundary(file.filename().string(), set.failures, [&] {
+      set.items.push_back(read_class_item(file, reading));
+      set.items.back().name = file.filename().string();
+    });
+  return set;
+}
+
+class Classifier {
+ public:
+  Classifier(const PredictOptions& options, const ClassPredictionOptions& own, TrainedRun run, Progress& progress)
+      : o_(options), progress_(progress), pool_(options.threads) {
+    try {
+      preparation_ = class_preparation_from_json(run.preparation);
+    } catch (const Error& e) {
+      throw Error(ErrorKind::kCheckpoint, run.file.string() + ": " + e.what());
+    }
+    if (preparation_.axes() != run.spec.spatial_axes())
+      throw Error(ErrorKind::kCheckpoint, run.file.string() + ": its samples do not have the axes of its model");
+    reading_ = {.volumes = preparation_.volumes, .most_pixels = own.most_pixels, .formats = options.formats};
+    reading_.formats.limits = own.volume_limits;
+    set_ = find_items(options.input, reading_, labelled_);
+    std::erase_if(set_.items, [&](const ClassItem& item) {
+      return !in_case_boundary(item.name, set_.failures, [&] { static_cast<void>(canvas_of(item, preparation_)); });
+    });
+    for (const CaseFailure& failure : set_.failures) log(failure);
+    report_.failures = set_.failures;
+    session_ = prediction_session(run,
+                                  {.core_bytes = options.core_budget_bytes,
+                                   .process_bytes = left_of(options.host_budget_bytes, options.base_bytes)},
+                                  pool_);
+    session_->set_stop(progress.stop_check());
+    found_ = {.classes = preparation_.classes, .volumes = preparation_.volumes};
+  }
+
+  PredictReport run() {
+    const std::vector<ItemBatch> batches = item_batches(set_.items, preparation_);
+    std::set<Shape> sizes;
+    for (const ItemBatch& batch : batches) sizes.insert(batch.extents);
+    if (!sizes.empty())
+      planned_ = plan_predictions(*session_, sizes,
+                                  std::to_string(set_.items.size()) + (preparation_.volumes ? " volumes" : " pictures"),
+                                  {o_.host_budget_bytes, o_.base_bytes}, progress_);
+    planned_.held += held_plan(set_);
+    report_.memory.plan = planned_.held, report_.bytes_per_core = planned_.core, report_.host_bytes = planned_.host;
+    rows_.resize(set_.items.size());
+    total_ = std::ssize(set_.items) + std::ssize(report_.failures);
+    progress_.update("predict", 0, total_, "");
+    for (const ItemBatch& batch : batches) {
+      try {
+        if (!report_.interrupted) one(batch);
+      } catch (const Stopped&) {
+        report_.interrupted = true;
+      }
+      if (!report_.interrupted) continue;
+      for (const std::size_t i : batch.items) report_.not_reached.push_back(set_.items[i].name);
+    }
+    if (report_.cases.empty() && !report_.interrupted)
+      throw Error(ErrorKind::kNoCase,
+                  "[predict] none of " + std::to_string(report_.failures.size()) + " inputs could be predicted" +
+                      (report_.failures.empty() ? "" : "; the first: " + report_.failures.front().message));
+    write();
+    return report_;
+  }
+
+ private:
+  /// Errors: Stopped, before anything of this batch is among the results.
+  void one(const ItemBatch& batch) {
+    throw_if_stopped(progress_);
+    const Stopwatch watch;
+    std::vector<Tensor> samples(batch.items.size());
+    std::vector<std::optional<CaseFailure>> failed(batch.items.size());
+    pool_.run(std::ssize(batch.items), [&](std::int64_t i, int) {
+      const auto at = static_cast<std::size_t>(i);
+      const ClassItem& item = set_.items[batch.items[at]];
+      failed[at] = failure_of(item.name, {ErrorKind::kInput, ErrorKind::kBudget}, [&] {
+        require_fits(batch, item);
+        samples[at] = ItemReader(preparation_, reading_).read(item, set_.pixels.get());
+      });
+    });
+    std::vector<Tensor> whole;
+    std::vector<std::size_t> items;
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+      if (failed[i]) {
+        report_.failures.push_back(*failed[i]);
+        log(*failed[i]);
+        continue;
+      }
+      whole.push_back(std::move(samples[i]));
+      items.push_back(batch.items[i]);
+    }
+    if (!whole.empty()) {
+      const auto rows = classify(*session_, batch.extents, whole);
+      for (std::size_t i = 0; i < rows.size(); ++i) {
+        rows_[items[i]] = rows[i];
+        report_.cases.push_back(
+            {set_.items[items[i]].name, o_.output, watch.seconds() / static_cast<double>(rows.size())});
+      }
+    }
+    progress_.update("predict", std::ssize(report_.cases) + std::ssize(report_.failures), total_,
+                     set_.items[batch.items.back()].name);
+  }
+
+  /// Refuses a batch from its headers. Errors: kInput E_BUDGET; kBudget of its plan.
+  void require_fits(const ItemBatch& batch, const ClassItem& item) const {
+    if (const auto refused = planned_.refused.find(batch.extents); refused != planned_.refused.end())
+      throw refused->second;
+    const ProcessPlan plan = plan_of_batch(batch);
+    voxshard::require_fits(plan, o_.host_budget_bytes, ErrorKind::kInput, item.name, "Cut it, or scale it");
+  }
+
+  ProcessPlan plan_of_batch(const ItemBatch& batch) const {
+    std::int64_t most = 0;
+    for (const std::size_t i : batch.items) most = std::max(most, element_count(set_.items[i].size));
+    return planned_.held + planned_.cores(batch.extents) + samples_plan(batch.extents, preparation_.channels) +
+           reading_items_plan(most, std::min<std::int64_t>(o_.threads, std::ssize(batch.items)), preparation_.volumes);
+  }
+
+  void log(const CaseFailure& failure) {
+    progress_.log(shown_name(failure.id) + ": " + failure.message + " [quarantined]");
+  }
+
+  void write() {
+    for (std::size_t i = 0; i < rows_.size(); ++i)
+      if (!rows_[i].empty()) found_.rows.push_back({set_.items[i].name, std::move(rows_[i])});
+    for (const ItemBatch& batch : item_batches(set_.items, preparation_))
+      if (!planned_.refused.contains(batch.extents))
+        report_.memory.plan = widest(report_.memory.plan, plan_of_batch(batch));
+    make_output_folder(folder_of(o_.output));
+    const fs::path json = report_.interrupted ? incomplete_path(o_.output) : o_.output,
+                   table = class_table_of(o_.output);
+    write_class_predictions(json, found_);
+    write_class_table(report_.interrupted ? incomplete_path(table) : table, found_);
+    if (!report_.interrupted) remove_incomplete(o_.output), remove_incomplete(table);
+    for (PredictedCase& c : report_.cases) c.file = json;
+    const fs::path quarantine = quarantine_of(o_.output);
+    const std::vector<CaseFailure> left = left_out(report_);
+    if (!left.empty() || fs::exists(quarantine))
+      write_quarantine(folder_of(quarantine), left, quarantine.filename().string());
+    report_.found = {{"classes", found_.classes}, {"table", table.string()}};
+    report_.text = prediction_text(report_, quarantine, ", classes in " + json.string() + " and " + table.string());
+    if (labelled_)
+      report_.next = {"evaluate",
+                      o_.output.string(),
+                      o_.input.string(),
+                      "{output}",
+                      (o_.output.parent_path() / "scores.json").string(),
+                      "{png}",
+                      (o_.output.parent_path() / "confusion.png").string()};
+  }
+
+  const PredictOptions& o_;
+  Progress& progress_;
+  WorkerPool pool_;
+  ClassPreparation preparation_;
+  ClassReading reading_;
+  ClassDataset set_;
+  bool labelled_ = false;  // the input says what is in it
+  std::unique_ptr<Session> session_;
+  PlannedBytes planned_;
+  PredictReport report_;
+  std::vector<std::vector<double>> rows_;  // by item; empty: none yet
+  ClassPredictions found_;
+  std::int64_t total_ = 0;
+};
+
+}  // namespace
+
+PredictReport predict_classes(const PredictOptions& options, const ClassPredictionOptions& own, TrainedRun run,
+                              Progress& progress) {
+  check_outputs(options);
+  return Classifier(options, own, std::move(run), progress).run();
+}
+
+}  // namespace voxshard

@@ -1,0 +1,22 @@
+// Predicts the class of pictures or volumes by a trained run: probabilities as JSON and CSV.
+//
+//   PredictReport r = predict_classes(options, {}, std::move(run), progress);
+#pragma once
+
+#include "pipelines/runs/trained_run.h"
+#include "pipelines/tasks/requests.h"
+
+namespace voxshard {
+
+struct ClassPredictionOptions {
+  std::int64_t most_pixels = std::int64_t{1} << 27;  // as kMostPixels
+  VolumeLimits volume_limits = {};
+};
+
+/// The input is a picture or volume, a folder of them, or a data set (its test part, as read_unseen_classes takes it),
+/// whose classes are not asked for. Writes options.output (.json), and the same as CSV beside it. What cannot be read
+/// is left out and listed in NAME.quarantine.csv. Errors: those of run_predict.
+PredictReport predict_classes(const PredictOptions& options, const ClassPredictionOptions& own, TrainedRun run,
+                              Progress& progress);
+
+}  // namespace voxshard

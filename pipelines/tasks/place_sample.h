@@ -1,0 +1,14 @@
+// One sample in a core's box of a batch.
+//
+//   place_sample(pixels, 0, box);      // (H, W, C) into (N, H, W, C), or (D, H, W, C) into (N, D, H, W, C)
+#pragma once
+
+#include "libcore/tensor/tensor.h"
+
+namespace voxshard {
+
+/// Writes what `box` (N, .., C) holds of sample `sample`; zeros where the sample ends.
+///   pixels  (.., C), at the low corner of the sample, of a rank one less than the box's
+void place_sample(const Tensor& pixels, std::int64_t sample, const TensorView& box);
+
+}  // namespace voxshard

@@ -1,0 +1,45 @@
+// CSV lists of files with a class each.
+#include "io/datasets/class_list.h"
+#include "tests/io/test_files.h"
+
+namespace voxshard {
+namespace {
+
+ClassList read_text_as_list(const std::string& text) {
+  const ScratchFolder dir;
+  write_bytes(dir.path() / "list.csv", text);
+  return read_class_list(dir.path() / "list.csv");
+}
+
+TEST(ClassList, RowsAreFilesAndClasses) {
+  const ClassList list = read_text_as_list("file,class\r\na/1.png,red\n\n\"b, c.png\",\"say \"\"x\"\"\"\n");
+  ASSERT_EQ(list.rows.size(), 2u);
+  EXPECT_EQ(list.rows[0].file, "a/1.png");
+  EXPECT_EQ(list.rows[0].class_name, "red");
+  EXPECT_EQ(list.rows[1].file, "b, c.png");
+  EXPECT_EQ(list.rows[1].class_name, "say \"x\"");
+  EXPECT_EQ(list.rows[1].line, 4);
+  EXPECT_TRUE(list.problems.empty());
+}
+
+TEST(ClassList, TheHeadingMayBeMissing) { EXPECT_EQ(read_text_as_list("a.png,red\nb.png,blue").rows.size(), 2u); }
+
+TEST(ClassList, ARowThatCannotBeUsedIsLeftOutByItself) {
+  const ClassList list = read_text_as_list(
+      "file,class\ngood.png,red\n../x.png,red\n/etc/passwd,red\none\na,b,c\n\"open,red\ngood.png,blue\nx.png,\n" +
+      std::string("e.png,\x1b[2J\n"));
+  ASSERT_EQ(list.rows.size(), 1u);
+  std::vector<std::string> codes;
+  for (const auto& problem : list.problems) codes.push_back(problem.code);
+  EXPECT_THAT(codes, testing::ElementsAre("E_NAME", "E_NAME", "E_SYNTAX", "E_SYNTAX", "E_SYNTAX", "E_DUPLICATE",
+                                          "E_SYNTAX", "E_NAME"));
+}
+
+TEST(ClassList, AFileThatIsNoListSaysWhatWasExpected) {
+  expect_error(ErrorKind::kInput, "expected rows of two columns", [] { read_text_as_list("{\"a\": 1}\n"); });
+  expect_error(ErrorKind::kInput, "names no file", [] { read_text_as_list("file,class\n"); });
+  expect_error(ErrorKind::kInput, "names no file", [] { read_text_as_list(""); });
+}
+
+}  // namespace
+}  // namespace voxshard

@@ -1,0 +1,49 @@
+// The picture of confusion and calibration.
+#include "io/image/class_plots.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/io/test_files.h"
+
+namespace voxshard {
+namespace {
+
+ClassPlots plots(std::vector<std::int64_t> confusion) {
+  return {.classes = {"red", "white"},
+          .confusion = std::move(confusion),
+          .bars = {{0, 0.5, 0.25, 0.4, 0.5}, {0.5, 1, 0.75, 0.9, 0.7}, {0.9, 1, 0, NAN, NAN}},
+          .title = "accuracy",
+          .note = "calibration"};
+}
+
+std::array<int, 3> pixel(const Tensor& rgb, std::int64_t y, std::int64_t x) {
+  const std::uint8_t* p = rgb.as<std::uint8_t>() + (y * rgb.shape()[1] + x) * 3;
+  return {p[0], p[1], p[2]};
+}
+
+TEST(ClassPlots, ACellIsShadedByItsShareOfTheRow) {
+  const Tensor picture = class_plots(plots({30, 10, 0, 20}));
+  // The matrix begins at (130, 64) with cells of 240 pixels; a corner of a cell holds no number.
+  EXPECT_EQ(pixel(picture, 64 + 20, 130 + 20), (std::array<int, 3>{86, 139, 188})) << "three quarters";
+  EXPECT_EQ(pixel(picture, 64 + 260, 130 + 20), (std::array<int, 3>{255, 255, 255})) << "nothing";
+  EXPECT_EQ(pixel(picture, 64 + 260, 130 + 260), (std::array<int, 3>{30, 100, 165})) << "all";
+}
+
+TEST(ClassPlots, TheSameNumbersGiveTheSamePixels) {
+  EXPECT_TRUE(compare(class_plots(plots({1, 2, 3, 4})).view(), class_plots(plots({1, 2, 3, 4})).view()).bit_equal);
+  EXPECT_FALSE(compare(class_plots(plots({1, 2, 3, 4})).view(), class_plots(plots({1, 2, 4, 3})).view()).bit_equal);
+}
+
+TEST(ClassPlots, ManyClassesStillMakeAPicture) {
+  ClassPlots many;
+  for (int i = 0; i < 1000; ++i) many.classes.push_back("class \xc3\xa9 " + std::to_string(i));
+  many.confusion.assign(1000 * 1000, 1);
+  EXPECT_LT(class_plots(many).shape()[1], 3000);
+  many.confusion.pop_back();
+  EXPECT_THROW(class_plots(many), Error);
+}
+
+}  // namespace
+}  // namespace voxshard

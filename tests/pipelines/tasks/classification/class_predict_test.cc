@@ -1,0 +1,136 @@
+// Classes of new pictures: the same numbers however they are cut or grouped, a bad one costs itself only, a stop is
+// said.
+#include <gmock/gmock.h>
+
+#include "io/files/config_file.h"
+#include "pipelines/commands/run_evaluate.h"
+#include "pipelines/commands/run_info.h"
+#include "pipelines/commands/run_predict.h"
+#include "pipelines/tasks/classification/class_predictions.h"
+#include "tests/pipelines/tasks/classification/class_scene.h"
+#include "tests/pipelines/tasks/classification/toy_classifier.h"
+
+namespace voxshard {
+namespace {
+
+using testing::HasSubstr;
+
+/// A run that tells dark from bright.
+struct TrainedScene : ClassScene {
+  explicit TrainedScene(const std::string& name) : ClassScene(name) {
+    dark_and_bright("data/train", 4), dark_and_bright("data/test", 3, 9);
+    TrainOptions o{.work = data(), .run = path("run"), .steps = 60, .batch = 4, .threads = 2};
+    o.spec = usual_spec(test::toy_classifier(2));
+    o.spec.precision = DType::kF32, o.optimizer.learning_rate = 0.05;
+    run_train(o, progress);
+  }
+  PredictOptions predict(const std::string& input, const std::string& name = "found.json") const {
+    return {.run = path("run"), .input = path(input), .output = path(name), .threads = 2, .models = test::with_toys()};
+  }
+};
+
+TEST(PredictClasses, WhatIsPredictedIsScored) {
+  TrainedScene scene("classes_predict");
+  const PredictReport report = run_predict(scene.predict("data"), scene.progress);
+  EXPECT_EQ(report.cases.size(), 6u) << "of the test part";
+  EXPECT_TRUE(report.failures.empty());
+  EXPECT_EQ(report.next.at(0), "evaluate");
+  const ClassPredictions found = read_class_predictions(scene.path("found.json"));
+  EXPECT_EQ(found.rows.at(0).file, "bright/0.png");
+  for (const ClassPrediction& row : found.rows) EXPECT_NEAR(row.probabilities[0] + row.probabilities[1], 1, 1e-12);
+  EXPECT_THAT(Scene::bytes_of(scene.path("found.csv")), HasSubstr("\nbright/0.png,bright,"));
+  EvaluateOptions o{
+      .predictions = scene.path("found.json"), .references = scene.data(), .summary = scene.path("scores.json")};
+  const TaskReport scores = run_evaluate(o, scene.progress);
+  EXPECT_EQ(scores.json.at("accuracy"), 1.0);
+  EXPECT_FALSE(scores.partial);
+}
+
+TEST(PredictClasses, ACutAndOtherThreadsPredictTheSame) {
+  TrainedScene scene("classes_cut");
+  PredictOptions whole = scene.predict("data"), cut = scene.predict("data", "cut.json");
+  cut.partition = Dims{1, 3, 2, 1}, cut.threads = 1;
+  run_predict(whole, scene.progress), run_predict(cut, scene.progress);
+  const ClassPredictions a = read_class_predictions(whole.output), b = read_class_predictions(cut.output);
+  ASSERT_EQ(a.rows.size(), b.rows.size());
+  for (std::size_t i = 0; i < a.rows.size(); ++i)
+    EXPECT_NEAR(a.rows[i].probabilities[0], b.rows[i].probabilities[0], 1e-6);
+}
+
+TEST(PredictClasses, ABadPictureCostsItself) {
+  TrainedScene scene("classes_bad");
+  scene.picture("new/a.png", {.width = 7, .height = 5}, {220});
+  scene.write("new/b.png", "hello");
+  scene.picture("new/c.png", {.width = 6, .height = 6, .channels = 3}, {20, 25, 30});
+  std::string bytes = png_bytes({.width = 7, .height = 5}, {1, 2, 3});
+  for (std::size_t i = 0, at = bytes.find("IDAT") + 6; i < 8; ++i) bytes[at + i] = '\xff';
+  scene.write("new/d.png", bytes);
+  const PredictReport report = run_predict(scene.predict("new"), scene.progress);
+  EXPECT_EQ(report.cases.size(), 2u);
+  EXPECT_EQ(report.failures.size(), 2u);
+  EXPECT_THAT(Scene::bytes_of(scene.path("found.quarantine.csv")), HasSubstr("b.png,E_READ"));
+  EXPECT_THAT(Scene::bytes_of(scene.path("found.csv")), HasSubstr("a.png,bright"));
+  EXPECT_THAT(Scene::bytes_of(scene.path("found.csv")), HasSubstr("c.png,dark"))
+      << "colour is taken as the grey it was trained on";
+  EXPECT_EQ(run_predict(scene.predict("new/a.png", "one.json"), scene.progress).cases.size(), 1u);
+}
+
+TEST(PredictClasses, NothingToPredictIsAnError) {
+  TrainedScene scene("classes_nothing");
+  expect_error(ErrorKind::kInput, "does not exist", [&] { run_predict(scene.predict("nowhere"), scene.progress); });
+  scene.write("empty/a.txt", "x");
+  expect_error(ErrorKind::kNoCase, "holds no picture", [&] { run_predict(scene.predict("empty"), scene.progress); });
+  scene.write("bad/a.png", "x");
+  expect_error(ErrorKind::kNoCase, "none of 1 inputs", [&] { run_predict(scene.predict("bad"), scene.progress); });
+  expect_error(ErrorKind::kUsage, "JSON file", [&] { run_predict(scene.predict("data", "folder"), scene.progress); });
+  scene.write("found.json", R"({"mine": 1})");
+  expect_error(ErrorKind::kOutput, "is not predictions of classes",
+               [&] { run_predict(scene.predict("data"), scene.progress); });
+}
+
+TEST(PredictClasses, AStopLeavesWhatIsWholeAsIncomplete) {
+  TrainedScene scene("classes_stop");
+  struct : RecordingProgress {
+    void update(std::string_view stage, std::int64_t, std::int64_t, std::string_view) override {
+      stop |= stage == "predict";
+    }
+  } stopping;
+  const PredictReport report = run_predict(scene.predict("data"), stopping);
+  EXPECT_TRUE(report.interrupted);
+  EXPECT_EQ(report.not_reached.size(), 6u);
+  EXPECT_FALSE(std::filesystem::exists(scene.path("found.json")));
+  EXPECT_TRUE(std::filesystem::exists(scene.path("found.incomplete.json")));
+  run_predict(scene.predict("data"), scene.progress);
+  EXPECT_FALSE(std::filesystem::exists(scene.path("found.incomplete.json")));
+}
+
+TEST(ClassDemo, IsAnIdxSetThatInfoKnows) {
+  ClassScene scene("classes_demo");
+  const DemoOptions demo{.folder = scene.data(), .task = "classification", .cases = 30, .test_cases = 10, .threads = 2};
+  EXPECT_EQ(run_demo(demo, scene.progress).points, 40 * 28 * 28);
+  const std::string images = Scene::bytes_of(scene.data() / "train-images-idx3-ubyte");
+  EXPECT_EQ(images.size(), 16u + 30 * 28 * 28);
+  const InfoReport report = run_info({scene.data()}, {}, task_table());
+  const auto json = to_json(report);
+  ASSERT_EQ(json.at("class_sets").size(), 1u);
+  EXPECT_EQ(json.at("class_sets")[0].at("parts").size(), 2u);
+  EXPECT_EQ(json.at("class_sets")[0].at("parts")[0].at("items"), 30);
+  EXPECT_THAT(to_text(report), HasSubstr("train (IDX): 30 pictures of 10 classes, 28x28 to 28x28 pixels"));
+  EXPECT_THAT(report.next, testing::ElementsAre("train", scene.data().string(), "{output}", "run", "{model}", "digits",
+                                                "{batch}", "64"));
+  run_demo(demo, scene.progress);
+  EXPECT_TRUE(Scene::bytes_of(scene.data() / "train-images-idx3-ubyte") == images) << "the same seed, the same bytes";
+}
+
+TEST(ClassInfo, FoldersOfClassesAreTold) {
+  ClassScene scene("classes_info");
+  scene.dark_and_bright("data/train", 3), scene.dark_and_bright("data/val", 1, 12);
+  scene.write("data/train/dark/text.png", "hello");
+  const InfoReport report = run_info({scene.data()}, {}, task_table());
+  EXPECT_THAT(to_text(report), HasSubstr("val (folders): 2 pictures of 2 classes, 12x12 to 12x12 pixels, 0 in colour"));
+  EXPECT_EQ(report.failures.size(), 1u);
+  EXPECT_EQ(report.next.at(0), "train");
+}
+
+}  // namespace
+}  // namespace voxshard

@@ -1,0 +1,96 @@
+// The samples of a training step of a classifier.
+#include "pipelines/tasks/classification/class_source.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <set>
+
+#include "tests/pipelines/tasks/classification/class_scene.h"
+
+namespace voxshard {
+namespace {
+
+struct SourceScene : ClassScene {
+  SourceScene() : ClassScene("class_source") {
+    picture("data/a/1.png", {.width = 2, .height = 3}, {51});
+    picture("data/a/2.png", {.width = 4, .height = 1}, {102});
+    picture("data/b/3.png", {.width = 2, .height = 3}, {153});
+    set = read_class_part(find_class_parts(data()).whole.value(), {});
+  }
+  ClassDataset set;
+  WorkerPool pool{2};
+};
+
+/// The intensity as it was in the file.
+int level_of(float intensity) { return static_cast<int>(std::lround(255 * intensity)); }
+
+Tensor filled(const ClassSource& source, const InputInfo& input, DType type, const Shape& shape) {
+  Tensor whole(type, shape);
+  fill(whole.view(), 77);
+  source.fill(input, whole.view());
+  return whole;
+}
+
+TEST(ClassSource, EveryEpochHasEveryItemOnce) {
+  SourceScene s;
+  ClassSource source(s.set, {.classes = s.set.classes}, {}, 5);
+  for (std::int64_t epoch = 0; epoch < 3; ++epoch) {
+    std::multiset<int> seen;
+    for (std::int64_t step = 3 * epoch; step < 3 * epoch + 3; ++step) {
+      source.load(step, 1, s.pool);
+      seen.insert(level_of(filled(source, input::Image{}, DType::kF32, {1, 3, 4, 1}).as<float>()[0]));
+    }
+    EXPECT_EQ(seen, (std::multiset<int>{51, 102, 153})) << epoch;
+  }
+}
+
+TEST(ClassSource, ABatchIsPaddedToItsLargest) {
+  SourceScene s;
+  ClassSource source(s.set, {.classes = s.set.classes}, {}, 5);
+  EXPECT_EQ(source.load(0, 3, s.pool), (Shape{3, 3, 4}));
+  EXPECT_EQ(source.largest_extents(3), (Shape{3, 3, 4}));
+  EXPECT_EQ(source.largest_extents(1), (Shape{1, 3, 2}));
+  EXPECT_EQ(source.sizes(), 2);
+  const Tensor image = filled(source, input::Image{}, DType::kF32, {3, 3, 4, 1});
+  const Tensor labels = filled(source, input::Labels{.classes = 2}, DType::kI32, {3, 1, 1, 1});
+  for (std::int64_t n = 0; n < 3; ++n) {
+    const float* pixels = image.as<float>() + n * 12;
+    const bool wide = level_of(pixels[0]) == 102;
+    EXPECT_EQ(labels.as<std::int32_t>()[n], level_of(pixels[0]) == 153 ? 1 : 0);
+    for (int y = 0; y < 3; ++y)
+      for (int x = 0; x < 4; ++x) EXPECT_EQ(pixels[4 * y + x], (wide ? y < 1 : x < 2) ? pixels[0] : 0) << y << " " << x;
+  }
+}
+
+TEST(ClassSource, ACoreFillsOnlyItsBox) {
+  SourceScene s;
+  ClassSource source(s.set, {.classes = s.set.classes}, {}, 5);
+  source.load(0, 3, s.pool);
+  const Tensor whole = filled(source, input::Image{}, DType::kF32, {3, 3, 4, 1});
+  const Box box{{1, 1, 1, 0}, {2, 2, 2, 1}};
+  Tensor part(DType::kF32, box.extent);
+  const TensorView view = dense_view(part.data(), DType::kF32, box);
+  source.fill(input::Image{}, view);
+  EXPECT_TRUE(compare(view, whole.view().sub(box)).bit_equal);
+  source.fill(input::Labels{.classes = 2}, dense_view(nullptr, DType::kI32, Box::none(4)));
+}
+
+TEST(ClassSource, TheSameStepGivesTheSameSamples) {
+  SourceScene s;
+  ClassSource one(s.set, {.classes = s.set.classes}, {}, 5), other(s.set, {.classes = s.set.classes}, {}, 5);
+  for (std::int64_t step = 0; step < 9; ++step) one.load(step, 2, s.pool);
+  other.load(8, 2, s.pool);
+  const Shape shape{2, 3, 4, 1};
+  EXPECT_TRUE(compare(filled(one, input::Image{}, DType::kF32, shape).view(),
+                      filled(other, input::Image{}, DType::kF32, shape).view())
+                  .bit_equal);
+}
+
+TEST(ClassSource, NothingToTrainOnIsSaid) {
+  const ClassDataset none{.source = "data"};
+  expect_error(ErrorKind::kNoCase, "nothing is left to train on", [&] { ClassSource(none, {}, {}, 1); });
+}
+
+}  // namespace
+}  // namespace voxshard

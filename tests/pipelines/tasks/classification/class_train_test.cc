@@ -1,0 +1,200 @@
+// Training a classifier: it learns, an interrupted run goes on to the same bytes, changed data are named, and what
+// cannot be used is counted.
+#include <gmock/gmock.h>
+
+#include "io/files/config_file.h"
+#include "pipelines/tasks/classification/class_task.h"
+#include "tests/pipelines/tasks/classification/class_scene.h"
+#include "tests/pipelines/tasks/classification/toy_classifier.h"
+
+namespace voxshard {
+namespace {
+
+using testing::HasSubstr;
+
+struct ClassTrainingScene : ClassScene {
+  using ClassScene::ClassScene;
+
+  /// A toy over pictures.
+  TrainOptions toy(const std::string& run, int axes = 2) const {
+    TrainOptions o{.work = data(), .run = path(run), .steps = 60, .batch = 4, .threads = 2};
+    o.spec = usual_spec(test::toy_classifier(axes));
+    o.spec.precision = DType::kF32;
+    o.optimizer.learning_rate = 0.05;
+    return o;
+  }
+  TrainOptions digits(const std::string& run) const {
+    TrainOptions o = toy(run);
+    o.spec = usual_spec(model_named(model_table(), "digits"));
+    o.spec.precision = DType::kF32, o.batch = 5, o.steps = 6, o.optimizer.learning_rate = 1e-3;
+    return o;
+  }
+  std::string last_bytes(const std::string& run) const { return bytes_of(path(run) / "checkpoints/last.safetensors"); }
+};
+
+ClassTaskOptions& classes(TrainOptions& o) { return o.task.of<ClassTaskOptions>(); }
+
+TEST(TrainClasses, PicturesOfSeveralSizesAreLearntAndLeaveTheRunFolder) {
+  ClassTrainingScene scene("classes_learn");
+  scene.dark_and_bright("data", 6, 8);
+  scene.dark_and_bright("data/../other", 2, 13);
+  for (const char* name : {"dark", "bright"})
+    for (int i = 0; i < 2; ++i)
+      std::filesystem::rename(scene.path("other") / name / (std::to_string(i) + ".png"),
+                              scene.data() / name / ("wide" + std::to_string(i) + ".png"));
+  TrainOptions o = scene.toy("run");
+  o.spec.cut.mesh.partition = {1, 2, 2, 1};
+  classes(o).pad_multiple = 1;
+  const TrainReport report = run_train(o, scene.progress);
+  EXPECT_EQ(report.metric, "accuracy");
+  EXPECT_EQ(report.train_cases + report.validation_cases, 16);
+  ASSERT_TRUE(report.validation.has_value());
+  EXPECT_EQ(report.validation->score, 1.0);
+  EXPECT_THAT(report.validation->by_class, testing::ElementsAre(1, 1));
+  for (const char* key : {"mean_accuracy", "best_accuracy", "validation_accuracy"})
+    EXPECT_TRUE(report.to_json().contains(key)) << key;
+  for (const char* name :
+       {"run.json", "plans.json", "splits_final.json", "quarantine.csv", "checkpoints/best.safetensors"})
+    EXPECT_TRUE(std::filesystem::exists(o.run / name)) << name;
+  EXPECT_EQ(read_json(o.run / "run.json").at("model").at("classes"), 2);
+}
+
+TEST(TrainClasses, DigitsAreEnlargedToTheSizeOfTheModel) {
+  ClassTrainingScene scene("classes_enlarge");
+  scene.idx("data", 20, 10);
+  TrainOptions o = scene.digits("run");
+  o.spec.set("size_multiplier", std::int64_t{2});
+  o.steps = 1;
+  EXPECT_EQ(run_train(o, scene.progress).validation_cases, 10);
+  const nlohmann::json prepare = read_json(o.run / "plans.json").at("prepare");
+  EXPECT_EQ(prepare.at("size"), nlohmann::json({56, 56}));
+  EXPECT_EQ(prepare.at("classes").size(), 10u);
+}
+
+TEST(TrainClasses, StoppedAndResumedGivesTheBytesOfAnUndisturbedRun) {
+  ClassTrainingScene scene("classes_resume");
+  scene.idx("data", 23, 10);
+  TrainOptions o = scene.digits("whole");
+  o.checkpoint_every = 2, o.validate_every = 3;
+  run_train(o, scene.progress);
+  o.run = scene.path("killed");
+  StoppingProgress killing(5, true);
+  EXPECT_THROW(run_train(o, killing), std::runtime_error);
+  o.resume = true, o.threads = 1;
+  run_train(o, scene.progress);
+  EXPECT_TRUE(scene.last_bytes("killed") == scene.last_bytes("whole"));
+  o.run = scene.path("stopped"), o.resume = false;
+  StoppingProgress stopping(3, false);
+  EXPECT_TRUE(run_train(o, stopping).interrupted);
+  o.resume = true, o.threads = 2;
+  run_train(o, scene.progress);
+  EXPECT_TRUE(scene.last_bytes("stopped") == scene.last_bytes("whole"));
+}
+
+TEST(TrainClasses, ChangedDataAreNamedOnResuming) {
+  ClassTrainingScene scene("classes_changed");
+  scene.dark_and_bright("data", 5);
+  TrainOptions o = scene.toy("run");
+  o.steps = 1;
+  run_train(o, scene.progress);
+  o.resume = true, o.steps = 2, classes(o).normalise = "none";
+  expect_error(ErrorKind::kCheckpoint, "/prepare/", [&] { run_train(o, scene.progress); });
+  classes(o).normalise = "dataset";
+  const std::filesystem::path picture = scene.data() / "dark/3.png";
+  const std::string bytes = Scene::bytes_of(picture);
+  std::ofstream(picture, std::ios::binary) << bytes << "more";
+  expect_error(ErrorKind::kCheckpoint, "/dark has changed", [&] { run_train(o, scene.progress); });
+  std::ofstream(picture, std::ios::binary) << bytes;
+  EXPECT_EQ(run_train(o, scene.progress).steps, 2);
+  scene.picture("data/dark/new.png", {.width = 8, .height = 8});
+  expect_error(ErrorKind::kCheckpoint, "", [&] { run_train(o, scene.progress); });
+}
+
+TEST(TrainClasses, WhatCannotBeUsedIsCountedAndListed) {
+  ClassTrainingScene scene("classes_partial");
+  scene.dark_and_bright("data/train", 4);
+  scene.dark_and_bright("data/val", 1);
+  scene.write("data/train/dark/text.png", "hello");
+  std::filesystem::create_directories(scene.data() / "train/green");
+  scene.picture("data/val/striped/s.png");
+  TrainOptions o = scene.toy("run");
+  o.steps = 1;
+  const TrainReport report = run_train(o, scene.progress);
+  EXPECT_EQ(report.left_out, 3);
+  EXPECT_EQ(report.train_cases, 8);
+  EXPECT_EQ(report.validation_cases, 2);
+  const std::string quarantine = Scene::bytes_of(o.run / "quarantine.csv");
+  for (const char* code : {"E_READ", "E_EMPTY", "E_CLASS"}) EXPECT_THAT(quarantine, HasSubstr(code));
+}
+
+TEST(TrainClasses, GreyAmongColourIsSaid) {
+  ClassTrainingScene scene("classes_colour");
+  scene.dark_and_bright("data", 3);
+  for (int i = 0; i < 3; ++i)
+    scene.picture("data/dark/c" + std::to_string(i) + ".png", {.width = 8, .height = 8, .channels = 3}, {9, 90, 9});
+  TrainOptions o = scene.toy("run");
+  o.steps = 1;
+  run_train(o, scene.progress);
+  EXPECT_THAT(scene.progress.lines, testing::Contains(HasSubstr("W_COLOUR")));
+  EXPECT_EQ(read_json(o.run / "run.json").at("model").at("channels"), 3);
+}
+
+TEST(TrainClasses, SettingsThatContradictEachOtherAreRefused) {
+  ClassTrainingScene scene("classes_settings");
+  scene.dark_and_bright("data", 3);
+  TrainOptions o = scene.toy("run");
+  classes(o).fit = "resize";
+  expect_error(ErrorKind::kUsage, "wants a {size}", [&] { run_train(o, scene.progress); });
+  classes(o).size = {4, 4, 4};
+  expect_error(ErrorKind::kUsage, "2 spatial axes", [&] { run_train(o, scene.progress); });
+  TrainOptions digits = scene.digits("run");
+  classes(digits).size = {32, 32};
+  expect_error(ErrorKind::kUsage, "has the size 28x28", [&] { run_train(digits, scene.progress); });
+  TrainOptions volumes = scene.toy("run", 3);
+  expect_error(ErrorKind::kNoCase, "no volume can be used", [&] { run_train(volumes, scene.progress); });
+}
+
+TEST(TrainClasses, PicturesLargerThanTheModelAreLeftOutOrResized) {
+  ClassTrainingScene scene("classes_size");
+  scene.dark_and_bright("data", 4, 20);
+  scene.picture("data/dark/large.png", {.width = 40, .height = 20});
+  TrainOptions o = scene.digits("run");
+  o.steps = 1;
+  EXPECT_EQ(run_train(o, scene.progress).left_out, 1);
+  EXPECT_THAT(Scene::bytes_of(o.run / "quarantine.csv"), HasSubstr("E_SIZE"));
+  o.run = scene.path("resized"), classes(o).fit = "resize";
+  EXPECT_EQ(run_train(o, scene.progress).left_out, 0);
+}
+
+TEST(TrainClasses, RareClassesCanCountAsMuchAsTheOthers) {
+  ClassTrainingScene scene("classes_balance");
+  scene.dark_and_bright("data", 2);
+  for (int i = 2; i < 8; ++i)
+    scene.picture("data/dark/" + std::to_string(i) + ".png", {.width = 8, .height = 8}, {30 + i});
+  TrainOptions o = scene.toy("run");
+  o.steps = 1, classes(o).validates = false, classes(o).balance = "weights";
+  run_train(o, scene.progress);
+  EXPECT_EQ(read_json(o.run / "run.json").at("model").at("class_weights"), "2.5,0.625")
+      << "2 bright ones and 8 dark ones";
+}
+
+TEST(TrainClasses, VolumesAreLearnt) {
+  ClassTrainingScene scene("classes_volumes");
+  for (const bool bright : {false, true})
+    for (int i = 0; i < 4; ++i) {
+      Volume volume = Scene::make_image(0, {8, 7 + i % 2, 6});
+      for (std::int64_t k = 0; k < volume.voxels.count(); ++k)
+        volume.voxels.as<float>()[k] = static_cast<float>((bright ? 120 : -100) + 5 * i);
+      const auto file = scene.data() / (bright ? "bone" : "fat") / (std::to_string(i) + ".nii.gz");
+      std::filesystem::create_directories(file.parent_path());
+      write_volume(file, volume, DiskType::kI16);
+    }
+  TrainOptions o = scene.toy("run", 3);
+  o.batch = 2, o.spec.cut.mesh.partition = {1, 2, 1, 2, 1};
+  const TrainReport report = run_train(o, scene.progress);
+  EXPECT_EQ(report.validation->score, 1.0);
+  EXPECT_EQ(report.train_cases + report.validation_cases, 8);
+}
+
+}  // namespace
+}  // namespace voxshard
