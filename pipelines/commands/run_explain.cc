@@ -12,6 +12,14 @@
 namespace voxshard {
 namespace {
 
+/// Whether the model's loss takes each sample by itself, whatever its scope.
+bool loss_sees_each_sample(const Graph& graph) {
+  return std::ranges::any_of(graph.nodes(), [](const Node& node) {
+    const auto* attrs = std::get_if<SegmentationAttrs>(&node.attrs);
+    return attrs != nullptr && is_per_sample(attrs->loss);
+  });
+}
+
 /// "norms: sums over 16 cores and 4 of 32 samples": the first of these ops in the graph; empty where there is none.
 std::string sums_text(const Graph& graph, const char* what, const std::vector<std::string>& ops, const Mesh& mesh) {
   for (const Node& node : graph.nodes()) {
@@ -34,10 +42,10 @@ std::string config_text(const ModelSpec& spec, const Shape& extents) {
   nlohmann::ordered_json json = to_json(spec);
   for (const ConfigField& row : spec.model->fields)  // also what checkpoints leave out
     std::visit([&](const auto& value) { json[row.name] = value; }, row.get(spec.config));
-  json["loss_scope"] = spec.loss_over_replica ? "replica" : "all";
+  const Graph graph = build_graph(spec, extents, Phase::kTrain, spec.precision);
+  json["loss_scope"] = loss_sees_each_sample(graph) ? "each sample" : spec.loss_over_replica ? "replica" : "all";
   std::string text;
   for (const auto& [name, value] : json.items()) text += name + " = " + value.dump() + "\n";
-  const Graph graph = build_graph(spec, extents, Phase::kTrain, spec.precision);
   return text + "batch = " + std::to_string(extents[0]) + "\n" + sums_text(graph, "norms", {"moment_sums"}, spec.cut.mesh) +
          sums_text(graph, "loss", {"segmentation_sums", "detection_sums"}, spec.cut.mesh);
 }

@@ -3,6 +3,7 @@
 #include "libcore/kernels/loss.h"
 
 #include <algorithm>
+#include <set>
 
 #include "libcore/base/rng.h"
 #include "libcore/graph/autodiff.h"
@@ -18,9 +19,17 @@ struct Computed {
   Tensor gradient;
 };
 
+/// What one case of the file asks.
+struct Asked {
+  LossKind kind;
+  std::int64_t groups;
+  bool absent;     // the last class, from the first sample
+  double lowered;  // by which its logits there
+};
+
 /// The loss of `logits`, which are x + 0 so that they have a gradient, and that gradient.
-Computed loss_and_gradient(const nlohmann::json& all, LossKind kind, std::int64_t groups, DType dtype,
-                           const Target& target, const Dims& cut) {
+Computed loss_and_gradient(const nlohmann::json& all, const Asked& asked, DType dtype, const Target& target,
+                           const Dims& cut) {
   const std::int64_t classes = all.at("classes"), batch = all.at("shape").at(0);
   Shape labels{batch, all.at("shape").at(1), all.at("shape").at(2), all.at("shape").at(3), 1}, logits = labels;
   logits[4] = classes;
@@ -30,7 +39,7 @@ Computed loss_and_gradient(const nlohmann::json& all, LossKind kind, std::int64_
   const ValueId kernel = b.parameter("w", {dtype, {1, 1, 1, classes, classes}});
   const Window one{{1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, {0, 0, 0}};
   const ValueId z = b.op("conv", {x, kernel}, ConvAttrs{.window = one, .dtype = dtype}, "logits");
-  const SegmentationAttrs attrs{.loss = kind, .groups = groups, .batch = batch, .dtype = dtype};
+  const SegmentationAttrs attrs{.loss = asked.kind, .groups = asked.groups, .batch = batch, .dtype = dtype};
   const ValueId sums = b.op("segmentation_sums", {z, y}, attrs, "sums");
   graph.outputs["loss"] = b.op("segmentation_loss", {sums, z, y}, attrs, "loss");
   differentiate(b, graph.outputs["loss"]);
@@ -52,9 +61,15 @@ Computed loss_and_gradient(const nlohmann::json& all, LossKind kind, std::int64_
     for (std::int64_t i = 0; i < tensor.count(); ++i) store(tensor.view(), i, number(static_cast<std::uint64_t>(i)));
     cores.feed(id, [&](const TensorView& box) { copy(tensor.view(), box); });
   };
-  feed("x", [&](std::uint64_t i) { return 6 * rng_uniform({seed, rng_stream("logits")}, i) - 3; });
+  const auto voxels = static_cast<std::uint64_t>(labels[1] * labels[2] * labels[3]);  // of a sample
+  const auto of_each = static_cast<std::uint64_t>(classes);
+  feed("x", [&](std::uint64_t i) {
+    const bool lower = asked.absent && i / of_each < voxels && i % of_each == of_each - 1;
+    return 6 * rng_uniform({seed, rng_stream("logits")}, i) - 3 - (lower ? asked.lowered : 0);
+  });
   feed("labels", [&](std::uint64_t i) {
-    return static_cast<double>(rng_below({seed, rng_stream("labels")}, i, classes));
+    const auto label = static_cast<std::int64_t>(rng_below({seed, rng_stream("labels")}, i, classes));
+    return static_cast<double>(asked.absent && i < voxels ? std::min(label, classes - 2) : label);
   });
   cores.run();
   return {load(cores.replicated(graph.outputs.at("loss")), 0), cores.gather(graph.outputs.at("d_logits"))};
@@ -67,7 +82,10 @@ TEST_P(LossAgainstPyTorch, ValueAndGradientAgreeCutAndUncut) {
   const auto expected = all.at("cases").at(static_cast<std::size_t>(GetParam()));
   const auto name = std::ranges::find(kLossNames, expected.at("loss").get<std::string>());
   ASSERT_NE(name, std::end(kLossNames));
-  const auto kind = static_cast<LossKind>(name - std::begin(kLossNames));
+  const Asked asked{.kind = static_cast<LossKind>(name - std::begin(kLossNames)),
+                    .groups = expected.at("groups"),
+                    .absent = expected.at("absent"),
+                    .lowered = expected.at("lowered")};
   double largest = 0;
   for (const double g : expected.at("gradient")) largest = std::max(largest, std::abs(g));
   ASSERT_GT(largest, 0);
@@ -80,7 +98,7 @@ TEST_P(LossAgainstPyTorch, ValueAndGradientAgreeCutAndUncut) {
   for (const Setting& s : {Setting{DType::kF64, KernelSet::kReference, {1, 1, 1, 1, 1}, 1e-12},
                            Setting{DType::kF32, KernelSet::kFast, {1, 1, 1, 1, 1}, 1e-5},
                            Setting{DType::kF32, KernelSet::kFast, {2, 2, 1, 2, 1}, 1e-5}}) {
-    const Computed mine = loss_and_gradient(all, kind, expected.at("groups"), s.dtype, {.kernels = s.kernels}, s.cut);
+    const Computed mine = loss_and_gradient(all, asked, s.dtype, {.kernels = s.kernels}, s.cut);
     EXPECT_NEAR(mine.value, expected.at("value").get<double>(), s.within) << to_string(s.cut);
     ASSERT_EQ(mine.gradient.count(), std::ssize(expected.at("gradient")));
     for (std::int64_t i = 0; i < mine.gradient.count(); ++i)
@@ -90,7 +108,15 @@ TEST_P(LossAgainstPyTorch, ValueAndGradientAgreeCutAndUncut) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(AllKinds, LossAgainstPyTorch, testing::Range(0, 7));
+INSTANTIATE_TEST_SUITE_P(AllKinds, LossAgainstPyTorch, testing::Range(0, 19));
+
+TEST(LossReference, HasACaseOfEveryLoss) {
+  std::set<std::string> found;
+  const auto all = stored_reference("loss_reference.json");
+  for (const auto& one : all.at("cases")) found.insert(one.at("loss"));
+  EXPECT_EQ(found, std::set<std::string>(std::begin(kLossNames), std::end(kLossNames)));
+  EXPECT_EQ(all.at("cases").size(), 19u) << "each of them is a test";
+}
 
 }  // namespace
 }  // namespace voxshard
