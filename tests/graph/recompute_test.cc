@@ -216,5 +216,12 @@ TEST(MadeAgain, OnlyWhatIsNamedIsMadeAgainInFrontOfItsReader) {
   EXPECT_EQ(small.find("recompute/encoder0/conv0/norm"), kNoValue);
 }
 
+TEST(MadeAgain, AMarkOnABackwardValueChangesNothing) {
+  const Graph graph = with_gradient(parse_graph(kUNet, op_table()), op_table());
+  std::vector<bool> again(static_cast<std::size_t>(graph.size()), false);
+  for (ValueId id = graph.backward_root; id < graph.size(); ++id) again[static_cast<std::size_t>(id)] = true;
+  EXPECT_EQ(to_text(with_made_again(graph, again)), to_text(with_made_again(graph, std::vector<bool>(again.size(), false))));
+}
+
 }  // namespace
 }  // namespace voxshard
