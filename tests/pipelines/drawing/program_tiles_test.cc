@@ -73,7 +73,7 @@ TEST(ProgramTiles, ManyIdleCoresAreRangesAndInTheEndANumber) {
   const Program few = unet({1, 12, 12, 8}, {.mesh = {.partition = {1, 5, 5, 1, 1}}});
   EXPECT_EQ(sheet_of(few, "", {12, 12, 8}).lines.back(), "without a part of it: core 4,9,14,19-24");
   const Program many = unet({1, 24, 24, 8}, {.mesh = {.partition = {1, 16, 16, 1, 1}}});
-  EXPECT_EQ(sheet_of(many, "", {24, 24, 8}).lines.back(),
+  EXPECT_EQ(sheet_of(many, "", {24, 24, 8}).lines.at(4),
             "without a part of it: core 12-15,28-31,44-47,60-63,76-79,92-95,108-111,124-127,... 112 in all");
 }
 
