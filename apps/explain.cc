@@ -50,7 +50,7 @@ RunCommand add(CLI::App& app) {
   add_model_options(app, o->model, false);
   add_plan_options(app, o->plan, o->model);
   CLI::Option* stage = app.add_option("--stage", o->stage, "config (also what becomes of each key of --config), graph, grad, program, memory or passes (what the cut costs on the TPU of --device, else a v3, pass by pass)")->capture_default_str();
-  CLI::Option* size = app.add_option("--size", o->size, "Spatial size, D x H x W (or H x W); with --sample the sample's own, unless given")->capture_default_str();
+  CLI::Option* size = app.add_option("--size", o->size, "Spatial size, D x H x W (or H x W, and then 128x128 unless given); with --sample the sample's own, unless given")->capture_default_str();
   app.add_option(kBatchNames, o->batch, "Samples")->capture_default_str();
   const std::string drawing = "Drawing";
   CLI::Option* draw = app.add_option("--draw", o->draw, "Draw the sample cut into its tiles, with halos, to this PNG instead; of a volume three planes")
@@ -64,6 +64,7 @@ RunCommand add(CLI::App& app) {
     std::optional<DrawnSample> sample;
     if (!o->sample.empty()) sample = read_drawn_sample(o->sample, spec.spatial_axes());
     const bool own_size = sample && size->count() == 0;
+    if (size->count() == 0 && spec.spatial_axes() == 2) o->size = "128x128";  // the least that a pyramid takes
     const Shape extents = own_size ? extents_of(*sample, spec, o->batch) : extents_from_text(o->size, spec.spatial_axes(), o->batch);
     spec = planned_spec(o->plan, o->model, spec, extents, {}, context);
     if (!o->draw.empty())

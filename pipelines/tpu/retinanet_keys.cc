@@ -121,9 +121,8 @@ class RetinaNetKeys {
   void take_mode() {
     const auto mode = keys_.take(kMode);
     if (!mode) return;
-    if (*mode != "train" && *mode != "train_and_eval")
-      throw KeyValues::error(kMode, *mode,
-                             "train: what a file is for is said by the subcommand, voxshard evaluate or predict");
+    if (*mode != "train" && *mode != "train_and_eval" && *mode != "eval")
+      throw KeyValues::error(kMode, *mode, "train, train_and_eval or eval");
     notes_.push_back("[config] mode has no effect: what a file is for is said by the subcommand");
   }
 
@@ -143,12 +142,18 @@ class RetinaNetKeys {
         throw KeyValues::error("image_size", *size, "a multiple of 128, which the pyramid halves seven times");
       const std::string text = sides[0].dump() + "x" + sides[1].dump();
       keys_.put("size", text);
-      keys_.put("crop", text);
+      keys_.put("output-size", text);  // the long side scaled to it, zeros at the bottom and right
+      keys_.put("foreground", 0);      // and nothing chosen by where the boxes are
     }
     if (const auto mirrored = keys_.take_flag("input_rand_hflip")) keys_.put("mirror", *mirrored ? 0.5 : 0.0);
     const auto least = keys_.take_number("train_scale_min", 0x1p-10, 16),
                most = keys_.take_number("train_scale_max", 0x1p-10, 16);
-    if (least || most) keys_.put("scale", json::array({least.value_or(1), most.value_or(1)}));
+    if (!least && !most) return;
+    if (least.value_or(1) > most.value_or(1))
+      throw KeyValues::error(least ? "train_scale_min" : "train_scale_max", least ? *least : *most,
+                             least ? "at most train_scale_max, which is " + json(most.value_or(1)).dump()
+                                   : "at least train_scale_min, which is 1");
+    keys_.put("scale", json::array({least.value_or(1), most.value_or(1)}));
   }
 
   void take_partition() {
@@ -165,9 +170,9 @@ class RetinaNetKeys {
 
   /// An epoch is num_examples_per_epoch / batch steps; the rate is that of a batch of 64, and grows with it.
   void take_schedule() {
-    const double batch =
-        positive("train_batch_size", keys_.has("train_batch_size") ? keys_.values()["train_batch_size"] : json(64));
-    keys_.put("train_batch_size", 64);
+    const char* named = keys_.has("train_batch_size") ? "train_batch_size" : "batch";
+    const double batch = positive(named, keys_.has(named) ? keys_.values()[named] : json(64));
+    if (!keys_.has(named)) keys_.put("train_batch_size", 64);
     const auto examples = keys_.take("num_examples_per_epoch"), epochs = keys_.take("num_epochs");
     const double epoch = positive("num_examples_per_epoch", examples.value_or(120000)) / batch;
     if ((examples || epochs) && !keys_.has("train_steps"))

@@ -73,6 +73,9 @@ bool is_of_reference(const std::string& key) {
   return std::ranges::count(kOursToo, key) == 0 && std::ranges::count(reference_model_keys(), key) > 0;
 }
 
+/// Keys that only the U-Net's configs have and that say how it is trained: what they leave out is unet_config.py's.
+constexpr std::array kTrainsUNet = {"train_item_count", "train_epochs", "init_learning_rate", "lr_decay_rate"};
+
 class Translation {
  public:
   explicit Translation(const json& config) : in_(config), out_{.values = config, .notes = {}}, keys_(out_.values) {}
@@ -81,6 +84,7 @@ class Translation {
     out_.of_reference = in_.contains("tpu_config") || std::ranges::any_of(in_.items(), [](const auto& item) { return is_of_reference(item.key()); });
     take_section();
     take_retinanet_keys(out_.values, out_.notes);
+    const bool trains_unet = std::ranges::any_of(kTrainsUNet, [&](const char* key) { return keys_.has(key); });
     for (const Renamed& row : kRenamed)
       if (row.if_true == nullptr) {
         if (const auto value = take(row.key)) put(row.option, *value);
@@ -91,7 +95,7 @@ class Translation {
       if (take(row.key)) out_.notes.push_back(std::string("[config] ") + row.key + " has no effect: " + row.reason);
     take_cores();
     take_model();
-    take_steps();
+    take_steps(trains_unet);
     if (has("lr-decay-steps") || has("lr-decay-rate")) put("schedule", "exponential");
     write_dims_as_text(out_.values);
     for (auto& section : out_.values)
@@ -160,18 +164,22 @@ class Translation {
     if (out_.values["optimizer"] == "momentum") out_.values["optimizer"] = "sgd";
   }
 
-  /// unet_main.py: an epoch is train_item_count // train_batch_size steps, and the rate decays once per epoch.
-  void take_steps() {
-    const auto items = take("train_item_count"), epochs = take("train_epochs");
-    if (!items || !epochs || has("steps")) return;
-    const json batch = out_.values.value("train_batch_size", json(8));  // the default of unet_config.py
-    for (const auto& [key, value] :
-         {std::pair{"train_item_count", *items}, {"train_epochs", *epochs}, {"train_batch_size", batch}})
+  /// unet_main.py: an epoch is train_item_count // train_batch_size steps, and the rate decays once per epoch. What a
+  /// config of its training leaves out is unet_config.py's: 1000 samples, 10 epochs, batches of 8; a rate that halves is also that of train.
+  void take_steps(bool trains_unet) {
+    const auto given_items = take("train_item_count"), given_epochs = take("train_epochs");
+    if (!trains_unet || has("steps")) return;
+    if (!given_items && !given_epochs && has("lr-decay-steps")) return;
+    const json items = given_items.value_or(1000), epochs = given_epochs.value_or(10);
+    const char* named = has("train_batch_size") || !has("batch") ? "train_batch_size" : "batch";
+    put(named, 8);
+    const json batch = out_.values[named];
+    for (const auto& [key, value] : {std::pair{"train_item_count", items}, {"train_epochs", epochs}, {named, batch}})
       if (!value.is_number_integer() || value < 1 || value > 1'000'000'000)
         throw KeyValues::error(key, value, "a positive whole number");
-    const std::int64_t epoch = items->get<std::int64_t>() / batch.get<std::int64_t>();
-    if (epoch < 1) throw KeyValues::error("train_item_count", *items, "at least one batch of " + shown(batch));
-    put("steps", epochs->get<std::int64_t>() * epoch);
+    const std::int64_t epoch = items.get<std::int64_t>() / batch.get<std::int64_t>();
+    if (epoch < 1) throw KeyValues::error("train_item_count", items, "at least one batch of " + shown(batch));
+    put("steps", epochs.get<std::int64_t>() * epoch);
     put("lr-decay-steps", epoch);
   }
 

@@ -59,6 +59,13 @@ TEST(ReferenceKeys, EpochsAndItemsGiveTheSteps) {
             json::parse(R"({"train_batch_size": 32, "steps": 310, "lr-decay-steps": 31, "schedule": "exponential"})"));
   EXPECT_EQ(options(R"({"train_item_count": 1000, "train_epochs": 10, "train_steps": 7})"),
             json::parse(R"({"steps": 7})"));
+  for (const char* text : {R"({"train_epochs": 10, "train_batch_size": 32})", R"({"train_item_count": 1000, "train_batch_size": 32})"})
+    EXPECT_EQ(options(text), options(R"({"train_item_count": 1000, "train_epochs": 10, "train_batch_size": 32})"))
+        << "what is left out is unet_config.py's";
+  EXPECT_EQ(options(R"({"init_learning_rate": 1e-4})"),
+            json::parse(R"({"learning-rate": 1e-4, "train_batch_size": 8, "steps": 1250, "lr-decay-steps": 125, "schedule": "exponential"})"));
+  EXPECT_EQ(OptimizerOptions().decay_rate, 0.5) << "as unet_config.py's lr_decay_rate";
+  EXPECT_EQ(options(R"({"train_epochs": 10, "batch": 100})").at("steps"), 100);
   for (const char* text : {R"({"train_item_count": 3, "train_epochs": 1, "train_batch_size": 4})",
                            R"({"train_item_count": "many", "train_epochs": 1})"})
     expect_error(ErrorKind::kConfig, "train_item_count is", [&] { options(text); });
