@@ -74,7 +74,7 @@ TEST(ComputePrice, ATileIsLoadedForEachStrip) {
   toy.strip_rows = 1024;
   EXPECT_DOUBLE_EQ(ticks(513), 520 + 128) << "longer strips load less";
   toy.strip_rows = 0;
-  EXPECT_DOUBLE_EQ(ticks(4096), 4096 + 128) << "no limit: loaded once";
+  EXPECT_DOUBLE_EQ(ticks(8192), 8192 + 128) << "no limit: loaded once";
 }
 
 TEST(ComputePrice, TheCheaperOperandIsInTheTiles) {
