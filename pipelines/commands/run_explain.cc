@@ -55,7 +55,7 @@ std::string passes_of(const ModelSpec& spec, const Shape& extents, const std::st
   const auto device = name == "host" ? nullptr : device_from_name(name).device;
   if (device == nullptr || device->tpu() == nullptr)
     throw Error(ErrorKind::kConfig, "[explain] the passes of a cut are those of a TPU; \"" + name +
-                                        "\" is none: name one with --device, like tpu-v3, or leave it out");
+                                        "\" is none: name one with {device}, like tpu-v3, or leave it out");
   const Graph graph = build_graph(spec, extents, Phase::kTrain, spec.precision);
   const Lowered lowered = lower_for_tpu(graph, spec.cut, OptimizerKind::kAdam, *device->tpu()).lowered;
   return passes_text(lowered.program, device->price(lowered.program, op_table(), {}), device->name());
