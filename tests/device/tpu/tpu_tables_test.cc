@@ -195,7 +195,7 @@ TEST(TpuTables, ExplainTellsThePassesOfTheSameProgram) {
   const std::string text = run_explain(spec, {4, 256, 256, 256}, "passes", "tpu-v3");
   EXPECT_THAT(text, testing::HasSubstr(fixed_text(tables().ways[0].rows.back().price.busy.pass_s / 1e-6, 1) + " us of passes"));
   EXPECT_NE(text, run_explain(spec, {4, 256, 256, 256}, "passes", "tpu-v2"));
-  expect_config_error("is none: name one with --device", [&] { run_explain(spec, {4, 256, 256, 256}, "passes", "host"); });
+  expect_config_error("is none: name one with {device}", [&] { run_explain(spec, {4, 256, 256, 256}, "passes", "host"); });
 }
 
 TEST(TpuTables, EachRowNamesASliceOfItsCores) {
