@@ -1,4 +1,3 @@
-#include "libcore/graph/made_again.h"
 #include "libcore/graph/recompute.h"
 
 #include <algorithm>

@@ -5,7 +5,7 @@
 
 #include "libcore/device/tpu/feed_price.h"
 #include "libcore/device/tpu/fusion.h"
-#include "libcore/graph/made_again.h"
+#include "libcore/graph/recompute.h"
 #include "libcore/ops/op_table.h"
 #include "pipelines/commands/task_table.h"
 

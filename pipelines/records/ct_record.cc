@@ -170,6 +170,8 @@ CtSample ct_sample(const TfExample& example, const CtReading& reading) {
 TfExample ct_example(const Volume& image, const Volume& label, const CtLabels& labels) {
   if (!same_geometry(image.geometry, label.geometry, 1e-3))
     throw refusal("E_GEOMETRY", "the label lies otherwise than its image; check that they belong together");
+  if (labels.classes > kMostClasses)
+    throw refusal("E_LABELS", std::to_string(labels.classes) + " classes; a record holds at most " + std::to_string(kMostClasses));
   const std::int64_t voxels = image.voxels.count(), per_voxel = labels.one_hot ? labels.classes : 1;
   std::string bytes(static_cast<std::size_t>(4 * voxels * per_voxel), '\0');
   for (std::int64_t i = 0; i < voxels; ++i) {

@@ -46,37 +46,33 @@ constexpr std::array kEmpty = {
     Empty{"config_file", "write its values as keys of this file"},
     Empty{"distribution_strategy", "say the cores with num_cores, or start voxshard once per machine"}};
 
-struct Idle {
-  const char* key;
-  const char* reason;
-};
 constexpr const char* kEvaluates = "evaluation is a command of its own: voxshard evaluate";
 constexpr const char* kServing = "voxshard serves no models";
 constexpr const char* kMachine = "cores are emulated on this machine";
-constexpr std::array kIdle = {Idle{"validation_file_pattern", "the pictures that validate are given with {val}"},
-                              Idle{"val_json_file", "the pictures that validate are given with {val}"},
-                              Idle{"train_data_dir", "data is the folder or file that train is given"},
-                              Idle{"valid_data_dir", "the pictures that validate are given with {val}"},
-                              Idle{"eval_samples", kEvaluates},
-                              Idle{"eval_after_training", "the last step of train validates always"},
-                              Idle{"use_xla", kMachine},
-                              Idle{"master", kMachine},
-                              Idle{"tpu_name", kMachine},
-                              Idle{"evaluation_master", kMachine},
-                              Idle{"num_gpus", kMachine},
-                              Idle{"worker_hosts", kMachine},
-                              Idle{"task_index", kMachine},
-                              Idle{"all_reduce_alg", "sums are joined in a fixed tree"},
-                              Idle{"dataset_private_threadpool_size", "{threads} counts the workers"},
-                              Idle{"dataset_max_intra_op_parallelism", "{threads} counts the workers"},
-                              Idle{"auto_mixed_precision", "{precision} says what is multiplied in bf16"},
-                              Idle{"start_profiler_server", "{trace} writes a profile"},
-                              Idle{"profiler_port_number", "{trace} writes a profile"},
-                              Idle{"profile_skip_steps", "{trace} writes a profile"},
-                              Idle{"transpose_input", "axes are N H W C"},
-                              Idle{"add_warmup_requests", kServing},
-                              Idle{"model_name", kServing},
-                              Idle{"inference_batch_size", kServing}};
+constexpr std::array kIdle = {IdleKey{"validation_file_pattern", "the pictures that validate are given with {val}"},
+                              IdleKey{"val_json_file", "the pictures that validate are given with {val}"},
+                              IdleKey{"train_data_dir", "data is the folder or file that train is given"},
+                              IdleKey{"valid_data_dir", "the pictures that validate are given with {val}"},
+                              IdleKey{"eval_samples", kEvaluates},
+                              IdleKey{"eval_after_training", "the last step of train validates always"},
+                              IdleKey{"use_xla", kMachine},
+                              IdleKey{"master", kMachine},
+                              IdleKey{"tpu_name", kMachine},
+                              IdleKey{"evaluation_master", kMachine},
+                              IdleKey{"num_gpus", kMachine},
+                              IdleKey{"worker_hosts", kMachine},
+                              IdleKey{"task_index", kMachine},
+                              IdleKey{"all_reduce_alg", "sums are joined in a fixed tree"},
+                              IdleKey{"dataset_private_threadpool_size", "{threads} counts the workers"},
+                              IdleKey{"dataset_max_intra_op_parallelism", "{threads} counts the workers"},
+                              IdleKey{"auto_mixed_precision", "{precision} says what is multiplied in bf16"},
+                              IdleKey{"start_profiler_server", "{trace} writes a profile"},
+                              IdleKey{"profiler_port_number", "{trace} writes a profile"},
+                              IdleKey{"profile_skip_steps", "{trace} writes a profile"},
+                              IdleKey{"transpose_input", "axes are N H W C"},
+                              IdleKey{"add_warmup_requests", kServing},
+                              IdleKey{"model_name", kServing},
+                              IdleKey{"inference_batch_size", kServing}};
 
 /// Keys with a rule of their own below. Those in front, and the fixed ones, say that the model is RetinaNet.
 constexpr std::array kOfModel = {"image_size",           "use_spatial_partition",  "resnet_depth",
@@ -99,8 +95,7 @@ class RetinaNetKeys {
     for (const Empty& row : kEmpty)
       if (const auto value = keys_.take(row.key); value && *value != "")
         throw KeyValues::error(row.key, *value, std::string("nothing: ") + row.instead);
-    for (const Idle& row : kIdle)
-      if (keys_.take(row.key)) notes_.push_back(std::string("[config] ") + row.key + " has no effect: " + row.reason);
+    keys_.take_idle(kIdle, notes_);
     take_mode();
     if (!is_model) return;
     keys_.put("model", "retinanet");
@@ -212,7 +207,7 @@ std::vector<std::string> retinanet_keys() {
   keys.push_back(kMode);
   for (const Fixed& row : kFixed) keys.push_back(row.key);
   for (const Empty& row : kEmpty) keys.push_back(row.key);
-  for (const Idle& row : kIdle) keys.push_back(row.key);
+  for (const IdleKey& row : kIdle) keys.push_back(row.key);
   return keys;
 }
 

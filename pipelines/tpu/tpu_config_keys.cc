@@ -34,34 +34,28 @@ constexpr std::array kRenamed = {Renamed{"num_channels", "channels"},
                                  Renamed{"train_steps", "steps"},
                                  Renamed{"train_input_partition_dims", "input_partition_dims"}};
 
-/// A key that decides nothing here, and why.
-struct Idle {
-  const char* key;
-  const char* reason;
-};
-
 constexpr const char* kNoRecords = "data is the folder that train is given; voxshard convert makes one of TFRecord files";
 constexpr const char* kNoWorker = "validation runs inside train, see {validate-every}";
 constexpr const char* kNoCloud = "cores are emulated on this machine";
 constexpr std::array kIdle = {
-    Idle{"dropout_rate", "the reference model never uses it"},
-    Idle{"num_segmentation_levels", "the reference model never uses it"},
-    Idle{"use_index_label_in_train", "labels are class indices always"},
-    Idle{"label_dtype", kNoRecords},
-    Idle{"compressed_input", kNoRecords},
-    Idle{"training_file_pattern", kNoRecords},
-    Idle{"eval_file_pattern", kNoRecords},
-    Idle{"model_dir", "the run folder is {output}"},
-    Idle{"eval_item_count", kNoWorker},
-    Idle{"num_steps_per_eval", kNoWorker},
-    Idle{"min_eval_interval", kNoWorker},
-    Idle{"eval_timeout", kNoWorker},
-    Idle{"eval_input_partition_dims", "volumes are evaluated with the partition of the training"},
-    Idle{"tpu", kNoCloud},
-    Idle{"use_tpu", kNoCloud},
-    Idle{"gcp_project", kNoCloud},
-    Idle{"tpu_zone", kNoCloud},
-    Idle{"eval_master", kNoCloud}};
+    IdleKey{"dropout_rate", "the reference model never uses it"},
+    IdleKey{"num_segmentation_levels", "the reference model never uses it"},
+    IdleKey{"use_index_label_in_train", "labels are class indices always"},
+    IdleKey{"label_dtype", kNoRecords},
+    IdleKey{"compressed_input", kNoRecords},
+    IdleKey{"training_file_pattern", kNoRecords},
+    IdleKey{"eval_file_pattern", kNoRecords},
+    IdleKey{"model_dir", "the run folder is {output}"},
+    IdleKey{"eval_item_count", kNoWorker},
+    IdleKey{"num_steps_per_eval", kNoWorker},
+    IdleKey{"min_eval_interval", kNoWorker},
+    IdleKey{"eval_timeout", kNoWorker},
+    IdleKey{"eval_input_partition_dims", "volumes are evaluated with the partition of the training"},
+    IdleKey{"tpu", kNoCloud},
+    IdleKey{"use_tpu", kNoCloud},
+    IdleKey{"gcp_project", kNoCloud},
+    IdleKey{"tpu_zone", kNoCloud},
+    IdleKey{"eval_master", kNoCloud}};
 
 /// Keys with a rule of their own in Translation.
 constexpr std::array kOthers = {"num_cores", "input_image_size", "use_batch_norm", "instance_normalization",
@@ -91,8 +85,7 @@ class Translation {
       } else if (const auto flag = keys_.take_flag(row.key)) {
         put(row.option, *flag ? row.if_true : row.if_false);
       }
-    for (const Idle& row : kIdle)
-      if (take(row.key)) out_.notes.push_back(std::string("[config] ") + row.key + " has no effect: " + row.reason);
+    keys_.take_idle(kIdle, out_.notes);
     take_cores();
     take_model();
     take_steps(trains_unet);
@@ -214,7 +207,7 @@ const std::vector<std::string>& tpu_config_keys() {
 std::vector<std::string> reference_model_keys() {
   std::vector<std::string> keys(kOthers.begin(), kOthers.end());
   for (const Renamed& row : kRenamed) keys.push_back(row.key);
-  for (const Idle& row : kIdle) keys.push_back(row.key);
+  for (const IdleKey& row : kIdle) keys.push_back(row.key);
   for (std::string& key : retinanet_keys()) keys.push_back(std::move(key));
   return keys;
 }

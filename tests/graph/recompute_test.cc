@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include "libcore/graph/made_again.h"
 
 #include <set>
 
