@@ -19,7 +19,7 @@ RunCommand add(CLI::App& app) {
   app.add_option("input", o->request.input,
                  "A TFRecord file or a folder of them, of the reference U-Net (image/ct_image, image/label) or RetinaNet "
                  "(image/encoded, image/object/...); or, to write such files: an nnU-Net or Decathlon folder, a folder that "
-                 "prepare made, COCO JSON, a folder of COCO or Pascal VOC")
+                 "prepare made, COCO JSON, a folder of COCO, Pascal VOC or KITTI, a MOT sequence")
       ->required();
   app.add_option("-o,--output", o->request.output, "Folder to write: NIfTI with dataset.json, pictures with COCO JSON, or TFRecord files")->required();
   app.add_option("--to", o->to, "folder or tfrecord; default: the other of what the input is")->check(one_of({"folder", "tfrecord"}));

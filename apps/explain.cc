@@ -26,15 +26,21 @@ Outcome drawn(const DrawOptions& options) {
   return {.json = report.json, .text = with_flags(report.text)};
 }
 
+/// The device that was named; the planner's default is not the one of the passes.
+std::string tpu_name(const PlanArgs& plan) {
+  if (plan.asked_device.empty()) return "tpu-v3";
+  return plan.device.empty() ? "host" : plan.device;
+}
+
 /// "config": what becomes of each key of --config, whose options were taken by then, also by train; then the model and its cut.
-Outcome stage_outcome(const ModelSpec& spec, const Shape& extents, const std::string& stage, const Context& context) {
+Outcome stage_outcome(const ModelSpec& spec, const Shape& extents, const std::string& stage, const std::string& tpu, const Context& context) {
   nlohmann::ordered_json json = {{"stage", stage}};
   std::string text;
   if (stage == "config" && !context.config.empty()) {
     json["keys"] = to_json(context.config);
     text = with_flags(to_text(context.config)) + "\n";
   }
-  text += run_explain(spec, extents, stage);
+  text += run_explain(spec, extents, stage, tpu);
   json["text"] = text;
   return {.json = json, .text = text, .next = next_words(context.words, {.name = {"verify"}, .options = {"--stage"}})};
 }
@@ -43,8 +49,8 @@ RunCommand add(CLI::App& app) {
   auto o = std::make_shared<Options>();
   add_model_options(app, o->model, false);
   add_plan_options(app, o->plan, o->model);
-  CLI::Option* stage = app.add_option("--stage", o->stage, "config (also what becomes of each key of --config), graph, grad, program, memory or passes (what the cut costs on a TPU v3, pass by pass)")->capture_default_str();
-  CLI::Option* size = app.add_option("--size", o->size, "Spatial size, D x H x W (or H x W); with --sample the sample's own, unless given")->capture_default_str();
+  CLI::Option* stage = app.add_option("--stage", o->stage, "config (also what becomes of each key of --config), graph, grad, program, memory or passes (what the cut costs on the TPU of --device, else a v3, pass by pass)")->capture_default_str();
+  CLI::Option* size = app.add_option("--size", o->size, "Spatial size, D x H x W (or H x W, and then 128x128 unless given); with --sample the sample's own, unless given")->capture_default_str();
   app.add_option(kBatchNames, o->batch, "Samples")->capture_default_str();
   const std::string drawing = "Drawing";
   CLI::Option* draw = app.add_option("--draw", o->draw, "Draw the sample cut into its tiles, with halos, to this PNG instead; of a volume three planes")
@@ -58,11 +64,12 @@ RunCommand add(CLI::App& app) {
     std::optional<DrawnSample> sample;
     if (!o->sample.empty()) sample = read_drawn_sample(o->sample, spec.spatial_axes());
     const bool own_size = sample && size->count() == 0;
+    if (size->count() == 0 && spec.spatial_axes() == 2) o->size = "128x128";  // the least that a pyramid takes
     const Shape extents = own_size ? extents_of(*sample, spec, o->batch) : extents_from_text(o->size, spec.spatial_axes(), o->batch);
     spec = planned_spec(o->plan, o->model, spec, extents, {}, context);
     if (!o->draw.empty())
       return drawn({.spec = spec, .extents = extents, .file = o->draw, .source = o->sample, .sample = std::move(sample), .scaled = !own_size, .level = o->level});
-    return stage_outcome(spec, extents, o->stage, context);
+    return stage_outcome(spec, extents, o->stage, tpu_name(o->plan), context);
   };
 }
 

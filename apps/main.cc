@@ -120,6 +120,12 @@ void require_train_takes(const nlohmann::json& values, const std::vector<KeyUse>
   throw Error(ErrorKind::kConfig, "[config] train does not take it: " + *refusal);
 }
 
+bool asks_for_stage_config(const std::vector<std::string>& words) {
+  for (std::size_t i = 0; i < words.size(); ++i)
+    if (words[i] == "--stage=config" || (words[i] == "config" && i > 0 && words[i - 1] == "--stage")) return true;
+  return false;
+}
+
 /// The command line with the words of --config behind the subcommand's name.
 std::vector<std::string> with_config(const std::vector<std::string>& words, const CLI::App& root,
                                      const std::vector<Command>& table, ConfigWords& said) {
@@ -140,8 +146,7 @@ std::vector<std::string> with_config(const std::vector<std::string>& words, cons
         if (config.of_reference && !config.values.contains("preset")) config.values["preset"] = "reference";  // published settings
         for (auto& word : config_words(config.values, root, command.name, words)) all.push_back(std::move(word));
         all.insert(all.end(), words.begin() + static_cast<std::ptrdiff_t>(i) + 1, words.end());
-        const auto asks = [](const std::string& word) { return word == "config" || word == "--stage=config"; };
-        if (std::string_view(command.name) == "explain" && std::any_of(words.begin(), words.end(), asks)) {
+        if (std::string_view(command.name) == "explain" && asks_for_stage_config(words)) {
           said.uses = key_uses(document);
           require_train_takes(config.values, said.uses, table);
         }

@@ -55,6 +55,36 @@ void in_entry(const std::string& entry, std::vector<EntryNote>& notes, Body body
   }
 }
 
+/// Notes on entries of what may be something else altogether: the first thousand, and one that counts the others.
+///
+///   BoundedNotes notes("lines");
+///   notes.in("line 17", [&] { rows.push_back(parse_line(line)); });
+///   file.notes = notes.all();                                       // the last may be "500 more lines"
+class BoundedNotes {
+ public:
+  static constexpr std::size_t kMost = 1000;
+
+  explicit BoundedNotes(std::string things = "entries") : things_(std::move(things)) {}
+
+  /// As in_entry; may be called within `body`.
+  template <class Body>
+  void in(const std::string& entry, Body body) {
+    std::vector<EntryNote> one;
+    in_entry(entry, one, body);
+    for (EntryNote& note : one) add(std::move(note));
+  }
+  void add(EntryNote note);
+  /// Those of a part, which `prefix` names ("record 3 ").
+  void add(const BoundedNotes& part, const std::string& prefix);
+  bool empty() const { return first_.empty(); }
+  std::vector<EntryNote> all() const;
+
+ private:
+  std::string things_;
+  std::vector<EntryNote> first_;
+  std::int64_t more_ = 0;
+};
+
 struct DetectionDataset {
   std::filesystem::path source;         // the file or folder
   std::vector<DetectionClass> classes;  // ascending ids (COCO), by name (VOC)

@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr TextLimits kLimits{.bytes = 1 << 20};  // the real ones have some hundred bytes
-constexpr std::size_t kMostRows = 1000, kMostNotes = 1000, kMostClasses = 100;
+constexpr std::size_t kMostRows = 1000, kMostClasses = 100;
 constexpr std::size_t kLongestLine = 1024, kFields = 15;
 constexpr const char* kLabels = "label_2";
 constexpr const char* kPictures = "image_2";
@@ -35,18 +35,6 @@ std::vector<std::string_view> fields_of(std::string_view line) {
   }
   return fields;
 }
-
-/// What is wrong, as long as there is room for it.
-struct Notes {
-  std::vector<EntryNote> list;
-  std::size_t more = 0;
-
-  template <class Body>
-  void in(const std::string& entry, Body body) {
-    in_entry(entry, list, body);
-    if (list.size() > kMostNotes) list.pop_back(), ++more;
-  }
-};
 
 struct Page {
   DetectionImage image;
@@ -70,7 +58,7 @@ fs::path picture_of(const fs::path& pictures, const std::string& name) {
 }
 
 /// Errors: EntryProblem.
-Page read_page(const fs::path& file, const fs::path& pictures, Notes& notes) {
+Page read_page(const fs::path& file, const fs::path& pictures, BoundedNotes& notes) {
   const std::string name = file.stem().string();
   if (const std::string problem = name_problem(name); !problem.empty())
     throw EntryProblem("has a name that " + problem, "E_NAME");
@@ -85,7 +73,7 @@ Page read_page(const fs::path& file, const fs::path& pictures, Notes& notes) {
     if (page.rows.size() == kMostRows)
       throw EntryProblem("has more than " + std::to_string(kMostRows) +
                          " objects; expected KITTI labels of one picture");
-    notes.in(file.filename().string() + " line " + std::to_string(number),
+    notes.in(shown_name(file.filename().string()) + " line " + std::to_string(number),
              [&] { page.rows.push_back(parse_kitti_line(line)); });
   }
   return page;
@@ -155,12 +143,10 @@ bool is_kitti_folder(const fs::path& folder) {
 DetectionDataset read_kitti(const fs::path& folder) {
   DetectionDataset set{.source = folder, .classes = {}, .images = {}, .notes = {}};
   std::vector<Page> pages;
-  Notes notes;
+  BoundedNotes notes;
   for (const fs::path& file : label_files(folder))
-    notes.in(file.filename().string(), [&] { pages.push_back(read_page(file, folder / kPictures, notes)); });
-  set.notes = std::move(notes.list);
-  if (notes.more > 0)
-    set.notes.push_back({std::to_string(notes.more) + " more entries", "E_ENTRY", "are wrong too and left out"});
+    notes.in(shown_name(file.filename().string()), [&] { pages.push_back(read_page(file, folder / kPictures, notes)); });
+  set.notes = notes.all();
   const auto classes = classes_of(pages, folder);
   for (const auto& [name, index] : classes)
     set.classes.push_back({.name = name, .id = static_cast<std::int64_t>(index) + 1});

@@ -19,7 +19,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uintmax_t kMostBytes = std::uintmax_t{256} << 20;  // about four million boxes
-constexpr std::size_t kMostNotes = 1000;                          // of a file that is something else
 constexpr std::size_t kLongestLine = 1024;
 constexpr std::size_t kFewestFields = 6, kResultFields = 10;
 
@@ -79,14 +78,15 @@ MotFile read_mot(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
   if (!in) throw input_error(path, "cannot be opened", "check its permissions");
   MotFile file;
+  BoundedNotes notes("lines");
   std::set<std::pair<std::int64_t, std::int64_t>> seen;  // frame, track
-  std::int64_t number = 0, unnoted = 0;
+  std::int64_t number = 0;
   for (std::string line; std::getline(in, line);) {
     ++number;
     if (number == 1 && line.starts_with("\xEF\xBB\xBF")) line.erase(0, 3);
     if (line.ends_with('\r')) line.pop_back();
     if (is_blank(line)) continue;
-    in_entry("line " + std::to_string(number), file.notes, [&] {
+    notes.in("line " + std::to_string(number), [&] {
       MotRow row = parse_mot_line(line);
       row.line = number;
       if (row.track >= 0 && !seen.insert({row.frame, row.track}).second)
@@ -95,10 +95,8 @@ MotFile read_mot(const fs::path& path) {
             "E_DUPLICATE");
       file.rows.push_back(row);
     });
-    if (file.notes.size() > kMostNotes) file.notes.pop_back(), ++unnoted;
   }
-  if (unnoted > 0)
-    file.notes.push_back({std::to_string(unnoted) + " more lines", "E_ENTRY", "are wrong too and left out"});
+  file.notes = notes.all();
   if (file.rows.empty() && !file.notes.empty())
     throw input_error(path, "holds no box: " + file.notes[0].entry + " " + file.notes[0].message,
                       "expected MOT text, one box per line");

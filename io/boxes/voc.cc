@@ -38,7 +38,8 @@ double number(const pugi::xml_node& node, const char* field) {
   constexpr double kMostSize = 1e9;
   while (std::isspace(static_cast<unsigned char>(*end))) ++end;
   if (text.empty() || *end != '\0' || !(std::abs(value) <= kMostSize))
-    throw EntryProblem(std::string("has <") + field + "> \"" + shown_name(text.substr(0, 40)) + "\"; expected a number");
+    throw EntryProblem(std::string("has <") + field + "> \"" + shown_name(text.substr(0, 40)) +
+                       "\"; expected a number");
   return value;
 }
 
@@ -76,7 +77,7 @@ void parse_page(pugi::xml_document& xml, const fs::path& file) {
   }
 }
 
-Page read_page(const fs::path& file, const fs::path& pictures, std::vector<EntryNote>& notes) {
+Page read_page(const fs::path& file, const fs::path& pictures, BoundedNotes& notes) {
   pugi::xml_document xml;
   parse_page(xml, file);
   const pugi::xml_node root = xml.child("annotation");
@@ -91,7 +92,7 @@ Page read_page(const fs::path& file, const fs::path& pictures, std::vector<Entry
   page.image.height = side(root.child("size"), "height");
   int count = 0;
   for (const auto& node : root.children("object"))
-    in_entry(file.filename().string() + " object " + std::to_string(++count), notes,
+    notes.in(shown_name(file.filename().string()) + " object " + std::to_string(++count),
              [&] { page.objects.push_back(object_of(node)); });
   return page;
 }
@@ -115,9 +116,11 @@ DetectionDataset read_voc(const fs::path& folder) {
   std::sort(files.begin(), files.end());
   DetectionDataset set{.source = folder, .classes = {}, .images = {}, .notes = {}};
   std::vector<Page> pages;
+  BoundedNotes notes;
   for (const auto& file : files)
-    in_entry(file.filename().string(), set.notes,
-             [&] { pages.push_back(read_page(file, folder / "JPEGImages", set.notes)); });
+    notes.in(shown_name(file.filename().string()),
+             [&] { pages.push_back(read_page(file, folder / "JPEGImages", notes)); });
+  set.notes = notes.all();
   std::map<std::string, std::size_t> class_of;
   for (const auto& page : pages)
     for (const auto& object : page.objects) class_of[object.name] = 0;

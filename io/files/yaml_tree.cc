@@ -91,10 +91,13 @@ void YamlTree::count(const YAML::Mark& mark, std::int64_t values, std::int64_t b
   values_ += values, bytes_ += bytes;
   if (values_ > limits_.values)
     refuse(mark,
-           "makes more than " + std::to_string(limits_.values) + " values, aliases counted as what they stand for",
+           "makes more than " + std::to_string(limits_.values) +
+               " values, anchors and aliases counted as what they stand for",
            "E_LIMIT");
   if (bytes_ > limits_.bytes)
-    refuse(mark, "makes more than " + std::to_string(limits_.bytes) + " bytes, aliases counted as what they stand for",
+    refuse(mark,
+           "makes more than " + std::to_string(limits_.bytes) +
+               " bytes, anchors and aliases counted as what they stand for",
            "E_LIMIT");
 }
 
@@ -108,10 +111,12 @@ void YamlTree::OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::an
                         const std::string& value) {
   const auto bytes = static_cast<std::int64_t>(value.size());
   count(mark, 1, bytes);
-  if (!text_problem(value).empty() && value.find_first_of("\n\t") == std::string::npos)
-    refuse(mark, "has a text that " + text_problem(value));
+  std::string without_breaks = value;
+  std::erase_if(without_breaks, [](char c) { return c == '\n' || c == '\t'; });
+  if (const std::string problem = text_problem(without_breaks); !problem.empty())
+    refuse(mark, "has a text that " + problem);
   if (wants_key()) {
-    if (anchor != 0) anchors_[anchor] = {.value = value, .bytes = bytes};
+    if (anchor != 0) keep(mark, {.value = value, .bytes = bytes}, anchor);
     return take_key(mark, value, tag != "!");
   }
   add(mark, {.value = scalar(mark, tag, value), .bytes = bytes}, anchor);
@@ -171,8 +176,13 @@ void YamlTree::take_key(const YAML::Mark& mark, const std::string& key, bool pla
   map.key = key;
 }
 
+void YamlTree::keep(const YAML::Mark& mark, const Counted& counted, YAML::anchor_t anchor) {
+  count(mark, counted.values, counted.bytes);
+  anchors_[anchor] = counted;
+}
+
 void YamlTree::add(const YAML::Mark& mark, Counted counted, YAML::anchor_t anchor) {
-  if (anchor != 0) anchors_[anchor] = counted;
+  if (anchor != 0) keep(mark, counted, anchor);
   if (open_.empty()) {
     root_ = counted.value.is_null() ? Json::object() : std::move(counted.value);
     return;

@@ -1,6 +1,6 @@
 // YAML as one JSON value, from the parser's events, so that depth and number of values are counted before anything is
-// made of them: an alias counts as all that it stands for ("billion laughs"). Plain words mean what PyYAML takes them
-// for (yes, on and True are true), except that 1e-4 is a number.
+// made of them: an anchor and an alias count as all that they stand for ("billion laughs"). Plain words mean what
+// PyYAML takes them for (yes, on and True are true), except that 1e-4 is a number.
 //
 //   YamlTree tree({.depth = 64, ...});
 //   parser.HandleNextDocument(tree);       // by io/files/structured_text.cc only
@@ -67,6 +67,8 @@ class YamlTree : public YAML::EventHandler {
 
   void open(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, Json empty);
   void close();
+  /// For the aliases of an anchor: a copy, which counts as one.
+  void keep(const YAML::Mark& mark, const Counted& counted, YAML::anchor_t anchor);
   void add(const YAML::Mark& mark, Counted counted, YAML::anchor_t anchor);
   void take_key(const YAML::Mark& mark, const std::string& key, bool plain);
   bool wants_key() const;

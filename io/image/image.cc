@@ -65,16 +65,20 @@ Tensor read_rgb(const fs::path& path, const ImageReadOptions& options) {
   return rgb;
 }
 
-void write_rgb(const fs::path& path, const Tensor& rgb) {
+std::string encoded_rgb(const Tensor& rgb, const std::string& ending) {
   ensure(rgb.dtype() == DType::kU8 && rgb.shape().rank() == 3 && rgb.shape()[2] == 3, "a picture is (H, W, 3) u8");
-  if (!is_image_name(path))
-    throw Error(ErrorKind::kOutput, "[output] " + path.string() + ": expected a name that ends in .png, .jpg or .tif");
   opencv_on_this_thread();
   cv::Mat bgr;
   cv::cvtColor(shared_view(rgb), bgr, cv::COLOR_RGB2BGR);
   std::vector<unsigned char> bytes;
-  cv::imencode(path.extension().string(), bgr, bytes, {cv::IMWRITE_PNG_COMPRESSION, 6, cv::IMWRITE_JPEG_QUALITY, 95});
-  write_text_atomically(path, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  cv::imencode(ending, bgr, bytes, {cv::IMWRITE_PNG_COMPRESSION, 6, cv::IMWRITE_JPEG_QUALITY, 95});
+  return {bytes.begin(), bytes.end()};
+}
+
+void write_rgb(const fs::path& path, const Tensor& rgb) {
+  if (!is_image_name(path))
+    throw Error(ErrorKind::kOutput, "[output] " + path.string() + ": expected a name that ends in .png, .jpg or .tif");
+  write_text_atomically(path, encoded_rgb(rgb, path.extension().string()));
 }
 
 }  // namespace voxshard

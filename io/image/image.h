@@ -7,6 +7,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 
 #include "io/image/image_header.h"
 #include "libcore/tensor/tensor.h"
@@ -29,6 +30,9 @@ Tensor read_rgb(const std::filesystem::path& path, const ImageReadOptions& optio
 /// Errors: kInput E_SIZE naming the picture, when it has more pixels than are read.
 void require_pixels_within(std::int64_t most_pixels, std::int64_t width, std::int64_t height,
                            const std::filesystem::path& picture);
+
+/// The bytes of a file with this ending (".png", ".jpg", ".tif"): (H, W, 3) u8, red first; JPEG of quality 95.
+std::string encoded_rgb(const Tensor& rgb, const std::string& ending);
 
 /// Writes (H, W, 3) u8, red first, atomically: PNG, JPEG (quality 95) or TIFF by the name's ending.
 /// Errors: kOutput, also for another ending.

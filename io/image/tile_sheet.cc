@@ -23,9 +23,13 @@ cv::Scalar scalar_of(int colour) {
   return {static_cast<double>(c[0]), static_cast<double>(c[1]), static_cast<double>(c[2])};
 }
 
+/// Longer texts would make the sheet wider than a picture can be looked at.
+constexpr std::size_t kMostLetters = 200;
+
 std::string printable(std::string text) {
   for (char& c : text)
     if (c < ' ' || c > '~') c = '?';
+  if (text.size() > kMostLetters) text = text.substr(0, kMostLetters - 3) + "...";
   return text;
 }
 

@@ -64,6 +64,7 @@ struct RecordReader::Source {
   std::ifstream plain;
   gzFile gzip = nullptr;
   std::int64_t plain_bytes = -1;  // of a plain file
+  std::int64_t file_bytes = 0;    // on the disk
 
   ~Source() {
     if (gzip != nullptr) gzclose_r(gzip);
@@ -87,21 +88,23 @@ struct RecordReader::Source {
   }
 };
 
-RecordReader::RecordReader(const fs::path& path, std::int64_t most_record_bytes)
-    : path_(path), most_bytes_(std::min(most_record_bytes, kMostRecordBytes)), source_(std::make_unique<Source>()) {
+RecordReader::RecordReader(const fs::path& path, const RecordLimits& limits)
+    : path_(path), limits_(limits), source_(std::make_unique<Source>()) {
+  limits_.most_bytes = std::min(limits.most_bytes, kMostRecordBytes);
   const std::string head = beginning_of(path);
   if (head.empty()) throw input_error(path, "is empty (0 bytes)", "copy it again");
   const bool gzip = !is_head(head) && head.starts_with("\x1f\x8b");
   if (!gzip && !is_head(head) && head.starts_with('\x78') && head.size() > 1 &&
       (0x7800 + static_cast<unsigned char>(head[1])) % 31 == 0)
     throw input_error(path, "is compressed with ZLIB", "write it again with GZIP or without compression", "E_FORMAT");
+  source_->file_bytes = static_cast<std::int64_t>(fs::file_size(path));
   if (gzip) {
     source_->gzip = gzopen(path.c_str(), "rb");
     if (source_->gzip == nullptr) throw input_error(path, "cannot be opened", "check its permissions");
     gzbuffer(source_->gzip, 1U << 18);
   } else {
     source_->plain.open(path, std::ios::binary);
-    source_->plain_bytes = static_cast<std::int64_t>(fs::file_size(path));
+    source_->plain_bytes = source_->file_bytes;
   }
 }
 
@@ -110,6 +113,22 @@ RecordReader::~RecordReader() = default;
 void RecordReader::refuse(const char* code, const std::string& what, const std::string& action) {
   throw input_error(path_, "record " + std::to_string(number_) + " (at byte " + std::to_string(begin_) + ") " + what,
                     action, code);
+}
+
+void RecordReader::require_within_limits(std::uint64_t length) {
+  const std::string has = "has " + std::to_string(length) + " bytes, more than ";
+  if (length > static_cast<std::uint64_t>(limits_.most_bytes))
+    refuse("E_SIZE", has + std::to_string(limits_.most_bytes) + " that are read here", "write smaller samples");
+  const std::int64_t unpacked = at_ + static_cast<std::int64_t>(kHead + length);
+  if (source_->gzip != nullptr && limits_.most_inflation > 0 && unpacked > limits_.free_inflation_bytes &&
+      static_cast<double>(unpacked) > limits_.most_inflation * static_cast<double>(source_->file_bytes))
+    refuse("E_SIZE",
+           "ends at byte " + std::to_string(unpacked) + " of what the file unpacks to, more than " +
+               fixed_text(limits_.most_inflation, 0) + " times its " + std::to_string(source_->file_bytes) + " bytes",
+           "is it what it should be? Then write it without compression");
+  if (limits_.memory_bytes > 0 && length > static_cast<std::uint64_t>(limits_.memory_bytes))
+    refuse("E_BUDGET", has + std::to_string(limits_.memory_bytes) + " for which there is memory",
+           "use fewer threads, or write smaller samples");
 }
 
 std::optional<std::string> RecordReader::next() {
@@ -130,10 +149,7 @@ std::optional<std::string> RecordReader::next() {
                         : "has a length with a wrong checksum; what follows it in the file cannot be found",
            kAgain);
   const auto length = number_at<std::uint64_t>(seen, 0);
-  if (length > static_cast<std::uint64_t>(most_bytes_))
-    refuse("E_SIZE",
-           "has " + std::to_string(length) + " bytes, more than " + std::to_string(most_bytes_) + " that are read here",
-           "write smaller samples");
+  require_within_limits(length);
   const auto bytes = static_cast<std::int64_t>(length);
   at_ += static_cast<std::int64_t>(kHead);
   if (source_->plain_bytes >= 0 && bytes + 4 > source_->plain_bytes - at_) refuse("E_READ", "is cut off", kAgain);

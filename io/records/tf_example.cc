@@ -22,7 +22,7 @@ struct Counts {
 };
 
 /// Walks a message whose length is known; `level`: 0 Example, 1 Features, 2 an entry, 3 Feature, 4 one of the lists.
-/// False: malformed.
+/// Ends early once there are too many. False: malformed, or ended early within.
 bool count(CodedInputStream& in, int level, int list, Counts& counts) {
   while (const std::uint32_t tag = in.ReadTag()) {
     const std::uint32_t field = tag >> 3, type = tag & 7;
@@ -62,8 +62,7 @@ bool count(CodedInputStream& in, int level, int list, Counts& counts) {
 void bound(std::string_view record) {
   CodedInputStream in(reinterpret_cast<const std::uint8_t*>(record.data()), static_cast<int>(record.size()));
   Counts counts;
-  if (!count(in, 0, 0, counts))
-    throw example_error("E_EXAMPLE", "is no tf.Example; check that it is the file that was meant");
+  const bool whole = count(in, 0, 0, counts);
   const auto refuse = [](std::int64_t most, const std::string& what) {
     throw example_error(
         "E_SIZE", "has more than " + std::to_string(most) + " " + what + "; check that it is the file that was meant");
@@ -71,6 +70,7 @@ void bound(std::string_view record) {
   if (counts.features > kMostFeatures) refuse(kMostFeatures, "features");
   if (counts.strings > kMostStrings) refuse(kMostStrings, "byte strings");
   if (counts.numbers > kMostWholeNumbers) refuse(kMostWholeNumbers, "whole numbers");
+  if (!whole) throw example_error("E_EXAMPLE", "is no tf.Example; check that it is the file that was meant");
 }
 
 TfFeature taken(wire::Feature& feature) {

@@ -1,4 +1,3 @@
-#include "libcore/graph/made_again.h"
 #include "libcore/graph/recompute.h"
 
 #include <algorithm>
@@ -152,7 +151,12 @@ Graph with_recomputation(const Graph& graph, const OpTable& ops, Recompute recom
 Graph with_made_again(const Graph& graph, const std::vector<bool>& again) {
   if (graph.backward_root == kNoValue) return graph;
   const Flags backward = backward_nodes(graph);
-  return Rewrite(graph, backward, again).run();
+  Flags forward_readers(at(graph.size()), false), masked(at(graph.size()), false);
+  for (ValueId id = 0; id < graph.size(); ++id)
+    if (!backward[at(id)])
+      for (ValueId input : graph.node(id).inputs) forward_readers[at(input)] = true;
+  for (ValueId id = 0; id < graph.size(); ++id) masked[at(id)] = again[at(id)] && !backward[at(id)] && forward_readers[at(id)];
+  return Rewrite(graph, backward, masked).run();
 }
 
 }  // namespace voxshard

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <string_view>
+#include <vector>
 
 #include "libcore/graph/op_def.h"
 
@@ -29,6 +30,12 @@ inline constexpr Recompute kRecomputeChoices[] = {Recompute::kNone, Recompute::k
 const char* recompute_name(Recompute recompute);
 /// Errors: kConfig lists the names.
 Recompute recompute_from_name(std::string_view name);
+
+/// `graph` whose backward pass makes the marked results of the forward pass again, right before it reads them: what a device
+/// makes again inside the operations that read it. `again` has one entry per value; sums over the sample and what has effects
+/// must not be marked. Marks on the backward pass and on what only it reads change nothing: the value itself would be left
+/// behind unread. A graph without a backward pass comes back.
+Graph with_made_again(const Graph& graph, const std::vector<bool>& again);
 
 /// The same results under the same names; values have other ids. A graph without a backward pass comes back as it is.
 Graph with_recomputation(const Graph& graph, const OpTable& ops, Recompute recompute);

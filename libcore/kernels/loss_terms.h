@@ -22,6 +22,9 @@ struct LossTerms {
   double d_cross_entropy = 0;
 };
 
+/// How many sums a group has (loss.h).
+constexpr std::int64_t sums_per_group(std::int64_t classes) { return 3 * classes + 2; }
+
 /// The sums of one group (loss.h).
 struct GroupSums {
   std::span<const double> inter, prob, truth;  // per class: I, P, Y

@@ -2,7 +2,7 @@
 //
 //   segmentation_sums {logits, labels} loss -> (G, 3C + 2)     segmentation_loss {sums, logits, labels} dtype -> (1)
 //   segmentation_grad {logits, labels, sums, d_loss} dtype -> d_logits (in `dtype`, the type that the backward pass multiplies in)
-#include "libcore/kernels/loss.h"
+#include "libcore/kernels/loss_terms.h"
 
 #include <cmath>
 
@@ -35,7 +35,7 @@ const SegmentationAttrs& checked(const Attributes& given, const TensorType& logi
 
 TensorType infer_sums(const Attributes& attrs, std::span<const TensorType> in) {
   require(in.size() == 2, "expected logits and labels");
-  return {DType::kF64, {checked(attrs, in[0], in[1]).groups, 3 * in[0].shape.back() + 2}};
+  return {DType::kF64, {checked(attrs, in[0], in[1]).groups, sums_per_group(in[0].shape.back())}};
 }
 
 TensorType infer_loss(const Attributes& attrs, std::span<const TensorType> in) {
@@ -78,7 +78,7 @@ TensorType labels_like(Shape logits) {
   logits[logits.rank() - 1] = 1;
   return {DType::kI32, logits};
 }
-TensorType sums_of_classes(std::int64_t classes) { return {DType::kF64, {1, 3 * classes + 2}}; }
+TensorType sums_of_classes(std::int64_t classes) { return {DType::kF64, {1, sums_per_group(classes)}}; }
 
 OpUse sums_sample(DType stored, const Shape& x) { return {SegmentationAttrs{}, {{stored, x}, labels_like(x)}}; }
 OpUse loss_sample(DType, const Shape& x) {

@@ -7,10 +7,19 @@
 #include "libcore/ops/op_table.h"
 #include "libcore/partition/text.h"
 #include "pipelines/commands/explain_passes.h"
+#include "pipelines/commands/tpu_fit.h"
 #include "pipelines/profile/device_files.h"
 
 namespace voxshard {
 namespace {
+
+/// Whether the model's loss takes each sample by itself, whatever its scope.
+bool loss_sees_each_sample(const Graph& graph) {
+  return std::ranges::any_of(graph.nodes(), [](const Node& node) {
+    const auto* attrs = std::get_if<SegmentationAttrs>(&node.attrs);
+    return attrs != nullptr && is_per_sample(attrs->loss);
+  });
+}
 
 /// "norms: sums over 16 cores and 4 of 32 samples": the first of these ops in the graph; empty where there is none.
 std::string sums_text(const Graph& graph, const char* what, const std::vector<std::string>& ops, const Mesh& mesh) {
@@ -34,26 +43,32 @@ std::string config_text(const ModelSpec& spec, const Shape& extents) {
   nlohmann::ordered_json json = to_json(spec);
   for (const ConfigField& row : spec.model->fields)  // also what checkpoints leave out
     std::visit([&](const auto& value) { json[row.name] = value; }, row.get(spec.config));
-  json["loss_scope"] = spec.loss_over_replica ? "replica" : "all";
+  const Graph graph = build_graph(spec, extents, Phase::kTrain, spec.precision);
+  json["loss_scope"] = loss_sees_each_sample(graph) ? "each sample" : spec.loss_over_replica ? "replica" : "all";
   std::string text;
   for (const auto& [name, value] : json.items()) text += name + " = " + value.dump() + "\n";
-  const Graph graph = build_graph(spec, extents, Phase::kTrain, spec.precision);
   return text + "batch = " + std::to_string(extents[0]) + "\n" + sums_text(graph, "norms", {"moment_sums"}, spec.cut.mesh) +
          sums_text(graph, "loss", {"segmentation_sums", "detection_sums"}, spec.cut.mesh);
 }
 
+std::string passes_of(const ModelSpec& spec, const Shape& extents, const std::string& name) {
+  const auto device = name == "host" ? nullptr : device_from_name(name).device;
+  if (device == nullptr || device->tpu() == nullptr)
+    throw Error(ErrorKind::kConfig, "[explain] the passes of a cut are those of a TPU; \"" + name +
+                                        "\" is none: name one with {device}, like tpu-v3, or leave it out");
+  const Graph graph = build_graph(spec, extents, Phase::kTrain, spec.precision);
+  const Lowered lowered = lower_for_tpu(graph, spec.cut, OptimizerKind::kAdam, *device->tpu()).lowered;
+  return passes_text(lowered.program, device->price(lowered.program, op_table(), {}), device->name());
+}
+
 }  // namespace
 
-std::string run_explain(const ModelSpec& spec, const Shape& extents, const std::string& stage) {
+std::string run_explain(const ModelSpec& spec, const Shape& extents, const std::string& stage, const std::string& device) {
   if (stage == "config") return config_text(spec, extents);
   if (stage == "graph") return to_text(build_graph(spec, extents, Phase::kPredict, spec.precision));
+  if (stage == "passes") return passes_of(spec, extents, device);
   Graph step = step_graph(build_graph(spec, extents, Phase::kTrain, spec.precision), op_table(), spec.cut.recompute);
   if (stage == "grad") return to_text(step);
-  if (stage == "passes") {
-    const Lowered lowered = lower_to_memory(std::move(step), op_table(), spec.cut, {.tiled = true});
-    const auto device = device_from_name("tpu-v3").device;
-    return passes_text(lowered.program, device->price(lowered.program, op_table(), {}), device->name());
-  }
   Lowered lowered = lower_to_memory(std::move(step), op_table(), spec.cut, {});
   if (stage == "program") return to_text(lowered.program);
   if (stage == "memory") {

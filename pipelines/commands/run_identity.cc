@@ -43,6 +43,9 @@ bool is_of_data(const std::string& field) {
   return field == "cases" || field == "boxes" || field == "classes" || field == "channels";
 }
 
+/// In `training` of runs by adam; runs of before it was written lack it.
+constexpr const char* kEpsilonAt = "adam_epsilon";
+
 std::string short_text(const nlohmann::json& value) {
   constexpr std::size_t kMost = 60;
   if (value.is_null()) return "not set";
@@ -83,9 +86,14 @@ Json training_json(const TrainOptions& o, const TrainingTask& task) {
                {"clip_norm", o.optimizer.clip_norm},
                {"schedule", schedule_text(o.optimizer)},
                {"warmup_steps", o.optimizer.warmup_steps}};
+  if (o.optimizer.kind == OptimizerKind::kAdam && o.optimizer.epsilon_at == AdamEpsilon::kHat) json[kEpsilonAt] = "hat";
   if (o.optimizer.warmup_rate > 0) json["warmup_rate"] = o.optimizer.warmup_rate;
   json.update(task.sampling());
   return json;
+}
+
+AdamEpsilon epsilon_of(const nlohmann::json& training) {
+  return training.is_object() && training.contains(kEpsilonAt) ? AdamEpsilon::kHat : AdamEpsilon::kCorrected;
 }
 
 Json machine_json() {

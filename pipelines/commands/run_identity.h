@@ -16,6 +16,10 @@ namespace voxshard {
 /// What decides the trajectory; a resumed run must agree on all of it but the steps, which may grow.
 nlohmann::ordered_json training_json(const TrainOptions& options, const TrainingTask& task);
 
+/// Where adam's epsilon stands in a run with this `training`; where it does not say, it is of before there was a
+/// choice.
+AdamEpsilon epsilon_of(const nlohmann::json& training);
+
 /// Processor, instruction set, version of this program and of the libraries that numbers and files go through.
 nlohmann::ordered_json machine_json();
 /// A line for each thing that is another now; one that says so when `theirs` is null.

@@ -72,17 +72,55 @@ EmulatedStep emulate(const PlannedStep& step, const TpuSpec& device, const std::
   return e;
 }
 
-TpuWays ways(const std::string& model, ModelSpec spec, const Shape& extents, const std::vector<Dims>& partitions, const Device& device) {
-  TpuWays result{.model = model, .extents = to_string(extents)};
+TpuWays ways(const PublishedStep& of, const Shape& extents, const std::vector<Dims>& partitions, const TpuSpec& device) {
+  TpuWays result{.model = of.spec.model_name(), .extents = to_string(extents)};
+  Cut cut = of.spec.cut;
   for (const Dims& partition : partitions) {
-    spec.cut.mesh = {1, partition};
+    cut.mesh = {1, partition};
+    ModelSpec spec = of.spec;
+    spec.cut = cut;
     const Graph graph = build_graph(spec, extents, Phase::kTrain, spec.precision);
-    const Lowered lowered = lower_to_memory(step_graph(graph, op_table(), Recompute::kNone), op_table(), spec.cut, {.tiled = true});
-    StepPrice price = device.price(lowered.program, op_table(), {});
+    const Lowered lowered = lower_for_tpu(graph, cut, of.optimizer, device).lowered;
+    StepPrice price = TpuDevice(device).price(lowered.program, op_table(), {});
     const double one = result.rows.empty() ? price.device_s : result.rows.front().price.device_s;
-    const double efficiency = one / price.device_s / static_cast<double>(spec.cut.mesh.cores());
-    result.rows.push_back({partition, std::move(price), efficiency});
+    const double efficiency = one / price.device_s / static_cast<double>(cut.mesh.cores());
+    const std::int64_t core_bytes = lowered.bytes.widest_core();
+    result.rows.push_back({partition, std::move(price), efficiency, core_bytes, core_bytes <= device.usable_bytes()});
   }
+  return result;
+}
+
+TpuAssumption assume(const std::string& what, const TpuSpec& device, bool other_programs, const std::vector<PlannedStep>& as_is) {
+  std::vector<PlannedStep> planned;
+  if (other_programs)
+    for (const PublishedStep& row : published_steps()) planned.push_back(plan_step(row, device));
+  const std::vector<PlannedStep>& steps = other_programs ? planned : as_is;
+  const TpuSpec fitted = refit_all(device, steps);
+  TpuAssumption result{.what = what};
+  for (const PlannedStep& step : steps) {
+    result.residuals.push_back(price_of(step, device).step_s / step.published_seconds - 1);
+    result.refitted_residuals.push_back(price_of(step, fitted).step_s / step.published_seconds - 1);
+    result.fits = result.fits && step.recompute == Recompute::kNone && step.core_bytes <= device.usable_bytes();
+  }
+  for (const Figure& figure : device.figures)
+    if (figure.kind == "fitted")
+      result.refitted += (result.refitted.empty() ? "" : ", ") + figure.key + text(" %.0f ", value_of(fitted, figure)) + figure.unit;
+  return result;
+}
+
+/// What is assumed about the compiler and could be otherwise.
+std::vector<TpuAssumption> assumptions(const TpuSpec& device, const std::vector<PlannedStep>& steps) {
+  constexpr std::int64_t kAny = 1'000'000;
+  std::vector<TpuAssumption> result;
+  for (const std::int64_t tensors : {std::int64_t{1}, std::int64_t{3}, kAny}) {
+    TpuSpec other = device;
+    other.fused_tensors = tensors;
+    result.push_back(assume("fusions read " + (tensors == kAny ? "any number of" : "at most " + std::to_string(tensors)) + " tensors, not " +
+                                std::to_string(device.fused_tensors), other, true, steps));
+  }
+  TpuSpec unmasked = device;
+  unmasked.masks_padding = false;
+  result.push_back(assume("zero padding of even parts is not masked", unmasked, false, steps));
   return result;
 }
 
@@ -132,13 +170,15 @@ std::vector<std::string> unexplained(const TpuTables& tables) {
     lines.push_back(line);
   }
   for (std::size_t i = 1; i < tables.rows.size(); ++i) compare_rows(tables.rows[i - 1], tables.rows[i], lines);
-  lines.push_back(
-      "hosts: no row is bound by them; any rate of unpacking above 355 MB/s a host gives the same table, and no row tells the rate");
+  const bool waits = std::any_of(tables.rows.begin(), tables.rows.end(), [](const TpuTableRow& r) { return r.emulated.bound_by == "feed"; });
+  lines.push_back(std::string(waits ? "hosts: a row waits for them" : "hosts: no row waits for them") +
+                  text("; any rate of unpacking above %.0f MB/s a host gives the same table, and no row tells the rate", tables.least_unpack_bytes_s / 1e6));
   lines.push_back(
       "4 samples in 8 sublanes cost memory twice over, by the padding rule of convolutions; were the rows of products padded so too, "
       "the U-Net rows would be about 1.8 times what is published. The rule for memory is documented, that products are spared is assumed");
   lines.push_back(
-      "why a pass moves less than half of what the memory could is not derived, only that one rate serves both models; changes of "
+      "neither how many rows a tile serves nor why a pass moves less than half of what the memory could is derived from hardware, only that one "
+      "number of each serves both models; changes of "
       "layout between what is kept (smallest tiles) and what products read are not priced");
   lines.push_back(
       "the optimizer's update is no instruction of the program and is not priced (about a millisecond of memory "
@@ -192,8 +232,11 @@ TpuTables run_tpu_tables(Progress& progress) {
   }
   for (std::size_t i = 0; i < rows.size(); ++i) tables.rows.push_back({rows[i], emulate(steps[i], tpu_of(*device), steps)});
   note_fitted_constants(tables, tpu_of(*device), steps);
-  tables.ways = {ways("unet3d", rows[1].spec, {4, 256, 256, 256}, {{1, 1, 1, 1, 1}, {1, 2, 1, 1, 1}, {1, 4, 1, 1, 1}, {1, 8, 1, 1, 1}, {1, 16, 1, 1, 1}}, *device),
-                 ways("retinanet", rows[3].spec, {8, 2560, 2560}, {{1, 1, 1, 1}, {1, 2, 1, 1}, {1, 2, 2, 1}, {1, 4, 2, 1}, {1, 4, 4, 1}}, *device)};
+  const TpuSpec& tpu = tpu_of(*device);
+  tables.ways = {ways(rows[1], {4, 256, 256, 256}, {{1, 1, 1, 1, 1}, {1, 2, 1, 1, 1}, {1, 4, 1, 1, 1}, {1, 8, 1, 1, 1}, {1, 16, 1, 1, 1}}, tpu),
+                 ways(rows[3], {8, 2560, 2560}, {{1, 1, 1, 1}, {1, 2, 1, 1}, {1, 2, 2, 1}, {1, 4, 2, 1}, {1, 4, 4, 1}}, tpu)};
+  tables.assumptions = assumptions(tpu, steps);
+  for (const PlannedStep& step : steps) tables.least_unpack_bytes_s = std::max(tables.least_unpack_bytes_s, least_unpack_bytes_s(step, tpu));
   tables.unexplained = unexplained(tables);
   return tables;
 }
@@ -252,8 +295,13 @@ Json to_json(const TpuTables& tables) {
                       {"pass_seconds", row.price.busy.pass_s},
                       {"link_seconds", row.price.busy.link_s},
                       {"passes", passes_json(row.price)},
-                      {"efficiency", row.efficiency}});
-  return {{"rows", rows}, {"ways", ways}, {"fitted_constants", constants}, {"unexplained", tables.unexplained}};
+                      {"efficiency", row.efficiency},
+                      {"core_bytes", row.core_bytes},
+                      {"fits", row.fits}});
+  Json assumptions = Json::array();
+  for (const TpuAssumption& a : tables.assumptions)
+    assumptions.push_back({{"what", a.what}, {"residuals", a.residuals}, {"refitted_residuals", a.refitted_residuals}, {"refitted", a.refitted}, {"fits", a.fits}});
+  return {{"rows", rows}, {"ways", ways}, {"assumptions", assumptions}, {"least_unpack_bytes_per_second", tables.least_unpack_bytes_s}, {"fitted_constants", constants}, {"unexplained", tables.unexplained}};
 }
 
 }  // namespace voxshard

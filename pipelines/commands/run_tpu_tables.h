@@ -53,15 +53,28 @@ struct TpuWays {
   struct Row {
     Dims partition;
     StepPrice price;
-    double efficiency = 1;  // of the cores, against one core
+    double efficiency = 1;  // of the cores, against one core, though that may not fit: then it could not exist
+    std::int64_t core_bytes = 0;  // of the fullest core, optimizer included
+    bool fits = false;
   };
   std::vector<Row> rows;
+};
+
+/// The rows under another assumption than the device's.
+struct TpuAssumption {
+  std::string what;
+  std::vector<double> residuals;           // of the rows, constants as in the file
+  std::vector<double> refitted_residuals;  // of the rows, all constants fitted again
+  std::string refitted;                    // those constants
+  bool fits = true;                        // every row without recomputation
 };
 
 struct TpuTables {
   std::vector<TpuTableRow> rows;
   std::vector<TpuWays> ways;
   std::vector<FittedConstant> fitted_constants;
+  std::vector<TpuAssumption> assumptions;
+  double least_unpack_bytes_s = 0;       // of a host: from this rate on no row waits for its hosts
   std::vector<std::string> unexplained;  // sentences
 };
 

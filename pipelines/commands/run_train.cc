@@ -237,6 +237,9 @@ class Run {
     }
     Checkpoint& checkpoint = found->checkpoint;
     for (const std::string& note : found->notes) progress_.warn(note);
+    o_.optimizer.epsilon_at = epsilon_of(checkpoint.state.training);
+    trainer_->optimizer().set_epsilon_at(o_.optimizer.epsilon_at);
+    state_.training = training_json(o_, *task_);
     require_same_run(checkpoint.state, state_, found->file, o_.options_of_run);
     for (const std::string& note : machine_changes(checkpoint.state.machine, state_.machine)) progress_.warn(note);
     if (const auto note = rate_change(checkpoint.state, o_)) progress_.warn(*note);

@@ -3,24 +3,24 @@
 #include <algorithm>
 #include <cmath>
 
+#include "libcore/device/tpu/feed_price.h"
 #include "libcore/device/tpu/fusion.h"
-#include "libcore/graph/made_again.h"
+#include "libcore/graph/recompute.h"
 #include "libcore/ops/op_table.h"
 #include "pipelines/commands/task_table.h"
 
 namespace voxshard {
 namespace {
 
-Lowered lowered(const PublishedStep& row, Graph step, Recompute recompute) {
-  Cut cut = row.spec.cut;
+Lowered lowered(Graph step, Cut cut, OptimizerKind optimizer, Recompute recompute) {
   cut.recompute = recompute;
   return lower_to_memory(std::move(step), op_table(), cut,
-                         {.tiled = true, .optimizer_slots = Optimizer::slots({.kind = row.optimizer})});
+                         {.tiled = true, .optimizer_slots = Optimizer::slots({.kind = optimizer})});
 }
 
-/// The forward results that are fused into all their readers: those of the backward pass make them again.
-std::vector<bool> fused_values(const Program& program) {
-  const Fusions fusions(program, op_table());
+/// What is fused into all its readers.
+std::vector<bool> fused_values(const TpuSpec& device, const Program& program) {
+  const Fusions fusions(device, program, op_table());
   std::vector<bool> fused;
   for (ValueId id = 0; id < program.graph.size(); ++id) fused.push_back(fusions.fused(id));
   return fused;
@@ -49,17 +49,23 @@ const Constant* constant_of(const std::string& key) {
 
 }  // namespace
 
+TpuStep lower_for_tpu(const Graph& graph, const Cut& cut, OptimizerKind optimizer, const TpuSpec& device) {
+  const Graph step = step_graph(graph, op_table(), Recompute::kNone);
+  const Lowered kept = lowered(step, cut, optimizer, Recompute::kNone);
+  return {.lowered = lowered(with_made_again(step, fused_values(device, kept.program)), cut, optimizer, Recompute::kNone),
+          .kept_core_bytes = kept.bytes.widest_core()};
+}
+
 PlannedStep plan_step(const PublishedStep& row, const TpuSpec& device) {
   const Graph graph = build_graph(row.spec, row.extents, Phase::kTrain, row.spec.precision);
   PlannedStep planned{.name = row.name, .published_seconds = row.seconds};
   planned.feed = feed_of(graph, task_of(task_table(), row.spec).records());
-  const Graph step = step_graph(graph, op_table(), Recompute::kNone);
-  Lowered kept = lowered(row, step, Recompute::kNone);
-  planned.kept_core_bytes = kept.bytes.widest_core();
-  Lowered least = lowered(row, with_made_again(step, fused_values(kept.program)), Recompute::kNone);
+  TpuStep step = lower_for_tpu(graph, row.spec.cut, row.optimizer, device);
+  planned.kept_core_bytes = step.kept_core_bytes;
+  Lowered least = std::move(step.lowered);
   for (Recompute recompute : kRecomputeChoices) {
     if (least.bytes.widest_core() <= device.usable_bytes() || recompute == Recompute::kNone) continue;
-    least = lowered(row, step_graph(graph, op_table(), recompute), recompute);
+    least = lowered(step_graph(graph, op_table(), recompute), row.spec.cut, row.optimizer, recompute);
     planned.recompute = recompute;
   }
   planned.core_bytes = least.bytes.widest_core();
@@ -95,6 +101,19 @@ TpuSpec refit(const TpuSpec& device, const Figure& figure, const std::vector<Pla
   }
   constant->set(fitted, std::exp((low + high) / 2) * constant->scale);
   return fitted;
+}
+
+TpuSpec refit_all(const TpuSpec& device, const std::vector<PlannedStep>& steps) {
+  TpuSpec fitted = device;
+  for (const Figure& figure : device.figures)
+    if (figure.kind == "fitted") fitted = refit(fitted, figure, steps, "");
+  return fitted;
+}
+
+double least_unpack_bytes_s(const PlannedStep& step, const TpuSpec& device) {
+  const Placement placement{.replicas = step.program.mesh().replicas,
+                            .cores_per_replica = step.program.mesh().cores_per_replica()};
+  return host_load(Torus(device, placement), placement, step.feed).record_bytes / price_of(step, device).device_s;
 }
 
 double value_of(const TpuSpec& device, const Figure& figure) {

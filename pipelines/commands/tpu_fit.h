@@ -37,6 +37,17 @@ struct PlannedStep {
   std::int64_t kept_core_bytes = 0;  // the same, were the results that are fused kept for the backward pass
 };
 
+/// A training step lowered for a TPU.
+struct TpuStep {
+  Lowered lowered;
+  std::int64_t kept_core_bytes = 0;  // of the fullest core, were the results that are fused kept for the backward pass
+};
+
+/// The one road of `explain --stage passes` and of both tables of `bench tpu-tables`: nothing recomputed but what the
+/// device's fusions make again, whatever spec.cut.recompute says, and whether it fits or not. `graph`: of the model, for
+/// training. Errors: kConfig from the partition.
+TpuStep lower_for_tpu(const Graph& graph, const Cut& cut, OptimizerKind optimizer, const TpuSpec& device);
+
 PlannedStep plan_step(const PublishedStep& row, const TpuSpec& device);
 StepPrice price_of(const PlannedStep& step, const TpuSpec& device);
 
@@ -45,6 +56,10 @@ StepPrice price_of(const PlannedStep& step, const TpuSpec& device);
 /// refitted.
 TpuSpec refit(const TpuSpec& device, const Figure& figure, const std::vector<PlannedStep>& steps,
               const std::string& left_out);
+/// All constants that are fitted, one after the other, each by its rows.
+TpuSpec refit_all(const TpuSpec& device, const std::vector<PlannedStep>& steps);
+/// Below this rate of unpacking (bytes/s of a host) the step waits for its hosts.
+double least_unpack_bytes_s(const PlannedStep& step, const TpuSpec& device);
 /// The constant's value in a device, in its figure's unit.
 double value_of(const TpuSpec& device, const Figure& figure);
 

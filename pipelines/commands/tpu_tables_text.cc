@@ -19,14 +19,24 @@ std::string gib(std::int64_t bytes) { return fixed_text(static_cast<double>(byte
 std::string ways_text(const TpuTables& tables) {
   std::vector<std::vector<std::string>> rows = {{"a replica", "cut", "cores s"}};
   for (const char* kind : kPassNames) rows.front().push_back(std::string(kind) + " s");
-  rows.front().insert(rows.front().end(), {"links s", "speed per core"});
+  rows.front().insert(rows.front().end(), {"links s", "speed per core", "core GiB", "fits"});
   for (const TpuWays& ways : tables.ways)
     for (const TpuWays::Row& row : ways.rows) {
       rows.push_back({ways.model + " " + ways.extents, to_string(row.partition), fixed_text(row.price.device_s)});
       for (const PassSum& sum : pass_sums(row.price)) rows.back().push_back(fixed_text(sum.seconds));
-      rows.back().insert(rows.back().end(), {fixed_text(row.price.busy.link_s), percent(row.efficiency - 1)});
+      rows.back().insert(rows.back().end(), {fixed_text(row.price.busy.link_s), percent(row.efficiency - 1), gib(row.core_bytes), row.fits ? "yes" : "no"});
     }
-  return text_table(rows);
+  return text_table(rows) + "Speed per core is against one core. Where that does not fit it could not exist: the base is notional.\n";
+}
+
+std::string percents(const std::vector<double>& shares) { return joined(shares, ", ", percent); }
+
+std::string assumptions_text(const TpuTables& tables) {
+  std::string text = "Assumed; the rows' residuals, in their order, were it otherwise, and with both constants fitted again:\n";
+  for (const TpuAssumption& a : tables.assumptions)
+    text += "  " + a.what + ": " + percents(a.residuals) + "; " + percents(a.refitted_residuals) + " with " + a.refitted +
+            (a.fits ? "" : "; a row would have to recompute") + "\n";
+  return text;
 }
 
 }  // namespace
@@ -45,8 +55,9 @@ std::string tpu_tables_text(const TpuTables& tables) {
       text_table(rows) + "\n" + ways_text(tables) + "\nConstants fitted to these rows: " + std::to_string(tables.fitted_constants.size()) + "\n";
   for (const FittedConstant& c : tables.fitted_constants)
     text += "  " + c.device + " " + c.figure.key + " = " + fixed_text(c.figure.value, 1) + " " + c.figure.unit + ": " +
-            c.figure.mechanism + "\n";
-  text += "\nUnexplained:\n";
+            c.figure.mechanism + ". Fitted to " + joined(c.figure.fitted_to, " and ") +
+            " together; chosen by one of them alone it is tested by the other, as \"left out\" says there\n";
+  text += "\n" + assumptions_text(tables) + "\nUnexplained:\n";
   for (const std::string& line : tables.unexplained) text += "  " + line + "\n";
   return text;
 }

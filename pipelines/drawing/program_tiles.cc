@@ -116,10 +116,19 @@ std::vector<std::string> parts_of(const Program& program) {
                                       joined(parts, ", ") + "; or a layer as {stage} program names them");
 }
 
+/// "0-3,6,9": three and more that follow each other as a range; of many ranges the first, "15,31,... 42 in all".
 std::string cores_text(const std::vector<std::int64_t>& cores) {
-  if (cores.size() > 2 && cores.back() - cores.front() == static_cast<std::int64_t>(cores.size()) - 1)
-    return std::to_string(cores.front()) + "-" + std::to_string(cores.back());
-  return joined(cores, ",", [](std::int64_t core) { return std::to_string(core); });
+  constexpr int kMostRanges = 8;
+  std::string text;
+  int ranges = 0;
+  for (std::size_t i = 0, next = 0; i < cores.size(); i = next) {
+    if (ranges++ == kMostRanges) return text + ",... " + std::to_string(cores.size()) + " in all";
+    for (next = i + 1; next < cores.size() && cores[next] == cores[next - 1] + 1;) ++next;
+    if (next - i == 2) next = i + 1;
+    text += (i > 0 ? "," : "") + std::to_string(cores[i]);
+    if (next - i > 2) text += "-" + std::to_string(cores[next - 1]);
+  }
+  return text;
 }
 
 /// The rows and columns of a box.

@@ -16,7 +16,7 @@ constexpr const char* kOrigin = "voxshard/origin_mm";     // x, y, z
 constexpr const char* kSpacing = "voxshard/spacing_mm";   // x, y, z
 constexpr const char* kDirection = "voxshard/direction";  // 9, row-major
 
-constexpr std::int64_t kMostClasses = 65535;
+constexpr std::int64_t kMostClasses = 256;  // one bad label must not become the number of classes for all cases
 
 Error refusal(const char* code, const std::string& what) { return Error(ErrorKind::kInput, code, what); }
 
@@ -111,7 +111,8 @@ void read_index(const RawFloats& raw, Tensor& label, int& classes) {
     const float value = raw[i];
     if (!(value >= 0) || value > static_cast<float>(kMostClasses - 1) || value != std::floor(value))
       throw refusal("E_LABELS", "has " + number_text(static_cast<double>(value)) + " as the label of voxel " +
-                                    std::to_string(i) + "; expected whole numbers from 0, one a voxel, or one-hot");
+                                    std::to_string(i) + "; expected whole numbers from 0 to " +
+                                    std::to_string(kMostClasses - 1) + ", one a voxel, or one-hot");
     label.as<std::int32_t>()[i] = static_cast<std::int32_t>(value);
     largest = std::max(largest, value);
   }
@@ -155,7 +156,8 @@ CtSample ct_sample(const TfExample& example, const CtReading& reading) {
   if (per_voxel < 1 || per_voxel > kMostClasses || label.count() % raw.count() != 0)
     throw refusal("E_SHAPE", std::string("has ") + std::to_string(label.count()) + " numbers in " + kCtLabel + " for " +
                                  std::to_string(raw.count()) +
-                                 " voxels; expected one a voxel, or one a voxel and class");
+                                 " voxels; expected one a voxel, or one a voxel and class of at most " +
+                                 std::to_string(kMostClasses));
   sample.label = {sample.image.geometry, Tensor(DType::kI32, shape)};
   sample.classes = static_cast<int>(per_voxel);
   if (per_voxel == 1)
@@ -168,6 +170,8 @@ CtSample ct_sample(const TfExample& example, const CtReading& reading) {
 TfExample ct_example(const Volume& image, const Volume& label, const CtLabels& labels) {
   if (!same_geometry(image.geometry, label.geometry, 1e-3))
     throw refusal("E_GEOMETRY", "the label lies otherwise than its image; check that they belong together");
+  if (labels.classes > kMostClasses)
+    throw refusal("E_LABELS", std::to_string(labels.classes) + " classes; a record holds at most " + std::to_string(kMostClasses));
   const std::int64_t voxels = image.voxels.count(), per_voxel = labels.one_hot ? labels.classes : 1;
   std::string bytes(static_cast<std::size_t>(4 * voxels * per_voxel), '\0');
   for (std::int64_t i = 0; i < voxels; ++i) {

@@ -28,7 +28,7 @@ struct CtReading {
 };
 
 /// Errors: kInput, beginning with what is wrong: E_FEATURE, E_SHAPE (the bytes are no volume of that shape), E_NAN,
-/// E_LABELS (a label that is neither one-hot nor an index), E_SIZE, E_GEOMETRY.
+/// E_LABELS (a label that is neither one-hot nor an index from 0 to 255), E_SIZE, E_GEOMETRY.
 CtSample ct_sample(const TfExample& example, const CtReading& reading = {});
 
 struct CtLabels {
@@ -36,7 +36,7 @@ struct CtLabels {
   bool one_hot = true;  // the form that the reference's reader wants; else class indices
 };
 
-/// Errors: kInput E_SHAPE when the two lie otherwise, E_LABELS for a label that is not one of the classes.
+/// Errors: kInput E_GEOMETRY when the two lie otherwise, E_LABELS for a label that is not one of the classes.
 TfExample ct_example(const Volume& image, const Volume& label, const CtLabels& labels);
 
 }  // namespace voxshard

@@ -10,12 +10,12 @@ namespace {
 enum class Holds { kNothing, kVolumes, kPictures };
 
 /// Of the first record that has one of the features; its file and that of damaged ones before it are read again later.
-Holds first_kind(const std::vector<RecordInput>& inputs) {
+Holds first_kind(const std::vector<RecordInput>& inputs, const RecordLimits& limits) {
   for (const RecordInput& input : inputs) {
     std::vector<CaseFailure> ignored;
     Holds found = Holds::kNothing;
     const auto look = [&] {
-      RecordReader reader(input.file);
+      RecordReader reader(input.file, limits);
       while (found == Holds::kNothing && !reader.ended())
         in_case_boundary("", ignored, [&] {
           const auto record = reader.next();
@@ -35,7 +35,8 @@ Holds first_kind(const std::vector<RecordInput>& inputs) {
 TaskReport convert_from_records(const ConvertRequest& request, Progress& progress) {
   std::vector<CaseFailure> failures;
   const std::vector<RecordInput> inputs = record_inputs(request.input, failures);
-  switch (first_kind(inputs)) {
+  const RecordLimits limits = side_by_side(0, kRecordTimes, 1).limits;
+  switch (first_kind(inputs, limits)) {
     case Holds::kVolumes:
       return volumes_from_records(request, inputs, std::move(failures), progress);
     case Holds::kPictures:
@@ -44,7 +45,7 @@ TaskReport convert_from_records(const ConvertRequest& request, Progress& progres
       break;
   }
   for (const RecordInput& input : inputs)
-    for_each_record(input, kMostRecordBytes, failures, [](std::int64_t, const TfExample& example) {
+    for_each_record(input, limits, failures, [](std::int64_t, const TfExample& example) {
       std::string names;
       for (const auto& [name, feature] : example.features)
         if (names.size() < 200) names += (names.empty() ? "" : ", ") + shown_name(name);
@@ -57,7 +58,9 @@ TaskReport convert_from_records(const ConvertRequest& request, Progress& progres
 }
 
 TaskReport convert_report(const ConvertRequest& request, std::int64_t converted, const std::string& what,
-                          const std::vector<CaseFailure>& failures, std::vector<std::string> next) {
+                          const std::vector<CaseFailure>& failures, std::vector<std::string> next, Progress& progress) {
+  for (const CaseFailure& failure : failures)
+    progress.warn(shown_name(failure.id, kMostNameBytes) + ": " + failure.message);
   write_quarantine(request.output, failures);
   if (converted == 0)
     throw Error(ErrorKind::kNoCase, "[convert] " + request.input.string() + ": nothing can be converted; the first: " +

@@ -14,6 +14,10 @@ namespace voxshard {
 /// set of it comes last. Errors: kInput; kNoCase when no record can be used; kOutput; Stopped.
 TaskReport convert_from_records(const ConvertRequest& request, Progress& progress);
 
+/// What a record takes at its peak beside its bytes: the record, what is parsed of it, and the sample as it is and as
+/// it is written.
+inline constexpr std::int64_t kRecordTimes = 4;
+
 /// The two forms:
 ///   OUTPUT/dataset.json  imagesTr/ID_0000.nii.gz (f32)  labelsTr/ID.nii.gz; without label imagesTs
 ///   OUTPUT/annotations.json  images/ID_000001.jpg (the bytes of the record)
@@ -22,9 +26,10 @@ TaskReport volumes_from_records(const ConvertRequest& request, const std::vector
 TaskReport pictures_from_records(const ConvertRequest& request, const std::vector<RecordInput>& inputs,
                                  std::vector<CaseFailure> failures, Progress& progress);
 
-/// The report of a conversion, its failures in FOLDER/quarantine.csv. Errors: kNoCase when nothing was converted.
+/// The report of a conversion, its failures as warnings "ID: MESSAGE" and in FOLDER/quarantine.csv. Errors: kNoCase
+/// when nothing was converted.
 ///   what  "volumes", "records"
 TaskReport convert_report(const ConvertRequest& request, std::int64_t converted, const std::string& what,
-                          const std::vector<CaseFailure>& failures, std::vector<std::string> next);
+                          const std::vector<CaseFailure>& failures, std::vector<std::string> next, Progress& progress);
 
 }  // namespace voxshard

@@ -104,7 +104,7 @@ RecordPicture record_picture(const TfExample& example) {
                                  ", but not as many in the other edges and labels");
   const auto width = static_cast<double>(picture.width), height = static_cast<double>(picture.height);
   for (std::size_t i = 0; i < count; ++i)
-    in_entry("box " + std::to_string(i + 1), picture.notes, [&] {
+    picture.notes.in("box " + std::to_string(i + 1), [&] {
       if (labels[i] < 0 || labels[i] > kMostId)
         throw EntryProblem("has the class " + std::to_string(labels[i]), "E_CLASS");
       const PixelBox edges{.y0 = y0[i] * height, .x0 = x0[i] * width, .y1 = y1[i] * height, .x1 = x1[i] * width};

@@ -25,12 +25,13 @@ struct RecordPicture {
   std::optional<std::int64_t> source_id;      // when `image/source_id` is a whole number
   std::vector<TrueBox> boxes;                 // pixels; `category` is the id that the record says
   std::map<std::int64_t, std::string> names;  // of categories, where the record has them
-  std::vector<EntryNote> notes;               // boxes that were left out or cut to the picture
+  BoundedNotes notes{"boxes"};                // those that were left out
 };
 
 /// Errors: kInput, beginning with what is wrong: E_FEATURE; E_READ for a picture that is neither PNG nor JPEG or cut
 /// off; E_SIZE when it is of another size than the record says or too large; E_ORIENTATION for an EXIF rotation, which
-/// TensorFlow does not apply; E_ENTRY for lists of different lengths or numbers that are not finite.
+/// TensorFlow does not apply; E_ENTRY for lists of different lengths. A box without class, or without area within the
+/// picture (also by numbers that are not finite), is a note.
 RecordPicture record_picture(const TfExample& example);
 
 /// `encoded`: an upright PNG or JPEG of the image's size.

@@ -6,15 +6,19 @@
 #include "io/boxes/coco.h"
 #include "io/files/atomic_file.h"
 #include "io/files/content_hash.h"
+#include "io/files/file_name.h"
 #include "io/files/output_folder.h"
 #include "libcore/base/parallel.h"
 #include "pipelines/records/from_records.h"
 #include "pipelines/records/picture_record.h"
+#include "pipelines/records/record_files.h"
 
 namespace voxshard {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::int64_t kMostPictureBytes = std::int64_t{1} << 28;  // of a record: a picture with its boxes
 
 struct Made {
   std::vector<DetectionImage> images;  // ids of source_id, or -1
@@ -29,14 +33,17 @@ std::string picture_name(const RecordInput& input, std::int64_t record, const ch
   return input.id + number + ending;
 }
 
-Made convert(const RecordInput& input, const fs::path& output, OutputFolder& folder) {
+Made convert(const RecordInput& input, const RecordLimits& limits, const fs::path& output, OutputFolder& folder) {
   Made made;
-  std::set<std::string> files;
-  for_each_record(input, kMostRecordBytes, made.failures, [&](std::int64_t number, const TfExample& example) {
+  BoundedNotes notes("boxes");
+  RecordFiles files(folder, input.id, [&](std::int64_t number) {
+    return std::vector<std::string>{"images/" + picture_name(input, number, ".png"),
+                                    "images/" + picture_name(input, number, ".jpg")};
+  });
+  for_each_record(input, limits, made.failures, [&](std::int64_t number, const TfExample& example) {
     RecordPicture picture = record_picture(example);
     const std::string name = picture_name(input, number, picture.ending);
-    files.insert("images/" + name);
-    folder.begin(input.id, files);
+    files.begin(number);
     write_text_atomically(output / "images" / name, picture.encoded);
     made.images.push_back({.file = name,
                            .id = picture.source_id.value_or(-1),
@@ -44,20 +51,29 @@ Made convert(const RecordInput& input, const fs::path& output, OutputFolder& fol
                            .height = picture.height,
                            .boxes = std::move(picture.boxes)});
     made.names.merge(picture.names);
-    for (const EntryNote& note : picture.notes)
-      made.failures.push_back({input.file.filename().string() + " record " + std::to_string(number) + " " + note.entry,
-                               note.code, note.message});
+    notes.add(picture.notes, "record " + std::to_string(number) + " ");
   });
-  if (!made.images.empty()) folder.commit(input.id, "");
+  for (const EntryNote& note : notes.all())
+    made.failures.push_back({shown_name(input.file.filename().string()) + " " + note.entry, note.code, note.message});
+  files.commit();
   return made;
 }
 
-/// The ids of the records when each has one of its own; else 1, 2, ...
-void give_ids(std::vector<DetectionImage>& images) {
-  std::set<std::int64_t> ids;
-  for (const DetectionImage& image : images) ids.insert(image.id);
-  if (ids.size() == images.size() && !ids.contains(-1)) return;
+/// The ids of the records when each has one of its own; else 1, 2, ...   Returns why others were given, where some had
+/// one.
+std::string give_ids(std::vector<DetectionImage>& images) {
+  std::map<std::int64_t, std::string> first;  // names by id
+  std::string without, twice;
+  for (const DetectionImage& image : images) {
+    const std::string name = image.file.string();
+    if (image.id < 0)
+      without = name;
+    else if (const auto [at, is_new] = first.emplace(image.id, name); !is_new && twice.empty())
+      twice = "images " + at->second + " and " + name + " both have the source_id " + std::to_string(image.id);
+  }
+  if (without.empty() && twice.empty()) return "";
   for (std::size_t i = 0; i < images.size(); ++i) images[i].id = static_cast<std::int64_t>(i) + 1;
+  return twice.empty() && !first.empty() ? "image " + without + " has no source_id that is a whole number" : twice;
 }
 
 }  // namespace
@@ -72,11 +88,14 @@ TaskReport pictures_from_records(const ConvertRequest& request, const std::vecto
   const auto total = static_cast<std::int64_t>(inputs.size());
   std::vector<Made> made(inputs.size());
   std::atomic<std::int64_t> done{0};
-  WorkerPool pool(request.threads);
+  RecordShare share = share_of(inputs, kRecordTimes, request.threads);
+  share.limits.most_bytes = kMostPictureBytes;
+  WorkerPool pool(share.workers);
   progress.update("records", 0, total, "");
   pool.run(total, [&](std::int64_t i, int) {
     throw_if_stopped(progress);
-    made[static_cast<std::size_t>(i)] = convert(inputs[static_cast<std::size_t>(i)], request.output, folder);
+    made[static_cast<std::size_t>(i)] =
+        convert(inputs[static_cast<std::size_t>(i)], share.limits, request.output, folder);
     progress.update("records", ++done, total, inputs[static_cast<std::size_t>(i)].id);
   });
 
@@ -94,10 +113,10 @@ TaskReport pictures_from_records(const ConvertRequest& request, const std::vecto
     index_of[id] = static_cast<std::int64_t>(dataset.classes.size());
     dataset.classes.push_back({.name = name, .id = id});
   }
-  give_ids(dataset.images);
+  if (const std::string why = give_ids(dataset.images); !why.empty())
+    progress.warn("[convert] " + why + "; all images are counted 1, 2, ... instead");
   for (DetectionImage& image : dataset.images)
     for (TrueBox& box : image.boxes) box.category = index_of.at(box.category);
-  for (const CaseFailure& failure : failures) progress.warn(failure.message);
   const auto converted = static_cast<std::int64_t>(dataset.images.size());
   const fs::path annotations = request.output / "annotations.json";
   if (converted > 0) {
@@ -106,7 +125,7 @@ TaskReport pictures_from_records(const ConvertRequest& request, const std::vecto
     folder.commit("annotations.json", "");
   }
   return convert_report(request, converted, "pictures", failures,
-                        {"train", request.output.string(), "{output}", "run", "{model}", "retinanet"});
+                        {"train", request.output.string(), "{output}", "run", "{model}", "retinanet"}, progress);
 }
 
 }  // namespace voxshard

@@ -3,10 +3,10 @@
 #include <cstdio>
 #include <set>
 
-#include "io/files/atomic_file.h"
 #include "io/files/content_hash.h"
 #include "io/files/file_name.h"
 #include "io/files/output_folder.h"
+#include "io/image/image.h"
 #include "io/image/picture.h"
 #include "libcore/base/parallel.h"
 #include "pipelines/records/from_records.h"
@@ -21,22 +21,13 @@ namespace fs = std::filesystem;
 
 /// The picture as a record holds it: the file's own bytes where they are an upright PNG or JPEG; frames, other formats
 /// and turned pictures as PNG.
-std::string encoded_picture(const fs::path& picture, const PictureReader& pictures, const fs::path& folder) {
+std::string encoded_picture(const fs::path& picture, const PictureReader& pictures) {
   if (!picture_address(picture).frame) {
     std::string bytes = read_image_bytes(picture);
     const ImageHeader header = parse_image_header(bytes, picture);
     if (header.format != ImageFormat::kTiff && header.orientation == 1) return bytes;
   }
-  const fs::path scratch = temporary_path(folder / "picture.png");
-  try {
-    write_rgb(scratch, pictures.read(picture));
-    std::string bytes = read_image_bytes(scratch);
-    discard_file(scratch);
-    return bytes;
-  } catch (...) {
-    discard_file(scratch);
-    throw;
-  }
+  return encoded_rgb(pictures.read(picture), ".png");
 }
 
 /// "instances_train-00000-of-00002.tfrecord"
@@ -78,7 +69,7 @@ TaskReport pictures_to_records(const ConvertRequest& request, Progress& progress
       const std::string id = image.file.filename().string();
       written += in_case_boundary(id, failed[static_cast<std::size_t>(f)], [&] {
         writer.write(
-            serialized(picture_example(encoded_picture(image.file, pictures, request.output), image, dataset.classes)));
+            serialized(picture_example(encoded_picture(image.file, pictures), image, dataset.classes)));
       });
       progress.update("pictures", ++done, total, id);
     }
@@ -92,8 +83,7 @@ TaskReport pictures_to_records(const ConvertRequest& request, Progress& progress
   });
   for (auto& list : failed)
     for (CaseFailure& failure : list) failures.push_back(std::move(failure));
-  for (const CaseFailure& failure : failures) progress.warn(failure.message);
-  return convert_report(request, converted, "records", failures, {});
+  return convert_report(request, converted, "records", failures, {}, progress);
 }
 
 }  // namespace voxshard

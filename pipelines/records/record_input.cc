@@ -4,10 +4,11 @@
 #include <optional>
 #include <set>
 
-#include "io/files/atomic_file.h"
+#include "io/boxes/detection_annotations.h"
 #include "io/files/file_error.h"
 #include "io/files/file_name.h"
 #include "io/system/process_memory.h"
+#include "io/volume/volume_limits.h"
 
 namespace voxshard {
 namespace {
@@ -50,12 +51,12 @@ std::vector<RecordInput> record_inputs(const fs::path& path, std::vector<CaseFai
   return inputs;
 }
 
-std::int64_t for_each_record(const RecordInput& input, std::int64_t most_bytes, std::vector<CaseFailure>& failures,
+std::int64_t for_each_record(const RecordInput& input, const RecordLimits& limits, std::vector<CaseFailure>& failures,
                              const std::function<void(std::int64_t, const TfExample&)>& body) {
   std::optional<RecordReader> reader;
   const std::string name = shown_name(input.file.filename().string());
-  if (!in_case_boundary(name, failures, [&] { reader.emplace(input.file, most_bytes); })) return 0;
-  std::int64_t whole = 0;
+  if (!in_case_boundary(name, failures, [&] { reader.emplace(input.file, limits); })) return 0;
+  std::int64_t whole = 0, noted = 0, more = 0;
   while (!reader->ended()) {
     std::vector<CaseFailure> failed;
     in_case_boundary(name, failed, [&] {
@@ -73,21 +74,44 @@ std::int64_t for_each_record(const RecordInput& input, std::int64_t most_bytes, 
       }
     });
     for (CaseFailure& failure : failed) {
+      if (noted == static_cast<std::int64_t>(BoundedNotes::kMost)) {
+        ++more;
+        continue;
+      }
+      ++noted;
       failure.id = name + " record " + std::to_string(reader->number());
       failures.push_back(std::move(failure));
     }
   }
+  if (more > 0)
+    failures.push_back({name + " " + std::to_string(more) + " more records", "E_ENTRY", "cannot be used either"});
   if (whole == 0 && reader->number() == 0)
     failures.push_back({name, "E_READ",
                         input_error(input.file, "holds no record", "check that it is the file that was meant").what()});
   return whole;
 }
 
-int side_by_side(std::int64_t largest_bytes, std::int64_t times, int threads) {
-  const std::int64_t free = available_memory_bytes();
-  if (free <= 0) return threads;
-  return static_cast<int>(
-      std::clamp<std::int64_t>(free / std::max<std::int64_t>(1, largest_bytes * times), 1, threads));
+RecordShare side_by_side(std::int64_t largest_bytes, std::int64_t times, int threads, std::int64_t free_bytes) {
+  RecordShare share{
+      .workers = threads,
+      .limits = {.most_inflation = VolumeLimits().most_inflation, .free_inflation_bytes = kFreeInflationBytes}};
+  if (free_bytes <= 0) return share;
+  share.workers = static_cast<int>(
+      std::clamp<std::int64_t>(free_bytes / std::max<std::int64_t>(1, largest_bytes * times), 1, threads));
+  share.limits.memory_bytes = std::max<std::int64_t>(1, free_bytes / times / share.workers);
+  return share;
+}
+
+RecordShare side_by_side(std::int64_t largest_bytes, std::int64_t times, int threads) {
+  return side_by_side(largest_bytes, times, threads, available_memory_bytes());
+}
+
+RecordShare share_of(const std::vector<RecordInput>& inputs, std::int64_t times, int threads) {
+  std::int64_t bytes = 0;
+  std::vector<CaseFailure> ignored;
+  for (const RecordInput& input : inputs)
+    in_case_boundary(input.id, ignored, [&] { bytes = std::max(bytes, first_record_bytes(input.file)); });
+  return side_by_side(bytes, times, threads);
 }
 
 }  // namespace voxshard

@@ -8,6 +8,7 @@
 #include "libcore/base/parallel.h"
 #include "pipelines/records/ct_record.h"
 #include "pipelines/records/from_records.h"
+#include "pipelines/records/record_files.h"
 
 namespace voxshard {
 namespace {
@@ -34,44 +35,42 @@ class Conversion {
   }
   OutputFolder& folder() { return folder_; }
 
-  Made convert(const RecordInput& input, std::int64_t most_bytes) {
+  Made convert(const RecordInput& input, const RecordLimits& limits) {
     Made made;
-    std::set<std::string> files;
-    for_each_record(input, most_bytes, made.failures, [&](std::int64_t number, const TfExample& example) {
+    RecordFiles files(folder_, input.id, [&](std::int64_t number) { return files_of(input, number); });
+    for_each_record(input, limits, made.failures, [&](std::int64_t number, const TfExample& example) {
       const std::string id = case_id(input, number);
-      if (number > 1 && ids_.contains(id))
+      if (is_anothers(input, number))
         throw Error(ErrorKind::kInput, "E_DUPLICATE", "would be named as another file's; rename one");
       const CtSample sample = ct_sample(example, {.shape = request_.shape});
       const bool trains = sample.label.has_value();
       Case item{.id = id, .images = {fs::path(trains ? "imagesTr" : "imagesTs") / (id + "_0000.nii.gz")}, .label = {}};
-      files.insert(item.images[0].string());
-      if (trains) files.insert((item.label = fs::path("labelsTr") / (id + ".nii.gz"))->string());
-      folder_.begin(input.id, files);
+      if (trains) item.label = fs::path("labelsTr") / (id + ".nii.gz");
+      files.begin(number);
       write_volume(request_.output / item.images[0], sample.image, DiskType::kF32);
-      if (trains)
-        write_volume(request_.output / *item.label, *sample.label,
-                     sample.classes <= 256 ? DiskType::kU8 : DiskType::kU16);
+      if (trains) write_volume(request_.output / *item.label, *sample.label, DiskType::kU8);
       made.classes = std::max(made.classes, sample.classes);
       made.cases.push_back(std::move(item));
     });
-    if (!made.cases.empty()) folder_.commit(input.id, "");
+    files.commit();
     return made;
   }
 
  private:
+  bool is_anothers(const RecordInput& input, std::int64_t record) const {
+    return record > 1 && ids_.contains(case_id(input, record));
+  }
+  /// All that a record may become.
+  std::vector<std::string> files_of(const RecordInput& input, std::int64_t record) const {
+    if (is_anothers(input, record)) return {};
+    const std::string id = case_id(input, record);
+    return {"imagesTr/" + id + "_0000.nii.gz", "labelsTr/" + id + ".nii.gz", "imagesTs/" + id + "_0000.nii.gz"};
+  }
+
   const ConvertRequest& request_;
   OutputFolder folder_;
   std::set<std::string> ids_;
 };
-
-/// Bytes of the largest first record.
-std::int64_t largest(const std::vector<RecordInput>& inputs) {
-  std::int64_t bytes = 0;
-  std::vector<CaseFailure> ignored;
-  for (const RecordInput& input : inputs)
-    in_case_boundary(input.id, ignored, [&] { bytes = std::max(bytes, first_record_bytes(input.file)); });
-  return bytes;
-}
 
 }  // namespace
 
@@ -85,13 +84,13 @@ TaskReport volumes_from_records(const ConvertRequest& request, const std::vector
   const auto total = static_cast<std::int64_t>(inputs.size());
   std::vector<Made> made(inputs.size());
   std::atomic<std::int64_t> done{0};
-  constexpr std::int64_t kTimes = 4;  // the record, what is parsed of it, and the volumes as they are and as they are written
-  WorkerPool pool(side_by_side(largest(inputs), kTimes, request.threads));
+  const RecordShare share = share_of(inputs, kRecordTimes, request.threads);
+  WorkerPool pool(share.workers);
   progress.update("records", 0, total, "");
   pool.run(total, [&](std::int64_t i, int) {
     throw_if_stopped(progress);
     const RecordInput& input = inputs[static_cast<std::size_t>(i)];
-    made[static_cast<std::size_t>(i)] = conversion.convert(input, kMostRecordBytes);
+    made[static_cast<std::size_t>(i)] = conversion.convert(input, share.limits);
     progress.update("records", ++done, total, input.id);
   });
 
@@ -111,14 +110,13 @@ TaskReport volumes_from_records(const ConvertRequest& request, const std::vector
   }
   for (std::size_t c = 1; c < classes; ++c) dataset.label_names.push_back("class_" + std::to_string(c));
   const auto converted = static_cast<std::int64_t>(dataset.training.size() + dataset.test.size());
-  for (const CaseFailure& failure : failures) progress.warn(failure.message);
   if (converted > 0) {
     conversion.folder().begin("dataset.json", {"dataset.json"});
     write_dataset_json(dataset);  // last: a folder with dataset.json is complete
     conversion.folder().commit("dataset.json", "");
   }
   return convert_report(request, converted, "volumes", failures,
-                        {"prepare", request.output.string(), "{output}", "work"});
+                        {"prepare", request.output.string(), "{output}", "work"}, progress);
 }
 
 }  // namespace voxshard

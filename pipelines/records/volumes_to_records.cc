@@ -96,7 +96,7 @@ TaskReport volumes_to_records(const ConvertRequest& request, Progress& progress)
   std::atomic<std::int64_t> done{0}, converted{0};
   const std::int64_t times =
       4 + 3 * (labels.one_hot ? labels.classes : 1);  // volumes, label, example, message and record
-  WorkerPool pool(side_by_side(largest(sources.cases), times, request.threads));
+  WorkerPool pool(side_by_side(largest(sources.cases), times, request.threads).workers);
   progress.update("cases", 0, total, "");
   pool.run(total, [&](std::int64_t i, int) {
     throw_if_stopped(progress);
@@ -115,8 +115,7 @@ TaskReport volumes_to_records(const ConvertRequest& request, Progress& progress)
   });
   for (auto& list : failed)
     for (CaseFailure& failure : list) failures.push_back(std::move(failure));
-  for (const CaseFailure& failure : failures) progress.warn(failure.message);
-  return convert_report(request, converted, "records", failures, {});
+  return convert_report(request, converted, "records", failures, {}, progress);
 }
 
 TaskReport convert_to_records(const ConvertRequest& request, Progress& progress) {

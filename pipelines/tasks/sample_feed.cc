@@ -3,9 +3,21 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "libcore/base/error.h"
 #include "libcore/base/text.h"
 
 namespace voxshard {
+namespace {
+
+/// Of a replica: the replicas share the samples of every input evenly.
+std::int64_t samples_per_replica(const Node& input, const Mesh& mesh) {
+  const std::int64_t samples = input.type.shape[0];
+  ensure(mesh.replicas >= 1 && samples >= mesh.replicas && samples % mesh.replicas == 0,
+         "the samples of an input divide over the replicas that it is cut for");
+  return samples / mesh.replicas;
+}
+
+}  // namespace
 
 void FeedReport::add_step(double step_input_s, double whole_step_s) {
   ++steps;
@@ -77,7 +89,7 @@ void SampleFeed::read(const Node& input, const TensorView& box) {
 /// A box over several replicas, of an input that is whole on every core, takes from each of them.
 void SampleFeed::cut(const Node& input, const TensorView& box) {
   if (box.box.empty()) return;
-  const std::int64_t samples = input.type.shape[0] / mesh_.replicas;
+  const std::int64_t samples = samples_per_replica(input, mesh_);
   for (std::int64_t replica = box.box.begin[0] / samples; replica * samples < box.box.end(0); ++replica) {
     Box part = box.box;
     part.set(0, std::max(box.box.begin[0], replica * samples), std::min(box.box.end(0), (replica + 1) * samples));
@@ -86,7 +98,7 @@ void SampleFeed::cut(const Node& input, const TensorView& box) {
 }
 
 void SampleFeed::take(const Node& input, std::int64_t replica, const TensorView& box) {
-  const std::int64_t samples = input.type.shape[0] / mesh_.replicas;
+  const std::int64_t samples = samples_per_replica(input, mesh_);
   Box whole = Box::whole(input.type.shape);
   whole.set(0, replica * samples, (replica + 1) * samples);
   const Key key{input.name, replica};

@@ -10,12 +10,20 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "libcore/base/error.h"
 #include "pipelines/tpu/tpu_config_text.h"
 
 namespace voxshard {
+
+/// A key that decides nothing here, and why.
+struct IdleKey {
+  const char* key;
+  const char* reason;
+};
 
 class KeyValues {
  public:
@@ -62,6 +70,11 @@ class KeyValues {
   }
   void put(const std::string& option, const Json& value) {
     if (!has(option)) values_[option] = value;
+  }
+  /// Takes keys that decide nothing and notes each that is set: "[config] tpu has no effect: ...".
+  void take_idle(std::span<const IdleKey> rows, std::vector<std::string>& notes) {
+    for (const IdleKey& row : rows)
+      if (take(row.key)) notes.push_back(std::string("[config] ") + row.key + " has no effect: " + row.reason);
   }
   Json& values() { return values_; }
 

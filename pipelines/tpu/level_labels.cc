@@ -54,10 +54,6 @@ InputPlacement placement_of(const std::string& name, const TensorDims& dims, con
 
 }  // namespace
 
-bool cuts_level(std::int64_t image_size, int level, const Dims& dims) {
-  return std::all_of(dims.begin(), dims.end(), [&](std::int64_t parts) { return (image_size >> level) % parts == 0; });
-}
-
 bool names_levels(const TpuConfig& config) {
   if (!config.input_partition_dims || config.input_partition_dims->one_list ||
       config.input_partition_dims->elements.size() < 2)

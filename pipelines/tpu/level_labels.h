@@ -26,8 +26,4 @@ bool names_levels(const TpuConfig& config);
 std::vector<PlacedInput> level_placements(const TpuConfig& config, const std::vector<std::string>& targets,
                                           const Dims& partition);
 
-/// Whether the original's script cuts the targets of a level: image_size // 2^level is a multiple of every entry.
-///   example  1536, level 8, [1, 4, 2, 1]: 6 places, which 4 does not divide: false
-bool cuts_level(std::int64_t image_size, int level, const Dims& dims);
-
 }  // namespace voxshard

@@ -46,37 +46,33 @@ constexpr std::array kEmpty = {
     Empty{"config_file", "write its values as keys of this file"},
     Empty{"distribution_strategy", "say the cores with num_cores, or start voxshard once per machine"}};
 
-struct Idle {
-  const char* key;
-  const char* reason;
-};
 constexpr const char* kEvaluates = "evaluation is a command of its own: voxshard evaluate";
 constexpr const char* kServing = "voxshard serves no models";
 constexpr const char* kMachine = "cores are emulated on this machine";
-constexpr std::array kIdle = {Idle{"validation_file_pattern", "the pictures that validate are given with {val}"},
-                              Idle{"val_json_file", "the pictures that validate are given with {val}"},
-                              Idle{"train_data_dir", "data is the folder or file that train is given"},
-                              Idle{"valid_data_dir", "the pictures that validate are given with {val}"},
-                              Idle{"eval_samples", kEvaluates},
-                              Idle{"eval_after_training", "the last step of train validates always"},
-                              Idle{"use_xla", kMachine},
-                              Idle{"master", kMachine},
-                              Idle{"tpu_name", kMachine},
-                              Idle{"evaluation_master", kMachine},
-                              Idle{"num_gpus", kMachine},
-                              Idle{"worker_hosts", kMachine},
-                              Idle{"task_index", kMachine},
-                              Idle{"all_reduce_alg", "sums are joined in a fixed tree"},
-                              Idle{"dataset_private_threadpool_size", "{threads} counts the workers"},
-                              Idle{"dataset_max_intra_op_parallelism", "{threads} counts the workers"},
-                              Idle{"auto_mixed_precision", "{precision} says what is multiplied in bf16"},
-                              Idle{"start_profiler_server", "{trace} writes a profile"},
-                              Idle{"profiler_port_number", "{trace} writes a profile"},
-                              Idle{"profile_skip_steps", "{trace} writes a profile"},
-                              Idle{"transpose_input", "axes are N H W C"},
-                              Idle{"add_warmup_requests", kServing},
-                              Idle{"model_name", kServing},
-                              Idle{"inference_batch_size", kServing}};
+constexpr std::array kIdle = {IdleKey{"validation_file_pattern", "the pictures that validate are given with {val}"},
+                              IdleKey{"val_json_file", "the pictures that validate are given with {val}"},
+                              IdleKey{"train_data_dir", "data is the folder or file that train is given"},
+                              IdleKey{"valid_data_dir", "the pictures that validate are given with {val}"},
+                              IdleKey{"eval_samples", kEvaluates},
+                              IdleKey{"eval_after_training", "the last step of train validates always"},
+                              IdleKey{"use_xla", kMachine},
+                              IdleKey{"master", kMachine},
+                              IdleKey{"tpu_name", kMachine},
+                              IdleKey{"evaluation_master", kMachine},
+                              IdleKey{"num_gpus", kMachine},
+                              IdleKey{"worker_hosts", kMachine},
+                              IdleKey{"task_index", kMachine},
+                              IdleKey{"all_reduce_alg", "sums are joined in a fixed tree"},
+                              IdleKey{"dataset_private_threadpool_size", "{threads} counts the workers"},
+                              IdleKey{"dataset_max_intra_op_parallelism", "{threads} counts the workers"},
+                              IdleKey{"auto_mixed_precision", "{precision} says what is multiplied in bf16"},
+                              IdleKey{"start_profiler_server", "{trace} writes a profile"},
+                              IdleKey{"profiler_port_number", "{trace} writes a profile"},
+                              IdleKey{"profile_skip_steps", "{trace} writes a profile"},
+                              IdleKey{"transpose_input", "axes are N H W C"},
+                              IdleKey{"add_warmup_requests", kServing},
+                              IdleKey{"model_name", kServing},
+                              IdleKey{"inference_batch_size", kServing}};
 
 /// Keys with a rule of their own below. Those in front, and the fixed ones, say that the model is RetinaNet.
 constexpr std::array kOfModel = {"image_size",           "use_spatial_partition",  "resnet_depth",
@@ -99,8 +95,7 @@ class RetinaNetKeys {
     for (const Empty& row : kEmpty)
       if (const auto value = keys_.take(row.key); value && *value != "")
         throw KeyValues::error(row.key, *value, std::string("nothing: ") + row.instead);
-    for (const Idle& row : kIdle)
-      if (keys_.take(row.key)) notes_.push_back(std::string("[config] ") + row.key + " has no effect: " + row.reason);
+    keys_.take_idle(kIdle, notes_);
     take_mode();
     if (!is_model) return;
     keys_.put("model", "retinanet");
@@ -121,9 +116,8 @@ class RetinaNetKeys {
   void take_mode() {
     const auto mode = keys_.take(kMode);
     if (!mode) return;
-    if (*mode != "train" && *mode != "train_and_eval")
-      throw KeyValues::error(kMode, *mode,
-                             "train: what a file is for is said by the subcommand, voxshard evaluate or predict");
+    if (*mode != "train" && *mode != "train_and_eval" && *mode != "eval")
+      throw KeyValues::error(kMode, *mode, "train, train_and_eval or eval");
     notes_.push_back("[config] mode has no effect: what a file is for is said by the subcommand");
   }
 
@@ -143,12 +137,18 @@ class RetinaNetKeys {
         throw KeyValues::error("image_size", *size, "a multiple of 128, which the pyramid halves seven times");
       const std::string text = sides[0].dump() + "x" + sides[1].dump();
       keys_.put("size", text);
-      keys_.put("crop", text);
+      keys_.put("output-size", text);  // the long side scaled to it, zeros at the bottom and right
+      keys_.put("foreground", 0);      // and nothing chosen by where the boxes are
     }
     if (const auto mirrored = keys_.take_flag("input_rand_hflip")) keys_.put("mirror", *mirrored ? 0.5 : 0.0);
     const auto least = keys_.take_number("train_scale_min", 0x1p-10, 16),
                most = keys_.take_number("train_scale_max", 0x1p-10, 16);
-    if (least || most) keys_.put("scale", json::array({least.value_or(1), most.value_or(1)}));
+    if (!least && !most) return;
+    if (least.value_or(1) > most.value_or(1))
+      throw KeyValues::error(least ? "train_scale_min" : "train_scale_max", least ? *least : *most,
+                             least ? "at most train_scale_max, which is " + json(most.value_or(1)).dump()
+                                   : "at least train_scale_min, which is 1");
+    keys_.put("scale", json::array({least.value_or(1), most.value_or(1)}));
   }
 
   void take_partition() {
@@ -165,9 +165,9 @@ class RetinaNetKeys {
 
   /// An epoch is num_examples_per_epoch / batch steps; the rate is that of a batch of 64, and grows with it.
   void take_schedule() {
-    const double batch =
-        positive("train_batch_size", keys_.has("train_batch_size") ? keys_.values()["train_batch_size"] : json(64));
-    keys_.put("train_batch_size", 64);
+    const char* named = keys_.has("train_batch_size") ? "train_batch_size" : "batch";
+    const double batch = positive(named, keys_.has(named) ? keys_.values()[named] : json(64));
+    if (!keys_.has(named)) keys_.put("train_batch_size", 64);
     const auto examples = keys_.take("num_examples_per_epoch"), epochs = keys_.take("num_epochs");
     const double epoch = positive("num_examples_per_epoch", examples.value_or(120000)) / batch;
     if ((examples || epochs) && !keys_.has("train_steps"))
@@ -207,7 +207,7 @@ std::vector<std::string> retinanet_keys() {
   keys.push_back(kMode);
   for (const Fixed& row : kFixed) keys.push_back(row.key);
   for (const Empty& row : kEmpty) keys.push_back(row.key);
-  for (const Idle& row : kIdle) keys.push_back(row.key);
+  for (const IdleKey& row : kIdle) keys.push_back(row.key);
   return keys;
 }
 

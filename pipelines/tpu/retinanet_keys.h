@@ -3,8 +3,8 @@
 // no counterpart is refused by name, with what to use instead, or noted where it decides nothing.
 //
 //   {"image_size": 1024, "use_spatial_partition": true, "train_batch_size": 64, "num_epochs": 15}
-//   -> {"model": "retinanet", "variant": "legacy", "crop": "1024x1024", "steps": 28125, "input_partition_dims": "[1, 4,
-//   2, 1]", ...}
+//   -> {"model": "retinanet", "variant": "legacy", "output-size": "1024x1024", "steps": 28125,
+//   "input_partition_dims": "[1, 4, 2, 1]", ...}
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

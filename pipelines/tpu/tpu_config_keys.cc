@@ -34,34 +34,28 @@ constexpr std::array kRenamed = {Renamed{"num_channels", "channels"},
                                  Renamed{"train_steps", "steps"},
                                  Renamed{"train_input_partition_dims", "input_partition_dims"}};
 
-/// A key that decides nothing here, and why.
-struct Idle {
-  const char* key;
-  const char* reason;
-};
-
 constexpr const char* kNoRecords = "data is the folder that train is given; voxshard convert makes one of TFRecord files";
 constexpr const char* kNoWorker = "validation runs inside train, see {validate-every}";
 constexpr const char* kNoCloud = "cores are emulated on this machine";
 constexpr std::array kIdle = {
-    Idle{"dropout_rate", "the reference model never uses it"},
-    Idle{"num_segmentation_levels", "the reference model never uses it"},
-    Idle{"use_index_label_in_train", "labels are class indices always"},
-    Idle{"label_dtype", kNoRecords},
-    Idle{"compressed_input", kNoRecords},
-    Idle{"training_file_pattern", kNoRecords},
-    Idle{"eval_file_pattern", kNoRecords},
-    Idle{"model_dir", "the run folder is {output}"},
-    Idle{"eval_item_count", kNoWorker},
-    Idle{"num_steps_per_eval", kNoWorker},
-    Idle{"min_eval_interval", kNoWorker},
-    Idle{"eval_timeout", kNoWorker},
-    Idle{"eval_input_partition_dims", "volumes are evaluated with the partition of the training"},
-    Idle{"tpu", kNoCloud},
-    Idle{"use_tpu", kNoCloud},
-    Idle{"gcp_project", kNoCloud},
-    Idle{"tpu_zone", kNoCloud},
-    Idle{"eval_master", kNoCloud}};
+    IdleKey{"dropout_rate", "the reference model never uses it"},
+    IdleKey{"num_segmentation_levels", "the reference model never uses it"},
+    IdleKey{"use_index_label_in_train", "labels are class indices always"},
+    IdleKey{"label_dtype", kNoRecords},
+    IdleKey{"compressed_input", kNoRecords},
+    IdleKey{"training_file_pattern", kNoRecords},
+    IdleKey{"eval_file_pattern", kNoRecords},
+    IdleKey{"model_dir", "the run folder is {output}"},
+    IdleKey{"eval_item_count", kNoWorker},
+    IdleKey{"num_steps_per_eval", kNoWorker},
+    IdleKey{"min_eval_interval", kNoWorker},
+    IdleKey{"eval_timeout", kNoWorker},
+    IdleKey{"eval_input_partition_dims", "volumes are evaluated with the partition of the training"},
+    IdleKey{"tpu", kNoCloud},
+    IdleKey{"use_tpu", kNoCloud},
+    IdleKey{"gcp_project", kNoCloud},
+    IdleKey{"tpu_zone", kNoCloud},
+    IdleKey{"eval_master", kNoCloud}};
 
 /// Keys with a rule of their own in Translation.
 constexpr std::array kOthers = {"num_cores", "input_image_size", "use_batch_norm", "instance_normalization",
@@ -73,6 +67,9 @@ bool is_of_reference(const std::string& key) {
   return std::ranges::count(kOursToo, key) == 0 && std::ranges::count(reference_model_keys(), key) > 0;
 }
 
+/// Keys that only the U-Net's configs have and that say how it is trained: what they leave out is unet_config.py's.
+constexpr std::array kTrainsUNet = {"train_item_count", "train_epochs", "init_learning_rate", "lr_decay_rate"};
+
 class Translation {
  public:
   explicit Translation(const json& config) : in_(config), out_{.values = config, .notes = {}}, keys_(out_.values) {}
@@ -81,17 +78,17 @@ class Translation {
     out_.of_reference = in_.contains("tpu_config") || std::ranges::any_of(in_.items(), [](const auto& item) { return is_of_reference(item.key()); });
     take_section();
     take_retinanet_keys(out_.values, out_.notes);
+    const bool trains_unet = std::ranges::any_of(kTrainsUNet, [&](const char* key) { return keys_.has(key); });
     for (const Renamed& row : kRenamed)
       if (row.if_true == nullptr) {
         if (const auto value = take(row.key)) put(row.option, *value);
       } else if (const auto flag = keys_.take_flag(row.key)) {
         put(row.option, *flag ? row.if_true : row.if_false);
       }
-    for (const Idle& row : kIdle)
-      if (take(row.key)) out_.notes.push_back(std::string("[config] ") + row.key + " has no effect: " + row.reason);
+    keys_.take_idle(kIdle, out_.notes);
     take_cores();
     take_model();
-    take_steps();
+    take_steps(trains_unet);
     if (has("lr-decay-steps") || has("lr-decay-rate")) put("schedule", "exponential");
     write_dims_as_text(out_.values);
     for (auto& section : out_.values)
@@ -160,18 +157,22 @@ class Translation {
     if (out_.values["optimizer"] == "momentum") out_.values["optimizer"] = "sgd";
   }
 
-  /// unet_main.py: an epoch is train_item_count // train_batch_size steps, and the rate decays once per epoch.
-  void take_steps() {
-    const auto items = take("train_item_count"), epochs = take("train_epochs");
-    if (!items || !epochs || has("steps")) return;
-    const json batch = out_.values.value("train_batch_size", json(8));  // the default of unet_config.py
-    for (const auto& [key, value] :
-         {std::pair{"train_item_count", *items}, {"train_epochs", *epochs}, {"train_batch_size", batch}})
+  /// unet_main.py: an epoch is train_item_count // train_batch_size steps, and the rate decays once per epoch. What a
+  /// config of its training leaves out is unet_config.py's: 1000 samples, 10 epochs, batches of 8; a rate that halves is also that of train.
+  void take_steps(bool trains_unet) {
+    const auto given_items = take("train_item_count"), given_epochs = take("train_epochs");
+    if (!trains_unet || has("steps")) return;
+    if (!given_items && !given_epochs && has("lr-decay-steps")) return;
+    const json items = given_items.value_or(1000), epochs = given_epochs.value_or(10);
+    const char* named = has("train_batch_size") || !has("batch") ? "train_batch_size" : "batch";
+    put(named, 8);
+    const json batch = out_.values[named];
+    for (const auto& [key, value] : {std::pair{"train_item_count", items}, {"train_epochs", epochs}, {named, batch}})
       if (!value.is_number_integer() || value < 1 || value > 1'000'000'000)
         throw KeyValues::error(key, value, "a positive whole number");
-    const std::int64_t epoch = items->get<std::int64_t>() / batch.get<std::int64_t>();
-    if (epoch < 1) throw KeyValues::error("train_item_count", *items, "at least one batch of " + shown(batch));
-    put("steps", epochs->get<std::int64_t>() * epoch);
+    const std::int64_t epoch = items.get<std::int64_t>() / batch.get<std::int64_t>();
+    if (epoch < 1) throw KeyValues::error("train_item_count", items, "at least one batch of " + shown(batch));
+    put("steps", epochs.get<std::int64_t>() * epoch);
     put("lr-decay-steps", epoch);
   }
 
@@ -206,7 +207,7 @@ const std::vector<std::string>& tpu_config_keys() {
 std::vector<std::string> reference_model_keys() {
   std::vector<std::string> keys(kOthers.begin(), kOthers.end());
   for (const Renamed& row : kRenamed) keys.push_back(row.key);
-  for (const Idle& row : kIdle) keys.push_back(row.key);
+  for (const IdleKey& row : kIdle) keys.push_back(row.key);
   for (std::string& key : retinanet_keys()) keys.push_back(std::move(key));
   return keys;
 }

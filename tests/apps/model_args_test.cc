@@ -78,6 +78,19 @@ TEST(ModelArgs, TheLegacyVariantDecaysAndFreezesAsTheOriginalUnlessToldOtherwise
   EXPECT_EQ(config({"--frozen=none", "--decay-on=kernels", "--model=retinanet", "--variant=legacy"}).decay, Decay::kKernels);
 }
 
+TEST(ModelArgs, DecayOnAndFrozenWinOverTheLegacyVariantEachAloneAndInAnyOrder) {
+  const std::vector<std::string> legacy = {"--model=retinanet", "--variant=legacy"};
+  for (const bool later : {true, false})
+    for (const std::string given : {"--decay-on=kernels", "--frozen=none"}) {
+      std::vector<std::string> words = legacy;
+      words.insert(later ? words.end() : words.begin(), given);
+      const auto config = spec_of(model_table(), words).as<RetinaNetConfig>();
+      const bool decay = given.starts_with("--decay-on");
+      EXPECT_EQ(config.decay, decay ? Decay::kKernels : Decay::kAllButBackboneNorms) << given << " later: " << later;
+      EXPECT_EQ(config.frozen, decay ? Frozen::kStem : Frozen::kNone) << given << " later: " << later;
+    }
+}
+
 TEST(ModelArgs, AnOptionOfAnotherModelIsRefusedEvenWithItsUsualValue) {
   const auto refused = [](const std::vector<std::string>& words, const std::string& text) {
     try {

@@ -75,7 +75,8 @@ TEST(ReadmeTable, WhatAUserLooksForIsThere) {
   for (const Row& row : rows_of(file_text(VOXSHARD_SOURCE_DIR "/README.md"), "From Cloud TPU")) all += row.there + "\n";
   for (const char* word : {"bucket", "slice", "input_partition_dims", "TPUEstimator.train", "TPUEstimator.evaluate",
                            "TPUEstimator.predict", "batch = k x cores", "iterations_per_loop", "Systrace",
-                           "cloud-tpu-profiler", "TensorBoard", "checkpoint", "RetinaNet"})
+                           "cloud-tpu-profiler", "TensorBoard", "checkpoint", "RetinaNet",
+                           "per_host_input_for_training", "tfrecords", "YAML", "no TPU"})
     EXPECT_THAT(all, HasSubstr(word));
 }
 

@@ -81,6 +81,11 @@ Seeds kitti_seeds() {
           "DontCare -1 -1 -10 503.89 169.71 590.61 190.13 -1 -1 -1 -1000 -1000 -1000 -10\n\nVan 1 3 0 1 2 3 4 0 0 0 0 0 0 0"};
 }
 
+void kitti_set(std::string_view bytes) {
+  read_kitti_set(scratch_file("kitti_set/ImageSets/train.txt", bytes).parent_path().parent_path(), "train");
+}
+Seeds kitti_set_seeds() { return {"000000\n000001\r\n  000007 000008"}; }
+
 void mot(std::string_view bytes) {
   for (const MotRow& row : read_mot(scratch_file("mot/gt.txt", bytes)).rows) mot_line(row);
 }
@@ -109,6 +114,7 @@ std::vector<FuzzTarget> box_targets() {
           {"voc", voc_seeds, voc},
           {"voc_set", voc_set_seeds, voc_set},
           {"kitti", kitti_seeds, kitti},
+          {"kitti_set", kitti_set_seeds, kitti_set},
           {"mot", mot_seeds, mot},
           {"mot_folder", mot_folder_seeds, mot_folder}};
 }

@@ -34,6 +34,20 @@ void records(std::string_view bytes) {
   while (const auto record = reader.next()) read_sample(parse_example(*record));
 }
 
+/// The same as a conversion reads it: a damaged record costs itself, and the next ones are read.
+void records_in_turn(std::string_view bytes) {
+  const RecordInput input{scratch_file("fuzz.tfrecord", bytes), "fuzz"};
+  std::vector<CaseFailure> failures;
+  std::int64_t last = 0;
+  const std::int64_t whole = for_each_record(input, side_by_side(0, 4, 1, std::int64_t{1} << 28).limits, failures,
+                                             [&](std::int64_t number, const TfExample& example) {
+                                               ensure(number > last, "records come in turn");
+                                               last = number;
+                                               read_sample(example);
+                                             });
+  ensure(whole > 0 || !failures.empty(), "a file of which nothing is read is a failure");
+}
+
 /// The bytes as a record whose checksums are right.
 void example(std::string_view bytes) {
   const TfExample parsed = parse_example(bytes);
@@ -78,7 +92,9 @@ Seeds record_seeds() {
 }  // namespace
 
 std::vector<FuzzTarget> record_targets() {
-  return {{"tfrecord", record_seeds, records}, {"tf_example", example_seeds, example}};
+  return {{"tfrecord", record_seeds, records},
+          {"tfrecord_in_turn", record_seeds, records_in_turn},
+          {"tf_example", example_seeds, example}};
 }
 
 }  // namespace voxshard

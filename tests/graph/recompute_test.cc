@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include "libcore/graph/made_again.h"
 
 #include <set>
 
@@ -214,6 +213,13 @@ TEST(MadeAgain, OnlyWhatIsNamedIsMadeAgainInFrontOfItsReader) {
   ASSERT_NE(clone, kNoValue);
   EXPECT_GT(clone, small.backward_root);
   EXPECT_EQ(small.find("recompute/encoder0/conv0/norm"), kNoValue);
+}
+
+TEST(MadeAgain, AMarkOnABackwardValueChangesNothing) {
+  const Graph graph = with_gradient(parse_graph(kUNet, op_table()), op_table());
+  std::vector<bool> again(static_cast<std::size_t>(graph.size()), false);
+  for (ValueId id = graph.backward_root; id < graph.size(); ++id) again[static_cast<std::size_t>(id)] = true;
+  EXPECT_EQ(to_text(with_made_again(graph, again)), to_text(with_made_again(graph, std::vector<bool>(again.size(), false))));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "libcore/kernels/loss.h"
 
 #include <algorithm>
+#include <set>
 
 #include "libcore/base/rng.h"
 #include "libcore/graph/autodiff.h"
@@ -18,18 +19,27 @@ struct Computed {
   Tensor gradient;
 };
 
-SegmentationAttrs attrs_of_case(const nlohmann::json& all, const nlohmann::json& expected) {
+/// What one case of the file asks.
+struct Asked {
+  SegmentationAttrs attrs;
+  bool absent;     // the last class, from the first sample
+  double lowered;  // by which its logits there
+};
+
+Asked asked_by(const nlohmann::json& all, const nlohmann::json& expected) {
   const auto name = std::ranges::find(kLossNames, expected.at("loss").get<std::string>());
   EXPECT_NE(name, std::end(kLossNames));
-  return {.loss = static_cast<LossKind>(name - std::begin(kLossNames)),
-          .groups = expected.at("groups"),
-          .batch = all.at("shape").at(0),
-          .smoothing = expected.value("smoothing", 0.0),
-          .weights = expected.value("weights", std::vector<double>{})};
+  return {.attrs = {.loss = static_cast<LossKind>(name - std::begin(kLossNames)),
+                    .groups = expected.at("groups"),
+                    .batch = all.at("shape").at(0),
+                    .smoothing = expected.value("smoothing", 0.0),
+                    .weights = expected.value("weights", std::vector<double>{})},
+          .absent = expected.at("absent"),
+          .lowered = expected.at("lowered")};
 }
 
 /// The loss of `logits`, which are x + 0 so that they have a gradient, and that gradient.
-Computed loss_and_gradient(const nlohmann::json& all, SegmentationAttrs attrs, DType dtype, const Target& target,
+Computed loss_and_gradient(const nlohmann::json& all, const Asked& asked, DType dtype, const Target& target,
                            const Dims& cut) {
   const std::int64_t classes = all.at("classes"), batch = all.at("shape").at(0);
   Shape labels{batch, all.at("shape").at(1), all.at("shape").at(2), all.at("shape").at(3), 1}, logits = labels;
@@ -40,6 +50,7 @@ Computed loss_and_gradient(const nlohmann::json& all, SegmentationAttrs attrs, D
   const ValueId kernel = b.parameter("w", {dtype, {1, 1, 1, classes, classes}});
   const Window one{{1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, {0, 0, 0}};
   const ValueId z = b.op("conv", {x, kernel}, ConvAttrs{.window = one, .dtype = dtype}, "logits");
+  SegmentationAttrs attrs = asked.attrs;
   attrs.dtype = dtype;
   const ValueId sums = b.op("segmentation_sums", {z, y}, attrs, "sums");
   graph.outputs["loss"] = b.op("segmentation_loss", {sums, z, y}, attrs, "loss");
@@ -62,9 +73,15 @@ Computed loss_and_gradient(const nlohmann::json& all, SegmentationAttrs attrs, D
     for (std::int64_t i = 0; i < tensor.count(); ++i) store(tensor.view(), i, number(static_cast<std::uint64_t>(i)));
     cores.feed(id, [&](const TensorView& box) { copy(tensor.view(), box); });
   };
-  feed("x", [&](std::uint64_t i) { return 6 * rng_uniform({seed, rng_stream("logits")}, i) - 3; });
+  const auto voxels = static_cast<std::uint64_t>(labels[1] * labels[2] * labels[3]);  // of a sample
+  const auto of_each = static_cast<std::uint64_t>(classes);
+  feed("x", [&](std::uint64_t i) {
+    const bool lower = asked.absent && i / of_each < voxels && i % of_each == of_each - 1;
+    return 6 * rng_uniform({seed, rng_stream("logits")}, i) - 3 - (lower ? asked.lowered : 0);
+  });
   feed("labels", [&](std::uint64_t i) {
-    return static_cast<double>(rng_below({seed, rng_stream("labels")}, i, classes));
+    const auto label = static_cast<std::int64_t>(rng_below({seed, rng_stream("labels")}, i, classes));
+    return static_cast<double>(asked.absent && i < voxels ? std::min(label, classes - 2) : label);
   });
   cores.run();
   return {load(cores.replicated(graph.outputs.at("loss")), 0), cores.gather(graph.outputs.at("d_logits"))};
@@ -75,7 +92,7 @@ class LossAgainstPyTorch : public testing::TestWithParam<int> {};
 TEST_P(LossAgainstPyTorch, ValueAndGradientAgreeCutAndUncut) {
   const auto all = stored_reference("loss_reference.json");
   const auto expected = all.at("cases").at(static_cast<std::size_t>(GetParam()));
-  const SegmentationAttrs attrs = attrs_of_case(all, expected);
+  const Asked asked = asked_by(all, expected);
   double largest = 0;
   for (const double g : expected.at("gradient")) largest = std::max(largest, std::abs(g));
   ASSERT_GT(largest, 0);
@@ -88,7 +105,7 @@ TEST_P(LossAgainstPyTorch, ValueAndGradientAgreeCutAndUncut) {
   for (const Setting& s : {Setting{DType::kF64, KernelSet::kReference, {1, 1, 1, 1, 1}, 1e-12},
                            Setting{DType::kF32, KernelSet::kFast, {1, 1, 1, 1, 1}, 1e-5},
                            Setting{DType::kF32, KernelSet::kFast, {2, 2, 1, 2, 1}, 1e-5}}) {
-    const Computed mine = loss_and_gradient(all, attrs, s.dtype, {.kernels = s.kernels}, s.cut);
+    const Computed mine = loss_and_gradient(all, asked, s.dtype, {.kernels = s.kernels}, s.cut);
     EXPECT_NEAR(mine.value, expected.at("value").get<double>(), s.within) << to_string(s.cut);
     ASSERT_EQ(mine.gradient.count(), std::ssize(expected.at("gradient")));
     for (std::int64_t i = 0; i < mine.gradient.count(); ++i)
@@ -98,7 +115,15 @@ TEST_P(LossAgainstPyTorch, ValueAndGradientAgreeCutAndUncut) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(AllKinds, LossAgainstPyTorch, testing::Range(0, 10));
+INSTANTIATE_TEST_SUITE_P(AllKinds, LossAgainstPyTorch, testing::Range(0, 22));
+
+TEST(LossReference, HasACaseOfEveryLoss) {
+  std::set<std::string> found;
+  const auto all = stored_reference("loss_reference.json");
+  for (const auto& one : all.at("cases")) found.insert(one.at("loss"));
+  EXPECT_EQ(found, std::set<std::string>(std::begin(kLossNames), std::end(kLossNames)));
+  EXPECT_EQ(all.at("cases").size(), 22u) << "each of them is a test";
+}
 
 }  // namespace
 }  // namespace voxshard

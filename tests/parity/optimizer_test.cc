@@ -1,6 +1,6 @@
 // The optimizers of the reference U-Net against PyTorch and NumPy: the weights after each of twelve steps, with
-// gradients down to 1e-8 and a decaying rate. The numbers and how they were made: optimizer_reference.json,
-// make_optimizer_reference.py.
+// gradients down to 1e-8, a decaying rate, weight decay and clipping. The numbers and how they were made:
+// optimizer_reference.json, make_optimizer_reference.py.
 #include "libcore/train/optimizer.h"
 
 #include <algorithm>
@@ -20,12 +20,14 @@ TEST_P(OptimizerAgainstPyTorchAndNumPy, WeightsOfEveryStepAgree) {
   const OptimizerOptions options{.kind = static_cast<OptimizerKind>(kind - std::begin(kOptimizerNames)),
                                  .learning_rate = all.at("learning_rate"),
                                  .momentum = expected.at("momentum"),
+                                 .weight_decay = expected.at("weight_decay"),
+                                 .clip_norm = expected.at("clip_norm"),
                                  .schedule = ScheduleKind::kExponential,
                                  .decay_rate = all.at("decay_rate"),
                                  .decay_steps = all.at("decay_steps")};
   const std::int64_t size = std::ssize(all.at("gradients").at(0));
   Graph graph;
-  graph.append({.role = Role::kParameter, .name = "w", .type = {DType::kF32, {size}}, .parameter = {}});
+  graph.append({.role = Role::kParameter, .name = "w", .type = {DType::kF32, {size}}, .parameter = {.decays = true}});
   Optimizer optimizer(options, graph);
   WorkerPool pool(2);
   Parameters parameters;
@@ -35,7 +37,9 @@ TEST_P(OptimizerAgainstPyTorchAndNumPy, WeightsOfEveryStepAgree) {
   for (std::size_t step = 0; step < all.at("gradients").size(); ++step) {
     for (std::size_t i = 0; i < largest.size(); ++i)
       gradient.as<float>()[i] = static_cast<float>(all.at("gradients").at(step).at(i).get<double>());
-    optimizer.update(pool, parameters, {{"w", gradient.view()}}, 0, static_cast<std::int64_t>(step), 12);
+    const Gradients gradients{{"w", gradient.view()}};
+    optimizer.update(pool, parameters, gradients, Optimizer::global_norm(pool, gradients),
+                     static_cast<std::int64_t>(step), 12);
     for (std::size_t i = 0; i < largest.size(); ++i) {
       const double theirs = expected.at("weights").at(step).at(i);
       largest[i] = std::max(largest[i], std::abs(theirs));
@@ -44,7 +48,7 @@ TEST_P(OptimizerAgainstPyTorchAndNumPy, WeightsOfEveryStepAgree) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(AllCases, OptimizerAgainstPyTorchAndNumPy, testing::Range(0, 7));
+INSTANTIATE_TEST_SUITE_P(AllCases, OptimizerAgainstPyTorchAndNumPy, testing::Range(0, 19));
 
 }  // namespace
 }  // namespace voxshard

@@ -27,7 +27,8 @@ double memory_bytes(const Program& program, const Fusions& fusions, const OpDef&
 double ticks(const TpuSpec& device, double rows, double inner, double columns) {
   const double tile = static_cast<double>(device.matrix_tile);
   const double tiles = std::ceil(inner / tile) * std::ceil(columns / tile);
-  return tiles * (padded(rows, kRowsAtATime) + std::ceil(rows / static_cast<double>(device.strip_rows)) * tile);
+  const double loads = device.strip_rows > 0 ? std::ceil(rows / static_cast<double>(device.strip_rows)) : 1;
+  return tiles * (padded(rows, kRowsAtATime) + loads * tile);
 }
 
 }  // namespace

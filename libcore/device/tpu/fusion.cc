@@ -6,9 +6,7 @@
 namespace voxshard {
 namespace {
 
-constexpr int kMostTensors = 2;  // x and a residual, or a gradient and what it is the gradient of
-
-/// Each element of the result from the same element of its inputs of that rank (channels may differ), none outside.
+/// Each element of the result from the same element of its inputs of that rank, which have its shape.
 bool element_by_element(const Graph& graph, const OpTable& ops, ValueId id) {
   const Node& node = graph.node(id);
   if (node.role != Role::kOp || node.type.shape.rank() < 4) return false;
@@ -30,7 +28,7 @@ bool element_by_element(const Graph& graph, const OpTable& ops, ValueId id) {
 
 }  // namespace
 
-Fusions::Fusions(const Program& program, const OpTable& ops)
+Fusions::Fusions(const TpuSpec& device, const Program& program, const OpTable& ops)
     : program_(program), ops_(ops), values_(static_cast<std::size_t>(program.graph.size())) {
   const Graph& graph = program.graph;
   std::vector<bool> read(values_.size(), false), wanted(values_.size(), false);
@@ -43,10 +41,10 @@ Fusions::Fusions(const Program& program, const OpTable& ops)
   for (ValueId id = 0; id < graph.size(); ++id) {
     const auto index = static_cast<std::size_t>(id);
     if (!read[index] || wanted[index] || program.replicated(id) || !element_by_element(graph, ops, id)) continue;
-    int tensors = 0;
+    std::int64_t tensors = 0;
     for (ValueId input : graph.node(id).inputs)
       if (graph.node(input).type.shape.rank() == graph.node(id).type.shape.rank()) tensors += at(input).tensors;
-    if (tensors > kMostTensors) continue;
+    if (tensors > device.fused_tensors) continue;
     Value& value = values_[index];
     value.fused = !value.exchanged;
     value.lost = value.exchanged;

@@ -1,20 +1,22 @@
-// Which values of a program never reach memory: what is computed element by element from at most two tensors is made
-// again by each of its readers on the way in, as XLA fuses it into a convolution or a loop. A value whose edges are
+// Which values of a program never reach memory: what is computed element by element from at most
+// TpuSpec::fused_tensors tensors (2; assumed) is made again by each of its readers on the way in, as XLA fuses it into a
+// convolution or a loop. A value whose edges are
 // sent to neighbours has to be written: there the cut costs the fusion.
 //
-//   const Fusions fusions(program, ops);
+//   const Fusions fusions(device, program, ops);
 //   fusions.fused(program.graph.find("encoder0/conv0/norm"))    // true on one core, false where D is cut
 #pragma once
 
 #include <vector>
 
 #include "libcore/device/device.h"
+#include "libcore/device/tpu/tpu_spec.h"
 
 namespace voxshard {
 
 class Fusions {
  public:
-  Fusions(const Program& program, const OpTable& ops);
+  Fusions(const TpuSpec& device, const Program& program, const OpTable& ops);
 
   /// Made by its readers; costs nothing by itself.
   bool fused(ValueId id) const { return at(id).fused; }
@@ -29,7 +31,7 @@ class Fusions {
  private:
   struct Value {
     bool fused = false, lost = false, exchanged = false;
-    int tensors = 1;  // that a reader of it reads
+    std::int64_t tensors = 1;  // that a reader of it reads
   };
   const Value& at(ValueId id) const { return values_[static_cast<std::size_t>(id)]; }
 

@@ -39,7 +39,7 @@ HaloPasses::Operand HaloPasses::operand(const Instruction& instruction, int inpu
                          core_high = need.end(axis) - own[core].end(axis);
       beyond =
           beyond || (core_low > 0 && own[core].begin[axis] > 0) || (core_high > 0 && own[core].end(axis) < shape[axis]);
-      if (need.begin[axis] < 0 || need.end(axis) > shape[axis]) edge.masked = true;
+      if (device_.masks_padding && (need.begin[axis] < 0 || need.end(axis) > shape[axis])) edge.masked = true;
       if (!first && (core_low != low || core_high != high)) edge.unequal = true;
       if (!first && own[core].extent[axis] != extent) edge.masked = true;
       low = core_low, high = core_high, extent = own[core].extent[axis], first = false;

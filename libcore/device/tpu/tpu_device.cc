@@ -33,7 +33,7 @@ BoxKind kind_of(const Box& box, const Shape& shape) {
 class Walk {
  public:
   Walk(const Program& program, const OpTable& ops, const TpuSpec& device, const Torus& torus)
-      : program_(program), ops_(ops), device_(device), torus_(torus), exchanges_(device, torus), fusions_(program, ops), halos_(device, program, ops, fusions_) {}
+      : program_(program), ops_(ops), device_(device), torus_(torus), exchanges_(device, torus), fusions_(device, program, ops), halos_(device, program, ops, fusions_) {}
 
   InstructionPrice price(const Instruction& instruction) {
     switch (instruction.kind) {

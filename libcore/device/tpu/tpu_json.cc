@@ -20,6 +20,7 @@ struct FigureRule {
   bool whole;    // a count
   double scale;  // unit -> bytes, bytes/s, Hz, s
   void (*set)(TpuSpec&, double);
+  bool optional = false;  // files that lack it get what changes nothing
 };
 
 std::int64_t whole(double value) { return static_cast<std::int64_t>(std::llround(value)); }
@@ -29,11 +30,12 @@ constexpr FigureRule kRules[] = {
     {"core", "reserved", "MiB", false, 0x1p20, [](TpuSpec& d, double v) { d.reserved_bytes = whole(v); }},
     {"core", "matrix_units", "units", true, 1, [](TpuSpec& d, double v) { d.matrix_units = whole(v); }},
     {"core", "matrix_tile", "rows", true, 1, [](TpuSpec& d, double v) { d.matrix_tile = whole(v); }},
-    {"core", "strip_rows", "rows", true, 1, [](TpuSpec& d, double v) { d.strip_rows = whole(v); }},
+    {"core", "strip_rows", "rows", true, 1, [](TpuSpec& d, double v) { d.strip_rows = whole(v); }, true},
     {"core", "clock", "MHz", false, 1e6, [](TpuSpec& d, double v) { d.clock_hz = v; }},
     {"core", "vector_rate", "Gflop/s", false, 1e9, [](TpuSpec& d, double v) { d.vector_flops_s = v; }},
     {"core", "memory_rate", "GB/s", false, 1e9, [](TpuSpec& d, double v) { d.memory_bytes_s = v; }},
-    {"core", "pass_rate", "GB/s", false, 1e9, [](TpuSpec& d, double v) { d.pass_bytes_s = v; }},
+    {"core", "pass_rate", "GB/s", false, 1e9, [](TpuSpec& d, double v) { d.pass_bytes_s = v; }, true},
+    {"core", "fused_tensors", "tensors", true, 1, [](TpuSpec& d, double v) { d.fused_tensors = whole(v); }, true},
     {"core", "dispatch", "us", false, 1e-6, [](TpuSpec& d, double v) { d.dispatch_s = v; }},
     {"chip", "cores", "cores", true, 1, [](TpuSpec& d, double v) { d.cores_per_chip = whole(v); }},
     {"chip", "links", "links", true, 1, [](TpuSpec& d, double v) { d.links_per_chip = whole(v); }},
@@ -59,14 +61,17 @@ class Reader {
     return Error(ErrorKind::kConfig, "[device] " + file_ + ": " + key + ": " + what);
   }
 
-  /// Refuses what is no object, a key of `keys` that is missing and any other key.
-  void require_keys(const Json& json, const std::string& key, const std::vector<std::string>& keys) const {
+  /// Refuses what is no object, a key of `keys` that is missing and any other key that is not of `optional`.
+  void require_keys(const Json& json, const std::string& key, const std::vector<std::string>& keys,
+                    const std::vector<std::string>& optional = {}) const {
     if (!json.is_object()) throw wrong(key, "should be an object {…}, got " + json.dump());
     for (const auto& wanted : keys)
       if (!json.contains(wanted)) throw wrong(key, "the key \"" + wanted + "\" is missing; it has " + joined(keys, ", "));
     for (const auto& [name, value] : json.items())
-      if (std::find(keys.begin(), keys.end(), name) == keys.end())
-        throw wrong(key, "the key \"" + name + "\" is not known; expected " + joined(keys, ", "));
+      if (std::find(keys.begin(), keys.end(), name) == keys.end() &&
+          std::find(optional.begin(), optional.end(), name) == optional.end())
+        throw wrong(key, "the key \"" + name + "\" is not known; expected " + joined(keys, ", ") +
+                             (optional.empty() ? "" : "; may have " + joined(optional, ", ")));
   }
 
   std::string text(const Json& json, const std::string& key, const char* field) const {
@@ -181,15 +186,17 @@ TpuSpec tpu_from_json(const Json& json, const std::string& file, const std::stri
   reader.text(json, "the file", "description");
   TpuSpec device{.name = name};
   for (const char* section : kSections) {
-    std::vector<std::string> keys;
+    std::vector<std::string> keys, optional;
     for (const FigureRule& rule : kRules)
-      if (std::string_view(rule.section) == section) keys.push_back(rule.key);
-    reader.require_keys(json.at(section), section, keys);
+      if (std::string_view(rule.section) == section) (rule.optional ? optional : keys).push_back(rule.key);
+    reader.require_keys(json.at(section), section, keys, optional);
   }
   for (const FigureRule& rule : kRules) {
+    if (rule.optional && !json.at(rule.section).contains(rule.key)) continue;
     device.figures.push_back(reader.figure(json.at(rule.section).at(rule.key), rule));
     rule.set(device, device.figures.back().value * rule.scale);
   }
+  if (device.pass_bytes_s == 0) device.pass_bytes_s = device.memory_bytes_s;
   if (device.reserved_bytes >= device.core_bytes)
     throw reader.wrong("core.reserved", "is not less than core.memory; nothing would be left for programs");
   if (device.links_per_chip != 4)

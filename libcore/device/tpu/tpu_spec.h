@@ -30,6 +30,8 @@ struct Slice {
 };
 
 struct TpuSpec {
+  static constexpr std::int64_t kUsualFusedTensors = 2;  // x and a residual, or a gradient and what it is the gradient of
+
   std::string name;
 
   // One core.
@@ -37,12 +39,14 @@ struct TpuSpec {
   std::int64_t reserved_bytes = 0;  // of it, not for programs
   std::int64_t matrix_units = 1;
   std::int64_t matrix_tile = 128;  // rows and columns of one unit
-  std::int64_t strip_rows = 0;     // that go through a tile before the next is loaded, in matrix_tile ticks
+  std::int64_t strip_rows = 0;     // that go through a tile before the next is loaded, in matrix_tile ticks; 0: all
   double clock_hz = 0;             // each unit takes one row of a tile per tick
   double vector_flops_s = 0;
   double memory_bytes_s = 0;
   double pass_bytes_s = 0;  // read and written by a pass that only moves data, with nothing to hide behind
-  double dispatch_s = 0;  // per instruction, hidden by nothing
+  std::int64_t fused_tensors = kUsualFusedTensors;  // the most that a fusion reads to make one (fusion.h)
+  bool masks_padding = true;  // even parts are masked for their zero padding too; assumed (halo_passes.h), no figure
+  double dispatch_s = 0;      // per instruction, hidden by nothing
 
   // One chip. Its links go to the next chips along x and y, both ways.
   std::int64_t cores_per_chip = 1;

@@ -56,7 +56,7 @@ void segmentation_sums(const TensorView& logits, const TensorView& labels, const
   const auto classes = static_cast<std::size_t>(spec.classes);
   Row p(classes);
   for (std::int64_t g = sums.box.begin[0]; g < sums.box.end(0); ++g) {
-    Row sum(3 * classes + 2, 0.0);
+    Row sum(static_cast<std::size_t>(sums_per_group(spec.classes)), 0.0);
     for_each_row(logits.box, [&](const Dims& at) {
       const std::int64_t label = label_at(labels, at, spec);
       if (spec.group_of(at[0]) != g || label < 0) return;

@@ -147,7 +147,7 @@ class DetectionRow : public Task {
     return result;
   }
 
-  /// JPEG files (decoding them is not modelled); bf16 pixels cross, and per anchor an i32 class and four f32 codes.
+  /// JPEG files, decoded at the rate of unpacking, a byte a channel of a pixel; bf16 pixels cross, and per anchor an i32 class and four f32 codes.
   /// Source: tensorflow/tpu, models/official/detection/dataloader.
   RecordFormat records() const override { return {.image_bytes = 2, .one_hot = false, .unpacked_image_bytes = 1}; }
 };

@@ -9,7 +9,7 @@
 #include "io/files/folder_lock.h"
 #include "libcore/base/stopwatch.h"
 #include "libcore/base/text.h"
-#include "libcore/kernels/loss.h"
+#include "libcore/kernels/loss_terms.h"
 #include "pipelines/tasks/segmentation/predict_volume.h"
 #include "pipelines/tasks/segmentation/sample_source.h"
 #include "pipelines/tasks/segmentation/volume_task.h"
@@ -26,9 +26,6 @@ const UNetConfig& config_of(const ModelSpec& spec) {
     throw Error(ErrorKind::kConfig, "[evaluate] only a unet3d is evaluated on volumes, got " + spec.model_name());
   return *config;
 }
-
-/// Losses that take each sample by itself stand behind those that take all of a batch together.
-bool is_of_samples(LossKind kind) { return kind > LossKind::kDiceCE; }
 
 class Evaluation {
  public:
@@ -140,7 +137,7 @@ class Evaluation {
     cores.feed(graph.find("image"), [&](const TensorView& box) { source_.fill(samples, input::Image{}, box); });
     cores.run();
     const Mesh& mesh = spec_.cut.mesh;
-    const Shape sums_shape = {scores_.batch, 3 * config_.classes + 2};
+    const Shape sums_shape = {scores_.batch, sums_per_group(config_.classes)};
     const auto count = static_cast<std::size_t>(mesh.cores());
     std::vector<Tensor> sums(count);  // of each core, a row per sample
     std::vector<VoxelScores> voxels(count);
@@ -176,7 +173,7 @@ class Evaluation {
 
   /// The loss of `samples` samples from row `first` of the sums on: theirs together, or the mean of each one's.
   double loss_of(const Tensor& sums, std::int64_t first, std::int64_t samples, LossKind kind) const {
-    const std::int64_t numbers = sums.shape()[1], groups = is_of_samples(kind) ? samples : 1;
+    const std::int64_t numbers = sums.shape()[1], groups = is_per_sample(kind) ? samples : 1;
     const Tensor grouped(DType::kF64, {groups, numbers}), loss(DType::kF64, {1});
     for (std::int64_t n = 0; n < samples; ++n)
       for (std::int64_t k = 0; k < numbers; ++k)

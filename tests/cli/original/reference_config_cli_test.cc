@@ -15,8 +15,9 @@ std::map<std::string, json> shown(const std::string& yaml) {
   const CommandResult r = run_voxshard("explain --stage config --json --config " + (folder / "c.yaml"));
   EXPECT_EQ(r.exit_code, 0) << r.err;
   std::map<std::string, json> keys;
-  if (r.exit_code == 0)
-    for (const auto& use : r.json().at("keys")) keys[use.at("key")] = use;
+  if (r.exit_code != 0) return keys;
+  const json all = r.json();
+  for (const auto& use : all.at("keys")) keys[use.at("key")] = use;
   return keys;
 }
 
@@ -27,6 +28,22 @@ struct Expected {
   json as = {};        // with this value; null: its own
 };
 
+/// A key that decides nothing says why, or is not set, or is fixed: then another value is refused.
+void expect_without_option(const Expected& one, const json& use) {
+  const std::string effect = use.at("effect"), value = one.value;
+  EXPECT_EQ(use.at("options"), json::object()) << one.key;
+  if (use.at("value").is_null() || use.at("value") == "None") {
+    EXPECT_EQ(effect, "not set") << one.key;
+  } else if (effect == "as always here") {
+    Folder folder("fixed_key");
+    folder.write("c.yaml", std::string(one.key) + ": " + (value == "True" ? "False" : "77") + "\n");
+    expect_refusal("explain --stage config --config " + (folder / "c.yaml"), 5, "config",
+                   std::string(one.key) + " is ");
+  } else {
+    EXPECT_TRUE(effect.starts_with("no effect: ") && effect.size() > 20) << one.key << ": " << effect;
+  }
+}
+
 void expect_arrive(const std::vector<Expected>& list) {
   std::string yaml;
   for (const Expected& one : list) yaml += std::string(one.key) + ": " + one.value + "\n";
@@ -35,9 +52,7 @@ void expect_arrive(const std::vector<Expected>& list) {
   for (const Expected& one : list) {
     const json& use = keys.at(one.key);
     if (one.option == nullptr) {
-      const std::string effect = use.at("effect");
-      EXPECT_TRUE(effect.starts_with("no effect: ") || effect == "as always here" || effect == "not set")
-          << one.key << ": " << effect;
+      expect_without_option(one, use);
       continue;
     }
     ASSERT_TRUE(use.at("options").contains(one.option)) << one.key << ": " << use;
@@ -60,6 +75,7 @@ TEST(ReferenceConfigCli, EveryKeyOfTheUNetArrives) {
                  {"eval_item_count", "100", nullptr},
                  {"train_steps", "null", nullptr},
                  {"num_steps_per_eval", "100", nullptr},
+                 {"eval_steps", "10", "eval_steps"},
                  {"min_eval_interval", "180", nullptr},
                  {"eval_timeout", "~", nullptr},
                  {"optimizer", "'adam'", "optimizer"},
@@ -95,7 +111,7 @@ TEST(ReferenceConfigCli, EveryKeyOfTheUNetArrives) {
 }
 
 TEST(ReferenceConfigCli, EveryKeyOfRetinaNetArrives) {
-  expect_arrive({{"image_size", "1024", "crop", "1024x1024"},
+  expect_arrive({{"image_size", "1024", "output-size", "1024x1024"},
                  {"input_rand_hflip", "True", "mirror", 0.5},
                  {"train_scale_min", "0.8", "scale", {0.8, 1.2}},
                  {"train_scale_max", "1.2", "scale", {0.8, 1.2}},
@@ -174,7 +190,41 @@ TEST(ReferenceConfigCli, WhatIsRefusedIsNamedWithFileAndKey) {
     folder.write("c.yaml", text);
     expect_refusal("explain --stage config --config " + (folder / "c.yaml"), 5, "config", piece);
   }
-  expect_refusal("explain --stage config", 2, "usage", "name it with --config");
+}
+
+TEST(ReferenceConfigCli, WithoutAFileTheModelAndItsCutAreSaid) {
+  const CommandResult r = run_voxshard("explain --stage config --json");
+  ASSERT_EQ(r.exit_code, 0) << r.err;
+  EXPECT_FALSE(r.json().contains("keys"));
+  EXPECT_THAT(std::string(r.json().at("text")), HasSubstr("partition"));
+}
+
+TEST(ReferenceConfigCli, OnlyTheStageAsksWhatTrainTakes) {
+  Folder folder("named_config");
+  folder.write("c.yaml", "optimizer: adamw\n");
+  const std::string draw = "explain --draw " + (folder / "a.png") + " --sample config --config " + (folder / "c.yaml");
+  expect_refusal(draw, 3, "input", "config");
+  for (const char* stage : {"--stage config", "--stage=config"})
+    expect_refusal(std::string("explain ") + stage + " --config " + (folder / "c.yaml"), 5, "config",
+                   "optimizer is \"adamw\", which train does not take");
+}
+
+TEST(ReferenceConfigCli, EveryExampleConfigIsTakenAndSaysItsLossOrOptimizer) {
+  int files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(VOXSHARD_SOURCE_DIR "/data/configs")) {
+    const CommandResult r = run_voxshard("explain --stage config --json --config " + entry.path().string());
+    ASSERT_EQ(r.exit_code, 0) << entry.path() << "\n" << r.err;
+    int said = 0;
+    const json shown_all = r.json();
+    for (const auto& use : shown_all.at("keys")) {
+      if (use.at("key") != "optimizer" && use.at("key") != "loss") continue;
+      EXPECT_EQ(use.at("effect"), std::string(use.at("key")) + " = " + std::string(use.at("value"))) << entry.path();
+      ++said;
+    }
+    EXPECT_GE(said, 1) << entry.path();
+    ++files;
+  }
+  EXPECT_GE(files, 9);
 }
 
 }  // namespace

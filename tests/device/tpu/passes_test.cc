@@ -90,6 +90,13 @@ TEST(Fusion, IsLostWhereEdgesAreSent) {
   EXPECT_EQ(twice.slowest.memory_s, 0);
 }
 
+TEST(Fusion, ReadsNoMoreTensorsThanTheDeviceSays) {
+  TpuSpec none = toy_device();
+  none.fused_tensors = 0;
+  EXPECT_EQ(Priced(layered_graph({8, 16, 16, 128}), {1, 1, 1, 1}).of("twice").slowest.seconds(), 0);
+  EXPECT_GT(Priced(layered_graph({8, 16, 16, 128}), {1, 1, 1, 1}, 1, none).of("twice").slowest.memory_s, 0);
+}
+
 TEST(HaloPasses, NoneOnUncutProgramsAndOnReplicas) {
   for (std::int64_t replicas : {1, 8}) {
     const Priced priced(layered_graph({8, 16, 16, 128}), {1, 1, 1, 1}, replicas);
@@ -159,22 +166,29 @@ TEST(HaloPasses, ATensorThatTwoLikeOpsReadIsBroughtOnce) {
   EXPECT_TRUE(two.of("again").passes.empty());
 }
 
-TEST(HaloPasses, WiderWindowsAndSlowerMemoryAreNeverCheaperAndMoreCoresNeverDearer) {
-  double before = 1e9;
+TEST(HaloPasses, WiderWindowsAndSlowerPassesAreDearerAndHalfAPartIsMoreThanHalfTheWork) {
+  const auto seconds = [](std::int64_t kernel, std::int64_t ways, const TpuSpec& device) {
+    return Priced(conv_graph({8, 64, 16, 128}, kernel), {1, ways, 1, 1}, 1, device).of("conv").slowest.pass_s;
+  };
+  const TpuSpec toy = toy_device();
+  TpuSpec slower = toy;
+  slower.pass_bytes_s /= 2;
   for (std::int64_t ways : {2, 4, 8, 16}) {
-    const Priced narrow(conv_graph({8, 64, 16, 128}, 3), {1, ways, 1, 1}),
-        wide(conv_graph({8, 64, 16, 128}, 5), {1, ways, 1, 1});
-    const double now = narrow.of("conv").slowest.pass_s;
-    EXPECT_GT(now, 0);
-    EXPECT_LT(now, before) << ways;
-    EXPECT_GT(now * static_cast<double>(ways), before * static_cast<double>(ways) / 2 * (before < 1e9 ? 1 : 0))
-        << "halves of a part are not half the work";
-    EXPECT_GT(wide.of("conv").slowest.pass_s, now);
-    TpuSpec slower = toy_device();
-    slower.pass_bytes_s /= 2;
-    EXPECT_GT(Priced(conv_graph({8, 64, 16, 128}, 3), {1, ways, 1, 1}, 1, slower).of("conv").slowest.pass_s, now);
-    before = now;
+    const double now = seconds(3, ways, toy);
+    EXPECT_GT(seconds(5, ways, toy), now) << ways;
+    EXPECT_GT(seconds(3, ways, slower), now) << ways;
+    if (ways == 2) continue;
+    EXPECT_LT(now, seconds(3, ways / 2, toy)) << ways;
+    EXPECT_GT(2 * now, seconds(3, ways / 2, toy)) << ways << ": the edges stay as wide";
   }
+}
+
+TEST(HaloPasses, UnmaskedPaddingLeavesTheMasksOfUnevenParts) {
+  TpuSpec unmasked = toy_device();
+  unmasked.masks_padding = false;
+  EXPECT_EQ(kinds_of(Priced(conv_graph({8, 16, 16, 128}, 3), {1, 2, 1, 1}, 1, unmasked).of("conv")), (Kinds{kConcat}));
+  const Kinds uneven = kinds_of(Priced(conv_graph({8, 15, 16, 128}, 3), {1, 2, 1, 1}, 1, unmasked).of("conv"));
+  EXPECT_EQ(std::count(uneven.begin(), uneven.end(), kMask), 1);
 }
 
 TEST(HaloPasses, AreToldPassByPassAndInAll) {

@@ -73,6 +73,8 @@ TEST(ComputePrice, ATileIsLoadedForEachStrip) {
   EXPECT_DOUBLE_EQ(ticks(513), 520 + 2 * 128);
   toy.strip_rows = 1024;
   EXPECT_DOUBLE_EQ(ticks(513), 520 + 128) << "longer strips load less";
+  toy.strip_rows = 0;
+  EXPECT_DOUBLE_EQ(ticks(8192), 8192 + 128) << "no limit: loaded once";
 }
 
 TEST(ComputePrice, TheCheaperOperandIsInTheTiles) {

@@ -44,13 +44,23 @@ TEST(DeviceFile, LargerSlicesFollowByRuleUpToThePodThatWrapsRound) {
 TEST(DeviceFile, EveryFigureSaysWhereItComesFrom) {
   for (const char* name : {"tpu-v2", "tpu-v3"}) {
     const TpuSpec device = tpu(name);
-    EXPECT_EQ(device.figures.size(), 22u);
+    EXPECT_EQ(device.figures.size(), 23u);
     for (const Figure& figure : device.figures) {
       const bool fitted = figure.kind == "fitted";
       EXPECT_EQ(figure.source.empty(), fitted) << figure.key;
       EXPECT_EQ(figure.mechanism.empty() || figure.fitted_to.empty(), !fitted) << figure.key;
     }
   }
+}
+
+TEST(DeviceFile, OneFromBeforeAFigureWasKnownGetsWhatChangesNothing) {
+  Json json = toy_json();
+  for (const char* key : {"strip_rows", "pass_rate", "fused_tensors"}) json["core"].erase(key);
+  const TpuSpec old = tpu_from_json(json, "old.json", "old");
+  EXPECT_EQ(old.strip_rows, 0);
+  EXPECT_EQ(old.pass_bytes_s, old.memory_bytes_s);
+  EXPECT_EQ(old.fused_tensors, 2);
+  EXPECT_EQ(old.figures.size(), toy_device().figures.size() - 3);
 }
 
 struct Refusal {

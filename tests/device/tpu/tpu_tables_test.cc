@@ -5,6 +5,9 @@
 #include <cmath>
 #include <cstdio>
 
+#include "libcore/base/text.h"
+#include "libcore/ops/op_table.h"
+#include "pipelines/commands/run_explain.h"
 #include "pipelines/profile/device_files.h"
 #include "tests/device/tpu/tpu_scene.h"
 
@@ -139,6 +142,60 @@ TEST(TpuTables, EveryRowHasItsResidualsInJson) {
   }
   EXPECT_EQ(json.at("fitted_constants").size(), 2u);
   EXPECT_GE(json.at("unexplained").size(), 6u) << "a line per row and one per pair of a model";
+}
+
+std::int64_t unread(const Graph& graph) {
+  std::vector<bool> read(static_cast<std::size_t>(graph.size()), false);
+  const auto mark = [&](ValueId id) { read[static_cast<std::size_t>(id)] = true; };
+  for (const Node& node : graph.nodes())
+    for (ValueId input : node.inputs) mark(input);
+  for (const auto& [name, id] : graph.outputs) mark(id);
+  for (const auto& [parameter, id] : graph.gradients) mark(id);
+  for (const auto& [state, id] : graph.effects) mark(id);
+  std::int64_t count = 0;
+  for (ValueId id = 0; id < graph.size(); ++id)
+    count += graph.node(id).role == Role::kOp && !read[static_cast<std::size_t>(id)];
+  return count;
+}
+
+TEST(TpuTables, APlannedProgramHasNoUnreadComputeBeyondTheOriginals) {
+  for (const PublishedStep& row : published_steps()) {
+    const Graph graph = build_graph(row.spec, row.extents, Phase::kTrain, row.spec.precision);
+    EXPECT_EQ(unread(plan_step(row, tpu("tpu-v3")).program.graph), unread(step_graph(graph, op_table(), Recompute::kNone)))
+        << row.name;
+  }
+}
+
+TEST(TpuTables, AtTheSlowestUnpackingThatIsNamedTheTableIsTheSameAndBelowARowWaits) {
+  TpuSpec device = tpu("tpu-v3");
+  std::vector<PlannedStep> planned;
+  for (const PublishedStep& row : published_steps()) planned.push_back(plan_step(row, device));
+  device.unpack_bytes_s = 1.001 * tables().least_unpack_bytes_s;
+  for (std::size_t row = 0; row < planned.size(); ++row)
+    EXPECT_DOUBLE_EQ(price_of(planned[row], device).step_s, emulated(row).price.step_s);
+  device.unpack_bytes_s = 0.999 * tables().least_unpack_bytes_s;
+  int waiting = 0;
+  for (std::size_t row = 0; row < planned.size(); ++row) waiting += price_of(planned[row], device).step_s > emulated(row).price.step_s;
+  EXPECT_EQ(waiting, 1);
+}
+
+TEST(TpuTables, WaysSayWhatFitsAndEveryAssumptionHasItsRows) {
+  for (const TpuWays& ways : tables().ways) {
+    EXPECT_FALSE(ways.rows.front().fits) << "the base is notional";
+    EXPECT_TRUE(ways.rows.back().fits);
+  }
+  ASSERT_EQ(tables().assumptions.size(), 4u);
+  for (const TpuAssumption& a : tables().assumptions) EXPECT_EQ(a.residuals.size(), 4u) << a.what;
+}
+
+TEST(TpuTables, ExplainTellsThePassesOfTheSameProgram) {
+  const PublishedStep& row = published_steps()[1];
+  ModelSpec spec = row.spec;
+  spec.cut.mesh = {1, {1, 16, 1, 1, 1}}, spec.cut.recompute = Recompute::kNorms;
+  const std::string text = run_explain(spec, {4, 256, 256, 256}, "passes", "tpu-v3");
+  EXPECT_THAT(text, testing::HasSubstr(fixed_text(tables().ways[0].rows.back().price.busy.pass_s / 1e-6, 1) + " us of passes"));
+  EXPECT_NE(text, run_explain(spec, {4, 256, 256, 256}, "passes", "tpu-v2"));
+  expect_config_error("is none: name one with {device}", [&] { run_explain(spec, {4, 256, 256, 256}, "passes", "host"); });
 }
 
 TEST(TpuTables, EachRowNamesASliceOfItsCores) {

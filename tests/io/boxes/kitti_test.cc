@@ -135,5 +135,14 @@ TEST(Kitti, ListsOfASplitLieInTheFolderOrAboveIt) {
   EXPECT_TRUE(read_kitti_set(kitti.dir.path(), "val").empty());
 }
 
+TEST(Kitti, ANameThatSteersAScreenIsShownAsText) {
+  KittiFolder kitti;
+  kitti.write("a\x1b[2J.txt", kCar);
+  kitti.write("b.txt", kCar);
+  const DetectionDataset set = kitti.read();
+  ASSERT_EQ(set.notes.size(), 1u);
+  EXPECT_EQ(set.notes[0].entry, "a\\x1b[2J.txt");
+}
+
 }  // namespace
 }  // namespace voxshard

@@ -147,5 +147,17 @@ TEST(Voc, APictureOutsideAndAClassThatSteersAScreenCostThemselves) {
   for (const EntryNote& note : set.notes) EXPECT_EQ(note.code, "E_NAME") << note.message;
 }
 
+TEST(Voc, AThousandBadObjectsAreNotedAndTheOthersCounted) {
+  VocFolder voc;
+  std::string objects;
+  for (int i = 0; i < 800; ++i) objects += object("", edges("1", "1", "9", "9"));
+  voc.write("a\x1b[2J.xml", page("a.jpg", objects));
+  voc.write("b.xml", page("b.jpg", objects));
+  const DetectionDataset set = voc.read();
+  ASSERT_EQ(set.notes.size(), 1001u);
+  EXPECT_EQ(set.notes[0].entry, "a\\x1b[2J.xml object 1") << "no name steers a screen";
+  EXPECT_EQ(set.notes.back().entry, "600 more entries");
+}
+
 }  // namespace
 }  // namespace voxshard

@@ -82,7 +82,7 @@ TEST(Yaml, AliasesCountAsAllThatTheyStandFor) {
     for (int k = 1; k < 10; ++k) laughs += ", " + last;
     laughs += "]\n";
   }
-  expect_refused("makes more than 1000000 values, aliases counted as what they stand for", laughs);
+  expect_refused("makes more than 1000000 values, anchors and aliases counted as what they stand for", laughs);
   std::string bytes = "a: &a " + std::string(1 << 20, 'x') + "\nb: [*a";
   for (int i = 0; i < 40; ++i) bytes += ", *a";
   expect_refused("makes more than 16777216 bytes", bytes + "]\n");
@@ -91,6 +91,26 @@ TEST(Yaml, AliasesCountAsAllThatTheyStandFor) {
   for (int i = 1; i < 9; ++i)
     deep += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " [[[[[[[[*a" + std::to_string(i - 1) + "]]]]]]]]\n";
   expect_refused("nested deeper than 64 levels", deep);
+}
+
+TEST(Yaml, AnchorsCountAsTheCopiesThatTheyAre) {
+  const auto nested = [](int anchors, int values) {
+    std::string text = "a: ";
+    for (int i = 0; i < anchors; ++i) text += "&a" + std::to_string(i) + " [";
+    for (int i = 0; i < values; ++i) text += "x, ";
+    return text + std::string(static_cast<std::size_t>(anchors), ']') + "\n";
+  };
+  EXPECT_TRUE(parsed(nested(60, 1000)).contains("a"));
+  expect_refused("makes more than 1000000 values, anchors and aliases counted", nested(60, 100'000));
+  std::string bytes = "a: ";
+  for (int i = 0; i < 20; ++i) bytes += "&a" + std::to_string(i) + " [";
+  expect_refused("makes more than 16777216 bytes", bytes + std::string(1 << 20, 'x') + std::string(20, ']') + "\n");
+}
+
+TEST(Yaml, ATextHoldsNoControlCharacterBesideTabsAndLineEnds) {
+  EXPECT_EQ(parsed("a: \"x\\n\\ty\"\n").at("a"), "x\n\ty");
+  for (const char* text : {"a: \"\\e[2J\"\n", "a: \"x\\n\\e[2J\"\n", "a: \"\\t\\b\"\n", "\"k\\n\\e\": 1\n"})
+    expect_refused("has a text that holds a control character", text);
 }
 
 }  // namespace

@@ -117,6 +117,12 @@ TEST(TileSheet, OddShapesAreDrawnWithTheirSizes) {
   }
 }
 
+TEST(TileSheet, AnEndlessTextMakesNoEndlessSheet) {
+  const std::string text(200'000, 'W');
+  const Tensor rgb = draw_tiles({.title = text, .views = {two_tiles()}, .lines = {text}, .key = {{1, text}}}).rgb;
+  EXPECT_LT(rgb.shape()[1], 6000);
+}
+
 TEST(TileSheet, NoTextIsCutOffAtTheEdge) {
   const std::string text(150, 'W');
   for (const TileSheet& sheet :

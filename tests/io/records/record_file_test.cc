@@ -149,7 +149,37 @@ TEST(RecordFile, ALengthIsNotBelieved) {
     expect_error(ErrorKind::kInput, "record 1 (at byte 0) is cut off", [&] { read_all(path); });
   }
   write_bytes(path, head(10) + std::string(14, 'a'));
-  expect_error(ErrorKind::kInput, "more than 9 that are read here", [&] { RecordReader(path, 9).next(); });
+  expect_error(ErrorKind::kInput, "more than 9 that are read here",
+               [&] { RecordReader(path, {.most_bytes = 9}).next(); });
+}
+
+TEST(RecordFile, AGzipFileThatUnpacksBeyondTheLimitIsRefusedByTheHeadOfItsRecord) {
+  ScratchFolder dir;
+  const fs::path path = dir.path() / "r.tfrecord";
+  const std::string zeros(100'000, '\0');
+  write_all(path, {zeros, zeros, zeros}, RecordCompression::kGzip);
+  RecordReader reader(path, {.most_inflation = 50, .free_inflation_bytes = 150'000});
+  EXPECT_EQ(reader.next(), zeros) << "of what is free to any file";
+  expect_error(ErrorKind::kInput,
+               "record 2 (at byte 100016) ends at byte 200028 of what the file unpacks to, more than 50 times",
+               [&] { reader.next(); });
+  EXPECT_TRUE(reader.ended());
+  write_all(path, {zeros, zeros, zeros}, RecordCompression::kNone);
+  RecordReader plain(path, {.most_inflation = 0.5});
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(plain.next(), zeros) << "nothing is unpacked";
+}
+
+TEST(RecordFile, ARecordBeyondItsShareOfMemoryIsRefusedByItsHead) {
+  ScratchFolder dir;
+  const fs::path path = dir.path() / "r.tfrecord";
+  write_bytes(path, head(1'000'000) + "abc");
+  try {
+    RecordReader(path, {.memory_bytes = 999'999}).next();
+    ADD_FAILURE() << "took it";
+  } catch (const Error& e) {
+    EXPECT_STREQ(e.code(), "E_BUDGET");
+    EXPECT_THAT(e.what(), HasSubstr("has 1000000 bytes, more than 999999 for which there is memory"));
+  }
 }
 
 TEST(RecordFile, OtherFilesAreRefused) {

@@ -109,7 +109,11 @@ TEST(RunExplain, TheConfigSaysWhatNormsAndLossesAreSumsOver) {
   EXPECT_THAT(config(), testing::AllOf(testing::HasSubstr("loss: sums over 2 of 4 cores and 2 of 4 samples\n"),
                                        testing::HasSubstr("loss_scope = \"replica\"\n"), testing::HasSubstr("pool = \"same\"\n")));
   spec.set("loss", "tversky");
-  EXPECT_THAT(config(), testing::HasSubstr("loss: sums over 2 of 4 cores and 1 of 4 samples\n"));
+  for (const bool scope : {true, false}) {
+    spec.loss_over_replica = scope;
+    EXPECT_THAT(config(), testing::AllOf(testing::HasSubstr("loss: sums over 2 of 4 cores and 1 of 4 samples\n"),
+                                         testing::HasSubstr("loss_scope = \"each sample\"\n")));
+  }
 }
 
 }  // namespace

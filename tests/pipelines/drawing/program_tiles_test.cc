@@ -69,6 +69,14 @@ TEST(ProgramTiles, CoresWithoutAPartAreNamed) {
   EXPECT_THAT(sheet.key[1].text, HasSubstr("3:6 x 0:8 x 0:8, halo D 1 + 1"));
 }
 
+TEST(ProgramTiles, ManyIdleCoresAreRangesAndInTheEndANumber) {
+  const Program few = unet({1, 12, 12, 8}, {.mesh = {.partition = {1, 5, 5, 1, 1}}});
+  EXPECT_EQ(sheet_of(few, "", {12, 12, 8}).lines.back(), "without a part of it: core 4,9,14,19-24");
+  const Program many = unet({1, 24, 24, 8}, {.mesh = {.partition = {1, 16, 16, 1, 1}}});
+  EXPECT_EQ(sheet_of(many, "", {24, 24, 8}).lines.at(4),
+            "without a part of it: core 12-15,28-31,44-47,60-63,76-79,92-95,108-111,124-127,... 112 in all");
+}
+
 TEST(ProgramTiles, CoresThatHoldTheSameShareATile) {
   const Program program = unet({1, 8, 8, 8}, {.mesh = {.partition = {1, 4, 1, 1, 1}},
                                               .inputs = {{"image", {.kind = InputPlacement::Kind::kReplicated}}}});

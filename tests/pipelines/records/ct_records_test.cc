@@ -104,6 +104,7 @@ TEST(CtRecords, AFlippedBitIsNamedWithFileAndRecordAndCostsItOnly) {
   EXPECT_TRUE(report.partial);
   EXPECT_EQ(report.json.at("converted"), 2);
   EXPECT_EQ(report.json.at("failures").at(0).at("case"), "instance-case_1-0.tfrecords record 1");
+  EXPECT_THAT(scene.progress.lines, ::testing::Contains(HasSubstr("instance-case_1-0.tfrecords record 1: ")));
   EXPECT_THAT(bytes_of(scene.path("back/quarantine.csv")),
               HasSubstr("instance-case_1-0.tfrecords record 1,E_CHECKSUM,"));
   EXPECT_EQ(names_in(scene.path("back/labelsTr")),
@@ -175,6 +176,12 @@ TEST(CtRecords, WhatIsNoVolumeWithLabelIsRefusedByName) {
     e.features[kCtLabel] = BytesList{std::string(4 * 960, '\0')};
     put(e, kCtLabel, 7, 1.5F);
   });
+  expect_refused("E_LABELS", "has 256 as the label of voxel 7; expected whole numbers from 0 to 255", [](TfExample& e) {
+    e.features[kCtLabel] = BytesList{std::string(4 * 960, '\0')};
+    put(e, kCtLabel, 7, 256);
+  });
+  expect_refused("E_SHAPE", "class of at most 256",
+                 [](TfExample& e) { e.features[kCtLabel] = BytesList{std::string(4 * 960 * 257, '\0')}; });
   expect_refused("E_GEOMETRY", "voxshard/spacing_mm", [](TfExample& e) {
     e.features["voxshard/spacing_mm"] = FloatList{1, 2};
   });
@@ -191,6 +198,7 @@ TEST(CtRecords, AFolderOfVolumesWithSeveralChannelsIsQuarantined) {
       run_convert({.input = scene.data(), .output = scene.path("records")}, ConvertTo::kRecords, scene.progress),
       Error);
   EXPECT_THAT(bytes_of(scene.path("records/quarantine.csv")), HasSubstr("2 channels"));
+  EXPECT_THAT(scene.progress.lines, ::testing::Contains(HasSubstr("case_0: ")));
 }
 
 }  // namespace

@@ -136,6 +136,19 @@ TEST(ModelSpec, WhatOlderCheckpointsLackIsAsItWasThen) {
   }
 }
 
+TEST(ModelSpec, ALegacyRunOfBeforeDecayOnAndFrozenTrainsAsItDid) {
+  ModelSpec spec = usual_spec(model_named(model_table(), "retinanet"));
+  spec.set("variant", "legacy");
+  auto json = to_json(spec);
+  EXPECT_EQ(json.at("decay_on"), "all_but_backbone_norms");
+  EXPECT_EQ(json.at("frozen"), "stem");
+  json.erase("decay_on"), json.erase("frozen");
+  const ModelSpec read = model_spec_from_json(nlohmann::json::parse(json.dump()));
+  EXPECT_EQ(read.as<RetinaNetConfig>().variant, RetinaNetVariant::kLegacy);
+  EXPECT_EQ(read.as<RetinaNetConfig>().decay, Decay::kKernels);
+  EXPECT_EQ(read.as<RetinaNetConfig>().frozen, Frozen::kNone);
+}
+
 TEST(BytesFromText, ReadsUnits) {
   EXPECT_EQ(bytes_from_text("1500000000"), 1500000000);
   EXPECT_EQ(bytes_from_text("1B"), 1);

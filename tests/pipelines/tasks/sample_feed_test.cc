@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "pipelines/commands/task_table.h"
 #include "tests/pipelines/training_scene.h"
 
 namespace voxshard {
@@ -63,6 +64,19 @@ TEST(SampleFeed, ReportsWhatIsReadAndHeld) {
   EXPECT_THAT(scene.progress.lines,
               testing::Contains(testing::HasSubstr("fed by whole samples on the host of core 0")));
   EXPECT_EQ(to_json(host)["mode"], "per-host");
+}
+
+TEST(SampleFeed, AnInputThatDoesNotDivideOverTheReplicasIsRefused) {
+  TrainingScene scene("feed_uneven");
+  const TrainOptions o = scene.options("run");
+  const auto task = task_of(task_table(), o.spec).training({.data = o.work, .seed = 0}, o.task, o.spec);
+  for (const std::int64_t samples : {1, 3}) {
+    SampleFeed feed(FeedMode::kPerHost, {.replicas = 2, .partition = {1, 1, 1, 1, 1}}, *task);
+    feed.begin(0);
+    const Tensor image(DType::kF32, {samples, 4, 4, 4, 1});
+    const Node input{.role = Role::kInput, .name = "image", .type = {DType::kF32, image.shape()}};
+    expect_error(ErrorKind::kInternal, "divide over the replicas", [&] { feed.fill(input, image.view()); });
+  }
 }
 
 TEST(FeedReport, WarnsWhereInputIsSlowerThanMoreThanOneStepInTen) {

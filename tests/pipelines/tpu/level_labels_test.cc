@@ -11,6 +11,12 @@ namespace {
 using Kind = InputPlacement::Kind;
 using nlohmann::json;
 
+/// Whether the original's script cuts the targets of a level: image_size // 2^level is a multiple of every entry.
+///   example  1536, level 8, [1, 4, 2, 1]: 6 places, which 4 does not divide: false
+bool cuts_level(std::int64_t image_size, int level, const Dims& dims) {
+  return std::all_of(dims.begin(), dims.end(), [&](std::int64_t parts) { return (image_size >> level) % parts == 0; });
+}
+
 /// What retinanet_main.py writes for an image of this size.
 json original_labels(std::int64_t image_size, const std::vector<std::int64_t>& dims) {
   json labels = {{"mean_num_positives", nullptr},

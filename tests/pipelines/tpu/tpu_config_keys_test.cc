@@ -59,6 +59,13 @@ TEST(ReferenceKeys, EpochsAndItemsGiveTheSteps) {
             json::parse(R"({"train_batch_size": 32, "steps": 310, "lr-decay-steps": 31, "schedule": "exponential"})"));
   EXPECT_EQ(options(R"({"train_item_count": 1000, "train_epochs": 10, "train_steps": 7})"),
             json::parse(R"({"steps": 7})"));
+  for (const char* text : {R"({"train_epochs": 10, "train_batch_size": 32})", R"({"train_item_count": 1000, "train_batch_size": 32})"})
+    EXPECT_EQ(options(text), options(R"({"train_item_count": 1000, "train_epochs": 10, "train_batch_size": 32})"))
+        << "what is left out is unet_config.py's";
+  EXPECT_EQ(options(R"({"init_learning_rate": 1e-4})"),
+            json::parse(R"({"learning-rate": 1e-4, "train_batch_size": 8, "steps": 1250, "lr-decay-steps": 125, "schedule": "exponential"})"));
+  EXPECT_EQ(OptimizerOptions().decay_rate, 0.5) << "as unet_config.py's lr_decay_rate";
+  EXPECT_EQ(options(R"({"train_epochs": 10, "batch": 100})").at("steps"), 100);
   for (const char* text : {R"({"train_item_count": 3, "train_epochs": 1, "train_batch_size": 4})",
                            R"({"train_item_count": "many", "train_epochs": 1})"})
     expect_error(ErrorKind::kConfig, "train_item_count is", [&] { options(text); });
@@ -176,6 +183,39 @@ TEST(ExampleConfigs, HaveTheRateOfThePublishedOnesStepByStep) {
                        rate * std::pow(0.5, static_cast<double>(step) / static_cast<double>(epoch)))
           << file << " at " << step;
   }
+}
+
+// Of models/official/retinanet: 15 epochs of 120,000 pictures, 0.08 * batch / 64, from 0.008 within the first epoch, a
+// tenth from epoch 8 on and a hundredth from 11.
+TEST(ExampleConfigs, TheLegacyRetinaNetHasThePublishedRatesAndSteps) {
+  const json v = with_option_names(read_config(VOXSHARD_SOURCE_DIR "/data/configs/retinanet_r50_legacy.toml")).values;
+  constexpr std::int64_t kEpoch = 120000 / 64;
+  EXPECT_EQ(v.at("variant"), "legacy");
+  EXPECT_EQ(v.at("backbone"), "resnet50");
+  EXPECT_EQ(v.at("batch"), 64);
+  EXPECT_EQ(v.at("steps"), 15 * kEpoch);
+  EXPECT_EQ(v.at("warmup-steps"), kEpoch);
+  EXPECT_EQ(v.at("optimizer"), "sgd");
+  EXPECT_EQ(v.at("momentum"), 0.9);
+  EXPECT_EQ(v.at("weight-decay"), 1e-4);
+  EXPECT_EQ(v.at("schedule"), "steps");
+  for (const char* implied : {"decay-on", "frozen"}) EXPECT_FALSE(v.contains(implied)) << implied << ": the variant's";
+  const OptimizerOptions o{.kind = OptimizerKind::kSgd,
+                           .learning_rate = v.at("learning-rate"),
+                           .schedule = ScheduleKind::kSteps,
+                           .decay_at = v.at("lr-steps"),
+                           .step_factor = v.at("lr-step-factor"),
+                           .warmup_steps = v.at("warmup-steps"),
+                           .warmup_rate = v.at("warmup-rate")};
+  for (const auto& [step, rate] : std::vector<std::pair<std::int64_t, double>>{{0, 0.008},
+                                                                               {kEpoch / 5, 0.008 + 0.072 / 5},
+                                                                               {kEpoch, 0.08},
+                                                                               {8 * kEpoch - 1, 0.08},
+                                                                               {8 * kEpoch, 0.008},
+                                                                               {11 * kEpoch - 1, 0.008},
+                                                                               {11 * kEpoch, 0.0008},
+                                                                               {15 * kEpoch - 1, 0.0008}})
+    EXPECT_NEAR(learning_rate_at(o, step, 15 * kEpoch), rate, 1e-12) << step;
 }
 
 }  // namespace
