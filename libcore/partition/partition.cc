@@ -144,11 +144,11 @@ bool reads_only_parameters(const Graph& graph, const OpTable& ops, ValueId id) {
 std::vector<Box> split_blocks(const Box& box, std::int64_t count, const Dims& grain) {
   if (box.empty()) return {};
   std::vector<Box> blocks{box};
-  // N whole samples first: one sample is dense in memory, several with a gap are not.
+  // Whole samples first, several of a large batch in one block.
   for (int axis = 0; axis < box.rank() - 1 && static_cast<std::int64_t>(blocks.size()) < count; ++axis) {
     if (box.extent[axis] <= 1) continue;
     const std::int64_t more = ceil_div(count, static_cast<std::int64_t>(blocks.size()));
-    const std::int64_t parts = axis == 0 && more > 1 ? box.extent[0] : std::min(more, box.extent[axis]);
+    const std::int64_t parts = std::min(more, box.extent[axis]);
     std::vector<Box> finer;
     for (const Box& block : blocks) {
       for (std::int64_t p = 0; p < parts; ++p) {

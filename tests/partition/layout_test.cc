@@ -223,12 +223,19 @@ TEST(SplitBlocks, TileTheBoxAndStayNearTheWish) {
       for (std::size_t b = 0; b < a; ++b) EXPECT_TRUE(intersect(blocks[a], blocks[b]).empty());
     }
     EXPECT_EQ(count, box.count());
-    EXPECT_LT(static_cast<std::int64_t>(blocks.size()), wish + std::max<std::int64_t>(box.extent[0], wish) + 1);
+    EXPECT_LT(static_cast<std::int64_t>(blocks.size()), 2 * wish);
     if (wish == 1) {
       EXPECT_EQ(blocks.size(), 1U);
     }
   }
   EXPECT_TRUE(split_blocks(Box::none(4), 4).empty());
+}
+
+TEST(SplitBlocks, ALargeBatchHasAsManyBlocksAsAreWishedNotOneASample) {
+  const auto blocks = split_blocks(Box::whole({64, 28, 28, 1}), 4);
+  ASSERT_EQ(blocks.size(), 4U);
+  for (std::size_t i = 0; i < 4; ++i)
+    EXPECT_EQ(blocks[i], (Box{{16 * static_cast<std::int64_t>(i), 0, 0, 0}, {16, 28, 28, 1}}));
 }
 
 }  // namespace

@@ -30,4 +30,11 @@ std::unique_ptr<Kernel> make_amx_patches(const ConvUse& use);
 /// A kernel by `make` for each of use.slices, behind one another in the packed weights; runs those that a block has.
 std::unique_ptr<Kernel> make_sliced(std::unique_ptr<Kernel> (*make)(const ConvUse& use), const ConvUse& use);
 
+/// Whether the one window of a sample is all of it: a dense layer.
+bool is_dense_layer(const ConvUse& use);
+/// The same product with the samples as the voxels of one row: 1x1x1 windows, (1, 1, 1, K * Ci, Co) weights.
+ConvUse product_of_samples(const ConvUse& use);
+/// A dense layer by the kernel that `make` makes for that product.
+std::unique_ptr<Kernel> make_dense(std::unique_ptr<Kernel> (*make)(const ConvUse& use), const ConvUse& use);
+
 }  // namespace voxshard::fast

@@ -17,7 +17,13 @@ namespace {
 bool runs_all(const ConvUse&) { return true; }
 bool runs_floats(const ConvUse& use) { return use.dtype == DType::kF32 || use.dtype == DType::kBF16; }
 
-/// The library's weight gradient pays where bf16 is multiplied natively; where it has no fast code ours is faster.
+constexpr std::int64_t kLeastVoxels = 1024;  // of a sample
+
+/// Each slab costs the library as much as some hundred voxels: of small images ours is faster.
+bool library_weight_grad_pays(const ConvUse& use) {
+  return use.over.empty() || element_count(use.over) / (use.over[0] * use.over.back()) >= kLeastVoxels;
+}
+/// Where bf16 is multiplied natively; where it has no fast code ours is faster.
 bool library_weight_grad_runs(const ConvUse& use) {
   return use.dtype == DType::kBF16 && cpu_has_native_bf16() &&
          fast::make_library_weight_grad(use.window, use.weights, DType::kBF16) != nullptr;
@@ -156,6 +162,7 @@ constexpr ConvRow kRows[] = {
     {.kernel = ConvKernel::kLibrary,
      .pass = ConvPass::kWeightGrad,
      .runs = library_weight_grad_runs,
+     .pays = library_weight_grad_pays,
      .make = within_workspace<library_weight_grad>},
     {.kernel = ConvKernel::kTiled,
      .pass = ConvPass::kWeightGrad,
@@ -166,8 +173,11 @@ constexpr ConvRow kRows[] = {
     {.kernel = ConvKernel::kReference, .pass = ConvPass::kWeightGrad, .runs = runs_all, .make = reference_weight_grad},
 };
 
-bool pays(const ConvRow& row, const ConvUse& use) { return row.pays == nullptr || row.pays(use); }
-bool runs(const ConvRow& row, const ConvUse& use) { return row.runs(use) && conv_is_trusted(row); }
+/// What a row is asked about: of a dense layer, which kernels see as one product, that.
+ConvUse computed(const ConvUse& use) { return fast::is_dense_layer(use) ? fast::product_of_samples(use) : use; }
+
+bool pays(const ConvRow& row, const ConvUse& use) { return row.pays == nullptr || row.pays(computed(use)); }
+bool runs(const ConvRow& row, const ConvUse& use) { return row.runs(computed(use)) && conv_is_trusted(row); }
 
 /// The first row of that kernel that computes the use; kAny: of those that pay and have no grain. Null: none.
 const ConvRow* find_row(ConvKernel kernel, const ConvUse& use) {
@@ -243,6 +253,7 @@ std::unique_ptr<Kernel> make_conv(KernelSet set, ConvKernel kernel, const ConvUs
     throw Error(ErrorKind::kConfig, std::string("[conv] the kernel ") +
                                         kConvKernelNames[static_cast<std::size_t>(kernel)] +
                                         " was chosen on another processor and does not run here; have it chosen again");
+  if (row->kernel != ConvKernel::kReference && fast::is_dense_layer(use)) return fast::make_dense(row->make, use);
   return use.slices > 1 ? fast::make_sliced(row->make, use) : row->make(use);
 }
 
