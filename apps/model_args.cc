@@ -16,7 +16,7 @@ constexpr const char* kModelGroup = "Model";
 struct FieldOption {
   ConfigField row;                  // of the last of them
   std::vector<std::string> groups;  // of models
-  std::string usual;                // "32, of RetinaNet 64"
+  std::string first, usual;         // "32" and "32, of RetinaNet 64": groups that differ from the first
   FieldValue like;                  // of the type that users say
 };
 
@@ -28,7 +28,9 @@ std::vector<FieldOption> field_options(const ModelTable& models) {
       if (it == options.end()) it = options.insert(options.end(), FieldOption{});
       if (std::ranges::count(it->groups, model->group) > 0) continue;
       it->row = row;
-      it->usual += (it->groups.empty() ? "" : ", of " + model->group + " ") + row.said(model->config);
+      const std::string said = row.said(model->config).empty() ? "none" : row.said(model->config);
+      if (it->groups.empty()) it->first = it->usual = said;
+      if (said != it->first) it->usual += ", of " + model->group + " " + said;
       it->like = row.words.empty() ? row.get(model->config) : std::string();
       it->groups.push_back(model->group);
     }
@@ -59,7 +61,7 @@ void add_model_options(CLI::App& app, ModelArgs& a, bool fixed_data) {
   std::vector<std::string> names, recomputes;
   for (const auto& model : a.models) names.push_back(model->name);
   for (Recompute recompute : kRecomputeChoices) recomputes.push_back(recompute_name(recompute));
-  app.add_option("--model", a.model, "The reference U-Net, over volumes or images, or RetinaNet over images")
+  app.add_option("--model", a.model, "A U-Net over volumes or images, RetinaNet over images, or a classifier of images, volumes or clips")
       ->check(one_of(names))->capture_default_str()->group(kModelGroup);
   add_config_options(app, a, fixed_data);
   app.add_option("--precision", a.precision, "bf16 (products accumulate in f32) or f32")->capture_default_str()->group(kModelGroup);

@@ -23,8 +23,10 @@ void add_preset_option(CLI::App& app, PresetArgs& args) {
       ->capture_default_str()
       ->group("Training");
   for (const std::string& name : recipe_options())
-    if (CLI::Option* option = app.get_option_no_throw("--" + name))
-      option->default_str("auto (reference: " + option->get_default_str() + ")");
+    if (CLI::Option* option = app.get_option_no_throw("--" + name)) {
+      const std::string usual = option->get_default_str();  // empty: the help text has one for each model
+      option->default_str(usual.empty() ? "auto" : "auto (reference: " + usual + ")");
+    }
 }
 
 bool is_given(const CLI::App& app, const std::string& option) {
