@@ -152,8 +152,8 @@ class ClassificationRow : public Task {
     return result;
   }
 
-  /// Files of u8 pixels, decoded on the host; f32 pixels and an i32 label cross.
-  RecordFormat records() const override { return {.image_bytes = 4, .one_hot = false, .packed = false}; }
+  /// Files of u8 pixels, decoded at the rate of unpacking; f32 pixels and an i32 label cross.
+  RecordFormat records() const override { return {.image_bytes = 4, .one_hot = false, .unpacked_image_bytes = 1}; }
 };
 
 }  // namespace
