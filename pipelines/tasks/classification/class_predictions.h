@@ -4,6 +4,7 @@
 //   "probabilities": [...]}]} file,class,probability,p(0),p(1),...
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -22,6 +23,7 @@ struct ClassPrediction {
 struct ClassPredictions {
   std::vector<std::string> classes;
   ItemKind items = ItemKind::kPicture;
+  std::int64_t clip_length = 16, clip_stride = 1;  // of clips, as in ClassReading
   std::vector<ClassPrediction> rows;
   std::vector<CaseFailure> failures;  // entries that cannot be used, of a file that was read
 };

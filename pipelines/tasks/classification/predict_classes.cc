@@ -104,7 +104,10 @@ class Classifier {
                                    .process_bytes = left_of(options.host_budget_bytes, options.base_bytes)},
                                   pool_);
     session_->set_stop(progress.stop_check());
-    found_ = {.classes = preparation_.classes, .items = preparation_.items};
+    found_ = {.classes = preparation_.classes,
+              .items = preparation_.items,
+              .clip_length = preparation_.clip_length,
+              .clip_stride = preparation_.clip_stride};
   }
 
   PredictReport run() {
