@@ -148,7 +148,8 @@ Seeds description_seeds() {
 
 /// Files with a class each, as others list them.
 void class_list(std::string_view bytes) { read_class_list(scratch_file("classes/list.csv", bytes)); }
-Seeds class_list_seeds() { return {"file,class\r\na/1.png,red\n\"b, c.png\",\"say \"\"x\"\"\"\n", "a.png,red\n../x.png,blue\n\n"}; }
+Seeds class_list_seeds() { return {"file,class\r\na/1.png,red\n\"b, c.png\",\"say \"\"x\"\"\"\n", "a.png,red\n../x.png,blue\n\n",
+          "file,start,end,class\na.mp4,0,1.5,left\na.mp4,1.5,2e3,up\na.mp4,1,2,up\nb.mp4,,1,up\n"}; }
 
 /// What a classifier said, and what its checkpoint says of the samples.
 void class_predictions(std::string_view bytes) {
@@ -160,7 +161,8 @@ Seeds class_predictions_seeds() {
   const fs::path file = scratch_file("classes/seed.json", "");
   write_class_predictions(file, {.classes = {"a", "b"}, .rows = {{"1.png", {0.25, 0.75}}, {"b/2.png", {1, 0}}}});
   std::ifstream in(file);
-  return {std::string(std::istreambuf_iterator<char>(in), {}), to_json(ClassPreparation{.classes = {"a", "b"}, .size = {28, 28}}).dump()};
+  return {std::string(std::istreambuf_iterator<char>(in), {}), to_json(ClassPreparation{.classes = {"a", "b"}, .size = {28, 28}}).dump(),
+          R"({"task": "classification", "classes": ["a", "b"], "items": "clips", "clip_length": 16, "clip_stride": 1, "predictions": []})"};
 }
 
 }  // namespace

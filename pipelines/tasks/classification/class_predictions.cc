@@ -45,9 +45,11 @@ void write_class_predictions(const std::filesystem::path& json, const ClassPredi
   for (const ClassPrediction& row : predictions.rows)
     rows.push_back(
         {{"file", row.file}, {"class", predictions.classes[best_of(row)]}, {"probabilities", row.probabilities}});
-  write_json(
-      json,
-      {{"task", kTask}, {"classes", predictions.classes}, {"volumes", predictions.volumes}, {"predictions", rows}});
+  Json all = {{"task", kTask}, {"classes", predictions.classes}, {"items", item_kind_name(predictions.items)}};
+  if (predictions.items == ItemKind::kClip)
+    all.update({{"clip_length", predictions.clip_length}, {"clip_stride", predictions.clip_stride}});
+  all["predictions"] = std::move(rows);
+  write_json(json, all);
 }
 
 void write_class_table(const std::filesystem::path& csv, const ClassPredictions& predictions) {
@@ -78,7 +80,15 @@ ClassPredictions read_class_predictions(const std::filesystem::path& path) {
   try {
     if (json.at("task") != kTask) refuse("holds no predictions of classes");
     read.classes = json.at("classes").get<std::vector<std::string>>();
-    read.volumes = json.at("volumes");
+    const auto items = item_kind_from_name(json.at("items").get<std::string>());
+    if (!items) refuse("is neither of pictures nor of volumes nor of clips");
+    read.items = *items;
+    if (read.items == ItemKind::kClip) {
+      read.clip_length = json.at("clip_length"), read.clip_stride = json.at("clip_stride");
+      if (read.clip_length < 1 || read.clip_length > kMostClipLength || read.clip_stride < 1 ||
+          read.clip_stride > kMostClipStride)
+        refuse("is of clips of a length or stride that is out of range");
+    }
     const std::set<std::string> distinct(read.classes.begin(), read.classes.end());
     if (read.classes.size() < 2 || distinct.size() != read.classes.size())
       refuse("names fewer than two classes, or one of them twice");

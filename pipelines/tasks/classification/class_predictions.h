@@ -4,12 +4,14 @@
 //   "probabilities": [...]}]} file,class,probability,p(0),p(1),...
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
 
 #include "io/files/output_file.h"
 #include "pipelines/runs/report.h"
+#include "pipelines/tasks/classification/item_kind.h"
 
 namespace voxshard {
 
@@ -20,7 +22,8 @@ struct ClassPrediction {
 
 struct ClassPredictions {
   std::vector<std::string> classes;
-  bool volumes = false;
+  ItemKind items = ItemKind::kPicture;
+  std::int64_t clip_length = 16, clip_stride = 1;  // of clips, as in ClassReading
   std::vector<ClassPrediction> rows;
   std::vector<CaseFailure> failures;  // entries that cannot be used, of a file that was read
 };
