@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Epochs of the digits CNN on MNIST's IDX files in PyTorch; prints "epoch S s, accuracy A" for each.
+"""Epochs of the digits CNN on MNIST's IDX files in PyTorch; prints "epoch S s, accuracy A" of each, as
+tests/bench/digits_epoch.py reads it.
 
   python3 tests/bench/digits_torch.py --data mnist --epochs 1
 
