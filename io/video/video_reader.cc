@@ -13,11 +13,13 @@ extern "C" {
 namespace voxshard {
 namespace {
 
-VideoScan scan(VideoInput& input, const VideoReadOptions& options) {
+std::shared_ptr<const VideoScan> scanned(VideoInput& input, const VideoReadOptions& options) {
+  if (options.scan != nullptr) return options.scan;
   const NowReading reading(input.path());
   VideoScan packets = scan_packets(input);
-  if (!options.decode_index && packets.index.by_timestamp && packets.index.size() > 0) return packets;
-  return scan_by_decoding(input, options.threads);
+  if (!options.decode_index && packets.index.by_timestamp && packets.index.size() > 0)
+    return std::make_shared<const VideoScan>(std::move(packets));
+  return std::make_shared<const VideoScan>(scan_by_decoding(input, options.threads));
 }
 
 /// The input of a video whose frames are not too large to be decoded.
@@ -44,14 +46,14 @@ std::string fixed(double seconds) {
 VideoReader::VideoReader(const std::filesystem::path& path, const VideoReadOptions& options)
     : input_(path),
       stream_(describe_stream(input_)),
-      scan_(scan(within_limits(input_, stream_, options), options)),
+      scan_(scanned(within_limits(input_, stream_, options), options)),
       decoder_(input_, options.threads, options.most_pixels),
       to_rgb_(options.threads),
       picture_(make_frame()) {
   if (index().size() == 0)
     throw Error(ErrorKind::kInput, "[input] " + path.string() + ": not one frame of its " + stream_.codec +
                                        " video can be decoded" +
-                                       (scan_.damage.first_error.empty() ? "" : " (" + scan_.damage.first_error + ")") +
+                                       (scan_->damage.first_error.empty() ? "" : " (" + scan_->damage.first_error + ")") +
                                        "; copy it again from its source");
   rewind();
 }
@@ -156,27 +158,27 @@ bool VideoReader::read(std::int64_t number, VideoFrame& frame) {
 
 std::vector<std::string> VideoReader::notes() const {
   std::vector<std::string> notes;
-  const VideoIndex& index = scan_.index;
-  const std::int64_t counted_frames = index.size() + scan_.hidden;
+  const VideoIndex& index = scan_->index;
+  const std::int64_t counted_frames = index.size() + scan_->hidden;
   if (stream_.header_frames > 0 && stream_.header_frames != counted_frames)
     notes.push_back("the header promises " + counted(stream_.header_frames, "frame") + ", the file holds " +
                     std::to_string(counted_frames) + (index.decoded ? " that decode" : ""));
   const double end_s = duration_s(index);
-  if (stream_.header_duration_s > 0 && scan_.hidden == 0 &&
+  if (stream_.header_duration_s > 0 && scan_->hidden == 0 &&
       std::abs(stream_.header_duration_s - end_s) > 0.1 + 0.01 * end_s)
     notes.push_back("the header says that it lasts " + fixed(stream_.header_duration_s) + " s, its frames cover " +
                     fixed(end_s) + " s");
   if (const auto missing = gaps(index); !missing.empty())
     notes.push_back("frames seem to be missing behind frame " + std::to_string(missing.front()) +
                     (missing.size() > 1 ? " and in " + std::to_string(missing.size() - 1) + " more places" : ""));
-  if (!scan_.ending.empty()) notes.push_back("reading ended before the end of the file: " + scan_.ending);
-  if (scan_.hidden > 0) notes.push_back(counted(scan_.hidden, "frame") + " left out by the file's edit list");
-  if (index.decoded && scan_.without_pts > 0)
-    notes.push_back(counted(scan_.without_pts, "frame") +
+  if (!scan_->ending.empty()) notes.push_back("reading ended before the end of the file: " + scan_->ending);
+  if (scan_->hidden > 0) notes.push_back(counted(scan_->hidden, "frame") + " left out by the file's edit list");
+  if (index.decoded && scan_->without_pts > 0)
+    notes.push_back(counted(scan_->without_pts, "frame") +
                     " without a timestamp in the file: timed by the stated frame rate");
-  if (index.decoded && scan_.packets > index.size() + scan_.hidden)
-    notes.push_back(counted(scan_.packets - scan_.hidden - index.size(), "packet") + " gave no frame of their own");
-  const DecodeDamage& damage = index.decoded ? scan_.damage : decoder_.damage();
+  if (index.decoded && scan_->packets > index.size() + scan_->hidden)
+    notes.push_back(counted(scan_->packets - scan_->hidden - index.size(), "packet") + " gave no frame of their own");
+  const DecodeDamage& damage = index.decoded ? scan_->damage : decoder_.damage();
   if (damage.lost > 0)
     notes.push_back("decoding met " + counted(damage.lost, "error") + " (" + damage.first_error + ")");
   if (damage.concealed > 0)

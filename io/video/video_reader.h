@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -29,6 +30,7 @@ struct VideoReadOptions {
   int threads = 1;                              // of the decoder, and of the conversion to RGB
   bool decode_index = false;                    // count the frames by decoding them all once, instead of by the packets
   std::int64_t most_pixels = kMostFramePixels;  // of a frame; a file that promises more is refused
+  std::shared_ptr<const VideoScan> scan = {};   // of the same file, by a reader before: it is not scanned again
 };
 
 struct VideoFrame {
@@ -46,7 +48,10 @@ class VideoReader {
   explicit VideoReader(const std::filesystem::path& path, const VideoReadOptions& options = {});
 
   const VideoStream& stream() const { return stream_; }
-  const VideoIndex& index() const { return scan_.index; }
+  const VideoIndex& index() const { return scan_->index; }
+  /// What the index was built from, for further readers of the same file.
+  const std::shared_ptr<const VideoScan>& scan() const { return scan_; }
+  const std::filesystem::path& path() const { return input_.path(); }
 
   /// The next frame that decodes; false at the end. `frame.rgb` is overwritten, and reused when its size fits. Frames
   /// differ in size only where the stream changes its size (see notes()).
@@ -69,7 +74,7 @@ class VideoReader {
 
   VideoInput input_;
   VideoStream stream_;
-  VideoScan scan_;
+  std::shared_ptr<const VideoScan> scan_;
   VideoDecoder decoder_;
   RgbConverter to_rgb_;
   AvFramePtr picture_;          // the last one decoded

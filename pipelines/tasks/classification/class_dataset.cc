@@ -197,7 +197,7 @@ std::vector<std::int64_t> ClassDataset::counts() const {
 
 ClassItem read_class_item(const fs::path& file, const ClassReading& reading) {
   ClassItem item{.file = file};
-  if (reading.volumes) {
+  if (reading.items == ItemKind::kVolume) {
     const VolumeInfo info = read_volume_info(file, reading.formats);
     if (!info.readable) throw Error(ErrorKind::kInput, "[input] " + file.string() + ": " + info.problem);
     require_within(reading.formats.limits, info, file);
@@ -218,9 +218,9 @@ ClassDataset read_class_part(const ClassPart& part, const ClassReading& reading,
                            : part.kind == Kind::kList  ? "list"
                                                        : "IDX"};
   if (set.kind == "IDX") {
-    if (reading.volumes)
-      throw Error(ErrorKind::kInput,
-                  "[data] " + part.path.string() + ": holds IDX images; the model learns from volumes");
+    if (reading.items != ItemKind::kPicture)
+      throw Error(ErrorKind::kInput, "[data] " + part.path.string() + ": holds IDX images; the model learns from " +
+                                         item_kind_name(reading.items));
     add_idx(set, find_idx(part.path, part.kind == Kind::kIdxTrain ? IdxPart::kTrain : IdxPart::kTest).value(), classes);
   } else {
     const Entries entries =
@@ -229,7 +229,7 @@ ClassDataset read_class_part(const ClassPart& part, const ClassReading& reading,
   }
   if (set.items.empty())
     throw Error(ErrorKind::kNoCase,
-                "[data] " + part.path.string() + ": no " + (reading.volumes ? "volume" : "picture") + " can be used" +
+                "[data] " + part.path.string() + ": no " + one_item_name(reading.items) + " can be used" +
                     (set.failures.empty() ? "" : "; the first: " + set.failures[0].id + " " + set.failures[0].message));
   return set;
 }

@@ -1,7 +1,7 @@
 // Pictures and CT volumes with a class each, as classifiers learn from them and are scored on: MNIST's IDX files, a
 // folder per class, or CSV lists.
 //
-//   ClassSets sets = read_class_sets({.data = "cells", .volumes = false});
+//   ClassSets sets = read_class_sets({.data = "cells", .reading = {.items = ItemKind::kPicture}});
 //   sets.train.classes;                                       // {"platelet", "red", "white"}
 //   ClassDataset unseen = read_unseen_classes("cells", {});   // cells/test, else cells/val, else all of it
 //
@@ -18,15 +18,17 @@
 #include "io/image/image.h"
 #include "io/volume/volume.h"
 #include "pipelines/runs/report.h"
+#include "pipelines/tasks/classification/item_kind.h"
 
 namespace voxshard {
 
 struct ClassItem {
-  std::string name;            // below the data set: "red/0017.png"; of IDX the number from 0, "00017"
-  std::filesystem::path file;  // picture or volume; the IDX file of images
-  std::int64_t index = 0;      // of an IDX image
+  std::string name;            // below the data set: "red/0017.png"; of IDX the number from 0, "00017"; of a
+                               // clip the video and its frames, "left/0017.mp4#frames=16:32"
+  std::filesystem::path file;  // picture, volume or video; the IDX file of images
+  std::int64_t index = 0;      // of an IDX image; of a clip its first frame
   std::int32_t label = -1;     // into the classes; -1: not known
-  Dims size;                   // H W, of a volume D H W in LPS
+  Dims size;                   // H W, of a volume D H W in LPS, of a clip T H W
   bool colour = false;
 };
 
@@ -65,7 +67,8 @@ struct ClassParts {
 ClassParts find_class_parts(const std::filesystem::path& path);
 
 struct ClassReading {
-  bool volumes = false;  // .nii and .nii.gz, else pictures and IDX
+  ItemKind items = ItemKind::kPicture;             // pictures and IDX; .nii and .nii.gz; videos
+  std::int64_t clip_length = 16, clip_stride = 1;  // of clips: frames, of every so many of the video
   std::int64_t most_pixels = kMostPixels;
   VolumeFormats formats = volume_formats();
 };

@@ -48,10 +48,11 @@ ClassSetInfo read_class_info(const std::filesystem::path& path, const VolumeForm
   std::optional<Error> first;
   for (const auto& [name, part] : all) {
     if (!*part) continue;
-    const ClassReading reading{.volumes = !holds_pictures(**part), .formats = formats};
+    const ClassReading reading{.items = holds_pictures(**part) ? ItemKind::kPicture : ItemKind::kVolume,
+                               .formats = formats};
     try {
       const ClassDataset set = read_class_part(**part, reading);
-      info.volumes = reading.volumes;
+      info.items = reading.items;
       info.parts.push_back(info_of(name, set));
       info.failures.insert(info.failures.end(), set.failures.begin(), set.failures.end());
     } catch (const Error& e) {
@@ -64,8 +65,7 @@ ClassSetInfo read_class_info(const std::filesystem::path& path, const VolumeForm
 }
 
 Json to_json(const ClassSetInfo& info) {
-  Json json = {
-      {"path", info.path.string()}, {"holds", info.volumes ? "volumes" : "pictures"}, {"parts", Json::array()}};
+  Json json = {{"path", info.path.string()}, {"holds", item_kind_name(info.items)}, {"parts", Json::array()}};
   const auto list = [](const Dims& size) { return std::vector<std::int64_t>(size.begin(), size.end()); };
   for (const ClassPartInfo& part : info.parts) {
     Json classes = Json::array();
@@ -87,10 +87,11 @@ std::string to_text(const ClassSetInfo& info) {
   constexpr std::size_t kMostRows = 40;
   std::string text = plain_text(info.path.string()) + "\n";
   for (const ClassPartInfo& part : info.parts) {
-    text += "  " + part.name + " (" + part.kind + "): " + std::to_string(part.items) +
-            (info.volumes ? " volumes of " : " pictures of ") + std::to_string(part.classes.size()) + " classes, " +
+    text += "  " + part.name + " (" + part.kind + "): " + std::to_string(part.items) + " " +
+            item_kind_name(info.items) + " of " + std::to_string(part.classes.size()) + " classes, " +
             to_string(part.smallest) + " to " + to_string(part.largest) +
-            (info.volumes ? " voxels" : " pixels, " + std::to_string(part.colour) + " in colour") + "\n";
+            (info.items == ItemKind::kVolume ? " voxels" : " pixels, " + std::to_string(part.colour) + " in colour") +
+            "\n";
     std::vector<std::vector<std::string>> rows = {{"class", "items"}};
     for (std::size_t c = 0; c < std::min(kMostRows, part.classes.size()); ++c)
       rows.push_back({plain_text(part.classes[c]), std::to_string(part.counts[c])});

@@ -22,7 +22,7 @@ struct ClassPartInfo {
 
 struct ClassSetInfo {
   std::filesystem::path path;
-  bool volumes = false;
+  ItemKind items = ItemKind::kPicture;
   std::vector<ClassPartInfo> parts;
   std::vector<CaseFailure> failures;
 };

@@ -1,15 +1,16 @@
 // What pictures and volumes of classes take on their way to the cores, from their sizes alone.
 //
-//   const ProcessPlan plan = held + reading_items_plan(pixels, 2, false) + samples_plan({64, 28, 28}, 1);
+//   const ProcessPlan plan = held + reading_items_plan(pixels, 2, preparation) + samples_plan({64, 28, 28}, 1);
 #pragma once
 
 #include "pipelines/runs/process_plan.h"
-#include "pipelines/tasks/classification/class_dataset.h"
+#include "pipelines/tasks/classification/class_preparation.h"
 
 namespace voxshard {
 
-/// So many items of at most so many pixels or voxels, as they are decoded, turned, scaled and made f32.
-ProcessPlan reading_items_plan(std::int64_t points, std::int64_t in_flight, bool volumes);
+/// So many items of at most so many pixels or voxels, as they are decoded, turned, scaled and made f32; of clips the
+/// decoder and one frame of each, what is made of them being the sample.
+ProcessPlan reading_items_plan(std::int64_t points, std::int64_t in_flight, const ClassPreparation& preparation);
 
 /// The samples of a batch of these extents (N and the spatial axes), f32.
 ProcessPlan samples_plan(const Shape& extents, std::int64_t channels);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "io/datasets/idx.h"
+#include "io/video/stream.h"
 #include "libcore/base/text.h"
 #include "pipelines/tasks/classification/class_dataset.h"
 
@@ -29,7 +30,7 @@ bool holds_items(const fs::path& folder) {
   std::error_code error;
   for (fs::recursive_directory_iterator it(folder, fs::directory_options::skip_permission_denied, error), end;
        !error && it != end; it.increment(error))
-    if (is_class_item(it->path(), {}) || is_class_item(it->path(), {.volumes = true})) return true;
+    if (is_class_item(it->path(), {}) || is_class_item(it->path(), {.items = ItemKind::kVolume})) return true;
   return false;
 }
 
@@ -67,7 +68,15 @@ std::optional<ClassPart> part_named(const fs::path& folder, std::initializer_lis
 
 bool is_class_item(const fs::path& file, const ClassReading& reading) {
   if (file.filename().string().starts_with(".")) return false;
-  return reading.volumes ? volume_stem(file, reading.formats).has_value() : is_image_name(file);
+  switch (reading.items) {
+    case ItemKind::kPicture:
+      return is_image_name(file);
+    case ItemKind::kVolume:
+      return volume_stem(file, reading.formats).has_value();
+    case ItemKind::kClip:
+      return is_video_name(file);
+  }
+  return false;
 }
 
 ClassParts find_class_parts(const fs::path& path) {

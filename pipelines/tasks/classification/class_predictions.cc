@@ -45,9 +45,10 @@ void write_class_predictions(const std::filesystem::path& json, const ClassPredi
   for (const ClassPrediction& row : predictions.rows)
     rows.push_back(
         {{"file", row.file}, {"class", predictions.classes[best_of(row)]}, {"probabilities", row.probabilities}});
-  write_json(
-      json,
-      {{"task", kTask}, {"classes", predictions.classes}, {"volumes", predictions.volumes}, {"predictions", rows}});
+  write_json(json, {{"task", kTask},
+                    {"classes", predictions.classes},
+                    {"items", item_kind_name(predictions.items)},
+                    {"predictions", rows}});
 }
 
 void write_class_table(const std::filesystem::path& csv, const ClassPredictions& predictions) {
@@ -78,7 +79,9 @@ ClassPredictions read_class_predictions(const std::filesystem::path& path) {
   try {
     if (json.at("task") != kTask) refuse("holds no predictions of classes");
     read.classes = json.at("classes").get<std::vector<std::string>>();
-    read.volumes = json.at("volumes");
+    const auto items = item_kind_from_name(json.at("items").get<std::string>());
+    if (!items) refuse("is neither of pictures nor of volumes nor of clips");
+    read.items = *items;
     const std::set<std::string> distinct(read.classes.begin(), read.classes.end());
     if (read.classes.size() < 2 || distinct.size() != read.classes.size())
       refuse("names fewer than two classes, or one of them twice");

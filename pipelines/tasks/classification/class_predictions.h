@@ -10,6 +10,7 @@
 
 #include "io/files/output_file.h"
 #include "pipelines/runs/report.h"
+#include "pipelines/tasks/classification/item_kind.h"
 
 namespace voxshard {
 
@@ -20,7 +21,7 @@ struct ClassPrediction {
 
 struct ClassPredictions {
   std::vector<std::string> classes;
-  bool volumes = false;
+  ItemKind items = ItemKind::kPicture;
   std::vector<ClassPrediction> rows;
   std::vector<CaseFailure> failures;  // entries that cannot be used, of a file that was read
 };

@@ -7,6 +7,7 @@
 #include "io/image/image_resize.h"
 #include "io/volume/resample.h"
 #include "libcore/base/text.h"
+#include "pipelines/tasks/classification/clip_reader.h"
 
 namespace voxshard {
 namespace {
@@ -78,7 +79,9 @@ Tensor resized_picture(const Tensor& sample, const Dims& size) {
 
 nlohmann::ordered_json to_json(const ClassPreparation& p) {
   return {{"classes", p.classes},
-          {"volumes", p.volumes},
+          {"items", item_kind_name(p.items)},
+          {"clip_length", p.clip_length},
+          {"clip_stride", p.clip_stride},
           {"channels", p.channels},
           {"mean", p.mean},
           {"deviation", p.deviation},
@@ -95,8 +98,12 @@ ClassPreparation class_preparation_from_json(const nlohmann::json& json) {
     if (!ok) throw Error(ErrorKind::kCheckpoint, broken + what);
   };
   try {
+    const auto items = item_kind_from_name(json.at("items").get<std::string>());
+    require(items.has_value(), "items are neither pictures nor volumes nor clips");
     ClassPreparation p{.classes = json.at("classes"),
-                       .volumes = json.at("volumes"),
+                       .items = *items,
+                       .clip_length = json.at("clip_length"),
+                       .clip_stride = json.at("clip_stride"),
                        .channels = json.at("channels"),
                        .mean = json.at("mean"),
                        .deviation = json.at("deviation"),
@@ -110,9 +117,14 @@ ClassPreparation class_preparation_from_json(const nlohmann::json& json) {
       require(extent >= 1 && extent <= kMostExtent, "size is out of range");
       p.size.push_back(extent);
     }
+    require(p.clip_length >= 1 && p.clip_length <= kMostClipLength && p.clip_stride >= 1 &&
+                p.clip_stride <= kMostClipStride,
+            "clip_length or clip_stride is out of range");
+    require(p.items != ItemKind::kClip || p.size.empty() || p.size[0] == p.clip_length,
+            "size does not begin with the length of a clip");
     const auto finite = [](double v) { return std::isfinite(v); };
     require(p.classes.size() >= 2, "classes are fewer than two");
-    require(p.channels == 1 || (p.channels == 3 && !p.volumes), "channels are neither 1 nor 3");
+    require(p.channels == 1 || (p.channels == 3 && p.items != ItemKind::kVolume), "channels are neither 1 nor 3");
     require(std::ssize(p.mean) == p.channels && std::ssize(p.deviation) == p.channels &&
                 std::ranges::all_of(p.mean, finite) &&
                 std::ranges::all_of(p.deviation, [](double v) { return std::isfinite(v) && v > 0; }),
@@ -131,6 +143,7 @@ Dims canvas_of(const ClassItem& item, const ClassPreparation& p) {
   Dims canvas;
   if (p.size.empty()) {
     for (const std::int64_t extent : item.size) canvas.push_back(ceil_div(extent, p.pad_multiple) * p.pad_multiple);
+    if (p.items == ItemKind::kClip) canvas[0] = p.clip_length;  // all have it
     return canvas;
   }
   for (int a = 0; a < p.size.rank() && !p.resizes; ++a)
@@ -141,11 +154,33 @@ Dims canvas_of(const ClassItem& item, const ClassPreparation& p) {
   return p.size;
 }
 
-Tensor ItemReader::intensities(const ClassItem& item, const Tensor* idx) const {
-  if (!p_.volumes) {
+Tensor picture_intensities(Tensor rgb, const ClassPreparation& p) {
+  return p.channels == 3 ? std::move(rgb) : grey(rgb);
+}
+
+Tensor at_size(Tensor picture, const ClassPreparation& p) {
+  if (!p.resizes) return picture;
+  const int axes = p.size.rank();
+  const Dims size{p.size[axes - 2], p.size[axes - 1]};
+  return spatial(picture) == size ? std::move(picture) : resized_picture(picture, size);
+}
+
+void normalise(Tensor& sample, const ClassPreparation& p) {
+  float* values = sample.as<float>();
+  const auto channels = static_cast<std::size_t>(p.channels);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(sample.count()); ++i)
+    values[i] = static_cast<float>((values[i] - p.mean[i % channels]) / p.deviation[i % channels]);
+}
+
+Tensor ItemReader::intensities(const ClassItem& item, const Tensor* idx, std::int64_t* repeated) const {
+  if (p_.items == ItemKind::kClip) {
+    VideoReader video(item.file, {.most_pixels = reading_.most_pixels});
+    return clip_intensities(video, item.index, p_, repeated);
+  }
+  if (p_.items == ItemKind::kPicture) {
     if (idx != nullptr) return idx_image(*idx, item.index, p_.channels);
     Tensor rgb = read_rgb(item.file, {.dtype = DType::kF32, .most_pixels = reading_.most_pixels});
-    return p_.channels == 3 ? std::move(rgb) : grey(rgb);
+    return picture_intensities(std::move(rgb), p_);
   }
   Volume volume = reorient(read_image(item.file, reading_.formats), "LPS");
   const Geometry& g = volume.geometry;
@@ -168,12 +203,9 @@ Tensor ItemReader::read(const ClassItem& item, const Tensor* idx) const {
   static_cast<void>(canvas_of(item, p_));
   Tensor sample = intensities(item, idx);
   if (const std::int64_t times = factor_of(spatial(sample), p_); times > 1) sample = repeated(sample, times);
-  if (p_.resizes && spatial(sample) != p_.size && !p_.volumes) sample = resized_picture(sample, p_.size);
+  if (p_.items == ItemKind::kPicture) sample = at_size(std::move(sample), p_);
   if (p_.resizes) ensure(spatial(sample) == p_.size, "a sample is resized to the size of the model");
-  float* values = sample.as<float>();
-  const auto channels = static_cast<std::size_t>(p_.channels);
-  for (std::size_t i = 0; i < static_cast<std::size_t>(sample.count()); ++i)
-    values[i] = static_cast<float>((values[i] - p_.mean[i % channels]) / p_.deviation[i % channels]);
+  normalise(sample, p_);
   return sample;
 }
 

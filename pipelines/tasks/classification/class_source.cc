@@ -36,7 +36,7 @@ Shape ClassSource::largest_extents(std::int64_t batch) const {
 
 ProcessPlan ClassSource::plan(const Shape& extents, int workers) const {
   return held_plan(set_) + samples_plan(extents, preparation_.channels) +
-         reading_items_plan(most_points(set_), std::min<std::int64_t>(extents[0], workers), preparation_.volumes);
+         reading_items_plan(most_points(set_), std::min<std::int64_t>(extents[0], workers), preparation_);
 }
 
 std::int64_t ClassSource::sizes() const {

@@ -59,7 +59,8 @@ struct Prepared {
 
 Prepared prepared(const ClassTaskOptions& o, const ModelSpec& spec) {
   const bool volumes = spec.spatial_axes() == 3;
-  Prepared p{.reading = {.volumes = volumes, .most_pixels = o.most_pixels}};
+  const ItemKind items = volumes ? ItemKind::kVolume : ItemKind::kPicture;
+  Prepared p{.reading = {.items = items, .most_pixels = o.most_pixels}};
   p.reading.formats.limits = o.volume_limits;
   const Dims own = spec.model->size != nullptr ? spec.model->size(spec.config) : Dims();
   if (!o.size.empty() && o.size.rank() != spec.spatial_axes())
@@ -80,7 +81,7 @@ Prepared prepared(const ClassTaskOptions& o, const ModelSpec& spec) {
   p.note = colour.note;
   const std::int64_t multiple = o.pad_multiple.value_or(of_one_size(p.sets) ? 1 : volumes ? 8 : 32);
   p.preparation = {.classes = p.sets.train.classes,
-                   .volumes = volumes,
+                   .items = items,
                    .channels = colour.channels,
                    .mean = std::vector<double>(static_cast<std::size_t>(colour.channels), 0),
                    .deviation = std::vector<double>(static_cast<std::size_t>(colour.channels), 1),
@@ -130,9 +131,10 @@ class ClassTask : public TrainingTask {
           cases.push_back({.name = std::string(role) + "/" + file.filename().string(), .files = {file}});
       if (set->files.empty())
         for (const ClassItem& item : set->items)
-          cases.push_back({.name = std::string(role) + "/" + set->classes[static_cast<std::size_t>(item.label)],
-                           .files = p_.reading.volumes ? files_of_volume(item.file) : std::vector{item.file},
-                           .text = item.name});
+          cases.push_back(
+              {.name = std::string(role) + "/" + set->classes[static_cast<std::size_t>(item.label)],
+               .files = p_.reading.items == ItemKind::kVolume ? files_of_volume(item.file) : std::vector{item.file},
+               .text = item.name});
     }
     return case_hashes(cases, pool, progress);
   }
@@ -171,7 +173,7 @@ class ClassTask : public TrainingTask {
   }
   ProcessPlan validation_plan(const Shape& extents) const override {
     return held_plan(p_.sets.train) + held_plan(p_.sets.val) + samples_plan(extents, p_.preparation.channels) +
-           reading_items_plan(most_points(p_.sets.val), extents[0], p_.preparation.volumes);
+           reading_items_plan(most_points(p_.sets.val), extents[0], p_.preparation);
   }
   std::int64_t step_sizes(std::int64_t batch) const override {
     const std::int64_t sizes = source_.sizes();

@@ -110,7 +110,7 @@ class ClassificationRow : public Task {
     const bool idx = info.parts.front().kind == "IDX";
     if (report.next.empty())
       report.next = {"train",   path.string(),   "{output}",
-                     "run",     "{model}",       idx ? "digits" : info.volumes ? "resnet3d18" : "resnet18",
+                     "run",     "{model}",       idx ? "digits" : info.items == ItemKind::kPicture ? "resnet18" : info.items == ItemKind::kClip ? "r2plus1d18" : "resnet3d18",
                      "{batch}", idx ? "64" : "8"};
     return true;
   }

@@ -77,7 +77,7 @@ ClassReport evaluate_classes(const EvaluateClassesOptions& options, Progress& pr
                       {.inputs = inputs});
   require_output_file(options.png, sheet_file(), {.inputs = inputs, .option = "{png}"});
   const ClassPredictions found = read_class_predictions(options.predictions);
-  const ClassReading reading{.volumes = found.volumes, .most_pixels = options.most_pixels, .formats = options.formats};
+  const ClassReading reading{.items = found.items, .most_pixels = options.most_pixels, .formats = options.formats};
   const ClassDataset truth = read_unseen_classes(options.references, reading, &found.classes);
   ClassReport report{.classes = found.classes, .top_k = options.top_k, .failures = found.failures};
   report.failures.insert(report.failures.end(), truth.failures.begin(), truth.failures.end());

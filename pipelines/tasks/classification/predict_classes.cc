@@ -50,7 +50,7 @@ std::vector<fs::path> items_in(const fs::path& folder, const ClassReading& readi
 /// Items without classes: what the input means.
 ClassDataset find_items(const fs::path& input, const ClassReading& reading, bool& labelled) {
   std::error_code error;
-  const std::string kind = reading.volumes ? "volume" : "picture";
+  const std::string kind = one_item_name(reading.items);
   if (!fs::exists(input, error))
     throw Error(ErrorKind::kInput, "[predict] " + input.string() + " does not exist; give a " + kind +
                                        ", a folder of them, or a data set of classes");
@@ -87,7 +87,11 @@ class Classifier {
     }
     if (preparation_.axes() != run.spec.spatial_axes())
       throw Error(ErrorKind::kCheckpoint, run.file.string() + ": its samples do not have the axes of its model");
-    reading_ = {.volumes = preparation_.volumes, .most_pixels = own.most_pixels, .formats = options.formats};
+    reading_ = {.items = preparation_.items,
+                .clip_length = preparation_.clip_length,
+                .clip_stride = preparation_.clip_stride,
+                .most_pixels = own.most_pixels,
+                .formats = options.formats};
     reading_.formats.limits = own.volume_limits;
     set_ = find_items(options.input, reading_, labelled_);
     std::erase_if(set_.items, [&](const ClassItem& item) {
@@ -100,7 +104,7 @@ class Classifier {
                                    .process_bytes = left_of(options.host_budget_bytes, options.base_bytes)},
                                   pool_);
     session_->set_stop(progress.stop_check());
-    found_ = {.classes = preparation_.classes, .volumes = preparation_.volumes};
+    found_ = {.classes = preparation_.classes, .items = preparation_.items};
   }
 
   PredictReport run() {
@@ -109,7 +113,7 @@ class Classifier {
     for (const ItemBatch& batch : batches) sizes.insert(batch.extents);
     if (!sizes.empty())
       planned_ = plan_predictions(*session_, sizes,
-                                  std::to_string(set_.items.size()) + (preparation_.volumes ? " volumes" : " pictures"),
+                                  std::to_string(set_.items.size()) + " " + item_kind_name(preparation_.items),
                                   {o_.host_budget_bytes, o_.base_bytes}, progress_);
     planned_.held += held_plan(set_);
     report_.memory.plan = planned_.held, report_.bytes_per_core = planned_.core, report_.host_bytes = planned_.host;
@@ -183,7 +187,7 @@ class Classifier {
     std::int64_t most = 0;
     for (const std::size_t i : batch.items) most = std::max(most, element_count(set_.items[i].size));
     return planned_.held + planned_.cores(batch.extents) + samples_plan(batch.extents, preparation_.channels) +
-           reading_items_plan(most, std::min<std::int64_t>(o_.threads, std::ssize(batch.items)), preparation_.volumes);
+           reading_items_plan(most, std::min<std::int64_t>(o_.threads, std::ssize(batch.items)), preparation_);
   }
 
   void log(const CaseFailure& failure) {

@@ -175,7 +175,7 @@ TEST(ClassDataset, VolumesAreMeasuredAsTheyAreTurned) {
     std::filesystem::create_directories(scene.path(name).parent_path());
     write_volume(scene.path(name), volume, DiskType::kI16);
   }
-  const ClassDataset set = read_whole(scene, {.volumes = true});
+  const ClassDataset set = read_whole(scene, {.items = ItemKind::kVolume});
   EXPECT_THAT(set.classes, ElementsAre("liver", "none"));
   EXPECT_EQ(set.items[0].size, (Dims{5, 6, 4}));
   expect_error(ErrorKind::kNoCase, "no picture can be used", [&] { read_whole(scene); });

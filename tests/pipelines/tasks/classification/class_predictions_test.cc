@@ -55,9 +55,9 @@ TEST(ClassPredictions, ForeignJsonIsRefused) {
   const PredictionScene scene;
   for (const char* text :
        {"[]", "{}", R"({"task": "segmentation"})",
-        R"({"task": "classification", "classes": ["a"], "volumes": false, "predictions": []})",
-        R"({"task": "classification", "classes": ["a", "a"], "volumes": false, "predictions": []})",
-        R"({"task": "classification", "classes": ["a", "b"], "volumes": false, "predictions": 3})"}) {
+        R"({"task": "classification", "classes": ["a"], "items": "pictures", "predictions": []})",
+        R"({"task": "classification", "classes": ["a", "a"], "items": "pictures", "predictions": []})",
+        R"({"task": "classification", "classes": ["a", "b"], "items": "pictures", "predictions": 3})"}) {
     scene.write("found.json", text);
     expect_error(ErrorKind::kInput, "give what voxshard predict wrote", [&] { read_class_predictions(scene.found()); });
   }
@@ -65,7 +65,7 @@ TEST(ClassPredictions, ForeignJsonIsRefused) {
 
 TEST(ClassPredictions, ABrokenEntryCostsItself) {
   const PredictionScene scene;
-  scene.write("found.json", R"({"task": "classification", "classes": ["a", "b"], "volumes": false, "predictions": [
+  scene.write("found.json", R"({"task": "classification", "classes": ["a", "b"], "items": "pictures", "predictions": [
       {"file": "1.png", "probabilities": [0.5, 0.5]}, {"file": "2.png", "probabilities": [0.5]}, {"file": "3.png", "probabilities": [2, 0]},
       {"file": "4.png", "probabilities": [null, 0]}, {"file": "1.png", "probabilities": [1, 0]}, {"probabilities": [1, 0]}, 7]})");
   const ClassPredictions read = read_class_predictions(scene.found());

@@ -19,7 +19,7 @@ using testing::Pointwise;
 std::vector<float> values(const Tensor& t) { return {t.as<float>(), t.as<float>() + t.count()}; }
 
 Tensor read(const ClassScene& scene, const std::string& name, const ClassPreparation& p) {
-  const ClassReading reading{.volumes = p.volumes};
+  const ClassReading reading{.items = p.items};
   return ItemReader(p, reading).read(read_class_item(scene.path(name), reading), nullptr);
 }
 
@@ -71,11 +71,11 @@ TEST(ClassPreparation, VolumesAreWindowedAndTurned) {
   Volume volume = Scene::make_image(1, {4, 3, 2});  // HU 100 + x
   volume.geometry.direction = {-1, 0, 0, 0, 1, 0, 0, 0, 1};
   write_volume(scene.path("v.nii"), volume, DiskType::kI16);
-  const Tensor sample = read(scene, "v.nii", {.volumes = true, .window_hu = {101, 103}});
+  const Tensor sample = read(scene, "v.nii", {.items = ItemKind::kVolume, .window_hu = {101, 103}});
   EXPECT_EQ(sample.shape(), (Shape{2, 3, 4, 1}));
   EXPECT_THAT(std::vector<float>(sample.as<float>(), sample.as<float>() + 4), ElementsAre(1, 0.5F, 0, 0))
       << "x runs to the left now";
-  EXPECT_EQ(read(scene, "v.nii", {.volumes = true, .size = {2, 2, 2}, .resizes = true}).shape(), (Shape{2, 2, 2, 1}));
+  EXPECT_EQ(read(scene, "v.nii", {.items = ItemKind::kVolume, .size = {2, 2, 2}, .resizes = true}).shape(), (Shape{2, 2, 2, 1}));
 }
 
 TEST(ClassPreparation, StatisticsAreThoseOfAllPixels) {
@@ -134,7 +134,7 @@ TEST(ClassPreparation, ABrokenDescriptionIsRefused) {
   const std::pair<const char*, nlohmann::json> bad[] = {
       {"classes", {"a"}},        {"channels", 2}, {"mean", {0, 0}},       {"deviation", {0}}, {"window_hu", {1, 1}},
       {"size", {0, 4}},          {"size", {4}},   {"size", {4, 1 << 30}}, {"resizes", true},  {"pad_multiple", 0},
-      {"pad_multiple", 1 << 30}, {"volumes", 3}};
+      {"pad_multiple", 1 << 30}, {"items", 3}};
   for (const auto& [key, value] : bad) {
     nlohmann::json json = good;
     json[key] = value;

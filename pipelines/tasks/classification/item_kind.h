@@ -1,0 +1,24 @@
+// What a classifier tells the classes of: pictures, CT volumes, or clips out of videos.
+//
+//   item_kind_name(ItemKind::kClip);          // "clips"
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace voxshard {
+
+enum class ItemKind : std::uint8_t { kPicture, kVolume, kClip };
+
+/// "pictures", "volumes", "clips": for files and for people.
+const char* item_kind_name(ItemKind kind);
+/// "picture", "volume", "clip".
+std::string one_item_name(ItemKind kind);
+/// Absent for what is no such name.
+std::optional<ItemKind> item_kind_from_name(const std::string& name);
+
+/// What the length of a clip, in frames, and its stride may be.
+inline constexpr std::int64_t kMostClipLength = 4096, kMostClipStride = 65536;
+
+}  // namespace voxshard
