@@ -37,7 +37,7 @@ TimeBand band_of(const VideoReader& video, const Clock& clock, std::span<const T
 
 DrawReport draw_time_line(const DrawTimeLine& o, std::span<const TimeSegment> segments,
                           const std::vector<std::string>& classes, Progress& progress) {
-  VideoReader video(o.video, {.threads = o.threads, .most_pixels = o.most_pixels});
+  VideoReader video(o.video, {.threads = o.threads, .most_pixels = o.most_pixels, .scan = o.scan});
   const Clock clock(video.index());
   const TimeBand band = band_of(video, clock, segments);
   const Shape size{video.stream().height, video.stream().width, 3};
@@ -62,7 +62,7 @@ DrawReport draw_time_line(const DrawTimeLine& o, std::span<const TimeSegment> se
     (copy.write(frame.rgb, frame.pts_ticks) ? report.frames : report.not_drawn) += 1;
     progress.update("draw", frame.number + 1, video.index().size(), o.name);
   }
-  copy.close(!report.interrupted);
+  if (!report.interrupted || o.keeps_stopped) copy.close(!report.interrupted);
   if (!report.interrupted) remove_incomplete(o.drawn);
   return report;
 }

@@ -8,11 +8,12 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "io/video/decoder.h"
+#include "io/video/scan.h"
 #include "pipelines/runs/report.h"
 #include "pipelines/tasks/time_lines/time_line.h"
 
@@ -24,12 +25,14 @@ struct DrawTimeLine {
   std::string name;                             // for progress
   std::int64_t most_pixels = kMostFramePixels;  // of a frame
   int threads = 1;                              // of the decoder and of the encoder
+  bool keeps_stopped = true;                    // else a stop leaves no file
+  std::shared_ptr<const VideoScan> scan = {};   // of the video, if it is known
 };
 
 struct DrawReport {
   std::int64_t frames = 0;
   std::int64_t not_drawn = 0;  // of another size than the first, or shown no later than the frame before
-  bool interrupted = false;    // the file holds the frames until then, and its name says so
+  bool interrupted = false;    // the file, if any, holds the frames until then, and its name says so
 };
 
 /// Frames in no segment have the band only. Errors: kInput as VideoReader; kOutput.

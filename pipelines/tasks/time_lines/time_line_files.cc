@@ -15,7 +15,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr const char* kTableHead = "file,start_s,end_s,class,probability,begin_frame,end_frame";
 constexpr std::int64_t kMostFrames = std::int64_t{1} << 48;
 
 void open(std::optional<AtomicFile>& file, const std::filesystem::path& path) {
@@ -32,7 +31,7 @@ struct TimeLinesWriter::Impl {
   bool any_video = false, any_window = false;  // written so far; of this video
 
   double seconds(std::int64_t frame) const {
-    return static_cast<double>(shown_ticks(*index, frame)) * index->time_base.value();
+    return static_cast<double>(shown_ticks(*index, frame) - shown_ticks(*index, 0)) * index->time_base.value();
   }
   Json span_json(FrameSpan span) const {
     return {{"frames", {span.begin, span.end}},
@@ -67,9 +66,9 @@ TimeLinesWriter::TimeLinesWriter(const TimeLineFiles& files, const Json& head, s
   open(impl_->intervals, files.intervals);
   open(impl_->windows, files.windows);
   if (impl_->json) impl_->json->stream() << Impl::open_text(head) << ",\"predictions\":[";
-  if (impl_->intervals) impl_->intervals->stream() << kTableHead << "\n";
+  if (impl_->intervals) impl_->intervals->stream() << kTimeLineTableHead << "\n";
   if (!impl_->windows) return;
-  impl_->windows->stream() << kTableHead;
+  impl_->windows->stream() << kTimeLineTableHead;
   for (const std::string& name : impl_->classes) impl_->windows->stream() << "," << csv_text("p(" + name + ")");
   impl_->windows->stream() << "\n";
 }
@@ -89,7 +88,7 @@ void TimeLinesWriter::window(const TimeWindow& w) {
   if (i.json) {
     if (!i.any_window) {
       const Json video = {
-          {"file", i.file}, {"frames", i.index->size()}, {"time_base", rational_text(i.index->time_base)}};
+          {"file", i.file}, {"frames", i.index->size()}, {"seconds", i.seconds(i.index->size())}, {"time_base", rational_text(i.index->time_base)}};
       i.json->stream() << (i.any_video ? ",\n" : "\n") << Impl::open_text(video) << ",\"windows\":[";
     }
     Json row = i.span_json(w.frames);
@@ -180,7 +179,8 @@ std::vector<double> probabilities_from_json(const nlohmann::json& values, std::s
 }
 
 ReadTimeLine time_line_from_json(const nlohmann::json& video, const std::vector<std::string>& classes) {
-  ReadTimeLine line;
+  ReadTimeLine line{.seconds = video.at("seconds").get<double>()};
+  if (!std::isfinite(line.seconds) || line.seconds < 0) refuse("lasts no number of seconds");
   for (const nlohmann::json& row : list_of(video, "windows")) {
     ReadSpan window = span_from_json(row);
     if (!line.windows.empty() && (window.frames.begin <= line.windows.back().frames.begin ||
@@ -202,7 +202,5 @@ ReadTimeLine time_line_from_json(const nlohmann::json& video, const std::vector<
   }
   return line;
 }
-
-OutputKind time_line_table_file() { return {"a table of a time line", {".csv"}, begins_with({kTableHead})}; }
 
 }  // namespace voxshard

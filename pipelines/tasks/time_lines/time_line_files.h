@@ -6,12 +6,13 @@
 //   out.end(maker.finish(), {.notes = video.notes()});
 //   out.close(true);
 //
-// Up to three files, each whole or not at all; times are those of the stream, in seconds:
-//   json       what `head` holds and "predictions": [{"file", "frames": 48, "time_base": "1/25", "windows": [{"frames":
-//              [0, 32], "pts": [0, 32], "seconds": [0, 1.28], "class", "probabilities"}, ...], "intervals": [{"frames",
-//              "pts", "seconds", "class", "probability"}, ...], "repeated_frames", "notes", "complete", "class",
-//              "probabilities"}, ...]: the last two of the whole video, the mean over its windows. Ends are not included:
-//              their time is that of the frame behind them, after the last one its duration.
+// Up to three files, each whole or not at all. Seconds are those after the first frame, "pts" the exact ticks of the
+// stream; ends are not included: their time is that of the frame behind them, after the last one its duration.
+//   json       what `head` holds and "predictions": [{"file", "frames": 48, "seconds": 1.92, "time_base": "1/25",
+//              "windows": [{"frames": [0, 32], "pts": [0, 32], "seconds": [0, 1.28], "class", "probabilities"}, ...],
+//              "intervals": [{"frames", "pts", "seconds", "class", "probability"}, ...], "repeated_frames", "notes",
+//              "complete", "class", "probabilities"}, ...]: the last two of the whole video, the mean over its windows.
+//              Read as all data: at most 256 MiB and 20 million values, a window being its classes and 7 more.
 //   intervals  CSV: file,start_s,end_s,class,probability,begin_frame,end_frame
 //   windows    the same with a column p(CLASS) for each class
 #pragma once
@@ -22,7 +23,6 @@
 #include <string>
 #include <vector>
 
-#include "io/files/output_file.h"
 #include "io/video/video_index.h"
 #include "pipelines/tasks/time_lines/time_line.h"
 
@@ -79,6 +79,7 @@ struct ReadSpan {
 };
 
 struct ReadTimeLine {
+  double seconds = 0;                        // of the whole video
   std::vector<ReadSpan> windows, intervals;  // in order
 };
 
@@ -89,7 +90,7 @@ ReadTimeLine time_line_from_json(const nlohmann::json& video, const std::vector<
 /// A probability for each of `classes` classes. Errors: kInput E_SYNTAX with the reason.
 std::vector<double> probabilities_from_json(const nlohmann::json& values, std::size_t classes);
 
-/// For require_output_file.
-OutputKind time_line_table_file();
+/// How the tables begin.
+inline constexpr const char* kTimeLineTableHead = "file,start_s,end_s,class,probability,begin_frame,end_frame";
 
 }  // namespace voxshard
