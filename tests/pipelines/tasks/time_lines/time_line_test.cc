@@ -85,9 +85,10 @@ TEST(TimeLine, EveryFrameHasTheMeanOfItsWindows) {
     const auto intervals = merged(line.segments);
     for (std::size_t i = 0; i < intervals.size(); ++i) {
       merged_frames += intervals[i].frames.end - intervals[i].frames.begin;
-      if (i > 0)
+      if (i > 0) {
         EXPECT_FALSE(intervals[i].label == intervals[i - 1].label &&
                      intervals[i].frames.begin == intervals[i - 1].frames.end);
+      }
     }
     EXPECT_EQ(merged_frames, covered);
   }
