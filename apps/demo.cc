@@ -1,4 +1,4 @@
-// voxshard demo: generated CT phantoms in an nnU-Net folder, pictures with boxes in a COCO set, or digits in MNIST's files.
+// voxshard demo: generated CT phantoms in an nnU-Net folder, pictures with boxes in a COCO set, digits in MNIST's files, or clips.
 #include <CLI/CLI.hpp>
 
 #include "apps/command.h"
@@ -14,11 +14,12 @@ RunCommand add(CLI::App& app) {
   auto o = std::make_shared<DemoOptions>();
   app.add_option("folder", o->folder, "Where to write the data set")->required();
   app.add_option("--task", o->task, "What the data is for: segmentation, detection or classification")->capture_default_str();
-  app.add_option("--cases", o->cases, "Training cases (default: 12 volumes, 120 pictures, 4000 digits)");
-  app.add_option("--test", o->test_cases, "Held-out cases (default: 4 volumes, 30 pictures, 1000 digits)");
+  app.add_option("--kind", o->kind, "Of classification: digits (the usual), or motion: clips whose classes no single frame tells apart");
+  app.add_option("--cases", o->cases, "Training cases (default: 12 volumes, 120 pictures, 4000 digits, 240 clips)");
+  app.add_option("--test", o->test_cases, "Held-out cases (default: 4 volumes, 30 pictures, 1000 digits, 60 clips)");
   app.add_option("--seed", o->seed, "Same seed, same bytes")->check(number_in(kSeeds))->capture_default_str();
   app.add_option("--size", o->size,
-                 "small (48 to 80 voxels or 160 to 256 pixels an axis, digits 28), medium (twice) or large (three times)")
+                 "small (48 to 80 voxels or 160 to 256 pixels an axis, digits 28, clips 32), medium (twice) or large (three times)")
       ->capture_default_str();
   return [o](const Context& context) {
     o->threads = context.threads;
@@ -34,7 +35,7 @@ RunCommand add(CLI::App& app) {
 
 Command demo_command() {
   return {"demo",
-          "Writes a small data set of generated CT phantoms, pictures or digits, to try everything without patient data.",
+          "Writes a small data set of generated CT phantoms, pictures, digits or clips, to try everything without patient data.",
           "voxshard demo data --cases 12 --test 4 --seed 0", add,
           nullptr, "files that are whole stay, but they are no data set yet"};
 }

@@ -1,8 +1,12 @@
 #include "io/datasets/class_list.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <iterator>
+#include <limits>
+#include <map>
 #include <optional>
-#include <set>
 #include <string_view>
 
 #include "io/files/file_error.h"
@@ -13,7 +17,8 @@
 namespace voxshard {
 namespace {
 
-constexpr std::size_t kMostProblems = 1000, kLongestLine = 65536, kMostFields = 2;
+constexpr std::size_t kMostProblems = 1000, kLongestLine = 65536, kMostFields = 4;
+constexpr double kMostSeconds = 1e7;  // 116 days
 
 /// The fields of a line (RFC 4180); none when its quotes do not match.
 std::optional<std::vector<std::string>> fields_of(std::string_view line) {
@@ -41,6 +46,15 @@ std::optional<std::vector<std::string>> fields_of(std::string_view line) {
   return fields;
 }
 
+/// All of the text as a number; none where it is not one, or out of range.
+std::optional<double> seconds_of(const std::string& text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !(value >= 0 && value <= kMostSeconds))
+    return std::nullopt;
+  return value;
+}
+
 class Reader {
  public:
   void read(std::string_view line, std::int64_t number) {
@@ -50,22 +64,49 @@ class Reader {
       if (list.problems.size() < kMostProblems) list.problems.push_back({row, code, reason});
     };
     const auto fields = line.size() > kLongestLine ? std::nullopt : fields_of(line);
-    if (!fields || fields->size() != kMostFields || (*fields)[0].empty() || (*fields)[1].empty())
-      return refuse("E_SYNTAX", "is not \"file,class\"");
-    const auto& [file, name] = std::tie((*fields)[0], (*fields)[1]);
+    if (!fields || (fields->size() != 2 && fields->size() != 4) || fields->front().empty() || fields->back().empty())
+      return refuse("E_SYNTAX", "is neither \"file,class\" nor \"file,start,end,class\"");
+    const std::string &file = fields->front(), &name = fields->back();
     if (number == 1 && lower_case(file) == "file" && lower_case(name) == "class") return;
     if (const std::string problem = relative_path_problem(file, kMostFileNameBytes); !problem.empty())
       return refuse("E_NAME", "names the file \"" + shown_name(file) + "\", which " + problem);
     if (const std::string problem = text_problem(name); !problem.empty())
       return refuse("E_NAME", "names the class \"" + shown_name(name) + "\", which " + problem);
-    if (!seen_.insert(file).second) return refuse("E_DUPLICATE", "names " + shown_name(file) + " a second time");
-    list.rows.push_back({file, name, number});
+    ClassRow entry{file, name, number};
+    if (fields->size() == 4) {
+      const auto start = seconds_of((*fields)[1]), end = seconds_of((*fields)[2]);
+      if (!start || !end || *start >= *end)
+        return refuse("E_TIME", "does not give seconds with start < end, like \"a.mp4,1.5,4,left\"");
+      entry.interval = {*start, *end};
+    }
+    if (const auto line_before = taken(entry))
+      return entry.interval ? refuse("E_OVERLAP", "shares time of " + shown_name(file) + " with line " +
+                                                      std::to_string(*line_before))
+                            : refuse("E_DUPLICATE", "names " + shown_name(file) + " a second time");
+    list.rows.push_back(std::move(entry));
   }
 
   ClassList list;
 
  private:
-  std::set<std::string> seen_;
+  struct Taken {
+    double end_s = 0;
+    std::int64_t line = 0;
+  };
+
+  /// The line that speaks of some of the time of a row; none when it is the first, which then takes it.
+  std::optional<std::int64_t> taken(const ClassRow& row) {
+    const double start = row.interval ? row.interval->start_s : 0,
+                 end = row.interval ? row.interval->end_s : std::numeric_limits<double>::infinity();
+    std::map<double, Taken>& times = times_[row.file];
+    const auto after = times.lower_bound(start);
+    if (after != times.end() && after->first < end) return after->second.line;
+    if (after != times.begin() && std::prev(after)->second.end_s > start) return std::prev(after)->second.line;
+    times.emplace(start, Taken{end, row.line});
+    return std::nullopt;
+  }
+
+  std::map<std::string, std::map<double, Taken>> times_;  // of a file, by start
 };
 
 }  // namespace
@@ -88,7 +129,7 @@ ClassList read_class_list(const std::filesystem::path& path) {
                       reader.list.problems.empty()
                           ? "names no file"
                           : reader.list.problems.front().row + " " + reader.list.problems.front().reason,
-                      "expected rows of two columns, file,class");
+                      "expected rows of two columns, file,class, or of parts of videos four, file,start,end,class");
   return std::move(reader.list);
 }
 

@@ -1,26 +1,33 @@
-// Lists of files with a class each: CSV of two columns, "file,class", with or without that heading; fields may be
-// quoted.
+// Lists of files with a class each: CSV of two columns, "file,class", or of four, "file,start,end,class": what is seen
+// from `start` to `end`, in seconds. With or without that heading; fields may be quoted.
 //
 //   for (const ClassRow& row : read_class_list("train.csv").rows) open(named_path(folder, row.file));
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace voxshard {
 
+/// A part of a video, in seconds after its first frame; the end is not in it. 0 <= start_s < end_s <= 1e7.
+struct ClassInterval {
+  double start_s = 0, end_s = 0;
+};
+
 struct ClassRow {
-  std::string file;        // a path of plain names, "cells/0001.png"
-  std::string class_name;  // plain text
-  std::int64_t line = 0;   // from 1
+  std::string file;                            // a path of plain names, "cells/0001.png"
+  std::string class_name;                      // plain text
+  std::int64_t line = 0;                       // from 1
+  std::optional<ClassInterval> interval = {};  // none: all of the file
 };
 
 /// A row that cannot be used.
 struct ClassRowProblem {
   std::string row;   // "line 17"
-  std::string code;  // E_SYNTAX, E_NAME, E_DUPLICATE
+  std::string code;  // E_SYNTAX, E_NAME, E_TIME, E_DUPLICATE, E_OVERLAP
   std::string reason;
 };
 
@@ -29,8 +36,8 @@ struct ClassList {
   std::vector<ClassRowProblem> problems;  // at most 1000
 };
 
-/// Empty lines are skipped. Errors: kInput for a file that is missing, unreadable or larger than kDataLimits allows, or
-/// in which none of the first 1000 rows can be used.
+/// Empty lines are skipped; no two rows speak of the same time of a file, the first holds. Errors: kInput for a file
+/// that is missing, unreadable or larger than kDataLimits allows, or in which none of the first 1000 rows can be used.
 ClassList read_class_list(const std::filesystem::path& path);
 
 }  // namespace voxshard

@@ -24,9 +24,7 @@ std::string printable(std::string text) {
 
 }  // namespace
 
-int drawn_line_px(const Dims& shape) {
-  return std::max(1, static_cast<int>(std::max(shape[0], shape[1]) / 500));
-}
+int drawn_line_px(const Dims& shape) { return std::max(1, static_cast<int>(std::max(shape[0], shape[1]) / 500)); }
 
 void draw_caption(Tensor& rgb, const DrawnCaption& caption) {
   ensure(rgb.dtype() == DType::kU8 && rgb.shape().rank() == 3 && rgb.shape()[2] == 3,

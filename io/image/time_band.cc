@@ -9,7 +9,7 @@
 namespace voxshard {
 namespace {
 
-constexpr std::uint8_t kNothing = 96;         // grey
+constexpr std::uint8_t kNothing = 96;  // grey
 constexpr std::int64_t kPartOfHeight = 24, kLeastRows = 4;
 
 }  // namespace

@@ -1,5 +1,5 @@
-// A video written anew with something drawn into its frames: the frames keep their size, their shape of pixels and their
-// timestamps.
+// A video written anew with something drawn into its frames: the frames keep their size, their shape of pixels and
+// their timestamps.
 //
 //   VideoCopy copy("seen.mp4", video, 2);
 //   for (VideoFrame frame; video.next(frame);) draw(frame.rgb), copy.write(frame.rgb, frame.pts_ticks);

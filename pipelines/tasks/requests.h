@@ -34,6 +34,7 @@ struct TaskReport {
 struct DemoOptions {
   std::filesystem::path folder;
   std::string task = "segmentation";  // a name in the table
+  std::string kind;                   // one of the task's demo_kinds(); empty: its first
   std::optional<int> cases;           // to train with; else as many as the task thinks right
   std::optional<int> test_cases;      // held out
   std::uint64_t seed = 0;

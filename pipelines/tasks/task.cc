@@ -25,7 +25,7 @@ InfoSection& InfoReport::set(const std::string& name) {
 
 std::string demo_hash(const DemoOptions& o, int cases, int test_cases) {
   return content_hash("demo 1 " + o.task + " " + o.size + " " + std::to_string(o.seed) + " " + std::to_string(cases) +
-                      " " + std::to_string(test_cases));
+                      " " + std::to_string(test_cases) + (o.kind.empty() ? "" : " " + o.kind));
 }
 
 std::string prediction_hash(const PredictOptions& o, const std::filesystem::path& checkpoint, const std::string& how) {

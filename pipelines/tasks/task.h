@@ -29,6 +29,8 @@ class Task {
   /// used.
   virtual std::vector<Setting> settings(TaskCommand, TaskOptions&) const { return {}; }
 
+  /// What demo() can write, by name, the usual first; empty: one thing only.
+  virtual std::vector<std::string> demo_kinds() const { return {}; }
   /// Writes a small generated data set; `scale` 1 to 3 is its size. Errors: kOutput; Stopped, then without what makes a data
   /// set of the files (it comes last).
   virtual DemoReport demo(const DemoOptions& options, int scale, Progress& progress) const = 0;

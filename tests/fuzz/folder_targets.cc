@@ -148,7 +148,8 @@ Seeds description_seeds() {
 
 /// Files with a class each, as others list them.
 void class_list(std::string_view bytes) { read_class_list(scratch_file("classes/list.csv", bytes)); }
-Seeds class_list_seeds() { return {"file,class\r\na/1.png,red\n\"b, c.png\",\"say \"\"x\"\"\"\n", "a.png,red\n../x.png,blue\n\n"}; }
+Seeds class_list_seeds() { return {"file,class\r\na/1.png,red\n\"b, c.png\",\"say \"\"x\"\"\"\n", "a.png,red\n../x.png,blue\n\n",
+          "file,start,end,class\na.mp4,0,1.5,left\na.mp4,1.5,2e3,up\na.mp4,1,2,up\nb.mp4,,1,up\n"}; }
 
 /// What a classifier said, and what its checkpoint says of the samples.
 void class_predictions(std::string_view bytes) {

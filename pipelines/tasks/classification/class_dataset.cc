@@ -1,16 +1,13 @@
 #include "pipelines/tasks/classification/class_dataset.h"
 
 #include <algorithm>
-#include <cmath>
-#include <iterator>
 #include <map>
 #include <set>
 
-#include "io/datasets/class_list.h"
 #include "io/datasets/idx.h"
 #include "io/files/file_name.h"
-#include "libcore/base/rng.h"
 #include "libcore/base/text.h"
+#include "pipelines/tasks/classification/class_clips.h"
 
 namespace voxshard {
 namespace {
@@ -22,6 +19,7 @@ using Kind = ClassPart::Kind;
 struct Entry {
   std::string name, class_name;
   fs::path file;
+  std::optional<ClassInterval> interval = {};
 };
 
 struct Entries {
@@ -36,7 +34,7 @@ Entries entries_of_list(const fs::path& path, ClassDataset& set) {
     set.failures.push_back({path.filename().string() + " " + problem.row, problem.code, problem.reason});
   for (const ClassRow& row : list.rows) {
     entries.classes.insert(row.class_name);
-    entries.list.push_back({row.file, row.class_name, named_path(path.parent_path(), row.file)});
+    entries.list.push_back({row.file, row.class_name, named_path(path.parent_path(), row.file), row.interval});
   }
   return entries;
 }
@@ -91,6 +89,7 @@ void fail_class(ClassDataset& set, const std::string& item, const std::string& c
 
 void add_entries(ClassDataset& set, const Entries& entries, const ClassReading& reading,
                  const std::vector<std::string>* classes) {
+  ClipFinder finder(reading);
   std::map<std::string, std::vector<ClassItem>> by_class;
   for (const Entry& entry : entries.list) {
     if (classes != nullptr && !label_of(*classes, entry.class_name)) {
@@ -98,6 +97,13 @@ void add_entries(ClassDataset& set, const Entries& entries, const ClassReading& 
       continue;
     }
     in_case_boundary(entry.name, set.failures, [&] {
+      if (reading.items == ItemKind::kClip) {
+        for (ClassItem& clip : finder.clips(entry.file, entry.name, entry.interval))
+          by_class[entry.class_name].push_back(std::move(clip));
+        return;
+      }
+      if (entry.interval)
+        throw Error(ErrorKind::kInput, "E_TIME", "has a start and an end, which only videos have; expected file,class");
       ClassItem item = read_class_item(entry.file, reading);
       item.name = entry.name;
       by_class[entry.class_name].push_back(std::move(item));
@@ -118,7 +124,7 @@ void add_entries(ClassDataset& set, const Entries& entries, const ClassReading& 
       item.label = *label_of(set.classes, name);
       set.items.push_back(std::move(item));
     }
-  std::ranges::sort(set.items, {}, &ClassItem::name);
+  std::ranges::sort(set.items, {}, [](const ClassItem& item) { return std::pair(video_of(item), item.index); });
 }
 
 /// Classes are the numbers that occur, or those of the training.
@@ -148,44 +154,6 @@ void add_idx(ClassDataset& set, const IdxPair& pair, const std::vector<std::stri
   set.pixels = std::make_shared<const Tensor>(std::move(images.pixels));
 }
 
-[[noreturn]] void throw_no_set(const fs::path& path) {
-  std::error_code error;
-  if (!fs::exists(path, error))
-    throw Error(ErrorKind::kInput, "[data] " + path.string() + ": does not exist; check the path");
-  throw Error(ErrorKind::kInput, "[data] " + path.string() +
-                                     ": is no data set of classes; expected a folder per class with pictures or "
-                                     "volumes, the same in train and val or test, "
-                                     "a CSV of file,class, or MNIST's IDX files");
-}
-
-void require_two_classes(const ClassDataset& set) {
-  if (set.classes.size() >= 2) return;
-  throw Error(ErrorKind::kConfig,
-              "[data] " + set.source.string() + " has one class, " + shown_name(set.classes.at(0)) +
-                  "; a classifier tells two or more apart: add the others, each in a folder of its own");
-}
-
-/// What validates does not train.
-void leave_out_held_out(ClassDataset& train, const ClassDataset& val) {
-  std::set<std::pair<fs::path, std::int64_t>> held_out;
-  const auto key = [](const ClassItem& item) {
-    std::error_code error;
-    const fs::path place = fs::canonical(item.file, error);
-    return std::pair(error ? item.file : place, item.index);
-  };
-  if (train.kind == "IDX" && val.kind == "IDX" && train.files != val.files) return;
-  for (const ClassItem& item : val.items) held_out.insert(key(item));
-  std::erase_if(train.items, [&](const ClassItem& item) {
-    if (!held_out.contains(key(item))) return false;
-    train.failures.push_back(
-        {item.name, "E_DUPLICATE", "also validates, by " + val.source.string() + "; it does not train"});
-    return true;
-  });
-  if (train.items.empty())
-    throw Error(ErrorKind::kNoCase, "[data] everything in " + train.source.string() + " also validates, by " +
-                                        val.source.string() + ": nothing is left to train; give {val} other files");
-}
-
 }  // namespace
 
 std::vector<std::int64_t> ClassDataset::counts() const {
@@ -196,6 +164,7 @@ std::vector<std::int64_t> ClassDataset::counts() const {
 }
 
 ClassItem read_class_item(const fs::path& file, const ClassReading& reading) {
+  ensure(reading.items != ItemKind::kClip, "a video has clips, not one item");
   ClassItem item{.file = file};
   if (reading.items == ItemKind::kVolume) {
     const VolumeInfo info = read_volume_info(file, reading.formats);
@@ -232,63 +201,6 @@ ClassDataset read_class_part(const ClassPart& part, const ClassReading& reading,
                 "[data] " + part.path.string() + ": no " + one_item_name(reading.items) + " can be used" +
                     (set.failures.empty() ? "" : "; the first: " + set.failures[0].id + " " + set.failures[0].message));
   return set;
-}
-
-ClassSets split_classes(ClassDataset dataset, double val_fraction, std::uint64_t seed) {
-  if (!(val_fraction >= 0 && val_fraction < 1))
-    throw Error(ErrorKind::kConfig, "[data] {val-fraction} must be at least 0 and below 1");
-  const RngKey key{.seed = seed, .stream = rng_stream("class_split")};
-  const auto lot = [&](const ClassItem& item) { return std::pair(rng_bits(key, rng_stream(item.name)), item.name); };
-  std::vector<std::vector<std::pair<std::uint64_t, std::string>>> lots(dataset.classes.size());
-  for (const ClassItem& item : dataset.items) lots[static_cast<std::size_t>(item.label)].push_back(lot(item));
-  std::set<std::string> held_out;
-  for (auto& of_class : lots) {
-    std::ranges::sort(of_class);
-    auto count = static_cast<std::size_t>(std::llround(val_fraction * static_cast<double>(of_class.size())));
-    if (val_fraction > 0 && of_class.size() > 1) count = std::clamp<std::size_t>(count, 1, of_class.size() - 1);
-    for (std::size_t i = 0; i < std::min(count, of_class.size()); ++i) held_out.insert(of_class[i].second);
-  }
-  ClassSets sets;
-  sets.val = dataset;
-  sets.val.failures.clear();
-  std::erase_if(sets.val.items, [&](const ClassItem& item) { return !held_out.contains(item.name); });
-  std::erase_if(dataset.items, [&](const ClassItem& item) { return held_out.contains(item.name); });
-  sets.train = std::move(dataset);
-  return sets;
-}
-
-ClassSets read_class_sets(const ClassSetsOptions& o) {
-  const ClassParts parts = find_class_parts(o.data);
-  const auto& train = parts.train ? parts.train : parts.whole;
-  if (!train) throw_no_set(o.data);
-  ClassDataset set = read_class_part(*train, o.reading);
-  require_two_classes(set);
-  std::optional<ClassPart> val = parts.val ? parts.val : parts.test;
-  if (!o.val.empty()) {
-    const ClassParts other = find_class_parts(o.val);
-    val = other.whole ? other.whole : other.val ? other.val : other.test ? other.test : other.train;
-    if (!val) throw_no_set(o.val);
-  }
-  ClassSets sets;
-  if (!o.validates) {
-    sets.val = {.source = set.source, .kind = set.kind, .classes = set.classes};
-  } else if (val) {
-    sets.val = read_class_part(*val, o.reading, &set.classes);
-    leave_out_held_out(set, sets.val);
-  } else {
-    return split_classes(std::move(set), o.val_fraction, o.seed);
-  }
-  sets.train = std::move(set);
-  return sets;
-}
-
-ClassDataset read_unseen_classes(const fs::path& path, const ClassReading& reading,
-                                 const std::vector<std::string>* classes) {
-  const ClassParts parts = find_class_parts(path);
-  if (!parts.any()) throw_no_set(path);
-  for (const auto* part : {&parts.test, &parts.val, &parts.whole})
-    if (*part) return read_class_part(**part, reading, classes);
-  return read_class_part(*parts.train, reading, classes);
 }
 
 }  // namespace voxshard

@@ -1,5 +1,5 @@
-// Pictures and CT volumes with a class each, as classifiers learn from them and are scored on: MNIST's IDX files, a
-// folder per class, or CSV lists.
+// Pictures, CT volumes and clips of videos with a class each, as classifiers learn from them and are scored on: MNIST's
+// IDX files, a folder per class, or CSV lists.
 //
 //   ClassSets sets = read_class_sets({.data = "cells", .reading = {.items = ItemKind::kPicture}});
 //   sets.train.classes;                                       // {"platelet", "red", "white"}
@@ -22,6 +22,8 @@
 
 namespace voxshard {
 
+struct VideoScan;
+
 struct ClassItem {
   std::string name;            // below the data set: "red/0017.png"; of IDX the number from 0, "00017"; of a
                                // clip the video and its frames, "left/0017.mp4#frames=16:32"
@@ -30,6 +32,7 @@ struct ClassItem {
   std::int32_t label = -1;     // into the classes; -1: not known
   Dims size;                   // H W, of a volume D H W in LPS, of a clip T H W
   bool colour = false;
+  std::shared_ptr<const VideoScan> scan = {};  // of a clip: its video's, which all its clips share
 };
 
 struct ClassDataset {
@@ -58,13 +61,18 @@ struct ClassParts {
 };
 
 /// Reads
-///   FILE.csv   rows "file,class", files below the list's folder
+///   FILE.csv   rows "file,class", files below the list's folder; of videos also "file,start,end,class"
 ///   FOLDER     with train-images-idx3-ubyte[.gz] and its like (t10k-… tests), or with train, val (valid, validation)
 ///   and
-///              test as folders or CSV lists, or with a folder per class of pictures or volumes
+///              test as folders or CSV lists, or with a folder per class of pictures, volumes or videos
 /// Nothing (any() is false) for what is none of these, data sets of segmentation and detection among them. Errors:
 /// kInput for IDX images without labels.
 ClassParts find_class_parts(const std::filesystem::path& path);
+
+/// What a part holds of what a model over so many axes sees: pictures with 2; with 3 clips where there are videos, else
+/// volumes; with 0 (any model) pictures where there is one, else as with 3. Errors: kInput for videos and volumes side
+/// by side; as read_class_list.
+ItemKind kind_of_part(const ClassPart& part, int axes);
 
 struct ClassReading {
   ItemKind items = ItemKind::kPicture;             // pictures and IDX; .nii and .nii.gz; videos
@@ -73,9 +81,10 @@ struct ClassReading {
   VolumeFormats formats = volume_formats();
 };
 
-/// One part. With `classes` their order holds, and items of others are left out with E_CLASS; else the classes are
-/// those that have an item, and a folder without one is left out with E_EMPTY. Errors: kInput for lists and IDX files
-/// that cannot be read; kNoCase when no item can be used.   Cost: a header of each item; all pixels of IDX.
+/// One part; of a video every clip that ClipFinder finds is an item. With `classes` their order holds, and items of
+/// others are left out with E_CLASS; else the classes are those that have an item, and a folder without one is left out
+/// with E_EMPTY. Errors: kInput for lists and IDX files that cannot be read; kNoCase when no item can be used.   Cost:
+/// a header of each item, of videos the packets; all pixels of IDX.
 ClassDataset read_class_part(const ClassPart& part, const ClassReading& reading,
                              const std::vector<std::string>* classes = nullptr);
 
@@ -87,8 +96,9 @@ struct ClassSetsOptions {
   std::filesystem::path data;
   std::filesystem::path
       val;  // the part that validates, whatever find_class_parts takes; empty: the data's own, else a share
-  double val_fraction = 0.2;  // of each class of `data`, where nothing else validates; 0: nothing validates
-  bool validates = true;      // false: nothing does, and a part of the data's own that would is not trained on
+  double val_fraction =
+      0.2;  // of each class, of clips of its videos, of `data`, where nothing else validates; 0: nothing validates
+  bool validates = true;  // false: nothing does, and a part of the data's own that would is not trained on
   std::uint64_t seed = 0;
   ClassReading reading = {};
 };
@@ -97,19 +107,24 @@ struct ClassSetsOptions {
 /// fraction outside of [0, 1).
 ClassSets read_class_sets(const ClassSetsOptions& options);
 
-/// What a model did not learn from, as far as the data say: the test part, else the one that validates, else all.
+/// The part that a model did not learn from, as far as the data say: the one for tests, else the one that validates,
+/// else all. Errors: kInput for a path that is no such data set.
+ClassPart unseen_part(const std::filesystem::path& path);
+
+/// What is in it.
 ///   classes  as in read_class_part
 ClassDataset read_unseen_classes(const std::filesystem::path& path, const ClassReading& reading,
                                  const std::vector<std::string>* classes = nullptr);
 
 /// A share of each class for validation, at least one item of a class that has two, drawn by the seed and the items'
-/// names.
+/// names. Of clips a share of the videos, each with all its clips: neighbours look alike. No video is held out that
+/// would leave one of its classes without another to train on.
 ClassSets split_classes(ClassDataset dataset, double val_fraction, std::uint64_t seed);
 
-/// The header of a picture or volume: its name's ending decides. Errors: kInput.
+/// The header of a picture or volume. Errors: kInput.
 ClassItem read_class_item(const std::filesystem::path& file, const ClassReading& reading);
 
-/// Whether a file's name is that of an item: a picture, or a volume.
+/// Whether a file's name is that of an item: a picture, a volume, or a video.
 bool is_class_item(const std::filesystem::path& file, const ClassReading& reading);
 
 }  // namespace voxshard

@@ -5,6 +5,7 @@
 
 #include "libcore/base/plain_text.h"
 #include "libcore/base/text.h"
+#include "pipelines/tasks/classification/class_clips.h"
 
 namespace voxshard {
 namespace {
@@ -18,6 +19,7 @@ ClassPartInfo info_of(const std::string& name, const ClassDataset& set) {
                      .classes = set.classes,
                      .counts = set.counts(),
                      .items = std::ssize(set.items)};
+  for (const ClipVideo& video : videos_of(set)) ++info.videos, info.seconds += video.seconds;
   info.smallest = info.largest = set.items.at(0).size;
   for (const ClassItem& item : set.items) {
     info.colour += item.colour;
@@ -27,15 +29,6 @@ ClassPartInfo info_of(const std::string& name, const ClassDataset& set) {
     }
   }
   return info;
-}
-
-bool holds_pictures(const ClassPart& part) {
-  if (part.kind == ClassPart::Kind::kIdxTrain || part.kind == ClassPart::Kind::kIdxTest) return true;
-  const std::filesystem::path folder = part.kind == ClassPart::Kind::kList ? part.path.parent_path() : part.path;
-  std::error_code error;
-  for (std::filesystem::recursive_directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
-    if (is_class_item(it->path(), {})) return true;
-  return false;
 }
 
 }  // namespace
@@ -48,9 +41,8 @@ ClassSetInfo read_class_info(const std::filesystem::path& path, const VolumeForm
   std::optional<Error> first;
   for (const auto& [name, part] : all) {
     if (!*part) continue;
-    const ClassReading reading{.items = holds_pictures(**part) ? ItemKind::kPicture : ItemKind::kVolume,
-                               .formats = formats};
     try {
+      const ClassReading reading{.items = kind_of_part(**part, 0), .formats = formats};
       const ClassDataset set = read_class_part(**part, reading);
       info.items = reading.items;
       info.parts.push_back(info_of(name, set));
@@ -78,6 +70,11 @@ Json to_json(const ClassSetInfo& info) {
                              {"colour", part.colour},
                              {"size", {{"min", list(part.smallest)}, {"max", list(part.largest)}}},
                              {"classes", classes}});
+    if (info.items == ItemKind::kClip)
+      json["parts"].back().update({{"videos", part.videos},
+                                   {"seconds", part.seconds},
+                                   {"clip_length", ClassReading().clip_length},
+                                   {"clip_stride", ClassReading().clip_stride}});
   }
   json["left_out"] = info.failures.size();
   return json;
@@ -92,6 +89,9 @@ std::string to_text(const ClassSetInfo& info) {
             to_string(part.smallest) + " to " + to_string(part.largest) +
             (info.items == ItemKind::kVolume ? " voxels" : " pixels, " + std::to_string(part.colour) + " in colour") +
             "\n";
+    if (info.items == ItemKind::kClip)
+      text += "    out of " + std::to_string(part.videos) + " videos, " + fixed_text(part.seconds, 1) +
+              " s; a clip is T x H x W, its frames follow one another\n";
     std::vector<std::vector<std::string>> rows = {{"class", "items"}};
     for (std::size_t c = 0; c < std::min(kMostRows, part.classes.size()); ++c)
       rows.push_back({plain_text(part.classes[c]), std::to_string(part.counts[c])});

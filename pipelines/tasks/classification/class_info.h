@@ -17,7 +17,9 @@ struct ClassPartInfo {
   std::vector<std::string> classes;
   std::vector<std::int64_t> counts;  // by class
   std::int64_t items = 0, colour = 0;
-  Dims smallest, largest;  // of all items, axis by axis
+  Dims smallest, largest;   // of all items, axis by axis
+  std::int64_t videos = 0;  // of clips
+  double seconds = 0;       // of them all
 };
 
 struct ClassSetInfo {
@@ -27,8 +29,8 @@ struct ClassSetInfo {
   std::vector<CaseFailure> failures;
 };
 
-/// Every part that there is. Errors: as read_class_part; parts in which nothing can be used are failures, unless none
-/// can.
+/// Every part that there is; of videos the clips of the usual length and stride. Errors: as read_class_part; parts in
+/// which nothing can be used are failures, unless none can.
 ClassSetInfo read_class_info(const std::filesystem::path& path, const VolumeFormats& formats);
 
 nlohmann::ordered_json to_json(const ClassSetInfo& info);

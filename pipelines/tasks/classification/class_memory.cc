@@ -3,8 +3,10 @@
 #include "pipelines/tasks/classification/class_memory.h"
 
 #include <algorithm>
+#include <set>
 
 #include "io/datasets/idx.h"
+#include "io/video/scan.h"
 
 namespace voxshard {
 namespace {
@@ -36,7 +38,13 @@ ProcessPlan samples_plan(const Shape& extents, std::int64_t channels) {
 }
 
 ProcessPlan held_plan(const ClassDataset& set) {
-  return {{MemoryPart::kReading, set.pixels == nullptr ? 0 : set.pixels->bytes()}};
+  std::set<const VideoScan*> scans;
+  for (const ClassItem& item : set.items) scans.insert(item.scan.get());
+  double indices = 0;
+  for (const VideoScan* scan : scans)
+    if (scan != nullptr) indices += static_cast<double>(scan->index.size() * sizeof(IndexedFrame));
+  return {{MemoryPart::kReading,
+           planned_bytes((set.pixels == nullptr ? 0 : static_cast<double>(set.pixels->bytes())) + indices)}};
 }
 
 ProcessPlan evaluating_classes_plan(const std::filesystem::path& predictions, const std::filesystem::path& references) {

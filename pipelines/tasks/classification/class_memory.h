@@ -15,7 +15,7 @@ ProcessPlan reading_items_plan(std::int64_t points, std::int64_t in_flight, cons
 /// The samples of a batch of these extents (N and the spatial axes), f32.
 ProcessPlan samples_plan(const Shape& extents, std::int64_t channels);
 
-/// What a data set holds all the time: the pixels of IDX files.
+/// What a data set holds all the time: the pixels of IDX files, the indices of videos.
 ProcessPlan held_plan(const ClassDataset& set);
 
 /// Predictions as JSON and as numbers, and the data set they are held against. What is not there counts nothing:

@@ -2,8 +2,11 @@
 //
 //   find_class_parts("cells").train->path      // cells/train
 #include <algorithm>
+#include <map>
 
+#include "io/datasets/class_list.h"
 #include "io/datasets/idx.h"
+#include "io/files/file_name.h"
 #include "io/video/stream.h"
 #include "libcore/base/text.h"
 #include "pipelines/tasks/classification/class_dataset.h"
@@ -26,12 +29,37 @@ std::vector<fs::path> folders_in(const fs::path& folder) {
   return folders;
 }
 
+constexpr ItemKind kKinds[] = {ItemKind::kPicture, ItemKind::kVolume, ItemKind::kClip};
+
+bool is_any_item(const fs::path& file) {
+  return std::ranges::any_of(kKinds, [&](ItemKind kind) { return is_class_item(file, {.items = kind}); });
+}
+
 bool holds_items(const fs::path& folder) {
   std::error_code error;
   for (fs::recursive_directory_iterator it(folder, fs::directory_options::skip_permission_denied, error), end;
        !error && it != end; it.increment(error))
-    if (is_class_item(it->path(), {}) || is_class_item(it->path(), {.items = ItemKind::kVolume})) return true;
+    if (is_any_item(it->path())) return true;
   return false;
+}
+
+/// The first file of each kind that a part names.
+std::map<ItemKind, fs::path> kinds_in(const ClassPart& part) {
+  std::map<ItemKind, fs::path> kinds;
+  const auto look_at = [&](const fs::path& file) {
+    for (const ItemKind kind : kKinds)
+      if (is_class_item(file, {.items = kind})) kinds.try_emplace(kind, file);
+  };
+  if (part.kind == ClassPart::Kind::kList) {
+    for (const ClassRow& row : read_class_list(part.path).rows) look_at(row.file);
+  } else {
+    for (const fs::path& folder : folders_in(part.path)) {
+      std::error_code error;
+      for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
+        look_at(it->path());
+    }
+  }
+  return kinds;
 }
 
 /// Whether something makes a folder another kind of data set: what stands above, or COCO's annotations.
@@ -77,6 +105,20 @@ bool is_class_item(const fs::path& file, const ClassReading& reading) {
       return is_video_name(file);
   }
   return false;
+}
+
+ItemKind kind_of_part(const ClassPart& part, int axes) {
+  using Kind = ClassPart::Kind;
+  if (axes == 2 || part.kind == Kind::kIdxTrain || part.kind == Kind::kIdxTest) return ItemKind::kPicture;
+  const auto kinds = kinds_in(part);
+  if (axes == 0 && kinds.contains(ItemKind::kPicture)) return ItemKind::kPicture;
+  const auto volume = kinds.find(ItemKind::kVolume), video = kinds.find(ItemKind::kClip);
+  if (volume != kinds.end() && video != kinds.end())
+    throw Error(ErrorKind::kInput, "[data] " + part.path.string() + ": holds volumes and videos, " +
+                                       shown_name(volume->second.filename().string()) + " and " +
+                                       shown_name(video->second.filename().string()) +
+                                       "; a model learns from one kind: move the others away");
+  return video != kinds.end() ? ItemKind::kClip : ItemKind::kVolume;
 }
 
 ClassParts find_class_parts(const fs::path& path) {

@@ -174,7 +174,7 @@ void normalise(Tensor& sample, const ClassPreparation& p) {
 
 Tensor ItemReader::intensities(const ClassItem& item, const Tensor* idx, std::int64_t* repeated) const {
   if (p_.items == ItemKind::kClip) {
-    VideoReader video(item.file, {.most_pixels = reading_.most_pixels});
+    VideoReader video(item.file, {.most_pixels = reading_.most_pixels, .scan = item.scan});
     return clip_intensities(video, item.index, p_, repeated);
   }
   if (p_.items == ItemKind::kPicture) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 
+#include "io/files/file_name.h"
 #include "libcore/base/parallel.h"
 
 namespace voxshard {
@@ -11,6 +12,17 @@ namespace {
 
 constexpr double kMostPoints = 0x1p28;
 constexpr double kLeastDeviation = 1e-6;  // of a set of one intensity
+
+/// "W_FRAMES ..." of every `every`-th item; empty when all of their frames decode.
+std::string repeated_note(const ClassDataset& set, const std::vector<std::int64_t>& repeated, std::size_t every) {
+  const auto first = std::ranges::find_if(repeated, [](std::int64_t frames) { return frames > 0; });
+  if (first == repeated.end()) return "";
+  const auto clips = std::ranges::count_if(repeated, [](std::int64_t frames) { return frames > 0; });
+  const ClassItem& item = set.items[static_cast<std::size_t>(first - repeated.begin()) * every];
+  return "W_FRAMES " + std::to_string(clips) + (clips == 1 ? " clip has" : " clips have") +
+         " frames that do not decode, the frame before stands in; the first is " + shown_name(item.name) + ", with " +
+         std::to_string(*first) + " of them";
+}
 
 }  // namespace
 
@@ -27,7 +39,7 @@ ColourChoice choose_colour(const ClassDataset& set, const std::string& wanted) {
   return choice;
 }
 
-void set_statistics(ClassPreparation& preparation, ClassDataset& set, const ClassReading& reading) {
+std::string set_statistics(ClassPreparation& preparation, ClassDataset& set, const ClassReading& reading) {
   double points = 0;
   for (const ClassItem& item : set.items) points += static_cast<double>(element_count(item.size));
   const auto every = static_cast<std::size_t>(std::max(1.0, std::ceil(points / kMostPoints)));
@@ -35,18 +47,21 @@ void set_statistics(ClassPreparation& preparation, ClassDataset& set, const Clas
   const ItemReader reader(preparation, reading);
   std::vector<std::vector<ChannelSums>> sums(read);
   std::vector<std::vector<CaseFailure>> failed(set.items.size());
+  std::vector<std::int64_t> repeated(read, 0);  // frames that do not decode
   WorkerPool pool(hardware_workers());
   pool.run(static_cast<std::int64_t>(read), [&](std::int64_t i, int) {
     const std::size_t at = static_cast<std::size_t>(i) * every;
     const ClassItem& item = set.items[at];
     in_case_boundary(item.name, failed[at], [&] {
-      sums[static_cast<std::size_t>(i)] = channel_sums(reader.intensities(item, set.pixels.get()));
+      sums[static_cast<std::size_t>(i)] =
+          channel_sums(reader.intensities(item, set.pixels.get(), &repeated[static_cast<std::size_t>(i)]));
     });
   });
   std::vector<ChannelSums> all(static_cast<std::size_t>(preparation.channels));
   for (const auto& one : sums)
     for (std::size_t c = 0; c < one.size(); ++c)
       all[c].sum += one[c].sum, all[c].square += one[c].square, all[c].count += one[c].count;
+  const std::string note = repeated_note(set, repeated, every);
   std::vector<ClassItem> kept;
   for (std::size_t i = 0; i < set.items.size(); ++i) {
     if (failed[i].empty())
@@ -65,6 +80,7 @@ void set_statistics(ClassPreparation& preparation, ClassDataset& set, const Clas
     preparation.deviation.push_back(
         std::max(kLeastDeviation, std::sqrt(std::max(0.0, s.square / static_cast<double>(s.count) - mean * mean))));
   }
+  return note;
 }
 
 }  // namespace voxshard

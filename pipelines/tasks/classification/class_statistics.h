@@ -18,6 +18,7 @@ ColourChoice choose_colour(const ClassDataset& set, const std::string& wanted);
 /// Sets mean and deviation, per channel over all pixels; above 2^28 pixels over items spread evenly over the set. What
 /// cannot be decoded leaves the set, with its reason among the failures. The same for any number of threads. Errors:
 /// kNoCase when nothing is left.   Cost: reads the items.
-void set_statistics(ClassPreparation& preparation, ClassDataset& set, const ClassReading& reading);
+///   returns  W_FRAMES, when clips that were read have frames that do not decode; else empty
+std::string set_statistics(ClassPreparation& preparation, ClassDataset& set, const ClassReading& reading);
 
 }  // namespace voxshard

@@ -54,18 +54,44 @@ struct Prepared {
   ClassReading reading;
   ClassSets sets;
   ClassPreparation preparation;
-  std::string note;
+  std::vector<std::string> notes;
 };
 
+/// What the data hold of what a model of so many axes sees. Errors: kUsage for settings that mean something else.
+ItemKind kind_of_data(const ClassTaskOptions& o, int axes) {
+  const ClassParts parts = find_class_parts(o.data);
+  const auto& part = parts.train ? parts.train : parts.whole;
+  const ItemKind items = part        ? kind_of_part(*part, axes)
+                         : axes == 2 ? ItemKind::kPicture
+                                     : ItemKind::kVolume;  // read_class_sets says what is missing
+  if (items != ItemKind::kClip && (o.clip_length || o.clip_stride))
+    throw Error(ErrorKind::kUsage,
+                std::string("[train] {clip-length} and {stride} are of clips, but what is learnt from ") +
+                    o.data.string() + " is " + item_kind_name(items) + "; leave them out");
+  return items;
+}
+
+/// The size that samples get: of clips T H W. Errors: kUsage.
+Dims size_of_samples(const ClassTaskOptions& o, const ModelSpec& spec, const ClassReading& reading) {
+  if (o.size.empty()) return o.size;
+  const bool clips = reading.items == ItemKind::kClip;
+  const int axes = clips ? 2 : spec.spatial_axes();
+  if (o.size.rank() != axes)
+    throw Error(ErrorKind::kUsage, "[train] {size} is " + to_string(o.size) + ", but " +
+                                       (clips ? "a frame" : "a " + spec.model_name()) + " has " + std::to_string(axes) +
+                                       " spatial axes" + (clips ? "; T is {clip-length}" : ""));
+  return clips ? Dims{reading.clip_length, o.size[0], o.size[1]} : o.size;
+}
+
 Prepared prepared(const ClassTaskOptions& o, const ModelSpec& spec) {
-  const bool volumes = spec.spatial_axes() == 3;
-  const ItemKind items = volumes ? ItemKind::kVolume : ItemKind::kPicture;
+  const ItemKind items = kind_of_data(o, spec.spatial_axes());
   Prepared p{.reading = {.items = items, .most_pixels = o.most_pixels}};
+  p.reading.clip_length = o.clip_length.value_or(p.reading.clip_length);
+  p.reading.clip_stride = o.clip_stride.value_or(p.reading.clip_stride);
+  const bool volumes = items == ItemKind::kVolume;
+  const Dims asked = size_of_samples(o, spec, p.reading);
   p.reading.formats.limits = o.volume_limits;
   const Dims own = spec.model->size != nullptr ? spec.model->size(spec.config) : Dims();
-  if (!o.size.empty() && o.size.rank() != spec.spatial_axes())
-    throw Error(ErrorKind::kUsage, "[train] {size} is " + to_string(o.size) + ", but a " + spec.model_name() + " has " +
-                                       std::to_string(spec.spatial_axes()) + " spatial axes");
   if (!o.size.empty() && !own.empty() && o.size != own)
     throw Error(ErrorKind::kUsage, "[train] a " + spec.model_name() + " of these settings has the size " +
                                        to_string(own) + ", got {size} " + to_string(o.size));
@@ -78,21 +104,26 @@ Prepared prepared(const ClassTaskOptions& o, const ModelSpec& spec) {
                             .seed = o.seed,
                             .reading = p.reading});
   const ColourChoice colour = choose_colour(p.sets.train, volumes ? "grey" : o.colour);
-  p.note = colour.note;
+  if (!colour.note.empty()) p.notes.push_back(colour.note);
   const std::int64_t multiple = o.pad_multiple.value_or(of_one_size(p.sets) ? 1 : volumes ? 8 : 32);
   p.preparation = {.classes = p.sets.train.classes,
                    .items = items,
+                   .clip_length = p.reading.clip_length,
+                   .clip_stride = p.reading.clip_stride,
                    .channels = colour.channels,
                    .mean = std::vector<double>(static_cast<std::size_t>(colour.channels), 0),
                    .deviation = std::vector<double>(static_cast<std::size_t>(colour.channels), 1),
                    .window_hu = o.window_hu,
-                   .size = own.empty() ? o.size : own,
+                   .size = own.empty() ? asked : own,
                    .resizes = o.fit == "resize",
                    .enlarges = !own.empty(),
                    .pad_multiple = std::lcm(multiple, spec.multiple())};
   leave_out_too_large(p.sets.train, p.preparation);
   leave_out_too_large(p.sets.val, p.preparation);
-  if (o.normalise == "dataset" && !p.sets.train.items.empty()) set_statistics(p.preparation, p.sets.train, p.reading);
+  if (o.normalise == "dataset" && !p.sets.train.items.empty()) {
+    const std::string note = set_statistics(p.preparation, p.sets.train, p.reading);
+    if (!note.empty()) p.notes.push_back(note);
+  }
   return p;
 }
 
@@ -140,8 +171,7 @@ class ClassTask : public TrainingTask {
   }
 
   std::vector<std::string> warnings() const override {
-    std::vector<std::string> notes;
-    if (!p_.note.empty()) notes.push_back(p_.note);
+    std::vector<std::string> notes = p_.notes;
     const auto counts = p_.sets.val.counts();
     for (std::size_t c = 0; c < counts.size() && !p_.sets.val.items.empty(); ++c)
       if (counts[c] == 0)

@@ -1,5 +1,5 @@
-// Classification as a training task: pictures or CT volumes with a class each, validated by the share of the held-out
-// ones whose likeliest class is right.
+// Classification as a training task: pictures, CT volumes or clips with a class each, validated by the share of the
+// held-out ones whose likeliest class is right.
 //
 //   auto task = class_task({.data = "mnist"}, spec);
 #pragma once
@@ -20,17 +20,19 @@ struct ClassTaskOptions {
   std::string normalise = "dataset";  // dataset: by mean and deviation of the training items; none
   std::string fit = "pad";            // pad, resize
   std::string balance = "none";       // weights: of each class in the loss, so that all count alike; none
-  Dims size;                          // H W or D H W that every sample gets; empty: its own
+  Dims size;                          // H W, of volumes D H W, that every sample gets; empty: its own
   std::array<double, 2> window_hu = {-160, 240};
-  std::optional<std::int64_t> pad_multiple;  // empty: 1 when all items have one size, else 32, of volumes 8
+  std::optional<std::int64_t> clip_length, clip_stride;  // of clips; empty: those of ClassReading
+  std::optional<std::int64_t> pad_multiple;              // empty: 1 when all items have one size, else 32, of volumes 8
   std::int64_t most_pixels = kMostPixels;
   VolumeLimits volume_limits = {};
   std::uint64_t seed = 0;
 };
 
-/// The spec decides whether pictures or volumes are learnt from, and the size where the model has only one. Reads the
-/// intensities of the training items once, of large sets of some spread over them; a picture that cannot be decoded
-/// then is left out. Errors: those of read_class_sets; kUsage for settings that contradict each other or the model.
+/// The spec decides whether pictures are learnt from, with three spatial axes the data whether volumes or clips; and
+/// the spec the size where the model has only one. Reads the intensities of the training items once, of large sets of
+/// some spread over them; a picture that cannot be decoded then is left out. Errors: those of read_class_sets; kUsage
+/// for settings that contradict each other or the model.
 std::unique_ptr<TrainingTask> class_task(const ClassTaskOptions& options, const ModelSpec& spec);
 
 }  // namespace voxshard

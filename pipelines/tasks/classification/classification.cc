@@ -7,11 +7,14 @@
 #include "pipelines/tasks/classification/class_memory.h"
 #include "pipelines/tasks/classification/class_predictions.h"
 #include "pipelines/tasks/classification/demo_digits.h"
+#include "pipelines/tasks/classification/demo_motions.h"
 
 namespace voxshard {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr const char* kMotion = "motion";
 
 /// "224x224" or "64x128x128".
 Dims size_from_text(const std::string& text) {
@@ -20,54 +23,59 @@ Dims size_from_text(const std::string& text) {
 
 std::vector<Setting> training_settings(ClassTaskOptions& o) {
   const std::string samples = "Samples", own = "Samples of classes";
-  return {{"fold", "all: no validation", "Training", [&o](const std::string& text) { o.validates = text != "all"; }},
-          {.name = "pad-multiple",
-           .help = "What is whole is padded to a multiple of this; default: 8, of pictures 32, of a classifier 1 where "
-                   "all have one size",
-           .group = samples,
-           .value = &o.pad_multiple,
-           .range = kPadMultiples,
-           .tells_default = false},
-          {"most-pixels",
-           "Pixels of a picture or frame; what has more is left out with E_SIZE",
-           "Limits",
-           &o.most_pixels,
-           {{1, 0x1p31}}},
-          {.name = "val",
-           .help = "What validates: of a detector COCO JSON, of a classifier a data set; default: the data folder's "
-                   "own, else a share of all",
-           .group = "Samples of pictures",
-           .value = &o.val},
-          {"val-fraction",
-           "Share of the pictures that validates when nothing names them",
-           "Samples of pictures",
-           &o.val_fraction,
-           {{0, 0.99}}},
-          {.name = "fit",
-           .help = "What differs from {size} is padded (bottom and right) or resized; without a size a batch is padded "
-                   "to its largest",
-           .group = own,
-           .value = &o.fit,
-           .choices = {"pad", "resize"}},
-          {"size", "H x W, of volumes D x H x W, that every sample gets; default: its own, or what the model has", own,
-           [&o](const std::string& text) { o.size = size_from_text(text); }},
-          {.name = "colour",
-           .help = "Of pictures: as colour, as grey, or auto: as colour when one of the training is",
-           .group = own,
-           .value = &o.colour,
-           .choices = {"auto", "colour", "grey"}},
-          {.name = "balance",
-           .help = "weights: the loss counts all classes alike, however many items each has (in place of "
-                   "{class-weights}); none",
-           .group = own,
-           .value = &o.balance,
-           .choices = {"none", "weights"}},
-          {.name = "intensities",
-           .help = "dataset: less their mean, by their deviation over all training samples; none: from 0 to 1",
-           .group = own,
-           .value = &o.normalise,
-           .choices = {"dataset", "none"}},
-          {"window", "LOW,HIGH in HU of volumes: these become 0 and 1", own, &o.window_hu, {{-32768, 65535}}}};
+  return {
+      {"fold", "all: no validation", "Training", [&o](const std::string& text) { o.validates = text != "all"; }},
+      {.name = "pad-multiple",
+       .help = "What is whole is padded to a multiple of this; default: 8, of pictures 32, of a classifier 1 where "
+               "all have one size",
+       .group = samples,
+       .value = &o.pad_multiple,
+       .range = kPadMultiples,
+       .tells_default = false},
+      {"most-pixels",
+       "Pixels of a picture or frame; what has more is left out with E_SIZE",
+       "Limits",
+       &o.most_pixels,
+       {{1, 0x1p31}}},
+      {.name = "val",
+       .help = "What validates: of a detector COCO JSON, of a classifier a data set; default: the data folder's "
+               "own, else a share of all",
+       .group = "Samples of pictures",
+       .value = &o.val},
+      {"val-fraction",
+       "Share of the pictures that validates when nothing names them",
+       "Samples of pictures",
+       &o.val_fraction,
+       {{0, 0.99}}},
+      {.name = "fit",
+       .help = "What differs from {size} is padded (bottom and right) or resized; without a size a batch is padded "
+               "to its largest",
+       .group = own,
+       .value = &o.fit,
+       .choices = {"pad", "resize"}},
+      {"size",
+       "H x W, of volumes D x H x W, of clips the frames' H x W, that every sample gets; default: its own, or what the "
+       "model has",
+       own, [&o](const std::string& text) { o.size = size_from_text(text); }},
+      {"clip-length", "Frames of a clip; default: 16", own, &o.clip_length, {{1, kMostClipLength}}},
+      {"stride", "Of a clip: every n-th frame of the video; default: 1", own, &o.clip_stride, {{1, kMostClipStride}}},
+      {.name = "colour",
+       .help = "Of pictures and clips: as colour, as grey, or auto: as colour when one of the training is",
+       .group = own,
+       .value = &o.colour,
+       .choices = {"auto", "colour", "grey"}},
+      {.name = "balance",
+       .help = "weights: the loss counts all classes alike, however many items each has (in place of "
+               "{class-weights}); none",
+       .group = own,
+       .value = &o.balance,
+       .choices = {"none", "weights"}},
+      {.name = "intensities",
+       .help = "dataset: less their mean, by their deviation over all training samples; none: from 0 to 1",
+       .group = own,
+       .value = &o.normalise,
+       .choices = {"dataset", "none"}},
+      {"window", "LOW,HIGH in HU of volumes: these become 0 and 1", own, &o.window_hu, {{-32768, 65535}}}};
 }
 
 std::vector<Setting> prediction_settings(ClassPredictionOptions& o) {
@@ -77,7 +85,7 @@ std::vector<Setting> prediction_settings(ClassPredictionOptions& o) {
            "", &o.draw},
           {.name = "hop",
            .help = "Of a classifier of clips: frames from one clip that is looked at to the next; default: "
-                   "{clip-length} x {stride}, so that clips follow one another; less: they overlap, and are averaged",
+                   "as many as a clip spans, so that they follow one another; fewer: they overlap and are averaged",
            .group = "Prediction on a video",
            .value = &o.hop,
            .range = {{1, static_cast<double>(kMostHop)}},
@@ -110,8 +118,9 @@ class ClassificationRow : public Task {
              "", &o.png}};
   }
 
+  std::vector<std::string> demo_kinds() const override { return {"digits", kMotion}; }
   DemoReport demo(const DemoOptions& options, int scale, Progress& progress) const override {
-    return demo_digits(options, scale, progress);
+    return options.kind == kMotion ? demo_motions(options, scale, progress) : demo_digits(options, scale, progress);
   }
 
   bool info(const fs::path& path, const InfoOptions& options, InfoReport& report) const override {
@@ -123,9 +132,17 @@ class ClassificationRow : public Task {
     report.failures.insert(report.failures.end(), info.failures.begin(), info.failures.end());
     const bool idx = info.parts.front().kind == "IDX";
     if (report.next.empty())
-      report.next = {"train",   path.string(),   "{output}",
-                     "run",     "{model}",       idx ? "digits" : info.items == ItemKind::kPicture ? "resnet18" : info.items == ItemKind::kClip ? "r2plus1d18" : "resnet3d18",
-                     "{batch}", idx ? "64" : "8"};
+      report.next = {"train",
+                     path.string(),
+                     "{output}",
+                     "run",
+                     "{model}",
+                     idx                                ? "digits"
+                     : info.items == ItemKind::kPicture ? "resnet18"
+                     : info.items == ItemKind::kClip    ? "r2plus1d18"
+                                                        : "resnet3d18",
+                     "{batch}",
+                     idx ? "64" : "8"};
     return true;
   }
 

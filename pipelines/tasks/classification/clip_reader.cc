@@ -13,11 +13,6 @@ Tensor frame_intensities(const Tensor& rgb, const ClassPreparation& preparation)
   return at_size(picture_intensities(std::move(picture), preparation), preparation);
 }
 
-std::string frame_text(const VideoReader& video, std::int64_t first, const ClassPreparation& p) {
-  return "[input] " + video.path().string() + ": of the clip of frames " + std::to_string(first) + " to " +
-         std::to_string(first + (p.clip_length - 1) * p.clip_stride) + " ";
-}
-
 }  // namespace
 
 Tensor clip_frame(const Tensor& rgb, const ClassPreparation& preparation) {
@@ -36,29 +31,34 @@ Tensor clip_intensities(VideoReader& video, std::int64_t first, const ClassPrepa
     std::copy_n(clip.as<float>() + from * values, values, clip.as<float>() + to * values);
   };
   for (std::int64_t t = 0; t < p.clip_length; ++t) {
-    if (!video.read(first + t * p.clip_stride, frame)) {
+    Tensor picture;
+    if (video.read(first + t * p.clip_stride, frame)) picture = frame_intensities(frame.rgb, p);
+    if (picture.empty() || (!clip.empty() && picture.shape() != of_frame)) {
       ++missing;
       if (!clip.empty()) repeat(t - 1, t);
       continue;
     }
-    const Tensor picture = frame_intensities(frame.rgb, p);
     const bool begins = clip.empty();
     if (begins) {
       of_frame = picture.shape(), values = picture.count();
       clip = Tensor(DType::kF32, {p.clip_length, of_frame[0], of_frame[1], of_frame[2]});
-    } else if (picture.shape() != of_frame) {
-      throw Error(
-          ErrorKind::kInput, "E_SIZE",
-          frame_text(video, first, p) + "some have another size than the first; encode the video anew in one size");
     }
     std::copy_n(picture.as<float>(), values, clip.as<float>() + t * values);
     for (std::int64_t before = 0; begins && before < t; ++before) repeat(t, before);
   }
   if (clip.empty())
     throw Error(ErrorKind::kInput, "E_CLIP",
-                frame_text(video, first, p) + "not one decodes; copy the video again from its source");
+                "[input] " + video.path().string() + ": of the clip of frames " + std::to_string(first) + " to " +
+                    std::to_string(first + (p.clip_length - 1) * p.clip_stride) +
+                    " not one decodes; copy the video again from its source");
   if (repeated != nullptr) *repeated += missing;
   return clip;
+}
+
+Tensor clip_frame(const Tensor& rgb, const ClassPreparation& preparation) {
+  Tensor sample = frame_intensities(rgb, preparation);
+  normalise(sample, preparation);
+  return sample;
 }
 
 Tensor read_clip(VideoReader& video, std::int64_t first, const ClassPreparation& preparation, std::int64_t* repeated) {

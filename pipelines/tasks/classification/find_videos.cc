@@ -4,6 +4,7 @@
 #include <map>
 
 #include "io/video/video_reader.h"
+#include "pipelines/tasks/classification/class_clips.h"
 #include "pipelines/tasks/classification/classify_batch.h"
 #include "pipelines/tasks/video_info.h"
 
@@ -20,10 +21,9 @@ FoundVideo described(const std::string& name, const fs::path& file, const ClassP
   FoundVideo found{.name = name, .file = file, .frames = video.index().size(), .pixels = stream.height * stream.width};
   if (found.frames < steps.reach())
     throw Error(ErrorKind::kInput, "E_CLIP",
-                "[input] " + file.string() + ": has " + std::to_string(found.frames) +
-                    " frames, fewer than the " + std::to_string(steps.reach()) + " that a clip of the model takes (" +
-                    std::to_string(steps.length) + ", stride " + std::to_string(steps.stride) +
-                    "); give a longer video, or train on shorter clips");
+                "[input] " + file.string() + ": has " + std::to_string(found.frames) + " frames, fewer than the " +
+                    std::to_string(steps.reach()) + " that a clip of the model takes (" + std::to_string(steps.length) +
+                    ", stride " + std::to_string(steps.stride) + "); give a longer video, or train on shorter clips");
   const Dims canvas = canvas_of({.file = file, .size = {steps.length, stream.height, stream.width}}, p);
   found.extents = {1, canvas[0], canvas[1], canvas[2]};
   if (video.index().decoded) found.scan = video.scan();
@@ -31,8 +31,6 @@ FoundVideo described(const std::string& name, const fs::path& file, const ClassP
 }
 
 }  // namespace
-
-std::string video_of_clip(const std::string& name) { return name.substr(0, name.rfind("#frames=")); }
 
 FoundVideos find_videos(const fs::path& input, const ClassPreparation& p, const ClipSteps& steps,
                         std::int64_t most_pixels, int threads) {
@@ -50,7 +48,7 @@ FoundVideos find_videos(const fs::path& input, const ClassPreparation& p, const 
                                                          .clip_length = p.clip_length,
                                                          .clip_stride = p.clip_stride,
                                                          .most_pixels = most_pixels});
-    for (const ClassItem& item : set.items) files[video_of_clip(item.name)] = item.file;
+    for (const ClassItem& item : set.items) files[video_of(item)] = item.file;
     for (const CaseFailure& failure : set.failures)
       if (failure.code != "E_EMPTY") found.failures.push_back(failure);  // nothing to predict
   } else if (!fs::is_directory(input, error)) {

@@ -30,7 +30,4 @@ struct FoundVideos {
 FoundVideos find_videos(const std::filesystem::path& input, const ClassPreparation& preparation, const ClipSteps& steps,
                         std::int64_t most_pixels, int threads);
 
-/// "left/0017.mp4" for the clip "left/0017.mp4#frames=16:32".
-std::string video_of_clip(const std::string& name);
-
 }  // namespace voxshard

@@ -247,8 +247,9 @@ PredictReport predict_classes(const PredictOptions& options, const ClassPredicti
   const ClassPreparation preparation = preparation_of(run);
   if (preparation.items == ItemKind::kClip) return predict_clips(options, own, std::move(run), preparation, progress);
   if (own.hop || !own.draw.empty())
-    throw Error(ErrorKind::kUsage, std::string("[predict] {hop} and {draw} are for videos, but the run was trained on ") +
-                                       item_kind_name(preparation.items) + "; leave them out");
+    throw Error(ErrorKind::kUsage,
+                std::string("[predict] {hop} and {draw} are for videos, but the run was trained on ") +
+                    item_kind_name(preparation.items) + "; leave them out");
   check_outputs(options);
   return Classifier(options, own, std::move(run), preparation, progress).run();
 }

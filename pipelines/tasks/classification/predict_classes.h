@@ -15,9 +15,10 @@ struct ClassPredictionOptions {
   std::filesystem::path draw;       // of a video the video to write, of a folder or data set a folder; empty: none
 };
 
-/// Of a run trained on clips as predict_clips.h says. Else the input is a picture or volume, a folder of them, or a data set (its test part, as read_unseen_classes takes it),
-/// whose classes are not asked for. Writes options.output (.json), and the same as CSV beside it. What cannot be read
-/// is left out and listed in NAME.quarantine.csv. Errors: those of run_predict.
+/// Of a run trained on clips as predict_clips.h says. Else the input is a picture or volume, a folder of them, or a
+/// data set (its test part, as read_unseen_classes takes it), whose classes are not asked for. Writes options.output
+/// (.json), and the same as CSV beside it. What cannot be read is left out and listed in NAME.quarantine.csv. Errors:
+/// those of run_predict.
 PredictReport predict_classes(const PredictOptions& options, const ClassPredictionOptions& own, TrainedRun run,
                               Progress& progress);
 

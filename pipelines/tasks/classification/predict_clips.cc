@@ -34,7 +34,8 @@ bool draws_folder(const PredictOptions& o) {
 
 void check_outputs(const PredictOptions& o, const ClassPredictionOptions& own) {
   if (o.output.extension() != ".json")
-    throw Error(ErrorKind::kUsage, "[predict] the time lines of videos go to a JSON file, got {output} " + o.output.string());
+    throw Error(ErrorKind::kUsage,
+                "[predict] the time lines of videos go to a JSON file, got {output} " + o.output.string());
   const OutputPlace place = {.inputs = {o.input, o.run}};
   const TimeLineFiles files = time_line_files(o.output);
   require_output_file(files.json, class_predictions_file(), place);
@@ -64,18 +65,16 @@ class ClipPredictor {
                                   pool_);
     session_->set_stop(progress.stop_check());
     if (own.draw.empty() || !draws_folder(o_)) return;
-    drawn_.emplace(FolderUse{
-        .folder = own.draw, .command = "predict (videos)", .inputs = {o_.input, o_.run}, .option = "{draw}"});
+    drawn_.emplace(
+        FolderUse{.folder = own.draw, .command = "predict (videos)", .inputs = {o_.input, o_.run}, .option = "{draw}"});
     made_with_ = prediction_hash(o_, run.file, "hop " + std::to_string(steps_.hop));
   }
 
   PredictReport run() {
     plan_all();
     make_output_folder(folder_of(o_.output));
-    Json head = predictions_head({.classes = p_.classes,
-                                  .items = p_.items,
-                                  .clip_length = p_.clip_length,
-                                  .clip_stride = p_.clip_stride});
+    Json head = predictions_head(
+        {.classes = p_.classes, .items = p_.items, .clip_length = p_.clip_length, .clip_stride = p_.clip_stride});
     head["hop"] = steps_.hop;
     const TimeLineFiles files = time_line_files(o_.output);
     TimeLinesWriter writer(files, head, p_.classes);
@@ -137,9 +136,10 @@ class ClipPredictor {
       require_video_fits(video);
       line = time_line(video, writer);
       if (line.segments.empty())
-        throw Error(ErrorKind::kInput, "E_READ", "[input] " + video.file.string() +
-                                                     ": none of its frames that a clip looks at can be decoded; copy it "
-                                                     "again from its source");
+        throw Error(ErrorKind::kInput, "E_READ",
+                    "[input] " + video.file.string() +
+                        ": none of its frames that a clip looks at can be decoded; copy it "
+                        "again from its source");
     });
     if (failure) return fail(*failure);
     report_.cases.push_back({video.name, o_.output, 0});
@@ -242,12 +242,9 @@ class ClipPredictor {
     const std::vector<CaseFailure> left = left_out(report_);
     if (!left.empty() || fs::exists(quarantine))
       write_quarantine(folder_of(quarantine), left, quarantine.filename().string());
-    report_.found = {{"classes", p_.classes},
-                     {"table", files.intervals.string()},
-                     {"windows_table", files.windows.string()},
-                     {"videos", told_},
-                     {"damaged", report_.damaged},
-                     {"not_drawn", not_drawn_}};
+    report_.found = {
+        {"classes", p_.classes}, {"table", files.intervals.string()}, {"windows_table", files.windows.string()},
+        {"videos", told_},       {"damaged", report_.damaged},        {"not_drawn", not_drawn_}};
     report_.text = told_text() + prediction_text(report_, quarantine,
                                                  ", time lines in " + json.string() + ", " + files.intervals.string() +
                                                      " and " + files.windows.string());
@@ -256,8 +253,13 @@ class ClipPredictor {
     if (found_.labelled)
       report_.next = {"evaluate", output, input, "{output}", (o_.output.parent_path() / "scores.json").string()};
     else if (own_.draw.empty())
-      report_.next = {"predict",  o_.run.string(), input,    "{output}",
-                      output,     "{draw}",        (o_.output.parent_path() / (draws_folder(o_) ? "drawn" : "drawn.mp4")).string()};
+      report_.next = {"predict",
+                      o_.run.string(),
+                      input,
+                      "{output}",
+                      output,
+                      "{draw}",
+                      (o_.output.parent_path() / (draws_folder(o_) ? "drawn" : "drawn.mp4")).string()};
     else if (!draws_folder(o_))
       report_.next = {"info", own_.draw.string()};
   }
@@ -284,7 +286,7 @@ class ClipPredictor {
   std::unique_ptr<Session> session_;
   PlannedBytes planned_;
   PredictReport report_;
-  Json told_ = Json::array();                       // of each video
+  Json told_ = Json::array();  // of each video
   std::int64_t windows_ = 0, done_ = 0, not_drawn_ = 0;
   std::optional<OutputFolder> drawn_;
   std::map<std::string, std::string> drawn_names_;  // by video, without ending

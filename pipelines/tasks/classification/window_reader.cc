@@ -15,9 +15,8 @@ WindowReader::WindowReader(VideoReader& video, const ClipWindows& windows, const
 }
 
 void WindowReader::load(std::int64_t first, std::int64_t count, const StopCheck& stop) {
-  std::erase_if(frames_, [&](const auto& held) {
-    return windows_.first_looking_at(held.first, first) == windows_.count();
-  });
+  std::erase_if(frames_,
+                [&](const auto& held) { return windows_.first_looking_at(held.first, first) == windows_.count(); });
   const std::int64_t last = std::min(first + count, windows_.count()) - 1;
   const std::int64_t end = windows_.begin(last) + windows_.steps().reach();
   VideoFrame frame;
@@ -83,7 +82,8 @@ ProcessPlan windows_plan(const WindowMemory& m) {
   const double windows = d(ClipWindows(m.frames, m.steps).count()), batch = d(m.extents[0]);
   const double overlapping = d((m.steps.span() + m.steps.hop - 1) / m.steps.hop);
   const double frame = 4 * d(m.channels) * d(m.extents[2] * m.extents[3]);
-  ProcessPlan reading = reading_items_plan(m.steps.length * m.pixels, 1, {.items = ItemKind::kClip, .clip_length = m.steps.length});
+  ProcessPlan reading =
+      reading_items_plan(m.steps.length * m.pixels, 1, {.items = ItemKind::kClip, .clip_length = m.steps.length});
   reading += {{MemoryPart::kFeeding, planned_bytes(frame * d(most_frames_held(m.steps, m.extents[0])))}};
   const ProcessPlan drawing = {{MemoryPart::kReading, planned_bytes(m.draws ? kDrawnBytes * d(m.pixels) : 0)}};
   return widest(reading, drawing) +

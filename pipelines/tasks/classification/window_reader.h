@@ -49,8 +49,8 @@ class WindowReader {
 /// An upper bound of most_held() for batches of so many windows, however long the video is.
 std::int64_t most_frames_held(const ClipSteps& steps, std::int64_t batch);
 
-/// What predicting a video window by window takes beside the cores, from its header: of its length only 24 bytes of index
-/// a frame and 128 bytes a window.
+/// What predicting a video window by window takes beside the cores, from its header: of its length only 24 bytes of
+/// index a frame and 128 bytes a window.
 struct WindowMemory {
   ClipSteps steps;
   std::int64_t frames = 0, pixels = 0;  // of the video; of one of its frames

@@ -105,9 +105,10 @@ class VideoDetector {
       if (b.score < o_.drawn_score) continue;
       const bool tracked = found.tracks[i] > 0;
       const std::string name = classes_.at(static_cast<std::size_t>(b.category)).name;
-      boxes.push_back({.box = b.box,
-                       .colour = static_cast<int>(tracked ? found.tracks[i] : b.category + 1),
-                       .caption = name + (tracked ? " #" + std::to_string(found.tracks[i]) : "") + " " + fixed_text(b.score, 2)});
+      boxes.push_back(
+          {.box = b.box,
+           .colour = static_cast<int>(tracked ? found.tracks[i] : b.category + 1),
+           .caption = name + (tracked ? " #" + std::to_string(found.tracks[i]) : "") + " " + fixed_text(b.score, 2)});
     }
     return boxes;
   }

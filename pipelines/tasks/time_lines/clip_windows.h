@@ -1,4 +1,5 @@
-// Which clips of a video are looked at when all of it is predicted: one every `hop` frames, and one that ends the video.
+// Which clips of a video are looked at when all of it is predicted: one every `hop` frames, and one that ends the
+// video.
 //
 //   ClipWindows windows(100, {.length = 16, .stride = 2, .hop = 32});
 //   windows.count();                     // 4

@@ -13,8 +13,8 @@ void add_to(std::vector<double>& sum, const std::vector<double>& values) {
 
 void TimeLineMaker::add(FrameSpan frames, const std::vector<double>& probabilities) {
   if (sum_.empty()) sum_.assign(probabilities.size(), 0);
-  ensure(frames.begin < frames.end && frames.begin >= settled_ && probabilities.size() == sum_.size() && !sum_.empty() &&
-             (open_.empty() || frames.end >= open_.back().frames.end),
+  ensure(frames.begin < frames.end && frames.begin >= settled_ && probabilities.size() == sum_.size() &&
+             !sum_.empty() && (open_.empty() || frames.end >= open_.back().frames.end),
          "windows follow each other and have the same classes");
   settle(frames.begin);
   open_.push_back({frames, probabilities});

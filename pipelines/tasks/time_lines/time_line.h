@@ -31,8 +31,8 @@ struct TimeLine {
   std::vector<double> mean;           // over the windows, of every class; empty without a window
 };
 
-/// Windows come in the order of ClipWindows; those that could not be predicted are left out. Memory: 32 bytes a segment,
-/// of which there are at most two a window, and the probabilities of the windows that overlap.
+/// Windows come in the order of ClipWindows; those that could not be predicted are left out. Memory: 32 bytes a
+/// segment, of which there are at most two a window, and the probabilities of the windows that overlap.
 class TimeLineMaker {
  public:
   /// Errors: kInternal for a window that begins or ends before the one before it, or has no frame or other classes.

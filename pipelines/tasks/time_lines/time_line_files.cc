@@ -87,8 +87,10 @@ void TimeLinesWriter::window(const TimeWindow& w) {
   const std::int64_t label = likeliest(w.probabilities);
   if (i.json) {
     if (!i.any_window) {
-      const Json video = {
-          {"file", i.file}, {"frames", i.index->size()}, {"seconds", i.seconds(i.index->size())}, {"time_base", rational_text(i.index->time_base)}};
+      const Json video = {{"file", i.file},
+                          {"frames", i.index->size()},
+                          {"seconds", i.seconds(i.index->size())},
+                          {"time_base", rational_text(i.index->time_base)}};
       i.json->stream() << (i.any_video ? ",\n" : "\n") << Impl::open_text(video) << ",\"windows\":[";
     }
     Json row = i.span_json(w.frames);
@@ -144,7 +146,9 @@ namespace {
 template <class Number>
 std::pair<Number, Number> two_of(const nlohmann::json& row, const char* name) {
   const nlohmann::json& values = row.at(name);
-  const auto fits = [](const nlohmann::json& v) { return std::is_integral_v<Number> ? v.is_number_integer() : v.is_number(); };
+  const auto fits = [](const nlohmann::json& v) {
+    return std::is_integral_v<Number> ? v.is_number_integer() : v.is_number();
+  };
   if (!values.is_array() || values.size() != 2 || !fits(values[0]) || !fits(values[1]))
     refuse(std::string("has a span whose ") + name + " are not two numbers");
   return {values[0].get<Number>(), values[1].get<Number>()};
@@ -183,8 +187,8 @@ ReadTimeLine time_line_from_json(const nlohmann::json& video, const std::vector<
   if (!std::isfinite(line.seconds) || line.seconds < 0) refuse("lasts no number of seconds");
   for (const nlohmann::json& row : list_of(video, "windows")) {
     ReadSpan window = span_from_json(row);
-    if (!line.windows.empty() && (window.frames.begin <= line.windows.back().frames.begin ||
-                                  window.begin_s < line.windows.back().begin_s))
+    if (!line.windows.empty() &&
+        (window.frames.begin <= line.windows.back().frames.begin || window.begin_s < line.windows.back().begin_s))
       refuse("has windows out of order");
     window.probabilities = probabilities_from_json(row.at("probabilities"), classes.size());
     window.label = likeliest(window.probabilities);
@@ -192,8 +196,8 @@ ReadTimeLine time_line_from_json(const nlohmann::json& video, const std::vector<
   }
   for (const nlohmann::json& row : list_of(video, "intervals")) {
     ReadSpan interval = span_from_json(row);
-    if (!line.intervals.empty() && (interval.frames.begin < line.intervals.back().frames.end ||
-                                    interval.begin_s < line.intervals.back().end_s))
+    if (!line.intervals.empty() &&
+        (interval.frames.begin < line.intervals.back().frames.end || interval.begin_s < line.intervals.back().end_s))
       refuse("has intervals out of order");
     const auto name = std::ranges::find(classes, row.at("class").get<std::string>());
     if (name == classes.end()) refuse("has an interval of a class that it does not name");

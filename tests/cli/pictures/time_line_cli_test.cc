@@ -1,6 +1,6 @@
-// Classes of videos over time on the command line: train on clips, predict a folder and a film, draw, evaluate. The clips
-// are ffmpeg's test picture, still or moving: what a narrow network of a few steps finds is not judged, but that all that
-// is asked for is there and agrees.
+// Classes of videos over time on the command line: train on clips, predict a folder and a film, draw, evaluate. The
+// clips are ffmpeg's test picture, still or moving: what a narrow network of a few steps finds is not judged, but that
+// all that is asked for is there and agrees.
 #include <gmock/gmock.h>
 
 #include "tests/cli/process.h"
@@ -27,9 +27,10 @@ class TimeLineCli : public testing::Test {
                  make("set/test/bars/0.mkv", bars, 20) && make("set/test/moving/0.mkv", moving, 41) &&
                  make("film.mkv", moving, 50) && make("new/a.mkv", bars, 12) && make("new/b.mkv", bars, 5);
     if (!has_clips_) return;
-    const CommandResult r = run_voxshard("train " + file("set") + " -o " + run() +
-                                         " --model r2plus1d18 --base-filters 4 --precision f32 --clip-length 4 --stride 2 "
-                                         "--size 16x16 --fit resize --batch 2 --steps 4 --partition 1x2x1x1x1 --quiet");
+    const CommandResult r =
+        run_voxshard("train " + file("set") + " -o " + run() +
+                     " --model r2plus1d18 --base-filters 4 --precision f32 --clip-length 4 --stride 2 "
+                     "--size 16x16 --fit resize --batch 2 --steps 4 --partition 1x2x1x1x1 --quiet");
     ASSERT_EQ(r.exit_code, 0) << r.err;
   }
   static void TearDownTestSuite() {
@@ -98,7 +99,8 @@ TEST_F(TimeLineCli, WhatIsWrongHasItsExitCode) {
   expect_refusal(predict + " --hop 0", 2, "usage", "hop");
   expect_refusal(predict + " --draw " + file("seen.gif"), 2, "usage", ".mp4");
   expect_refusal(predict + " --host-memory 64MiB", 7, "budget", "");
-  expect_refusal("predict " + run() + " " + file("new/b.mkv") + " -o " + file("x.json"), 4, "no_case", "fewer than the 7");
+  expect_refusal("predict " + run() + " " + file("new/b.mkv") + " -o " + file("x.json"), 4, "no_case",
+                 "fewer than the 7");
   folder_->write("list.json", R"({"task": "classification", "items": "clips", "classes": ["a", "b"]})");
   expect_refusal("evaluate " + file("list.json") + " " + file("set"), 3, "input", "predictions of classes");
   EXPECT_FALSE(std::filesystem::exists(file("x.json")));

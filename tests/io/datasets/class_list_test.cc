@@ -35,6 +35,29 @@ TEST(ClassList, ARowThatCannotBeUsedIsLeftOutByItself) {
                                           "E_SYNTAX", "E_NAME"));
 }
 
+TEST(ClassList, PartsOfVideosAreGivenInSeconds) {
+  const ClassList list = read_text_as_list("file,start,end,class\na.mp4,0,1.5,left\na.mp4,1.5,2e3,up\nb.mp4,up\n");
+  ASSERT_EQ(list.rows.size(), 3u);
+  EXPECT_EQ(list.rows[1].interval->start_s, 1.5);
+  EXPECT_EQ(list.rows[1].interval->end_s, 2000);
+  EXPECT_EQ(list.rows[1].class_name, "up");
+  EXPECT_FALSE(list.rows[2].interval.has_value());
+  EXPECT_TRUE(list.problems.empty());
+}
+
+TEST(ClassList, TimesThatAreNoneAndTimesGivenTwiceAreNamedWithTheirLine) {
+  const ClassList list = read_text_as_list(
+      "a.mp4,1,3,left\na.mp4,0,1,up\na.mp4,2.5,9,up\na.mp4,0.5,1.1,up\na.mp4,down\nb.mp4,down\nb.mp4,1,2,up\n"
+      "c.mp4,2,2,up\nc.mp4,-1,2,up\nc.mp4,nan,2,up\nc.mp4,0,1e9,up\nc.mp4,0x1,2,up\nc.mp4,,2,up\nc.mp4,0, 2,up\n");
+  EXPECT_EQ(list.rows.size(), 3u);
+  std::vector<std::string> rows, codes;
+  for (const auto& problem : list.problems) rows.push_back(problem.row), codes.push_back(problem.code);
+  EXPECT_THAT(codes, testing::ElementsAre("E_OVERLAP", "E_OVERLAP", "E_DUPLICATE", "E_OVERLAP", "E_TIME", "E_TIME",
+                                          "E_TIME", "E_TIME", "E_TIME", "E_TIME", "E_TIME"));
+  EXPECT_EQ(rows.front(), "line 3");
+  EXPECT_THAT(list.problems.front().reason, testing::HasSubstr("with line 1"));
+}
+
 TEST(ClassList, AFileThatIsNoListSaysWhatWasExpected) {
   expect_error(ErrorKind::kInput, "expected rows of two columns", [] { read_text_as_list("{\"a\": 1}\n"); });
   expect_error(ErrorKind::kInput, "names no file", [] { read_text_as_list("file,class\n"); });

@@ -29,7 +29,10 @@ TEST(TimeBand, PartsHaveTheirColourAndTheRestIsGrey) {
 }
 
 TEST(TimeBand, APartOfNoWidthIsSeenAndEdgesStayInside) {
-  const TimeBand band(3, 10, {{.begin = 0, .end = 1, .colour = 1}, {.begin = 0.42, .end = 0.421, .colour = 2}, {.begin = 1, .end = 1, .colour = 3}});
+  const TimeBand band(3, 10,
+                      {{.begin = 0, .end = 1, .colour = 1},
+                       {.begin = 0.42, .end = 0.421, .colour = 2},
+                       {.begin = 1, .end = 1, .colour = 3}});
   Tensor rgb(DType::kU8, {3, 10, 3});
   band.draw(rgb, 0);
   EXPECT_EQ(band.top(), 0) << "a picture lower than the band";

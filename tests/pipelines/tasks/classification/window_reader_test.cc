@@ -69,9 +69,15 @@ class WindowReaderTest : public testing::Test {
 
 TEST_F(WindowReaderTest, EveryWindowIsTheClipThatIsReadByItself) {
   const fs::path file = make_video(scratch_.path() / "a.mkv", 41);
-  for (const auto& [length, stride, hop, batch] :
-       std::vector<std::array<std::int64_t, 4>>{{4, 1, 4, 1}, {4, 1, 1, 3}, {4, 2, 8, 2}, {4, 2, 1, 1}, {3, 3, 2, 4},
-                                                {4, 2, 3, 2}, {5, 1, 13, 2}, {1, 1, 1, 7}, {41, 1, 41, 2}}) {
+  for (const auto& [length, stride, hop, batch] : std::vector<std::array<std::int64_t, 4>>{{4, 1, 4, 1},
+                                                                                           {4, 1, 1, 3},
+                                                                                           {4, 2, 8, 2},
+                                                                                           {4, 2, 1, 1},
+                                                                                           {3, 3, 2, 4},
+                                                                                           {4, 2, 3, 2},
+                                                                                           {5, 1, 13, 2},
+                                                                                           {1, 1, 1, 7},
+                                                                                           {41, 1, 41, 2}}) {
     SCOPED_TRACE(std::to_string(length) + " x " + std::to_string(stride) + " every " + std::to_string(hop) + ", " +
                  std::to_string(batch) + " at once");
     const ClipSteps steps{.length = length, .stride = stride, .hop = hop};

@@ -32,8 +32,7 @@ struct Written : Scene {
     TimeLineMaker maker;
     const std::vector<FrameSpan> spans = {{0, 4}, {4, 8}, {6, 10}};
     const std::vector<std::vector<double>> rows = {{0.75, 0.25}, {0.125, 0.875}, {0.25, 0.75}};
-    for (std::size_t i = 0; i < spans.size(); ++i)
-      writer.window({spans[i], rows[i]}), maker.add(spans[i], rows[i]);
+    for (std::size_t i = 0; i < spans.size(); ++i) writer.window({spans[i], rows[i]}), maker.add(spans[i], rows[i]);
     writer.end(maker.finish(), {.repeated = 1, .notes = {"odd"}});
     writer.begin("none.mp4", index);
     writer.end({}, {});

@@ -1,0 +1,132 @@
+// Which parts of a data set of classes train, and which validate.
+//
+//   read_class_sets({.data = "cells"}).val.items
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "io/files/file_name.h"
+#include "libcore/base/rng.h"
+#include "libcore/base/text.h"
+#include "pipelines/tasks/classification/class_clips.h"
+
+namespace voxshard {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void throw_no_set(const fs::path& path) {
+  std::error_code error;
+  if (!fs::exists(path, error))
+    throw Error(ErrorKind::kInput, "[data] " + path.string() + ": does not exist; check the path");
+  throw Error(ErrorKind::kInput, "[data] " + path.string() +
+                                     ": is no data set of classes; expected a folder per class with pictures, "
+                                     "volumes or videos, the same in train and val or test, "
+                                     "a CSV of file,class, or MNIST's IDX files");
+}
+
+void require_two_classes(const ClassDataset& set) {
+  if (set.classes.size() >= 2) return;
+  throw Error(ErrorKind::kConfig,
+              "[data] " + set.source.string() + " has one class, " + shown_name(set.classes.at(0)) +
+                  "; a classifier tells two or more apart: add the others, each in a folder of its own");
+}
+
+/// What validates does not train.
+void leave_out_held_out(ClassDataset& train, const ClassDataset& val) {
+  std::set<std::pair<fs::path, std::int64_t>> held_out;
+  const auto key = [](const ClassItem& item) {
+    std::error_code error;
+    const fs::path place = fs::canonical(item.file, error);
+    return std::pair(error ? item.file : place, item.scan == nullptr ? item.index : 0);  // all clips of a video alike
+  };
+  if (train.kind == "IDX" && val.kind == "IDX" && train.files != val.files) return;
+  for (const ClassItem& item : val.items) held_out.insert(key(item));
+  std::erase_if(train.items, [&](const ClassItem& item) {
+    if (!held_out.contains(key(item))) return false;
+    train.failures.push_back(
+        {item.name, "E_DUPLICATE", "also validates, by " + val.source.string() + "; it does not train"});
+    return true;
+  });
+  if (train.items.empty())
+    throw Error(ErrorKind::kNoCase, "[data] everything in " + train.source.string() + " also validates, by " +
+                                        val.source.string() + ": nothing is left to train; give {val} other files");
+}
+
+}  // namespace
+
+ClassSets split_classes(ClassDataset dataset, double val_fraction, std::uint64_t seed) {
+  if (!(val_fraction >= 0 && val_fraction < 1))
+    throw Error(ErrorKind::kConfig, "[data] {val-fraction} must be at least 0 and below 1");
+  const RngKey key{.seed = seed, .stream = rng_stream("class_split")};
+  std::map<std::string, std::set<std::int32_t>> groups;  // items that stay together, and their classes
+  for (const ClassItem& item : dataset.items) groups[video_of(item)].insert(item.label);
+  std::vector<std::vector<std::pair<std::uint64_t, std::string>>> lots(dataset.classes.size());
+  for (const auto& [name, labels] : groups)
+    for (const std::int32_t label : labels)
+      lots[static_cast<std::size_t>(label)].emplace_back(rng_bits(key, rng_stream(name)), name);
+  std::vector<std::size_t> left;  // of each class: groups that train
+  for (const auto& of_class : lots) left.push_back(of_class.size());
+  std::set<std::string> held_out;
+  for (std::size_t c = 0; c < lots.size(); ++c) {
+    std::ranges::sort(lots[c]);
+    const std::size_t all = lots[c].size();
+    auto count = static_cast<std::size_t>(std::llround(val_fraction * static_cast<double>(all)));
+    if (val_fraction > 0 && all > 1) count = std::clamp<std::size_t>(count, 1, all - 1);
+    for (const auto& [bits, name] : lots[c]) {
+      if (all - left[c] >= count) break;
+      const auto& labels = groups[name];
+      const bool last = std::ranges::any_of(labels, [&](auto l) { return left[static_cast<std::size_t>(l)] < 2; });
+      if (last || !held_out.insert(name).second) continue;
+      for (const std::int32_t label : labels) --left[static_cast<std::size_t>(label)];
+    }
+  }
+  ClassSets sets;
+  sets.val = dataset;
+  sets.val.failures.clear();
+  std::erase_if(sets.val.items, [&](const ClassItem& item) { return !held_out.contains(video_of(item)); });
+  std::erase_if(dataset.items, [&](const ClassItem& item) { return held_out.contains(video_of(item)); });
+  sets.train = std::move(dataset);
+  return sets;
+}
+
+ClassSets read_class_sets(const ClassSetsOptions& o) {
+  const ClassParts parts = find_class_parts(o.data);
+  const auto& train = parts.train ? parts.train : parts.whole;
+  if (!train) throw_no_set(o.data);
+  ClassDataset set = read_class_part(*train, o.reading);
+  require_two_classes(set);
+  std::optional<ClassPart> val = parts.val ? parts.val : parts.test;
+  if (!o.val.empty()) {
+    const ClassParts other = find_class_parts(o.val);
+    val = other.whole ? other.whole : other.val ? other.val : other.test ? other.test : other.train;
+    if (!val) throw_no_set(o.val);
+  }
+  ClassSets sets;
+  if (!o.validates) {
+    sets.val = {.source = set.source, .kind = set.kind, .classes = set.classes};
+  } else if (val) {
+    sets.val = read_class_part(*val, o.reading, &set.classes);
+    leave_out_held_out(set, sets.val);
+  } else {
+    return split_classes(std::move(set), o.val_fraction, o.seed);
+  }
+  sets.train = std::move(set);
+  return sets;
+}
+
+ClassPart unseen_part(const fs::path& path) {
+  const ClassParts parts = find_class_parts(path);
+  if (!parts.any()) throw_no_set(path);
+  for (const auto* part : {&parts.test, &parts.val, &parts.whole})
+    if (*part) return **part;
+  return *parts.train;
+}
+
+ClassDataset read_unseen_classes(const fs::path& path, const ClassReading& reading,
+                                 const std::vector<std::string>* classes) {
+  return read_class_part(unseen_part(path), reading, classes);
+}
+
+}  // namespace voxshard

@@ -1,0 +1,65 @@
+#include "pipelines/tasks/classification/demo_motions.h"
+
+#include <algorithm>
+#include <atomic>
+
+#include "io/files/output_folder.h"
+#include "io/video/video_writer.h"
+#include "libcore/base/parallel.h"
+#include "pipelines/phantoms/motion_phantom.h"
+#include "pipelines/phantoms/phantom.h"
+
+namespace voxshard {
+namespace {
+
+constexpr int kFrames = 32;
+
+void write_grey(const std::filesystem::path& path, const Tensor& frames) {
+  const std::int64_t height = frames.shape()[1], width = frames.shape()[2];
+  VideoWriter out(path, {.width = width, .height = height});
+  Tensor rgb(DType::kU8, {height, width, 3});
+  for (std::int64_t t = 0; t < frames.shape()[0]; ++t) {
+    const auto* grey = frames.as<std::uint8_t>() + t * height * width;
+    for (std::int64_t i = 0; i < rgb.count(); ++i) rgb.as<std::uint8_t>()[i] = grey[i / 3];
+    out.write(rgb, t);
+  }
+  out.close();
+}
+
+}  // namespace
+
+DemoReport demo_motions(const DemoOptions& options, int magnify, Progress& progress) {
+  const int train = options.cases.value_or(240), test = options.test_cases.value_or(60), total = train + test;
+  const int side = 32 * magnify;
+  OutputFolder folder({.folder = options.folder, .command = "demo", .inputs = {}, .option = ""});
+  std::set<std::string> parts;
+  for (int i = 0; i < total; ++i) parts.insert(demo_id(i));
+  folder.start({.options = demo_hash(options, train, test), .parts = parts});
+  for (const char* part : {"train", "test"})
+    for (const char* motion : kMotionNames)
+      if (part == std::string("train") || test > 0) make_output_folder(options.folder / part / motion);
+  std::atomic<int> done{0};
+  WorkerPool pool(options.threads);
+  progress.update("clips", 0, total, "");
+  pool.run(total, [&](std::int64_t i, int) {
+    throw_if_stopped(progress);
+    const int index = static_cast<int>(i);
+    const MotionPhantom phantom =
+        make_motion_phantom({.seed = options.seed, .index = index, .side = side, .frames = kFrames});
+    const std::string id = demo_id(index), path = std::string(index < train ? "train/" : "test/") +
+                                                  kMotionNames.at(static_cast<std::size_t>(phantom.label)) + "/" + id +
+                                                  ".mp4";
+    folder.begin(id, {path});
+    write_grey(options.folder / path, phantom.frames);
+    folder.commit(id, "");
+    progress.update("clips", ++done, total, path);
+  });
+  return {.cases = train,
+          .test_cases = test,
+          .points = static_cast<std::int64_t>(total) * kFrames * side * side,
+          .point = "pixels",
+          .next = {"train", options.folder.string(), "{output}", "run", "{model}", "r2plus1d18", "{batch}", "8",
+                   "{steps}", "600"}};
+}
+
+}  // namespace voxshard

@@ -1,0 +1,127 @@
+// Training on clips: it learns, time is cut like space, a run goes on to the same bytes, and what is wrong is said.
+#include <gmock/gmock.h>
+
+#include "io/files/config_file.h"
+#include "pipelines/runs/checkpoint.h"
+#include "pipelines/tasks/classification/class_task.h"
+#include "tests/pipelines/tasks/classification/clip_scene.h"
+#include "tests/pipelines/tasks/classification/toy_classifier.h"
+
+namespace voxshard {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+
+ClassTaskOptions& classes(TrainOptions& o) { return o.task.of<ClassTaskOptions>(); }
+
+struct ClipTrainingScene : ClipScene {
+  using ClipScene::ClipScene;
+
+  TrainOptions toy(const std::string& run) const {
+    TrainOptions o{.work = data(), .run = path(run), .steps = 30, .batch = 2, .threads = 2};
+    o.spec = usual_spec(test::toy_classifier(3));
+    o.spec.precision = DType::kF32, o.optimizer.learning_rate = 0.05;
+    classes(o).clip_length = 4;
+    return o;
+  }
+};
+
+TEST(TrainClips, ClipsOfSeveralSizesAreLearnt) {
+  ClipTrainingScene scene("train_clips");
+  scene.dark_and_bright_videos("data", 4, 8);
+  scene.video("data/dark/tall.mp4", 9, {.height = 14, .width = 8, .ground = 30, .step = 1});
+  TrainOptions o = scene.toy("run");
+  o.spec.cut.mesh.partition = {1, 2, 1, 2, 1}, classes(o).pad_multiple = 1;
+  const TrainReport report = run_train(o, scene.progress);
+  EXPECT_EQ(report.train_cases + report.validation_cases, 18) << "two clips of each of nine videos";
+  EXPECT_EQ(report.validation->score, 1.0);
+  const nlohmann::json prepare = read_json(o.run / "plans.json").at("prepare");
+  EXPECT_EQ(prepare.at("items"), "clips");
+  EXPECT_EQ(prepare.at("clip_length"), 4);
+  EXPECT_EQ(prepare.at("channels"), 3);
+  EXPECT_THAT(Scene::bytes_of(o.run / "splits_final.json"), HasSubstr(".mp4#frames=4:8"));
+}
+
+TEST(TrainClips, AStepCutAlongTimeIsTheUncutStep) {
+  ClipTrainingScene scene("train_clips_cut");
+  scene.dark_and_bright_videos("data", 2, 8);
+  TrainOptions o = scene.toy("whole");
+  o.spec = usual_spec(model_named(model_table(), "r2plus1d18"));
+  o.spec.precision = DType::kF32, o.spec.set("base_filters", std::int64_t{4});
+  o.steps = 1, o.optimizer = {.kind = OptimizerKind::kSgd, .learning_rate = 1e-2};
+  classes(o).clip_length = 8, classes(o).validates = false;
+  const double uncut = run_train(o, scene.progress).loss;
+  const auto weights = [&](const std::string& run) {
+    return load_checkpoint(scene.path(run) / "checkpoints/last.safetensors").parameters;
+  };
+  const auto whole = weights("whole");
+  ASSERT_GT(whole.size(), 50u);
+  for (const Dims& grid : {Dims{1, 4, 1, 1, 1}, Dims{1, 2, 2, 1, 1}}) {
+    o.run = scene.path(to_string(grid)), o.spec.cut.mesh.partition = grid;
+    EXPECT_NEAR(run_train(o, scene.progress).loss, uncut, 1e-5) << to_string(grid);
+    for (const auto& [name, tensor] : weights(to_string(grid)))
+      EXPECT_LT(compare(whole.at(name).view(), tensor.view()).max_abs, 1e-4) << to_string(grid) << " " << name;
+  }
+}
+
+TEST(TrainClips, StoppedAndResumedGivesTheBytesOfAnUndisturbedRun) {
+  ClipTrainingScene scene("train_clips_resume");
+  scene.dark_and_bright_videos("data", 3, 8);
+  TrainOptions o = scene.toy("whole");
+  o.steps = 6, o.checkpoint_every = 2;
+  run_train(o, scene.progress);
+  o.run = scene.path("killed");
+  StoppingProgress killing(5, true);
+  EXPECT_THROW(run_train(o, killing), std::runtime_error);
+  o.resume = true, o.threads = 1;
+  run_train(o, scene.progress);
+  const auto bytes = [&](const char* run) { return Scene::bytes_of(scene.path(run) / "checkpoints/last.safetensors"); };
+  EXPECT_TRUE(bytes("killed") == bytes("whole"));
+  o.steps = 8, classes(o).clip_length = 2;
+  expect_error(ErrorKind::kCheckpoint, "/prepare/", [&] { run_train(o, scene.progress); });
+}
+
+TEST(TrainClips, ChangedVideosAreNamedOnResuming) {
+  ClipTrainingScene scene("train_clips_changed");
+  scene.dark_and_bright_videos("data", 3, 8);
+  TrainOptions o = scene.toy("run");
+  o.steps = 1;
+  run_train(o, scene.progress);
+  const auto file = scene.data() / "bright/1.mp4";
+  const std::string bytes = Scene::bytes_of(file);
+  std::ofstream(file, std::ios::binary) << bytes << "more";
+  o.resume = true, o.steps = 2;
+  expect_error(ErrorKind::kCheckpoint, "/bright has changed", [&] { run_train(o, scene.progress); });
+}
+
+TEST(TrainClips, FramesAreResizedWhenToldAndPaddedElse) {
+  ClipTrainingScene scene("train_clips_size");
+  scene.dark_and_bright_videos("data", 2, 8);
+  TrainOptions o = scene.toy("run");
+  o.steps = 1, classes(o).size = {6, 6}, classes(o).fit = "resize";
+  run_train(o, scene.progress);
+  EXPECT_EQ(read_json(o.run / "plans.json").at("prepare").at("size"), nlohmann::json({4, 6, 6}));
+  o.run = scene.path("small"), classes(o).fit = "pad";
+  expect_error(ErrorKind::kNoCase, "nothing is left to train on", [&] { run_train(o, scene.progress); });
+  EXPECT_THAT(scene.progress.lines, Contains(HasSubstr("larger than the 4x6x6 that the model sees")));
+}
+
+TEST(TrainClips, SettingsOfClipsAreRefusedWithPicturesAndThoseOfVolumesWithClips) {
+  ClipTrainingScene scene("train_clips_settings");
+  scene.dark_and_bright("data", 3);
+  TrainOptions pictures = scene.toy("run");
+  pictures.spec = usual_spec(test::toy_classifier(2));
+  expect_error(ErrorKind::kUsage, "{clip-length} and {stride} are of clips",
+               [&] { run_train(pictures, scene.progress); });
+  std::filesystem::remove_all(scene.data());
+  scene.dark_and_bright_videos("data", 2, 8);
+  TrainOptions o = scene.toy("run");
+  classes(o).size = {4, 8, 10};
+  expect_error(ErrorKind::kUsage, "T is {clip-length}", [&] { run_train(o, scene.progress); });
+  classes(o).size = {}, classes(o).clip_length = 16;
+  expect_error(ErrorKind::kNoCase, "no clip can be used", [&] { run_train(o, scene.progress); });
+}
+
+}  // namespace
+}  // namespace voxshard
