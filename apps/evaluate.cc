@@ -26,7 +26,8 @@ RunCommand add(CLI::App& app) {
   app.add_option(
          "references", o.references,
          "Folder of reference label maps with the same file names, or COCO JSON, or a Pascal VOC or KITTI "
-         "folder; of classes a data set, whose test part counts; of a run the folder that voxshard prepare wrote")
+         "folder; of classes a data set, whose test part counts, of videos also a CSV of file,start,end,class; of a run "
+         "the folder that voxshard prepare wrote")
       ->required();
   app.add_option("-o,--output", o.summary,
                  "summary.json to write, in nnU-Net's form, or the twelve numbers of COCO, the scores of classes, or "

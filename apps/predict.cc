@@ -20,8 +20,8 @@ struct Options {
 RunCommand add(CLI::App& app) {
   auto o = std::make_shared<Options>();
   app.add_option("run", o->predict.run, "Run folder of voxshard train, or a checkpoint file")->required();
-  app.add_option("input", o->predict.input, "An image, or a folder of images; of a detector pictures, a COCO JSON, a MOT text, or a video; of a classifier also its data set. A file on which a library crashes ends the run, which names it")->required();
-  app.add_option("-o,--output", o->predict.output, "Folder to write label maps to; of a detector the file of COCO results, or of what is in a video, .json; of a classifier the file of classes, .json, beside which the same is written as .csv")
+  app.add_option("input", o->predict.input, "An image, or a folder of images; of a detector pictures, a COCO JSON, a MOT text, or a video; of a classifier also its data set, of one of clips videos. A file on which a library crashes ends the run, which names it")->required();
+  app.add_option("-o,--output", o->predict.output, "Folder to write label maps to; of a detector the file of COCO results, or of what is in a video, .json; of a classifier the file of classes, .json, beside which the same is written as .csv, of one of clips the time lines")
       ->required();
   app.add_option("--checkpoint", o->predict.checkpoint, "best, last, or auto: best when there is one")->capture_default_str();
   app.add_option("--partition", o->partition, "Another partition than that of the training");
@@ -46,8 +46,10 @@ RunCommand add(CLI::App& app) {
 }  // namespace
 
 Command predict_command() {
-  return {"predict", "Segments whole volumes, finds objects in whole pictures, or tells their class, by a trained run.",
-          "voxshard predict model data/imagesTs -o predictions", add,
+  return {"predict", "Segments whole volumes, finds objects in whole pictures, or tells their class, of videos over time, by a trained run.",
+          "voxshard predict model data/imagesTs -o predictions\n  "
+          "voxshard predict clips film.mp4 -o found.json --hop 8 --draw seen.mp4",
+          add,
           "what is predicted stays, marked as incomplete; label maps are kept when the same is predicted again"};
 }
 

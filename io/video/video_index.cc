@@ -73,13 +73,29 @@ std::vector<std::int64_t> gaps(const VideoIndex& index) {
   return found;
 }
 
+namespace {
+
+/// How long the last frame is shown. Requires a frame.
+double last_ticks(const VideoIndex& index) {
+  const auto& frames = index.frames;
+  if (frames.back().duration_ticks > 0) return static_cast<double>(frames.back().duration_ticks);
+  if (frames.size() < 2) return 0;
+  return static_cast<double>(frames.back().pts_ticks - frames.front().pts_ticks) /
+         static_cast<double>(frames.size() - 1);
+}
+
+}  // namespace
+
 double duration_s(const VideoIndex& index) {
   const auto& frames = index.frames;
   if (frames.empty()) return 0;
   const auto span = static_cast<double>(frames.back().pts_ticks - frames.front().pts_ticks);
-  double last = static_cast<double>(frames.back().duration_ticks);
-  if (last <= 0 && frames.size() > 1) last = span / static_cast<double>(frames.size() - 1);
-  return (span + last) * index.time_base.value();
+  return (span + last_ticks(index)) * index.time_base.value();
+}
+
+std::int64_t shown_ticks(const VideoIndex& index, std::int64_t frame) {
+  if (frame < index.size()) return index[frame].pts_ticks;
+  return index.frames.back().pts_ticks + std::llround(std::min(last_ticks(index), 0x1p60));
 }
 
 }  // namespace voxshard

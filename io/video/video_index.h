@@ -66,4 +66,8 @@ std::vector<std::int64_t> gaps(const VideoIndex& index);
 /// From the first timestamp to the end of the last frame: its stated duration, else the mean interval.
 double duration_s(const VideoIndex& index);
 
+/// When a frame is shown, in ticks; of size() when the last one ends, as above, to the next tick.
+/// Requires 0 <= frame <= size(), and a frame.
+std::int64_t shown_ticks(const VideoIndex& index, std::int64_t frame);
+
 }  // namespace voxshard

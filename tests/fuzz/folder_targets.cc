@@ -161,8 +161,15 @@ Seeds class_predictions_seeds() {
   const fs::path file = scratch_file("classes/seed.json", "");
   write_class_predictions(file, {.classes = {"a", "b"}, .rows = {{"1.png", {0.25, 0.75}}, {"b/2.png", {1, 0}}}});
   std::ifstream in(file);
-  return {std::string(std::istreambuf_iterator<char>(in), {}), to_json(ClassPreparation{.classes = {"a", "b"}, .size = {28, 28}}).dump(),
-          R"({"task": "classification", "classes": ["a", "b"], "items": "clips", "clip_length": 16, "clip_stride": 1, "predictions": []})"};
+  return {std::string(std::istreambuf_iterator<char>(in), {}),
+          to_json(ClassPreparation{.classes = {"a", "b"}, .size = {28, 28}}).dump(),
+          R"({"task":"classification","classes":["a","b"],"items":"clips","clip_length":4,"clip_stride":2,"hop":4,"predictions":[
+{"file":"a.mp4","frames":12,"seconds":0.48,"time_base":"1/25","windows":[
+ {"frames":[0,8],"pts":[0,8],"seconds":[0.0,0.32],"class":"a","probabilities":[0.75,0.25]},
+ {"frames":[4,12],"pts":[4,12],"seconds":[0.16,0.48],"class":"b","probabilities":[0.25,0.75]}],"intervals":[
+ {"frames":[0,4],"pts":[0,4],"seconds":[0.0,0.16],"class":"a","probability":0.75},
+ {"frames":[4,12],"pts":[4,12],"seconds":[0.16,0.48],"class":"b","probability":0.625}],"repeated_frames":0,"notes":[],"complete":true,"class":"a","probabilities":[0.5,0.5]}
+]})"};
 }
 
 }  // namespace

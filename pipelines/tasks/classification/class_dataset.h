@@ -107,7 +107,11 @@ struct ClassSetsOptions {
 /// fraction outside of [0, 1).
 ClassSets read_class_sets(const ClassSetsOptions& options);
 
-/// What a model did not learn from, as far as the data say: the test part, else the one that validates, else all.
+/// The part that a model did not learn from, as far as the data say: the one for tests, else the one that validates,
+/// else all. Errors: kInput for a path that is no such data set.
+ClassPart unseen_part(const std::filesystem::path& path);
+
+/// What is in it.
 ///   classes  as in read_class_part
 ClassDataset read_unseen_classes(const std::filesystem::path& path, const ClassReading& reading,
                                  const std::vector<std::string>* classes = nullptr);

@@ -22,32 +22,29 @@ constexpr const char* kTableHead = "file,class,probability";
 std::size_t best_of(const ClassPrediction& row) { return static_cast<std::size_t>(likeliest(row.probabilities)); }
 
 /// Errors: kInput E_SYNTAX with the reason; those of JSON.
-ClassPrediction row_of(const nlohmann::json& entry, std::size_t classes) {
+ClassPrediction row_of(const nlohmann::json& entry, const ClassPredictions& found) {
   ClassPrediction row{.file = entry.at("file")};
-  const auto refuse = [](const std::string& what) {
-    throw Error(ErrorKind::kInput, "E_SYNTAX", what + "; predict again");
-  };
-  if (const std::string problem = text_problem(row.file); !problem.empty()) refuse("its name " + problem);
-  const nlohmann::json& values = entry.at("probabilities");
-  if (!values.is_array() || values.size() != classes) refuse("does not have a probability for each of the classes");
-  for (const nlohmann::json& value : values) {
-    const double p = value.is_number() ? value.get<double>() : -1;
-    if (!(p >= 0 && p <= 1)) refuse("has a probability that is no number from 0 to 1");
-    row.probabilities.push_back(p);
-  }
+  if (const std::string problem = text_problem(row.file); !problem.empty())
+    throw Error(ErrorKind::kInput, "E_SYNTAX", "its name " + problem + "; predict again");
+  row.probabilities = probabilities_from_json(entry.at("probabilities"), found.classes.size());
+  if (found.items == ItemKind::kClip) row.time_line = time_line_from_json(entry, found.classes);
   return row;
 }
 
 }  // namespace
+
+Json predictions_head(const ClassPredictions& p) {
+  Json head = {{"task", kTask}, {"classes", p.classes}, {"items", item_kind_name(p.items)}};
+  if (p.items == ItemKind::kClip) head.update({{"clip_length", p.clip_length}, {"clip_stride", p.clip_stride}});
+  return head;
+}
 
 void write_class_predictions(const std::filesystem::path& json, const ClassPredictions& predictions) {
   Json rows = Json::array();
   for (const ClassPrediction& row : predictions.rows)
     rows.push_back(
         {{"file", row.file}, {"class", predictions.classes[best_of(row)]}, {"probabilities", row.probabilities}});
-  Json all = {{"task", kTask}, {"classes", predictions.classes}, {"items", item_kind_name(predictions.items)}};
-  if (predictions.items == ItemKind::kClip)
-    all.update({{"clip_length", predictions.clip_length}, {"clip_stride", predictions.clip_stride}});
+  Json all = predictions_head(predictions);
   all["predictions"] = std::move(rows);
   write_json(json, all);
 }
@@ -100,7 +97,7 @@ ClassPredictions read_class_predictions(const std::filesystem::path& path) {
     for (std::size_t i = 0; i < entries.size(); ++i) {
       const std::string id = "prediction " + std::to_string(i);
       try {
-        ClassPrediction row = row_of(entries[i], read.classes.size());
+        ClassPrediction row = row_of(entries[i], read);
         if (seen.insert(row.file).second)
           read.rows.push_back(std::move(row));
         else
@@ -121,6 +118,12 @@ OutputKind class_predictions_file() {
   return {"predictions of classes", {".json"}, begins_with({R"({"task":"classification")"})};
 }
 
-OutputKind class_table_file() { return {"a table of predicted classes", {".csv"}, begins_with({kTableHead})}; }
+OutputKind class_table_file() {
+  return {"a table of predicted classes", {".csv"}, begins_with({kTableHead, kTimeLineTableHead})};
+}
+
+std::filesystem::path quarantine_of(const std::filesystem::path& json) {
+  return json.parent_path() / (json.stem().string() + ".quarantine.csv");
+}
 
 }  // namespace voxshard

@@ -6,18 +6,21 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
 #include "io/files/output_file.h"
 #include "pipelines/runs/report.h"
 #include "pipelines/tasks/classification/item_kind.h"
+#include "pipelines/tasks/time_lines/time_line_files.h"
 
 namespace voxshard {
 
 struct ClassPrediction {
   std::string file;                   // the item's name
   std::vector<double> probabilities;  // of every class
+  ReadTimeLine time_line = {};        // of a video; only read, see time_line_files.h for how it is written
 };
 
 struct ClassPredictions {
@@ -28,14 +31,20 @@ struct ClassPredictions {
   std::vector<CaseFailure> failures;  // entries that cannot be used, of a file that was read
 };
 
+/// What such JSON begins with, before its predictions.
+nlohmann::ordered_json predictions_head(const ClassPredictions& predictions);
+
 /// Whole or not at all. Errors: kOutput.
 void write_class_predictions(const std::filesystem::path& json, const ClassPredictions& predictions);
 void write_class_table(const std::filesystem::path& csv, const ClassPredictions& predictions);
 /// "found.csv" for "found.json".
 std::filesystem::path class_table_of(const std::filesystem::path& json);
+/// "found.quarantine.csv": its name tells whose it is, the folder may be anybody's.
+std::filesystem::path quarantine_of(const std::filesystem::path& json);
 
 /// Errors: kInput for a file that is no such JSON, or names fewer than two classes or one twice; what cannot be used of
-/// its entries (probabilities that are no numbers from 0 to 1, a name that is there twice) is in `failures`.
+/// its entries (probabilities that are no numbers from 0 to 1, a name that is there twice, a time line out of order) is
+/// in `failures`. Of clips each row has its time line.
 ClassPredictions read_class_predictions(const std::filesystem::path& json);
 
 /// For require_output_file; the first also tells whether a file holds predictions of classes.

@@ -116,13 +116,17 @@ ClassSets read_class_sets(const ClassSetsOptions& o) {
   return sets;
 }
 
-ClassDataset read_unseen_classes(const fs::path& path, const ClassReading& reading,
-                                 const std::vector<std::string>* classes) {
+ClassPart unseen_part(const fs::path& path) {
   const ClassParts parts = find_class_parts(path);
   if (!parts.any()) throw_no_set(path);
   for (const auto* part : {&parts.test, &parts.val, &parts.whole})
-    if (*part) return read_class_part(**part, reading, classes);
-  return read_class_part(*parts.train, reading, classes);
+    if (*part) return **part;
+  return *parts.train;
+}
+
+ClassDataset read_unseen_classes(const fs::path& path, const ClassReading& reading,
+                                 const std::vector<std::string>* classes) {
+  return read_class_part(unseen_part(path), reading, classes);
 }
 
 }  // namespace voxshard

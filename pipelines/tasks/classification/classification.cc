@@ -78,6 +78,25 @@ std::vector<Setting> training_settings(ClassTaskOptions& o) {
       {"window", "LOW,HIGH in HU of volumes: these become 0 and 1", own, &o.window_hu, {{-32768, 65535}}}};
 }
 
+std::vector<Setting> prediction_settings(ClassPredictionOptions& o) {
+  return {{"draw",
+           "Folder to write pictures with boxes to, or videos with the time line of their classes; of a single video "
+           "the .mp4, .mov or .mkv",
+           "", &o.draw},
+          {.name = "hop",
+           .help = "Of a classifier of clips: frames from one clip that is looked at to the next; default: "
+                   "as many as a clip spans, so that they follow one another; fewer: they overlap and are averaged",
+           .group = "Prediction on a video",
+           .value = &o.hop,
+           .range = {{1, static_cast<double>(kMostHop)}},
+           .tells_default = false},
+          {"most-pixels",
+           "Of pictures and frames: pixels; what has more is left out with E_SIZE",
+           "Limits",
+           &o.most_pixels,
+           {{1, 0x1p31}}}};
+}
+
 class ClassificationRow : public Task {
  public:
   const char* name() const override { return "classification"; }
@@ -85,12 +104,7 @@ class ClassificationRow : public Task {
 
   std::vector<Setting> settings(TaskCommand command, TaskOptions& options) const override {
     if (command == TaskCommand::kTrain) return training_settings(options.of<ClassTaskOptions>());
-    if (command == TaskCommand::kPredict)
-      return {{"most-pixels",
-               "Of pictures and frames: pixels; what has more is left out with E_SIZE",
-               "Limits",
-               &options.of<ClassPredictionOptions>().most_pixels,
-               {{1, 0x1p31}}}};
+    if (command == TaskCommand::kPredict) return prediction_settings(options.of<ClassPredictionOptions>());
     if (command != TaskCommand::kEvaluate) return {};
     EvaluateClassesOptions& o = options.of<EvaluateClassesOptions>();
     return {{"top-k",

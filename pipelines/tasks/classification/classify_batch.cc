@@ -28,8 +28,7 @@ std::vector<ItemBatch> item_batches(const std::vector<ClassItem>& items, const C
   for (std::size_t i = 0; i < items.size(); ++i) by_canvas[canvas_of(items[i], preparation)].push_back(i);
   std::vector<ItemBatch> batches;
   for (const auto& [canvas, list] : by_canvas) {
-    const auto at_once = std::clamp<std::int64_t>(
-        std::min<std::int64_t>(kBatchPoints / element_count(canvas), std::ssize(list)), 1, kMostAtOnce);
+    const std::int64_t at_once = samples_at_once(canvas, std::ssize(list));
     Shape extents{at_once};
     for (const std::int64_t extent : canvas) extents.push_back(extent);
     for (std::size_t begin = 0; begin < list.size(); begin += static_cast<std::size_t>(at_once)) {
@@ -42,21 +41,31 @@ std::vector<ItemBatch> item_batches(const std::vector<ClassItem>& items, const C
   return batches;
 }
 
-std::vector<std::vector<double>> classify(Session& session, const Shape& extents, std::span<const Tensor> samples) {
+std::int64_t samples_at_once(const Dims& canvas, std::int64_t count) {
+  return std::clamp<std::int64_t>(std::min(kBatchPoints / element_count(canvas), count), 1, kMostAtOnce);
+}
+
+std::vector<std::vector<double>> classify(Session& session, const Shape& extents, std::int64_t samples,
+                                          const PlaceSample& place) {
   CoreSet& cores = session.cores(extents, Phase::kPredict);
   const Graph& graph = cores.executable().program.graph;
   cores.feed(graph.find("image"), [&](const TensorView& box) {
     if (box.box.empty()) return;
     fill_zero(box);
-    for (std::int64_t n = box.box.begin[0]; n < std::min(box.box.end(0), std::ssize(samples)); ++n)
-      place_sample(samples[static_cast<std::size_t>(n)], n, box);
+    for (std::int64_t n = box.box.begin[0]; n < std::min(box.box.end(0), samples); ++n) place(n, box);
   });
   cores.run();
   const Tensor logits = cores.gather(graph.outputs.at("logits"));
   const TensorView view = logits.view();
   std::vector<std::vector<double>> rows;
-  for (std::int64_t n = 0; n < std::ssize(samples); ++n) rows.push_back(softmax(view, n * view.strides[0]));
+  for (std::int64_t n = 0; n < samples; ++n) rows.push_back(softmax(view, n * view.strides[0]));
   return rows;
+}
+
+std::vector<std::vector<double>> classify(Session& session, const Shape& extents, std::span<const Tensor> samples) {
+  return classify(session, extents, std::ssize(samples), [&](std::int64_t n, const TensorView& box) {
+    place_sample(samples[static_cast<std::size_t>(n)], n, box);
+  });
 }
 
 }  // namespace voxshard

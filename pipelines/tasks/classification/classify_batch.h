@@ -4,6 +4,7 @@
 //     rows = classify(session, batch.extents, samples);          // a row of probabilities per sample
 #pragma once
 
+#include <functional>
 #include <span>
 
 #include "libcore/runtime/session.h"
@@ -21,8 +22,17 @@ struct ItemBatch {
 /// pixels in all, at most 64, so that prediction takes no more than a training step of a few.
 std::vector<ItemBatch> item_batches(const std::vector<ClassItem>& items, const ClassPreparation& preparation);
 
+/// How many samples of these extents are predicted at once where there are `count` of them.
+std::int64_t samples_at_once(const Dims& canvas, std::int64_t count);
+
+/// Writes what `box` (N, .., C) holds of sample `n`; called by many threads at once.
+using PlaceSample = std::function<void(std::int64_t n, const TensorView& box)>;
+
 /// The probabilities of the classes (softmax of the logits), sample by sample.
 ///   samples  as ItemReader reads them, at most extents[0]; what is missing is zero and comes to nothing
 std::vector<std::vector<double>> classify(Session& session, const Shape& extents, std::span<const Tensor> samples);
+/// The same of samples that are nowhere whole.
+std::vector<std::vector<double>> classify(Session& session, const Shape& extents, std::int64_t samples,
+                                          const PlaceSample& place);
 
 }  // namespace voxshard

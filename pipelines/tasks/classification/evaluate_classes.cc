@@ -85,7 +85,8 @@ ClassReport evaluate_classes(const EvaluateClassesOptions& options, Progress& pr
   const ClassDataset truth = read_unseen_classes(options.references, reading, &found.classes);
   ClassReport report{.classes = found.classes, .top_k = options.top_k, .failures = found.failures};
   report.failures.insert(report.failures.end(), truth.failures.begin(), truth.failures.end());
-  const Classified items = matched(found, truth, report.failures);
+  const Classified items = found.items == ItemKind::kClip ? matched_clips(found, truth, report.failures)
+                                                          : matched(found, truth, report.failures);
   log_failures(report.failures, progress);
   if (items.truth.empty())
     throw Error(ErrorKind::kNoCase, "[evaluate] none of the " + std::to_string(truth.items.size()) + " items of " +
@@ -109,6 +110,7 @@ ClassReport evaluate_classes(const EvaluateClassesOptions& options, Progress& pr
   }
   report.mean_recall = mean_of(recalls), report.mean_auc = mean_of(report.auc);
   report.majority_accuracy = static_cast<double>(commonest) / static_cast<double>(report.items);
+  if (found.items == ItemKind::kClip) report.clips = score_time_lines(found, truth, options.references);
   for (const auto* file : {&options.summary, &options.png})
     if (file->has_parent_path()) make_output_folder(file->parent_path());
   if (!options.summary.empty()) write_json(options.summary, to_json(report));
@@ -151,6 +153,7 @@ Json to_json(const ClassReport& r) {
                                    {"items", bin.items},
                                    {"confidence", number(bin.confidence)},
                                    {"accuracy", number(bin.accuracy)}});
+  if (r.clips) json.update(to_json(*r.clips, r.classes));
   json["failed"] = r.failures.size();
   json["failures"] = to_json(r.failures);
   return json;
@@ -174,6 +177,7 @@ std::string to_text(const ClassReport& r) {
       rows.push_back({fixed_text(bin.low, 2) + " to " + fixed_text(bin.high, 2), std::to_string(bin.items),
                       fixed_text(bin.confidence), fixed_text(bin.accuracy)});
   text += text_table(rows);
+  if (r.clips) text += to_text(*r.clips, r.classes);
   return text + "accuracy " + fixed_text(r.accuracy) + ", top " + std::to_string(r.top_k) + " " +
          fixed_text(r.top_k_accuracy) + ", expected calibration error " + fixed_text(r.calibration.expected_error) +
          "; always the commonest class: " + fixed_text(r.majority_accuracy) + "\n" + std::to_string(r.items) +

@@ -7,11 +7,12 @@
 
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "libcore/metrics/classified.h"
-#include "pipelines/tasks/classification/class_dataset.h"
+#include "pipelines/tasks/classification/evaluate_clips.h"
 
 namespace voxshard {
 
@@ -35,11 +36,13 @@ struct ClassReport {
   std::vector<double> auc;                 // by class, one against the rest; NaN where a class is absent
   std::vector<std::int64_t> confusion;     // (classes, classes)
   Calibration calibration;
+  std::optional<ClipScores> clips = {};  // of time lines; what stands above is then of the clips of the references
   std::vector<CaseFailure>
       failures;  // items that are not scored: without a prediction, of a class that training never saw
 };
 
-/// Errors: kInput, kNoCase as the readers; kNoCase when no item has both; kOutput, kUsage for the outputs.
+/// Of time lines clip by clip, as matched_clips() says. Errors: kInput, kNoCase as the readers; kNoCase when no item
+/// has both; kOutput, kUsage for the outputs.
 ClassReport evaluate_classes(const EvaluateClassesOptions& options, Progress& progress);
 nlohmann::ordered_json to_json(const ClassReport& report);
 std::string to_text(const ClassReport& report);

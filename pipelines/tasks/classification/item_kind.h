@@ -20,5 +20,7 @@ std::optional<ItemKind> item_kind_from_name(const std::string& name);
 
 /// What the length of a clip, in frames, and its stride may be.
 inline constexpr std::int64_t kMostClipLength = 4096, kMostClipStride = 65536;
+/// Frames from one window of a video to the next.
+inline constexpr std::int64_t kMostHop = std::int64_t{1} << 31;
 
 }  // namespace voxshard

@@ -11,16 +11,12 @@
 #include "pipelines/tasks/classification/class_memory.h"
 #include "pipelines/tasks/classification/class_predictions.h"
 #include "pipelines/tasks/classification/classify_batch.h"
+#include "pipelines/tasks/classification/predict_clips.h"
 
 namespace voxshard {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// Its name tells whose it is: the folder may be anybody's.
-fs::path quarantine_of(const fs::path& output) {
-  return output.parent_path() / (output.stem().string() + ".quarantine.csv");
-}
 
 fs::path folder_of(const fs::path& file) { return fs::absolute(file).parent_path(); }
 
@@ -78,20 +74,10 @@ ClassDataset find_items(const fs::path& input, const ClassReading& reading, bool
 
 class Classifier {
  public:
-  Classifier(const PredictOptions& options, const ClassPredictionOptions& own, TrainedRun run, Progress& progress)
-      : o_(options), progress_(progress), pool_(options.threads) {
-    try {
-      preparation_ = class_preparation_from_json(run.preparation);
-    } catch (const Error& e) {
-      throw Error(ErrorKind::kCheckpoint, run.file.string() + ": " + e.what());
-    }
-    if (preparation_.axes() != run.spec.spatial_axes())
-      throw Error(ErrorKind::kCheckpoint, run.file.string() + ": its samples do not have the axes of its model");
-    reading_ = {.items = preparation_.items,
-                .clip_length = preparation_.clip_length,
-                .clip_stride = preparation_.clip_stride,
-                .most_pixels = own.most_pixels,
-                .formats = options.formats};
+  Classifier(const PredictOptions& options, const ClassPredictionOptions& own, TrainedRun run,
+             const ClassPreparation& preparation, Progress& progress)
+      : o_(options), progress_(progress), pool_(options.threads), preparation_(preparation) {
+    reading_ = {.items = preparation_.items, .most_pixels = own.most_pixels, .formats = options.formats};
     reading_.formats.limits = own.volume_limits;
     set_ = find_items(options.input, reading_, labelled_);
     std::erase_if(set_.items, [&](const ClassItem& item) {
@@ -104,10 +90,7 @@ class Classifier {
                                    .process_bytes = left_of(options.host_budget_bytes, options.base_bytes)},
                                   pool_);
     session_->set_stop(progress.stop_check());
-    found_ = {.classes = preparation_.classes,
-              .items = preparation_.items,
-              .clip_length = preparation_.clip_length,
-              .clip_stride = preparation_.clip_stride};
+    found_ = {.classes = preparation_.classes, .items = preparation_.items};
   }
 
   PredictReport run() {
@@ -243,10 +226,32 @@ class Classifier {
 
 }  // namespace
 
+namespace {
+
+ClassPreparation preparation_of(const TrainedRun& run) {
+  ClassPreparation preparation;
+  try {
+    preparation = class_preparation_from_json(run.preparation);
+  } catch (const Error& e) {
+    throw Error(ErrorKind::kCheckpoint, run.file.string() + ": " + e.what());
+  }
+  if (preparation.axes() != run.spec.spatial_axes())
+    throw Error(ErrorKind::kCheckpoint, run.file.string() + ": its samples do not have the axes of its model");
+  return preparation;
+}
+
+}  // namespace
+
 PredictReport predict_classes(const PredictOptions& options, const ClassPredictionOptions& own, TrainedRun run,
                               Progress& progress) {
+  const ClassPreparation preparation = preparation_of(run);
+  if (preparation.items == ItemKind::kClip) return predict_clips(options, own, std::move(run), preparation, progress);
+  if (own.hop || !own.draw.empty())
+    throw Error(ErrorKind::kUsage,
+                std::string("[predict] {hop} and {draw} are for videos, but the run was trained on ") +
+                    item_kind_name(preparation.items) + "; leave them out");
   check_outputs(options);
-  return Classifier(options, own, std::move(run), progress).run();
+  return Classifier(options, own, std::move(run), preparation, progress).run();
 }
 
 }  // namespace voxshard

@@ -1,4 +1,4 @@
-// Predicts the class of pictures or volumes by a trained run: probabilities as JSON and CSV.
+// Predicts the class of pictures or volumes by a trained run: probabilities as JSON and CSV; of videos time lines.
 //
 //   PredictReport r = predict_classes(options, {}, std::move(run), progress);
 #pragma once
@@ -11,11 +11,14 @@ namespace voxshard {
 struct ClassPredictionOptions {
   std::int64_t most_pixels = std::int64_t{1} << 27;  // as kMostPixels
   VolumeLimits volume_limits = {};
+  std::optional<std::int64_t> hop;  // of videos: frames from one window to the next; none: the span of a clip
+  std::filesystem::path draw;       // of a video the video to write, of a folder or data set a folder; empty: none
 };
 
-/// The input is a picture or volume, a folder of them, or a data set (its test part, as read_unseen_classes takes it),
-/// whose classes are not asked for. Writes options.output (.json), and the same as CSV beside it. What cannot be read
-/// is left out and listed in NAME.quarantine.csv. Errors: those of run_predict.
+/// Of a run trained on clips as predict_clips.h says. Else the input is a picture or volume, a folder of them, or a
+/// data set (its test part, as read_unseen_classes takes it), whose classes are not asked for. Writes options.output
+/// (.json), and the same as CSV beside it. What cannot be read is left out and listed in NAME.quarantine.csv. Errors:
+/// those of run_predict.
 PredictReport predict_classes(const PredictOptions& options, const ClassPredictionOptions& own, TrainedRun run,
                               Progress& progress);
 

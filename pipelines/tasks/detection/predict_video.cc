@@ -8,8 +8,8 @@
 
 #include "io/files/atomic_file.h"
 #include "io/image/draw_boxes.h"
+#include "io/video/video_copy.h"
 #include "io/video/video_reader.h"
-#include "io/video/video_writer.h"
 #include "libcore/base/text.h"
 
 namespace voxshard {
@@ -31,36 +31,6 @@ void check_outputs(const VideoPredictOptions& o) {
                   "[predict] " + file.string() + " is the video, or named for two outputs; choose another");
 }
 
-/// Writes the frames that can be: of the size of the first, each shown later than the one before.
-class DrawnVideo {
- public:
-  DrawnVideo(const fs::path& path, const VideoReader& video, int threads)
-      : size_{video.stream().height, video.stream().width, 3},
-        first_ticks_(std::min<std::int64_t>(0, video.index()[0].pts_ticks)),
-        writer_(path, {.width = video.stream().width,
-                       .height = video.stream().height,
-                       .time_base = video.index().time_base,
-                       .sample_aspect = video.stream().sample_aspect,
-                       .threads = threads}) {}
-
-  /// False for a frame that cannot be written.
-  bool write(const Tensor& rgb, std::int64_t pts_ticks) {
-    const std::int64_t ticks = pts_ticks - first_ticks_;  // times below 0 cannot be written
-    if (rgb.shape() != size_ || ticks <= last_ticks_) return false;
-    writer_.write(rgb, ticks);
-    last_ticks_ = ticks;
-    return true;
-  }
-  void close(bool complete) {
-    if (last_ticks_ >= 0) writer_.close(complete);
-  }
-
- private:
-  Shape size_;
-  std::int64_t first_ticks_, last_ticks_ = -1;
-  VideoWriter writer_;
-};
-
 class VideoDetector {
  public:
   VideoDetector(const VideoPredictOptions& options, const std::vector<DetectionClass>& classes, Progress& progress)
@@ -79,7 +49,7 @@ class VideoDetector {
     FrameResultsWriter results({.json = o_.json, .coco = o_.prediction.coco, .mot = o_.prediction.mot},
                                {o_.video, video_.index().time_base, video_.stream().width, video_.stream().height},
                                classes_);
-    std::optional<DrawnVideo> drawn;
+    std::optional<VideoCopy> drawn;
     if (!o_.drawn.empty()) drawn.emplace(o_.drawn, video_, o_.threads);
     progress_.update("predict", 0, static_cast<std::int64_t>(chosen.size()), "frame " + std::to_string(chosen.front()));
     for (const std::int64_t number : chosen) {
@@ -107,7 +77,7 @@ class VideoDetector {
 
  private:
   void one(std::int64_t number, const DetectInPicture& detect, FrameResultsWriter& results,
-           std::optional<DrawnVideo>& drawn) {
+           std::optional<VideoCopy>& drawn) {
     if (!video_.read(number, frame_)) {
       ++report_.lost;
       return;
@@ -135,9 +105,10 @@ class VideoDetector {
       if (b.score < o_.drawn_score) continue;
       const bool tracked = found.tracks[i] > 0;
       const std::string name = classes_.at(static_cast<std::size_t>(b.category)).name;
-      boxes.push_back({.box = b.box,
-                       .colour = static_cast<int>(tracked ? found.tracks[i] : b.category + 1),
-                       .caption = name + (tracked ? " #" + std::to_string(found.tracks[i]) : "") + " " + fixed_text(b.score, 2)});
+      boxes.push_back(
+          {.box = b.box,
+           .colour = static_cast<int>(tracked ? found.tracks[i] : b.category + 1),
+           .caption = name + (tracked ? " #" + std::to_string(found.tracks[i]) : "") + " " + fixed_text(b.score, 2)});
     }
     return boxes;
   }

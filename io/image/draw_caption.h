@@ -1,0 +1,28 @@
+// Text in a picture or a frame, through OpenCV: light letters on a dark colour, dark ones on a light colour.
+//
+//   draw_caption(rgb, {.x = 40, .y = 30, .colour = 3, .text = "cell 0.93"});
+//
+// Lines and letters grow with the picture, so that a 2560 x 2560 frame shown small can still be read.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "libcore/tensor/tensor.h"
+
+namespace voxshard {
+
+struct DrawnCaption {
+  std::int64_t x = 0, y = 0;  // the text stands above row y, from column x; below y where there is no room above
+  int colour = 1;             // of what is behind it: a number of class_colour (io/image/overlay.h)
+  std::string text;           // other than printable ASCII becomes '?'
+};
+
+/// Draws into `rgb`, (H, W, 3) u8; what would reach beyond the picture is moved into it. Same caption, same bytes.
+/// Errors: kInternal for another shape or type.
+void draw_caption(Tensor& rgb, const DrawnCaption& caption);
+
+/// How thick lines are in a picture of (H, W, ..).
+int drawn_line_px(const Dims& shape);
+
+}  // namespace voxshard

@@ -1,0 +1,37 @@
+// A time line as a band along the lower edge of a picture: each stretch in the colour of its class, grey where there is
+// none, and a mark at the moment that the picture shows.
+//
+//   TimeBand band(1080, 1920, {{.begin = 0, .end = 0.25, .colour = 1}, {.begin = 0.25, .end = 1, .colour = 2}});
+//   band.draw(rgb, 0.5);
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "libcore/tensor/tensor.h"
+
+namespace voxshard {
+
+/// From 0, the left edge, to 1.
+struct BandPart {
+  double begin = 0, end = 0;
+  int colour = 1;  // a number of class_colour (io/image/overlay.h)
+};
+
+class TimeBand {
+ public:
+  /// Of pictures of this size. A part is at least a column wide; of parts that share a column the later one is seen.
+  TimeBand(std::int64_t height, std::int64_t width, const std::vector<BandPart>& parts);
+
+  /// The highest row of the band; captions go above it.
+  std::int64_t top() const { return height_ - rows_; }
+  /// Draws into `rgb`, (H, W, 3) u8 of the size of the band; the mark is black and white, so that it is seen on any
+  /// colour.   now  0 to 1
+  void draw(Tensor& rgb, double now) const;
+
+ private:
+  std::int64_t height_, width_, rows_;
+  std::vector<std::uint8_t> row_;  // (W, 3)
+};
+
+}  // namespace voxshard

@@ -1,0 +1,74 @@
+#include "pipelines/tasks/classification/find_videos.h"
+
+#include <algorithm>
+#include <map>
+
+#include "io/video/video_reader.h"
+#include "pipelines/tasks/classification/class_clips.h"
+#include "pipelines/tasks/classification/classify_batch.h"
+#include "pipelines/tasks/video_info.h"
+
+namespace voxshard {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Errors: kInput as VideoReader; E_CLIP; E_SIZE.
+FoundVideo described(const std::string& name, const fs::path& file, const ClassPreparation& p, const ClipSteps& steps,
+                     const VideoReadOptions& reading) {
+  const VideoReader video(file, reading);
+  const VideoStream& stream = video.stream();
+  FoundVideo found{.name = name, .file = file, .frames = video.index().size(), .pixels = stream.height * stream.width};
+  if (found.frames < steps.reach())
+    throw Error(ErrorKind::kInput, "E_CLIP",
+                "[input] " + file.string() + ": has " + std::to_string(found.frames) + " frames, fewer than the " +
+                    std::to_string(steps.reach()) + " that a clip of the model takes (" + std::to_string(steps.length) +
+                    ", stride " + std::to_string(steps.stride) + "); give a longer video, or train on shorter clips");
+  const Dims canvas = canvas_of({.file = file, .size = {steps.length, stream.height, stream.width}}, p);
+  found.extents = {1, canvas[0], canvas[1], canvas[2]};
+  if (video.index().decoded) found.scan = video.scan();
+  return found;
+}
+
+}  // namespace
+
+FoundVideos find_videos(const fs::path& input, const ClassPreparation& p, const ClipSteps& steps,
+                        std::int64_t most_pixels, int threads) {
+  std::error_code error;
+  if (!fs::exists(input, error))
+    throw Error(ErrorKind::kInput, "[predict] " + input.string() +
+                                       " does not exist; give a video, a folder of them, or a data set of classes");
+  FoundVideos found;
+  std::map<std::string, fs::path> files;  // by name
+  if (fs::is_directory(input, error))
+    for (const fs::path& file : video_files(input)) files[file.filename().string()] = file;
+  found.labelled = files.empty() && find_class_parts(input).any();
+  if (found.labelled) {
+    const ClassDataset set = read_unseen_classes(input, {.items = ItemKind::kClip,
+                                                         .clip_length = p.clip_length,
+                                                         .clip_stride = p.clip_stride,
+                                                         .most_pixels = most_pixels});
+    for (const ClassItem& item : set.items) files[video_of(item)] = item.file;
+    for (const CaseFailure& failure : set.failures)
+      if (failure.code != "E_EMPTY") found.failures.push_back(failure);  // nothing to predict
+  } else if (!fs::is_directory(input, error)) {
+    files[input.filename().string()] = input;
+  }
+  if (files.empty())
+    throw Error(ErrorKind::kNoCase, "[predict] " + input.string() + " holds no video and is no data set of classes");
+  std::map<Dims, std::int64_t> most_windows;  // by canvas
+  const auto canvas_of_video = [](const FoundVideo& v) { return Dims{v.extents[1], v.extents[2], v.extents[3]}; };
+  for (const auto& [name, file] : files)
+    in_case_boundary(name, found.failures, [&] {
+      found.list.push_back(described(name, file, p, steps, {.threads = threads, .most_pixels = most_pixels}));
+      std::int64_t& most = most_windows[canvas_of_video(found.list.back())];
+      most = std::max(most, ClipWindows(found.list.back().frames, steps).count());
+    });
+  for (FoundVideo& video : found.list) {
+    const Dims canvas = canvas_of_video(video);
+    video.extents[0] = samples_at_once(canvas, most_windows.at(canvas));
+  }
+  return found;
+}
+
+}  // namespace voxshard

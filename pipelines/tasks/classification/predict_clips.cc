@@ -1,0 +1,304 @@
+#include "pipelines/tasks/classification/predict_clips.h"
+
+#include <algorithm>
+#include <set>
+
+#include "io/files/atomic_file.h"
+#include "io/files/file_name.h"
+#include "io/files/output_folder.h"
+#include "io/video/video_writer.h"
+#include "libcore/base/stopwatch.h"
+#include "libcore/base/text.h"
+#include "libcore/metrics/classified.h"
+#include "pipelines/tasks/classification/class_predictions.h"
+#include "pipelines/tasks/classification/classify_batch.h"
+#include "pipelines/tasks/classification/clip_reader.h"
+#include "pipelines/tasks/classification/find_videos.h"
+#include "pipelines/tasks/classification/window_reader.h"
+#include "pipelines/tasks/time_lines/draw_time_line.h"
+#include "pipelines/tasks/time_lines/time_line_files.h"
+
+namespace voxshard {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+fs::path folder_of(const fs::path& file) { return fs::absolute(file).parent_path(); }
+
+/// Several videos are drawn, into a folder.
+bool draws_folder(const PredictOptions& o) {
+  std::error_code error;
+  return fs::is_directory(o.input, error) || lower_case(o.input.extension().string()) == ".csv";
+}
+
+void check_outputs(const PredictOptions& o, const ClassPredictionOptions& own) {
+  if (o.output.extension() != ".json")
+    throw Error(ErrorKind::kUsage,
+                "[predict] the time lines of videos go to a JSON file, got {output} " + o.output.string());
+  const OutputPlace place = {.inputs = {o.input, o.run}};
+  const TimeLineFiles files = time_line_files(o.output);
+  require_output_file(files.json, class_predictions_file(), place);
+  require_output_file(files.intervals, class_table_file(), place);
+  require_output_file(files.windows, class_table_file(), place);
+  require_output_file(quarantine_of(o.output),
+                      {"a list of what is left out", {".csv"}, begins_with({"case,code,message"})}, place);
+  if (own.draw.empty()) return;
+  if (draws_folder(o))
+    require_outside(own.draw, place.inputs, "{draw}");
+  else
+    require_output_file(own.draw, written_video(), {.inputs = place.inputs, .option = "{draw}"});
+}
+
+class ClipPredictor {
+ public:
+  ClipPredictor(const PredictOptions& options, const ClassPredictionOptions& own, TrainedRun run,
+                const ClassPreparation& preparation, Progress& progress)
+      : o_(options), own_(own), p_(preparation), progress_(progress), pool_(options.threads) {
+    steps_ = {.length = p_.clip_length, .stride = p_.clip_stride, .hop = own.hop.value_or(clip_span(p_))};
+    found_ = find_videos(options.input, p_, steps_, own.most_pixels, options.threads);
+    for (const CaseFailure& failure : found_.failures) log(failure);
+    report_.failures = found_.failures;
+    session_ = prediction_session(run,
+                                  {.core_bytes = options.core_budget_bytes,
+                                   .process_bytes = left_of(options.host_budget_bytes, options.base_bytes)},
+                                  pool_);
+    session_->set_stop(progress.stop_check());
+    if (own.draw.empty() || !draws_folder(o_)) return;
+    drawn_.emplace(
+        FolderUse{.folder = own.draw, .command = "predict (videos)", .inputs = {o_.input, o_.run}, .option = "{draw}"});
+    made_with_ = prediction_hash(o_, run.file, "hop " + std::to_string(steps_.hop));
+  }
+
+  PredictReport run() {
+    plan_all();
+    make_output_folder(folder_of(o_.output));
+    Json head = predictions_head(
+        {.classes = p_.classes, .items = p_.items, .clip_length = p_.clip_length, .clip_stride = p_.clip_stride});
+    head["hop"] = steps_.hop;
+    const TimeLineFiles files = time_line_files(o_.output);
+    TimeLinesWriter writer(files, head, p_.classes);
+    if (drawn_) start_drawing();
+    progress_.update("predict", 0, windows_, "");
+    for (const FoundVideo& video : found_.list) {
+      try {
+        if (!report_.interrupted) one(video, writer);
+      } catch (const Stopped&) {
+        report_.interrupted = true;
+      }
+      if (report_.interrupted && !(report_.cases.size() > 0 && report_.cases.back().id == video.name))
+        report_.not_reached.push_back(video.name);
+    }
+    if (report_.cases.empty() && !report_.interrupted)
+      throw Error(ErrorKind::kNoCase, "[predict] none of " + std::to_string(report_.failures.size()) +
+                                          " videos could be predicted; the first: " + report_.failures.front().message);
+    writer.close(!report_.interrupted);
+    finish(files);
+    return report_;
+  }
+
+ private:
+  void plan_all() {
+    std::set<Shape> sizes;
+    for (FoundVideo& video : found_.list) {
+      sizes.insert(video.extents);
+      windows_ += ClipWindows(video.frames, steps_).count();
+    }
+    if (!sizes.empty())
+      planned_ = plan_predictions(*session_, sizes, std::to_string(found_.list.size()) + " videos",
+                                  {o_.host_budget_bytes, o_.base_bytes}, progress_);
+    report_.memory.plan = planned_.held, report_.bytes_per_core = planned_.core, report_.host_bytes = planned_.host;
+  }
+
+  /// Refuses a video from its header. Errors: kInput E_BUDGET; kBudget of its plan.
+  void require_video_fits(const FoundVideo& video) {
+    if (const auto refused = planned_.refused.find(video.extents); refused != planned_.refused.end())
+      throw refused->second;
+    const ProcessPlan plan = planned_.held + planned_.cores(video.extents) +
+                             windows_plan({.steps = steps_,
+                                           .frames = video.frames,
+                                           .pixels = video.pixels,
+                                           .extents = video.extents,
+                                           .channels = p_.channels,
+                                           .classes = std::ssize(p_.classes),
+                                           .draws = !own_.draw.empty()});
+    require_fits(plan, o_.host_budget_bytes, ErrorKind::kInput, video.name,
+                 "Scale it down, or train with {fit} resize and a {size}");
+    report_.memory.plan = widest(report_.memory.plan, plan);
+  }
+
+  /// Errors: Stopped; the windows until then are among the results.
+  void one(const FoundVideo& video, TimeLinesWriter& writer) {
+    throw_if_stopped(progress_);
+    const Stopwatch watch;
+    TimeLine line;
+    auto failure = failure_of(video.name, {ErrorKind::kInput, ErrorKind::kBudget}, [&] {
+      require_video_fits(video);
+      line = time_line(video, writer);
+      if (line.segments.empty())
+        throw Error(ErrorKind::kInput, "E_READ",
+                    "[input] " + video.file.string() +
+                        ": none of its frames that a clip looks at can be decoded; copy it "
+                        "again from its source");
+    });
+    if (failure) return fail(*failure);
+    report_.cases.push_back({video.name, o_.output, 0});
+    const std::int64_t label = likeliest(line.mean);
+    told_.push_back({{"file", video.name},
+                     {"class", p_.classes[static_cast<std::size_t>(label)]},
+                     {"probability", line.mean[static_cast<std::size_t>(label)]},
+                     {"windows", ClipWindows(video.frames, steps_).count()},
+                     {"intervals", merged(line.segments).size()}});
+    if (!own_.draw.empty()) {
+      failure = failure_of(video.name, {ErrorKind::kInput}, [&] { draw(video, line); });
+      if (failure) report_.failures.push_back(*failure), log(*failure);
+    }
+    report_.cases.back().seconds = watch.seconds();
+  }
+
+  /// Window after window; what was written of a video is ended whatever happens.
+  TimeLine time_line(const FoundVideo& video, TimeLinesWriter& writer) {
+    VideoReader reader(video.file, {.threads = o_.threads, .most_pixels = own_.most_pixels, .scan = video.scan});
+    const ClipWindows windows(reader.index().size(), steps_);
+    WindowReader clips(reader, windows, p_);
+    writer.begin(video.name, reader.index());
+    TimeLineMaker maker;
+    const auto end = [&](bool complete) {
+      TimeLine line = maker.finish();
+      report_.damaged = report_.damaged || clips.lost() > 0;
+      writer.end(line, {.repeated = clips.lost(), .notes = reader.notes(), .complete = complete});
+      return line;
+    };
+    try {
+      const std::int64_t at_once = video.extents[0];
+      for (std::int64_t first = 0; first < windows.count(); first += at_once) {
+        const std::int64_t count = std::min(at_once, windows.count() - first);
+        clips.load(first, count, progress_.stop_check());
+        std::vector<std::int64_t> usable;
+        for (std::int64_t w = first; w < first + count; ++w)
+          if (clips.usable(w)) usable.push_back(w);
+        const auto rows = usable.empty() ? std::vector<std::vector<double>>()
+                                         : classify(*session_, video.extents, std::ssize(usable),
+                                                    [&](std::int64_t n, const TensorView& box) {
+                                                      clips.place(usable[static_cast<std::size_t>(n)], n, box);
+                                                    });
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+          writer.window({.frames = windows.frames(usable[i]), .probabilities = rows[i]});
+          maker.add(windows.frames(usable[i]), rows[i]);
+        }
+        done_ += count;
+        progress_.update("predict", done_, std::max(done_, windows_), video.name);
+      }
+    } catch (...) {
+      end(false);
+      throw;
+    }
+    return end(true);
+  }
+
+  void draw(const FoundVideo& video, const TimeLine& line) {
+    const std::string part = drawn_ ? drawn_names_.at(video.name) : "";
+    const fs::path file = drawn_ ? named_file(own_.draw, part, ".mp4") : own_.draw;
+    if (drawn_) drawn_->begin(part, {file.filename().string()});
+    const DrawReport drawn = draw_time_line({.video = video.file,
+                                             .drawn = file,
+                                             .name = video.name,
+                                             .most_pixels = own_.most_pixels,
+                                             .threads = o_.threads,
+                                             .keeps_stopped = !drawn_,
+                                             .scan = video.scan},
+                                            line.segments, p_.classes, progress_);
+    if (drawn.interrupted) throw Stopped();
+    if (drawn_) drawn_->commit(part, "");
+    not_drawn_ += drawn.not_drawn;
+  }
+
+  void start_drawing() {
+    std::set<std::string> parts;
+    for (const FoundVideo& video : found_.list) {
+      std::string name = fs::path(video.name).replace_extension().generic_string();
+      std::ranges::replace(name, '/', '_');
+      while (!parts.insert(name).second) name += "_" + std::to_string(parts.size());
+      drawn_names_[video.name] = name;
+    }
+    drawn_->start({.options = made_with_, .parts = parts, .protect = true});
+  }
+
+  void fail(const CaseFailure& failure) {
+    if (failure.code == kRefusedMemory) session_->release();
+    report_.failures.push_back(failure);
+    log(failure);
+  }
+  void log(const CaseFailure& failure) {
+    progress_.log(shown_name(failure.id) + ": " + failure.message + " [quarantined]");
+  }
+
+  void finish(const TimeLineFiles& files) {
+    if (!report_.interrupted)
+      for (const fs::path& file : {files.json, files.intervals, files.windows}) remove_incomplete(file);
+    const fs::path json = report_.interrupted ? incomplete_path(o_.output) : o_.output;
+    for (PredictedCase& c : report_.cases) c.file = json;
+    const fs::path quarantine = quarantine_of(o_.output);
+    const std::vector<CaseFailure> left = left_out(report_);
+    if (!left.empty() || fs::exists(quarantine))
+      write_quarantine(folder_of(quarantine), left, quarantine.filename().string());
+    report_.found = {
+        {"classes", p_.classes}, {"table", files.intervals.string()}, {"windows_table", files.windows.string()},
+        {"videos", told_},       {"damaged", report_.damaged},        {"not_drawn", not_drawn_}};
+    report_.text = told_text() + prediction_text(report_, quarantine,
+                                                 ", time lines in " + json.string() + ", " + files.intervals.string() +
+                                                     " and " + files.windows.string());
+    if (report_.damaged) report_.text += "frames that could not be decoded are stood in for by those before them\n";
+    const std::string output = o_.output.string(), input = o_.input.string();
+    if (found_.labelled)
+      report_.next = {"evaluate", output, input, "{output}", (o_.output.parent_path() / "scores.json").string()};
+    else if (own_.draw.empty())
+      report_.next = {"predict",
+                      o_.run.string(),
+                      input,
+                      "{output}",
+                      output,
+                      "{draw}",
+                      (o_.output.parent_path() / (draws_folder(o_) ? "drawn" : "drawn.mp4")).string()};
+    else if (!draws_folder(o_))
+      report_.next = {"info", own_.draw.string()};
+  }
+
+  std::string told_text() const {
+    constexpr std::size_t kMostRows = 40;
+    std::vector<std::vector<std::string>> rows = {{"video", "class", "probability", "windows", "intervals"}};
+    for (std::size_t i = 0; i < std::min(kMostRows, told_.size()); ++i)
+      rows.push_back({shown_name(told_[i].at("file").get<std::string>()),
+                      shown_name(told_[i].at("class").get<std::string>()), fixed_text(told_[i].at("probability")),
+                      told_[i].at("windows").dump(), told_[i].at("intervals").dump()});
+    if (rows.size() == 1) return "";
+    const std::size_t more = told_.size() - std::min(kMostRows, told_.size());
+    return text_table(rows) + (more > 0 ? "... and " + std::to_string(more) + " more; all of them with {json}\n" : "");
+  }
+
+  const PredictOptions& o_;
+  const ClassPredictionOptions& own_;
+  const ClassPreparation& p_;
+  Progress& progress_;
+  WorkerPool pool_;
+  ClipSteps steps_;
+  FoundVideos found_;
+  std::unique_ptr<Session> session_;
+  PlannedBytes planned_;
+  PredictReport report_;
+  Json told_ = Json::array();  // of each video
+  std::int64_t windows_ = 0, done_ = 0, not_drawn_ = 0;
+  std::optional<OutputFolder> drawn_;
+  std::map<std::string, std::string> drawn_names_;  // by video, without ending
+  std::string made_with_;                           // hash
+};
+
+}  // namespace
+
+PredictReport predict_clips(const PredictOptions& options, const ClassPredictionOptions& own, TrainedRun run,
+                            const ClassPreparation& preparation, Progress& progress) {
+  check_outputs(options, own);
+  return ClipPredictor(options, own, std::move(run), preparation, progress).run();
+}
+
+}  // namespace voxshard

@@ -1,0 +1,68 @@
+// Small films in a temporary folder, dark and bright, and a run of a toy that tells them apart: for the tests of time
+// lines.
+//
+//   FilmScene scene("films");
+//   scene.film("mixed.mkv", {{20, kDark}, {20, kBright}});        // at 25 frames a second
+//   scene.train();
+#pragma once
+
+#include "io/video/video_writer.h"
+#include "pipelines/commands/run_predict.h"
+#include "pipelines/tasks/classification/class_predictions.h"
+#include "pipelines/tasks/classification/class_task.h"
+#include "pipelines/tasks/classification/predict_classes.h"
+#include "tests/pipelines/tasks/classification/class_scene.h"
+#include "tests/pipelines/tasks/classification/toy_classifier.h"
+
+namespace voxshard {
+
+inline constexpr int kDark = 40, kBright = 210;
+
+struct Take {
+  std::int64_t frames = 0;
+  int level = kDark;
+};
+
+struct FilmScene : ClassScene {
+  using ClassScene::ClassScene;
+
+  /// Frame k is shown k / 25 s after the first.
+  std::filesystem::path film(const std::string& name, const std::vector<Take>& takes, std::int64_t height = 16,
+                             std::int64_t width = 20) const {
+    std::filesystem::create_directories(path(name).parent_path());
+    VideoWriter out(path(name), {.width = width, .height = height, .time_base = {1, 25}});
+    Tensor rgb(DType::kU8, {height, width, 3});
+    std::int64_t number = 0;
+    for (const Take& take : takes)
+      for (std::int64_t f = 0; f < take.frames; ++f, ++number) {
+        for (std::int64_t i = 0; i < rgb.count(); ++i)
+          rgb.as<std::uint8_t>()[i] = static_cast<std::uint8_t>(take.level + (i / 3 * 7 + number * 11) % 24);
+        out.write(rgb, number);
+      }
+    out.close();
+    return path(name);
+  }
+
+  /// Clips of 4 frames, of every second of the films, in frames of 16 x 16.
+  void train(std::int64_t stride = 2) {
+    for (const char* part : {"data/train/", "data/test/"})
+      for (int i = 0; i < (part[5] == 't' && part[6] == 'r' ? 3 : 2); ++i)
+        for (const bool bright : {false, true})
+          film(std::string(part) + (bright ? "bright/" : "dark/") + std::to_string(i) + ".mkv",
+               {{16, (bright ? kBright : kDark) + 5 * i}});
+    TrainOptions o{.work = data(), .run = path("run"), .steps = 60, .batch = 4, .threads = 2};
+    o.spec = usual_spec(test::toy_classifier(3));
+    o.spec.precision = DType::kF32, o.optimizer.learning_rate = 0.05;
+    ClassTaskOptions& classes = o.task.of<ClassTaskOptions>();
+    classes.clip_length = 4, classes.clip_stride = stride, classes.fit = "resize", classes.size = {16, 16};
+    run_train(o, progress);
+  }
+  PredictOptions options(const std::filesystem::path& input, const std::string& name = "found.json") const {
+    return {.run = path("run"), .input = input, .output = path(name), .threads = 2, .models = test::with_toys()};
+  }
+  static ClassPredictionOptions& own(PredictOptions& o) { return o.task.of<ClassPredictionOptions>(); }
+  PredictReport predict(const PredictOptions& o) { return run_predict(o, progress); }
+  ClassPredictions found(const std::string& name = "found.json") const { return read_class_predictions(path(name)); }
+};
+
+}  // namespace voxshard
