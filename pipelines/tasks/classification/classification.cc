@@ -70,6 +70,13 @@ std::vector<Setting> training_settings(ClassTaskOptions& o) {
           {"window", "LOW,HIGH in HU of volumes: these become 0 and 1", own, &o.window_hu, {{-32768, 65535}}}};
 }
 
+/// Errors: kUsage for a baseline of label maps.
+void set_baseline(EvaluateClassesOptions& o, const std::string& text) {
+  o.intensity_baseline = text == "intensity";
+  if (text == "threshold")
+    throw Error(ErrorKind::kUsage, "[evaluate] {baseline} threshold is of label maps; of classes there is intensity");
+}
+
 class ClassificationRow : public Task {
  public:
   const char* name() const override { return "classification"; }
@@ -85,15 +92,21 @@ class ClassificationRow : public Task {
                {{1, 0x1p31}}}};
     if (command != TaskCommand::kEvaluate) return {};
     EvaluateClassesOptions& o = options.of<EvaluateClassesOptions>();
-    return {{"top-k",
-             "Of classes: a prediction counts when the true one is among so many likeliest",
-             "",
-             &o.top_k,
-             {{1, 1e6}}},
-            {"png",
-             "Picture to write: slices with prediction (filled) and reference (outlined), or confusion and calibration "
-             "of classes",
-             "", &o.png}};
+    return {
+        {"top-k",
+         "Of classes: a prediction counts when the true one is among so many likeliest",
+         "",
+         &o.top_k,
+         {{1, 1e6}}},
+        {"dataset", "Data set folder: class names, and images for {baseline} and {png}", "", &o.dataset},
+        {.name = "baseline",
+         .help = "intensity: a logistic model on the mean of each channel, fitted on the training part; default: none",
+         .value = [&o](const std::string& text) { set_baseline(o, text); },
+         .choices = {"none", "threshold", "intensity"}},
+        {"png",
+         "Picture to write: slices with prediction (filled) and reference (outlined), or confusion and calibration "
+         "of classes",
+         "", &o.png}};
   }
 
   DemoReport demo(const DemoOptions& options, int scale, Progress& progress) const override {
