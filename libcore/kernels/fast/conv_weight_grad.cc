@@ -35,44 +35,51 @@ void scatter_tiles(const float* values, std::int64_t whole, std::int64_t step, f
   for (std::int64_t c = 0; c < whole; c += kTile, to += step) std::memcpy(to, values + c, sizeof(float) * kTile);
 }
 
+/// The channels of the voxel at `from`, as they lie or in `row`.
+const float* channels_at(const TensorView& view, std::int64_t from, std::int64_t channels, float* row) {
+  if (view.dtype == DType::kF32) return view.as<float>() + from;
+  if (view.dtype == DType::kBF16) {
+    const BF16* narrow = view.as<BF16>() + from;
+    for (std::int64_t c = 0; c < channels; ++c) row[c] = to_f32(narrow[c]);
+  } else {
+    for (std::int64_t c = 0; c < channels; ++c) row[c] = static_cast<float>(load(view, from + c));
+  }
+  return row;
+}
+
+/// One voxel's channels to its place in each panel.
+void scatter(const float* values, std::int64_t channels, const Panels& to, float* first) {
+  const std::int64_t whole = channels / to.tile * to.tile;
+  if (to.tile == kTileOut)
+    scatter_tiles<kTileOut>(values, whole, to.floats, first);
+  else if (to.tile == kTileIn)
+    scatter_tiles<kTileIn>(values, whole, to.floats, first);
+  else
+    std::memcpy(first, values, sizeof(float) * static_cast<std::size_t>(whole));  // one panel
+  if (whole < channels)
+    std::memcpy(first + whole / to.tile * to.floats, values + whole,
+                sizeof(float) * static_cast<std::size_t>(channels - whole));
+}
+
 /// Packs `box` of `view` (zero outside of what it holds) as panels [panel][row of H][voxel of W][tile] of one plane.
 ///   row  scratch for the channels of a voxel
 void pack_panels(const TensorView& view, const Box& box, const Panels& to, float* row, float* panels) {
-  const std::int64_t channels = box.extent[4], whole = channels / to.tile * to.tile;
+  const std::int64_t channels = box.extent[4];
   const Box held = intersect(box, view.box);
   if (held.count() < box.count() || channels % to.tile != 0) std::fill(panels, panels + to.count * to.floats, 0.0F);
   if (held.empty()) return;
-  const auto voxel_of = [&](const Dims& at) { return (at[2] - box.begin[2]) * box.extent[3] + at[3] - box.begin[3]; };
-  if (to.count == 1 && to.tile == channels && view.dtype == DType::kF32 && view.strides[3] == channels) {
-    Box starts = held;  // a row of W lies as the panel has it
-    starts.set(3, held.begin[3], held.begin[3] + 1);
-    for_each_row(starts, [&](const Dims& at) {
-      std::memcpy(panels + voxel_of(at) * channels, view.as<float>() + offset_at(view, at),
-                  sizeof(float) * static_cast<std::size_t>(held.extent[3] * channels));
-    });
-    return;
-  }
-  for_each_row(held, [&](const Dims& at) {
-    const std::int64_t from = offset_at(view, at);
-    const float* values = row;
-    if (view.dtype == DType::kF32) {
-      values = view.as<float>() + from;
-    } else if (view.dtype == DType::kBF16) {
-      const BF16* narrow = view.as<BF16>() + from;
-      for (std::int64_t c = 0; c < channels; ++c) row[c] = to_f32(narrow[c]);
-    } else {
-      for (std::int64_t c = 0; c < channels; ++c) row[c] = static_cast<float>(load(view, from + c));
+  const bool as_it_lies = to.tile == channels && view.dtype == DType::kF32 && view.strides[3] == channels;
+  Box starts = held;  // of the rows of W
+  starts.set(3, held.begin[3], held.begin[3] + 1);
+  for_each_row(starts, [&](const Dims& at) {
+    std::int64_t from = offset_at(view, at);
+    float* first = panels + ((at[2] - box.begin[2]) * box.extent[3] + at[3] - box.begin[3]) * to.tile;
+    if (as_it_lies) {
+      std::memcpy(first, view.as<float>() + from, sizeof(float) * static_cast<std::size_t>(held.extent[3] * channels));
+      return;
     }
-    float* first = panels + voxel_of(at) * to.tile;
-    if (to.tile == kTileOut)
-      scatter_tiles<kTileOut>(values, whole, to.floats, first);
-    else if (to.tile == kTileIn)
-      scatter_tiles<kTileIn>(values, whole, to.floats, first);
-    else
-      std::memcpy(first, values, sizeof(float) * static_cast<std::size_t>(whole));  // one panel
-    if (whole < channels)
-      std::memcpy(first + whole / to.tile * to.floats, values + whole,
-                  sizeof(float) * static_cast<std::size_t>(channels - whole));
+    for (std::int64_t w = 0; w < held.extent[3]; ++w, from += view.strides[3], first += to.tile)
+      scatter(channels_at(view, from, channels, row), channels, to, first);
   });
 }
 

@@ -123,10 +123,11 @@ ClassReport evaluate_classes(const EvaluateClassesOptions& options, Progress& pr
   ClassDataset truth = read_unseen_classes(options.references, reading, &found.classes);
   ClassReport report{.classes = found.classes, .top_k = options.top_k, .failures = found.failures};
   report.failures.insert(report.failures.end(), truth.failures.begin(), truth.failures.end());
+  const std::size_t known = truth.items.size();
   const Classified items = matched(found, truth, report.failures);
   log_failures(report.failures, progress);
   if (items.truth.empty())
-    throw Error(ErrorKind::kNoCase, "[evaluate] none of the " + std::to_string(truth.items.size()) + " items of " +
+    throw Error(ErrorKind::kNoCase, "[evaluate] none of the " + std::to_string(known) + " items of " +
                                         options.references.string() + " is in " + options.predictions.string() +
                                         ", which begins with " +
                                         (found.rows.empty() ? "none" : shown_name(found.rows[0].file)) +
