@@ -1,4 +1,4 @@
-// voxshard convert: TFRecord files of the original's models to folders and back.
+// voxshard convert: TFRecord files of the original's models to folders and back; boxes of pictures to a folder per class.
 #include <CLI/CLI.hpp>
 
 #include "apps/command.h"
@@ -22,7 +22,8 @@ RunCommand add(CLI::App& app) {
                  "prepare made, COCO JSON, a folder of COCO, Pascal VOC or KITTI, a MOT sequence")
       ->required();
   app.add_option("-o,--output", o->request.output, "Folder to write: NIfTI with dataset.json, pictures with COCO JSON, or TFRecord files")->required();
-  app.add_option("--to", o->to, "folder or tfrecord; default: the other of what the input is")->check(one_of({"folder", "tfrecord"}));
+  app.add_option("--to", o->to, "folder or tfrecord; default: the other of what the input is; classes: each box of pictures cut out, in a folder per class")
+      ->check(one_of({"folder", "tfrecord", "classes"}));
   app.add_option("--size", o->size, "Of volumes in records that are no cubes and do not say it, D x H x W like 96x128x128");
   app.add_option("--labels", o->labels, "Of volumes that become records: one-hot, as the reference reads them, or index (a quarter of the bytes or less)")
       ->check(one_of({"one-hot", "index"}))
@@ -40,7 +41,10 @@ RunCommand add(CLI::App& app) {
       const Shape extents = extents_from_text(o->size, 3, 1);
       request.shape = {extents[1], extents[2], extents[3]};
     }
-    const ConvertTo to = o->to.empty() ? convert_direction(request.input) : o->to == "folder" ? ConvertTo::kFolder : ConvertTo::kRecords;
+    const ConvertTo to = o->to.empty()        ? convert_direction(request.input)
+                         : o->to == "classes" ? ConvertTo::kClasses
+                         : o->to == "folder"  ? ConvertTo::kFolder
+                                              : ConvertTo::kRecords;
     return outcome(run_convert(request, to, *context.progress));
   };
 }
@@ -49,10 +53,12 @@ RunCommand add(CLI::App& app) {
 
 Command convert_command() {
   return {"convert",
-          "Turns TFRecord files of the original's models into folders of volumes or pictures, and such folders into TFRecord files.",
+          "Turns TFRecord files of the original's models into folders of volumes or pictures, and such folders into TFRecord files; boxes of pictures into "
+          "a folder per class.",
           "voxshard convert records -o data                    # instance-*.tfrecords to NIfTI, or pictures and COCO JSON\n"
           "  voxshard convert data -o records --labels one-hot   # an nnU-Net folder to instance-CASE-0.tfrecords, gzip\n"
-          "  voxshard convert coco/train.json -o records --files 8",
+          "  voxshard convert coco/train.json -o records --files 8\n"
+          "  voxshard convert coco/train.json -o cells/train --to classes   # each box cut out, as classifiers learn from",
           add, nullptr, "files that are whole stay, but they are no data set yet"};
 }
 

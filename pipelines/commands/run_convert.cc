@@ -4,6 +4,7 @@
 
 #include "io/files/file_error.h"
 #include "io/records/record_file.h"
+#include "pipelines/records/classes_from_boxes.h"
 #include "pipelines/records/from_records.h"
 #include "pipelines/records/to_records.h"
 
@@ -22,6 +23,7 @@ ConvertTo convert_direction(const fs::path& input) {
 }
 
 TaskReport run_convert(const ConvertRequest& request, ConvertTo to, Progress& progress) {
+  if (to == ConvertTo::kClasses) return classes_from_boxes(request, progress);
   return to == ConvertTo::kFolder ? convert_from_records(request, progress) : convert_to_records(request, progress);
 }
 

@@ -1,4 +1,5 @@
-// `voxshard convert`: TFRecord files of the reference models to folders that the other commands read, and back.
+// `voxshard convert`: TFRecord files of the reference models to folders that the other commands read, and back; boxes of
+// pictures to a folder per class.
 //
 //   TaskReport r = run_convert({.input = "records", .output = "data"}, ConvertTo::kFolder, progress);
 #pragma once
@@ -8,7 +9,7 @@
 
 namespace voxshard {
 
-enum class ConvertTo { kFolder, kRecords };
+enum class ConvertTo { kFolder, kRecords, kClasses };
 
 /// What a path is converted to where nobody says: TFRecord files to a folder, all else to TFRecord files.
 ConvertTo convert_direction(const std::filesystem::path& input);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "libcore/base/text.h"
 #include "pipelines/tasks/classification/classification.h"
 #include "pipelines/tasks/detection/detection.h"
 #include "pipelines/tasks/segmentation/segmentation.h"
@@ -42,10 +43,10 @@ void require_own_settings(const Task& task, const TaskOptions& options, const st
   for (const GivenSetting& given : options.given) {
     if (std::find(given.tasks.begin(), given.tasks.end(), task.name()) != given.tasks.end()) continue;
     names += (names.empty() ? "{" : ", {") + given.name + "}";
-    owner = given.tasks.front();
+    owner = joined(given.tasks, " and ") + (given.tasks.size() > 1 ? " have " : " has ");
   }
   if (!names.empty())
-    throw Error(ErrorKind::kUsage, "[" + command + "] only " + owner + " has " + names + ", but " + what + " (" +
+    throw Error(ErrorKind::kUsage, "[" + command + "] only " + owner + names + ", but " + what + " (" +
                                        task.name() + "); leave it out");
 }
 

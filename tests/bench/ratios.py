@@ -7,6 +7,8 @@
                                                                     # our step over the peer's ("step S s, peak P GiB")
   tests/bench/ratios.py peer    --model retinanet --size 1280x1280 --options "--backbone resnet50" \
                                 --peer "python3 tests/bench/retinanet_torch.py --size 1280x1280 --steps 1"
+  tests/bench/ratios.py peer    --model resnet50 --size 1024x1024 --precision f32 --rounds 5 \
+                                --peer "python3 tests/bench/classifier_torch.py --model resnet50 --size 1024x1024"
 
 Each round runs each side once with --steps timed steps; the result is one JSON document with every figure.
 """
@@ -16,7 +18,7 @@ p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDes
 p.add_argument("what", choices=["cut", "kernels", "peer"])
 p.add_argument("--voxshard", default="build/release/bin/voxshard")
 p.add_argument("--size", default="128", help="one number for a cube, or HxW, DxHxW")
-p.add_argument("--model", choices=["unet3d", "retinanet"], default="unet3d")
+p.add_argument("--model", choices=["unet3d", "retinanet", "resnet50", "r2plus1d18"], default="unet3d")
 p.add_argument("--base-filters", type=int, default=32, help="of a U-Net")
 p.add_argument("--options", default="", help="more options of bench")
 p.add_argument("--precision", default="bf16")
@@ -46,7 +48,7 @@ def peer():
     return {"seconds": float(step), "peak_gib": float(peak)}
 
 
-uncut = "1x1x1x1x1" if a.model == "unet3d" else "1x1x1x1"
+uncut = "1x1x1x1" if a.size.count("x") == 1 else "1x1x1x1x1"
 sides = {"cut": [lambda: ours("step", a.partition), lambda: ours("step", uncut)],
          "kernels": [lambda: ours("step", uncut), lambda: ours("kernels", uncut)],
          "peer": [lambda: ours("step", uncut), peer]}[a.what]

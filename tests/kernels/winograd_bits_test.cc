@@ -1,6 +1,5 @@
 // Winograd convolutions: the same bits in any box, task, memory and instruction set; workspaces.
-#include <hwy/highway.h>
-
+#include "tests/kernels/use_target.h"
 #include "tests/kernels/winograd_scene.h"
 
 namespace voxshard {
@@ -59,19 +58,6 @@ TEST(WinogradBits, AWeightGradientDependsOnGlobalPositionsModuloItsGrain) {
     expect_same_when_moved(c, grad, DType::kF32, shift);
   }
 }
-
-/// Uses one instruction set of Highway's, until it goes.
-class UseTarget {
- public:
-  explicit UseTarget(std::int64_t target) {
-    hwy::SetSupportedTargetsForTest(target);
-    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-  }
-  ~UseTarget() {
-    hwy::SetSupportedTargetsForTest(0);
-    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-  }
-};
 
 struct Results {
   Place y, d_x, d_w;

@@ -1,5 +1,5 @@
 // The fast forward convolution: one SlabConv; with kernel == stride (the gradient of an up-convolution, patch
-// embedding) a gather of patches and a matrix product.
+// embedding) a gather of patches and a matrix product, and so with a kernel of 1 that skips voxels.
 #include <memory>
 #include <vector>
 
@@ -12,12 +12,13 @@ namespace {
 
 class ForwardKernel : public Kernel {
  public:
-  ForwardKernel(const Window& window, const Shape& weights, DType dtype, std::size_t parts)
-      : window_(window.lifted()),
-        weights_(weights),
-        parts_(parts),
-        patches_(parts == 1 && is_patch_window(window_)),
-        conv_(patches_ ? unit_window() : window_, engine_weights(), dtype) {}
+  explicit ForwardKernel(const ConvUse& use)
+      : window_(use.window.lifted()),
+        weights_(use.weights),
+        parts_(use.parts),
+        patches_(parts_ == 1 && (is_patch_window(window_) || skips_voxels(window_))),
+        conv_(patches_ ? unit_window() : window_, engine_weights(), use.dtype,
+              usual_slab(patches_ ? unit_window() : window_, use.over)) {}
 
   std::string code() const override { return conv_.code(); }
 
@@ -41,10 +42,6 @@ class ForwardKernel : public Kernel {
   }
 
  private:
-  static Window unit_window() {
-    return {.kernel = {1, 1, 1}, .stride = {1, 1, 1}, .dilation = {1, 1, 1}, .pad_lo = {0, 0, 0}, .pad_hi = {0, 0, 0}};
-  }
-
   /// The weights' memory as the SlabConv sees it: (K, Ci, Co) with patches is (1, 1, 1, K * Ci, Co).
   Shape engine_weights() const {
     const Shape w = lifted_weights(weights_);
@@ -84,9 +81,7 @@ class ForwardKernel : public Kernel {
 
 }  // namespace
 
-std::unique_ptr<Kernel> make_library_forward(const ConvUse& use) {
-  return std::make_unique<ForwardKernel>(use.window, use.weights, use.dtype, use.parts);
-}
+std::unique_ptr<Kernel> make_library_forward(const ConvUse& use) { return std::make_unique<ForwardKernel>(use); }
 
 }  // namespace fast
 }  // namespace voxshard

@@ -28,25 +28,23 @@ Window empty_window() { return {.kernel = {}, .stride = {}, .dilation = {}, .pad
 
 class InputGradKernel : public Kernel {
  public:
-  /// Computes `channels` of the weights' input channels, from `channel` on.
-  InputGradKernel(const Window& window, const Shape& weights, DType dtype, std::int64_t channel, std::int64_t channels)
-      : window_(window.lifted()),
-        weights_(weights),
-        channel_(channel),
+  /// Computes `channels` of the weights' input channels, from use.channel on.
+  InputGradKernel(const ConvUse& use, std::int64_t channels)
+      : window_(use.window.lifted()),
+        weights_(use.weights),
+        channel_(use.channel),
         channels_(channels),
-        patches_(channels == lifted_weights(weights)[3] && is_patch_window(window_)) {
-    Shape w = lifted_weights(weights);
+        patches_(channels == lifted_weights(weights_)[3] && is_patch_window(window_)) {
+    Shape w = lifted_weights(weights_);
     w[3] = channels;
     if (patches_) {
-      const Window unit{
-          .kernel = {1, 1, 1}, .stride = {1, 1, 1}, .dilation = {1, 1, 1}, .pad_lo = {0, 0, 0}, .pad_hi = {0, 0, 0}};
       phases_.push_back(
-          {{0, 0, 0}, {0}, std::make_unique<SlabConv>(unit, Shape{1, 1, 1, w[4], window_.volume() * w[3]}, dtype)});
+          {{0, 0, 0}, {0}, std::make_unique<SlabConv>(unit_window(), Shape{1, 1, 1, w[4], window_.volume() * w[3]}, use.dtype)});
       return;
     }
     for (std::int64_t rd = 0; rd < window_.stride[0]; ++rd)
       for (std::int64_t rh = 0; rh < window_.stride[1]; ++rh)
-        for (std::int64_t rw = 0; rw < window_.stride[2]; ++rw) add_phase({rd, rh, rw}, w, dtype);
+        for (std::int64_t rw = 0; rw < window_.stride[2]; ++rw) add_phase({rd, rh, rw}, w, use);
   }
 
   std::string code() const override {
@@ -118,7 +116,7 @@ class InputGradKernel : public Kernel {
     phase.conv->pack(taps.data(), w.dtype, {kernel[1] * kernel[2] * tap, kernel[2] * tap, tap, 1, co}, packed, task);
   }
 
-  void add_phase(const Dims& offset, const Shape& w, DType dtype) {
+  void add_phase(const Dims& offset, const Shape& w, const ConvUse& use) {
     Window sub = empty_window();
     std::vector<std::int64_t> taps_of[3];
     for (int a = 0; a < 3; ++a) {
@@ -138,7 +136,8 @@ class InputGradKernel : public Kernel {
         for (auto kw : taps_of[2]) phase.taps.push_back((kd * window_.kernel[1] + kh) * window_.kernel[2] + kw);
     if (!phase.taps.empty())
       phase.conv =
-          std::make_unique<SlabConv>(sub, Shape{sub.kernel[0], sub.kernel[1], sub.kernel[2], w[4], w[3]}, dtype);
+          std::make_unique<SlabConv>(sub, Shape{sub.kernel[0], sub.kernel[1], sub.kernel[2], w[4], w[3]}, use.dtype,
+                                     usual_slab(sub, use.over, window_.stride));
     phases_.push_back(std::move(phase));
   }
 
@@ -191,8 +190,7 @@ class InputGradKernel : public Kernel {
 
 std::unique_ptr<Kernel> make_library_input_grad(const ConvUse& use) {
   const std::int64_t all = lifted_weights(use.weights)[3];
-  return std::make_unique<InputGradKernel>(use.window, use.weights, use.dtype, use.channel,
-                                           use.channels < 0 ? all : use.channels);
+  return std::make_unique<InputGradKernel>(use, use.channels < 0 ? all : use.channels);
 }
 
 }  // namespace fast

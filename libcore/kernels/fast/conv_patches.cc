@@ -13,11 +13,6 @@ namespace {
 
 constexpr std::int64_t kRowBytes = 8 << 20;  // of a slab
 
-Window unit_window() {
-  const Dims one = Dims::filled(3, 1), none = Dims::filled(3, 0);
-  return {.kernel = one, .stride = one, .dilation = one, .pad_lo = none, .pad_hi = none};
-}
-
 /// The rows of a box of windows (N, D, H, W, *), some planes, or rows of a plane, of one sample at a time.
 class PatchRows {
  public:

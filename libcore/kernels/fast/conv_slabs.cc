@@ -26,9 +26,10 @@ Dims voxels_and_channels(const Box& box) { return {box.extent[1], box.extent[2],
 
 }  // namespace
 
-SlabConv::SlabConv(const Window& window, const Shape& weights, DType dtype) : window_(window), weights_(weights) {
+SlabConv::SlabConv(const Window& window, const Shape& weights, DType dtype, const Dims& usual)
+    : window_(window), weights_(weights) {
   // One nominal geometry chooses the order of the weights for all.
-  ConvGeometry g{.src = {}, .dst = {4, 16, 32, weights[4]}, .window = window_, .bias = true};
+  ConvGeometry g{.src = {}, .dst = {usual[0], usual[1], usual[2], weights[4]}, .window = window_, .bias = true};
   for (int a = 0; a < 3; ++a) g.src.push_back((g.dst[a] - 1) * window.stride[a] + window.span(a));
   g.src.push_back(weights[3]);
   std::shared_ptr<const LibraryConv> conv;
@@ -214,6 +215,13 @@ void SlabConv::run(const SlabIo& io, const std::byte* packed, const TensorView* 
     }
     if (!in_place) io.emit(dst);
   });
+}
+
+Dims usual_slab(const Window& window, const Shape& over, const Dims& stride) {
+  constexpr int kImages = 4;                // the rank of (N, H, W, C)
+  constexpr std::int64_t kUsualBlocks = 16;  // that a step cuts a layer into
+  if (over.rank() != kImages || window.volume() > 1) return {4, 16, 32};
+  return {1, ceil_div(ceil_div(over[1], stride[1]), kUsualBlocks), ceil_div(over[2], stride[2])};
 }
 
 TensorView every(const TensorView& view, const Dims& step, const Dims& offset) {

@@ -33,7 +33,8 @@ struct SlabIo {
 class SlabConv {
  public:
   /// `weights` is (KD, KH, KW, Ci, Co); window.pad_lo may be any integer, pad_hi is not used.
-  SlabConv(const Window& window, const Shape& weights, DType dtype);
+  ///   usual  D H W of the slabs that the order of the weights is chosen for; others may reorder them at every call
+  SlabConv(const Window& window, const Shape& weights, DType dtype, const Dims& usual = {4, 16, 32});
 
   const Dims& kernel() const { return window_.kernel; }
   /// The library's name of its code for the usual slab.
@@ -80,6 +81,18 @@ class SlabConv {
 
 /// Rounds up to the alignment of workspace parts.
 inline std::int64_t aligned_bytes(std::int64_t bytes) { return (bytes + 63) / 64 * 64; }
+
+/// A kernel of 1 that reads every voxel.
+inline Window unit_window() {
+  return {.kernel = {1, 1, 1}, .stride = {1, 1, 1}, .dilation = {1, 1, 1}, .pad_lo = {0, 0, 0}, .pad_hi = {0, 0, 0}};
+}
+
+/// A kernel of 1 with a stride: what it reads is gathered, else all that lies between would be copied or packed.
+inline bool skips_voxels(const Window& window) { return window.volume() == 1 && element_count(window.stride) > 1; }
+
+/// The usual slab of a 1x1 product over the pixels of images (N, H, W, C), of which it sees one in `stride`; else the
+/// usual one of volumes. The library orders such weights by their pixels.
+Dims usual_slab(const Window& window, const Shape& over, const Dims& stride = {1, 1, 1});
 
 /// Every view enters the convolution kernels as (N, D, H, W, C) with channels counted from 0.
 inline TensorView conv_view(const TensorView& view) {

@@ -1,8 +1,5 @@
-// The products, position by position: small matrix products held in registers, kRows rows by kBlocks blocks of 16
-// columns.
-//
-// Each result is one chain of fused multiply-adds in ascending order, whatever the rows and blocks of a step are: they
-// only decide the speed. 8 x 2 blocks hide the latency with the 32 registers of AVX-512, 6 x 1 with the 16 of AVX2.
+// The products, position by position: small matrix products held in registers (registers-inl.h). Each result is one
+// chain of fused multiply-adds in ascending order, whatever the rows and blocks of a step are.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "libcore/kernels/winograd/products.cc"
 #include <hwy/foreach_target.h>
@@ -12,7 +9,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "libcore/kernels/winograd/axis_transforms-inl.h"
+#include "libcore/kernels/winograd/registers-inl.h"
 #include "libcore/kernels/winograd/routines.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -20,61 +17,6 @@ namespace voxshard::winograd::HWY_NAMESPACE {
 namespace {
 
 constexpr std::int64_t kBlock = kLanesPerBlock;
-constexpr int kMostBlocks = kLanes == 16 ? 2 : 1;
-constexpr int kMostRows = kLanes == 16 ? 8 : kLanes == 8 ? 6 : 2;
-
-template <int kRows, int kBlocks>
-struct Registers {
-  Floats at[kRows][kBlocks][kVectors];
-
-  HWY_INLINE void Clear() {
-#pragma GCC unroll 12
-    for (int r = 0; r < kRows; ++r)
-#pragma GCC unroll 2
-      for (int b = 0; b < kBlocks; ++b)
-#pragma GCC unroll 16
-        for (int v = 0; v < kVectors; ++v) at[r][b][v] = hn::Zero(FloatTag());
-  }
-
-  /// Adds rows[r * row_step] * columns of each block.
-  template <int kRowStep>
-  HWY_INLINE void Add(const float* HWY_RESTRICT rows, const float* HWY_RESTRICT columns, std::int64_t column_block) {
-    Floats column[kBlocks][kVectors];
-#pragma GCC unroll 2
-    for (int b = 0; b < kBlocks; ++b)
-#pragma GCC unroll 16
-      for (int v = 0; v < kVectors; ++v) column[b][v] = hn::Load(FloatTag(), columns + b * column_block + v * kLanes);
-#pragma GCC unroll 12
-    for (int r = 0; r < kRows; ++r) {
-      const Floats value = hn::Set(FloatTag(), rows[r * kRowStep]);
-#pragma GCC unroll 2
-      for (int b = 0; b < kBlocks; ++b)
-#pragma GCC unroll 16
-        for (int v = 0; v < kVectors; ++v) at[r][b][v] = hn::MulAdd(value, column[b][v], at[r][b][v]);
-    }
-  }
-};
-
-/// `rows` is in 1 .. kRows: runs the body for exactly that number, at compile time.
-template <int kRows, template <int> class Body, class... Args>
-HWY_INLINE void WithRows(std::int64_t rows, const Args&... args) {
-  if constexpr (kRows > 1) {
-    if (rows < kRows) return WithRows<kRows - 1, Body>(rows, args...);
-  }
-  Body<kRows>::Run(args...);
-}
-
-/// Splits `count` rows in equal steps of at most `most`.
-template <class Step>
-HWY_INLINE void ForEachStep(std::int64_t count, std::int64_t most, Step step) {
-  const std::int64_t steps = (count + most - 1) / most;
-  std::int64_t from = 0;
-  for (std::int64_t i = 0; i < steps; ++i) {
-    const std::int64_t past = count * (i + 1) / steps;
-    step(from, past - from);
-    from = past;
-  }
-}
 
 template <int kBlocks>
 struct ForBlocks {
@@ -112,16 +54,7 @@ struct ForBlocks {
         values += p.values.group();
         gradients += p.gradients.group();
       }
-#pragma GCC unroll 12
-      for (int r = 0; r < kRows; ++r)
-#pragma GCC unroll 2
-        for (int b = 0; b < kBlocks; ++b)
-#pragma GCC unroll 16
-          for (int v = 0; v < kVectors; ++v) {
-            float* sum = to + r * kBlock + b * p.sums_block + v * kLanes;
-            const Floats value = sums.at[r][b][v];
-            hn::Store(p.first ? value : hn::Add(hn::Load(FloatTag(), sum), value), FloatTag(), sum);
-          }
+      sums.AddTo(to, p.sums_block, p.first);
     }
   };
 };

@@ -97,6 +97,13 @@ std::vector<Setting> prediction_settings(ClassPredictionOptions& o) {
            {{1, 0x1p31}}}};
 }
 
+/// Errors: kUsage for a baseline of label maps.
+void set_baseline(EvaluateClassesOptions& o, const std::string& text) {
+  o.intensity_baseline = text == "intensity";
+  if (text == "threshold")
+    throw Error(ErrorKind::kUsage, "[evaluate] {baseline} threshold is of label maps; of classes there is intensity");
+}
+
 class ClassificationRow : public Task {
  public:
   const char* name() const override { return "classification"; }
@@ -107,15 +114,21 @@ class ClassificationRow : public Task {
     if (command == TaskCommand::kPredict) return prediction_settings(options.of<ClassPredictionOptions>());
     if (command != TaskCommand::kEvaluate) return {};
     EvaluateClassesOptions& o = options.of<EvaluateClassesOptions>();
-    return {{"top-k",
-             "Of classes: a prediction counts when the true one is among so many likeliest",
-             "",
-             &o.top_k,
-             {{1, 1e6}}},
-            {"png",
-             "Picture to write: slices with prediction (filled) and reference (outlined), or confusion and calibration "
-             "of classes",
-             "", &o.png}};
+    return {
+        {"top-k",
+         "Of classes: a prediction counts when the true one is among so many likeliest",
+         "",
+         &o.top_k,
+         {{1, 1e6}}},
+        {"dataset", "Data set folder: class names, and images for {baseline} and {png}", "", &o.dataset},
+        {.name = "baseline",
+         .help = "intensity: a logistic model on the mean of each channel, fitted on the training part; default: none",
+         .value = [&o](const std::string& text) { set_baseline(o, text); },
+         .choices = {"none", "threshold", "intensity"}},
+        {"png",
+         "Picture to write: slices with prediction (filled) and reference (outlined), or confusion and calibration "
+         "of classes",
+         "", &o.png}};
   }
 
   std::vector<std::string> demo_kinds() const override { return {"digits", kMotion}; }

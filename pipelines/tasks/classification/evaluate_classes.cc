@@ -11,6 +11,8 @@
 #include "io/image/sheet_file.h"
 #include "libcore/base/text.h"
 #include "pipelines/tasks/classification/class_predictions.h"
+#include "pipelines/tasks/classification/class_statistics.h"
+#include "pipelines/tasks/classification/intensity_baseline.h"
 
 namespace voxshard {
 namespace {
@@ -28,22 +30,62 @@ double mean_of(const std::vector<double>& values) {
 
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
-/// What is both predicted and known, in the order of the references.
-Classified matched(const ClassPredictions& found, const ClassDataset& truth, std::vector<CaseFailure>& failures) {
+/// The mean recall of all classes that have an item.
+double mean_recall_of(const Classified& items) {
+  std::vector<double> recalls;
+  for (const RecallAndPrecision& s : class_scores(confusion_matrix(items), items.classes)) recalls.push_back(s.recall);
+  return mean_of(recalls);
+}
+
+std::vector<std::int64_t> labels_of(const ClassDataset& set) {
+  std::vector<std::int64_t> labels;
+  for (const ClassItem& item : set.items) labels.push_back(item.label);
+  return labels;
+}
+
+/// Fitted on the training part, asked for the items of `scored`.
+IntensityScores intensity_scores(const EvaluateClassesOptions& o, const ClassReading& reading, ClassDataset scored,
+                                 std::vector<CaseFailure>& failures) {
+  const std::filesystem::path& data = o.dataset.empty() ? o.references : o.dataset;
+  const auto part = find_class_parts(data).train;
+  if (!part)
+    throw Error(ErrorKind::kUsage, "[evaluate] {baseline} intensity learns from a training part, which " +
+                                       data.string() + " does not have; name the data set that has one with {dataset}");
+  ClassDataset train = read_class_part(*part, reading, &scored.classes);
+  const std::int64_t channels = reading.items == ItemKind::kVolume ? 1 : choose_colour(train, "auto").channels;
+  LogisticFit fit{.features = mean_intensities(train, channels, reading), .classes = std::ssize(train.classes)};
+  fit.labels = labels_of(train);
+  if (fit.labels.empty()) throw Error(ErrorKind::kNoCase, "[evaluate] nothing of " + data.string() + " can be read");
+  const std::vector<double> asked = mean_intensities(scored, channels, reading);
+  failures.insert(failures.end(), train.failures.begin(), train.failures.end());
+  IntensityScores scores{.trained = std::ssize(train.items)};
+  for (const bool balanced : {false, true}) {
+    fit.balanced = balanced;
+    Classified guessed = fitted_logistic(fit, asked);
+    guessed.truth = labels_of(scored);
+    (balanced ? scores.balanced_accuracy : scores.accuracy) = accuracy(guessed);
+    if (balanced) scores.mean_recall = mean_recall_of(guessed);
+  }
+  return scores;
+}
+
+/// What is both predicted and known, in the order of the references. Of the others `truth` loses the items.
+Classified matched(const ClassPredictions& found, ClassDataset& truth, std::vector<CaseFailure>& failures) {
   std::map<std::string, const ClassPrediction*> rows;
   for (const ClassPrediction& row : found.rows) rows[row.file] = &row;
   Classified items{.classes = std::ssize(found.classes)};
-  for (const ClassItem& item : truth.items) {
+  std::erase_if(truth.items, [&](const ClassItem& item) {
     const auto it = rows.find(item.name);
     if (it == rows.end()) {
       failures.push_back({item.name, "E_MISSING", "has no prediction; predict it, or leave it out of the references"});
-      continue;
+      return true;
     }
     items.truth.push_back(item.label);
     items.probabilities.insert(items.probabilities.end(), it->second->probabilities.begin(),
                                it->second->probabilities.end());
     rows.erase(it);
-  }
+    return false;
+  });
   for (const CaseFailure& failure : truth.failures) rows.erase(failure.id);  // said already
   for (const auto& [name, row] : rows)
     failures.push_back({name, "E_MISSING", "is predicted, but the references do not have it"});
@@ -82,33 +124,33 @@ ClassReport evaluate_classes(const EvaluateClassesOptions& options, Progress& pr
                              .clip_stride = found.clip_stride,
                              .most_pixels = options.most_pixels,
                              .formats = options.formats};
-  const ClassDataset truth = read_unseen_classes(options.references, reading, &found.classes);
+  ClassDataset truth = read_unseen_classes(options.references, reading, &found.classes);
   ClassReport report{.classes = found.classes, .top_k = options.top_k, .failures = found.failures};
   report.failures.insert(report.failures.end(), truth.failures.begin(), truth.failures.end());
+  const std::size_t known = truth.items.size();
   const Classified items = found.items == ItemKind::kClip ? matched_clips(found, truth, report.failures)
                                                           : matched(found, truth, report.failures);
   log_failures(report.failures, progress);
   if (items.truth.empty())
-    throw Error(ErrorKind::kNoCase, "[evaluate] none of the " + std::to_string(truth.items.size()) + " items of " +
+    throw Error(ErrorKind::kNoCase, "[evaluate] none of the " + std::to_string(known) + " items of " +
                                         options.references.string() + " is in " + options.predictions.string() +
                                         ", which begins with " +
                                         (found.rows.empty() ? "none" : shown_name(found.rows[0].file)) +
                                         "; give the data set that was predicted");
+  if (options.intensity_baseline) report.intensities = intensity_scores(options, reading, truth, report.failures);
   report.items = items.count();
   report.accuracy = accuracy(items);
   report.top_k_accuracy = top_k_accuracy(items, options.top_k);
   report.confusion = confusion_matrix(items);
   report.scores = class_scores(report.confusion, items.classes);
   report.calibration = calibration(items);
-  std::vector<double> recalls;
   std::int64_t commonest = 0;
   for (std::int64_t c = 0; c < items.classes; ++c) {
     throw_if_stopped(progress);
     report.auc.push_back(roc_auc(items, c));
-    recalls.push_back(report.scores[static_cast<std::size_t>(c)].recall);
     commonest = std::max(commonest, report.scores[static_cast<std::size_t>(c)].items);
   }
-  report.mean_recall = mean_of(recalls), report.mean_auc = mean_of(report.auc);
+  report.mean_recall = mean_recall_of(items), report.mean_auc = mean_of(report.auc);
   report.majority_accuracy = static_cast<double>(commonest) / static_cast<double>(report.items);
   if (found.items == ItemKind::kClip) report.clips = score_time_lines(found, truth, options.references);
   for (const auto* file : {&options.summary, &options.png})
@@ -130,6 +172,14 @@ Json to_json(const ClassReport& r) {
                 "calibration over 15 bins of equal "
                 "width; null: no such item"},
                {"items", r.items}};
+  if (r.intensities)
+    json["intensity_baseline"] = {{"rule",
+                                   "logistic model on the mean of each channel, fitted on the training items; "
+                                   "mean_recall and balanced_accuracy of the fit in which all classes count alike"},
+                                  {"training_items", r.intensities->trained},
+                                  {"accuracy", number(r.intensities->accuracy)},
+                                  {"mean_recall", number(r.intensities->mean_recall)},
+                                  {"balanced_accuracy", number(r.intensities->balanced_accuracy)}};
   json["classes"] = Json::array();
   for (std::size_t c = 0; c < r.classes.size(); ++c) {
     const RecallAndPrecision& s = r.scores[c];
@@ -159,6 +209,17 @@ Json to_json(const ClassReport& r) {
   return json;
 }
 
+namespace {
+
+std::string baseline_text(const ClassReport& r) {
+  if (!r.intensities) return "";
+  return "logistic model on the mean of each channel: accuracy " + fixed_text(r.intensities->accuracy) +
+         "; with all classes counting alike " + fixed_text(r.intensities->balanced_accuracy) + ", mean recall " +
+         fixed_text(r.intensities->mean_recall) + "\n";
+}
+
+}  // namespace
+
 std::string to_text(const ClassReport& r) {
   constexpr std::size_t kMostRows = 40;
   std::vector<std::vector<std::string>> rows = {{"class", "items", "recall", "precision", "F1", "ROC-AUC"}};
@@ -180,8 +241,8 @@ std::string to_text(const ClassReport& r) {
   if (r.clips) text += to_text(*r.clips, r.classes);
   return text + "accuracy " + fixed_text(r.accuracy) + ", top " + std::to_string(r.top_k) + " " +
          fixed_text(r.top_k_accuracy) + ", expected calibration error " + fixed_text(r.calibration.expected_error) +
-         "; always the commonest class: " + fixed_text(r.majority_accuracy) + "\n" + std::to_string(r.items) +
-         " items scored, " + std::to_string(r.failures.size()) + " left out\n";
+         "; always the commonest class: " + fixed_text(r.majority_accuracy) + "\n" + baseline_text(r) +
+         std::to_string(r.items) + " items scored, " + std::to_string(r.failures.size()) + " left out\n";
 }
 
 }  // namespace voxshard

@@ -21,9 +21,18 @@ struct EvaluateClassesOptions {
   std::filesystem::path references;   // as read_unseen_classes takes them
   std::filesystem::path summary;      // JSON to write; may be empty
   std::filesystem::path png;          // confusion and calibration; may be empty
+  bool intensity_baseline = false;    // scores also a logistic model on the mean of each channel
+  std::filesystem::path dataset;      // whose training part that model learns from; empty: of `references`
   std::int64_t top_k = 5;
   std::int64_t most_pixels = kMostPixels;
   VolumeFormats formats = volume_formats();
+};
+
+/// What a logistic model on the mean intensity of each channel reaches on the same items (intensity_baseline.h).
+struct IntensityScores {
+  std::int64_t trained = 0;                       // items that it learnt from
+  double accuracy = 0;                            // of the fit in which every item counts alike
+  double mean_recall = 0, balanced_accuracy = 0;  // of the one in which every class does
 };
 
 struct ClassReport {
@@ -37,12 +46,13 @@ struct ClassReport {
   std::vector<std::int64_t> confusion;     // (classes, classes)
   Calibration calibration;
   std::optional<ClipScores> clips = {};  // of time lines; what stands above is then of the clips of the references
+  std::optional<IntensityScores> intensities;
   std::vector<CaseFailure>
       failures;  // items that are not scored: without a prediction, of a class that training never saw
 };
 
-/// Of time lines clip by clip, as matched_clips() says. Errors: kInput, kNoCase as the readers; kNoCase when no item
-/// has both; kOutput, kUsage for the outputs.
+/// Of time lines clip by clip, as matched_clips() says. Errors: kUsage for a baseline without training items; kInput,
+/// kNoCase as the readers; kNoCase when no item has both; kOutput, kUsage for the outputs.
 ClassReport evaluate_classes(const EvaluateClassesOptions& options, Progress& progress);
 nlohmann::ordered_json to_json(const ClassReport& report);
 std::string to_text(const ClassReport& report);

@@ -80,6 +80,13 @@ std::vector<Setting> training_settings(VolumeTaskOptions& o) {
 
 constexpr const char* kOfLabelMaps[] = {"dataset", "baseline", "png"};  // the rest is of a run
 
+/// Errors: kUsage for a baseline of classes.
+void set_baseline(EvaluateLabelsOptions& o, const std::string& text) {
+  o.threshold_baseline = text == "threshold";
+  if (text == "intensity")
+    throw Error(ErrorKind::kUsage, "[evaluate] {baseline} intensity is of classes; of label maps there is threshold");
+}
+
 std::vector<Setting> evaluation_settings(EvaluateLabelsOptions& o, EvaluateRunOptions& of_run) {
   const std::string run = "Evaluation of a run";
   return {{"fold", "Whose held-out cases are evaluated, or all: every case of the data", run, &of_run.fold},
@@ -87,9 +94,10 @@ std::vector<Setting> evaluation_settings(EvaluateLabelsOptions& o, EvaluateRunOp
            [&of_run](const std::string& text) { of_run.crop = crop_from_text(text, 3); }},
           {"dataset", "Data set folder: class names, and images for {baseline} and {png}", "", &o.dataset},
           {.name = "baseline",
-           .help = "threshold: the best HU interval of each class, fitted on the training cases; default: none",
-           .value = [&o](const std::string& text) { o.threshold_baseline = text == "threshold"; },
-           .choices = {"none", "threshold"}},
+           .help = "What is scored beside it, fitted on the training cases: threshold, the best HU interval of each "
+                   "class; of classes intensity, a logistic model on the mean of each channel; default: none",
+           .value = [&o](const std::string& text) { set_baseline(o, text); },
+           .choices = {"none", "threshold", "intensity"}},
           {"png", "Picture to write: slices with prediction (filled) and reference (outlined)", "", &o.png}};
 }
 
