@@ -77,7 +77,7 @@ RunCommand add(CLI::App& app) {
   app.add_option("--steps", o->steps, "Timed steps, after those of --warmup")->check(CLI::Range(1, 1000))->capture_default_str();
   app.add_option("--warmup", o->warmup, "Steps that are not timed; 0 for steps that take minutes")->check(CLI::Range(0, 1000))->capture_default_str();
   add_trace_options(app, o->trace);
-  return [o](const Context& context) {
+  return [o, &app](const Context& context) {
     if (o->what == "tpu-tables") {
       const TpuTables tables = run_tpu_tables(*context.progress);
       return Outcome{.json = to_json(tables), .text = tpu_tables_text(tables),
@@ -87,7 +87,7 @@ RunCommand add(CLI::App& app) {
     BenchOptions options{.spec = model_spec(o->model, o->batch), .steps = o->steps, .warmup = o->warmup, .threads = context.threads,
                          .core_budget_bytes = core_budget_bytes(o->model)};
     announce(o->plan, o->model, options.spec, o->batch, context);
-    options.extents = extents_from_text(o->size, options.spec.spatial_axes(), o->batch);
+    options.extents = sized_extents(app, o->size, options.spec, o->batch);
     options.spec = planned_spec(o->plan, o->model, options.spec, options.extents, kBenchOptimizer, context);
     options.host_budget_bytes = host_budget_bytes(o->plan);
     options.trace = trace_options(o->trace, o->plan.device);

@@ -111,9 +111,10 @@ std::vector<std::string> config_words(const nlohmann::json& config, const CLI::A
   }
 
   std::vector<std::string> words;
+  const auto given = [&](const CLI::Option* option) { return is_given(*option, command_line); };
   for (const auto& [key, value] : values.items()) {
     const auto* option = chosen->get_option_no_throw("--" + key);
-    if (!is_given(*option, command_line)) words.push_back("--" + key + "=" + value_text(key, value));
+    if (!given(option) && std::ranges::none_of(option->get_excludes(), given)) words.push_back("--" + key + "=" + value_text(key, value));
   }
   return words;
 }

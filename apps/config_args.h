@@ -20,7 +20,7 @@ namespace voxshard {
 /// be written.
 nlohmann::json config_json(const std::string& path);
 
-/// The words for `subcommand`, an App below `root`, leaving out options that are in `command_line`.
+/// The words for `subcommand`, an App below `root`, leaving out options that are in `command_line`, or that exclude one there.
 /// The original's names of TPUConfig and its section tpu_config have been dealt with before (pipelines/tpu/tpu_config_keys.h).
 /// Errors: kConfig for a key that no subcommand knows (names the nearest one), a key in a section that its subcommand does not know, or a value
 /// that is no number, text, boolean or list of them.

@@ -59,13 +59,13 @@ RunCommand add(CLI::App& app) {
       ->type_name(kPathType)->needs(draw)->group(drawing);
   app.add_option("--level", o->level, "What is drawn: the number of a level (0: full resolution), a part of the network like encoder1, or a layer; default: 0")
       ->needs(draw)->group(drawing);
-  return [o, size](const Context& context) {
+  return [o, size, &app](const Context& context) {
     ModelSpec spec = model_spec(o->model, o->batch);
     std::optional<DrawnSample> sample;
     if (!o->sample.empty()) sample = read_drawn_sample(o->sample, spec.spatial_axes());
     const bool own_size = sample && size->count() == 0;
     if (size->count() == 0 && spec.spatial_axes() == 2) o->size = "128x128";  // the least that a pyramid takes
-    const Shape extents = own_size ? extents_of(*sample, spec, o->batch) : extents_from_text(o->size, spec.spatial_axes(), o->batch);
+    const Shape extents = own_size ? extents_of(*sample, spec, o->batch) : sized_extents(app, o->size, spec, o->batch);
     spec = planned_spec(o->plan, o->model, spec, extents, {}, context);
     if (!o->draw.empty())
       return drawn({.spec = spec, .extents = extents, .file = o->draw, .source = o->sample, .sample = std::move(sample), .scaled = !own_size, .level = o->level});

@@ -176,4 +176,9 @@ ModelSpec model_spec(const ModelArgs& a, std::int64_t batch) {
   return spec;
 }
 
+Shape sized_extents(const CLI::App& app, const std::string& size, const ModelSpec& spec, std::int64_t batch) {
+  const bool own = spec.model->size != nullptr && app.get_option("--size")->count() == 0;
+  return extents_from_text(own ? to_string(spec.model->size(spec.config)) : size, spec.spatial_axes(), batch);
+}
+
 }  // namespace voxshard

@@ -35,6 +35,8 @@ void add_model_options(CLI::App& app, ModelArgs& args, bool fixed_data);
 ModelSpec model_spec(const ModelArgs& args, std::int64_t batch);
 /// The replicas that were asked for, whatever the batch.
 std::int64_t wanted_replicas(const ModelArgs& args, const ModelSpec& spec);
+/// `batch` and --size, `size`; where it was not given and the model has only one, that. Errors: as extents_from_text.
+Shape sized_extents(const CLI::App& app, const std::string& size, const ModelSpec& spec, std::int64_t batch);
 inline std::int64_t core_budget_bytes(const ModelArgs& args) { return args.memory_bytes; }
 
 }  // namespace voxshard

@@ -101,14 +101,14 @@ RunCommand add(CLI::App& app) {
   app.add_option("--size", o->size, "Spatial size, D x H x W (or H x W)")->capture_default_str();
   app.add_option(kBatchNames, o->batch, "Samples of a step over all replicas")->capture_default_str();
   app.add_flag("--explain", o->explain, "Every candidate with its reason");
-  return [o](const Context& context) {
+  return [o, &app](const Context& context) {
     o->model.partition.clear();
     const std::int64_t cores = std::exchange(o->model.cores, 0);  // a limit here, not a check of a partition
     const ModelSpec spec = model_spec(o->model, o->batch);
     o->model.cores = cores;
     announce(o->plan, o->model, spec, o->batch, context, true);
     PlanOptions options = plan_options(o->plan, o->model, spec, context, false);
-    options.extents = extents_from_text(o->size, spec.spatial_axes(), o->batch);
+    options.extents = sized_extents(app, o->size, spec, o->batch);
     const PlanReport report = run_plan(options, *context.progress);
     return Outcome{.json = to_json(report, o->explain),
                    .text = report_text(report, o->explain),

@@ -24,13 +24,17 @@ struct Options {
   PresetArgs preset;
   TrainOptions train;
   std::string optimizer = "adam", schedule = "polynomial", feed = kFeedNames[0];
+  bool counted = false;  // epochs as steps
 };
 
 void add_training_options(CLI::App& app, Options& o) {
   const std::string training = "Training";
   TrainOptions& t = o.train;
   app.add_option("--steps", t.steps, "Steps in all")->capture_default_str()->group(training);
-  app.add_option(kBatchNames, t.batch, "Samples of a step over all replicas")->capture_default_str()->group(training);
+  app.add_option("--epochs", t.epochs, "Passes over the training cases, in place of --steps; 0: see there, of digits 10")
+      ->excludes("--steps")->capture_default_str()->group(training);
+  app.add_option(kBatchNames, t.batch, "Samples of a step over all replicas; for each replica of digits usually 64, of other classifiers 8, of volumes 4")
+      ->capture_default_str()->group(training);
   app.add_option("--optimizer", o.optimizer, "adam, sgd, adadelta, adagrad or rmsprop, with the formulas of TensorFlow 1")
       ->check(one_of({std::begin(kOptimizerNames), std::end(kOptimizerNames)}))->capture_default_str()->group(training);
   app.add_option("--learning-rate", t.optimizer.learning_rate, "Rate before the schedule")->capture_default_str()->group(training);
@@ -40,6 +44,9 @@ void add_training_options(CLI::App& app, Options& o) {
       ->check(one_of({"polynomial", "exponential", "steps", "constant"}))->capture_default_str()->group(training);
   app.add_option("--lr-decay-rate", t.optimizer.decay_rate, "Of the exponential schedule")->capture_default_str()->group(training);
   app.add_option("--lr-decay-steps", t.optimizer.decay_steps, "Of the exponential schedule")->capture_default_str()->group(training);
+  app.add_option("--lr-decay-epochs", t.lr_decay_epochs,
+                 "The same in passes over the training cases: after so many the rate falls, in stairs; 0: by --lr-decay-steps")
+      ->excludes("--lr-decay-steps")->capture_default_str()->group(training);
   app.add_option("--lr-steps", t.optimizer.decay_at, "Of the schedule in steps: from each of these on times --lr-step-factor; default: 2/3 and 8/9 of --steps")
       ->delimiter(',')->allow_extra_args(false)->group(training);
   app.add_option("--lr-step-factor", t.optimizer.step_factor, "Of the schedule in steps")->capture_default_str()->group(training);
@@ -83,7 +90,7 @@ void complete_options(Options& o) {
   require_in_range(train_numbers(t));  // of a recipe or an older run too
   t.optimizer.kind = static_cast<OptimizerKind>(std::ranges::find(kOptimizerNames, o.optimizer) - std::begin(kOptimizerNames));
   t.optimizer.schedule = schedule_from_name(o.schedule);
-  if (t.optimizer.schedule != ScheduleKind::kSteps) return;
+  if (t.optimizer.schedule != ScheduleKind::kSteps || (t.epochs > 0 && !o.counted)) return;
   if (t.optimizer.decay_at.empty()) t.optimizer.decay_at = {t.steps * 2 / 3, t.steps * 8 / 9};  // as 15,000 and 20,000 of the original's 22,500
   std::vector<std::string>& kept = t.given["lr-steps"];  // more steps later do not move them
   kept.clear();
@@ -95,8 +102,27 @@ void require_or_take_output(CLI::App& app, TrainOptions& t) {
   if (!t.run.empty()) return;
   if (!t.resume) throw Error(ErrorKind::kUsage, "[usage] --output is required; try --help");
   t.run = t.work;
+  const bool steps = is_given(app, "steps"), epochs = is_given(app, "epochs");
   take_options_of_run(app, t.run);
   t.options_of_run = true;
+  if (steps && !epochs) app.get_option("--epochs")->clear(), t.epochs = 0;
+  if (epochs && !steps) app.get_option("--steps")->clear();
+}
+
+/// What the model is usually trained with, where nothing else was given in its place.
+void take_usual(CLI::App& app, const Options& o, Progress& progress) {
+  const auto any_given = [&](std::initializer_list<const char*> options) {
+    return std::ranges::any_of(options, [&](const char* option) { return is_given(app, option); });
+  };
+  const ModelSpec spec = model_spec(o.model, 0);
+  std::vector<Choice> usual = usual_training(*spec.model, wanted_replicas(o.model, spec));
+  const bool scheduled = any_given({"schedule", "lr-decay-rate", "lr-decay-steps", "lr-decay-epochs", "lr-steps", "lr-step-factor"});
+  std::erase_if(usual, [&](const Choice& c) {
+    if (c.option == "epochs") return is_given(app, "steps");
+    if (c.option == "learning-rate") return o.optimizer != "adam";
+    return scheduled && c.option != "batch";
+  });
+  for (const Choice& c : say(app, usual)) progress.log("chosen: {" + c.option + "} " + c.value + " (" + c.reason + ")");
 }
 
 /// All that the options say, as the run takes it.
@@ -104,6 +130,19 @@ void settle(const CLI::App& app, Options& o) {
   o.train.given = given_options(app);
   complete_options(o);
   o.train.spec = model_spec(o.model, o.train.batch);
+}
+
+/// Says what the recipe has for the options that nobody gave.
+void choose(CLI::App& app, const Options& o, const Context& context, TrainOptions& run, const TrainingTask& task) {
+  NoProgress quiet;  // a plan that only asks whether it fits
+  const Context asking{.threads = context.threads, .progress = &quiet};
+  TrainOptions asked = run;
+  if (is_auto(o.model))
+    asked.choose_plan = [&](const ModelSpec& spec, const Shape& extents) {
+      return planned_spec(o.plan, o.model, spec, extents, run.optimizer, asking);
+    };
+  run.chosen = say(app, recipe(recipe_facts(asked, task, !is_given(app, "precision"))));
+  for (const Choice& c : run.chosen) context.progress->log("chosen: {" + c.option + "} " + c.value + " (" + c.reason + ")");
 }
 
 /// What is not given: of a run that goes on what was chosen when it began (nothing, before there were recipes), else the
@@ -119,17 +158,12 @@ void leave_to_recipe(CLI::App& app, Options& o, const Context& context) {
       t.chosen = *chosen;
       return;
     }
-  if (!chooses(app, o.preset, *context.progress)) return;
-  t.choose_settings = [&app, &o, &context](TrainOptions& run, const TrainingTask& task) {
-    NoProgress quiet;  // a plan that only asks whether it fits
-    const Context asking{.threads = context.threads, .progress = &quiet};
-    TrainOptions asked = run;
-    if (is_auto(o.model))
-      asked.choose_plan = [&](const ModelSpec& spec, const Shape& extents) {
-        return planned_spec(o.plan, o.model, spec, extents, run.optimizer, asking);
-      };
-    run.chosen = say(app, recipe(recipe_facts(asked, task, !is_given(app, "precision"))));
-    for (const Choice& c : run.chosen) context.progress->log("chosen: {" + c.option + "} " + c.value + " (" + c.reason + ")");
+  const bool choosing = chooses(app, o.preset, *context.progress);
+  if (!choosing && t.epochs == 0) return;
+  t.choose_settings = [&app, &o, &context, choosing](TrainOptions& run, const TrainingTask& task) {
+    o.train.steps = run.steps, o.train.optimizer.decay_steps = run.optimizer.decay_steps, o.train.optimizer.stairs = run.optimizer.stairs;
+    o.counted = true;
+    if (choosing) choose(app, o, context, run, task);
     settle(app, o);
     run.given = o.train.given, run.optimizer = o.train.optimizer, run.spec = o.train.spec;
   };
@@ -161,6 +195,7 @@ RunCommand add(CLI::App& app) {
   return [o, &app](const Context& context) {
     TrainOptions& t = o->train;
     require_or_take_output(app, t);
+    take_usual(app, *o, *context.progress);
     leave_to_recipe(app, *o, context);
     settle(app, *o);
     announce(o->plan, o->model, t.spec, t.batch, context);

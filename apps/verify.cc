@@ -64,14 +64,14 @@ RunCommand add(CLI::App& app) {
          "What the uncut network's kernels are compared with: slow ones on samples of large layers (sampled), on all "
          "(reference), or nothing (fast)")
       ->capture_default_str();
-  return [o](const Context& context) {
+  return [o, &app](const Context& context) {
     VerifyOptions options{.spec = model_spec(o->model, o->batch),
                           .seed = o->seed,
                           .threads = context.threads,
                           .host_budget_bytes = host_budget_bytes(o->plan),
                           .oracle = oracle_from_name(o->oracle)};
     announce(o->plan, o->model, options.spec, o->batch, context);
-    options.extents = extents_from_text(o->size, options.spec.spatial_axes(), o->batch);
+    options.extents = sized_extents(app, o->size, options.spec, o->batch);
     options.spec = planned_spec(o->plan, o->model, options.spec, options.extents, {}, context);
     if (o->model.partition.empty() && o->model.tpu.input_partition_dims.empty() && options.spec.cut.mesh.cores() == 1)
       options.grids = grids_to_verify(options.extents);

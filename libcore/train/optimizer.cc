@@ -108,8 +108,10 @@ double learning_rate_at(const OptimizerOptions& options, std::int64_t step, std:
   double rate = options.learning_rate;
   if (options.schedule == ScheduleKind::kPolynomial && total > 0)
     rate *= std::pow(std::max(0.0, 1.0 - static_cast<double>(step) / static_cast<double>(total)), options.power);
-  if (options.schedule == ScheduleKind::kExponential)
-    rate *= std::pow(options.decay_rate, static_cast<double>(step) / static_cast<double>(options.decay_steps));
+  if (options.schedule == ScheduleKind::kExponential) {
+    const double decays = static_cast<double>(step) / static_cast<double>(options.decay_steps);
+    rate *= std::pow(options.decay_rate, options.stairs ? std::floor(decays) : decays);
+  }
   if (options.schedule == ScheduleKind::kSteps)
     for (std::int64_t at : options.decay_at)
       if (step >= at) rate *= options.step_factor;

@@ -35,6 +35,7 @@ struct OptimizerOptions {
   double power = 0.9;          // polynomial: (1 - step / total)^power
   double decay_rate = 0.5;        // exponential: rate^(step / decay_steps), without stairs (as unet_model.py of tensorflow/tpu)
   std::int64_t decay_steps = 100000;
+  bool stairs = false;         // exponential: the rate falls only at multiples of decay_steps
   std::vector<std::int64_t> decay_at = {};  // steps: the rate is multiplied by `step_factor` from each of these on
   double step_factor = 0.1;
   std::int64_t warmup_steps = 0;  // linear from `warmup_rate`; from 0 the first step counts as one, for it would do nothing

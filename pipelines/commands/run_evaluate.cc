@@ -34,6 +34,10 @@ TaskReport run_evaluate(const EvaluateOptions& asked, Progress& progress, const 
   if (is_trained_run(options.predictions)) {
     report = evaluate_run(options, estimator, progress, tasks);
   } else {
+    std::error_code error;
+    if (!std::filesystem::exists(options.predictions, error))
+      throw Error(ErrorKind::kInput, "E_MISSING",
+                  "[evaluate] " + options.predictions.string() + " does not exist; give predictions, or a run folder");
     const Task& task = task_predicting(tasks, options.predictions);
     require_own_settings(task, options.task, "evaluate", "these predictions are " + options.predictions.string());
     require_in_range(task.settings(TaskCommand::kEvaluate, options.task));

@@ -24,7 +24,8 @@ std::string schedule_text(const OptimizerOptions& o) {
     for (std::int64_t step : o.decay_at) steps += " " + std::to_string(step);
     return steps;
   }
-  std::snprintf(text, sizeof text, "%.9g^(step / %lld)", o.decay_rate, static_cast<long long>(o.decay_steps));
+  std::snprintf(text, sizeof text, o.stairs ? "%.9g^floor(step / %lld)" : "%.9g^(step / %lld)", o.decay_rate,
+                static_cast<long long>(o.decay_steps));
   return text;
 }
 

@@ -308,6 +308,7 @@ TrainReport run_train(const TrainOptions& options, Progress& progress, const Tas
   if (CheckpointFolder(o.run / "checkpoints", o.kept).holds_run() && !o.resume && !o.restart)
     throw Error(ErrorKind::kUsage, "[train] " + o.run.string() + " already holds a run; go on with {resume}, or throw it away with {restart}");
   if (!o.restart && !goes_on) require_no_lost_checkpoints(o.run);
+  count_epochs(o, task->training_cases());
   if (o.choose_settings) {
     o.choose_settings(o, *task);
     task->complete(o.spec);

@@ -31,6 +31,8 @@ struct TrainOptions {
   std::uint64_t seed = 0;      // of weights, samples and augmentation
   TaskOptions task;            // of the model's task: samples, what validates
   std::int64_t steps = 1000;
+  std::int64_t epochs = 0;           // passes over the training cases, in place of `steps`; 0: not told
+  std::int64_t lr_decay_epochs = 0;  // after so many passes the exponential rate falls, in stairs; 0: by decay_steps
   std::int64_t batch = 1;
   std::int64_t validate_every = 0;    // steps; 0: at the end only
   std::int64_t checkpoint_every = 100;

@@ -24,4 +24,8 @@ std::vector<TrainNumber> train_numbers(TrainOptions& options);
 /// Errors: kUsage for the first that is out of its range, or not finite.
 void require_in_range(const std::vector<TrainNumber>& rows);
 
+/// Makes steps of what is said in passes over so many training cases: 2 epochs of 100 cases in batches of 64 are 4
+/// steps. Errors: kUsage for more steps than there may be.
+void count_epochs(TrainOptions& options, std::int64_t cases);
+
 }  // namespace voxshard

@@ -106,6 +106,48 @@ std::optional<Chosen> precision(const RecipeFacts& f) {
                                       ") has no multiplication of bf16: it would only be slower"};
 }
 
+/// The rate of SGD at 256 pictures a step (He et al. 2016), in proportion (Goyal et al. 2017).
+std::optional<Chosen> class_rate(const RecipeFacts& f) {
+  if (is_adam(f)) return std::nullopt;
+  return Chosen{number_text(0.1 * static_cast<double>(f.batch) / 256),
+                "of sgd, 0.1 at 256 samples a step, in proportion to " + std::to_string(f.batch)};
+}
+
+/// Not in front of a schedule that was published without.
+std::optional<Chosen> class_warmup(const RecipeFacts& f) {
+  if (std::ranges::count(f.fields, "base-filters") == 0) return std::nullopt;
+  return warmup(f);
+}
+
+/// Of a model that was published with settings of its own, or that wants several samples a step.
+struct UsualTraining {
+  const char* model;
+  std::int64_t batch;  // of a replica
+  const char* why;
+  std::vector<Choice> others;
+};
+
+constexpr const char* kNormsOfClasses = "a batch norm wants several samples a step";
+constexpr const char* kAsPublished = "as published for the digits CNN";
+
+const std::vector<UsualTraining>& usual_trainings() {
+  static const std::vector<UsualTraining> kRows = {
+      {"digits",
+       64,
+       kAsPublished,
+       {{"epochs", "10", kAsPublished},
+        {"learning-rate", "0.01", kAsPublished},
+        {"schedule", "exponential", "the rate falls after each pass over the data"},
+        {"lr-decay-rate", "0.7", kAsPublished},
+        {"lr-decay-epochs", "1", kAsPublished}}},
+      {"resnet18", 8, kNormsOfClasses, {}},
+      {"resnet34", 8, kNormsOfClasses, {}},
+      {"resnet50", 8, kNormsOfClasses, {}},
+      {"resnet3d18", 4, kNormsOfClasses, {}},
+      {"r2plus1d18", 4, kNormsOfClasses, {}}};
+  return kRows;
+}
+
 /// One line per setting: the table.
 constexpr Rule kRules[] = {{"norm", kVoxelLabels, true, norm},
                            {"activation", kVoxelLabels, true, activation},
@@ -116,6 +158,8 @@ constexpr Rule kRules[] = {{"norm", kVoxelLabels, true, norm},
                            {"learning-rate", kBoxes, false, picture_rate},
                            {"warmup-steps", kBoxes, false, warmup},
                            {"clip-norm", kBoxes, false, picture_clip},
+                           {"learning-rate", kClassLabels, false, class_rate},
+                           {"warmup-steps", kClassLabels, false, class_warmup},
                            {"precision", "", false, precision}};
 
 }  // namespace
@@ -138,6 +182,17 @@ std::vector<Choice> recipe(const RecipeFacts& facts) {
     if (const auto chosen = rule.choose(facts)) choices.push_back({rule.option, chosen->value, chosen->reason});
   }
   return choices;
+}
+
+std::vector<Choice> usual_training(const Model& model, std::int64_t replicas) {
+  for (const UsualTraining& row : usual_trainings()) {
+    if (row.model != model.name) continue;
+    std::vector<Choice> choices = {{"batch", std::to_string(row.batch * replicas),
+                                    (replicas > 1 ? std::to_string(row.batch) + " for each replica: " : "") + row.why}};
+    choices.insert(choices.end(), row.others.begin(), row.others.end());
+    return choices;
+  }
+  return {};
 }
 
 Json to_json(const std::vector<Choice>& choices) {

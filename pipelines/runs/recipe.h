@@ -26,7 +26,7 @@ struct PrecisionFacts {
 };
 
 struct RecipeFacts {
-  std::string data{kVoxelLabels};   // what the model learns from: kVoxelLabels or kBoxes
+  std::string data{kVoxelLabels};   // what the model learns from: kVoxelLabels, kBoxes or kClassLabels
   std::vector<std::string> fields;  // options of the model's config; a setting that it lacks is not chosen
   std::int64_t steps = 1, batch = 1;
   std::int64_t norm_samples = 1;  // that share the statistics of a batch norm: the batch, or the part of a replica
@@ -43,6 +43,10 @@ struct Choice {
 const std::vector<std::string>& recipe_options();
 /// In the order of recipe_options(); options that the facts say nothing about are left to the reference's values. Pure.
 std::vector<Choice> recipe(const RecipeFacts& facts);
+
+/// How a model is trained whatever the data, unless told otherwise: as published, or with the batch that it needs. Of a
+/// replica's batch, those of all `replicas`. Empty for the models whose usual values are the options' own.
+std::vector<Choice> usual_training(const Model& model, std::int64_t replicas);
 
 /// [{"option", "value", "reason"}], for run.json.
 nlohmann::ordered_json to_json(const std::vector<Choice>& choices);

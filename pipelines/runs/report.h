@@ -50,8 +50,8 @@ class NoProgress : public Progress {
 /// A case that cost itself, not the batch.
 struct CaseFailure {
   std::string id;
-  std::string code;  // that of the error: E_READ, E_MISSING, E_SHAPE, E_GEOMETRY, E_LABELS, E_NAN, E_DUPLICATE, E_NAME,
-                     // E_SIZE, E_MEMORY, E_BUDGET
+  std::string code;  // that of the error: E_READ, E_SHAPE, E_CLASS, ...; README.md explains each in its list of codes,
+                     // and a test holds the list against the sources
   std::string message;  // what is wrong and what to do
 };
 

@@ -24,6 +24,8 @@ class Command:
 UNET = "--base-filters 4 --depth 3"
 CROPS = f"{UNET} --crop 16x16x16 --steps 3 --seed 5 --validate-every 2 --checkpoint-every 2 --learning-rate 1e-3"
 RETINANET = "--model retinanet --backbone resnet18 --base-filters 8 --pyramid-filters 16"
+NARROW = "--base-filters 4 --classes 5"
+CLASSES = "--steps 6 --batch 16 --seed 5 --learning-rate 1e-3 --schedule polynomial --checkpoint-every 2"
 PICTURES = f"{RETINANET} --steps 2 --batch 2 --crop 128x128 --seed 5 --learning-rate 1e-3 --mirror 0.5 --scale 0.8,1.25"
 
 VOLUME_TRAININGS = {
@@ -49,6 +51,14 @@ PICTURE_TRAININGS = {
     "auto": "--partition auto --device tpu-v3 --cores 4 --precision f32",
     "auto-host": "--partition auto --device host --cores 4",
 }
+CLASS_TRAININGS = {
+    "uncut": "--precision f32",
+    "1x4x1x1": "--partition 1x4x1x1 --precision f32 --label-smoothing 0.1 --balance weights",
+    "1x2x2x1-bf16": "--partition 1x2x2x1 --precision bf16",
+    "1x2x1x1-replicas": "--partition 1x2x1x1 --replicas 2 --norm-scope replica --precision f32",
+    "tpu-config": "--num_cores_per_replica 4 --input_partition_dims '[[1, 4, 1, 1], None]' --precision f32",
+    "auto": "--partition auto --device tpu-v3 --cores 4 --precision f32",
+}
 SMALL = f"--size 16x16x16 {UNET}"
 VERIFIED = {
     "1x2x2x2x1": f"{SMALL} --partition 1x2x2x2x1 --precision f32",
@@ -60,6 +70,10 @@ VERIFIED = {
     "unet2d": f"--model unet2d --size 32x32 {UNET} --partition 1x2x2x1 --loss cross_entropy",
     "retinanet": f"{RETINANET} --size 128x128 --classes 5 --partition 1x2x2x1 --precision f32",
     "legacy": f"{RETINANET} --variant legacy --size 128x128 --classes 5 --partition 1x4x1x1",
+    "digits": "--model digits --size 28x28 --batch 4 --partition 1x4x1x1 --precision f32",
+    "resnet50": f"--model resnet50 {NARROW} --size 33x41 --batch 2 --partition 1x2x2x1",
+    "resnet3d18": f"--model resnet3d18 {NARROW} --size 5x25x33 --batch 2 --partition 1x2x2x1x1 --precision f32",
+    "r2plus1d18": f"--model r2plus1d18 {NARROW} --size 6x25x27 --partition 1x4x1x1x1",
 }
 REFERENCE = "data/configs/v3-8_128x128x128_ce.toml"
 PLANNED = {
@@ -70,6 +84,8 @@ PLANNED = {
     "tpu-fewest": f"--size 32x32x32 {UNET} --device tpu-v3-8 --memory 12MiB --prefer fewest --explain --json",
     "tpu-retinanet": "--model retinanet --size 640x640 --batch 8 --device tpu-v3-8 --explain --json",
     "tpu-unet2d": "--model unet2d --size 256x256 --base-filters 8 --batch 2 --device tpu-v2-8 --explain --json",
+    "tpu-digits": "--model digits --size 28x28 --batch 512 --device tpu-v3-8 --explain --json",
+    "tpu-resnet50": "--model resnet50 --size 1024x1024 --batch 8 --device tpu-v3-8 --explain --json",
     "process": f"--size 32x32x32 {UNET} --device tpu-v3 --host-memory 200MiB --cores 8 --explain --json",
     "host": f"--size 32x32x32 {UNET} --batch 2 --device host --cores 8 --explain --json",
     "host-tight": f"--size 32x32x32 {UNET} --device host --cores 8 --memory 12MiB --explain --json",
@@ -81,6 +97,8 @@ BENCHED = {
     "unet3d": f"step {SMALL} --steps 2 --partition 1x2x2x1x1 --json",
     "unet2d": f"step --model unet2d --size 32x48 {UNET} --steps 2 --partition 1x2x2x1 --precision f32 --json",
     "retinanet": f"step {RETINANET} --size 128x128 --steps 1 --partition 1x2x1x1 --precision f32 --json",
+    "digits": "step --model digits --size 28x28 --batch 8 --steps 2 --partition 1x4x1x1 --precision f32 --json",
+    "r2plus1d18": f"step --model r2plus1d18 {NARROW} --size 6x25x27 --steps 1 --partition 1x2x2x1x1 --json",
     "kernels": f"kernels {SMALL} --steps 1 --json",
     "trace": f"step {SMALL} --steps 1 --partition 1x2x1x1x1 --device tpu-v3-8 --trace bench.trace.json --json",
 }
@@ -91,6 +109,9 @@ EXPLAINED_MODELS = {
     "unet2d": f"--model unet2d --size 32x48 {UNET} --loss cross_entropy --norm none",
     "retinanet": f"{RETINANET} --size 128x128 --classes 5",
     "legacy": "--model retinanet --variant legacy --size 128x256 --recompute norms",
+    "digits": "--model digits --size 28x28 --batch 4",
+    "resnet18": f"--model resnet18 {NARROW} --size 45x37 --batch 2",
+    "r2plus1d18": f"--model r2plus1d18 {NARROW} --size 6x25x27",
 }
 EXPLAINED_CUTS = {  # model: name: a grid and what goes with it
     "unet3d": {"1x2x2x2x1": "1x2x2x2x1", "slabs": "1x8x1x1x1 --thinnest-slab 4 --recompute levels",
@@ -101,6 +122,9 @@ EXPLAINED_CUTS = {  # model: name: a grid and what goes with it
     "retinanet": {"1x2x2x1": "1x2x2x1 --recompute norms", "slabs": "1x4x1x1 --thinnest-slab 4",
                   "replicas": "1x2x1x1 --replicas 2 --batch 2 --norm-scope replica", "auto": "auto --device tpu-v3 --cores 4"},
     "legacy": {"1x8x1x1": "1x8x1x1"},
+    "digits": {"1x4x1x1": "1x4x1x1", "replicas": "1x2x1x1 --replicas 2 --norm-scope replica"},
+    "resnet18": {"1x3x2x1": "1x3x2x1 --recompute norms"},
+    "r2plus1d18": {"1x4x1x1x1": "1x4x1x1x1"},
 }
 REFUSED = {
     "usage": "plan --prefer cheapest --json",
@@ -150,6 +174,8 @@ def commands():
     host = ("doctor",)
     all_of = [Command("doctor", "doctor --quick -o host.json", once=True, by_new=True),
               Command("demo-volumes", "demo volumes --cases 3 --test 2 --seed 3 --json"),
+              Command("demo-digits", "demo digits --task classification --cases 80 --test 20 --seed 3 --json"),
+              Command("info-digits", "info digits --json", ("demo-digits",)),
               Command("demo-pictures", "demo pictures --task detection --cases 4 --test 2 --json"),
               Command("info-volumes", "info volumes volumes/imagesTr/phantom_000_0000.nii.gz", ("demo-volumes",)),
               Command("info-pictures", "info pictures pictures/train/phantom_000.png --json", ("demo-pictures",)),
@@ -165,6 +191,8 @@ def commands():
     for name, words in PICTURE_TRAININGS.items():
         all_of.append(Command(f"train-pictures-{name}", f"train pictures -o seen-{name} {PICTURES} {words} --json",
                               ("demo-pictures", *(host if "host" in name else ()))))
+    for name, words in CLASS_TRAININGS.items():
+        all_of.append(Command(f"train-digits-{name}", f"train digits -o digits-{name} --model digits {CLASSES} {words} --json", ("demo-digits",)))
     all_of.append(Command("train-pictures-long", f"train pictures -o seen-long {RETINANET} --batch 2 --seed 5 --steps 60 --learning-rate 1e-2 "
                           "--precision f32 --clip-norm 10 --norm-momentum 0.9 --warmup-steps 5 --fold all --json",
                           ("demo-pictures",)))  # until it finds something
@@ -189,6 +217,12 @@ def commands():
                        "--stride 2 --track-score 0 --json", ("train-pictures-long",)),
                Command("evaluate-pictures", f"evaluate found.json {found} -o scores.json --curves curves.csv --json", ("predict-pictures",)),
                Command("evaluate-pictures-text", f"evaluate found-cut.json {found}", ("predict-pictures-cut",))]
+    all_of += [Command("predict-digits", "predict digits-uncut digits -o classes.json --json", ("train-digits-uncut",)),
+               Command("predict-digits-cut", "predict digits-1x4x1x1 digits -o classes-cut.json --partition 1x1x3x1 --checkpoint last --json",
+                       ("train-digits-1x4x1x1",)),
+               Command("evaluate-digits", "evaluate classes.json digits -o class-scores.json --png confusion.png --top-k 3 --json",
+                       ("predict-digits",)),
+               Command("evaluate-digits-text", "evaluate classes-cut.json digits", ("predict-digits-cut",))]
     all_of += [Command(f"verify-{name}", f"verify {words} --json") for name, words in VERIFIED.items()]
     all_of += [Command("verify-text", f"verify {SMALL} --partition 1x2x1x2x1 --seed 9")]
     all_of += [Command(f"plan-{name}", f"plan {words}", host if "host" in name else ()) for name, words in PLANNED.items()]

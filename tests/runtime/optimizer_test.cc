@@ -200,6 +200,17 @@ TEST(Schedule, PolynomialFallsToZero) {
   EXPECT_EQ(learning_rate_at(options, 150, 100), 0) << "never negative or NaN behind the end";
 }
 
+TEST(Schedule, ExponentialFallsSmoothlyOrInStairs) {
+  OptimizerOptions options{
+      .learning_rate = 0.01, .schedule = ScheduleKind::kExponential, .decay_rate = 0.7, .decay_steps = 938};
+  EXPECT_DOUBLE_EQ(learning_rate_at(options, 469, 9380), 0.01 * std::sqrt(0.7));
+  EXPECT_DOUBLE_EQ(learning_rate_at(options, 938, 9380), 0.007);
+  options.stairs = true;  // 0.01 x 0.7^epoch
+  EXPECT_DOUBLE_EQ(learning_rate_at(options, 937, 9380), 0.01);
+  EXPECT_DOUBLE_EQ(learning_rate_at(options, 938, 9380), 0.007);
+  EXPECT_DOUBLE_EQ(learning_rate_at(options, 9379, 9380), 0.01 * std::pow(0.7, 9));
+}
+
 TEST(Schedule, StepsMultiplyFromEachOnAsTheReferenceRetinaNetDoes) {
   const OptimizerOptions options{.learning_rate = 0.08,
                                  .schedule = ScheduleKind::kSteps,

@@ -38,68 +38,90 @@ int wait_for(pid_t child) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+/// A training that can be killed: its data, and the words that train on them.
 class SlowKill : public testing::Test {
  protected:
-  SlowKill() : folder_("kill") {
-    EXPECT_EQ(run_voxshard("demo " + (folder_ / "data") + " --cases 3 --test 0 -q").exit_code, 0);
-    EXPECT_EQ(
-        run_voxshard("prepare " + (folder_ / "data") + " -o " + (folder_ / "work") + " --spacing 6,6,6 -q").exit_code,
-        0);
-  }
   std::vector<std::string> train(const std::string& run, int steps, bool resume) const {
-    std::vector<std::string> words = {"train",
-                                      folder_ / "work",
-                                      "-o",
-                                      folder_ / run,
-                                      "--base-filters",
-                                      "4",
-                                      "--crop",
-                                      "16x16x16",
-                                      "--partition",
-                                      "1x2x1x1x1",
-                                      "--precision",
-                                      "bf16",
-                                      "--flip",
-                                      "DHW",
-                                      "--steps",
-                                      std::to_string(steps),
-                                      "--checkpoint-every",
-                                      "3",
-                                      "--validate-every",
-                                      "20"};
+    std::vector<std::string> words = {"train", folder_ / data_, "-o", folder_ / run, "--steps", std::to_string(steps)};
+    words.insert(words.end(), options_.begin(), options_.end());
     if (resume) words.push_back("--resume");
     return words;
   }
   std::string last(const std::string& run) const { return folder_ / (run + "/checkpoints/last.safetensors"); }
-  Folder folder_;
+  void expect_the_same_bytes_after_kills(int steps) const;
+
+  Folder folder_{"kill"};
+  std::string data_;
+  std::vector<std::string> options_;
 };
 
-TEST_F(SlowKill, KilledFiveTimesAndResumedGivesTheSameBytes) {
+void SlowKill::expect_the_same_bytes_after_kills(int steps) const {
   const unsigned seed = std::random_device()();
   SCOPED_TRACE("seed " + std::to_string(seed));
   std::cout << "seed " << seed << "\n";
   std::mt19937 random(seed);
   const auto began = Clock::now();
-  ASSERT_EQ(wait_for(start(train("whole", 150, false), folder_ / "whole.log")), 0) << file_text(folder_ / "whole.log");
+  ASSERT_EQ(wait_for(start(train("whole", steps, false), folder_ / "whole.log")), 0)
+      << file_text(folder_ / "whole.log");
   const double whole_seconds = Seconds(Clock::now() - began).count();
   int killed = 0;
   for (int kill_number = 0; kill_number < 5; ++kill_number) {
-    const pid_t child = start(train("killed", 150, true), folder_ / "killed.log");
+    const pid_t child = start(train("killed", steps, true), folder_ / "killed.log");
     std::this_thread::sleep_for(Seconds(std::uniform_real_distribution<double>(0.02, 0.16)(random) * whole_seconds));
     kill(child, SIGKILL);
     killed += wait_for(child) == 128 + SIGKILL;
   }
   EXPECT_EQ(killed, 5) << "the run ended before its last kill";
-  ASSERT_EQ(wait_for(start(train("killed", 150, true), folder_ / "killed.log")), 0)
+  ASSERT_EQ(wait_for(start(train("killed", steps, true), folder_ / "killed.log")), 0)
       << file_text(folder_ / "killed.log");
   EXPECT_TRUE(file_text(last("killed")) == file_text(last("whole")));
   EXPECT_TRUE(file_text(folder_ / "killed/checkpoints/best.safetensors") ==
               file_text(folder_ / "whole/checkpoints/best.safetensors"));
   const std::string rows = file_text(folder_ / "killed/results.csv");
-  EXPECT_EQ(std::count(rows.begin(), rows.end(), '\n'), 151);
+  EXPECT_EQ(std::count(rows.begin(), rows.end(), '\n'), steps + 1);
 }
 
-TEST_F(SlowKill, TerminatedWritesACheckpointAndExitsWith143) {
+class SlowKillOfVolumes : public SlowKill {
+ protected:
+  SlowKillOfVolumes() {
+    data_ = "work";
+    options_ = {"--base-filters",   "4",    "--crop", "16x16x16", "--partition",        "1x2x1x1x1",
+                "--precision",      "bf16", "--flip", "DHW",      "--checkpoint-every", "3",
+                "--validate-every", "20"};
+    EXPECT_EQ(run_voxshard("demo " + (folder_ / "data") + " --cases 3 --test 0 -q").exit_code, 0);
+    EXPECT_EQ(
+        run_voxshard("prepare " + (folder_ / "data") + " -o " + (folder_ / "work") + " --spacing 6,6,6 -q").exit_code,
+        0);
+  }
+};
+
+/// With dropout, whose masks are those of the step, and rates that fall with each pass over the data.
+class SlowKillOfClasses : public SlowKill {
+ protected:
+  SlowKillOfClasses() {
+    data_ = "digits";
+    options_ = {"--model",
+                "digits",
+                "--batch",
+                "16",
+                "--partition",
+                "1x4x1x1",
+                "--precision",
+                "f32",
+                "--checkpoint-every",
+                "3",
+                "--validate-every",
+                "50"};
+    EXPECT_EQ(
+        run_voxshard("demo " + (folder_ / "digits") + " --task classification --cases 300 --test 50 -q").exit_code, 0);
+  }
+};
+
+TEST_F(SlowKillOfVolumes, KilledFiveTimesAndResumedGivesTheSameBytes) { expect_the_same_bytes_after_kills(150); }
+
+TEST_F(SlowKillOfClasses, KilledFiveTimesAndResumedGivesTheSameBytes) { expect_the_same_bytes_after_kills(300); }
+
+TEST_F(SlowKillOfVolumes, TerminatedWritesACheckpointAndExitsWith143) {
   const pid_t child = start(train("stopped", 100000, false), folder_ / "stopped.log");
   const std::string csv = folder_ / "stopped/results.csv";
   for (int i = 0; i < 600; ++i) {  // until 20 steps are done

@@ -6,7 +6,9 @@
 
 #include "io/datasets/idx.h"
 #include "io/files/file_name.h"
+#include "io/system/process_memory.h"
 #include "libcore/base/text.h"
+#include "pipelines/runs/process_plan.h"
 #include "pipelines/tasks/classification/class_clips.h"
 
 namespace voxshard {
@@ -128,7 +130,13 @@ void add_entries(ClassDataset& set, const Entries& entries, const ClassReading& 
 }
 
 /// Classes are the numbers that occur, or those of the training.
-void add_idx(ClassDataset& set, const IdxPair& pair, const std::vector<std::string>* classes) {
+/// Errors: kBudget, before anything is read, for more than the limits or the free memory hold.
+void add_idx(ClassDataset& set, const IdxPair& pair, const ClassReading& reading,
+             const std::vector<std::string>* classes) {
+  const std::int64_t told = reading.formats.limits.memory_bytes;
+  require_fits({{MemoryPart::kReading, element_count(read_idx_extents(pair.images, 3))}},
+               told > 0 ? told : available_memory_bytes(), ErrorKind::kBudget, pair.images.string(),
+               "All of its images are held: free memory, or divide them among several files");
   IdxImages images = read_idx_images(pair);
   set.files = {pair.images, pair.labels};
   const Shape& shape = images.pixels.shape();
@@ -190,7 +198,8 @@ ClassDataset read_class_part(const ClassPart& part, const ClassReading& reading,
     if (reading.items != ItemKind::kPicture)
       throw Error(ErrorKind::kInput, "[data] " + part.path.string() + ": holds IDX images; the model learns from " +
                                          item_kind_name(reading.items));
-    add_idx(set, find_idx(part.path, part.kind == Kind::kIdxTrain ? IdxPart::kTrain : IdxPart::kTest).value(), classes);
+    add_idx(set, find_idx(part.path, part.kind == Kind::kIdxTrain ? IdxPart::kTrain : IdxPart::kTest).value(), reading,
+            classes);
   } else {
     const Entries entries =
         part.kind == Kind::kList ? entries_of_list(part.path, set) : entries_of_folders(part.path, reading, set);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "io/files/file_name.h"
 #include "pipelines/tasks/classification/class_memory.h"
 #include "pipelines/tasks/place_sample.h"
 
@@ -12,7 +13,11 @@ namespace {
 const ClassDataset& with_items(const ClassDataset& set) {
   if (set.items.empty())
     throw Error(ErrorKind::kNoCase,
-                "[train] " + set.source.string() + ": nothing is left to train on; give more, or hold less out");
+                "[train] " + set.source.string() + ": nothing is left to train on; " +
+                    (set.failures.empty() ? "give more, or hold less out"
+                                          : std::to_string(set.failures.size()) +
+                                                " left out, the last: " + shown_name(set.failures.back().id) + " " +
+                                                set.failures.back().message));
   return set;
 }
 

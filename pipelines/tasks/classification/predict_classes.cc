@@ -80,6 +80,10 @@ class Classifier {
     reading_ = {.items = preparation_.items, .most_pixels = own.most_pixels, .formats = options.formats};
     reading_.formats.limits = own.volume_limits;
     set_ = find_items(options.input, reading_, labelled_);
+    if (!labelled_ && find_class_parts(options.input).any())
+      progress.warn(options.input.string() +
+                    " holds items beside folders of classes: only those beside are predicted; "
+                    "move them elsewhere, or give one of the folders");
     std::erase_if(set_.items, [&](const ClassItem& item) {
       return !in_case_boundary(item.name, set_.failures, [&] { static_cast<void>(canvas_of(item, preparation_)); });
     });

@@ -108,8 +108,19 @@ TEST(Idx, AHeaderThatPromisesMoreThanTheFileHoldsAllocatesNothing) {
   dir.expect_refused("can hold");
 }
 
+TEST(Idx, ABombIsReadNoFurtherThanItsHeader) {
+  const IdxFolder dir;
+  const std::string bomb = dir.images + std::string(std::size_t{64} << 20, '\0');
+  dir.write(gzipped(bomb, dir.path()), gzipped(dir.labels, dir.path()), ".gz");
+  ASSERT_LT(fs::file_size(dir.path() / "train-images-idx3-ubyte.gz"), 100'000u);
+  dir.expect_refused("goes on behind");
+  EXPECT_EQ(read_idx_extents(dir.path() / "train-images-idx3-ubyte.gz", 3), (Shape{2, 2, 3}));
+}
+
 TEST(Idx, LabelsAndImagesBelongTogether) {
   const IdxFolder dir;
+  dir.write(dir.images, idx_bytes({1}, "\x01"));
+  dir.expect_refused("holds 1 labels for the 2 images");
   dir.write(dir.images, idx_bytes({3}, "\x01\x02\x03"));
   dir.expect_refused("holds 3 labels for the 2 images");
   dir.write(idx_bytes({0, 2, 3}, ""), idx_bytes({0}, ""));

@@ -45,6 +45,27 @@ TEST(RunTrain, NumbersOutOfTheirRangeAreRefusedByName) {
     }
 }
 
+TEST(CountEpochs, AreStepsOfWholeBatches) {
+  TrainOptions o;
+  o.batch = 64, o.epochs = 10, o.lr_decay_epochs = 1;
+  count_epochs(o, 60000);
+  EXPECT_EQ(o.steps, 9380);
+  EXPECT_EQ(o.optimizer.decay_steps, 938) << "60,000 cases are 937.5 batches";
+  EXPECT_TRUE(o.optimizer.stairs);
+  o.batch = 512;
+  count_epochs(o, 60000);
+  EXPECT_EQ(o.steps, 1180) << "again for another batch";
+  count_epochs(o, 3);
+  EXPECT_EQ(o.steps, 10) << "a batch may be more than all cases";
+  TrainOptions steps;
+  steps.steps = 7;
+  count_epochs(steps, 60000);
+  EXPECT_EQ(steps.steps, 7);
+  EXPECT_FALSE(steps.optimizer.stairs);
+  o.epochs = 1'000'000'000;
+  expect_error(ErrorKind::kUsage, "{epochs} is 1e+09", [&] { count_epochs(o, 60000); });
+}
+
 TEST(RunTrain, NumbersOfATaskOutOfTheirRangeAreRefusedByName) {
   RecordingProgress progress;
   TrainOptions o;

@@ -107,6 +107,35 @@ TEST(Recipe, AMeasurementOfTheMachineDecidesAgainstItsInstructions) {
   EXPECT_EQ(of(facts, "precision").value, "bf16");
 }
 
+TEST(Recipe, ClassifiersHaveAWarmUpAndTheirRateOfSgd) {
+  RecipeFacts facts{.data = std::string(kClassLabels), .fields = {"base-filters"}, .steps = 500, .batch = 64};
+  EXPECT_EQ(of(facts, "warmup-steps").value, "50");
+  EXPECT_EQ(of(facts, "learning-rate").value, "") << "of adam the usual one";
+  facts.optimizer = OptimizerKind::kSgd;
+  EXPECT_EQ(of(facts, "learning-rate").value, "0.025");
+  EXPECT_THAT(of(facts, "learning-rate").reason, HasSubstr("0.1 at 256 samples"));
+  facts.fields = {"size-multiplier"};
+  EXPECT_EQ(of(facts, "warmup-steps").value, "") << "digits were published without";
+}
+
+TEST(UsualTraining, IsThatOfThePublishedDigitsAndABatchForNorms) {
+  const auto value = [](const char* model, const std::string& option, std::int64_t replicas) -> std::string {
+    for (const Choice& choice : usual_training(*model_named(model_table(), model), replicas))
+      if (choice.option == option) return choice.value;
+    return "";
+  };
+  EXPECT_EQ(value("digits", "batch", 1), "64");
+  EXPECT_EQ(value("digits", "batch", 8), "512") << "64 x replicas";
+  EXPECT_EQ(value("digits", "epochs", 8), "10");
+  EXPECT_EQ(value("digits", "learning-rate", 8), "0.01");
+  EXPECT_EQ(value("digits", "lr-decay-rate", 8), "0.7");
+  EXPECT_EQ(value("resnet50", "batch", 2), "16");
+  EXPECT_EQ(value("resnet50", "epochs", 2), "");
+  EXPECT_TRUE(usual_training(*model_named(model_table(), "unet3d"), 1).empty());
+  for (const auto& model : model_table())
+    EXPECT_EQ(usual_training(*model, 1).empty(), model->data != kClassLabels) << model->name;
+}
+
 TEST(Recipe, ComesBackFromTheRecord) {
   const std::vector<Choice> choices = recipe(volumes());
   const std::vector<Choice> back = choices_from_json(to_json(choices));

@@ -2,6 +2,7 @@
 #include "pipelines/tpu/tpu_config_keys.h"
 
 #include "libcore/base/spelling.h"
+#include "libcore/base/text.h"
 
 #include "io/files/config_file.h"
 #include "pipelines/tpu/tpu_config_model.h"
@@ -216,6 +217,39 @@ TEST(ExampleConfigs, TheLegacyRetinaNetHasThePublishedRatesAndSteps) {
                                                                                {11 * kEpoch, 0.0008},
                                                                                {15 * kEpoch - 1, 0.0008}})
     EXPECT_NEAR(learning_rate_at(o, step, 15 * kEpoch), rate, 1e-12) << step;
+}
+
+// Of models/official/resnet: 0.1 * batch / 256, within 5 epochs from 0, a tenth from each of the epochs 30, 60 and 80 on.
+TEST(ExampleConfigs, TheResNetHasThePublishedRatesAndSteps) {
+  const json v = with_option_names(read_config(VOXSHARD_SOURCE_DIR "/data/configs/resnet50.toml")).values;
+  constexpr std::int64_t kEpoch = 1281167 / 1024;
+  EXPECT_EQ(v.at("model"), "resnet50");
+  EXPECT_EQ(v.at("batch"), 1024);
+  EXPECT_EQ(v.at("steps"), 90 * kEpoch);
+  EXPECT_EQ(v.at("optimizer"), "sgd");
+  const OptimizerOptions o{.kind = OptimizerKind::kSgd,
+                           .learning_rate = v.at("learning-rate"),
+                           .schedule = ScheduleKind::kSteps,
+                           .decay_at = v.at("lr-steps"),
+                           .step_factor = v.at("lr-step-factor"),
+                           .warmup_steps = v.at("warmup-steps")};
+  for (const auto& [step, rate] : std::vector<std::pair<std::int64_t, double>>{{5 * kEpoch / 2, 0.2},
+                                                                               {5 * kEpoch, 0.4},
+                                                                               {30 * kEpoch - 1, 0.4},
+                                                                               {30 * kEpoch, 0.04},
+                                                                               {60 * kEpoch, 0.004},
+                                                                               {80 * kEpoch, 0.0004},
+                                                                               {90 * kEpoch - 1, 0.0004}})
+    EXPECT_NEAR(learning_rate_at(o, step, 90 * kEpoch), rate, 1e-4) << step;
+}
+
+TEST(ExampleConfigs, TheDigitsSayWhatIsUsualForTheModel) {
+  const json v = with_option_names(read_config(VOXSHARD_SOURCE_DIR "/data/configs/digits.toml")).values;
+  for (const Choice& usual : usual_training(*model_named(model_table(), "digits"), 1)) {
+    if (usual.option == "batch") continue;  // that of as many replicas as there are
+    const json& said = v.at(usual.option);
+    EXPECT_EQ(said.is_string() ? said.get<std::string>() : number_text(said.get<double>()), usual.value) << usual.option;
+  }
 }
 
 }  // namespace

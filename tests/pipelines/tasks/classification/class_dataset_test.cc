@@ -123,6 +123,36 @@ TEST(ClassDataset, AnUnreadablePictureCostsItself) {
   for (const CaseFailure& failure : set.failures) EXPECT_EQ(failure.code, "E_READ") << failure.id;
 }
 
+TEST(ClassDataset, AClassOfWhichNothingCanBeReadIsLeftOutWithItsFiles) {
+  const ClassScene scene("class_broken");
+  scene.dark_and_bright("data", 1);
+  scene.write("data/grey/a.png", "no picture"), scene.write("data/grey/b.png", "");
+  const ClassDataset set = read_whole(scene);
+  EXPECT_THAT(set.classes, ElementsAre("bright", "dark"));
+  EXPECT_THAT(ClassScene::codes(set.failures), UnorderedElementsAre("E_READ", "E_READ", "E_EMPTY"));
+}
+
+TEST(ClassDataset, ADigitThatTrainingNeverSawIsLeftOut) {
+  const ClassScene scene("class_digit");
+  scene.idx("data", 7, 9);  // 0 to 6, then 7, 8, 9, 0, ...
+  const ClassSets sets = read_class_sets({.data = scene.data()});
+  EXPECT_EQ(sets.val.classes, sets.train.classes);
+  EXPECT_EQ(sets.val.items.size(), 6u);
+  EXPECT_THAT(ClassScene::codes(sets.val.failures), ElementsAre("E_CLASS", "E_CLASS", "E_CLASS"));
+  EXPECT_EQ(sets.val.failures[0].id, "00000");
+}
+
+TEST(ClassDataset, ImagesBeyondTheMemoryAreRefusedBeforeTheyAreRead) {
+  const ClassScene scene("class_memory");
+  scene.idx("data", 12, 3);
+  ClassReading reading;
+  reading.formats.limits.memory_bytes = 12 * 28 * 28 - 1;
+  expect_error(ErrorKind::kBudget, "train-images-idx3-ubyte takes",
+               [&] { read_class_sets({.data = scene.data(), .reading = reading}); });
+  reading.formats.limits.memory_bytes = 12 * 28 * 28;
+  EXPECT_EQ(read_class_sets({.data = scene.data(), .reading = reading}).train.items.size(), 12u);
+}
+
 TEST(ClassDataset, APictureBesideTheFoldersHasNoClass) {
   const ClassScene scene("class_loose");
   scene.dark_and_bright("data", 1);
