@@ -15,12 +15,6 @@ Tensor frame_intensities(const Tensor& rgb, const ClassPreparation& preparation)
 
 }  // namespace
 
-Tensor clip_frame(const Tensor& rgb, const ClassPreparation& preparation) {
-  Tensor frame = frame_intensities(rgb, preparation);
-  normalise(frame, preparation);
-  return frame;
-}
-
 Tensor clip_intensities(VideoReader& video, std::int64_t first, const ClassPreparation& p, std::int64_t* repeated) {
   ensure(first >= 0 && first + (p.clip_length - 1) * p.clip_stride < video.index().size(), "a clip lies in its video");
   Tensor clip;

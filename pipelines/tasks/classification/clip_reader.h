@@ -33,7 +33,4 @@ Tensor clip_frame(const Tensor& rgb, const ClassPreparation& preparation);
 Tensor clip_intensities(VideoReader& video, std::int64_t first, const ClassPreparation& preparation,
                         std::int64_t* repeated = nullptr);
 
-/// One frame of read_clip: (H, W, C) f32, normalised, of an RGB frame (H, W, 3) u8.
-Tensor clip_frame(const Tensor& rgb, const ClassPreparation& preparation);
-
 }  // namespace voxshard

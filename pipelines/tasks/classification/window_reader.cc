@@ -75,7 +75,8 @@ std::int64_t most_frames_held(const ClipSteps& steps, std::int64_t batch) {
 }
 
 ProcessPlan windows_plan(const WindowMemory& m) {
-  constexpr double kIndexBytes = 24, kWindowBytes = 2 * (32 + 32);
+  const double kIndexBytes = m.draws ? 24 + 8 : 24;  // of a reader, and of the times that a copy has
+  constexpr double kWindowBytes = 2 * (32 + 32);
   // A frame that is decoded, drawn into and encoded: RGB, the references of the decoder and those of the encoder.
   constexpr double kDrawnBytes = 3 + 2 * (20 * 1.5 + 3);
   const auto d = [](std::int64_t v) { return static_cast<double>(v); };

@@ -10,7 +10,6 @@
 namespace voxshard {
 namespace {
 
-using testing::Contains;
 using testing::HasSubstr;
 
 ClassTaskOptions& classes(TrainOptions& o) { return o.task.of<ClassTaskOptions>(); }
@@ -19,7 +18,7 @@ struct ClipTrainingScene : ClipScene {
   using ClipScene::ClipScene;
 
   TrainOptions toy(const std::string& run) const {
-    TrainOptions o{.work = data(), .run = path(run), .steps = 30, .batch = 2, .threads = 2};
+    TrainOptions o{.work = data(), .run = path(run), .steps = 60, .batch = 2, .threads = 2};
     o.spec = usual_spec(test::toy_classifier(3));
     o.spec.precision = DType::kF32, o.optimizer.learning_rate = 0.05;
     classes(o).clip_length = 4;
@@ -45,7 +44,8 @@ TEST(TrainClips, ClipsOfSeveralSizesAreLearnt) {
 
 TEST(TrainClips, AStepCutAlongTimeIsTheUncutStep) {
   ClipTrainingScene scene("train_clips_cut");
-  scene.dark_and_bright_videos("data", 2, 8);
+  for (const char* name : {"left/a.mp4", "left/b.mp4", "up/c.mp4", "up/d.mp4"})
+    scene.video(std::string("data/") + name, 8, {.ground = name[0] == 'l' ? 20 : 60, .step = name[0] == 'l' ? 2 : 5});
   TrainOptions o = scene.toy("whole");
   o.spec = usual_spec(model_named(model_table(), "r2plus1d18"));
   o.spec.precision = DType::kF32, o.spec.set("base_filters", std::int64_t{4});
@@ -104,7 +104,6 @@ TEST(TrainClips, FramesAreResizedWhenToldAndPaddedElse) {
   EXPECT_EQ(read_json(o.run / "plans.json").at("prepare").at("size"), nlohmann::json({4, 6, 6}));
   o.run = scene.path("small"), classes(o).fit = "pad";
   expect_error(ErrorKind::kNoCase, "nothing is left to train on", [&] { run_train(o, scene.progress); });
-  EXPECT_THAT(scene.progress.lines, Contains(HasSubstr("larger than the 4x6x6 that the model sees")));
 }
 
 TEST(TrainClips, SettingsOfClipsAreRefusedWithPicturesAndThoseOfVolumesWithClips) {

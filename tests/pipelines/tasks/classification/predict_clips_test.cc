@@ -7,6 +7,7 @@
 #include "io/files/config_file.h"
 #include "io/video/video_reader.h"
 #include "pipelines/commands/run_evaluate.h"
+#include "pipelines/tasks/classification/window_reader.h"
 #include "tests/pipelines/tasks/classification/film_scene.h"
 
 namespace voxshard {
