@@ -152,8 +152,9 @@ TEST_F(TrainClassesCli, BudgetsAreKeptOrRefused) {
           .exit_code,
       0);
   EXPECT_EQ(file_text(file("a.json")), file_text(file("b.json"))) << "a checkpoint of another grid";
-  expect_refusal("train --resume " + file("fits") + " --partition 1x7x1x1 --steps 2", 5, "config",
-                 "--partition is 1x7x1x1");
+  train("grid", "--steps 1 --batch 16 --partition 1x2x1x1");
+  expect_refusal("train --resume " + file("grid") + " --partition 1x7x1x1 --steps 2", 5, "config",
+                 "--partition is 1x7x1x1 now, and 1x2x1x1 there");
 }
 
 TEST_F(TrainClassesCli, EveryCommandKnowsTheModelAndItsOnlySize) {
@@ -165,7 +166,7 @@ TEST_F(TrainClassesCli, EveryCommandKnowsTheModelAndItsOnlySize) {
            {"explain --batch 64 --num_cores_per_replica 4 --input_partition_dims '[[1, 4, 1, 1], None]' --stage config",
             "text"},
            {"explain --batch 64 --partition 1x4x1x1 --stage passes", "text"},
-           {"explain --partition 1x4x1x1 --draw " + file("cut.png"), "cores"}}) {
+           {"explain --partition 1x4x1x1 --draw " + file("cut.png"), "tiles"}}) {
     const CommandResult r = run_voxshard(words + " --model digits --json");
     EXPECT_EQ(r.exit_code, 0) << words << "\n" << r.err;
     EXPECT_TRUE(r.json().is_object() && r.json().contains(key)) << words << "\n" << r.out;
