@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iostream>
 
 #include "tests/cli/run_voxshard.h"
 
@@ -21,7 +22,7 @@ double median_accuracy(const std::string& options) {
     const std::string seed = std::to_string(i + 1);
     const CommandResult trained = run_voxshard(
         "train " + (folder / "data") + " -o " + (folder / ("run" + seed)) + " --model r2plus1d18 --base-filters 8" +
-        " --colour grey --batch 8 --steps 400 --learning-rate 0.003 --preset reference --precision f32" +
+        " --colour grey --batch 8 --steps 300 --learning-rate 0.01 --preset reference --precision f32" +
         " --validate-every 0 -q --json --seed " + seed + options);
     EXPECT_EQ(trained.exit_code, 0) << trained.err;
     scores[i] = trained.json().value("mean_accuracy", 0.0);

@@ -58,8 +58,8 @@ DemoReport demo_motions(const DemoOptions& options, int magnify, Progress& progr
           .test_cases = test,
           .points = static_cast<std::int64_t>(total) * kFrames * side * side,
           .point = "pixels",
-          .next = {"train", options.folder.string(), "{output}", "run", "{model}", "r2plus1d18", "{batch}", "8",
-                   "{steps}", "600"}};
+          .next = {"train", options.folder.string(), "{output}", "run", "{model}", "r2plus1d18", "{base-filters}", "8",
+                   "{batch}", "8", "{steps}", "300", "{learning-rate}", "0.01"}};
 }
 
 }  // namespace voxshard

@@ -4,6 +4,8 @@
 #include "io/files/config_file.h"
 #include "pipelines/runs/checkpoint.h"
 #include "pipelines/tasks/classification/class_task.h"
+#include "tests/io/test_files.h"
+#include "tests/io/video/video_scene.h"
 #include "tests/pipelines/tasks/classification/clip_scene.h"
 #include "tests/pipelines/tasks/classification/toy_classifier.h"
 
@@ -79,7 +81,7 @@ TEST(TrainClips, StoppedAndResumedGivesTheBytesOfAnUndisturbedRun) {
   const auto bytes = [&](const char* run) { return Scene::bytes_of(scene.path(run) / "checkpoints/last.safetensors"); };
   EXPECT_TRUE(bytes("killed") == bytes("whole"));
   o.steps = 8, classes(o).clip_length = 2;
-  expect_error(ErrorKind::kCheckpoint, "/prepare/", [&] { run_train(o, scene.progress); });
+  expect_error(ErrorKind::kCheckpoint, "is of a run on other data", [&] { run_train(o, scene.progress); });
 }
 
 TEST(TrainClips, ChangedVideosAreNamedOnResuming) {
@@ -93,6 +95,47 @@ TEST(TrainClips, ChangedVideosAreNamedOnResuming) {
   std::ofstream(file, std::ios::binary) << bytes << "more";
   o.resume = true, o.steps = 2;
   expect_error(ErrorKind::kCheckpoint, "/bright has changed", [&] { run_train(o, scene.progress); });
+}
+
+TEST(TrainClips, RealVideosOfSeveralCodecsTrain) {
+  const std::filesystem::path root = test_data() / "video";
+  REQUIRE_TEST_DATA(root);
+  ClipTrainingScene scene("train_clips_real");
+  std::filesystem::create_directories(scene.data());
+  std::filesystem::create_directory_symlink(root, scene.data() / "real");
+  scene.write("data/list.csv",
+              "file,start,end,class\nreal/torchcodec_bsd3/h265_video.mp4,0,0.5,scan\n"
+              "real/torchcodec_bsd3/av1_video.mkv,2,2.4,scene\nreal/opencv_apache2/tree.avi,0,4,scene\n"
+              "real/bgslibrary_mit/demo.avi,1,2,scan\nreal/datumaro_mit/test.mp4,0.5,9,scan\n"
+              "real/torchcodec_bsd3/h265_video.mp4,0.5,0.6,scene\n");
+  TrainOptions o = scene.toy("run");
+  o.work = scene.data() / "list.csv", o.steps = 2;
+  classes(o).size = {24, 32}, classes(o).fit = "resize", classes(o).val_fraction = 0.3;
+  const TrainReport report = run_train(o, scene.progress);
+  EXPECT_EQ(report.train_cases + report.validation_cases, 13);
+  EXPECT_GE(report.validation_cases, 3) << "a video of each class";
+  EXPECT_EQ(report.left_out, 1) << "the last interval has one frame";
+  EXPECT_THAT(Scene::bytes_of(o.run / "quarantine.csv"), HasSubstr("has 1 frames from 0.5 to 0.6 s"));
+}
+
+class DamagedTraining : public VideoClips {};
+
+TEST_F(DamagedTraining, FramesThatDoNotDecodeAreSaidAndTheClipTrains) {
+  ClipTrainingScene scene("train_clips_damaged");
+  scene.dark_and_bright_videos("data", 2, 8);
+  const std::filesystem::path lost = make_clip(scene.data() / "dark", "lost.mp4", "-c:v mjpeg", "96x64");
+  std::string bytes = read_bytes(lost);
+  std::size_t second = bytes.find("\xff\xd8", bytes.find("mdat"));
+  second = bytes.find("\xff\xd8", second + 2);
+  std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(second), 1000, '\0');
+  write_bytes(lost, bytes);
+  TrainOptions o = scene.toy("run");
+  o.steps = 1, classes(o).validates = false;
+  EXPECT_EQ(run_train(o, scene.progress).train_cases, 14) << "two clips of each of four videos, six of the damaged one";
+  EXPECT_THAT(
+      scene.progress.lines,
+      testing::Contains(HasSubstr("W_FRAMES 1 clip has frames that do not decode, the frame before stands in; the "
+                                  "first is dark/lost.mp4#frames=0:4, with 1 of them")));
 }
 
 TEST(TrainClips, FramesAreResizedWhenToldAndPaddedElse) {
