@@ -31,7 +31,7 @@ void add_training_options(CLI::App& app, Options& o) {
   const std::string training = "Training";
   TrainOptions& t = o.train;
   app.add_option("--steps", t.steps, "Steps in all")->capture_default_str()->group(training);
-  app.add_option("--epochs", t.epochs, "Passes over the training cases, in place of --steps; 0: see there, of digits 10")
+  app.add_option("--epochs", t.epochs, "Epochs of whole batches, in place of --steps; default: by --steps, of digits 10")
       ->excludes("--steps")->capture_default_str()->group(training);
   app.add_option(kBatchNames, t.batch, "Samples of a step over all replicas; for each replica of digits usually 64, of other classifiers 8, of volumes 4")
       ->capture_default_str()->group(training);
@@ -116,7 +116,7 @@ void take_usual(CLI::App& app, const Options& o, Progress& progress) {
   };
   const ModelSpec spec = model_spec(o.model, 0);
   std::vector<Choice> usual = usual_training(*spec.model, wanted_replicas(o.model, spec));
-  const bool scheduled = any_given({"schedule", "lr-decay-rate", "lr-decay-steps", "lr-decay-epochs", "lr-steps", "lr-step-factor"});
+  const bool scheduled = any_given({"schedule", "lr-decay-steps", "lr-steps", "lr-step-factor"});
   std::erase_if(usual, [&](const Choice& c) {
     if (c.option == "epochs") return is_given(app, "steps");
     if (c.option == "learning-rate") return o.optimizer != "adam";
@@ -149,6 +149,7 @@ void choose(CLI::App& app, const Options& o, const Context& context, TrainOption
 /// recipe's, once run_train knows the data.
 void leave_to_recipe(CLI::App& app, Options& o, const Context& context) {
   TrainOptions& t = o.train;
+  bool goes_on = false;
   if (t.resume)
     if (const auto chosen = choices_of_run(t.run)) {
       if (o.preset.name == "reference" && !chosen->empty())
@@ -156,9 +157,9 @@ void leave_to_recipe(CLI::App& app, Options& o, const Context& context) {
                                             chosen->front().value + " among them; leave {preset} out, or start a run of its own");
       say(app, *chosen);
       t.chosen = *chosen;
-      return;
+      goes_on = true;
     }
-  const bool choosing = chooses(app, o.preset, *context.progress);
+  const bool choosing = !goes_on && chooses(app, o.preset, *context.progress);
   if (!choosing && t.epochs == 0) return;
   t.choose_settings = [&app, &o, &context, choosing](TrainOptions& run, const TrainingTask& task) {
     o.train.steps = run.steps, o.train.optimizer.decay_steps = run.optimizer.decay_steps, o.train.optimizer.stairs = run.optimizer.stairs;

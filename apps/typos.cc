@@ -19,8 +19,8 @@ std::vector<std::string> long_options(const CLI::App& app) {
 constexpr struct {
   const char *name, *ours;
 } kElsewhere[] = {
-    {"lr", "--learning-rate"}, {"batch-size", "--batch"}, {"epochs", "--steps"},
-    {"num-epochs", "--steps"}, {"iterations", "--steps"}, {"workers", "--threads"},
+    {"lr", "--learning-rate"}, {"batch-size", "--batch"}, {"num-epochs", "--epochs"},
+    {"iterations", "--steps"}, {"workers", "--threads"},
 };
 
 /// What a name that `app` does not have might be: one of its own, another program's, another subcommand's.
@@ -28,7 +28,7 @@ std::string option_meant(const CLI::App& app, const CLI::App& root, const std::s
   if (const auto likely = likely_name(name, long_options(app))) return "; did you mean --" + *likely + "?";
   for (const auto& [theirs, ours] : kElsewhere)
     if (name == theirs && app.get_option_no_throw(ours) != nullptr)
-      return std::string("; here it is ") + ours + (name.ends_with("epochs") ? ", in steps of one batch" : "");
+      return std::string("; here it is ") + ours;
   std::string others;
   for (const auto* other : root.get_subcommands([](const CLI::App*) { return true; }))
     if (other->get_option_no_throw("--" + name) != nullptr) others += (others.empty() ? "" : ", ") + other->get_name();

@@ -1,5 +1,6 @@
 #include "libcore/models/classifier.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -31,6 +32,8 @@ std::vector<double> weights_of(const ClassifierConfig& config) {
   if (!weights.empty() && std::ssize(weights) != config.classes)
     throw Error(ErrorKind::kConfig, "[classifier] " + std::to_string(weights.size()) + " class weights for " +
                                         std::to_string(config.classes) + " classes; give one each");
+  if (!weights.empty() && *std::ranges::max_element(weights) == 0)
+    throw Error(ErrorKind::kConfig, "[classifier] the class weights are all 0; give one that is more");
   return weights;
 }
 

@@ -44,6 +44,7 @@ struct Training {
   /// A size that is halved along its longest axis until a step fits.
   std::string smaller_step(std::int64_t most_bytes) const {
     constexpr std::int64_t kStep = 16;
+    if (spec.model->size != nullptr) return "Give it more, or a smaller {batch}";
     for (Shape extents = size.extents;;) {
       int longest = 1;
       for (int a = 2; a < extents.rank(); ++a)
@@ -54,7 +55,9 @@ struct Training {
       if (step(extents).total() > most_bytes) continue;
       std::string text = std::to_string(extents[1]);
       for (int a = 2; a < extents.rank(); ++a) text += "x" + std::to_string(extents[a]);
-      return "{crop} " + text + " would fit, or recompute more ({recompute} upsampling)";
+      const bool classes = spec.model->data == kClassLabels;
+      return (classes ? "{size} " + text + " with {fit} resize" : "{crop} " + text) +
+             " would fit, or recompute more ({recompute} upsampling)";
     }
   }
 };

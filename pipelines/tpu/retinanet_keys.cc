@@ -124,9 +124,9 @@ class RetinaNetKeys {
   /// The pyramid halves a picture seven times.
   void take_picture() {
     if (const auto depth = keys_.take("resnet_depth")) {
-      if (*depth != 18 && *depth != 50)
-        throw KeyValues::error("resnet_depth", *depth, "18 or 50: no other backbone is here");
-      keys_.put("backbone", *depth == 18 ? "resnet18" : "resnet50");
+      if (*depth != 18 && *depth != 34 && *depth != 50)
+        throw KeyValues::error("resnet_depth", *depth, "18, 34 or 50: no other backbone is here");
+      keys_.put("backbone", "resnet" + depth->dump());
     }
     if (const auto size = keys_.take("image_size")) {
       const json sides = size->is_array() ? *size : json::array({*size, *size});

@@ -39,7 +39,8 @@ TEST(ModelArgs, AModelHandedInHasItsFieldsAsOptions) {
   std::string help;
   parsed(models, {}, &help);
   EXPECT_THAT(help, testing::AllOf(testing::HasSubstr("Toys"), testing::HasSubstr("--width INT=3"),
-                                   testing::HasSubstr("default: 3, of RetinaNet 91, of Toys 2")));
+                                   testing::HasSubstr("default: 3, of RetinaNet 91, of digits CNN 10"),
+                                   testing::HasSubstr(", of Toys 2")));
 }
 
 TEST(ModelArgs, NothingGivenIsTheUsualModel) {
@@ -105,7 +106,7 @@ TEST(ModelArgs, AnOptionOfAnotherModelIsRefusedEvenWithItsUsualValue) {
     for (const auto& other : model_table())
       for (const ConfigField& row : other->fields)
         if (std::ranges::count(model->fields, row.option_name(), &ConfigField::option_name) == 0)
-          refused({"--model", model->name, "--" + row.option_name() + "=" + row.said(other->config)},
+          refused({"--model", model->name, "--" + row.option_name() + "=" + (row.said(other->config).empty() ? "1" : row.said(other->config))},
                   "--" + row.option_name() + " is not an option of " + model->name);
 }
 

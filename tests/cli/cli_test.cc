@@ -167,7 +167,7 @@ TEST_F(Cli, ConfigGivesOptionsAndTheCommandLineWins) {
 
 TEST_F(Cli, UnknownConfigKeysAndMissingConfigsExitWithFive) {
   Folder folder("badconfig");
-  for (const auto& text : std::vector<std::string>{"colour = 3\n", "[prepare]\ncases = 3\n", "[paint]\nseed = 1\n",
+  for (const auto& text : std::vector<std::string>{"shade = 3\n", "[prepare]\ncases = 3\n", "[paint]\nseed = 1\n",
                                                    "seed = \n", "seed = 1979-05-27\n[demo]\ncolour = 1\n"}) {
     folder.write("c.toml", text);
     const CommandResult r = run_voxshard("demo " + (folder / "d") + " --json --config " + (folder / "c.toml"));

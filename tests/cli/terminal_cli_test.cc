@@ -103,7 +103,7 @@ TEST(TerminalCli, ATypoGetsASuggestion) {
   says("train work -o run --stpes=5", "did you mean --steps?");
   says("prepare d -o w --spacin 1,1,1", "did you mean --spacing?");
   says("train work -o run --lr 1", "here it is --learning-rate");
-  says("train work -o run --epochs 5", "here it is --steps, in steps of one batch");
+  says("train work -o run --num-epochs 5", "here it is --epochs");
   says("train work -o run --batch-size 5", "--batch");
   says("doctor --partition 1x2", "doctor has no option --partition; it is an option of");
   says("verify --model retinanett", "did you mean retinanet?");

@@ -51,7 +51,7 @@ TEST(Classifier, ItsLossTakesSmoothedLabelsAndOneWeightPerClass) {
   const auto& attrs = attrs_of<SegmentationAttrs>(graph.node(graph.outputs.at("loss")).attrs);
   EXPECT_EQ(attrs.smoothing, 0.1);
   EXPECT_EQ(attrs.weights, (std::vector<double>{0.5, 2, 1.25}));
-  for (const char* wrong : {"1,2", "1,2,x", "1,,2", "1,2,-3", "1,2,3,", "1,2,nan", ",", "1;2;3"}) {
+  for (const char* wrong : {"1,2", "1,2,x", "1,,2", "1,2,-3", "1,2,3,", "1,2,nan", ",", "1;2;3", "0,0,0"}) {
     config.class_weights = wrong;
     EXPECT_THROW(build_digits(config, {.size = {28, 28}}, op_table()), Error) << wrong;
   }

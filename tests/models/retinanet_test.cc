@@ -51,6 +51,7 @@ TEST(RetinaNet, ParametersOfResNet50AndNinetyOneClassesAreThoseCountedByHand) {
 TEST(RetinaNet, ParametersOfTheOtherForms) {
   // ResNet-18: 11,176,512 of the usual form without classifier, and a shortcut of 64 * 64 + 128 in the first group as well.
   EXPECT_EQ(parameters_under(training_graph({.backbone = Backbone::kResNet18}, {32, 32}), "backbone/"), 11'176'512 + 4'224);
+  EXPECT_EQ(parameters_under(training_graph({.backbone = Backbone::kResNet34}, {32, 32}), "backbone/"), 21'284'672 + 4'224);
   EXPECT_EQ(count_parameters(training_graph({.backbone = Backbone::kResNet18}, {32, 32})), 21'075'735);
   EXPECT_EQ(count_parameters(training_graph({.variant = RetinaNetVariant::kLegacy, .classes = 90}, {32, 32})), 34'091'159 - (9 * 256 + 1) * 9);
 }

@@ -25,7 +25,7 @@ double median_accuracy(const std::string& options) {
         " --colour grey --batch 8 --steps 300 --learning-rate 0.01 --preset reference --precision f32" +
         " --validate-every 0 -q --json --seed " + seed + options);
     EXPECT_EQ(trained.exit_code, 0) << trained.err;
-    scores[i] = trained.json().value("mean_accuracy", 0.0);
+    scores[i] = trained.json().at("mean_accuracy").get<double>();
     std::cout << "seed " << seed << ": accuracy " << scores[i] << " in " << trained.json().value("seconds", 0.0)
               << " s\n";
   }

@@ -59,7 +59,7 @@ TEST(RetinaNetCli, WhatIsWrongIsNamed) {
   expect_refusal(verify + "--norm instance", 5, "config", "--norm is not an option of retinanet");
   expect_refusal(verify + "--depth 3", 5, "config", "--depth");
   expect_refusal(verify + "--depth 4", 5, "config", "--depth is not an option of retinanet");  // its usual value
-  expect_refusal(verify + "--backbone resnet34", 5, "config", "expected resnet18, resnet50");
+  expect_refusal(verify + "--backbone resnet101", 5, "config", "expected resnet18, resnet34, resnet50");
   expect_refusal(verify + "--variant newest", 5, "config", "expected detection, legacy");
   expect_refusal(verify + "--classes 1", 5, "config", "at least 2 classes");
   expect_refusal(verify + "--norm-momentum 1", 5, "config", "below 1");

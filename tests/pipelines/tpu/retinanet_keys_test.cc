@@ -105,7 +105,7 @@ TEST(RetinaNetKeys, WhatIsFixedIsTakenWithTheReferencesValueOnly) {
             "aspect_ratios is [[1,1]]; expected [[1, 1], [1.4, 0.7], [0.7, 1.4]]: anchors"},
            {R"({"is_training_bn": false})", "is_training_bn is false; expected true: norms always learn"},
            {R"({"gamma": 2})", "gamma is 2; expected 1.5: the loss is the reference's"},
-           {R"({"resnet_depth": 101})", "resnet_depth is 101; expected 18 or 50"},
+           {R"({"resnet_depth": 101})", "resnet_depth is 101; expected 18, 34 or 50"},
            {R"({"image_size": 600})", "image_size is 600; expected a multiple of 128"},
            {R"({"image_size": "640"})", "expected a multiple of 128"},
            {R"({"resnet_checkpoint": "gs://x"})",
