@@ -14,6 +14,7 @@ namespace {
 constexpr double kPixelBytes = 30, kVoxelBytes = 16, kSampleBytes = 4;
 /// Frames that a decoder keeps to decode others from, and one on its way to RGB: 4:2:0 of 8 bits.
 constexpr double kDecoderBytes = 20 * 1.5 + 3;  // a pixel
+constexpr double kOpenVideoBytes = 2 << 20;     // what a decoder holds however small its frames are
 constexpr double kJsonBytes = 12;  // a byte of JSON as text, as a document of nlohmann's, and twice as numbers
 
 double file_bytes(const std::filesystem::path& file) {
@@ -27,8 +28,9 @@ double file_bytes(const std::filesystem::path& file) {
 ProcessPlan reading_items_plan(std::int64_t points, std::int64_t in_flight, const ClassPreparation& p) {
   const double all = static_cast<double>(points) * static_cast<double>(in_flight);
   if (p.items == ItemKind::kClip)
-    return {{MemoryPart::kReading,
-             planned_bytes((kDecoderBytes + kPixelBytes) * all / static_cast<double>(p.clip_length))}};
+    return {
+        {MemoryPart::kReading, planned_bytes((kDecoderBytes + kPixelBytes) * all / static_cast<double>(p.clip_length) +
+                                             kOpenVideoBytes * static_cast<double>(in_flight))}};
   return {{MemoryPart::kReading, planned_bytes((p.items == ItemKind::kVolume ? kVoxelBytes : kPixelBytes) * all)}};
 }
 

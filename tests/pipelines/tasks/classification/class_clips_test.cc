@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "pipelines/tasks/classification/class_memory.h"
 #include "tests/pipelines/tasks/classification/clip_scene.h"
 
 namespace voxshard {
@@ -42,8 +43,9 @@ TEST(ClassClips, LieWhollyInTheirInterval) {
   scene.video("a.mp4", 40);  // 25 a second: frame 5 at 0.2 s
   EXPECT_THAT(ClipScene::names_of(scene.clips("a.mp4", 4, 1, ClassInterval{0.2, 0.56})),
               ElementsAre("a.mp4#frames=5:9", "a.mp4#frames=9:13"));
-  expect_error(ErrorKind::kInput, "has 3 frames from 0.21 to 0.36 s",
-               [&] { scene.clips("a.mp4", 4, 1, ClassInterval{0.21, 0.36}); });
+  expect_error(ErrorKind::kInput, "has 3 frames from 0.21 to 0.36 s", [&] {
+    scene.clips("a.mp4", 4, 1, ClassInterval{0.21, 0.36});
+  });
 }
 
 TEST(ClassClips, WhatIsShorterSaysTheFramesItHasAndThoseWanted) {
@@ -151,6 +153,16 @@ TEST(ClassClips, VolumesAndVideosAreNotMixed) {
   const ClassPart part = find_class_parts(scene.data()).whole.value();
   expect_error(ErrorKind::kInput, "holds volumes and videos, v.nii and a.mp4", [&] { kind_of_part(part, 3); });
   EXPECT_EQ(kind_of_part(part, 2), ItemKind::kPicture);
+}
+
+TEST(ClassClips, ReadingTakesADecoderAndAFrameHoweverLongTheClip) {
+  const auto plan = [](std::int64_t length, std::int64_t in_flight) {
+    const ClassPreparation p{.classes = {"a", "b"}, .items = ItemKind::kClip, .clip_length = length};
+    return reading_items_plan(length * 720 * 1280, in_flight, p).total();
+  };
+  EXPECT_EQ(plan(16, 2), plan(64, 2));
+  EXPECT_EQ(plan(16, 2), 2 * plan(16, 1));
+  EXPECT_GT(plan(16, 1), 720 * 1280 * (20 * 3 / 2 + 12 + 12)) << "the frames a decoder keeps, one f32, one resized";
 }
 
 }  // namespace
