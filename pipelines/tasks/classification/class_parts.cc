@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 /// Folders and files that say that a folder is something else.
 constexpr const char* kOthers[] = {"dataset.json", "annotations", "Annotations", "JPEGImages", "imagesTr",
-                                   "gt",           "checkpoints", "plans.json",  "run.json"};
+                                   "gt",           "checkpoints", "plans.json",  "run.json",   "image_2"};
 
 std::vector<fs::path> folders_in(const fs::path& folder) {
   std::vector<fs::path> folders;
@@ -76,9 +76,11 @@ bool is_other_set(const fs::path& folder) {
   return false;
 }
 
-/// Whether a folder has a folder that holds items, and is nothing else.
+/// Whether a folder has a folder that holds items, and neither is anything else.
 bool is_tree(const fs::path& folder) {
-  return !is_other_set(folder) && std::ranges::any_of(folders_in(folder), holds_items);
+  return !is_other_set(folder) && std::ranges::any_of(folders_in(folder), [](const fs::path& of_class) {
+    return !is_other_set(of_class) && holds_items(of_class);
+  });
 }
 
 std::optional<ClassPart> part_named(const fs::path& folder, std::initializer_list<const char*> names) {

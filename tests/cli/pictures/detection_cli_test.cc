@@ -65,6 +65,7 @@ TEST(DetectionCli, BadFilesAndOptionsHaveTheirExitCodes) {
   EXPECT_EQ(r.exit_code, 3);
   EXPECT_THAT(r.json().at("error").at("message").get<std::string>(), HasSubstr("broken.json:1: is not valid JSON"));
   EXPECT_EQ(run_voxshard("evaluate " + found + " " + broken + " --png a.png").exit_code, 2);
+  std::filesystem::create_directory(folder / "labels");
   EXPECT_EQ(run_voxshard("evaluate " + (folder / "labels") + " " + broken + " --curves a.csv").exit_code, 2);
   EXPECT_EQ(run_voxshard("demo " + (folder / "x") + " --task poetry").exit_code, 2);
 }
