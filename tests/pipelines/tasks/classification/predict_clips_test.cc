@@ -139,16 +139,15 @@ TEST_F(PredictClips, ABadFilmCostsItself) {
 }
 
 TEST_F(PredictClips, OverTheMemoryOfTheProcessIsLeftOut) {
-  scene_.film("new/a.mkv", {{12, kDark}}), scene_.film("new/wide.mkv", {{12, kDark}}, 1200, 1600);
+  scene_.film("new/a.mkv", {{12, kDark}}), scene_.film("new/wide.mkv", {{8, kDark}}, 900, 1200);
   PredictOptions o = options(scene_.path("new"));
   const PredictReport all = predict(o);
   EXPECT_EQ(all.cases.size(), 2u);
-  const std::int64_t wide = windows_plan({.steps = {.length = 4, .stride = 2, .hop = 8},
-                                          .frames = 12,
-                                          .pixels = 1200 * 1600,
-                                          .extents = {1, 4, 16, 16}})
-                                .total();
-  EXPECT_GT(wide, 100 << 20);
+  const std::int64_t wide =
+      windows_plan(
+          {.steps = {.length = 4, .stride = 2, .hop = 8}, .frames = 8, .pixels = 900 * 1200, .extents = {1, 4, 16, 16}})
+          .total();
+  EXPECT_GT(wide, 60 << 20);
   EXPECT_GE(all.memory.plan.total(), wide) << "what the report plans is the widest moment";
   o.host_budget_bytes = all.memory.plan.total() - wide / 2;
   const PredictReport less = predict(o);
@@ -159,7 +158,7 @@ TEST_F(PredictClips, OverTheMemoryOfTheProcessIsLeftOut) {
 }
 
 TEST_F(PredictClips, AStopKeepsTheWindowsUntilThen) {
-  scene_.film("new/a.mkv", {{16, kDark}}), scene_.film("new/b.mkv", {{400, kBright}});
+  scene_.film("new/a.mkv", {{16, kDark}}), scene_.film("new/b.mkv", {{120, kBright}});
   scene_.film("new/c.mkv", {{16, kDark}});
   struct : RecordingProgress {
     void update(std::string_view stage, std::int64_t done, std::int64_t, std::string_view) override {
@@ -176,7 +175,7 @@ TEST_F(PredictClips, AStopKeepsTheWindowsUntilThen) {
   const auto json = read_json(scene_.path("found.incomplete.json")).at("predictions");
   EXPECT_EQ(json[0].at("complete"), true);
   EXPECT_EQ(json[1].at("complete"), false);
-  EXPECT_EQ(found.rows[1].time_line.windows.size(), 64u) << "of 394: what was whole when the stop came";
+  EXPECT_EQ(found.rows[1].time_line.windows.size(), 64u) << "of 114: what was whole when the stop came";
   EXPECT_EQ(report.cases.size(), 1u);
   EXPECT_THAT(report.not_reached, testing::ElementsAre("b.mkv", "c.mkv"));
   EXPECT_THAT(Scene::bytes_of(scene_.path("found.quarantine.csv")), HasSubstr("c.mkv,E_STOPPED"));
@@ -271,7 +270,7 @@ TEST_F(PredictClips, RealVideosOfEveryCodecArePredictedToTheirEnd) {
     }
     codecs.insert(video->stream().codec), ++predicted;
   }
-  EXPECT_GE(predicted, 19u);
+  EXPECT_GE(predicted, 18u) << "the others are shorter than a clip, or no frame of them decodes";
   EXPECT_GE(codecs.size(), 7u) << "H.264, HEVC, AV1, MPEG-1, MPEG-4, MS-MPEG4, MJPEG, Cinepak, raw";
 }
 
