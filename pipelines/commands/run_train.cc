@@ -46,11 +46,9 @@ class Run {
                                  host_, progress_);  // over the budget is refused now, not after hours
     memory_ = memory_json(bytes);
     report_.parameters = count_parameters(graph);
-    report_.train_cases = task_->training_cases();
-    report_.validation_cases = task_->validation_cases();
-    report_.metric = task_->metric();
-    report_.unseen = task_->unseen();
-    report_.left_out = task_->left_out();
+    report_.train_cases = task_->training_cases(), report_.validation_cases = task_->validation_cases();
+    report_.metric = task_->metric(), report_.unseen = task_->unseen();
+    report_.chosen_on_test = task_->validates_on_test(), report_.left_out = task_->left_out();
     progress_.log("planned: " + bytes_text(bytes.widest_core()) + " per core, " +
                   bytes_text(memory_plan_.total()) + " in this process; " +
                   std::to_string(report_.parameters) + " parameters");
@@ -214,6 +212,7 @@ class Run {
   /// Errors: Stopped, before anything of it is kept.
   void validate() {
     report_.validation = task_->validate(*session_, o_.spec, progress_);
+    report_.left_out = task_->left_out();  // also what could not be read now
     if (report_.validation->score <= state_.best_score) return;
     state_.best_score = report_.validation->score;
     state_.step = trainer_->steps_done();
@@ -299,7 +298,9 @@ TrainReport run_train(const TrainOptions& options, Progress& progress, const Tas
   const Task& kind = task_of(tasks, o.spec);
   require_own_settings(kind, o.task, "train", "the model is a " + o.spec.model_name());
   require_in_range(kind.settings(TaskCommand::kTrain, o.task));
-  std::unique_ptr<TrainingTask> task = kind.training({.data = o.work, .seed = o.seed}, o.task, o.spec);
+  const HostMemory host(o.host_budget_bytes);
+  std::unique_ptr<TrainingTask> task = kind.training(
+      {.data = o.work, .seed = o.seed, .threads = o.threads, .memory_bytes = left_of(host.budget_bytes(), host.base_bytes()), .stop = progress.stop_check()}, o.task, o.spec);
   task->complete(o.spec);
   require_output_file(o.trace.file, profile_file(), {.inputs = {o.work}, .own = o.run, .option = "{trace}"});
   const bool goes_on = o.resume && CheckpointFolder(o.run / "checkpoints", o.kept).holds_run();

@@ -61,6 +61,7 @@ struct TrainReport {
   std::int64_t train_cases = 0, validation_cases = 0;
   std::int64_t left_out = 0;       // entries of the data that could not be used; RUN/quarantine.csv lists them
   std::string metric;              // "dice", "ap50"
+  bool chosen_on_test = false;     // the test part validated: what is best was chosen on it
   std::optional<Validation> validation;  // the last one
   double best_score = -1;
   std::int64_t loops = 0;          // looks of the host, of this call

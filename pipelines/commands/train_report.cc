@@ -10,7 +10,7 @@ nlohmann::ordered_json TrainReport::to_json() const {
   Json by_class = Json::array();
   if (validation)
     for (double score : validation->by_class) by_class.push_back(std::isfinite(score) ? Json(score) : Json(nullptr));
-  return {{"steps", steps},
+  Json json = {{"steps", steps},
           {"parameters", parameters},
           {"loss", loss},
           {"train_cases", train_cases},
@@ -24,6 +24,8 @@ nlohmann::ordered_json TrainReport::to_json() const {
           {"interrupted", interrupted},
           {"seconds", seconds},
           {"memory", voxshard::to_json(memory)}};
+  if (chosen_on_test) json["chosen_on_test"] = true;
+  return json;
 }
 
 }  // namespace voxshard

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <cstdio>
 #include <cstring>
 #include <set>
 
@@ -14,6 +13,7 @@
 #include "io/image/picture.h"
 #include "libcore/base/parallel.h"
 #include "pipelines/records/from_records.h"
+#include "pipelines/tasks/crop_name.h"
 #include "pipelines/tasks/detection/detection_dataset.h"
 
 namespace voxshard {
@@ -26,13 +26,6 @@ struct Crop {
   CocoBox box;
   std::string file;  // below the output
 };
-
-/// "_00000012_003.png"
-std::string numbered(std::size_t image, std::size_t box) {
-  char text[48];
-  std::snprintf(text, sizeof text, "_%08zu_%03zu.png", image, box);
-  return text;
-}
 
 /// By image, in the order of its boxes.
 std::vector<std::vector<Crop>> crops_of(const DetectionDataset& dataset, std::vector<CaseFailure>& failures) {
@@ -53,7 +46,7 @@ std::vector<std::vector<Crop>> crops_of(const DetectionDataset& dataset, std::ve
       const TrueBox& box = image.boxes[b];
       if (box.crowd || unnamed.contains(box.category)) continue;
       const std::string& name = dataset.classes[static_cast<std::size_t>(box.category)].name;
-      crops[i].push_back({box.box, name + "/" + stem + numbered(i, b)});
+      crops[i].push_back({box.box, name + "/" + crop_name(stem, i, b)});
     }
   }
   return crops;
@@ -73,6 +66,13 @@ Tensor cut_out(const Tensor& rgb, const CocoBox& box) {
     std::memcpy(made.as<std::uint8_t>() + (y - y0) * (x1 - x0) * 3, rgb.as<std::uint8_t>() + (y * width + x0) * 3,
                 static_cast<std::size_t>((x1 - x0) * 3));
   return made;
+}
+
+/// The data set that an output is a part of, when its name says that it trains.
+fs::path whole_set(const fs::path& output) {
+  const fs::path named = output.has_filename() ? output : output.parent_path();  // "cells/train/"
+  if (named.filename() != "train") return output;
+  return named.has_parent_path() ? named.parent_path() : fs::path(".");
 }
 
 }  // namespace
@@ -116,9 +116,10 @@ TaskReport classes_from_boxes(const ConvertRequest& request, Progress& progress)
     folder.commit(part, "");
   else
     folder.drop(part);
-  return convert_report(request, written, "pictures of classes", failures,
-                        {"train", request.output.string(), "{output}", "run", "{model}", "resnet18", "{batch}", "8"},
-                        progress);
+  return convert_report(
+      request, written, "pictures of classes", failures,
+      {"train", whole_set(request.output).string(), "{output}", "run", "{model}", "resnet18", "{batch}", "8"},
+      progress);
 }
 
 }  // namespace voxshard

@@ -94,10 +94,13 @@ struct PrepareRequest {
   TaskOptions task;
 };
 
-/// Where the samples of a run come from.
+/// Where the samples of a run come from, and what looking at them may take.
 struct TrainingData {
   std::filesystem::path data;
   std::uint64_t seed = 0;  // of samples and augmentation
+  int threads = 1;
+  std::int64_t memory_bytes = 0;  // beside what the process holds already; 0: no limit
+  StopCheck stop = {};            // asked while samples are looked at, which then throws Stopped
 };
 
 struct PredictOptions {

@@ -51,6 +51,8 @@ class TrainingTask {
   virtual nlohmann::ordered_json content(bool resumes, WorkerPool& pool, Progress& progress) const = 0;
   /// What is odd about the data or the samples, one sentence each, for the log before training starts.
   virtual std::vector<std::string> warnings() const { return {}; }
+  /// Whether the best checkpoint is chosen on what the data hold for tests, for want of another part.
+  virtual bool validates_on_test() const { return false; }
   /// Writes which cases train and which validate.
   virtual void describe(const std::filesystem::path& run) const = 0;
 

@@ -10,6 +10,7 @@
 #include "libcore/base/text.h"
 #include "pipelines/runs/process_plan.h"
 #include "pipelines/tasks/classification/class_clips.h"
+#include "pipelines/tasks/classification/class_memory.h"
 
 namespace voxshard {
 namespace {
@@ -134,7 +135,7 @@ void add_entries(ClassDataset& set, const Entries& entries, const ClassReading& 
 void add_idx(ClassDataset& set, const IdxPair& pair, const ClassReading& reading,
              const std::vector<std::string>* classes) {
   const std::int64_t told = reading.formats.limits.memory_bytes;
-  require_fits({{MemoryPart::kReading, element_count(read_idx_extents(pair.images, 3))}},
+  require_fits({{MemoryPart::kReading, planned_bytes(idx_bytes(read_idx_extents(pair.images, 3), pair.images))}},
                told > 0 ? told : available_memory_bytes(), ErrorKind::kBudget, pair.images.string(),
                "All of its images are held: free memory, or divide them among several files");
   IdxImages images = read_idx_images(pair);
@@ -149,6 +150,7 @@ void add_idx(ClassDataset& set, const IdxPair& pair, const ClassReading& reading
   std::map<std::int32_t, std::optional<std::int32_t>> labels;
   for (const std::int32_t label : images.labels)
     if (!labels.contains(label)) labels[label] = label_of(set.classes, std::to_string(label));
+  set.items.reserve(static_cast<std::size_t>(shape[0]));
   for (std::int64_t i = 0; i < shape[0]; ++i) {
     const std::string digits = std::to_string(i),
                       name = std::string(digits.size() < 5 ? 5 - digits.size() : 0, '0') + digits;

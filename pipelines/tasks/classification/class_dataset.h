@@ -24,6 +24,9 @@ namespace voxshard {
 
 struct VideoScan;
 
+/// Scores hold a number for each pair of classes.
+inline constexpr std::size_t kMostClasses = 4096;
+
 struct ClassItem {
   std::string name;            // below the data set: "red/0017.png"; of IDX the number from 0, "00017"; of a
                                // clip the video and its frames, "left/0017.mp4#frames=16:32"
@@ -64,7 +67,8 @@ struct ClassParts {
 ///   FILE.csv   rows "file,class", files below the list's folder; of videos also "file,start,end,class"
 ///   FOLDER     with train-images-idx3-ubyte[.gz] and its like (t10k-… tests), or with train, val (valid, validation)
 ///   and
-///              test as folders or CSV lists, or with a folder per class of pictures, volumes or videos
+///              test as folders or CSV lists, or with a folder per class of pictures, volumes or videos; where all
+///              folders are called val or test, train is what is missing
 /// Nothing (any() is false) for what is none of these, data sets of segmentation and detection among them. Errors:
 /// kInput for IDX images without labels.
 ClassParts find_class_parts(const std::filesystem::path& path);
@@ -89,7 +93,8 @@ ClassDataset read_class_part(const ClassPart& part, const ClassReading& reading,
                              const std::vector<std::string>* classes = nullptr);
 
 struct ClassSets {
-  ClassDataset train, val;  // of equal classes
+  ClassDataset train, val;   // of equal classes
+  bool val_is_test = false;  // since the data have no other part that could validate
 };
 
 struct ClassSetsOptions {
@@ -107,6 +112,10 @@ struct ClassSetsOptions {
 /// fraction outside of [0, 1).
 ClassSets read_class_sets(const ClassSetsOptions& options);
 
+/// Classes of which no item is left to train are left out with E_EMPTY, what validates of them with E_CLASS; the others
+/// get their numbers anew. Errors: kConfig for fewer than two that are left.
+void leave_out_empty_classes(ClassSets& sets);
+
 /// The part that a model did not learn from, as far as the data say: the one for tests, else the one that validates,
 /// else all. Errors: kInput for a path that is no such data set.
 ClassPart unseen_part(const std::filesystem::path& path);
@@ -117,8 +126,9 @@ ClassDataset read_unseen_classes(const std::filesystem::path& path, const ClassR
                                  const std::vector<std::string>* classes = nullptr);
 
 /// A share of each class for validation, at least one item of a class that has two, drawn by the seed and the items'
-/// names. Of clips a share of the videos, each with all its clips: neighbours look alike. No video is held out that
-/// would leave one of its classes without another to train on.
+/// names. Of clips a share of the videos, each with all its clips, and of what `convert` cut out of pictures
+/// (crop_name.h) a share of these: what is of one picture looks alike. None is held out that would leave one of its
+/// classes without another to train on.
 ClassSets split_classes(ClassDataset dataset, double val_fraction, std::uint64_t seed);
 
 /// The header of a picture or volume. Errors: kInput.

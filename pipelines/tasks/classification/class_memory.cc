@@ -17,6 +17,9 @@ constexpr double kDecoderBytes = 20 * 1.5 + 3;  // a pixel
 constexpr double kOpenVideoBytes = 2 << 20;     // what a decoder holds however small its frames are
 constexpr double kJsonBytes = 12;  // a byte of JSON as text, as a document of nlohmann's, and twice as numbers
 
+constexpr double kConfusionBytes = 32;  // a pair of classes: two counts, and one as a value of JSON
+constexpr double kPathPartBytes = 64;   // what a path keeps of each of its parts
+
 double file_bytes(const std::filesystem::path& file) {
   std::error_code error;
   const auto bytes = std::filesystem::is_regular_file(file, error) ? std::filesystem::file_size(file, error) : 0;
@@ -34,26 +37,48 @@ ProcessPlan reading_items_plan(std::int64_t points, std::int64_t in_flight, cons
   return {{MemoryPart::kReading, planned_bytes((p.items == ItemKind::kVolume ? kVoxelBytes : kPixelBytes) * all)}};
 }
 
+ProcessPlan reading_whole_plan(std::int64_t points, std::int64_t in_flight, const ClassPreparation& p) {
+  ProcessPlan plan = reading_items_plan(points, in_flight, p);
+  if (p.items == ItemKind::kClip)
+    plan += samples_plan({in_flight, p.size.empty() ? points : std::max(points, element_count(p.size))}, p.channels);
+  return plan;
+}
+
 ProcessPlan samples_plan(const Shape& extents, std::int64_t channels) {
   return {{MemoryPart::kFeeding,
            planned_bytes(kSampleBytes * static_cast<double>(element_count(extents)) * static_cast<double>(channels))}};
 }
 
+double item_bytes(const ClassItem& item) {
+  return static_cast<double>(sizeof(ClassItem) + item.name.size() + item.file.native().size()) +
+         kPathPartBytes * static_cast<double>(std::distance(item.file.begin(), item.file.end()));
+}
+
+ProcessPlan confusion_plan(std::int64_t classes) {
+  return {{MemoryPart::kMetrics,
+           planned_bytes(kConfusionBytes * static_cast<double>(classes) * static_cast<double>(classes))}};
+}
+
 ProcessPlan held_plan(const ClassDataset& set) {
   std::set<const VideoScan*> scans;
-  for (const ClassItem& item : set.items) scans.insert(item.scan.get());
-  double indices = 0;
+  double items = 0, indices = 0;
+  for (const ClassItem& item : set.items) scans.insert(item.scan.get()), items += item_bytes(item);
   for (const VideoScan* scan : scans)
     if (scan != nullptr) indices += static_cast<double>(scan->index.size() * sizeof(IndexedFrame));
   return {{MemoryPart::kReading,
-           planned_bytes((set.pixels == nullptr ? 0 : static_cast<double>(set.pixels->bytes())) + indices)}};
+           planned_bytes((set.pixels == nullptr ? 0 : static_cast<double>(set.pixels->bytes())) + items + indices)}};
+}
+
+double idx_bytes(const Shape& extents, const std::filesystem::path& images) {
+  return static_cast<double>(element_count(extents)) +
+         static_cast<double>(extents[0]) * item_bytes({.name = "00000", .file = images});
 }
 
 ProcessPlan evaluating_classes_plan(const std::filesystem::path& predictions, const std::filesystem::path& references) {
   double idx = 0;
   for (const IdxPart part : {IdxPart::kTrain, IdxPart::kTest}) try {
       if (const auto pair = find_idx(references, part))
-        idx = std::max(idx, static_cast<double>(element_count(read_idx_extents(pair->images, 3))));
+        idx = std::max(idx, idx_bytes(read_idx_extents(pair->images, 3), pair->images));
     } catch (const Error&) {  // the reader names it
     }
   return {{MemoryPart::kReading, planned_bytes(kJsonBytes * file_bytes(predictions) + idx)}};

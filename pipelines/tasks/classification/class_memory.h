@@ -12,11 +12,23 @@ namespace voxshard {
 /// decoder and one frame of each, what is made of them being the sample.
 ProcessPlan reading_items_plan(std::int64_t points, std::int64_t in_flight, const ClassPreparation& preparation);
 
+/// The same of items that are looked at whole, clips as all of their frames.
+ProcessPlan reading_whole_plan(std::int64_t points, std::int64_t in_flight, const ClassPreparation& preparation);
+
 /// The samples of a batch of these extents (N and the spatial axes), f32.
 ProcessPlan samples_plan(const Shape& extents, std::int64_t channels);
 
-/// What a data set holds all the time: the pixels of IDX files, the indices of videos.
+/// An item, its name and path included.
+double item_bytes(const ClassItem& item);
+
+/// The pixels of IDX images (N, H, W), and an item of each.
+double idx_bytes(const Shape& extents, const std::filesystem::path& images);
+
+/// What a data set holds all the time: its items, the pixels of IDX files, the indices of videos.
 ProcessPlan held_plan(const ClassDataset& set);
+
+/// A confusion matrix of so many classes as it is counted, and as JSON.
+ProcessPlan confusion_plan(std::int64_t classes);
 
 /// Predictions as JSON and as numbers, and the data set they are held against. What is not there counts nothing:
 /// reading says why.

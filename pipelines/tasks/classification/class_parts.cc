@@ -94,6 +94,21 @@ std::optional<ClassPart> part_named(const fs::path& folder, std::initializer_lis
   return std::nullopt;
 }
 
+constexpr std::initializer_list<const char*> kValNames = {"val", "valid", "validation"},
+                                             kTestNames = {"test", "testing"};
+
+/// Whether all folders that hold items are called as parts that validate and test are: they are no classes.
+bool holds_only_held_out(const fs::path& folder) {
+  bool any = false;
+  for (const fs::path& part : folders_in(folder)) {
+    if (!holds_items(part)) continue;
+    const auto is_part = [&](const char* name) { return part.filename() == name; };
+    if (std::ranges::none_of(kValNames, is_part) && std::ranges::none_of(kTestNames, is_part)) return false;
+    any = true;
+  }
+  return any;
+}
+
 }  // namespace
 
 bool is_class_item(const fs::path& file, const ClassReading& reading) {
@@ -137,9 +152,10 @@ ClassParts find_class_parts(const fs::path& path) {
   if (parts.any()) return parts;
   if (is_other_set(path)) return parts;
   parts.train = part_named(path, {"train", "training"});
-  if (parts.train) {
-    parts.val = part_named(path, {"val", "valid", "validation"});
-    parts.test = part_named(path, {"test", "testing"});
+  const bool lacks_train = !parts.train && holds_only_held_out(path);
+  if (parts.train || lacks_train) {
+    parts.val = part_named(path, kValNames);
+    parts.test = part_named(path, kTestNames);
   } else if (is_tree(path)) {
     parts.whole = {Kind::kFolders, path};
   }

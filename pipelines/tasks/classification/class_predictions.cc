@@ -10,6 +10,7 @@
 #include "io/files/file_error.h"
 #include "io/files/file_name.h"
 #include "libcore/metrics/classified.h"
+#include "pipelines/tasks/classification/class_dataset.h"
 
 namespace voxshard {
 namespace {
@@ -86,6 +87,11 @@ ClassPredictions read_class_predictions(const std::filesystem::path& path) {
           read.clip_stride > kMostClipStride)
         refuse("is of clips of a length or stride that is out of range");
     }
+    if (read.classes.size() > kMostClasses)
+      throw Error(ErrorKind::kInput, "E_LIMIT",
+                  "[input] " + path.string() + ": names " + std::to_string(read.classes.size()) +
+                      " classes, of at most " + std::to_string(kMostClasses) +
+                      "; give what voxshard predict wrote for a classifier");
     const std::set<std::string> distinct(read.classes.begin(), read.classes.end());
     if (read.classes.size() < 2 || distinct.size() != read.classes.size())
       refuse("names fewer than two classes, or one of them twice");

@@ -123,7 +123,7 @@ ClassPreparation class_preparation_from_json(const nlohmann::json& json) {
     require(p.items != ItemKind::kClip || p.size.empty() || p.size[0] == p.clip_length,
             "size does not begin with the length of a clip");
     const auto finite = [](double v) { return std::isfinite(v); };
-    require(p.classes.size() >= 2, "classes are fewer than two");
+    require(p.classes.size() >= 2 && p.classes.size() <= kMostClasses, "classes are fewer than two, or too many");
     require(p.channels == 1 || (p.channels == 3 && p.items != ItemKind::kVolume), "channels are neither 1 nor 3");
     require(std::ssize(p.mean) == p.channels && std::ssize(p.deviation) == p.channels &&
                 std::ranges::all_of(p.mean, finite) &&

@@ -10,6 +10,7 @@
 #include "libcore/base/rng.h"
 #include "libcore/base/text.h"
 #include "pipelines/tasks/classification/class_clips.h"
+#include "pipelines/tasks/crop_name.h"
 
 namespace voxshard {
 namespace {
@@ -26,7 +27,11 @@ namespace fs = std::filesystem;
                                      "a CSV of file,class, or MNIST's IDX files");
 }
 
-void require_two_classes(const ClassDataset& set) {
+void require_classes(const ClassDataset& set) {
+  if (set.classes.size() > kMostClasses)
+    throw Error(ErrorKind::kInput, "E_LIMIT",
+                "[data] " + set.source.string() + " has " + std::to_string(set.classes.size()) +
+                    " classes, of at most " + std::to_string(kMostClasses) + "; train on some of them at a time");
   if (set.classes.size() >= 2) return;
   throw Error(ErrorKind::kConfig,
               "[data] " + set.source.string() + " has one class, " + shown_name(set.classes.at(0)) +
@@ -54,6 +59,12 @@ void leave_out_held_out(ClassDataset& train, const ClassDataset& val) {
                                         val.source.string() + ": nothing is left to train; give {val} other files");
 }
 
+/// Items of one group look alike, and stay together: the clips of a video, what was cut out of one picture.
+std::string group_of(const ClassItem& item) {
+  const auto picture = item.scan == nullptr ? picture_of_crop(item.file) : std::nullopt;
+  return picture ? "cut out of " + *picture : video_of(item);
+}
+
 }  // namespace
 
 ClassSets split_classes(ClassDataset dataset, double val_fraction, std::uint64_t seed) {
@@ -61,7 +72,7 @@ ClassSets split_classes(ClassDataset dataset, double val_fraction, std::uint64_t
     throw Error(ErrorKind::kConfig, "[data] {val-fraction} must be at least 0 and below 1");
   const RngKey key{.seed = seed, .stream = rng_stream("class_split")};
   std::map<std::string, std::set<std::int32_t>> groups;  // items that stay together, and their classes
-  for (const ClassItem& item : dataset.items) groups[video_of(item)].insert(item.label);
+  for (const ClassItem& item : dataset.items) groups[group_of(item)].insert(item.label);
   std::vector<std::vector<std::pair<std::uint64_t, std::string>>> lots(dataset.classes.size());
   for (const auto& [name, labels] : groups)
     for (const std::int32_t label : labels)
@@ -85,18 +96,50 @@ ClassSets split_classes(ClassDataset dataset, double val_fraction, std::uint64_t
   ClassSets sets;
   sets.val = dataset;
   sets.val.failures.clear();
-  std::erase_if(sets.val.items, [&](const ClassItem& item) { return !held_out.contains(video_of(item)); });
-  std::erase_if(dataset.items, [&](const ClassItem& item) { return held_out.contains(video_of(item)); });
+  std::erase_if(sets.val.items, [&](const ClassItem& item) { return !held_out.contains(group_of(item)); });
+  std::erase_if(dataset.items, [&](const ClassItem& item) { return held_out.contains(group_of(item)); });
   sets.train = std::move(dataset);
   return sets;
+}
+
+void leave_out_empty_classes(ClassSets& sets) {
+  const auto counts = sets.train.counts();
+  if (sets.train.items.empty() || std::ranges::find(counts, 0) == counts.end()) return;
+  std::vector<std::int32_t> numbers;  // of the classes before; -1: left out
+  std::vector<std::string> kept;
+  for (std::size_t c = 0; c < counts.size(); ++c) {
+    const std::string& name = sets.train.classes[c];
+    numbers.push_back(counts[c] > 0 ? static_cast<std::int32_t>(kept.size()) : -1);
+    if (counts[c] > 0)
+      kept.push_back(name);
+    else
+      sets.train.failures.push_back(
+          {name, "E_EMPTY", "is a class of which nothing is left to train on; it is left out"});
+  }
+  const auto renumber = [&](ClassItem& item) { item.label = numbers[static_cast<std::size_t>(item.label)]; };
+  std::ranges::for_each(sets.train.items, renumber);
+  std::erase_if(sets.val.items, [&](ClassItem& item) {
+    const std::string& name = sets.val.classes[static_cast<std::size_t>(item.label)];
+    renumber(item);
+    if (item.label < 0)
+      sets.val.failures.push_back(
+          {item.name, "E_CLASS", "is of the class \"" + name + "\", of which nothing is left to train on"});
+    return item.label < 0;
+  });
+  sets.train.classes = sets.val.classes = kept;
+  require_classes(sets.train);
 }
 
 ClassSets read_class_sets(const ClassSetsOptions& o) {
   const ClassParts parts = find_class_parts(o.data);
   const auto& train = parts.train ? parts.train : parts.whole;
+  if (!train && parts.any())
+    throw Error(ErrorKind::kInput, "[data] " + o.data.string() + " has " +
+                                       (parts.val ? parts.val : parts.test)->path.filename().string() +
+                                       ", but no part to train on; put it beside, as the folder train");
   if (!train) throw_no_set(o.data);
   ClassDataset set = read_class_part(*train, o.reading);
-  require_two_classes(set);
+  require_classes(set);
   std::optional<ClassPart> val = parts.val ? parts.val : parts.test;
   if (!o.val.empty()) {
     const ClassParts other = find_class_parts(o.val);
@@ -108,6 +151,7 @@ ClassSets read_class_sets(const ClassSetsOptions& o) {
     sets.val = {.source = set.source, .kind = set.kind, .classes = set.classes};
   } else if (val) {
     sets.val = read_class_part(*val, o.reading, &set.classes);
+    sets.val_is_test = o.val.empty() && !parts.val;
     leave_out_held_out(set, sets.val);
   } else {
     return split_classes(std::move(set), o.val_fraction, o.seed);

@@ -6,19 +6,19 @@
 
 #include "io/files/file_name.h"
 #include "libcore/base/parallel.h"
+#include "pipelines/tasks/classification/class_memory.h"
 
 namespace voxshard {
 namespace {
 
-constexpr double kMostPoints = 0x1p28;
 constexpr double kLeastDeviation = 1e-6;  // of a set of one intensity
 
-/// "W_FRAMES ..." of every `every`-th item; empty when all of their frames decode.
-std::string repeated_note(const ClassDataset& set, const std::vector<std::int64_t>& repeated, std::size_t every) {
+/// "W_FRAMES ..."; empty when all frames decode.
+std::string repeated_note(const ClassDataset& set, const std::vector<std::int64_t>& repeated) {
   const auto first = std::ranges::find_if(repeated, [](std::int64_t frames) { return frames > 0; });
   if (first == repeated.end()) return "";
   const auto clips = std::ranges::count_if(repeated, [](std::int64_t frames) { return frames > 0; });
-  const ClassItem& item = set.items[static_cast<std::size_t>(first - repeated.begin()) * every];
+  const ClassItem& item = set.items[static_cast<std::size_t>(first - repeated.begin())];
   return "W_FRAMES " + std::to_string(clips) + (clips == 1 ? " clip has" : " clips have") +
          " frames that do not decode, the frame before stands in; the first is " + shown_name(item.name) + ", with " +
          std::to_string(*first) + " of them";
@@ -39,40 +39,46 @@ ColourChoice choose_colour(const ClassDataset& set, const std::string& wanted) {
   return choice;
 }
 
-std::string set_statistics(ClassPreparation& preparation, ClassDataset& set, const ClassReading& reading) {
-  double points = 0;
-  for (const ClassItem& item : set.items) points += static_cast<double>(element_count(item.size));
-  const auto every = static_cast<std::size_t>(std::max(1.0, std::ceil(points / kMostPoints)));
-  const std::size_t read = (set.items.size() + every - 1) / every;
+std::string set_statistics(ClassPreparation& preparation, ClassDataset& set, const ClassReading& reading,
+                           const StatisticsPass& pass) {
+  if (set.items.empty() || (!pass.normalises && set.pixels != nullptr)) return "";  // IDX: nothing is decoded
+  const std::int64_t in_flight = std::min<std::int64_t>(pass.threads, std::ssize(set.items));
+  require_fits(held_plan(set) + reading_whole_plan(most_points(set), in_flight, preparation), pass.memory_bytes,
+               ErrorKind::kBudget, "looking at " + set.source.string(), "Use fewer {threads}");
   const ItemReader reader(preparation, reading);
-  std::vector<std::vector<ChannelSums>> sums(read);
-  std::vector<std::vector<CaseFailure>> failed(set.items.size());
-  std::vector<std::int64_t> repeated(read, 0);  // frames that do not decode
-  WorkerPool pool(hardware_workers());
-  pool.run(static_cast<std::int64_t>(read), [&](std::int64_t i, int) {
-    const std::size_t at = static_cast<std::size_t>(i) * every;
+  std::vector<std::vector<ChannelSums>> sums(set.items.size());
+  std::vector<std::optional<CaseFailure>> failed(set.items.size());
+  std::vector<std::int64_t> repeated(set.items.size(), 0);  // frames that do not decode
+  WorkerPool pool(pass.threads);
+  pool.run(std::ssize(set.items), [&](std::int64_t i, int) {
+    throw_if_stopped(pass.stop);
+    const auto at = static_cast<std::size_t>(i);
     const ClassItem& item = set.items[at];
-    in_case_boundary(item.name, failed[at], [&] {
-      sums[static_cast<std::size_t>(i)] =
-          channel_sums(reader.intensities(item, set.pixels.get(), &repeated[static_cast<std::size_t>(i)]));
-    });
+    try {
+      const Tensor intensities = reader.intensities(item, set.pixels.get(), &repeated[at]);
+      if (pass.normalises) sums[at] = channel_sums(intensities);
+    } catch (const Error& e) {  // memory that is refused says nothing of an item
+      if (e.kind() != ErrorKind::kInput) throw;
+      failed[at] = {item.name, e.code(), e.what()};
+    }
   });
+  const std::string note = repeated_note(set, repeated);
   std::vector<ChannelSums> all(static_cast<std::size_t>(preparation.channels));
-  for (const auto& one : sums)
-    for (std::size_t c = 0; c < one.size(); ++c)
-      all[c].sum += one[c].sum, all[c].square += one[c].square, all[c].count += one[c].count;
-  const std::string note = repeated_note(set, repeated, every);
   std::vector<ClassItem> kept;
   for (std::size_t i = 0; i < set.items.size(); ++i) {
-    if (failed[i].empty())
-      kept.push_back(std::move(set.items[i]));
-    else
-      set.failures.push_back(failed[i].front());
+    if (failed[i]) {
+      set.failures.push_back(std::move(*failed[i]));
+      continue;
+    }
+    for (std::size_t c = 0; c < sums[i].size(); ++c)
+      all[c].sum += sums[i][c].sum, all[c].square += sums[i][c].square, all[c].count += sums[i][c].count;
+    kept.push_back(std::move(set.items[i]));
   }
   set.items = std::move(kept);
   if (set.items.empty())
     throw Error(ErrorKind::kNoCase, "[data] " + set.source.string() +
                                         ": no item can be decoded; the first: " + set.failures.back().message);
+  if (!pass.normalises) return note;
   preparation.mean.clear(), preparation.deviation.clear();
   for (const ChannelSums& s : all) {
     const double mean = s.sum / static_cast<double>(s.count);

@@ -4,6 +4,7 @@
 //   set_statistics(preparation, set, reading);       // preparation.mean, .deviation
 #pragma once
 
+#include "libcore/base/stop.h"
 #include "pipelines/tasks/classification/class_preparation.h"
 
 namespace voxshard {
@@ -15,10 +16,19 @@ struct ColourChoice {
 /// `wanted`: auto (colour when one picture is), colour or grey.
 ColourChoice choose_colour(const ClassDataset& set, const std::string& wanted);
 
-/// Sets mean and deviation, per channel over all pixels; above 2^28 pixels over items spread evenly over the set. What
-/// cannot be decoded leaves the set, with its reason among the failures. The same for any number of threads. Errors:
-/// kNoCase when nothing is left.   Cost: reads the items.
-///   returns  W_FRAMES, when clips that were read have frames that do not decode; else empty
-std::string set_statistics(ClassPreparation& preparation, ClassDataset& set, const ClassReading& reading);
+struct StatisticsPass {
+  bool normalises = true;         // false: mean and deviation stay as they are
+  int threads = 1;                // and as many items are in flight
+  std::int64_t memory_bytes = 0;  // that they may take; 0: no limit
+  StopCheck stop = {};
+};
+
+/// Decodes every item once, so that none of them can end a training later. What cannot be decoded leaves the set, with
+/// its reason among the failures. Sets mean and deviation, per channel over all pixels. The same for any number of
+/// threads. Errors: kNoCase when nothing is left; kBudget, before anything is read; Stopped.   Cost: reads the items,
+/// but for those of IDX, which are held, when nothing is normalised.
+///   returns  W_FRAMES, when clips have frames that do not decode; else empty
+std::string set_statistics(ClassPreparation& preparation, ClassDataset& set, const ClassReading& reading,
+                           const StatisticsPass& pass = {});
 
 }  // namespace voxshard

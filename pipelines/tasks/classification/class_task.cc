@@ -7,6 +7,7 @@
 
 #include "io/datasets/dataset.h"
 #include "io/files/content_hash.h"
+#include "io/files/file_name.h"
 #include "libcore/base/text.h"
 #include "libcore/metrics/classified.h"
 #include "pipelines/tasks/case_hashes.h"
@@ -71,6 +72,16 @@ ItemKind kind_of_data(const ClassTaskOptions& o, int axes) {
   return items;
 }
 
+/// Errors: kUsage for two answers to what a class weighs.
+void require_one_weighting(const ClassTaskOptions& o, const ModelSpec& spec) {
+  if (o.balance != "weights") return;
+  const auto row = std::ranges::find(spec.model->fields, "class_weights", &ConfigField::name);
+  if (row != spec.model->fields.end() && !std::get<std::string>(row->get(spec.config)).empty())
+    throw Error(ErrorKind::kUsage,
+                "[train] {balance} weights and {class-weights} both say what a class counts in the loss; give one of "
+                "them");
+}
+
 /// The size that samples get: of clips T H W. Errors: kUsage.
 Dims size_of_samples(const ClassTaskOptions& o, const ModelSpec& spec, const ClassReading& reading) {
   if (o.size.empty()) return o.size;
@@ -84,6 +95,7 @@ Dims size_of_samples(const ClassTaskOptions& o, const ModelSpec& spec, const Cla
 }
 
 Prepared prepared(const ClassTaskOptions& o, const ModelSpec& spec) {
+  require_one_weighting(o, spec);
   const ItemKind items = kind_of_data(o, spec.spatial_axes());
   Prepared p{.reading = {.items = items, .most_pixels = o.most_pixels}};
   p.reading.clip_length = o.clip_length.value_or(p.reading.clip_length);
@@ -120,10 +132,14 @@ Prepared prepared(const ClassTaskOptions& o, const ModelSpec& spec) {
                    .pad_multiple = std::lcm(multiple, spec.multiple())};
   leave_out_too_large(p.sets.train, p.preparation);
   leave_out_too_large(p.sets.val, p.preparation);
-  if (o.normalise == "dataset" && !p.sets.train.items.empty()) {
-    const std::string note = set_statistics(p.preparation, p.sets.train, p.reading);
-    if (!note.empty()) p.notes.push_back(note);
-  }
+  const std::string note = set_statistics(p.preparation, p.sets.train, p.reading,
+                                          {.normalises = o.normalise == "dataset",
+                                           .threads = o.threads,
+                                           .memory_bytes = left_of(o.memory_bytes, held_plan(p.sets.val).total()),
+                                           .stop = o.stop});
+  if (!note.empty()) p.notes.push_back(note);
+  leave_out_empty_classes(p.sets);
+  p.preparation.classes = p.sets.train.classes;
   return p;
 }
 
@@ -172,6 +188,10 @@ class ClassTask : public TrainingTask {
 
   std::vector<std::string> warnings() const override {
     std::vector<std::string> notes = p_.notes;
+    if (validates_on_test())
+      notes.push_back("the part that validates is the test part of " + o_.data.string() +
+                      ": the best checkpoint is chosen on it, so that its accuracy there is not that on unseen data; "
+                      "{val} names another part, {fold} all trains without");
     const auto counts = p_.sets.val.counts();
     for (std::size_t c = 0; c < counts.size() && !p_.sets.val.items.empty(); ++c)
       if (counts[c] == 0)
@@ -180,12 +200,15 @@ class ClassTask : public TrainingTask {
     return notes;
   }
 
+  bool validates_on_test() const override { return p_.sets.val_is_test && !p_.sets.val.items.empty(); }
+
   std::int64_t left_out() const override { return std::ssize(failures()); }
 
   void describe(const std::filesystem::path& run) const override {
     if (p_.sets.train.files.empty())
       write_splits(run / "splits_final.json", {{.train = names_of(p_.sets.train), .val = names_of(p_.sets.val)}});
     write_quarantine(run, failures());
+    described_ = run;
   }
 
   std::filesystem::path unseen() const override { return o_.val.empty() ? o_.data : o_.val; }
@@ -203,7 +226,8 @@ class ClassTask : public TrainingTask {
   }
   ProcessPlan validation_plan(const Shape& extents) const override {
     return held_plan(p_.sets.train) + held_plan(p_.sets.val) + samples_plan(extents, p_.preparation.channels) +
-           reading_items_plan(most_points(p_.sets.val), extents[0], p_.preparation);
+           reading_items_plan(most_points(p_.sets.val), extents[0], p_.preparation) +
+           confusion_plan(std::ssize(p_.preparation.classes));
   }
   std::int64_t step_sizes(std::int64_t batch) const override {
     const std::int64_t sizes = source_.sizes();
@@ -222,36 +246,52 @@ class ClassTask : public TrainingTask {
     Classified found{.classes = std::ssize(val.classes)};
     for (const ItemBatch& batch : item_batches(val.items, p_.preparation)) {
       throw_if_stopped(progress);
-      std::vector<Tensor> samples(batch.items.size());
-      session.pool().run(std::ssize(batch.items), [&](std::int64_t i, int) {
-        const auto at = static_cast<std::size_t>(i);
-        samples[at] = reader_.read(val.items[batch.items[at]], val.pixels.get());
-      });
-      const auto rows = classify(session, batch.extents, samples);
+      const ReadBatch read = read_batch(batch, val.items, {ErrorKind::kInput}, session.pool(),
+                                        [&](const ClassItem& item) { return reader_.read(item, val.pixels.get()); });
+      list_undecoded(read.failures, progress);
+      if (read.samples.empty()) continue;
+      const auto rows = classify(session, batch.extents, read.samples);
       for (std::size_t i = 0; i < rows.size(); ++i) {
-        found.truth.push_back(val.items[batch.items[i]].label);
+        found.truth.push_back(val.items[read.items[i]].label);
         found.probabilities.insert(found.probabilities.end(), rows[i].begin(), rows[i].end());
       }
       progress.update("validate", found.count(), total, val.items[batch.items.back()].name);
     }
     session.release();
-    Validation validation{.score = accuracy(found)};
+    if (found.count() == 0)
+      progress.warn("none of the " + std::to_string(total) + " items that validate can be read: the accuracy of 0 " +
+                    "says nothing; give {val} others");
+    Validation validation{.score = found.count() > 0 ? accuracy(found) : 0};
     for (const RecallAndPrecision& scores : class_scores(confusion_matrix(found), found.classes))
       validation.by_class.push_back(scores.recall);
     return validation;
   }
 
  private:
+  /// What does not validate since it cannot be read, each once; it joins the list that describe() wrote.
+  void list_undecoded(const std::vector<CaseFailure>& failures_now, Progress& progress) const {
+    const std::size_t before = undecoded_.size();
+    for (const CaseFailure& failure : failures_now) {
+      if (std::ranges::find(undecoded_, failure.id, &CaseFailure::id) != undecoded_.end()) continue;
+      undecoded_.push_back(failure);
+      progress.warn(shown_name(failure.id) + ": " + failure.message + " [left out of validation]");
+    }
+    if (undecoded_.size() > before && !described_.empty()) write_quarantine(described_, failures());
+  }
+
   std::vector<CaseFailure> failures() const {
     std::vector<CaseFailure> all = p_.sets.train.failures;
     all.insert(all.end(), p_.sets.val.failures.begin(), p_.sets.val.failures.end());
+    all.insert(all.end(), undecoded_.begin(), undecoded_.end());
     return all;
   }
 
   ClassTaskOptions o_;
   Prepared p_;
   ClassSource source_;
-  ItemReader reader_;  // of validation
+  ItemReader reader_;                           // of validation
+  mutable std::vector<CaseFailure> undecoded_;  // of validation, so far
+  mutable std::filesystem::path described_;     // the run whose quarantine.csv lists them; empty: none yet
 };
 
 }  // namespace

@@ -27,12 +27,15 @@ struct ClassTaskOptions {
   std::int64_t most_pixels = kMostPixels;
   VolumeLimits volume_limits = {};
   std::uint64_t seed = 0;
+  int threads = 1;                // that look at the items before training
+  std::int64_t memory_bytes = 0;  // that this may take; 0: no limit
+  StopCheck stop = {};
 };
 
 /// The spec decides whether pictures are learnt from, with three spatial axes the data whether volumes or clips; and
-/// the spec the size where the model has only one. Reads the intensities of the training items once, of large sets of
-/// some spread over them; a picture that cannot be decoded then is left out. Errors: those of read_class_sets; kUsage
-/// for settings that contradict each other or the model.
+/// the spec the size where the model has only one. Decodes every training item once; what cannot be decoded is left
+/// out, also of what validates, when its turn comes. Errors: those of read_class_sets and set_statistics; kUsage for
+/// settings that contradict each other or the model.
 std::unique_ptr<TrainingTask> class_task(const ClassTaskOptions& options, const ModelSpec& spec);
 
 }  // namespace voxshard

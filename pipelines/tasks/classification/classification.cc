@@ -120,6 +120,11 @@ class ClassificationRow : public Task {
          "",
          &o.top_k,
          {{1, 1e6}}},
+        {.name = "most-pixels",
+         .help = "Of classes: pixels of a picture or frame of the references; what has more is left out with E_SIZE",
+         .group = "Limits",
+         .value = &o.most_pixels,
+         .range = {{1, 0x1p31}}},
         {"dataset", "Data set folder: class names, and images for {baseline} and {png}", "", &o.dataset},
         {.name = "baseline",
          .help = "intensity: a logistic model on the mean of each channel, fitted on the training part; default: none",
@@ -144,7 +149,7 @@ class ClassificationRow : public Task {
     sets.add(info);
     report.failures.insert(report.failures.end(), info.failures.begin(), info.failures.end());
     const bool idx = info.parts.front().kind == "IDX";
-    if (report.next.empty())
+    if (report.next.empty() && (parts.train || parts.whole))
       report.next = {"train",
                      path.string(),
                      "{output}",
@@ -162,7 +167,8 @@ class ClassificationRow : public Task {
   std::unique_ptr<TrainingTask> training(const TrainingData& data, const TaskOptions& options,
                                          const ModelSpec& spec) const override {
     ClassTaskOptions o = options.of<ClassTaskOptions>();
-    o.data = data.data, o.seed = data.seed;
+    o.data = data.data, o.seed = data.seed, o.threads = data.threads, o.memory_bytes = data.memory_bytes;
+    o.stop = data.stop;
     if (!(o.window_hu[0] < o.window_hu[1]))
       throw Error(ErrorKind::kUsage, "[usage] {window} should be LOW,HIGH with LOW < HIGH, like -160,240");
     return class_task(o, spec);
@@ -184,10 +190,11 @@ class ClassificationRow : public Task {
     EvaluateClassesOptions o = options.task.of<EvaluateClassesOptions>();
     o.predictions = options.predictions, o.references = options.references, o.summary = options.summary;
     o.formats.limits.memory_bytes = left_of(options.host_budget_bytes, options.base_bytes);
-    const ProcessPlan memory = evaluating_classes_plan(o.predictions, o.references);
+    ProcessPlan memory = evaluating_classes_plan(o.predictions, o.references);
     require_fits(base_plan(options.base_bytes) + memory, options.host_budget_bytes, ErrorKind::kBudget,
                  "counting " + o.predictions.filename().string(), "Score fewer items at a time");
     const ClassReport report = evaluate_classes(o, progress);
+    memory += confusion_plan(std::ssize(report.classes));
     TaskReport result{
         .json = to_json(report), .text = to_text(report), .partial = !report.failures.empty(), .memory = memory};
     if (o.png.empty())

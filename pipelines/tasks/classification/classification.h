@@ -1,4 +1,4 @@
-// The task of classifiers: the class of a picture or a CT volume. One row in pipelines/commands/task_table.cc.
+// The task of classifiers: the class of a picture, a CT volume or a clip. One row in pipelines/commands/task_table.cc.
 #pragma once
 
 #include "pipelines/tasks/classification/class_task.h"

@@ -11,17 +11,43 @@ namespace {
 
 constexpr std::int64_t kBatchPoints = 1 << 16, kMostAtOnce = 64;
 
-std::vector<double> softmax(const TensorView& logits, std::int64_t offset) {
+std::vector<double> probabilities(const TensorView& logits, std::int64_t offset) {
   std::vector<double> values;
   for (std::int64_t c = 0; c < logits.extent().back(); ++c) values.push_back(load(logits, offset + c));
-  const double highest = std::ranges::max(values);
-  double sum = 0;
-  for (double& v : values) sum += v = std::exp(v - highest);
-  for (double& v : values) v /= sum;
+  softmax(values);
   return values;
 }
 
 }  // namespace
+
+void softmax(std::span<double> values) {
+  const double highest = std::ranges::max(values);
+  double sum = 0;
+  for (double& v : values) sum += v = std::exp(v - highest);
+  for (double& v : values) v /= sum;
+}
+
+ReadBatch read_batch(const ItemBatch& batch, const std::vector<ClassItem>& items,
+                     std::initializer_list<ErrorKind> kinds, WorkerPool& pool,
+                     const std::function<Tensor(const ClassItem& item)>& read) {
+  std::vector<Tensor> samples(batch.items.size());
+  std::vector<std::optional<CaseFailure>> failed(batch.items.size());
+  pool.run(std::ssize(batch.items), [&](std::int64_t i, int) {
+    const auto at = static_cast<std::size_t>(i);
+    const ClassItem& item = items[batch.items[at]];
+    failed[at] = failure_of(item.name, kinds, [&] { samples[at] = read(item); });
+  });
+  ReadBatch whole;
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    if (failed[i]) {
+      whole.failures.push_back(std::move(*failed[i]));
+      continue;
+    }
+    whole.samples.push_back(std::move(samples[i]));
+    whole.items.push_back(batch.items[i]);
+  }
+  return whole;
+}
 
 std::vector<ItemBatch> item_batches(const std::vector<ClassItem>& items, const ClassPreparation& preparation) {
   std::map<Dims, std::vector<std::size_t>> by_canvas;
@@ -58,7 +84,7 @@ std::vector<std::vector<double>> classify(Session& session, const Shape& extents
   const Tensor logits = cores.gather(graph.outputs.at("logits"));
   const TensorView view = logits.view();
   std::vector<std::vector<double>> rows;
-  for (std::int64_t n = 0; n < samples; ++n) rows.push_back(softmax(view, n * view.strides[0]));
+  for (std::int64_t n = 0; n < samples; ++n) rows.push_back(probabilities(view, n * view.strides[0]));
   return rows;
 }
 

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "libcore/runtime/session.h"
+#include "pipelines/runs/report.h"
 #include "pipelines/tasks/classification/class_preparation.h"
 
 namespace voxshard {
@@ -22,11 +23,27 @@ struct ItemBatch {
 /// pixels in all, at most 64, so that prediction takes no more than a training step of a few.
 std::vector<ItemBatch> item_batches(const std::vector<ClassItem>& items, const ClassPreparation& preparation);
 
+/// What of a batch could be read.
+struct ReadBatch {
+  std::vector<Tensor> samples;
+  std::vector<std::size_t> items;     // of each sample
+  std::vector<CaseFailure> failures;  // of the others
+};
+
+/// The samples of a batch, one task each; an error of one of `kinds`, or memory that the system refused, costs its item
+/// only. Others pass.
+ReadBatch read_batch(const ItemBatch& batch, const std::vector<ClassItem>& items,
+                     std::initializer_list<ErrorKind> kinds, WorkerPool& pool,
+                     const std::function<Tensor(const ClassItem& item)>& read);
+
 /// How many samples of these extents are predicted at once where there are `count` of them.
 std::int64_t samples_at_once(const Dims& canvas, std::int64_t count);
 
 /// Writes what `box` (N, .., C) holds of sample `n`; called by many threads at once.
 using PlaceSample = std::function<void(std::int64_t n, const TensorView& box)>;
+
+/// Logits of one item as probabilities that sum to 1.
+void softmax(std::span<double> values);
 
 /// The probabilities of the classes (softmax of the logits), sample by sample.
 ///   samples  as ItemReader reads them, at most extents[0]; what is missing is zero and comes to nothing

@@ -10,6 +10,7 @@
 #include "io/image/class_plots.h"
 #include "io/image/sheet_file.h"
 #include "libcore/base/text.h"
+#include "pipelines/tasks/classification/class_memory.h"
 #include "pipelines/tasks/classification/class_predictions.h"
 #include "pipelines/tasks/classification/class_statistics.h"
 #include "pipelines/tasks/classification/intensity_baseline.h"
@@ -119,6 +120,10 @@ ClassReport evaluate_classes(const EvaluateClassesOptions& options, Progress& pr
                       {.inputs = inputs});
   require_output_file(options.png, sheet_file(), {.inputs = inputs, .option = "{png}"});
   const ClassPredictions found = read_class_predictions(options.predictions);
+  require_fits(
+      evaluating_classes_plan(options.predictions, options.references) + confusion_plan(std::ssize(found.classes)),
+      options.formats.limits.memory_bytes, ErrorKind::kBudget, options.predictions.string(),
+      "Its classes are counted in pairs; score fewer at a time");
   const ClassReading reading{.items = found.items,
                              .clip_length = found.clip_length,
                              .clip_stride = found.clip_stride,

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "libcore/base/parallel.h"
-#include "pipelines/tasks/classification/class_preparation.h"
+#include "pipelines/tasks/classification/classify_batch.h"
 
 namespace voxshard {
 namespace {
@@ -37,17 +37,14 @@ class Standardised {
   std::vector<double> mean_, deviation_;
 };
 
-/// softmax of the products of a row with each class' weights.
-void softmax(const double* row, const std::vector<double>& weights, std::size_t width, double* to) {
+/// Probabilities, of the products of a row with each class' weights.
+void probabilities(const double* row, const std::vector<double>& weights, std::size_t width, double* to) {
   const std::size_t classes = weights.size() / width;
-  double most = -HUGE_VAL, sum = 0;
   for (std::size_t c = 0; c < classes; ++c) {
     to[c] = 0;
     for (std::size_t f = 0; f < width; ++f) to[c] += weights[c * width + f] * row[f];
-    most = std::max(most, to[c]);
   }
-  for (std::size_t c = 0; c < classes; ++c) sum += to[c] = std::exp(to[c] - most);
-  for (std::size_t c = 0; c < classes; ++c) to[c] /= sum;
+  softmax({to, classes});
 }
 
 /// What an item counts in the mean: 1 / items, or 1 / (classes x items of its class).
@@ -108,7 +105,7 @@ Classified fitted_logistic(const LogisticFit& fit, const std::vector<double>& ot
   for (int step = 0; step < fit.steps; ++step) {
     std::ranges::fill(gradient, 0);
     for (std::size_t i = 0; i < fit.labels.size(); ++i) {
-      softmax(&x[i * width], ahead, width, row.data());
+      probabilities(&x[i * width], ahead, width, row.data());
       row[static_cast<std::size_t>(fit.labels[i])] -= 1;
       for (std::size_t c = 0; c < classes; ++c)
         for (std::size_t f = 0; f < width; ++f) gradient[c * width + f] += shares[i] * row[c] * x[i * width + f];
@@ -125,7 +122,7 @@ Classified fitted_logistic(const LogisticFit& fit, const std::vector<double>& ot
   Classified guessed{.classes = fit.classes};
   guessed.probabilities.resize(y.size() / width * classes);
   for (std::size_t i = 0; i < y.size() / width; ++i)
-    softmax(&y[i * width], weights, width, &guessed.probabilities[i * classes]);
+    probabilities(&y[i * width], weights, width, &guessed.probabilities[i * classes]);
   return guessed;
 }
 

@@ -132,33 +132,21 @@ class Classifier {
   void one(const ItemBatch& batch) {
     throw_if_stopped(progress_);
     const Stopwatch watch;
-    std::vector<Tensor> samples(batch.items.size());
-    std::vector<std::optional<CaseFailure>> failed(batch.items.size());
-    pool_.run(std::ssize(batch.items), [&](std::int64_t i, int) {
-      const auto at = static_cast<std::size_t>(i);
-      const ClassItem& item = set_.items[batch.items[at]];
-      failed[at] = failure_of(item.name, {ErrorKind::kInput, ErrorKind::kBudget}, [&] {
-        require_fits(batch, item);
-        samples[at] = ItemReader(preparation_, reading_).read(item, set_.pixels.get());
-      });
-    });
-    std::vector<Tensor> whole;
-    std::vector<std::size_t> items;
-    for (std::size_t i = 0; i < samples.size(); ++i) {
-      if (failed[i]) {
-        report_.failures.push_back(*failed[i]);
-        log(*failed[i]);
-        continue;
-      }
-      whole.push_back(std::move(samples[i]));
-      items.push_back(batch.items[i]);
+    const ReadBatch read =
+        read_batch(batch, set_.items, {ErrorKind::kInput, ErrorKind::kBudget}, pool_, [&](const ClassItem& item) {
+          require_fits(batch, item);
+          return ItemReader(preparation_, reading_).read(item, set_.pixels.get());
+        });
+    for (const CaseFailure& failure : read.failures) {
+      report_.failures.push_back(failure);
+      log(failure);
     }
-    if (!whole.empty()) {
-      const auto rows = classify(*session_, batch.extents, whole);
+    if (!read.samples.empty()) {
+      const auto rows = classify(*session_, batch.extents, read.samples);
       for (std::size_t i = 0; i < rows.size(); ++i) {
-        rows_[items[i]] = rows[i];
+        rows_[read.items[i]] = rows[i];
         report_.cases.push_back(
-            {set_.items[items[i]].name, o_.output, watch.seconds() / static_cast<double>(rows.size())});
+            {set_.items[read.items[i]].name, o_.output, watch.seconds() / static_cast<double>(rows.size())});
       }
     }
     progress_.update("predict", std::ssize(report_.cases) + std::ssize(report_.failures), total_,

@@ -61,6 +61,17 @@ TEST(ClassesFromBoxes, WhatIsCutOutIsADataSetOfClasses) {
   EXPECT_TRUE(set.failures.empty());
 }
 
+TEST(ClassesFromBoxes, OfAPartThatTrainsTheWholeSetIsNext) {
+  Scene scene("classes_from_boxes_next");
+  write_boxes(scene,
+              {{.category = 0, .box = {8, 6, 5, 4}, .area = 20}, {.category = 1, .box = {2, 3, 7, 6}, .area = 42}});
+  for (const char* output : {"cells/train", "cells/val"}) {
+    const TaskReport report = run_convert({.input = scene.data() / "annotations.json", .output = scene.path(output)},
+                                          ConvertTo::kClasses, scene.progress);
+    EXPECT_EQ(report.next.at(1), scene.path(output == std::string("cells/train") ? "cells" : output).string());
+  }
+}
+
 TEST(ClassesFromBoxes, AnyNumberOfThreadsGivesTheSameFiles) {
   Scene scene("classes_from_boxes_again");
   write_boxes(scene,

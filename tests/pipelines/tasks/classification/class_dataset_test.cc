@@ -1,6 +1,10 @@
 // Which files are items of which class: folders, lists and IDX files, and what is wrong with them.
 #include <gmock/gmock.h>
 
+#include <set>
+
+#include "pipelines/tasks/classification/class_memory.h"
+#include "pipelines/tasks/crop_name.h"
 #include "tests/pipelines/tasks/classification/class_scene.h"
 
 namespace voxshard {
@@ -57,11 +61,58 @@ TEST(ClassDataset, PartsOfAFolderAreFound) {
   scene.dark_and_bright("data/train", 3);
   scene.dark_and_bright("data/test", 1);
   EXPECT_EQ(read_class_sets({.data = scene.data()}).val.items.size(), 2u) << "without val the test part validates";
+  EXPECT_TRUE(read_class_sets({.data = scene.data()}).val_is_test);
   scene.dark_and_bright("data/val", 2);
   EXPECT_EQ(read_class_sets({.data = scene.data()}).val.items.size(), 4u);
   EXPECT_EQ(read_unseen_classes(scene.data(), {}).items.size(), 2u) << "and the test part is what is unseen";
   EXPECT_EQ(read_class_sets({.data = scene.data(), .validates = false}).val.items.size(), 0u);
   EXPECT_EQ(read_class_sets({.data = scene.data(), .val = scene.data() / "test"}).val.items.size(), 2u);
+  EXPECT_FALSE(read_class_sets({.data = scene.data()}).val_is_test);
+}
+
+TEST(ClassDataset, PartsThatOnlyValidateAndTestAreNoClasses) {
+  const ClassScene scene("class_no_train");
+  scene.dark_and_bright("data/val", 1), scene.dark_and_bright("data/test", 2);
+  expect_error(ErrorKind::kInput, "no part to train on", [&] { read_class_sets({.data = scene.data()}); });
+  EXPECT_EQ(read_unseen_classes(scene.data(), {}).items.size(), 4u) << "but it can be predicted";
+  scene.picture("flat/val/a.png"), scene.picture("flat/test/b.png");
+  expect_error(ErrorKind::kInput, "is no data set of classes", [&] { read_class_sets({.data = scene.path("flat")}); });
+  scene.picture("tests/control/a.png"), scene.picture("tests/test/b.png");
+  EXPECT_THAT(read_class_sets({.data = scene.path("tests")}).train.classes, ElementsAre("control", "test"));
+}
+
+TEST(ClassDataset, WhatIsCutOutOfOnePictureStaysOnOneSide) {
+  EXPECT_EQ(picture_of_crop(crop_name("blood_1", 12, 3)), "blood_1_00000012");
+  for (const char* other : {"scan_20240101_001.png", "blood_00000012_003.jpg", "_3.png"})
+    EXPECT_FALSE(picture_of_crop(other)) << other;
+  const ClassScene scene("class_crops");
+  for (std::size_t picture = 0; picture < 10; ++picture)
+    for (std::size_t box = 0; box < 6; ++box)
+      scene.picture("data/" + std::string(box % 3 == 0 ? "red/" : "white/") + crop_name("p", picture, box));
+  const ClassSets sets = read_class_sets({.data = scene.data(), .val_fraction = 0.3, .seed = 1});
+  const auto pictures = [](const ClassDataset& set) {
+    std::set<std::string> names;
+    for (const ClassItem& item : set.items) names.insert(picture_of_crop(item.file).value());
+    return names;
+  };
+  EXPECT_EQ(pictures(sets.val).size(), 3u);
+  EXPECT_EQ(pictures(sets.train).size(), 7u);
+  EXPECT_EQ(sets.val.items.size(), 18u);
+}
+
+TEST(ClassDataset, AClassWithoutAnItemLeftIsNoClass) {
+  ClassSets sets{.train = {.source = "data", .classes = {"a", "b", "c"}, .items = {{.label = 0}, {.label = 2}}},
+                 .val = {.classes = {"a", "b", "c"}, .items = {{.label = 1}, {.label = 2}}}};
+  leave_out_empty_classes(sets);
+  EXPECT_THAT(sets.train.classes, ElementsAre("a", "c"));
+  EXPECT_EQ(sets.val.classes, sets.train.classes);
+  EXPECT_EQ(sets.train.items.at(1).label, 1);
+  ASSERT_EQ(sets.val.items.size(), 1u);
+  EXPECT_EQ(sets.val.items[0].label, 1);
+  EXPECT_THAT(ClassScene::codes(sets.train.failures), ElementsAre("E_EMPTY"));
+  EXPECT_THAT(ClassScene::codes(sets.val.failures), ElementsAre("E_CLASS"));
+  sets.train.items.pop_back();
+  expect_error(ErrorKind::kConfig, "has one class, a", [&] { leave_out_empty_classes(sets); });
 }
 
 TEST(ClassDataset, AShareOfEachClassIsHeldOutByTheSeed) {
@@ -146,10 +197,12 @@ TEST(ClassDataset, ImagesBeyondTheMemoryAreRefusedBeforeTheyAreRead) {
   const ClassScene scene("class_memory");
   scene.idx("data", 12, 3);
   ClassReading reading;
-  reading.formats.limits.memory_bytes = 12 * 28 * 28 - 1;
+  const auto needed = static_cast<std::int64_t>(idx_bytes({12, 28, 28}, scene.data() / "train-images-idx3-ubyte"));
+  EXPECT_GE(needed, 12 * (28 * 28 + static_cast<std::int64_t>(sizeof(ClassItem)))) << "the items too";
+  reading.formats.limits.memory_bytes = needed - 1;
   expect_error(ErrorKind::kBudget, "train-images-idx3-ubyte takes",
                [&] { read_class_sets({.data = scene.data(), .reading = reading}); });
-  reading.formats.limits.memory_bytes = 12 * 28 * 28;
+  reading.formats.limits.memory_bytes = needed;
   EXPECT_EQ(read_class_sets({.data = scene.data(), .reading = reading}).train.items.size(), 12u);
 }
 

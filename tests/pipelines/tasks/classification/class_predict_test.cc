@@ -62,9 +62,7 @@ TEST(PredictClasses, ABadPictureCostsItself) {
   scene.picture("new/a.png", {.width = 7, .height = 5}, {220});
   scene.write("new/b.png", "hello");
   scene.picture("new/c.png", {.width = 6, .height = 6, .channels = 3}, {20, 25, 30});
-  std::string bytes = png_bytes({.width = 7, .height = 5}, {1, 2, 3});
-  for (std::size_t i = 0, at = bytes.find("IDAT") + 6; i < 8; ++i) bytes[at + i] = '\xff';
-  scene.write("new/d.png", bytes);
+  scene.damaged("new/d.png");
   const PredictReport report = run_predict(scene.predict("new"), scene.progress);
   EXPECT_EQ(report.cases.size(), 2u);
   EXPECT_EQ(report.failures.size(), 2u);
@@ -90,16 +88,17 @@ TEST(PredictClasses, NothingToPredictIsAnError) {
 
 TEST(PredictClasses, AStopLeavesWhatIsWholeAsIncomplete) {
   TrainedScene scene("classes_stop");
+  scene.picture("data/test/dark/wide.png", {.width = 40, .height = 9}, {30});  // a batch of its own
   struct : RecordingProgress {
-    void update(std::string_view stage, std::int64_t, std::int64_t, std::string_view) override {
-      stop |= stage == "predict";
+    void update(std::string_view stage, std::int64_t done, std::int64_t, std::string_view) override {
+      stop |= stage == "predict" && done > 0;
     }
   } stopping;
   const PredictReport report = run_predict(scene.predict("data"), stopping);
   EXPECT_TRUE(report.interrupted);
-  EXPECT_EQ(report.not_reached.size(), 6u);
+  EXPECT_THAT(report.not_reached, testing::ElementsAre("dark/wide.png"));
   EXPECT_FALSE(std::filesystem::exists(scene.path("found.json")));
-  EXPECT_TRUE(std::filesystem::exists(scene.path("found.incomplete.json")));
+  EXPECT_EQ(read_class_predictions(scene.path("found.incomplete.json")).rows.size(), 6u);
   run_predict(scene.predict("data"), scene.progress);
   EXPECT_FALSE(std::filesystem::exists(scene.path("found.incomplete.json")));
 }

@@ -63,6 +63,17 @@ TEST(ClassPredictions, ForeignJsonIsRefused) {
   }
 }
 
+TEST(ClassPredictions, MoreClassesThanAreCountedInPairsAreRefused) {
+  const PredictionScene scene;
+  nlohmann::json json = {{"task", "classification"}, {"items", "pictures"}, {"predictions", nlohmann::json::array()}};
+  for (std::size_t c = 0; c < kMostClasses; ++c) json["classes"].push_back(std::to_string(c));
+  scene.write("found.json", json.dump());
+  EXPECT_EQ(read_class_predictions(scene.found()).classes.size(), kMostClasses);
+  json["classes"].push_back("one more");
+  scene.write("found.json", json.dump());
+  expect_error(ErrorKind::kInput, "names 4097 classes", [&] { read_class_predictions(scene.found()); });
+}
+
 TEST(ClassPredictions, ABrokenEntryCostsItself) {
   const PredictionScene scene;
   scene.write("found.json", R"({"task": "classification", "classes": ["a", "b"], "items": "pictures", "predictions": [

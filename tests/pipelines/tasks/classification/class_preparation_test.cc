@@ -92,16 +92,26 @@ TEST(ClassPreparation, StatisticsAreThoseOfAllPixels) {
 TEST(ClassPreparation, APictureThatCannotBeDecodedIsLeftOutByItsReason) {
   const ClassScene scene("prep_decode");
   scene.dark_and_bright("data", 1);
-  std::string bytes = png_bytes({.width = 4, .height = 4}, {1, 2, 3});
-  const std::size_t at = bytes.find("IDAT");
-  for (std::size_t i = 0; i < 8; ++i) bytes[at + 6 + i] = '\xff';
-  scene.write("data/dark/bad.png", bytes);
+  scene.damaged("data/dark/bad.png", 4);
   ClassDataset set = read_class_part(find_class_parts(scene.data()).whole.value(), {});
   ASSERT_EQ(set.items.size(), 3u) << "its header is whole";
   ClassPreparation p;
   set_statistics(p, set, {});
   EXPECT_EQ(set.items.size(), 2u);
   EXPECT_THAT(ClassScene::codes(set.failures), ElementsAre("E_READ"));
+}
+
+TEST(ClassPreparation, LookingAtItemsIsBoundedAndStops) {
+  const ClassScene scene("prep_bounds");
+  scene.dark_and_bright("data", 2);
+  ClassDataset set = read_class_part(find_class_parts(scene.data()).whole.value(), {});
+  ClassPreparation p;
+  expect_error(ErrorKind::kBudget, "fewer {threads}", [&] { set_statistics(p, set, {}, {.memory_bytes = 100}); });
+  for (const bool normalises : {false, true})
+    EXPECT_THROW(set_statistics(p, set, {}, {.normalises = normalises, .threads = 2, .stop = [] { return true; }}),
+                 Stopped);
+  EXPECT_EQ(set.items.size(), 4u);
+  EXPECT_EQ(p.mean.at(0), 0);
 }
 
 TEST(ClassPreparation, MixedColourIsSaid) {

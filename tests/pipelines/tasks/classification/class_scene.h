@@ -25,6 +25,12 @@ struct ClassScene : Scene {
     std::filesystem::create_directories(path(name).parent_path());
     std::ofstream(path(name), std::ios::binary) << bytes;
   }
+  /// A header that is whole before pixels that are not.
+  void damaged(const std::string& name, int side = 8) const {
+    std::string bytes = png_bytes({.width = side, .height = side}, {1, 2, 3});
+    for (std::size_t i = 0, at = bytes.find("IDAT") + 6; i < 8; ++i) bytes[at + i] = '\xff';
+    write(name, bytes);
+  }
   /// Grey pictures, dark of one class and bright of the other.
   void dark_and_bright(const std::string& folder, int each, int side = 8) const {
     for (int i = 0; i < each; ++i)

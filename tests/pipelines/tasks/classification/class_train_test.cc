@@ -2,6 +2,8 @@
 // cannot be used is counted.
 #include <gmock/gmock.h>
 
+#include <cmath>
+
 #include "io/files/config_file.h"
 #include "pipelines/tasks/classification/class_task.h"
 #include "tests/pipelines/tasks/classification/class_scene.h"
@@ -65,7 +67,10 @@ TEST(TrainClasses, DigitsAreEnlargedToTheSizeOfTheModel) {
   TrainOptions o = scene.digits("run");
   o.spec.set("size_multiplier", std::int64_t{2});
   o.steps = 1;
-  EXPECT_EQ(run_train(o, scene.progress).validation_cases, 10);
+  const TrainReport report = run_train(o, scene.progress);
+  EXPECT_EQ(report.validation_cases, 10);
+  EXPECT_EQ(report.to_json().at("chosen_on_test"), true);
+  EXPECT_THAT(scene.progress.lines, testing::Contains(HasSubstr("validates is the test part")));
   const nlohmann::json prepare = read_json(o.run / "plans.json").at("prepare");
   EXPECT_EQ(prepare.at("size"), nlohmann::json({56, 56}));
   EXPECT_EQ(prepare.at("classes").size(), 10u);
@@ -125,6 +130,49 @@ TEST(TrainClasses, WhatCannotBeUsedIsCountedAndListed) {
   EXPECT_EQ(report.validation_cases, 2);
   const std::string quarantine = Scene::bytes_of(o.run / "quarantine.csv");
   for (const char* code : {"E_READ", "E_EMPTY", "E_CLASS"}) EXPECT_THAT(quarantine, HasSubstr(code));
+  EXPECT_FALSE(report.to_json().contains("chosen_on_test"));
+}
+
+TEST(TrainClasses, APictureThatDoesNotDecodeInValidationCostsItself) {
+  ClassTrainingScene scene("classes_damaged_val");
+  scene.dark_and_bright("data/train", 4);
+  scene.dark_and_bright("data/val", 1);
+  scene.damaged("data/val/dark/bad.png");
+  TrainOptions o = scene.toy("run");
+  o.steps = 4, o.validate_every = 1, o.checkpoint_every = 1;
+  const TrainReport report = run_train(o, scene.progress);
+  EXPECT_EQ(report.steps, 4);
+  EXPECT_EQ(report.left_out, 1);
+  EXPECT_TRUE(std::isfinite(report.validation->score));
+  EXPECT_EQ(Scene::bytes_of(o.run / "quarantine.csv").find("dark/bad.png,E_READ"),
+            Scene::bytes_of(o.run / "quarantine.csv").rfind("dark/bad.png,E_READ"))
+      << "once, not at each validation";
+  EXPECT_THAT(Scene::bytes_of(o.run / "quarantine.csv"), HasSubstr("dark/bad.png,E_READ"));
+  o.resume = true, o.steps = 5;
+  EXPECT_EQ(run_train(o, scene.progress).left_out, 1);
+  std::filesystem::remove(scene.data() / "val/dark/0.png"), std::filesystem::remove(scene.data() / "val/bright/0.png");
+  o.resume = false, o.run = scene.path("none"), o.steps = 1;
+  EXPECT_EQ(run_train(o, scene.progress).validation->score, 0);
+  EXPECT_THAT(scene.progress.lines, testing::Contains(HasSubstr("none of the 1 items that validate")));
+}
+
+TEST(TrainClasses, WhatDoesNotDecodeIsLeftOutBeforeTheFirstStep) {
+  for (const char* intensities : {"none", "dataset"}) {
+    ClassTrainingScene scene(std::string("classes_damaged_") + intensities);
+    scene.dark_and_bright("data", 4);
+    scene.damaged("data/dark/bad.png"), scene.damaged("data/grey/bad.png");
+    TrainOptions o = scene.toy("run");
+    o.steps = 6, classes(o).normalise = intensities, classes(o).validates = false;
+    const TrainReport report = run_train(o, scene.progress);
+    EXPECT_EQ(report.steps, 6) << "three epochs";
+    EXPECT_EQ(report.train_cases, 8);
+    EXPECT_EQ(report.left_out, 3) << "two pictures, and the class of one of them";
+    EXPECT_EQ(read_json(o.run / "run.json").at("model").at("classes"), 2);
+    EXPECT_THAT(Scene::bytes_of(o.run / "quarantine.csv"), HasSubstr("grey,E_EMPTY"));
+    std::filesystem::remove_all(scene.data() / "bright");
+    o.run = scene.path("one");
+    expect_error(ErrorKind::kConfig, "has one class, dark", [&] { run_train(o, scene.progress); });
+  }
 }
 
 TEST(TrainClasses, GreyAmongColourIsSaid) {
@@ -145,6 +193,9 @@ TEST(TrainClasses, SettingsThatContradictEachOtherAreRefused) {
   TrainOptions o = scene.toy("run");
   classes(o).fit = "resize";
   expect_error(ErrorKind::kUsage, "wants a {size}", [&] { run_train(o, scene.progress); });
+  TrainOptions twice = scene.toy("run");
+  twice.spec.set("class_weights", std::string("1,2")), classes(twice).balance = "weights";
+  expect_error(ErrorKind::kUsage, "{class-weights}", [&] { run_train(twice, scene.progress); });
   classes(o).size = {4, 4, 4};
   expect_error(ErrorKind::kUsage, "2 spatial axes", [&] { run_train(o, scene.progress); });
   TrainOptions digits = scene.digits("run");
