@@ -153,8 +153,17 @@ class Classifier {
       whole.push_back(std::move(samples[i]));
       items.push_back(batch.items[i]);
     }
-    if (!whole.empty()) {
-      const auto rows = classify(*session_, batch.extents, whole);
+    std::vector<std::vector<double>> rows;
+    const auto refused = failure_of(set_.items[batch.items[0]].name, {ErrorKind::kInput, ErrorKind::kBudget}, [&] {
+      if (!whole.empty()) rows = classify(*session_, batch.extents, whole);
+    });
+    if (refused) {
+      if (refused->code == kRefusedMemory) session_->release();
+      for (const std::size_t i : items) {
+        report_.failures.push_back({set_.items[i].name, refused->code, refused->message});
+        log(report_.failures.back());
+      }
+    } else {
       for (std::size_t i = 0; i < rows.size(); ++i) {
         rows_[items[i]] = rows[i];
         report_.cases.push_back(

@@ -186,6 +186,36 @@ TEST_F(PredictClips, AStopKeepsTheWindowsUntilThen) {
   EXPECT_FALSE(std::filesystem::exists(scene_.path("found.windows.incomplete.csv")));
 }
 
+TEST_F(PredictClips, AnErrorWhileDrawingKeepsTheTimeLinesUntilThen) {
+  scene_.film("new/a.mkv", {{16, kDark}}), scene_.film("new/b.mkv", {{16, kBright}});
+  scene_.film("new/c.mkv", {{16, kDark}});
+  struct : RecordingProgress {
+    void update(std::string_view stage, std::int64_t, std::int64_t, std::string_view text) override {
+      if (stage == "draw" && text == "b.mkv") throw Error(ErrorKind::kOutput, "the disk is full");
+    }
+  } full;
+  PredictOptions o = options(scene_.path("new"));
+  FilmScene::own(o).draw = scene_.path("drawn");
+  expect_error(ErrorKind::kOutput, "the disk is full", [&] { run_predict(o, full); });
+  EXPECT_FALSE(std::filesystem::exists(scene_.path("found.json")));
+  const ClassPredictions found = scene_.found("found.incomplete.json");
+  ASSERT_EQ(found.rows.size(), 2u) << "the films that were predicted before it";
+  EXPECT_EQ(found.rows[1].file, "b.mkv");
+  EXPECT_TRUE(std::filesystem::exists(scene_.path("found.incomplete.csv")));
+}
+
+TEST_F(PredictClips, OneThreadAndTwoWriteTheSameBytes) {
+  const auto film = scene_.film("a.mkv", {{30, kDark}, {31, kBright}});
+  std::vector<std::string> bytes;
+  for (const int threads : {1, 2}) {
+    PredictOptions o = options(film);
+    o.partition = Dims{1, 2, 2, 1, 1}, o.threads = threads;
+    predict(o, 3);
+    bytes.push_back(Scene::bytes_of(scene_.path("found.json")));
+  }
+  EXPECT_TRUE(bytes[0] == bytes[1]);
+}
+
 TEST_F(PredictClips, TheTimeLineIsDrawnIntoTheFilm) {
   const auto film = scene_.film("mixed.mkv", {{24, kDark}, {24, kBright}}, 96, 128);
   const PredictReport report = predict(options(film), 8, scene_.path("seen.mp4"));
