@@ -42,8 +42,19 @@ TEST(ClassClips, LieWhollyInTheirInterval) {
   scene.video("a.mp4", 40);  // 25 a second: frame 5 at 0.2 s
   EXPECT_THAT(ClipScene::names_of(scene.clips("a.mp4", 4, 1, ClassInterval{0.2, 0.56})),
               ElementsAre("a.mp4#frames=5:9", "a.mp4#frames=9:13"));
-  expect_error(ErrorKind::kInput, "has 3 frames from 0.21 to 0.36 s",
-               [&] { scene.clips("a.mp4", 4, 1, ClassInterval{0.21, 0.36}); });
+  expect_error(ErrorKind::kInput, "has 3 frames from 0.21 to 0.36 s", [&] {
+    scene.clips("a.mp4", 4, 1, ClassInterval{0.21, 0.36});
+  });
+}
+
+TEST(ClassClips, AFileThatIsNoVideoIsOpenedOnce) {
+  const ClipScene scene("clips_once");
+  scene.write("a.mp4", "no video");
+  ClipFinder finder(kFours);
+  const auto clips = [&] { finder.clips(scene.path("a.mp4"), "a.mp4", ClassInterval{0, 1}); };
+  expect_error(ErrorKind::kInput, "a.mp4", clips);
+  scene.video("a.mp4", 40);
+  expect_error(ErrorKind::kInput, "a.mp4", clips);
 }
 
 TEST(ClassClips, WhatIsShorterSaysTheFramesItHasAndThoseWanted) {

@@ -94,6 +94,16 @@ TEST_F(PredictClips, AChangeOfClassIsAChangeOfInterval) {
   EXPECT_GT(scores.json.at("items"), 0) << "clips inside of the intervals";
 }
 
+TEST_F(PredictClips, AListIsPredictedWhateverItsIntervalsHold) {
+  scene_.film("a.mkv", {{24, kDark}}), scene_.film("b.mkv", {{24, kBright}});
+  scene_.write("short.csv", "./a.mkv,0,0.1,dark\na.mkv,0.1,0.2,unheard of\nb.mkv,0,0.04,bright\nnone.mkv,dark\n" +
+                                std::string(230, 'x') + ".mkv,dark\n");
+  const PredictReport report = predict(options(scene_.path("short.csv")));
+  EXPECT_EQ(report.cases.size(), 2u);
+  EXPECT_THAT(ClassScene::codes(report.failures), testing::ElementsAre("E_READ", "E_READ"));
+  EXPECT_EQ(scene_.found().rows.at(0).file, "a.mkv");
+}
+
 TEST_F(PredictClips, ACutOtherThreadsAndFewerAtOncePredictTheSame) {
   const auto film = scene_.film("a.mkv", {{30, kDark}, {31, kBright}});
   predict(options(film), 3);
