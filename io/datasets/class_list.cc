@@ -75,6 +75,7 @@ class Reader {
     const std::string file = std::filesystem::path(said).lexically_normal().generic_string();
     std::string problem = relative_path_problem(said, kMostFileNameBytes);
     if (problem.empty()) problem = relative_path_problem(file, kMostFileNameBytes);  // "a/." is the folder "a/"
+    if (problem.empty() && file == ".") problem = "is a folder";
     if (!problem.empty()) return refuse("E_NAME", "names the file \"" + shown_name(said) + "\", which " + problem);
     if (problem = text_problem(name); !problem.empty())
       return refuse("E_NAME", "names the class \"" + shown_name(name) + "\", which " + problem);
