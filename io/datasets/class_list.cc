@@ -59,18 +59,25 @@ class Reader {
  public:
   void read(std::string_view line, std::int64_t number) {
     if (line.empty()) return;
+    ++rows;
     const std::string row = "line " + std::to_string(number);
     const auto refuse = [&](const char* code, const std::string& reason) {
-      if (list.problems.size() < kMostProblems) list.problems.push_back({row, code, reason});
+      if (list.problems.size() < kMostProblems)
+        list.problems.push_back({row, code, reason});
+      else if (more_++ == 0)
+        more_from_ = row;
     };
     const auto fields = line.size() > kLongestLine ? std::nullopt : fields_of(line);
     if (!fields || (fields->size() != 2 && fields->size() != 4) || fields->front().empty() || fields->back().empty())
       return refuse("E_SYNTAX", "is neither \"file,class\" nor \"file,start,end,class\"");
-    const std::string &file = fields->front(), &name = fields->back();
-    if (number == 1 && lower_case(file) == "file" && lower_case(name) == "class") return;
-    if (const std::string problem = relative_path_problem(file, kMostFileNameBytes); !problem.empty())
-      return refuse("E_NAME", "names the file \"" + shown_name(file) + "\", which " + problem);
-    if (const std::string problem = text_problem(name); !problem.empty())
+    const std::string &said = fields->front(), &name = fields->back();
+    if (number == 1 && lower_case(said) == "file" && lower_case(name) == "class") return;
+    const std::string file = std::filesystem::path(said).lexically_normal().generic_string();
+    std::string problem = relative_path_problem(said, kMostFileNameBytes);
+    if (problem.empty()) problem = relative_path_problem(file, kMostFileNameBytes);  // "a/." is the folder "a/"
+    if (problem.empty() && file == ".") problem = "is a folder";
+    if (!problem.empty()) return refuse("E_NAME", "names the file \"" + shown_name(said) + "\", which " + problem);
+    if (problem = text_problem(name); !problem.empty())
       return refuse("E_NAME", "names the class \"" + shown_name(name) + "\", which " + problem);
     ClassRow entry{file, name, number};
     if (fields->size() == 4) {
@@ -86,7 +93,17 @@ class Reader {
     list.rows.push_back(std::move(entry));
   }
 
+  /// Says how many problems there are beyond those that are listed.
+  void finish() {
+    if (more_ > 0)
+      list.problems.push_back({more_from_, "E_LIMIT",
+                               "and " + std::to_string(more_ - 1) +
+                                   " rows behind it cannot be used either; mend those "
+                                   "that are named above and see which are left"});
+  }
+
   ClassList list;
+  std::int64_t rows = 0;  // that are not empty
 
  private:
   struct Taken {
@@ -107,11 +124,13 @@ class Reader {
   }
 
   std::map<std::string, std::map<double, Taken>> times_;  // of a file, by start
+  std::int64_t more_ = 0;                                 // problems beyond kMostProblems
+  std::string more_from_;                                 // the first of them
 };
 
 }  // namespace
 
-ClassList read_class_list(const std::filesystem::path& path) {
+ClassList read_class_list(const std::filesystem::path& path, std::int64_t most_rows) {
   const std::string text = read_text({.path = path});
   std::string_view rest = text;
   if (rest.starts_with("\xef\xbb\xbf")) rest.remove_prefix(3);
@@ -122,8 +141,12 @@ ClassList read_class_list(const std::filesystem::path& path) {
     rest.remove_prefix(std::min(end + 1, rest.size()));
     if (line.ends_with('\r')) line.remove_suffix(1);
     reader.read(line, number);
+    if (reader.rows > most_rows)
+      throw input_error(path, "has more than " + std::to_string(most_rows) + " rows", "divide it among several lists",
+                        "E_LIMIT");
     if (reader.list.rows.empty() && reader.list.problems.size() >= kMostProblems) break;  // something else
   }
+  reader.finish();
   if (reader.list.rows.empty())
     throw input_error(path,
                       reader.list.problems.empty()

@@ -18,7 +18,7 @@ struct ClassInterval {
 };
 
 struct ClassRow {
-  std::string file;                            // a path of plain names, "cells/0001.png"
+  std::string file;                            // a path of plain names of at most kMostFileNameBytes, "cells/0001.png"
   std::string class_name;                      // plain text
   std::int64_t line = 0;                       // from 1
   std::optional<ClassInterval> interval = {};  // none: all of the file
@@ -27,17 +27,20 @@ struct ClassRow {
 /// A row that cannot be used.
 struct ClassRowProblem {
   std::string row;   // "line 17"
-  std::string code;  // E_SYNTAX, E_NAME, E_TIME, E_DUPLICATE, E_OVERLAP
+  std::string code;  // E_SYNTAX, E_NAME, E_TIME, E_DUPLICATE, E_OVERLAP, E_LIMIT
   std::string reason;
 };
 
 struct ClassList {
   std::vector<ClassRow> rows;
-  std::vector<ClassRowProblem> problems;  // at most 1000
+  std::vector<ClassRowProblem> problems;  // the first 1000, and E_LIMIT with the number of the others
 };
 
-/// Empty lines are skipped; no two rows speak of the same time of a file, the first holds. Errors: kInput for a file
-/// that is missing, unreadable or larger than kDataLimits allows, or in which none of the first 1000 rows can be used.
-ClassList read_class_list(const std::filesystem::path& path);
+inline constexpr std::int64_t kMostClassRows = 10'000'000;
+
+/// Files are named in one spelling: "a.png" also where the list says "./a.png". Empty lines are skipped; no two rows
+/// speak of the same time of a file, the first holds. Errors: kInput for a file that is missing, unreadable or larger
+/// than kDataLimits allows, or in which none of the first 1000 rows can be used; E_LIMIT for more than `most_rows`.
+ClassList read_class_list(const std::filesystem::path& path, std::int64_t most_rows = kMostClassRows);
 
 }  // namespace voxshard

@@ -19,6 +19,8 @@ void check(const Classified& items) {
          "classified items have a probability per class");
   ensure(std::ranges::all_of(items.truth, [&](std::int64_t c) { return c >= 0 && c < items.classes; }),
          "the true class of an item is one of the classes");
+  ensure(std::ranges::all_of(items.probabilities, [](double p) { return std::isfinite(p); }),
+         "the probabilities of classified items are finite");
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ std::int64_t likeliest(std::span<const double> row);
 
 /// The share of items whose true class is among the k likeliest; of equals the lower class counts as likelier, so that
 /// k = 1 agrees with likeliest(). NaN without an item. Errors (all functions here): kInternal for items whose numbers
-/// do not fit each other.
+/// do not fit each other, or are not finite.
 double top_k_accuracy(const Classified& items, std::int64_t k);
 inline double accuracy(const Classified& items) { return top_k_accuracy(items, 1); }
 

@@ -29,6 +29,22 @@ TEST(ClipsCli, FromTheDemoToTheScores) {
   EXPECT_EQ(trained.json().at("validation_cases"), 12);
   const auto more = run_voxshard("train --resume " + (folder / "run") + " --steps 3 --json");
   EXPECT_EQ(more.json().at("steps"), 3) << more.err;
+  const auto predicted = run_voxshard("predict " + (folder / "run") + " " + (folder / "set") + " -o " +
+                                      (folder / "found.json") + " --hop 8 --draw " + (folder / "drawn") + " --json");
+  ASSERT_EQ(predicted.exit_code, 0) << predicted.err;
+  EXPECT_EQ(predicted.json().at("cases").size(), 6u) << "the videos of the test part";
+  EXPECT_THAT(file_text(folder / "found.csv"), HasSubstr("file,start_s,end_s,class,probability"));
+  EXPECT_TRUE(std::filesystem::exists(folder / "found.windows.csv"));
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder / "drawn"), {}) >= 6, true);
+  const auto scored = run_voxshard("evaluate " + (folder / "found.json") + " " + (folder / "set") + " -o " +
+                                   (folder / "scores.json") + " --json");
+  ASSERT_EQ(scored.exit_code, 0) << scored.err;
+  const auto scores = scored.json();
+  EXPECT_EQ(scores.at("items"), 12) << "two clips in each";
+  EXPECT_EQ(scores.at("videos").at("items"), 6);
+  EXPECT_TRUE(scores.at("accuracy").is_number());
+  EXPECT_NEAR(scores.at("time").at("labelled_s").get<double>(), 6 * 32 / 25.0, 0.1);
+  EXPECT_EQ(scores.at("time").at("covered_s"), scores.at("time").at("labelled_s"));
 }
 
 TEST(ClipsCli, WhatIsWrongHasItsExitCode) {

@@ -13,6 +13,7 @@
 #include "pipelines/runs/checkpoint.h"
 #include "pipelines/tasks/classification/class_predictions.h"
 #include "pipelines/tasks/classification/class_preparation.h"
+#include "pipelines/tasks/classification/evaluate_clips.h"
 #include "pipelines/tasks/detection/image_preparation.h"
 #include "pipelines/tasks/segmentation/sample_source.h"
 #include "tests/fuzz/fuzz_target.h"
@@ -148,22 +149,38 @@ Seeds description_seeds() {
 
 /// Files with a class each, as others list them.
 void class_list(std::string_view bytes) { read_class_list(scratch_file("classes/list.csv", bytes)); }
-Seeds class_list_seeds() { return {"file,class\r\na/1.png,red\n\"b, c.png\",\"say \"\"x\"\"\"\n", "a.png,red\n../x.png,blue\n\n",
-          "file,start,end,class\na.mp4,0,1.5,left\na.mp4,1.5,2e3,up\na.mp4,1,2,up\nb.mp4,,1,up\n"}; }
+Seeds class_list_seeds() {
+  return {"file,class\r\na/1.png,red\n\"b, c.png\",\"say \"\"x\"\"\"\n", "a.png,red\n../x.png,blue\n\n",
+          "file,start,end,class\na.mp4,0,1.5,left\na.mp4,1.5,2e3,up\na.mp4,1,2,up\nb.mp4,,1,up\n"};
+}
 
 /// What a classifier said, and what its checkpoint says of the samples.
+/// The time lines against clips everywhere in the videos that they name.
+void scored(const ClassPredictions& found) {
+  if (found.items != ItemKind::kClip || found.rows.size() > 100) return;
+  ClassDataset truth;
+  for (const ClassPrediction& row : found.rows)
+    for (const std::int64_t first : {0, 3, 8, 1000})
+      truth.items.push_back({.name = row.file, .index = first, .label = static_cast<std::int32_t>(first % 2)});
+  std::vector<CaseFailure> failures;
+  const Classified clips = matched_clips(found, truth, failures);
+  accuracy(clips);
+  roc_auc(clips, 0);
+}
+
 void class_predictions(std::string_view bytes) {
   const fs::path file = scratch_file("classes/found.json", bytes);
-  if (class_predictions_file().is_ours(file)) read_class_predictions(file);
+  if (class_predictions_file().is_ours(file)) scored(read_class_predictions(file));
   class_preparation_from_json(read_json(file));
 }
 Seeds class_predictions_seeds() {
   const fs::path file = scratch_file("classes/seed.json", "");
   write_class_predictions(file, {.classes = {"a", "b"}, .rows = {{"1.png", {0.25, 0.75}}, {"b/2.png", {1, 0}}}});
   std::ifstream in(file);
-  return {std::string(std::istreambuf_iterator<char>(in), {}),
-          to_json(ClassPreparation{.classes = {"a", "b"}, .size = {28, 28}}).dump(),
-          R"({"task":"classification","classes":["a","b"],"items":"clips","clip_length":4,"clip_stride":2,"hop":4,"predictions":[
+  return {
+      std::string(std::istreambuf_iterator<char>(in), {}),
+      to_json(ClassPreparation{.classes = {"a", "b"}, .size = {28, 28}}).dump(),
+      R"({"task":"classification","classes":["a","b"],"items":"clips","clip_length":4,"clip_stride":2,"hop":4,"predictions":[
 {"file":"a.mp4","frames":12,"seconds":0.48,"time_base":"1/25","windows":[
  {"frames":[0,8],"pts":[0,8],"seconds":[0.0,0.32],"class":"a","probabilities":[0.75,0.25]},
  {"frames":[4,12],"pts":[4,12],"seconds":[0.16,0.48],"class":"b","probabilities":[0.25,0.75]}],"intervals":[
@@ -175,13 +192,11 @@ Seeds class_predictions_seeds() {
 }  // namespace
 
 std::vector<FuzzTarget> folder_targets() {
-  return {{"class_list", class_list_seeds, class_list},
-          {"class_predictions", class_predictions_seeds, class_predictions},
-          {"manifest", manifest_seeds, manifest},
-          {"lock_note", lock_seeds, lock_note},
-          {"prepared", prepared_seeds, prepared},
-          {"foreground", foreground_seeds, foreground},
-          {"description", description_seeds, description}};
+  return {
+      {"class_list", class_list_seeds, class_list},   {"class_predictions", class_predictions_seeds, class_predictions},
+      {"manifest", manifest_seeds, manifest},         {"lock_note", lock_seeds, lock_note},
+      {"prepared", prepared_seeds, prepared},         {"foreground", foreground_seeds, foreground},
+      {"description", description_seeds, description}};
 }
 
 }  // namespace voxshard

@@ -113,5 +113,11 @@ TEST(Classified, ATruthThatIsNoClassIsADefect) {
   EXPECT_THROW(accuracy({.classes = 2, .probabilities = {0.5}, .truth = {0}}), Error);
 }
 
+TEST(Classified, AProbabilityThatIsNoNumberIsADefect) {
+  const Classified items{.classes = 2, .probabilities = {std::nan(""), 0.5, 0.5, 0.5}, .truth = {0, 1}};
+  EXPECT_THROW(roc_auc(items, 0), Error) << "ranks of what cannot be ordered would never end";
+  EXPECT_THROW(calibration(items), Error);
+}
+
 }  // namespace
 }  // namespace voxshard

@@ -36,6 +36,16 @@ std::pair<std::int64_t, std::int64_t> frames_in(const VideoIndex& index, const s
 
 const ClassItem& ClipFinder::video(const fs::path& file) {
   if (const auto known = videos_.find(file); known != videos_.end()) return known->second;
+  if (const auto known = failed_.find(file); known != failed_.end()) throw known->second;
+  try {
+    return videos_.emplace(file, opened(file)).first->second;
+  } catch (const Error& e) {
+    failed_.emplace(file, e);
+    throw;
+  }
+}
+
+ClassItem ClipFinder::opened(const fs::path& file) const {
   const NowReading reading(file);
   VideoInput input(file);
   const VideoStream stream = describe_stream(input);
@@ -46,12 +56,10 @@ const ClassItem& ClipFinder::video(const fs::path& file) {
                 "[input] " + file.string() +
                     ": its packets carry no timestamps to find frames by; repack it, for example with ffmpeg -fflags "
                     "+genpts -i IN -c copy OUT.mkv");
-  return videos_
-      .emplace(file, ClassItem{.file = file,
-                               .size = {reading_.clip_length, stream.height, stream.width},
-                               .colour = !is_grey(stream),
-                               .scan = std::move(scan)})
-      .first->second;
+  return {.file = file,
+          .size = {reading_.clip_length, stream.height, stream.width},
+          .colour = !is_grey(stream),
+          .scan = std::move(scan)};
 }
 
 std::vector<ClassItem> ClipFinder::clips(const fs::path& file, const std::string& name,

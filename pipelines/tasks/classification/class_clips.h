@@ -26,11 +26,13 @@ class ClipFinder {
                                const std::optional<ClassInterval>& interval);
 
  private:
-  /// What an item of the video has, but for its frames.
+  /// What an item of the video has, but for its frames. A file is opened once, whether it is a video or not.
   const ClassItem& video(const std::filesystem::path& file);
+  ClassItem opened(const std::filesystem::path& file) const;
 
   ClassReading reading_;
   std::map<std::filesystem::path, ClassItem> videos_;
+  std::map<std::filesystem::path, Error> failed_;
 };
 
 /// The name of the video that a clip is of: "left/0017.mp4"; of what is no clip its own.

@@ -37,7 +37,7 @@ Entries entries_of_list(const fs::path& path, ClassDataset& set) {
     set.failures.push_back({path.filename().string() + " " + problem.row, problem.code, problem.reason});
   for (const ClassRow& row : list.rows) {
     entries.classes.insert(row.class_name);
-    entries.list.push_back({row.file, row.class_name, named_path(path.parent_path(), row.file), row.interval});
+    entries.list.push_back({row.file, row.class_name, path.parent_path() / row.file, row.interval});  // a plain name
   }
   return entries;
 }
@@ -68,6 +68,16 @@ Entries entries_of_folders(const fs::path& root, const ClassReading& reading, Cl
   }
   if (error) throw Error(ErrorKind::kInput, "[data] " + root.string() + ": cannot be read: " + error.message());
   return entries;
+}
+
+Entries entries_of(const ClassPart& part, const ClassReading& reading, ClassDataset& set) {
+  return part.kind == Kind::kList ? entries_of_list(part.path, set) : entries_of_folders(part.path, reading, set);
+}
+
+void require_no_idx(const ClassPart& part, ItemKind items) {
+  if (part.kind == Kind::kFolders || part.kind == Kind::kList) return;
+  throw Error(ErrorKind::kInput,
+              "[data] " + part.path.string() + ": holds IDX images; the model learns from " + item_kind_name(items));
 }
 
 /// D H W after turning to LPS: the extent along each axis of the patient.
@@ -190,6 +200,16 @@ ClassItem read_class_item(const fs::path& file, const ClassReading& reading) {
   return item;
 }
 
+std::map<std::string, fs::path> class_files(const ClassPart& part, const ClassReading& reading,
+                                            std::vector<CaseFailure>& failures) {
+  require_no_idx(part, reading.items);
+  ClassDataset set;
+  std::map<std::string, fs::path> files;
+  for (Entry& entry : entries_of(part, reading, set).list) files.emplace(entry.name, std::move(entry.file));
+  failures.insert(failures.end(), set.failures.begin(), set.failures.end());
+  return files;
+}
+
 ClassDataset read_class_part(const ClassPart& part, const ClassReading& reading,
                              const std::vector<std::string>* classes) {
   ClassDataset set{.source = part.path,
@@ -197,15 +217,11 @@ ClassDataset read_class_part(const ClassPart& part, const ClassReading& reading,
                            : part.kind == Kind::kList  ? "list"
                                                        : "IDX"};
   if (set.kind == "IDX") {
-    if (reading.items != ItemKind::kPicture)
-      throw Error(ErrorKind::kInput, "[data] " + part.path.string() + ": holds IDX images; the model learns from " +
-                                         item_kind_name(reading.items));
+    if (reading.items != ItemKind::kPicture) require_no_idx(part, reading.items);
     add_idx(set, find_idx(part.path, part.kind == Kind::kIdxTrain ? IdxPart::kTrain : IdxPart::kTest).value(), reading,
             classes);
   } else {
-    const Entries entries =
-        part.kind == Kind::kList ? entries_of_list(part.path, set) : entries_of_folders(part.path, reading, set);
-    add_entries(set, entries, reading, classes);
+    add_entries(set, entries_of(part, reading, set), reading, classes);
   }
   if (set.items.empty())
     throw Error(ErrorKind::kNoCase,

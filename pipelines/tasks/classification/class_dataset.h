@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -91,6 +92,12 @@ struct ClassReading {
 /// a header of each item, of videos the packets; all pixels of IDX.
 ClassDataset read_class_part(const ClassPart& part, const ClassReading& reading,
                              const std::vector<std::string>* classes = nullptr);
+
+/// The files of a part that is no IDX, by their names in it, whether they can be used or not: none is opened.
+///   failures  to these is added what the part says wrongly
+/// Errors: kInput as read_class_part.
+std::map<std::string, std::filesystem::path> class_files(const ClassPart& part, const ClassReading& reading,
+                                                         std::vector<CaseFailure>& failures);
 
 struct ClassSets {
   ClassDataset train, val;   // of equal classes

@@ -22,6 +22,12 @@ constexpr const char* kTableHead = "file,class,probability";
 
 std::size_t best_of(const ClassPrediction& row) { return static_cast<std::size_t>(likeliest(row.probabilities)); }
 
+/// From 1 to `most`; 0 for what is no such whole number.
+std::int64_t integer_at(const nlohmann::json& json, const char* name, std::int64_t most) {
+  const nlohmann::json& value = json.at(name);
+  return value.is_number_integer() && value >= 1 && value <= most ? value.get<std::int64_t>() : 0;
+}
+
 /// Errors: kInput E_SYNTAX with the reason; those of JSON.
 ClassPrediction row_of(const nlohmann::json& entry, const ClassPredictions& found) {
   ClassPrediction row{.file = entry.at("file")};
@@ -82,9 +88,9 @@ ClassPredictions read_class_predictions(const std::filesystem::path& path) {
     if (!items) refuse("is neither of pictures nor of volumes nor of clips");
     read.items = *items;
     if (read.items == ItemKind::kClip) {
-      read.clip_length = json.at("clip_length"), read.clip_stride = json.at("clip_stride");
-      if (read.clip_length < 1 || read.clip_length > kMostClipLength || read.clip_stride < 1 ||
-          read.clip_stride > kMostClipStride)
+      read.clip_length = integer_at(json, "clip_length", kMostClipLength);
+      read.clip_stride = integer_at(json, "clip_stride", kMostClipStride);
+      if (read.clip_length == 0 || read.clip_stride == 0)
         refuse("is of clips of a length or stride that is out of range");
     }
     if (read.classes.size() > kMostClasses)
@@ -104,10 +110,13 @@ ClassPredictions read_class_predictions(const std::filesystem::path& path) {
       const std::string id = "prediction " + std::to_string(i);
       try {
         ClassPrediction row = row_of(entries[i], read);
-        if (seen.insert(row.file).second)
-          read.rows.push_back(std::move(row));
-        else
+        const bool complete = entries[i].value("complete", true);
+        if (!seen.insert(row.file).second)
           read.failures.push_back({id, "E_DUPLICATE", "is a second one of " + shown_name(row.file)});
+        else if (!complete)
+          read.failures.push_back({row.file, "E_STOPPED", "was predicted in part only; predict it again"});
+        else
+          read.rows.push_back(std::move(row));
       } catch (const Error& e) {
         read.failures.push_back({id, e.code(), e.what()});
       } catch (const nlohmann::json::exception&) {

@@ -43,8 +43,8 @@ std::filesystem::path class_table_of(const std::filesystem::path& json);
 std::filesystem::path quarantine_of(const std::filesystem::path& json);
 
 /// Errors: kInput for a file that is no such JSON, or names fewer than two classes or one twice; what cannot be used of
-/// its entries (probabilities that are no numbers from 0 to 1, a name that is there twice, a time line out of order) is
-/// in `failures`. Of clips each row has its time line.
+/// its entries (probabilities that are no numbers from 0 to 1, a name that is there twice, a time line out of order, or
+/// not complete: E_STOPPED by the name of its video) is in `failures`. Of clips each row has its time line.
 ClassPredictions read_class_predictions(const std::filesystem::path& json);
 
 /// For require_output_file; the first also tells whether a file holds predictions of classes.

@@ -98,22 +98,27 @@ ClassPreparation class_preparation_from_json(const nlohmann::json& json) {
     if (!ok) throw Error(ErrorKind::kCheckpoint, broken + what);
   };
   try {
+    const auto integer = [&](const nlohmann::json& value) {
+      require(value.is_number_integer(), "a number that counts is none");
+      return value.get<std::int64_t>();
+    };
     const auto items = item_kind_from_name(json.at("items").get<std::string>());
     require(items.has_value(), "items are neither pictures nor volumes nor clips");
     ClassPreparation p{.classes = json.at("classes"),
                        .items = *items,
-                       .clip_length = json.at("clip_length"),
-                       .clip_stride = json.at("clip_stride"),
-                       .channels = json.at("channels"),
+                       .clip_length = integer(json.at("clip_length")),
+                       .clip_stride = integer(json.at("clip_stride")),
+                       .channels = integer(json.at("channels")),
                        .mean = json.at("mean"),
                        .deviation = json.at("deviation"),
                        .window_hu = json.at("window_hu"),
                        .resizes = json.at("resizes"),
                        .enlarges = json.at("enlarges"),
-                       .pad_multiple = json.at("pad_multiple")};
-    const std::vector<std::int64_t> size = json.at("size");
+                       .pad_multiple = integer(json.at("pad_multiple"))};
+    const std::vector<nlohmann::json> size = json.at("size");
     require(size.empty() || std::ssize(size) == p.axes(), "size does not have the axes of the samples");
-    for (const std::int64_t extent : size) {
+    for (const nlohmann::json& value : size) {
+      const std::int64_t extent = integer(value);
       require(extent >= 1 && extent <= kMostExtent, "size is out of range");
       p.size.push_back(extent);
     }

@@ -196,7 +196,7 @@ class ClassificationRow : public Task {
     const ClassReport report = evaluate_classes(o, progress);
     memory += confusion_plan(std::ssize(report.classes));
     TaskReport result{
-        .json = to_json(report), .text = to_text(report), .partial = !report.failures.empty(), .memory = memory};
+        .json = to_json(report), .text = to_text(report), .partial = is_partial(report), .memory = memory};
     if (o.png.empty())
       result.next = {"evaluate", o.predictions.string(), o.references.string(), "{png}",
                      (o.summary.parent_path() / "confusion.png").string()};

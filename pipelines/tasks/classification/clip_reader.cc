@@ -15,10 +15,16 @@ Tensor frame_intensities(const Tensor& rgb, const ClassPreparation& preparation)
 
 }  // namespace
 
+bool read_frame(VideoReader& video, std::int64_t number, VideoFrame& frame) {
+  if (!video.read(number, frame)) return false;
+  if (frame.rgb.shape() == Shape{video.stream().height, video.stream().width, 3}) return true;
+  frame.rgb = {};  // not held: it may be far larger
+  return false;
+}
+
 Tensor clip_intensities(VideoReader& video, std::int64_t first, const ClassPreparation& p, std::int64_t* repeated) {
   ensure(first >= 0 && first + (p.clip_length - 1) * p.clip_stride < video.index().size(), "a clip lies in its video");
   Tensor clip;
-  Shape of_frame;
   VideoFrame frame;
   std::int64_t missing = 0, values = 0;
   const auto repeat = [&](std::int64_t from, std::int64_t to) {
@@ -26,15 +32,16 @@ Tensor clip_intensities(VideoReader& video, std::int64_t first, const ClassPrepa
   };
   for (std::int64_t t = 0; t < p.clip_length; ++t) {
     Tensor picture;
-    if (video.read(first + t * p.clip_stride, frame)) picture = frame_intensities(frame.rgb, p);
-    if (picture.empty() || (!clip.empty() && picture.shape() != of_frame)) {
+    if (read_frame(video, first + t * p.clip_stride, frame)) picture = frame_intensities(frame.rgb, p);
+    if (picture.empty()) {
       ++missing;
       if (!clip.empty()) repeat(t - 1, t);
       continue;
     }
     const bool begins = clip.empty();
     if (begins) {
-      of_frame = picture.shape(), values = picture.count();
+      const Shape& of_frame = picture.shape();
+      values = picture.count();
       clip = Tensor(DType::kF32, {p.clip_length, of_frame[0], of_frame[1], of_frame[2]});
     }
     std::copy_n(picture.as<float>(), values, clip.as<float>() + t * values);
@@ -44,7 +51,7 @@ Tensor clip_intensities(VideoReader& video, std::int64_t first, const ClassPrepa
     throw Error(ErrorKind::kInput, "E_CLIP",
                 "[input] " + video.path().string() + ": of the clip of frames " + std::to_string(first) + " to " +
                     std::to_string(first + (p.clip_length - 1) * p.clip_stride) +
-                    " not one decodes; copy the video again from its source");
+                    " not one decodes in the size of the header; copy the video again from its source");
   if (repeated != nullptr) *repeated += missing;
   return clip;
 }

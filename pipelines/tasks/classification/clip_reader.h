@@ -16,14 +16,18 @@ namespace voxshard {
 inline std::int64_t clip_span(const ClassPreparation& p) { return p.clip_length * p.clip_stride; }
 
 /// (T, H, W, C) f32, normalised: frames first, first + stride, .., T = clip_length of them; at the preparation's H and
-/// W when it resizes, else at their own. A frame that does not decode, or has another size than those before it in the
-/// clip, repeats the one before it; those before the first that decodes repeat that one.
+/// W when it resizes, else at their own. A frame that does not decode, or has another size than the header of the video
+/// says, repeats the one before it; those before the first that decodes repeat that one.
 ///   repeated  to it is added how many frames of the clip are no frames of their own; may be null
 /// Requires frames first to first + (clip_length - 1) * clip_stride in the video's index. Errors: kInput E_CLIP when
 /// not one of them decodes; as VideoReader. Memory: the clip, a frame u8 and f32, the decoder. Reading on in the same
 /// video decodes nothing twice.
 Tensor read_clip(VideoReader& video, std::int64_t first, const ClassPreparation& preparation,
                  std::int64_t* repeated = nullptr);
+
+/// Frame `number` of a video; false when it does not decode, or has another size than the header says: memory is
+/// planned by the header.
+bool read_frame(VideoReader& video, std::int64_t number, VideoFrame& frame);
 
 /// One frame as a clip holds it: (H, W, C) f32, normalised.
 ///   rgb  (H, W, 3) u8, as VideoReader gives it

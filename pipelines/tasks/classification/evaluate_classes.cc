@@ -45,8 +45,7 @@ std::vector<std::int64_t> labels_of(const ClassDataset& set) {
 }
 
 /// Fitted on the training part, asked for the items of `scored`.
-IntensityScores intensity_scores(const EvaluateClassesOptions& o, const ClassReading& reading, ClassDataset scored,
-                                 std::vector<CaseFailure>& failures) {
+IntensityScores intensity_scores(const EvaluateClassesOptions& o, const ClassReading& reading, ClassDataset scored) {
   const std::filesystem::path& data = o.dataset.empty() ? o.references : o.dataset;
   const auto part = find_class_parts(data).train;
   if (!part)
@@ -57,9 +56,14 @@ IntensityScores intensity_scores(const EvaluateClassesOptions& o, const ClassRea
   LogisticFit fit{.features = mean_intensities(train, channels, reading), .classes = std::ssize(train.classes)};
   fit.labels = labels_of(train);
   if (fit.labels.empty()) throw Error(ErrorKind::kNoCase, "[evaluate] nothing of " + data.string() + " can be read");
+  scored.failures.clear();  // said already
   const std::vector<double> asked = mean_intensities(scored, channels, reading);
-  failures.insert(failures.end(), train.failures.begin(), train.failures.end());
-  IntensityScores scores{.trained = std::ssize(train.items)};
+  if (scored.items.empty())
+    throw Error(ErrorKind::kNoCase, "[evaluate] {baseline} intensity: none of the items that are scored can be read");
+  IntensityScores scores{.trained = std::ssize(train.items),
+                         .asked = std::ssize(scored.items),
+                         .failures = scored.failures,
+                         .training_failures = train.failures};
   for (const bool balanced : {false, true}) {
     fit.balanced = balanced;
     Classified guessed = fitted_logistic(fit, asked);
@@ -133,6 +137,8 @@ ClassReport evaluate_classes(const EvaluateClassesOptions& options, Progress& pr
   ClassReport report{.classes = found.classes, .top_k = options.top_k, .failures = found.failures};
   report.failures.insert(report.failures.end(), truth.failures.begin(), truth.failures.end());
   const std::size_t known = truth.items.size();
+  std::optional<ClipScores> clips;  // of all that is labelled, before the items that are not predicted go
+  if (found.items == ItemKind::kClip) clips = score_time_lines(found, truth, options.references);
   const Classified items = found.items == ItemKind::kClip ? matched_clips(found, truth, report.failures)
                                                           : matched(found, truth, report.failures);
   log_failures(report.failures, progress);
@@ -142,7 +148,11 @@ ClassReport evaluate_classes(const EvaluateClassesOptions& options, Progress& pr
                                         ", which begins with " +
                                         (found.rows.empty() ? "none" : shown_name(found.rows[0].file)) +
                                         "; give the data set that was predicted");
-  if (options.intensity_baseline) report.intensities = intensity_scores(options, reading, truth, report.failures);
+  if (options.intensity_baseline) {
+    report.intensities = intensity_scores(options, reading, truth);
+    log_failures(report.intensities->failures, progress);
+    log_failures(report.intensities->training_failures, progress);
+  }
   report.items = items.count();
   report.accuracy = accuracy(items);
   report.top_k_accuracy = top_k_accuracy(items, options.top_k);
@@ -157,7 +167,7 @@ ClassReport evaluate_classes(const EvaluateClassesOptions& options, Progress& pr
   }
   report.mean_recall = mean_recall_of(items), report.mean_auc = mean_of(report.auc);
   report.majority_accuracy = static_cast<double>(commonest) / static_cast<double>(report.items);
-  if (found.items == ItemKind::kClip) report.clips = score_time_lines(found, truth, options.references);
+  report.clips = std::move(clips);
   for (const auto* file : {&options.summary, &options.png})
     if (file->has_parent_path()) make_output_folder(file->parent_path());
   if (!options.summary.empty()) write_json(options.summary, to_json(report));
@@ -182,6 +192,9 @@ Json to_json(const ClassReport& r) {
                                    "logistic model on the mean of each channel, fitted on the training items; "
                                    "mean_recall and balanced_accuracy of the fit in which all classes count alike"},
                                   {"training_items", r.intensities->trained},
+                                  {"items", r.intensities->asked},
+                                  {"failures", to_json(r.intensities->failures)},
+                                  {"training_failures", to_json(r.intensities->training_failures)},
                                   {"accuracy", number(r.intensities->accuracy)},
                                   {"mean_recall", number(r.intensities->mean_recall)},
                                   {"balanced_accuracy", number(r.intensities->balanced_accuracy)}};
@@ -220,7 +233,9 @@ std::string baseline_text(const ClassReport& r) {
   if (!r.intensities) return "";
   return "logistic model on the mean of each channel: accuracy " + fixed_text(r.intensities->accuracy) +
          "; with all classes counting alike " + fixed_text(r.intensities->balanced_accuracy) + ", mean recall " +
-         fixed_text(r.intensities->mean_recall) + "\n";
+         fixed_text(r.intensities->mean_recall) + " (of " + std::to_string(r.intensities->asked) +
+         " items that can be read, trained on " + std::to_string(r.intensities->trained) + ", " +
+         std::to_string(r.intensities->training_failures.size()) + " of the training part left out)\n";
 }
 
 }  // namespace

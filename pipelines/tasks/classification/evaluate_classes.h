@@ -31,8 +31,11 @@ struct EvaluateClassesOptions {
 /// What a logistic model on the mean intensity of each channel reaches on the same items (intensity_baseline.h).
 struct IntensityScores {
   std::int64_t trained = 0;                       // items that it learnt from
+  std::int64_t asked = 0;                         // items that it is scored on: those that can be read
   double accuracy = 0;                            // of the fit in which every item counts alike
   double mean_recall = 0, balanced_accuracy = 0;  // of the one in which every class does
+  // Items that are scored but cannot be read, and those of the training part that do not train.
+  std::vector<CaseFailure> failures, training_failures;
 };
 
 struct ClassReport {
@@ -50,6 +53,11 @@ struct ClassReport {
   std::vector<CaseFailure>
       failures;  // items that are not scored: without a prediction, of a class that training never saw
 };
+
+/// Whether something is left out of a score, be it that of the model on mean intensities.
+inline bool is_partial(const ClassReport& report) {
+  return !report.failures.empty() || (report.intensities && !report.intensities->failures.empty());
+}
 
 /// Of time lines clip by clip, as matched_clips() says. Errors: kUsage for a baseline without training items; kInput,
 /// kNoCase as the readers; kNoCase when no item has both; kOutput, kUsage for the outputs.

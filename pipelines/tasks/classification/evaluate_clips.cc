@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 
 #include "io/datasets/class_list.h"
@@ -20,6 +21,18 @@ std::map<std::string, const ClassPrediction*> rows_by_name(const ClassPrediction
   std::map<std::string, const ClassPrediction*> rows;
   for (const ClassPrediction& row : found.rows) rows[row.file] = &row;
   return rows;
+}
+
+constexpr double kGap = 1e-3;  // s: between labels, what times in a list are rounded by
+
+/// The class of a video that is labelled with it from its beginning to its end; none of others.
+std::optional<std::int64_t> class_throughout(const std::vector<LabelledTime>& times, double seconds) {
+  double until = 0;
+  for (const LabelledTime& t : times) {
+    if (t.label != times.front().label || t.begin_s > until + kGap) return std::nullopt;
+    until = std::max(until, t.end_s);
+  }
+  return times.empty() || until + kGap < seconds ? std::nullopt : std::optional(times.front().label);
 }
 
 /// Of the windows that share frames with a clip; empty where none does.
@@ -74,28 +87,30 @@ Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nul
 
 }  // namespace
 
-Classified matched_clips(const ClassPredictions& found, const ClassDataset& truth, std::vector<CaseFailure>& failures) {
+Classified matched_clips(const ClassPredictions& found, ClassDataset& truth, std::vector<CaseFailure>& failures) {
   auto rows = rows_by_name(found);
   std::set<std::string> known, missing;
+  for (const CaseFailure& failure : found.failures) missing.insert(failure.id);  // said already
   Classified clips{.classes = std::ssize(found.classes)};
-  for (const ClassItem& item : truth.items) {
+  std::erase_if(truth.items, [&](const ClassItem& item) {
     const std::string video = video_of(item);
     known.insert(video);
     const auto row = rows.find(video);
     if (row == rows.end()) {
       if (missing.insert(video).second)
         failures.push_back({video, "E_MISSING", "has no prediction; predict it, or leave it out of the references"});
-      continue;
+      return true;
     }
     const auto told =
         told_of(row->second->time_line.windows, {item.index, item.index + found.clip_length * found.clip_stride});
     if (told.empty()) {
       failures.push_back({item.name, "E_MISSING", "is covered by no window; predict with a smaller {hop}"});
-      continue;
+      return true;
     }
     clips.truth.push_back(item.label);
     clips.probabilities.insert(clips.probabilities.end(), told.begin(), told.end());
-  }
+    return false;
+  });
   for (const CaseFailure& failure : truth.failures) known.insert(failure.id);  // said already
   for (const auto& [name, row] : rows)
     if (!known.contains(name))
@@ -108,22 +123,15 @@ ClipScores score_time_lines(const ClassPredictions& found, const ClassDataset& t
   const auto classes = std::ssize(found.classes);
   const auto rows = rows_by_name(found);
   ClipScores scores{.time_confusion_s = std::vector<double>(static_cast<std::size_t>(classes * (classes + 1)), 0)};
-  std::map<std::string, std::set<std::int32_t>> labels;  // by video
-  for (const ClassItem& item : truth.items) labels[video_of(item)].insert(item.label);
   Classified videos{.classes = classes};
-  for (const auto& [name, of_video] : labels) {
-    const auto row = rows.find(name);
-    if (row == rows.end() || of_video.size() != 1) continue;
-    videos.truth.push_back(*of_video.begin());
-    const auto& told = row->second->probabilities;
-    videos.probabilities.insert(videos.probabilities.end(), told.begin(), told.end());
-  }
-  scores.videos = videos.count();
-  scores.video_accuracy = accuracy(videos);
-  scores.confusion = confusion_matrix(videos);
   for (const auto& [name, times] : labelled_times(found, truth, references)) {
     const auto row = rows.find(name);
     if (row == rows.end()) continue;
+    if (const auto label = class_throughout(times, row->second->time_line.seconds)) {
+      videos.truth.push_back(*label);
+      const auto& told = row->second->probabilities;
+      videos.probabilities.insert(videos.probabilities.end(), told.begin(), told.end());
+    }
     std::vector<LabelledTime> within = times;
     for (LabelledTime& t : within) {  // what is labelled behind the end of the video is not there
       t.end_s = std::min(t.end_s, row->second->time_line.seconds);
@@ -132,6 +140,9 @@ ClipScores score_time_lines(const ClassPredictions& found, const ClassDataset& t
     const auto seconds = time_confusion(told_times(row->second->time_line), within, classes);
     for (std::size_t i = 0; i < seconds.size(); ++i) scores.time_confusion_s[i] += seconds[i];
   }
+  scores.videos = videos.count();
+  scores.video_accuracy = accuracy(videos);
+  scores.confusion = confusion_matrix(videos);
   scores.time = time_scores(scores.time_confusion_s, classes);
   return scores;
 }

@@ -4,7 +4,6 @@
 #include <map>
 
 #include "io/video/video_reader.h"
-#include "pipelines/tasks/classification/class_clips.h"
 #include "pipelines/tasks/classification/classify_batch.h"
 #include "pipelines/tasks/video_info.h"
 
@@ -44,13 +43,7 @@ FoundVideos find_videos(const fs::path& input, const ClassPreparation& p, const 
     for (const fs::path& file : video_files(input)) files[file.filename().string()] = file;
   found.labelled = files.empty() && find_class_parts(input).any();
   if (found.labelled) {
-    const ClassDataset set = read_unseen_classes(input, {.items = ItemKind::kClip,
-                                                         .clip_length = p.clip_length,
-                                                         .clip_stride = p.clip_stride,
-                                                         .most_pixels = most_pixels});
-    for (const ClassItem& item : set.items) files[video_of(item)] = item.file;
-    for (const CaseFailure& failure : set.failures)
-      if (failure.code != "E_EMPTY") found.failures.push_back(failure);  // nothing to predict
+    files = class_files(unseen_part(input), {.items = ItemKind::kClip}, found.failures);
   } else if (!fs::is_directory(input, error)) {
     files[input.filename().string()] = input;
   }

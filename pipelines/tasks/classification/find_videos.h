@@ -25,7 +25,8 @@ struct FoundVideos {
   bool labelled = false;              // the input says what is in it
 };
 
-/// A video, those of a folder, or a data set's (the part that read_unseen_classes takes). Errors: kInput when the input
+/// A video, those of a folder, or a data set's (of the part that read_unseen_classes takes all
+/// that it names, whether the intervals of a list hold a clip or not). Errors: kInput when the input
 /// does not exist or cannot be read; kNoCase when it means no video.   Cost: the packets of each video are read.
 FoundVideos find_videos(const std::filesystem::path& input, const ClassPreparation& preparation, const ClipSteps& steps,
                         std::int64_t most_pixels, int threads);

@@ -141,8 +141,17 @@ class Classifier {
       report_.failures.push_back(failure);
       log(failure);
     }
-    if (!read.samples.empty()) {
-      const auto rows = classify(*session_, batch.extents, read.samples);
+    std::vector<std::vector<double>> rows;
+    const auto refused = failure_of(set_.items[batch.items[0]].name, {ErrorKind::kInput, ErrorKind::kBudget}, [&] {
+      if (!read.samples.empty()) rows = classify(*session_, batch.extents, read.samples);
+    });
+    if (refused) {
+      if (refused->code == kRefusedMemory) session_->release();
+      for (const std::size_t i : read.items) {
+        report_.failures.push_back({set_.items[i].name, refused->code, refused->message});
+        log(report_.failures.back());
+      }
+    } else {
       for (std::size_t i = 0; i < rows.size(); ++i) {
         rows_[read.items[i]] = rows[i];
         report_.cases.push_back(

@@ -85,6 +85,9 @@ class ClipPredictor {
         if (!report_.interrupted) one(video, writer);
       } catch (const Stopped&) {
         report_.interrupted = true;
+      } catch (...) {
+        keep(writer);
+        throw;
       }
       if (report_.interrupted && !(report_.cases.size() > 0 && report_.cases.back().id == video.name))
         report_.not_reached.push_back(video.name);
@@ -127,6 +130,17 @@ class ClipPredictor {
     report_.memory.plan = widest(report_.memory.plan, plan);
   }
 
+  /// What is known before an error that ends the run (a full disk, while videos are drawn) is kept as after a stop.
+  void keep(TimeLinesWriter& writer) {
+    if (report_.cases.empty()) return;
+    try {
+      writer.close(false);
+      progress_.log("the time lines until the error are in " + incomplete_path(o_.output).string());
+    } catch (const Error& e) {
+      progress_.log(e.what());
+    }
+  }
+
   /// Errors: Stopped; the windows until then are among the results.
   void one(const FoundVideo& video, TimeLinesWriter& writer) {
     throw_if_stopped(progress_);
@@ -151,6 +165,7 @@ class ClipPredictor {
                      {"intervals", merged(line.segments).size()}});
     if (!own_.draw.empty()) {
       failure = failure_of(video.name, {ErrorKind::kInput}, [&] { draw(video, line); });
+      if (failure && drawn_) drawn_->drop(drawn_names_.at(video.name));
       if (failure) report_.failures.push_back(*failure), log(*failure);
     }
     report_.cases.back().seconds = watch.seconds();

@@ -24,11 +24,7 @@ void WindowReader::load(std::int64_t first, std::int64_t count, const StopCheck&
     if (windows_.first_looking_at(next_, first) == windows_.count()) continue;
     throw_if_stopped(stop);
     Tensor seen;
-    if (video_.read(next_, frame)) {
-      seen = clip_frame(frame.rgb, preparation_);
-      if (size_.empty()) size_ = seen.shape();
-      if (seen.shape() != size_) seen = {};
-    }
+    if (read_frame(video_, next_, frame)) seen = clip_frame(frame.rgb, preparation_);
     lost_ += seen.empty();
     frames_[next_] = std::move(seen);
     most_held_ = std::max<std::int64_t>(most_held_, std::ssize(frames_));

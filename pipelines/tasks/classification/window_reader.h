@@ -15,8 +15,8 @@
 
 namespace voxshard {
 
-/// What a window is made of is that of read_clip(): a frame that does not decode, or has another size than the others,
-/// repeats the one before it in the window, those before the first good one repeat that one.
+/// What a window is made of is that of read_clip(): a frame that does not decode, or has another size than the header
+/// says, repeats the one before it in the window, those before the first good one repeat that one.
 class WindowReader {
  public:
   /// All must live as long. The length and the stride of the windows are the preparation's.
@@ -41,7 +41,6 @@ class WindowReader {
   VideoReader& video_;
   const ClipWindows& windows_;
   const ClassPreparation& preparation_;
-  Dims size_;                              // H W C of a frame, once there is one
   std::map<std::int64_t, Tensor> frames_;  // by number: (H, W, C) f32, normalised; empty: lost
   std::int64_t next_ = 0, lost_ = 0, most_held_ = 0;
 };

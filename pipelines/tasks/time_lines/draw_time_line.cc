@@ -62,6 +62,9 @@ DrawReport draw_time_line(const DrawTimeLine& o, std::span<const TimeSegment> se
     (copy.write(frame.rgb, frame.pts_ticks) ? report.frames : report.not_drawn) += 1;
     progress.update("draw", frame.number + 1, video.index().size(), o.name);
   }
+  if (report.frames == 0 && !report.interrupted)
+    throw Error(ErrorKind::kInput, "[input] " + o.video.string() +
+                                       ": none of its frames can be drawn into; copy it again from its source");
   if (!report.interrupted || o.keeps_stopped) copy.close(!report.interrupted);
   if (!report.interrupted) remove_incomplete(o.drawn);
   return report;

@@ -35,7 +35,8 @@ struct DrawReport {
   bool interrupted = false;    // the file, if any, holds the frames until then, and its name says so
 };
 
-/// Frames in no segment have the band only. Errors: kInput as VideoReader; kOutput.
+/// Frames in no segment have the band only. Errors: kInput as VideoReader, and for a video of
+/// which not one frame can be drawn into; kOutput.
 DrawReport draw_time_line(const DrawTimeLine& options, std::span<const TimeSegment> segments,
                           const std::vector<std::string>& classes, Progress& progress);
 

@@ -188,7 +188,8 @@ ReadTimeLine time_line_from_json(const nlohmann::json& video, const std::vector<
   for (const nlohmann::json& row : list_of(video, "windows")) {
     ReadSpan window = span_from_json(row);
     if (!line.windows.empty() &&
-        (window.frames.begin <= line.windows.back().frames.begin || window.begin_s < line.windows.back().begin_s))
+        (window.frames.begin <= line.windows.back().frames.begin ||
+         window.frames.end < line.windows.back().frames.end || window.begin_s < line.windows.back().begin_s))
       refuse("has windows out of order");
     window.probabilities = probabilities_from_json(row.at("probabilities"), classes.size());
     window.label = likeliest(window.probabilities);

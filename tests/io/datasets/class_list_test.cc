@@ -58,6 +58,30 @@ TEST(ClassList, TimesThatAreNoneAndTimesGivenTwiceAreNamedWithTheirLine) {
   EXPECT_THAT(list.problems.front().reason, testing::HasSubstr("with line 1"));
 }
 
+TEST(ClassList, AFileHasOneSpelling) {
+  const ClassList list =
+      read_text_as_list("a.png,red\n./a.png,blue\nb/./c.mp4,0,2,up\n././b/c.mp4,1,3,left\nd/.,red\n.,red\n");
+  ASSERT_EQ(list.rows.size(), 2u);
+  EXPECT_EQ(list.rows[1].file, "b/c.mp4");
+  std::vector<std::string> codes;
+  for (const auto& problem : list.problems) codes.push_back(problem.code);
+  EXPECT_THAT(codes, testing::ElementsAre("E_DUPLICATE", "E_OVERLAP", "E_NAME", "E_NAME"));
+}
+
+TEST(ClassList, RowsAndProblemsAreBoundedAndSaid) {
+  std::string text = "good.png,red\n";
+  for (int i = 0; i < 1500; ++i) text += "../x.png,red\n";
+  const ClassList list = read_text_as_list(text);
+  ASSERT_EQ(list.problems.size(), 1001u);
+  EXPECT_EQ(list.problems.back().code, "E_LIMIT");
+  EXPECT_EQ(list.problems.back().row, "line 1002");
+  EXPECT_THAT(list.problems.back().reason, testing::HasSubstr("499 rows behind it"));
+  const ScratchFolder dir;
+  write_bytes(dir.path() / "list.csv", "a.png,red\nb.png,red\n\nc.png,red\n");
+  EXPECT_EQ(read_class_list(dir.path() / "list.csv", 3).rows.size(), 3u);
+  expect_error(ErrorKind::kInput, "has more than 2 rows", [&] { read_class_list(dir.path() / "list.csv", 2); });
+}
+
 TEST(ClassList, AFileThatIsNoListSaysWhatWasExpected) {
   expect_error(ErrorKind::kInput, "expected rows of two columns", [] { read_text_as_list("{\"a\": 1}\n"); });
   expect_error(ErrorKind::kInput, "names no file", [] { read_text_as_list("file,class\n"); });

@@ -48,6 +48,16 @@ TEST(ClassClips, LieWhollyInTheirInterval) {
   });
 }
 
+TEST(ClassClips, AFileThatIsNoVideoIsOpenedOnce) {
+  const ClipScene scene("clips_once");
+  scene.write("a.mp4", "no video");
+  ClipFinder finder(kFours);
+  const auto clips = [&] { finder.clips(scene.path("a.mp4"), "a.mp4", ClassInterval{0, 1}); };
+  expect_error(ErrorKind::kInput, "a.mp4", clips);
+  scene.video("a.mp4", 40);
+  expect_error(ErrorKind::kInput, "a.mp4", clips);
+}
+
 TEST(ClassClips, WhatIsShorterSaysTheFramesItHasAndThoseWanted) {
   const ClipScene scene("clips_short");
   scene.video("a.mp4", 10);

@@ -74,6 +74,34 @@ TEST(ClassPredictions, MoreClassesThanAreCountedInPairsAreRefused) {
   expect_error(ErrorKind::kInput, "names 4097 classes", [&] { read_class_predictions(scene.found()); });
 }
 
+/// Predictions of clips of two videos, the second cut short.
+std::string clips_json(const std::string& clip_length) {
+  const std::string video = R"(.mp4","seconds":0.48,"windows":[
+      {"frames":[0,8],"seconds":[0.0,0.32],"probabilities":[0.75,0.25]}],"intervals":[],"probabilities":[0.75,0.25],)";
+  return R"({"task":"classification","classes":["a","b"],"items":"clips","clip_stride":1,"clip_length":)" +
+         clip_length + R"(,"predictions":[{"file":"a)" + video + R"("complete":true},{"file":"b)" + video +
+         R"("complete":false}]})";
+}
+
+TEST(ClassPredictions, AVideoThatIsNotCompleteIsAFailure) {
+  const PredictionScene scene;
+  scene.write("found.json", clips_json("8"));
+  const ClassPredictions read = read_class_predictions(scene.found());
+  ASSERT_EQ(read.rows.size(), 1u);
+  EXPECT_EQ(read.rows[0].file, "a.mp4");
+  ASSERT_EQ(read.failures.size(), 1u);
+  EXPECT_EQ(read.failures[0].id, "b.mp4");
+  EXPECT_EQ(read.failures[0].code, "E_STOPPED");
+}
+
+TEST(ClassPredictions, ALengthThatIsNoWholeNumberIsRefused) {
+  const PredictionScene scene;
+  for (const char* length : {"1e300", "-1e300", "8.5", "0", "18446744073709551615", "\"8\""}) {
+    scene.write("found.json", clips_json(length));
+    expect_error(ErrorKind::kInput, "give what voxshard predict wrote", [&] { read_class_predictions(scene.found()); });
+  }
+}
+
 TEST(ClassPredictions, ABrokenEntryCostsItself) {
   const PredictionScene scene;
   scene.write("found.json", R"({"task": "classification", "classes": ["a", "b"], "items": "pictures", "predictions": [

@@ -75,7 +75,8 @@ TEST(ClassPreparation, VolumesAreWindowedAndTurned) {
   EXPECT_EQ(sample.shape(), (Shape{2, 3, 4, 1}));
   EXPECT_THAT(std::vector<float>(sample.as<float>(), sample.as<float>() + 4), ElementsAre(1, 0.5F, 0, 0))
       << "x runs to the left now";
-  EXPECT_EQ(read(scene, "v.nii", {.items = ItemKind::kVolume, .size = {2, 2, 2}, .resizes = true}).shape(), (Shape{2, 2, 2, 1}));
+  EXPECT_EQ(read(scene, "v.nii", {.items = ItemKind::kVolume, .size = {2, 2, 2}, .resizes = true}).shape(),
+            (Shape{2, 2, 2, 1}));
 }
 
 TEST(ClassPreparation, StatisticsAreThoseOfAllPixels) {
@@ -144,7 +145,7 @@ TEST(ClassPreparation, ABrokenDescriptionIsRefused) {
   const std::pair<const char*, nlohmann::json> bad[] = {
       {"classes", {"a"}},        {"channels", 2}, {"mean", {0, 0}},       {"deviation", {0}}, {"window_hu", {1, 1}},
       {"size", {0, 4}},          {"size", {4}},   {"size", {4, 1 << 30}}, {"resizes", true},  {"pad_multiple", 0},
-      {"pad_multiple", 1 << 30}, {"items", 3}};
+      {"pad_multiple", 1 << 30}, {"items", 3},    {"clip_length", 1e300}, {"channels", 1.5}};
   for (const auto& [key, value] : bad) {
     nlohmann::json json = good;
     json[key] = value;

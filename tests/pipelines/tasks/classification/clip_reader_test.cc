@@ -3,6 +3,9 @@
 
 #include <gmock/gmock.h>
 
+#include <numeric>
+
+#include "pipelines/tasks/time_lines/draw_time_line.h"
 #include "tests/io/test_files.h"
 #include "tests/io/video/video_scene.h"
 #include "tests/pipelines/tasks/classification/clip_scene.h"
@@ -95,6 +98,34 @@ TEST(ClipReader, FramesAreMadeGreyAndResizedOneByOne) {
   EXPECT_TRUE(frame_of(clip, 2) == std::vector<float>(last.as<float>(), last.as<float>() + last.count()));
 }
 
+class ClipsOfTwoSizes : public VideoClips {
+ protected:
+  /// An MPEG-TS of 25 frames of 64 x 64 and 25 of 256 x 192; its header says 64 x 64.
+  fs::path joined() {
+    const std::string as = "-c:v mpeg2video -g 1 -bf 0";
+    std::string bytes = read_bytes(clip("small.ts", as, "64x64"));
+    bytes += read_bytes(clip("large.ts", as + " -output_ts_offset 1", "256x192"));
+    write_bytes(folder() / "joined.ts", bytes);
+    return folder() / "joined.ts";
+  }
+};
+
+TEST_F(ClipsOfTwoSizes, AFrameOfAnotherSizeThanTheHeaderSaysIsMissing) {
+  VideoReader video(joined());
+  ASSERT_EQ(video.index().size(), 50);
+  ASSERT_EQ(video.stream().width, 64);
+  for (const bool resizes : {false, true}) {
+    ClassPreparation p = colour_clips(4, 1);
+    if (resizes) p.size = {4, 32, 32}, p.resizes = true;
+    std::int64_t repeated = 0;
+    const Tensor clip = read_clip(video, 23, p, &repeated);
+    EXPECT_EQ(repeated, 2);
+    EXPECT_TRUE(frame_of(clip, 2) == frame_of(clip, 1));
+    EXPECT_TRUE(frame_of(clip, 3) == frame_of(clip, 1));
+    expect_error(ErrorKind::kInput, "not one decodes in the size of the header", [&] { read_clip(video, 30, p); });
+  }
+}
+
 /// A video of 25 JPEG pictures of which some are wiped out.
 class DamagedClips : public VideoClips {
  protected:
@@ -129,6 +160,17 @@ TEST_F(DamagedClips, BeforeTheFirstGoodFrameStandsThatFrame) {
   VideoReader video(path);
   const Tensor clip = read_clip(video, 0, colour_clips(4, 1));
   for (std::int64_t t = 0; t < 3; ++t) EXPECT_TRUE(frame_of(clip, t) == normalised_frame(path, 2)) << t;
+}
+
+TEST_F(DamagedClips, WithoutAGoodFrameNothingIsDrawn) {
+  std::vector<int> all(25);
+  std::iota(all.begin(), all.end(), 0);
+  const fs::path path = damaged(all);
+  NoProgress progress;
+  expect_error(ErrorKind::kInput, "none of its frames can be drawn into", [&] {
+    draw_time_line({.video = path, .drawn = folder() / "seen.mp4"}, {}, {"a", "b"}, progress);
+  });
+  EXPECT_FALSE(fs::exists(folder() / "seen.mp4"));
 }
 
 TEST_F(DamagedClips, AClipWithoutAGoodFrameIsRefused) {

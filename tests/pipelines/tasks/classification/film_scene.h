@@ -65,4 +65,32 @@ struct FilmScene : ClassScene {
   ClassPredictions found(const std::string& name = "found.json") const { return read_class_predictions(path(name)); }
 };
 
+/// One run for all tests: predicting does not change it.
+class TrainedFilms : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    trained_ = new FilmScene("clips_trained");
+    trained_->train();
+  }
+  static void TearDownTestSuite() {
+    delete trained_;
+    trained_ = nullptr;
+  }
+  TrainedFilms() : scene_(std::string("clips_") + testing::UnitTest::GetInstance()->current_test_info()->name()) {}
+
+  PredictOptions options(const std::filesystem::path& input, const std::string& name = "found.json") const {
+    PredictOptions o = scene_.options(input, name);
+    o.run = trained_->path("run");
+    return o;
+  }
+  PredictReport predict(PredictOptions o, std::optional<std::int64_t> hop = {},
+                        const std::filesystem::path& draw = {}) {
+    FilmScene::own(o).hop = hop, FilmScene::own(o).draw = draw;
+    return run_predict(o, scene_.progress);
+  }
+
+  inline static FilmScene* trained_ = nullptr;
+  FilmScene scene_;
+};
+
 }  // namespace voxshard

@@ -63,6 +63,16 @@ TEST(IntensityBaseline, EvaluateScoresItBesideThePredictions) {
   EXPECT_EQ(report.intensities->accuracy, 1);
   EXPECT_EQ(report.intensities->mean_recall, 1);
   EXPECT_THAT(to_text(report), HasSubstr("logistic model on the mean of each channel: accuracy 1.000"));
+  scene.write("data/train/dark/text.png", "hello");
+  const std::string bytes = Scene::bytes_of(scene.path("data/test/dark/0.png"));
+  scene.write("data/test/dark/0.png", bytes.substr(0, bytes.size() - 30));
+  const ClassReport damaged = evaluate_classes(o, scene.progress);
+  EXPECT_TRUE(damaged.failures.empty()) << "all that is predicted is scored";
+  EXPECT_EQ(damaged.items, 6);
+  EXPECT_EQ(damaged.intensities->asked, 5);
+  EXPECT_THAT(ClassScene::codes(damaged.intensities->failures), ::testing::ElementsAre("E_READ"));
+  EXPECT_THAT(ClassScene::codes(damaged.intensities->training_failures), ::testing::ElementsAre("E_READ"));
+  EXPECT_TRUE(is_partial(damaged));
   o.dataset = scene.path("data/test");
   EXPECT_THROW(evaluate_classes(o, scene.progress), Error) << "a part without a training part";
 }

@@ -15,34 +15,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// One run for all tests: predicting does not change it.
-class PredictClips : public testing::Test {
- protected:
-  static void SetUpTestSuite() {
-    trained_ = new FilmScene("clips_trained");
-    trained_->train();
-  }
-  static void TearDownTestSuite() {
-    delete trained_;
-    trained_ = nullptr;
-  }
-  PredictClips() : scene_(std::string("clips_") + testing::UnitTest::GetInstance()->current_test_info()->name()) {}
-
-  PredictOptions options(const std::filesystem::path& input, const std::string& name = "found.json") const {
-    PredictOptions o = scene_.options(input, name);
-    o.run = trained_->path("run");
-    return o;
-  }
-  PredictReport predict(PredictOptions o, std::optional<std::int64_t> hop = {},
-                        const std::filesystem::path& draw = {}) {
-    FilmScene::own(o).hop = hop, FilmScene::own(o).draw = draw;
-    return run_predict(o, scene_.progress);
-  }
-
-  static FilmScene* trained_;
-  FilmScene scene_;
-};
-FilmScene* PredictClips::trained_ = nullptr;
+class PredictClips : public TrainedFilms {};
 
 TEST_F(PredictClips, WhatIsPredictedIsScored) {
   const PredictReport report = predict(options(trained_->data()));
@@ -92,6 +65,16 @@ TEST_F(PredictClips, AChangeOfClassIsAChangeOfInterval) {
   EXPECT_GT(time.at("accuracy").get<double>(), 0.85);
   EXPECT_EQ(scores.json.at("videos").at("items"), 0) << "the film is of two classes";
   EXPECT_GT(scores.json.at("items"), 0) << "clips inside of the intervals";
+}
+
+TEST_F(PredictClips, AListIsPredictedWhateverItsIntervalsHold) {
+  scene_.film("a.mkv", {{24, kDark}}), scene_.film("b.mkv", {{24, kBright}});
+  scene_.write("short.csv", "./a.mkv,0,0.1,dark\na.mkv,0.1,0.2,unheard of\nb.mkv,0,0.04,bright\nnone.mkv,dark\n" +
+                                std::string(230, 'x') + ".mkv,dark\n");
+  const PredictReport report = predict(options(scene_.path("short.csv")));
+  EXPECT_EQ(report.cases.size(), 2u);
+  EXPECT_THAT(ClassScene::codes(report.failures), testing::ElementsAre("E_READ", "E_READ"));
+  EXPECT_EQ(scene_.found().rows.at(0).file, "a.mkv");
 }
 
 TEST_F(PredictClips, ACutOtherThreadsAndFewerAtOncePredictTheSame) {
@@ -171,17 +154,48 @@ TEST_F(PredictClips, AStopKeepsTheWindowsUntilThen) {
   EXPECT_TRUE(report.interrupted);
   EXPECT_FALSE(std::filesystem::exists(scene_.path("found.json")));
   const ClassPredictions found = scene_.found("found.incomplete.json");
-  ASSERT_EQ(found.rows.size(), 2u);
+  ASSERT_EQ(found.rows.size(), 1u) << "the film that was stopped is no prediction";
+  EXPECT_EQ(found.failures.at(0).id, "b.mkv");
   const auto json = read_json(scene_.path("found.incomplete.json")).at("predictions");
   EXPECT_EQ(json[0].at("complete"), true);
   EXPECT_EQ(json[1].at("complete"), false);
-  EXPECT_EQ(found.rows[1].time_line.windows.size(), 64u) << "of 114: what was whole when the stop came";
+  EXPECT_EQ(json[1].at("windows").size(), 64u) << "of 114: what was whole when the stop came";
   EXPECT_EQ(report.cases.size(), 1u);
   EXPECT_THAT(report.not_reached, testing::ElementsAre("b.mkv", "c.mkv"));
   EXPECT_THAT(Scene::bytes_of(scene_.path("found.quarantine.csv")), HasSubstr("c.mkv,E_STOPPED"));
   predict(options(scene_.path("new")));
   EXPECT_FALSE(std::filesystem::exists(scene_.path("found.incomplete.json")));
   EXPECT_FALSE(std::filesystem::exists(scene_.path("found.windows.incomplete.csv")));
+}
+
+TEST_F(PredictClips, AnErrorWhileDrawingKeepsTheTimeLinesUntilThen) {
+  scene_.film("new/a.mkv", {{16, kDark}}), scene_.film("new/b.mkv", {{16, kBright}});
+  scene_.film("new/c.mkv", {{16, kDark}});
+  struct : RecordingProgress {
+    void update(std::string_view stage, std::int64_t, std::int64_t, std::string_view text) override {
+      if (stage == "draw" && text == "b.mkv") throw Error(ErrorKind::kOutput, "the disk is full");
+    }
+  } full;
+  PredictOptions o = options(scene_.path("new"));
+  FilmScene::own(o).draw = scene_.path("drawn");
+  expect_error(ErrorKind::kOutput, "the disk is full", [&] { run_predict(o, full); });
+  EXPECT_FALSE(std::filesystem::exists(scene_.path("found.json")));
+  const ClassPredictions found = scene_.found("found.incomplete.json");
+  ASSERT_EQ(found.rows.size(), 2u) << "the films that were predicted before it";
+  EXPECT_EQ(found.rows[1].file, "b.mkv");
+  EXPECT_TRUE(std::filesystem::exists(scene_.path("found.incomplete.csv")));
+}
+
+TEST_F(PredictClips, OneThreadAndTwoWriteTheSameBytes) {
+  const auto film = scene_.film("a.mkv", {{30, kDark}, {31, kBright}});
+  std::vector<std::string> bytes;
+  for (const int threads : {1, 2}) {
+    PredictOptions o = options(film);
+    o.partition = Dims{1, 2, 2, 1, 1}, o.threads = threads;
+    predict(o, 3);
+    bytes.push_back(Scene::bytes_of(scene_.path("found.json")));
+  }
+  EXPECT_TRUE(bytes[0] == bytes[1]);
 }
 
 TEST_F(PredictClips, TheTimeLineIsDrawnIntoTheFilm) {

@@ -115,6 +115,25 @@ TEST_F(WindowReaderTest, OnlyTheIndexAndTheTimeLineOfAPlanGrowWithTheLength) {
   EXPECT_EQ(plan(100'000)[MemoryPart::kFeeding], plan(10'000)[MemoryPart::kFeeding]);
 }
 
+TEST_F(WindowReaderTest, FramesOfAnotherSizeThanTheHeaderSaysAreLost) {
+  REQUIRE_FFMPEG();
+  const std::string as = "-c:v mpeg2video -g 1 -bf 0";
+  const fs::path& folder = scratch_.path();
+  const std::string small = read_bytes(make_clip(folder, "small.ts", as, "64x64"));
+  write_bytes(folder / "joined.ts",
+              small + read_bytes(make_clip(folder, "large.ts", as + " -output_ts_offset 1", "256x192")));
+  const ClipSteps steps{.length = 4, .stride = 1, .hop = 4};
+  ClassPreparation p = preparation_of(steps);
+  p.size = {4, 16, 16}, p.resizes = true;
+  VideoReader video(folder / "joined.ts");
+  const ClipWindows windows(video.index().size(), steps);
+  WindowReader reader(video, windows, p);
+  std::int64_t usable = 0;
+  for (std::int64_t w = 0; w < windows.count(); ++w) reader.load(w, 1, {}), usable += reader.usable(w);
+  EXPECT_EQ(reader.lost(), 25);
+  EXPECT_EQ(usable, 7) << "the first 25 frames, of which the last lies in the seventh window";
+}
+
 TEST_F(WindowReaderTest, ADamagedVideoRepeatsFramesAsClipsDo) {
   const char* data = std::getenv("VOXSHARD_TEST_DATA");
   if (data == nullptr) GTEST_SKIP() << "VOXSHARD_TEST_DATA is not set";

@@ -97,6 +97,7 @@ TEST(TimeLineFiles, WhatIsNoTimeLineIsRefused) {
   refused("/windows/1/seconds", {0.2, "x"}, "not two numbers");
   refused("/windows/1/seconds", {0.5, 0.25}, "ends before it begins");
   refused("/windows/2/frames", {4, 8}, "windows out of order");
+  refused("/windows/2/frames", {6, 7}, "windows out of order");  // it begins later and ends before the one before it
   refused("/windows/0/probabilities", {0.5}, "a probability for each");
   refused("/windows/0/probabilities", {0.5, nullptr}, "no number from 0 to 1");
   refused("/intervals/1/class", "unheard of", "does not name");
