@@ -26,7 +26,7 @@ RunCommand add(CLI::App& app) {
     const DemoReport report = run_demo(*o, *context.progress);
     return Outcome{.json = to_json(report),
                    .text = std::to_string(report.cases) + " training and " + std::to_string(report.test_cases) +
-                           " held-out phantoms in " + duration_text(report.seconds) + "\n",
+                           " held-out cases in " + duration_text(report.seconds) + "\n",
                    .next = with_flags(report.next)};
   };
 }

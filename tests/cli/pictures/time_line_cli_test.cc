@@ -3,6 +3,9 @@
 // all that is asked for is there and agrees.
 #include <gmock/gmock.h>
 
+#include <chrono>
+#include <thread>
+
 #include "tests/cli/process.h"
 #include "tests/cli/trained_cli.h"
 
@@ -32,6 +35,17 @@ class TimeLineCli : public testing::Test {
                      " --model r2plus1d18 --base-filters 4 --precision f32 --clip-length 4 --stride 2 "
                      "--size 16x16 --fit resize --batch 2 --steps 4 --partition 1x2x1x1x1 --quiet");
     ASSERT_EQ(r.exit_code, 0) << r.err;
+  }
+  /// Whether within a minute an unfinished file whose name ends so has more bytes than that.
+  static bool grows_beyond(const std::string& ending, std::uintmax_t bytes) {
+    for (int tick = 0; tick < 6000; ++tick) {
+      for (const auto& entry : std::filesystem::directory_iterator(file(""))) {
+        std::error_code gone;
+        if (entry.path().filename().string().ends_with(ending) && entry.file_size(gone) > bytes && !gone) return true;
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    return false;
   }
   static void TearDownTestSuite() {
     delete folder_;
@@ -109,7 +123,8 @@ TEST_F(TimeLineCli, WhatIsWrongHasItsExitCode) {
 TEST_F(TimeLineCli, AStopKeepsTheWindowsUntilThen) {
   ASSERT_TRUE(make("long.mkv", "testsrc2=size=48x32:rate=25", 4000));
   Process p("predict " + run() + " " + file("long.mkv") + " -o " + file("long.json") + " --hop 1 --threads 1");
-  ASSERT_TRUE(p.read_until("long.mkv"));  // named once the first windows are done
+  ASSERT_TRUE(p.read_until("predict 0/"));
+  ASSERT_TRUE(grows_beyond("long.windows.csv", 8 << 10)) << "the table of windows, while it has no name yet";
   p.send(SIGTERM);
   const CommandResult stopped = p.wait();
   EXPECT_EQ(stopped.exit_code, 143) << stopped.err;
