@@ -108,21 +108,30 @@ class ClipsOfTwoSizes : public VideoClips {
     write_bytes(folder() / "joined.ts", bytes);
     return folder() / "joined.ts";
   }
+  /// The first frame of the second size; a demuxer may lose one where they meet.
+  static std::int64_t first_of_the_second(VideoReader& video) {
+    VideoFrame frame;
+    std::int64_t number = 0;
+    while (video.read(number, frame) && frame.rgb.shape()[0] == 64) ++number;
+    return number;
+  }
 };
 
 TEST_F(ClipsOfTwoSizes, AFrameOfAnotherSizeThanTheHeaderSaysIsMissing) {
   VideoReader video(joined());
-  ASSERT_EQ(video.index().size(), 50);
   ASSERT_EQ(video.stream().width, 64);
+  const std::int64_t second = first_of_the_second(video);
+  ASSERT_GE(second, 20);
+  ASSERT_GE(video.index().size(), second + 20);
   for (const bool resizes : {false, true}) {
     ClassPreparation p = colour_clips(4, 1);
     if (resizes) p.size = {4, 32, 32}, p.resizes = true;
     std::int64_t repeated = 0;
-    const Tensor clip = read_clip(video, 23, p, &repeated);
+    const Tensor clip = read_clip(video, second - 2, p, &repeated);
     EXPECT_EQ(repeated, 2);
     EXPECT_TRUE(frame_of(clip, 2) == frame_of(clip, 1));
     EXPECT_TRUE(frame_of(clip, 3) == frame_of(clip, 1));
-    expect_error(ErrorKind::kInput, "not one decodes in the size of the header", [&] { read_clip(video, 30, p); });
+    expect_error(ErrorKind::kInput, "not one decodes in the size of the header", [&] { read_clip(video, second + 5, p); });
   }
 }
 
