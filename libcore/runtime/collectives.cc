@@ -7,8 +7,6 @@ namespace {
 
 constexpr std::int64_t kChunk = 1024;  // elements on the stack while a tree is added
 
-std::int64_t bytes_of(const TensorView& view) { return view.count() * dtype_bytes(view.dtype); }
-
 /// `out` = the sum of elements [begin, begin + count) of the partials of `node`, along the tree. T: f32 for f32, else f64.
 template <class T>
 void tree_sum(const std::vector<TensorView>& partials, std::int64_t begin, std::int64_t count, const SumTree::Node& node, T* out) {
@@ -49,13 +47,13 @@ class Join {
 
   void run() {
     if (t_.cores.ranks().ranks > 1) return type_ == DType::kF32 ? across<float>() : across<double>();
-    in_tasks([&](std::int64_t begin, std::int64_t end) { type_ == DType::kF32 ? local<float>(begin, end) : local<double>(begin, end); });
+    in_tasks(0, count_, [&](std::int64_t begin, std::int64_t end) { type_ == DType::kF32 ? local<float>(begin, end) : local<double>(begin, end); });
   }
 
  private:
-  void in_tasks(const std::function<void(std::int64_t begin, std::int64_t end)>& body) {
-    t_.pool.run(ceil_div(count_, kElementsPerSumTask), [&](std::int64_t task, int worker) {
-      const std::int64_t begin = task * kElementsPerSumTask, end = std::min(count_, begin + kElementsPerSumTask);
+  void in_tasks(std::int64_t first, std::int64_t last, const std::function<void(std::int64_t begin, std::int64_t end)>& body) {
+    t_.pool.run(ceil_div(last - first, kElementsPerSumTask), [&](std::int64_t task, int worker) {
+      const std::int64_t begin = first + task * kElementsPerSumTask, end = std::min(last, begin + kElementsPerSumTask);
       const std::int64_t bytes = (end - begin) * dtype_bytes(type_) * static_cast<std::int64_t>(partials_.size());
       const TraceSpan span(t_.trace, worker, TraceKind::kJoin, index_, -1, bytes);
       body(begin, end);
@@ -87,22 +85,23 @@ class Join {
 
   template <class T>
   void across() {
-    const std::span<std::byte> buffer = t_.cores.incoming();
-    t_.transport.all_reduce(
+    const std::byte* total = t_.transport.all_reduce(
         {.tree = tree_,
+         .tag = message_tag(index_),
          .element_bytes = sizeof(T),
          .elements = count_,
-         .subtotal = [&](const SumTree::Node& node, std::byte* out) {
-           in_tasks([&](std::int64_t begin, std::int64_t end) {
+         .subtotal = [&](const SumTree::Node& node, std::int64_t first, std::int64_t last, std::byte* out) {
+           in_tasks(first, last, [&](std::int64_t begin, std::int64_t end) {
              for (std::int64_t at = begin; at < end; at += kChunk)
-               tree_sum(partials_, at, std::min(kChunk, end - at), node, reinterpret_cast<T*>(out) + at);
+               tree_sum(partials_, at, std::min(kChunk, end - at), node, reinterpret_cast<T*>(out) + (at - first));
            });
          },
-         .add = [&](std::byte* a, const std::byte* b) {
-           for (std::int64_t i = 0; i < count_; ++i) reinterpret_cast<T*>(a)[i] += reinterpret_cast<const T*>(b)[i];
+         .add = [](std::byte* a, const std::byte* b, std::int64_t elements) {
+           for (std::int64_t i = 0; i < elements; ++i) reinterpret_cast<T*>(a)[i] += reinterpret_cast<const T*>(b)[i];
          },
-         .buffer = buffer});
-    put(0, count_, reinterpret_cast<const T*>(buffer.data()));
+         .outgoing = t_.cores.outgoing(),
+         .incoming = t_.cores.incoming()});
+    put(0, count_, reinterpret_cast<const T*>(total));
   }
 
   const Together& t_;
@@ -113,73 +112,30 @@ class Join {
   std::vector<TensorView> partials_, results_;
 };
 
-/// A message's pieces lie one after another, dense, in the order of the exchange.
-void pack(const Cores& cores, ValueId value, const std::vector<const Copy*>& copies, bool in, std::span<std::byte> message) {
-  std::byte* at = message.data();
-  for (const Copy* piece : copies) {
-    const TensorView held = cores.held(value, static_cast<std::size_t>(in ? piece->to : piece->from)).sub(piece->box);
-    const TensorView dense = dense_view(at, held.dtype, piece->box);
-    in ? copy(dense, held) : copy(held, dense);
-    at += bytes_of(held);
-  }
-}
-
-void exchange_with(const Together& t, const Instruction& exchange, int peer) {
-  const Ranks& ranks = t.cores.ranks();
-  const DType type = t.cores.program().graph.node(exchange.value).type.dtype;
-  const auto out = crossing(exchange, ranks, ranks.rank, peer, t.cores.count());
-  const auto in = crossing(exchange, ranks, peer, ranks.rank, t.cores.count());
-  const auto outgoing = t.cores.outgoing().first(static_cast<std::size_t>(bytes_of(out, type)));
-  const auto incoming = t.cores.incoming().first(static_cast<std::size_t>(bytes_of(in, type)));
-  pack(t.cores, exchange.value, out, false, outgoing);
-  // Of each pair the lower rank sends first, and each rank goes through the others in ascending order: nobody waits in a ring.
-  if (ranks.rank < peer && !out.empty()) t.transport.send(peer, outgoing);
-  if (!in.empty()) t.transport.receive(peer, incoming);
-  if (ranks.rank > peer && !out.empty()) t.transport.send(peer, outgoing);
-  pack(t.cores, exchange.value, in, true, incoming);
-}
-
 /// The one partial result of a sum lies in place on the rank of its core; the others get a copy.
 void share(const Together& t, std::size_t index, const Sum& sum) {
   const Cores& cores = t.cores;
   const ValueId value = cores.program().instructions[index].value;
+  const DType type = cores.program().graph.node(value).type.dtype;
   const Ranks& ranks = cores.ranks();
   const auto core = static_cast<std::int64_t>(sum.addends.front().core);
-  const auto bytes = sum.box.count() * dtype_bytes(cores.program().graph.node(value).type.dtype);
-  const auto message = cores.incoming().first(static_cast<std::size_t>(bytes));
-  const auto own = static_cast<std::size_t>(cores.first());
-  const TensorView here = cores.hosts(core) ? cores.held(value, static_cast<std::size_t>(core)) : cores.held(value, own);
-  const TensorView dense = dense_view(message.data(), here.dtype, sum.box);
+  const auto message = cores.incoming().first(static_cast<std::size_t>(sum.box.count() * dtype_bytes(type)));
+  const TensorView dense = dense_view(message.data(), type, sum.box);
   if (cores.hosts(core)) {
-    copy(here.sub(sum.box), dense);
+    copy(cores.held(value, static_cast<std::size_t>(core)).sub(sum.box), dense);
     for (int to = 0; to < ranks.ranks; ++to)
-      if (to != ranks.rank) t.transport.send(to, message);
+      if (to != ranks.rank) t.transport.send(to, message_tag(index), message);
     return;
   }
   for (int from = 0; from < ranks.ranks; ++from)
-    if (Ranks{from, ranks.ranks}.hosts(core, cores.count())) t.transport.receive(from, message);
+    if (Ranks{from, ranks.ranks}.hosts(core, cores.count())) t.transport.receive(from, message_tag(index), message);
   const std::int64_t views = cores.program().replicated(value) ? 1 : cores.end() - cores.first();
   for (std::int64_t c = 0; c < views; ++c)
-    if (const TensorView view = cores.held(value, own + static_cast<std::size_t>(c)); view.box.contains(sum.box))
+    if (const TensorView view = cores.held(value, static_cast<std::size_t>(cores.first() + c)); view.box.contains(sum.box))
       copy(dense, view.sub(sum.box));
 }
 
 }  // namespace
-
-void run_exchange(const Together& t, std::size_t index) {
-  const Instruction& exchange = t.cores.program().instructions[index];
-  std::vector<const Copy*> local;
-  for (const Copy& piece : exchange.copies)
-    if (t.cores.hosts(piece.from) && t.cores.hosts(piece.to)) local.push_back(&piece);
-  t.pool.run(static_cast<std::int64_t>(local.size()), [&](std::int64_t i, int worker) {
-    const Copy& piece = *local[static_cast<std::size_t>(i)];
-    const TensorView to = t.cores.held(exchange.value, static_cast<std::size_t>(piece.to)).sub(piece.box);
-    const TraceSpan span(t.trace, worker, TraceKind::kExchange, index, piece.to, bytes_of(to));
-    t.transport.copy(piece.from, piece.to, t.cores.held(exchange.value, static_cast<std::size_t>(piece.from)).sub(piece.box), to);
-  });
-  for (int peer = 0; peer < t.cores.ranks().ranks; ++peer)
-    if (peer != t.cores.ranks().rank) exchange_with(t, exchange, peer);
-}
 
 void run_join(const Together& t, std::size_t index) {
   const bool adds = needs_join(t.cores.program().instructions[index - 1]);

@@ -1,4 +1,8 @@
-// What the cores of a run do together: exchanges and the joins of sums, inside of a rank and across ranks.
+// What the cores of a run do together: joins of sums here, exchanges in exchange_flight.h; inside of a rank and across ranks.
+//
+// A join is an all-reduce in a tree over (core, block) that shapes decide. A rank hosts a contiguous block of cores, so its
+// addends are neighbours in the tree: it adds those subtrees that are wholly its own, and the additions above them are made on
+// one rank each (SumParts), left before right, as one process makes them. So bytes depend neither on ranks nor on workers.
 #pragma once
 
 #include "libcore/base/parallel.h"
@@ -15,10 +19,6 @@ struct Together {
   Transport& transport;
   TraceRecorder* trace = nullptr;
 };
-
-/// Runs the copies of exchange instruction `index`: those inside this rank task by task, then one packed message to and from
-/// each other rank.
-void run_exchange(const Together& together, std::size_t index);
 
 /// Adds the partial results of join instruction `index` in the binary tree over (core, block), task by task, and writes each
 /// sum to the process pool or to the cores of this rank that hold its box.

@@ -1,10 +1,14 @@
-// The memory of the cores that this rank hosts, and the instructions of a program bound to its addresses.
+// The memory of the cores that this rank hosts, and the instructions of a program bound to its addresses. A rank hosts a
+// contiguous block of cores (schedule/ranks.h) and has arenas for these alone; parameters, replicated results, packed weights
+// and workspaces it has as a process of its own. All ranks hold the same program, so that each knows without asking what the
+// others send and expect.
 //
 //   Cores cores(executable, ops, parameters, workers, ranks);
 //   TensorView image = cores.held(image_id, 3);      // of core 3, with its margins
 //   Stage stage = cores.stage(17, 3);                // what core 3 does for instruction 17
 #pragma once
 
+#include <limits>
 #include <map>
 #include <span>
 #include <string>
@@ -30,6 +34,8 @@ struct Stage {
   std::size_t instruction = 0;
   std::vector<Call> calls;
   std::vector<TensorView> zero;  // fill_margin
+  /// So many tasks, the first ones, may run while an exchange between ranks is under way (exchange_flight.h).
+  std::size_t free = std::numeric_limits<std::size_t>::max();
 };
 
 class Cores {

@@ -22,8 +22,26 @@ CoreSet::CoreSet(const Executable& executable, const OpTable& ops, Parameters& p
   if (mode == ArenaMode::kChecked)
     watch_.emplace(executable.program, executable.memory, cores_.arenas(), cores_.first(), cores_.process());
   seconds_.assign(static_cast<std::size_t>(pool.workers()), std::vector<double>(program().instructions.size(), 0.0));
-  for (const ScheduleStep& step : executable.schedule.steps)
-    segments_.push_back(step.barrier ? Segment() : make_segment(step.instructions));
+  if (transport.ranks() > 1) {
+    traffic_.resize(program().instructions.size());
+    waited_s_.resize(program().instructions.size());
+  }
+  std::optional<std::size_t> under_way;
+  for (const ScheduleStep& step : executable.schedule.steps) {
+    segments_.push_back(step.barrier ? Segment() : make_segment(step.instructions, under_way));
+    if (!step.barrier || transport.ranks() == 1) continue;
+    const InstructionKind kind = program().instructions[step.instructions.front()].kind;
+    if (kind == InstructionKind::kExchange) under_way = step.instructions.front();
+    if (kind == InstructionKind::kJoin) under_way.reset();
+  }
+}
+
+/// What is under way comes to its end.
+void CoreSet::land() {
+  if (!flight_) return;
+  flight_->finish(0);
+  if (!waited_s_.empty()) waited_s_[flight_->instruction()] += flight_->waited_s();
+  flight_.reset();
 }
 
 void CoreSet::set_stop(StopCheck stop) {
@@ -55,11 +73,12 @@ void CoreSet::scatter(ValueId id, const TensorView& whole) {
   }
 }
 
-Segment CoreSet::make_segment(const std::vector<std::size_t>& instructions) const {
+Segment CoreSet::make_segment(const std::vector<std::size_t>& instructions, std::optional<std::size_t> under_way) const {
   Segment segment(static_cast<std::size_t>(cores_.end() - cores_.first()));
   for (std::size_t index : instructions)
     for (std::size_t core = 0; core < segment.size(); ++core) {
       Stage stage = cores_.stage(index, hosted(static_cast<std::int64_t>(core)));
+      if (under_way) put_waiting_last(cores_, *under_way, cores_.first() + static_cast<std::int64_t>(core), stage);
       if (!stage.calls.empty() || !stage.zero.empty()) segment[core].push_back(std::move(stage));
     }
   return segment;
@@ -83,6 +102,7 @@ void CoreSet::pack_weights(std::size_t index) {
 
 void CoreSet::run() {
   if (watch_) return run_checked();
+  flight_.reset();  // of a run that an error ended
   const std::size_t prologue = program().prologue;
   pool_.run(static_cast<std::int64_t>(prologue), [&](std::int64_t i, int worker) {
     const auto index = static_cast<std::size_t>(i);
@@ -93,6 +113,7 @@ void CoreSet::run() {
     throw_if_stopped(stop_);
     steps[s].barrier ? run_barrier(steps[s].instructions.front()) : run_segment(segments_[s]);
   }
+  land();
 }
 
 void CoreSet::run_checked() {
@@ -114,18 +135,26 @@ void CoreSet::run_instruction(std::size_t index) {
 }
 
 void CoreSet::run_one(std::size_t index) {
-  if (index < program().prologue) return run_barrier(index);
-  for (const ScheduleStep& step : executable().schedule.steps)
-    if (std::find(step.instructions.begin(), step.instructions.end(), index) != step.instructions.end())
-      return step.barrier ? run_barrier(index) : run_segment(make_segment({index}));
+  const auto runs_it = [&](const ScheduleStep& step) {
+    return std::find(step.instructions.begin(), step.instructions.end(), index) != step.instructions.end();
+  };
+  const auto& steps = executable().schedule.steps;
+  const auto step = std::find_if(steps.begin(), steps.end(), runs_it);
+  step == steps.end() || step->barrier ? run_barrier(index) : run_segment(make_segment({index}));
+  land();
 }
 
 void CoreSet::run_barrier(std::size_t index) {
+  const InstructionKind kind = program().instructions[index].kind;
+  const bool sends = kind == InstructionKind::kJoin || kind == InstructionKind::kExchange;
+  if (sends) land();
   const Stopwatch watch;
+  const Traffic before = transport_.sent();
+  const double waited_before = transport_.waited_s();
   const Together together{cores_, pool_, transport_, tracing()};
-  switch (program().instructions[index].kind) {
+  switch (kind) {
     case InstructionKind::kJoin: run_join(together, index); break;
-    case InstructionKind::kExchange: run_exchange(together, index); break;
+    case InstructionKind::kExchange: flight_.emplace(together, index); break;
     case InstructionKind::kCompute:
       pool_.run(1, [&](std::int64_t, int worker) { run_call(index, -1, cores_.call(index, hosted(0), 0), worker); });
       return;  // run_call has its own clock
@@ -133,13 +162,17 @@ void CoreSet::run_barrier(std::size_t index) {
     case InstructionKind::kFillMargin: break;
   }
   seconds_[0][index] += watch.seconds();
+  if (traffic_.empty()) return;
+  traffic_[index].messages += transport_.sent().messages - before.messages;
+  traffic_[index].bytes += transport_.sent().bytes - before.bytes;
+  waited_s_[index] += transport_.waited_s() - waited_before;
 }
 
 void CoreSet::run_segment(const Segment& segment) {
   voxshard::run_segment(pool_, segment, cores_.first(), [&](std::int64_t core, const Stage& stage, std::size_t task, int worker) {
     if (task < stage.calls.size()) run_call(stage.instruction, core, stage.calls[task], worker);
     if (task == 0 && !stage.zero.empty()) fill_margin(stage, core, worker);
-  }, stop_);
+  }, stop_, flight_ ? &*flight_ : nullptr);
 }
 
 void CoreSet::run_call(std::size_t instruction, std::int64_t core, const Call& call, int worker) {
@@ -170,17 +203,21 @@ void CoreSet::apply_effects() {
 }
 
 std::optional<ValueId> CoreSet::first_non_finite() {
-  for (std::size_t i = 0; i < program().instructions.size(); ++i) {
+  const std::size_t all = program().instructions.size();
+  std::size_t first = all;
+  for (std::size_t i = 0; i < all; ++i) {
     run_instruction(i);
     const Instruction& instruction = program().instructions[i];
     const bool complete = (instruction.kind == InstructionKind::kCompute && !instruction.partial) ||
                           instruction.kind == InstructionKind::kJoin;
-    if (!complete || !is_float(program().graph.node(instruction.value).type.dtype)) continue;
+    if (first < all || !complete || !is_float(program().graph.node(instruction.value).type.dtype)) continue;
     const Tensor whole = gather(instruction.value);
-    for (std::int64_t k = 0; k < whole.count(); ++k)
-      if (!std::isfinite(load(whole.view(), k))) return instruction.value;
+    for (std::int64_t k = 0; k < whole.count() && first == all; ++k)
+      if (!std::isfinite(load(whole.view(), k))) first = i;
+    if (first < all && transport_.ranks() == 1) break;  // ranks go on: others wait for their messages
   }
-  return std::nullopt;
+  if (transport_.ranks() > 1) first = static_cast<std::size_t>(transport_.lowest(static_cast<std::int64_t>(first)));
+  return first < all ? std::optional(program().instructions[first].value) : std::nullopt;
 }
 
 std::vector<double> CoreSet::seconds_by_instruction() const {

@@ -32,13 +32,19 @@ class CoreSet {
   void run();
   /// Writes the effects of the last run (running statistics) into the states.
   void apply_effects();
-  /// Runs instruction by instruction and returns the first value that is not finite on a core of this rank.
+  /// Runs instruction by instruction and returns the first value that is not finite on a core of any rank, all of which call it.
   std::optional<ValueId> first_non_finite();
 
   /// A replicated value (whole), a core's view of a cut one (owned box, or all it holds).
   TensorView replicated(ValueId id) const { return cores_.held(id, static_cast<std::size_t>(cores_.first())); }
   TensorView owned(ValueId id, std::size_t core) const { return cores_.owned(id, core); }
   TensorView held(ValueId id, std::size_t core) const { return cores_.held(id, core); }
+  /// Worker-seconds per instruction, summed over all runs.
+  std::vector<double> seconds_by_instruction() const;
+  /// Per instruction what this rank has sent to others, summed over all runs; empty of one rank.
+  const std::vector<Traffic>& traffic_by_instruction() const { return traffic_; }
+  /// Likewise the worker-seconds in which nothing could be done before a message had come.
+  const std::vector<double>& waited_by_instruction() const { return waited_s_; }
   /// A whole copy of any value, from the owners. For one rank.
   Tensor gather(ValueId id) const;
   /// Overwrites what the cores own (not the margins) with parts of `whole`. For one rank.
@@ -57,8 +63,6 @@ class CoreSet {
   void set_stop(StopCheck stop);
   /// Records what happens inside of the recorder's steps; null: nothing.
   void set_trace(TraceRecorder* trace) { trace_ = trace; }
-  /// Worker-seconds per instruction, summed over all runs.
-  std::vector<double> seconds_by_instruction() const;
 
  private:
   const Program& program() const { return cores_.program(); }
@@ -66,7 +70,9 @@ class CoreSet {
   /// How many owners a value has on this rank: its cores, or the process itself.
   std::int64_t owners(ValueId id) const { return program().replicated(id) ? 1 : cores_.end() - cores_.first(); }
   void pack_weights(std::size_t index);
-  Segment make_segment(const std::vector<std::size_t>& instructions) const;
+  /// `under_way`: the exchange between ranks that may not have ended when it begins.
+  Segment make_segment(const std::vector<std::size_t>& instructions, std::optional<std::size_t> under_way = {}) const;
+  void land();
   void run_one(std::size_t index);
   void run_checked();
   void run_barrier(std::size_t index);
@@ -83,6 +89,9 @@ class CoreSet {
   std::optional<MemoryWatch> watch_;
   Parameters& parameters_;
   std::vector<Segment> segments_;             // per step of the schedule; empty for a barrier
+  std::optional<ExchangeFlight> flight_;      // under way
+  std::vector<Traffic> traffic_;              // per instruction; empty of one rank, as below
+  std::vector<double> waited_s_;
   std::vector<std::vector<double>> seconds_;  // per worker, per instruction
 };
 

@@ -1,55 +1,188 @@
 #include "libcore/runtime/transport.h"
 
+#include <algorithm>
+#include <chrono>
 #include <cstring>
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include "libcore/base/stopwatch.h"
 
 namespace voxshard {
 namespace {
 
-/// Adds the subtotals up along the tree; the total of `node` ends in the first of its subtotals.
-class Adder {
+/// Some elements of the subtotals of all ranks, added up along the tree.
+class Subtotals {
  public:
-  Adder(const Reduction& r, const std::vector<SumTree::Node>& known) : r_(r), known_(known) {}
+  Subtotals(const Reduction& r, std::int64_t elements) : r_(r), elements_(elements) {}
 
+  void add(const std::vector<SumTree::Node>& nodes, std::byte* bytes) {
+    for (const SumTree::Node& node : nodes) {
+      known_.emplace_back(node, bytes);
+      bytes += elements_ * r_.element_bytes;
+    }
+  }
+
+  /// The total of `node`, in the first of its subtotals.
   std::byte* total(const SumTree::Node& node) {
-    for (std::size_t k = 0; k < known_.size(); ++k)
-      if (known_[k] == node) return r_.buffer.data() + static_cast<std::int64_t>(k) * r_.elements * r_.element_bytes;
+    for (const auto& [known, bytes] : known_)
+      if (known == node) return bytes;
     const auto [left, right] = node.halves();
     std::byte* sum = total(left);
-    r_.add(sum, total(right));
+    r_.add(sum, total(right), elements_);
     return sum;
   }
 
  private:
   const Reduction& r_;
-  const std::vector<SumTree::Node>& known_;
+  std::int64_t elements_;
+  std::vector<std::pair<SumTree::Node, std::byte*>> known_;
 };
+
+/// A code that outlives the error that brought it.
+const char* lasting_code(const std::string& code) {
+  static std::mutex mutex;
+  static std::set<std::string> codes;
+  const std::lock_guard lock(mutex);
+  return codes.insert(code).first->c_str();
+}
 
 }  // namespace
 
-void Transport::copy(std::int64_t, std::int64_t, const TensorView& src, const TensorView& dst) { voxshard::copy(src, dst); }
+void Transport::copy(std::int64_t, std::int64_t, const TensorView& src, const TensorView& dst) {
+  voxshard::copy(src, dst);
+}
 
-void Transport::send(int, std::span<const std::byte>) { ensure(false, "a transport of one rank sends no messages"); }
+MessageId Transport::begin_send(int, int, std::span<const std::byte>) {
+  throw Error(ErrorKind::kInternal, "[internal] a transport of one rank sends no messages");
+}
 
-void Transport::receive(int, std::span<std::byte>) { ensure(false, "a transport of one rank receives no messages"); }
+MessageId Transport::begin_receive(int, int, std::span<std::byte>) {
+  throw Error(ErrorKind::kInternal, "[internal] a transport of one rank receives no messages");
+}
 
-void Transport::all_reduce(const Reduction& r) {
-  const auto bytes = static_cast<std::size_t>(r.elements * r.element_bytes);
-  const auto own = r.tree.complete_subtrees(rank());
-  for (std::size_t k = 0; k < own.size(); ++k) r.subtotal(own[k], r.buffer.data() + k * bytes);
-  const auto total = r.buffer.first(bytes);
+bool Transport::done(MessageId) {
+  throw Error(ErrorKind::kInternal, "[internal] a transport of one rank has nothing under way");
+}
+
+MessageId Transport::start_send(int to, int tag, std::span<const std::byte> bytes) {
+  ++sent_.messages;
+  sent_.bytes += static_cast<std::int64_t>(bytes.size());
+  return begin_send(to, tag, bytes);
+}
+
+void Transport::wait(MessageId id) {
+  const Stopwatch watch;
+  for (Pause pause; !done(id);) pause();
+  waited_s_ += watch.seconds();
+}
+
+const std::byte* Transport::all_reduce(const Reduction& r) {
+  const int self = rank();
+  const SumParts parts{r.elements, ranks()};
+  const auto bytes = [&](std::int64_t elements) { return static_cast<std::size_t>(elements * r.element_bytes); };
+  const auto [begin, end] = parts.of(self);
+  const auto own = r.tree.complete_subtrees(self);
+  Subtotals subtotals(r, end - begin);
+  std::vector<MessageId> under_way;
+  const auto wait_for_all = [&] {
+    for (const MessageId id : under_way) wait(id);
+    under_way.clear();
+  };
+  std::size_t at = 0;
+  for (int from = 0; from < ranks() && begin < end; ++from) {
+    const auto theirs = from == self ? std::vector<SumTree::Node>() : r.tree.complete_subtrees(from);
+    if (theirs.empty()) continue;
+    const auto piece = r.incoming.subspan(at, theirs.size() * bytes(end - begin));
+    under_way.push_back(start_receive(from, r.tag, piece));
+    subtotals.add(theirs, piece.data());
+    at += piece.size();
+  }
+  for (int k = 1; k <= ranks() && !own.empty(); ++k) {  // its own part last: the others wait for theirs
+    const int to = (self + k) % ranks();
+    const auto [first, last] = parts.of(to);
+    if (first == last) continue;
+    const auto piece = r.outgoing.subspan(own.size() * bytes(first), own.size() * bytes(last - first));
+    for (std::size_t s = 0; s < own.size(); ++s)
+      r.subtotal(own[s], first, last, piece.data() + s * bytes(last - first));
+    if (to == self)
+      subtotals.add(own, piece.data());
+    else
+      under_way.push_back(start_send(to, r.tag, piece));
+  }
+  wait_for_all();
+  const auto total = r.outgoing.first(bytes(r.elements));
+  const auto mine = total.subspan(bytes(begin), bytes(end - begin));
+  if (!mine.empty()) std::memmove(mine.data(), subtotals.total(r.tree.root()), mine.size());
+  for (int other = 0; other < ranks(); ++other) {
+    if (other == self) continue;
+    const auto [first, last] = parts.of(other);
+    if (first < last)
+      under_way.push_back(start_receive(other, r.tag, total.subspan(bytes(first), bytes(last - first))));
+    if (!mine.empty()) under_way.push_back(start_send(other, r.tag, mine));
+  }
+  wait_for_all();
+  return total.data();
+}
+
+std::int64_t Transport::lowest(std::int64_t value) {
+  const auto all = std::as_writable_bytes(std::span(&value, 1));
   if (rank() > 0) {
-    if (!own.empty()) send(0, r.buffer.first(own.size() * bytes));
-    return receive(0, total);
+    send(0, kLowestTag, all);
+    receive(0, kLowestTag, all);
+    return value;
   }
-  std::vector<SumTree::Node> known = own;
+  std::int64_t theirs = 0;
   for (int from = 1; from < ranks(); ++from) {
-    const auto theirs = r.tree.complete_subtrees(from);
-    if (!theirs.empty()) receive(from, r.buffer.subspan(known.size() * bytes, theirs.size() * bytes));
-    known.insert(known.end(), theirs.begin(), theirs.end());
+    receive(from, kLowestTag, std::as_writable_bytes(std::span(&theirs, 1)));
+    value = std::min(value, theirs);
   }
-  const std::byte* sum = Adder(r, known).total(r.tree.root());
-  if (sum != total.data()) std::memcpy(total.data(), sum, bytes);
-  for (int to = 1; to < ranks(); ++to) send(to, total);
+  for (int to = 1; to < ranks(); ++to) send(to, kLowestTag, all);
+  return value;
+}
+
+void run_as_rank(Transport& transport, const std::function<void()>& body) {
+  try {
+    body();
+    if (transport.ranks() > 1) transport.lowest(0);
+  } catch (const RankFailed&) {
+    throw;
+  } catch (const Error& error) {
+    transport.tell(error);
+    throw;
+  } catch (const std::bad_alloc&) {
+    transport.tell({ErrorKind::kBudget, "[memory] the system refused an allocation; use a finer cut or more hosts"});
+    throw;
+  } catch (const std::exception& error) {
+    transport.tell({ErrorKind::kInternal, std::string("[internal] ") + error.what()});
+    throw;
+  }
+}
+
+std::string told(const Error& error) {
+  constexpr std::size_t kMostText = 4096;
+  const std::string text = error.what();
+  return std::to_string(static_cast<int>(error.kind())) + "\n" + error.code() + "\n" + text.substr(0, kMostText);
+}
+
+RankFailed heard(const std::string& told, const std::string& from) {
+  const std::size_t code = told.find('\n') + 1, text = told.find('\n', code) + 1;
+  ensure(code > 1 && code <= 3 && text > code && text - code <= 64,
+         "an error of another rank has a kind, a code and a text");
+  const int kind = std::atoi(told.c_str());
+  ensure(kind >= 0 && kind <= static_cast<int>(ErrorKind::kInternal), "an error of another rank is of a known kind");
+  return {static_cast<ErrorKind>(kind), lasting_code(told.substr(code, text - 1 - code)),
+          from + ": " + told.substr(text)};
+}
+
+void Pause::operator()() {
+  constexpr int kBusyLooks = 200;
+  constexpr std::chrono::microseconds kSleep(50);
+  if (++looks_ <= kBusyLooks)
+    std::this_thread::yield();
+  else
+    std::this_thread::sleep_for(kSleep);
 }
 
 }  // namespace voxshard

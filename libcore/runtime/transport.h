@@ -1,10 +1,17 @@
-// The seam between the processes of a run: a rank hosts a contiguous block of the cores, with arenas, results and parameters
-// of its own, and sees nothing of the others but their messages. In one process there is one rank, and what passes between
-// two cores is a copy.
+// The seam between the processes of a run. A rank hosts a contiguous block of the cores (schedule/ranks.h), with
+// arenas, results and parameters of its own, and sees nothing of the others but their messages. In one process there is
+// one rank, and what passes between two cores is a copy.
 //
-//   transport.send(1, packed);  transport.receive(1, arrived);      // by both ranks of a pair, the lower one sends first
+//   const MessageId in = transport.start_receive(1, tag, arrived), out = transport.start_send(1, tag, packed);
+//   ...compute...  transport.wait(in);  transport.wait(out);
 //
-// A fake in a test may lose or change some; a transport over sockets or MPI is a file with send and receive.
+// Local: InProcessTransport. Over MPI: runtime/mpi.h, which runtime/launcher.h chooses. A fake in a test may damage,
+// lose or delay messages (tests/runtime/mailbox.h).
+//
+// What a message is: all pieces of one exchange from one rank to another, or one rank's part of one sum, packed densely
+// in an order that shapes decide. Nothing but the data travels: both sides know the size. The tag is that of its
+// instruction (message_tag()); messages between two ranks with one tag arrive in the order in which they were sent, and
+// all ranks run the same instructions in the same order, so that equal tags of later steps are never mistaken.
 #pragma once
 
 #include <functional>
@@ -15,16 +22,35 @@
 
 namespace voxshard {
 
-/// A sum over the addends of all ranks, in the tree of its addends (schedule/ranks.h).
+/// A message under way, of one rank, from its start until done() has said so once.
+using MessageId = std::int64_t;
+
+/// Tags lie below; MPI grants at least twice as many.
+inline constexpr int kMessageTags = 1 << 14;
+/// Of Transport::lowest() and of require_alike(): above those of instructions.
+inline constexpr int kLowestTag = kMessageTags, kFactsTag = kMessageTags + 1;
+/// Of the messages of an instruction.
+inline int message_tag(std::size_t instruction) { return static_cast<int>(instruction % kMessageTags); }
+
+/// A sum over the addends of all ranks, in the tree of its addends. Each rank adds its complete subtrees and sends them
+/// to the rank that adds this part of the elements (SumParts); that one adds the rest of the tree and sends its part to
+/// all: the bytes of an element do not depend on who added it.
 struct Reduction {
   const SumTree& tree;
+  int tag = 0;
   std::int64_t element_bytes = 0;  // of a subtotal
   std::int64_t elements = 0;
-  /// Writes the subtotal of this rank's addends [node.begin, node.end) to `out`.
-  std::function<void(const SumTree::Node& node, std::byte* out)> subtotal;
+  /// Writes elements [begin, end) of the subtotal of this rank's addends [node.begin, node.end) to `out`.
+  std::function<void(const SumTree::Node& node, std::int64_t begin, std::int64_t end, std::byte* out)> subtotal;
   /// a += b, element by element.
-  std::function<void(std::byte* a, const std::byte* b)> add;
-  std::span<std::byte> buffer;  // planned: half of the message buffers
+  std::function<void(std::byte* a, const std::byte* b, std::int64_t elements)> add;
+  std::span<std::byte> outgoing, incoming;  // at least reduction_bytes() each
+};
+
+/// Which rank failed first; its own error's kind and code are kept, so that every rank ends with the same exit code.
+class RankFailed : public Error {
+ public:
+  using Error::Error;
 };
 
 class Transport {
@@ -32,21 +58,72 @@ class Transport {
   virtual ~Transport() = default;
   virtual int rank() const { return 0; }
   virtual int ranks() const { return 1; }
+  /// For people: "rank 2 on node-b".
+  virtual std::string name(int rank) const { return "rank " + std::to_string(rank); }
 
-  /// Between two cores of this rank, the matched send and receive in one: copies `src` of core `from` to `dst` of core `to`
-  /// (equal boxes). Threads: from several workers at once.
+  /// Between two cores of this rank, the matched send and receive in one: copies `src` of core `from` to `dst` of core
+  /// `to` (equal boxes). Threads: from several workers at once.
   virtual void copy(std::int64_t from, std::int64_t to, const TensorView& src, const TensorView& dst);
-  /// To another rank; returns when `bytes` may be overwritten, which may be as late as the other one has received. Messages
-  /// between two ranks arrive in the order in which they were sent.
-  virtual void send(int to, std::span<const std::byte> bytes);
-  virtual void receive(int from, std::span<std::byte> bytes);
-  /// The total of a sum, at the start of the buffer of every rank: the same bytes as if one rank had added all.
-  virtual void all_reduce(const Reduction& reduction);
 
+  /// Begin to send to, or to receive from, another rank; `bytes` stay where they are, and of a send as they are, until
+  /// done(). Threads, of these and of all below: any, one at a time.
+  MessageId start_send(int to, int tag, std::span<const std::byte> bytes);
+  MessageId start_receive(int from, int tag, std::span<std::byte> bytes) { return begin_receive(from, tag, bytes); }
+  /// Looks after all that is under way; true once message `id` is through, which is not asked for again. Errors:
+  /// RankFailed when another rank has told of an error; kInternal when a message has another size than the one that was
+  /// expected.
+  virtual bool done(MessageId id);
+  /// Until it is through: busy at first, then asleep between two looks, so that ranks may outnumber processors.
+  void wait(MessageId id);
+  /// After an error: nobody waits for it any more.
+  virtual void drop(MessageId) {}
+
+  void send(int to, int tag, std::span<const std::byte> bytes) { wait(start_send(to, tag, bytes)); }
+  void receive(int from, int tag, std::span<std::byte> bytes) { wait(start_receive(from, tag, bytes)); }
+
+  /// Returns where all elements of the total stand, within `outgoing`: the same bytes on every rank as if one had added
+  /// all.
+  const std::byte* all_reduce(const Reduction& reduction);
+  /// The lowest of what the ranks say, on all of them: how they agree on a layer, on a stop. Every rank asks at the
+  /// same place.
+  std::int64_t lowest(std::int64_t value);
+
+  /// Tells all others of an error, which end with it at their next look.
+  virtual void tell(const Error&) {}
+
+  /// Since it was made.
+  const Traffic& sent() const { return sent_; }
+  /// Seconds in wait(), since it was made.
+  double waited_s() const { return waited_s_; }
   Ranks place() const { return {rank(), ranks()}; }
+
+ protected:
+  virtual MessageId begin_send(int to, int tag, std::span<const std::byte> bytes);
+  virtual MessageId begin_receive(int from, int tag, std::span<std::byte> bytes);
+
+ private:
+  Traffic sent_;
+  double waited_s_ = 0;
 };
 
 /// All cores in this process.
 class InProcessTransport : public Transport {};
+
+/// Runs what a rank does, and returns when all ranks have done it. An error in it is told to the others, which end with
+/// it; one that was told by another is not told again.
+void run_as_rank(Transport& transport, const std::function<void()>& body);
+
+/// How a transport sends an error to other ranks, and reads it: `text` of another rank is bounded.
+std::string told(const Error& error);
+RankFailed heard(const std::string& told, const std::string& from);
+
+/// Between two looks at something that another thread or process does.
+class Pause {
+ public:
+  void operator()();
+
+ private:
+  int looks_ = 0;
+};
 
 }  // namespace voxshard

@@ -5,6 +5,8 @@
 #include <exception>
 #include <mutex>
 
+#include "libcore/base/stopwatch.h"
+
 namespace voxshard {
 namespace {
 
@@ -20,25 +22,45 @@ std::size_t tasks_of(const Stage& stage) { return std::max<std::size_t>(1, stage
 
 void run_segment(WorkerPool& pool, const Segment& segment, std::int64_t first_core,
                  const std::function<void(std::int64_t core, const Stage& stage, std::size_t task, int worker)>& task,
-                 const StopCheck& stop) {
+                 const StopCheck& stop, ExchangeFlight* flight) {
   std::vector<Cursor> cursors(segment.size());
   std::mutex mutex;
   std::condition_variable changed;
   std::exception_ptr failure;
+  bool looking = false;  // some worker, after the flight
+  const auto under_way = [&] { return flight != nullptr && !flight->complete(); };
+  const auto ready_tasks = [&](std::size_t core) {
+    const Stage& stage = segment[core][cursors[core].stage];
+    const bool waits = under_way() && flight->keeps_waiting(first_core + static_cast<std::int64_t>(core));
+    return waits ? std::min(stage.free, tasks_of(stage)) : tasks_of(stage);
+  };
   const auto fail = [&] {
     const std::lock_guard lock(mutex);
     if (!failure) failure = std::current_exception();
   };
   pool.run_on_all([&](int worker) {
     std::unique_lock lock(mutex);
+    Pause pause;
     while (true) {
+      if (under_way() && !looking && !failure) {
+        looking = true;
+        lock.unlock();
+        try {
+          flight->look(worker);
+        } catch (...) {
+          fail();
+        }
+        lock.lock();
+        looking = false;
+        changed.notify_all();
+      }
       std::size_t core = segment.size();
       bool unfinished = false;
       for (std::size_t c = 0; c < segment.size(); ++c) {
         const Cursor& cursor = cursors[c];
         if (cursor.stage >= segment[c].size()) continue;
         unfinished = true;
-        if (cursor.next < tasks_of(segment[c][cursor.stage])) {
+        if (cursor.next < ready_tasks(c)) {
           core = c;
           break;
         }
@@ -46,9 +68,19 @@ void run_segment(WorkerPool& pool, const Segment& segment, std::int64_t first_co
       if (unfinished && !failure && stop && stop()) failure = std::make_exception_ptr(Stopped());
       if (!unfinished || failure) return;
       if (core == segment.size()) {
-        changed.wait(lock);
+        if (under_way() && !looking) {
+          lock.unlock();
+          const Stopwatch watch;
+          pause();
+          const double waited_s = watch.seconds();
+          lock.lock();
+          flight->note_waiting(waited_s);
+        } else {
+          changed.wait(lock);
+        }
         continue;
       }
+      pause = {};
       Cursor& cursor = cursors[core];
       const Stage& stage = segment[core][cursor.stage];
       const std::size_t number = cursor.next++;

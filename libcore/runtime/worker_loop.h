@@ -4,18 +4,19 @@
 
 #include "libcore/base/parallel.h"
 #include "libcore/base/stop.h"
-#include "libcore/runtime/core.h"
+#include "libcore/runtime/exchange_flight.h"
 
 namespace voxshard {
 
 using Segment = std::vector<std::vector<Stage>>;  // per core of the rank
 
 /// Runs `task` of (core from 0, stage, number of the task in it, worker) for every block, or once for a stage without blocks.
-/// Free workers take the next task of the lowest core that has one.
+/// Free workers take the next task of the lowest core that has one. `flight`: an exchange that may still be under way; tasks
+/// that need what it brings wait (Stage::free). Workers look after it between two tasks.
 /// Errors: the first that a task throws, with the core's number (counted from `first_core`); Stopped when `stop` says so: the
 /// tasks that have begun come to their end, no other begins.
 void run_segment(WorkerPool& pool, const Segment& segment, std::int64_t first_core,
                  const std::function<void(std::int64_t core, const Stage& stage, std::size_t task, int worker)>& task,
-                 const StopCheck& stop = {});
+                 const StopCheck& stop = {}, ExchangeFlight* flight = nullptr);
 
 }  // namespace voxshard

@@ -43,8 +43,34 @@ class SumTree {
 /// What one addition along the tree gives: f32 sums are added in f32, all others in f64.
 std::int64_t subtotal_bytes(DType type);
 
-/// Bytes of messages that `ranks.rank` sends and receives at once in the widest exchange or join.
+/// Sums of fewer elements are added on rank 0: they cost the time of two messages, whoever adds them.
+inline constexpr std::int64_t kElementsWorthParts = 1 << 12;
+
+/// Which rank adds which elements of a sum above the complete subtrees: so that of a large one each sends and receives alike.
+///   example: 10000 elements over 3 ranks are 0..3332, 3333..6665, 6666..9999; of 16 elements rank 0 adds all
+struct SumParts {
+  std::int64_t elements = 0;
+  int ranks = 1;
+  std::pair<std::int64_t, std::int64_t> of(int rank) const;  // [begin, end)
+};
+
+/// Bytes that `ranks.rank` needs for what it sends and for what it receives of a sum.
+struct MessageBytes {
+  std::int64_t outgoing = 0, incoming = 0;
+};
+MessageBytes reduction_bytes(const SumTree& tree, std::int64_t elements, std::int64_t element_bytes, const Ranks& ranks);
+
+/// Bytes of messages that `ranks.rank` has under way at once, in the widest exchange or join; the larger of both directions.
 std::int64_t message_bytes(const Program& program, const Schedule& schedule, const Ranks& ranks);
+
+/// What one rank sends to others.
+struct Traffic {
+  std::int64_t messages = 0, bytes = 0;
+  friend bool operator==(const Traffic&, const Traffic&) = default;
+};
+
+/// What `ranks.rank` sends for instruction `index`.
+Traffic traffic_of(const Program& program, const Schedule& schedule, std::size_t index, const Ranks& ranks);
 
 /// Copies of an exchange between two ranks, in the order in which one message holds them; their bytes.
 std::vector<const Copy*> crossing(const Instruction& exchange, const Ranks& ranks, int from, int to, std::int64_t cores);

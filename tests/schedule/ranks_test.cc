@@ -42,6 +42,36 @@ TEST(SumTree, TheSubtreesOfAllRanksAreTheAddendsInOrder) {
       }
 }
 
+TEST(SumParts, EachElementIsAddedOnOneRankAndSmallSumsOnTheFirst) {
+  for (std::int64_t elements : {std::int64_t{0}, std::int64_t{1}, kElementsWorthParts - 1, kElementsWorthParts, std::int64_t{10'007}})
+    for (int ranks = 1; ranks <= 5; ++ranks) {
+      std::int64_t next = 0;
+      for (int r = 0; r < ranks; ++r) {
+        const auto [begin, end] = SumParts{elements, ranks}.of(r);
+        if (begin == end) continue;
+        EXPECT_EQ(begin, next);
+        EXPECT_TRUE(r == 0 || elements >= kElementsWorthParts) << elements;
+        next = end;
+      }
+      EXPECT_EQ(next, elements) << ranks << " ranks";
+    }
+  EXPECT_EQ((SumParts{10'000, 3}.of(1)), std::pair(std::int64_t{3333}, std::int64_t{6666})) << "the example of the header";
+}
+
+TEST(SumTree, BuffersHoldOwnSubtotalsAndThoseOfTheOthersOfItsPart) {
+  // 8 addends on 8 cores over 3 ranks (2, 3 and 3 cores): subtrees 01; 23, 4; 5, 67.
+  const Sum sum = sum_of(8, 1);
+  const std::int64_t n = kElementsWorthParts * 3;
+  const SumTree tree(sum, {.ranks = 3}, 8);
+  EXPECT_EQ(tree.complete_subtrees(0).size(), 1u);
+  EXPECT_EQ(tree.complete_subtrees(1).size(), 2u) << "23 and 4";
+  EXPECT_EQ(tree.complete_subtrees(2).size(), 2u) << "5 and 67";
+  const MessageBytes middle = reduction_bytes(tree, n, 4, {.rank = 1, .ranks = 3});
+  EXPECT_EQ(middle.outgoing, 2 * n * 4);
+  EXPECT_EQ(middle.incoming, 3 * n / 3 * 4);
+  EXPECT_EQ(reduction_bytes(tree, 16, 8, {.rank = 2, .ranks = 3}).incoming, 0) << "rank 0 adds small sums";
+}
+
 TEST(SumTree, OneRankAddsTheWholeTree) {
   const SumTree tree(sum_of(4, 2), {}, 4);
   ASSERT_EQ(tree.complete_subtrees(0).size(), 1u);
