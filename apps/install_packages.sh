@@ -19,6 +19,7 @@ packages=(
   libcli11-dev                 # the command line
   nlohmann-json3-dev libtomlplusplus-dev libyaml-cpp-dev  # settings
   libprotobuf-dev protobuf-compiler libisal-dev  # TFRecord files: tf.Example, CRC-32C
+  libopenmpi-dev openmpi-bin   # ranks over several processes and hosts; without them all cores are in one process
   libgtest-dev libgmock-dev
 )
 
