@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds voxshard and runs its fast tests; the last line says how many passed, failed and were skipped for lack of data or
-# ffmpeg (VOXSHARD_TEST_DATA names the data). Fails if a test fails.
+# Builds voxshard and runs its fast tests; the last line says how many passed, failed and were skipped for lack of data,
+# ffmpeg or MPI (VOXSHARD_TEST_DATA names the data). Fails if a test fails.
 #
 #   bash tests/run.sh                 fast tests, release build
 #   bash tests/run.sh --slow          slow tests too
@@ -33,5 +33,5 @@ count() { grep -cE "^ *[0-9]+/[0-9]+ Test .*$1" "$log" || true; }
 skipped=$(count '\*\*\*Skipped')
 all=$(count '')
 passed=$(count ' Passed ')
-echo "$passed of $all tests passed, $((all - passed - skipped)) failed ($skipped skipped$([ "$skipped" -eq 0 ] || echo ': no data (VOXSHARD_TEST_DATA) or no ffmpeg'))"
+echo "$passed of $all tests passed, $((all - passed - skipped)) failed ($skipped skipped$([ "$skipped" -eq 0 ] || echo ': no data (VOXSHARD_TEST_DATA), no ffmpeg or no MPI'))"
 exit "$status"
