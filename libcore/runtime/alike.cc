@@ -1,6 +1,6 @@
 #include "libcore/runtime/alike.h"
 
-#include <algorithm>
+#include "libcore/runtime/texts.h"
 
 namespace voxshard {
 namespace {
@@ -40,24 +40,15 @@ std::string shown(const Facts& facts, std::size_t at) {
 
 void require_alike(Transport& transport, const Facts& facts) {
   const std::string own = packed(facts);
-  std::int64_t size = static_cast<std::int64_t>(own.size());
-  ensure(size <= kMostBytes, "the facts of a rank are short");
-  const auto size_bytes = std::as_writable_bytes(std::span(&size, 1));
-  if (transport.rank() > 0) {
-    transport.send(0, kFactsTag, size_bytes);
-    transport.send(0, kFactsTag, std::as_bytes(std::span(own)));
-  }
-  for (int rank = 1; transport.rank() == 0 && rank < transport.ranks(); ++rank) {
-    transport.receive(rank, kFactsTag, size_bytes);
-    ensure(size >= 0 && size <= kMostBytes, "the facts of a rank are short");
-    std::string theirs(static_cast<std::size_t>(size), '\0');
-    transport.receive(rank, kFactsTag, std::as_writable_bytes(std::span(theirs)));
-    if (theirs == own) continue;
-    const Facts other = unpacked(theirs);
+  const std::vector<std::string> all = gather_texts(transport, own, kMostBytes);
+  for (std::size_t rank = 1; rank < all.size(); ++rank) {
+    if (all[rank] == own) continue;
+    const Facts other = unpacked(all[rank]);
     std::size_t at = 0;
     while (at < facts.size() && at < other.size() && facts[at] == other[at]) ++at;
-    throw Error(ErrorKind::kConfig, "[ranks] " + transport.name(rank) + " differs from " + transport.name(0) +
-                                        ": there " + shown(other, at) + ", here " + shown(facts, at) +
+    throw Error(ErrorKind::kConfig, "[ranks] " + transport.name(static_cast<int>(rank)) + " differs from " +
+                                        transport.name(0) + ": there " + shown(other, at) + ", here " +
+                                        shown(facts, at) +
                                         "; start the same program with the same options on hosts of one kind");
   }
   transport.lowest(0);

@@ -27,8 +27,8 @@ using MessageId = std::int64_t;
 
 /// Tags lie below; MPI grants at least twice as many.
 inline constexpr int kMessageTags = 1 << 14;
-/// Of Transport::lowest() and of require_alike(): above those of instructions.
-inline constexpr int kLowestTag = kMessageTags, kFactsTag = kMessageTags + 1;
+/// Of Transport::lowest() and of texts: above those of instructions.
+inline constexpr int kLowestTag = kMessageTags, kTextTag = kMessageTags + 1;
 /// Of the messages of an instruction.
 inline int message_tag(std::size_t instruction) { return static_cast<int>(instruction % kMessageTags); }
 

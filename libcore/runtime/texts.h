@@ -1,0 +1,25 @@
+// Texts between ranks: what each of them found, as JSON or as lines, on its way to the rank that writes it down, and
+// what that one decided on its way back. All ranks ask at the same place.
+//
+//   const std::vector<std::string> all = gather_texts(transport, report.dump());   // on rank 0: one per rank
+//   const std::string plan = text_of_first(transport, chosen.dump());              // on every rank: what rank 0 says
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "libcore/runtime/transport.h"
+
+namespace voxshard {
+
+/// The most that a text between ranks holds, in bytes.
+inline constexpr std::int64_t kMostTextBytes = std::int64_t{1} << 30;
+
+/// On rank 0 the texts of all ranks, by rank; nothing on the others. Errors: kInternal beyond `most_bytes`.
+std::vector<std::string> gather_texts(Transport& transport, const std::string& own,
+                                      std::int64_t most_bytes = kMostTextBytes);
+
+/// The text of rank 0, on all of them. Errors: kInternal beyond `most_bytes`.
+std::string text_of_first(Transport& transport, std::string own, std::int64_t most_bytes = kMostTextBytes);
+
+}  // namespace voxshard

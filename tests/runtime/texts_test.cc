@@ -1,0 +1,42 @@
+// Texts go to rank 0 in the order of ranks, and from it to all.
+#include "libcore/runtime/texts.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/runtime/mailbox.h"
+
+namespace voxshard {
+namespace {
+
+using namespace test;
+
+TEST(Texts, RankZeroGetsThemByRankAndAllGetWhatItSays) {
+  Mailbox mailbox(4);
+  std::vector<std::vector<std::string>> gathered(4);
+  std::vector<std::string> first(4);
+  for (const auto& error : run_ranks(mailbox, [&](Transport& t) {
+         const auto rank = static_cast<std::size_t>(t.rank());
+         gathered[rank] = gather_texts(t, std::string(rank, 'a'));
+         first[rank] = text_of_first(t, t.rank() == 0 ? "plan" : "mine");
+       }))
+    EXPECT_FALSE(error);
+  EXPECT_EQ(gathered[0], (std::vector<std::string>{"", "a", "aa", "aaa"}));
+  for (int rank = 1; rank < 4; ++rank) EXPECT_TRUE(gathered[static_cast<std::size_t>(rank)].empty());
+  EXPECT_EQ(first, std::vector<std::string>(4, "plan"));
+}
+
+TEST(Texts, OneRankKeepsItsOwn) {
+  InProcessTransport alone;
+  EXPECT_EQ(gather_texts(alone, "a"), std::vector<std::string>{"a"});
+  EXPECT_EQ(text_of_first(alone, "a"), "a");
+}
+
+TEST(Texts, OneThatIsTooLongIsAnErrorOnBothSides) {
+  Mailbox mailbox(2);
+  for (const auto& error :
+       run_ranks(mailbox, [&](Transport& t) { gather_texts(t, std::string(t.rank() == 1 ? 9 : 8, 'x'), 8); }))
+    EXPECT_TRUE(error);
+}
+
+}  // namespace
+}  // namespace voxshard
