@@ -1,6 +1,7 @@
 #include "pipelines/runs/report.h"
 
 #include <algorithm>
+#include <cmath>
 #include <new>
 #include <nlohmann/json.hpp>
 
@@ -41,6 +42,10 @@ nlohmann::ordered_json to_json(const std::vector<CaseFailure>& failures) {
   auto list = nlohmann::ordered_json::array();
   for (const auto& f : failures) list.push_back({{"case", f.id}, {"code", f.code}, {"message", f.message}});
   return list;
+}
+
+nlohmann::ordered_json json_number(double value) {
+  return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
 }
 
 void write_json(const std::filesystem::path& path, const nlohmann::ordered_json& value) {

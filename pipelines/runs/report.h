@@ -76,6 +76,9 @@ void write_quarantine(const std::filesystem::path& folder, const std::vector<Cas
 
 nlohmann::ordered_json to_json(const std::vector<CaseFailure>& failures);
 
+/// The number; null where it is not finite: JSON has no NaN.
+nlohmann::ordered_json json_number(double value);
+
 /// Writes `value` with two spaces and a newline, whole or not at all.
 void write_json(const std::filesystem::path& path, const nlohmann::ordered_json& value);
 

@@ -137,8 +137,4 @@ OutputKind class_table_file() {
   return {"a table of predicted classes", {".csv"}, begins_with({kTableHead, kTimeLineTableHead})};
 }
 
-std::filesystem::path quarantine_of(const std::filesystem::path& json) {
-  return json.parent_path() / (json.stem().string() + ".quarantine.csv");
-}
-
 }  // namespace voxshard

@@ -39,8 +39,6 @@ void write_class_predictions(const std::filesystem::path& json, const ClassPredi
 void write_class_table(const std::filesystem::path& csv, const ClassPredictions& predictions);
 /// "found.csv" for "found.json".
 std::filesystem::path class_table_of(const std::filesystem::path& json);
-/// "found.quarantine.csv": its name tells whose it is, the folder may be anybody's.
-std::filesystem::path quarantine_of(const std::filesystem::path& json);
 
 /// Errors: kInput for a file that is no such JSON, or names fewer than two classes or one twice; what cannot be used of
 /// its entries (probabilities that are no numbers from 0 to 1, a name that is there twice, a time line out of order, or

@@ -39,14 +39,14 @@ ColourChoice choose_colour(const ClassDataset& set, const std::string& wanted) {
   return choice;
 }
 
-std::string set_statistics(ClassPreparation& preparation, ClassDataset& set, const ClassReading& reading,
-                           const StatisticsPass& pass) {
-  if (set.items.empty() || (!pass.normalises && set.pixels != nullptr)) return "";  // IDX: nothing is decoded
+ItemSums look_at_items(ClassDataset& set, const ClassPreparation& preparation, const ClassReading& reading,
+                       const ItemPass& pass) {
   const std::int64_t in_flight = std::min<std::int64_t>(pass.threads, std::ssize(set.items));
-  require_fits(held_plan(set) + reading_whole_plan(most_points(set), in_flight, preparation), pass.memory_bytes,
-               ErrorKind::kBudget, "looking at " + set.source.string(), "Use fewer {threads}");
+  ItemSums sums{.plan = held_plan(set) + reading_whole_plan(most_points(set), in_flight, preparation)};
+  require_fits(sums.plan, pass.memory_bytes, ErrorKind::kBudget, "looking at " + set.source.string(),
+               "Use fewer {threads}");
   const ItemReader reader(preparation, reading);
-  std::vector<std::vector<ChannelSums>> sums(set.items.size());
+  std::vector<std::vector<ChannelSums>> of_items(set.items.size());
   std::vector<std::optional<CaseFailure>> failed(set.items.size());
   std::vector<std::int64_t> repeated(set.items.size(), 0);  // frames that do not decode
   WorkerPool pool(pass.threads);
@@ -55,30 +55,34 @@ std::string set_statistics(ClassPreparation& preparation, ClassDataset& set, con
     const auto at = static_cast<std::size_t>(i);
     const ClassItem& item = set.items[at];
     try {
-      const Tensor intensities = reader.intensities(item, set.pixels.get(), &repeated[at]);
-      if (pass.normalises) sums[at] = channel_sums(intensities);
+      of_items[at] = channel_sums(reader.intensities(item, set.pixels.get(), &repeated[at]));
     } catch (const Error& e) {  // memory that is refused says nothing of an item
       if (e.kind() != ErrorKind::kInput) throw;
       failed[at] = {item.name, e.code(), e.what()};
     }
   });
-  const std::string note = repeated_note(set, repeated);
-  std::vector<ChannelSums> all(static_cast<std::size_t>(preparation.channels));
+  sums.note = repeated_note(set, repeated);
   std::vector<ClassItem> kept;
   for (std::size_t i = 0; i < set.items.size(); ++i) {
     if (failed[i]) {
       set.failures.push_back(std::move(*failed[i]));
       continue;
     }
-    for (std::size_t c = 0; c < sums[i].size(); ++c)
-      all[c].sum += sums[i][c].sum, all[c].square += sums[i][c].square, all[c].count += sums[i][c].count;
+    sums.of_items.push_back(std::move(of_items[i]));
     kept.push_back(std::move(set.items[i]));
   }
   set.items = std::move(kept);
   if (set.items.empty())
-    throw Error(ErrorKind::kNoCase, "[data] " + set.source.string() +
-                                        ": no item can be decoded; the first: " + set.failures.back().message);
-  if (!pass.normalises) return note;
+    throw Error(ErrorKind::kNoCase, "[data] " + set.source.string() + ": no item can be decoded" +
+                                        (set.failures.empty() ? "" : "; the first: " + set.failures.back().message));
+  return sums;
+}
+
+void set_statistics(ClassPreparation& preparation, const ItemSums& sums) {
+  std::vector<ChannelSums> all(static_cast<std::size_t>(preparation.channels));
+  for (const auto& of_item : sums.of_items)
+    for (std::size_t c = 0; c < of_item.size(); ++c)
+      all[c].sum += of_item[c].sum, all[c].square += of_item[c].square, all[c].count += of_item[c].count;
   preparation.mean.clear(), preparation.deviation.clear();
   for (const ChannelSums& s : all) {
     const double mean = s.sum / static_cast<double>(s.count);
@@ -86,7 +90,6 @@ std::string set_statistics(ClassPreparation& preparation, ClassDataset& set, con
     preparation.deviation.push_back(
         std::max(kLeastDeviation, std::sqrt(std::max(0.0, s.square / static_cast<double>(s.count) - mean * mean))));
   }
-  return note;
 }
 
 }  // namespace voxshard

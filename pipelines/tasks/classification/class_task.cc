@@ -132,12 +132,14 @@ Prepared prepared(const ClassTaskOptions& o, const ModelSpec& spec) {
                    .pad_multiple = std::lcm(multiple, spec.multiple())};
   leave_out_too_large(p.sets.train, p.preparation);
   leave_out_too_large(p.sets.val, p.preparation);
-  const std::string note = set_statistics(p.preparation, p.sets.train, p.reading,
-                                          {.normalises = o.normalise == "dataset",
-                                           .threads = o.threads,
-                                           .memory_bytes = left_of(o.memory_bytes, held_plan(p.sets.val).total()),
-                                           .stop = o.stop});
-  if (!note.empty()) p.notes.push_back(note);
+  const bool normalises = o.normalise == "dataset", decodes = p.sets.train.pixels == nullptr;  // none of IDX is damaged
+  if ((normalises || decodes) && !p.sets.train.items.empty()) {  // one that does not decode ends no training later
+    const ItemSums sums = look_at_items(
+        p.sets.train, p.preparation, p.reading,
+        {.threads = o.threads, .memory_bytes = left_of(o.memory_bytes, held_plan(p.sets.val).total()), .stop = o.stop});
+    if (normalises) set_statistics(p.preparation, sums);
+    if (!sums.note.empty()) p.notes.push_back(sums.note);
+  }
   leave_out_empty_classes(p.sets);
   p.preparation.classes = p.sets.train.classes;
   return p;

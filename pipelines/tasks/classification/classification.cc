@@ -189,12 +189,14 @@ class ClassificationRow : public Task {
   TaskReport evaluate(const EvaluateOptions& options, Progress& progress) const override {
     EvaluateClassesOptions o = options.task.of<EvaluateClassesOptions>();
     o.predictions = options.predictions, o.references = options.references, o.summary = options.summary;
+    o.threads = options.threads;
     o.formats.limits.memory_bytes = left_of(options.host_budget_bytes, options.base_bytes);
     ProcessPlan memory = evaluating_classes_plan(o.predictions, o.references);
     require_fits(base_plan(options.base_bytes) + memory, options.host_budget_bytes, ErrorKind::kBudget,
                  "counting " + o.predictions.filename().string(), "Score fewer items at a time");
     const ClassReport report = evaluate_classes(o, progress);
     memory += confusion_plan(std::ssize(report.classes));
+    if (report.intensities) memory += report.intensities->memory;
     TaskReport result{
         .json = to_json(report), .text = to_text(report), .partial = is_partial(report), .memory = memory};
     if (o.png.empty())

@@ -29,8 +29,6 @@ double mean_of(const std::vector<double>& values) {
   return count > 0 ? sum / static_cast<double>(count) : std::nan("");
 }
 
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
-
 /// The mean recall of all classes that have an item.
 double mean_recall_of(const Classified& items) {
   std::vector<double> recalls;
@@ -45,28 +43,38 @@ std::vector<std::int64_t> labels_of(const ClassDataset& set) {
 }
 
 /// Fitted on the training part, asked for the items of `scored`.
-IntensityScores intensity_scores(const EvaluateClassesOptions& o, const ClassReading& reading, ClassDataset scored) {
+IntensityScores intensity_scores(const EvaluateClassesOptions& o, const ClassReading& reading, ClassDataset scored,
+                                 const Progress& progress) {
   const std::filesystem::path& data = o.dataset.empty() ? o.references : o.dataset;
   const auto part = find_class_parts(data).train;
   if (!part)
     throw Error(ErrorKind::kUsage, "[evaluate] {baseline} intensity learns from a training part, which " +
                                        data.string() + " does not have; name the data set that has one with {dataset}");
   ClassDataset train = read_class_part(*part, reading, &scored.classes);
-  const std::int64_t channels = reading.items == ItemKind::kVolume ? 1 : choose_colour(train, "auto").channels;
-  LogisticFit fit{.features = mean_intensities(train, channels, reading), .classes = std::ssize(train.classes)};
-  fit.labels = labels_of(train);
-  if (fit.labels.empty()) throw Error(ErrorKind::kNoCase, "[evaluate] nothing of " + data.string() + " can be read");
+  const ClassPreparation preparation{
+      .items = reading.items,
+      .clip_length = reading.clip_length,
+      .clip_stride = reading.clip_stride,
+      .channels = reading.items == ItemKind::kVolume ? 1 : choose_colour(train, "auto").channels};
+  const std::int64_t limit = o.formats.limits.memory_bytes;
+  const auto looked_at = [&](ClassDataset& set, const ClassDataset& other) {
+    return look_at_items(set, preparation, reading,
+                         {.threads = o.threads,
+                          .memory_bytes = left_of(limit, held_plan(other).total()),
+                          .stop = progress.stop_check()});
+  };
+  const ItemSums seen = looked_at(train, scored);
   scored.failures.clear();  // said already
-  const std::vector<double> asked = mean_intensities(scored, channels, reading);
-  if (scored.items.empty())
-    throw Error(ErrorKind::kNoCase, "[evaluate] {baseline} intensity: none of the items that are scored can be read");
+  const ItemSums asked = looked_at(scored, train);
+  LogisticFit fit{.features = mean_intensities(seen), .labels = labels_of(train), .classes = std::ssize(train.classes)};
   IntensityScores scores{.trained = std::ssize(train.items),
                          .asked = std::ssize(scored.items),
                          .failures = scored.failures,
-                         .training_failures = train.failures};
+                         .training_failures = train.failures,
+                         .memory = widest(seen.plan + held_plan(scored), asked.plan + held_plan(train))};
   for (const bool balanced : {false, true}) {
     fit.balanced = balanced;
-    Classified guessed = fitted_logistic(fit, asked);
+    Classified guessed = fitted_logistic(fit, mean_intensities(asked));
     guessed.truth = labels_of(scored);
     (balanced ? scores.balanced_accuracy : scores.accuracy) = accuracy(guessed);
     if (balanced) scores.mean_recall = mean_recall_of(guessed);
@@ -149,7 +157,7 @@ ClassReport evaluate_classes(const EvaluateClassesOptions& options, Progress& pr
                                         (found.rows.empty() ? "none" : shown_name(found.rows[0].file)) +
                                         "; give the data set that was predicted");
   if (options.intensity_baseline) {
-    report.intensities = intensity_scores(options, reading, truth);
+    report.intensities = intensity_scores(options, reading, truth, progress);
     log_failures(report.intensities->failures, progress);
     log_failures(report.intensities->training_failures, progress);
   }
@@ -176,12 +184,12 @@ ClassReport evaluate_classes(const EvaluateClassesOptions& options, Progress& pr
 }
 
 Json to_json(const ClassReport& r) {
-  Json json = {{"accuracy", number(r.accuracy)},
-               {"top_" + std::to_string(r.top_k), number(r.top_k_accuracy)},
-               {"majority_accuracy", number(r.majority_accuracy)},
-               {"mean_recall", number(r.mean_recall)},
-               {"mean_auc", number(r.mean_auc)},
-               {"expected_calibration_error", number(r.calibration.expected_error)},
+  Json json = {{"accuracy", json_number(r.accuracy)},
+               {"top_" + std::to_string(r.top_k), json_number(r.top_k_accuracy)},
+               {"majority_accuracy", json_number(r.majority_accuracy)},
+               {"mean_recall", json_number(r.mean_recall)},
+               {"mean_auc", json_number(r.mean_auc)},
+               {"expected_calibration_error", json_number(r.calibration.expected_error)},
                {"rule",
                 "the likeliest class, of equals the first; ROC-AUC of a class against the rest, ties one half; "
                 "calibration over 15 bins of equal "
@@ -195,19 +203,19 @@ Json to_json(const ClassReport& r) {
                                   {"items", r.intensities->asked},
                                   {"failures", to_json(r.intensities->failures)},
                                   {"training_failures", to_json(r.intensities->training_failures)},
-                                  {"accuracy", number(r.intensities->accuracy)},
-                                  {"mean_recall", number(r.intensities->mean_recall)},
-                                  {"balanced_accuracy", number(r.intensities->balanced_accuracy)}};
+                                  {"accuracy", json_number(r.intensities->accuracy)},
+                                  {"mean_recall", json_number(r.intensities->mean_recall)},
+                                  {"balanced_accuracy", json_number(r.intensities->balanced_accuracy)}};
   json["classes"] = Json::array();
   for (std::size_t c = 0; c < r.classes.size(); ++c) {
     const RecallAndPrecision& s = r.scores[c];
     json["classes"].push_back({{"name", r.classes[c]},
                                {"items", s.items},
                                {"predicted", s.found},
-                               {"recall", number(s.recall)},
-                               {"precision", number(s.precision)},
-                               {"f1", number(s.f1)},
-                               {"auc", number(r.auc[c])}});
+                               {"recall", json_number(s.recall)},
+                               {"precision", json_number(s.precision)},
+                               {"f1", json_number(s.f1)},
+                               {"auc", json_number(r.auc[c])}});
   }
   json["confusion"] = Json::array();  // a row per true class
   const auto classes = static_cast<std::ptrdiff_t>(r.classes.size());
@@ -219,8 +227,8 @@ Json to_json(const ClassReport& r) {
     json["calibration"].push_back({{"above", bin.low},
                                    {"to", bin.high},
                                    {"items", bin.items},
-                                   {"confidence", number(bin.confidence)},
-                                   {"accuracy", number(bin.accuracy)}});
+                                   {"confidence", json_number(bin.confidence)},
+                                   {"accuracy", json_number(bin.accuracy)}});
   if (r.clips) json.update(to_json(*r.clips, r.classes));
   json["failed"] = r.failures.size();
   json["failures"] = to_json(r.failures);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "libcore/metrics/classified.h"
+#include "pipelines/runs/process_plan.h"
 #include "pipelines/tasks/classification/evaluate_clips.h"
 
 namespace voxshard {
@@ -25,6 +26,7 @@ struct EvaluateClassesOptions {
   std::filesystem::path dataset;      // whose training part that model learns from; empty: of `references`
   std::int64_t top_k = 5;
   std::int64_t most_pixels = kMostPixels;
+  int threads = 1;  // that read items for the model on intensities
   VolumeFormats formats = volume_formats();
 };
 
@@ -36,6 +38,7 @@ struct IntensityScores {
   double mean_recall = 0, balanced_accuracy = 0;  // of the one in which every class does
   // Items that are scored but cannot be read, and those of the training part that do not train.
   std::vector<CaseFailure> failures, training_failures;
+  ProcessPlan memory = {};  // while the items were looked at
 };
 
 struct ClassReport {

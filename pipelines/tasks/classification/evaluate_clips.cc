@@ -83,8 +83,6 @@ std::vector<LabelledTime> told_times(const ReadTimeLine& line) {
   return times;
 }
 
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
-
 }  // namespace
 
 Classified matched_clips(const ClassPredictions& found, ClassDataset& truth, std::vector<CaseFailure>& failures) {
@@ -163,19 +161,19 @@ Json to_json(const ClipScores& s, const std::vector<std::string>& classes) {
     of_class.push_back({{"name", classes[c]},
                         {"true_s", t.true_s},
                         {"found_s", t.found_s},
-                        {"recall", number(t.recall)},
-                        {"precision", number(t.precision)}});
+                        {"recall", json_number(t.recall)},
+                        {"precision", json_number(t.precision)}});
   }
   return {{"videos",
            {{"items", s.videos},
-            {"accuracy", number(s.video_accuracy)},
+            {"accuracy", json_number(s.video_accuracy)},
             {"confusion", rows_of(s.confusion, classes.size())}}},
           {"time",
            {{"rule", "of the labelled seconds; those that no window covers are not right"},
             {"labelled_s", s.time.labelled_s},
             {"covered_s", s.time.found_s},
             {"right_s", s.time.right_s},
-            {"accuracy", number(s.time.accuracy)},
+            {"accuracy", json_number(s.time.accuracy)},
             {"classes", of_class},
             {"confusion_s", rows_of(s.time_confusion_s, classes.size() + 1)}}}};
 }

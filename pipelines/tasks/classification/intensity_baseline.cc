@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "libcore/base/parallel.h"
 #include "pipelines/tasks/classification/classify_batch.h"
 
 namespace voxshard {
@@ -60,36 +59,11 @@ std::vector<double> shares_of(const LogisticFit& fit) {
 
 }  // namespace
 
-std::vector<double> mean_intensities(ClassDataset& set, std::int64_t channels, const ClassReading& reading) {
-  const ItemReader reader({.items = reading.items,
-                           .clip_length = reading.clip_length,
-                           .clip_stride = reading.clip_stride,
-                           .channels = channels},
-                          reading);
-  const auto width = static_cast<std::size_t>(channels);
-  std::vector<double> means(set.items.size() * width);
-  std::vector<std::vector<CaseFailure>> failed(set.items.size());
-  WorkerPool pool(hardware_workers());
-  pool.run(std::ssize(set.items), [&](std::int64_t i, int) {
-    const auto at = static_cast<std::size_t>(i);
-    in_case_boundary(set.items[at].name, failed[at], [&] {
-      const auto sums = channel_sums(reader.intensities(set.items[at], set.pixels.get()));
-      for (std::size_t c = 0; c < width; ++c) means[at * width + c] = sums[c].sum / static_cast<double>(sums[c].count);
-    });
-  });
-  std::vector<double> kept;
-  std::vector<ClassItem> items;
-  for (std::size_t i = 0; i < failed.size(); ++i) {
-    if (!failed[i].empty()) {
-      set.failures.push_back(failed[i].front());
-      continue;
-    }
-    items.push_back(std::move(set.items[i]));
-    const auto first = means.begin() + static_cast<std::ptrdiff_t>(i * width);
-    kept.insert(kept.end(), first, first + static_cast<std::ptrdiff_t>(width));
-  }
-  set.items = std::move(items);
-  return kept;
+std::vector<double> mean_intensities(const ItemSums& sums) {
+  std::vector<double> means;
+  for (const auto& of_item : sums.of_items)
+    for (const ChannelSums& s : of_item) means.push_back(s.sum / static_cast<double>(s.count));
+  return means;
 }
 
 Classified fitted_logistic(const LogisticFit& fit, const std::vector<double>& others) {

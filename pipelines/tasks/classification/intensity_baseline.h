@@ -1,19 +1,19 @@
 // What a classifier has to beat: a logistic model that sees nothing of an item but the mean of each channel.
 //
-//   const std::vector<double> seen = mean_intensities(train, 3, reading), asked = mean_intensities(test, 3, reading);
+//   const std::vector<double> seen = mean_intensities(look_at_items(train, preparation, reading)), asked = ...;
 //   Classified guessed = fitted_logistic({.features = seen, .labels = labels, .classes = 3}, asked);
 //
 // Called by evaluate.
 #pragma once
 
 #include "libcore/metrics/classified.h"
-#include "pipelines/tasks/classification/class_dataset.h"
+#include "pipelines/tasks/classification/class_statistics.h"
 
 namespace voxshard {
 
-/// The means of every item's channels, (items, channels), row by row; 0 to 1, of volumes within the usual window. What
-/// cannot be read leaves the set, with its reason among the failures.   Cost: reads the items.
-std::vector<double> mean_intensities(ClassDataset& set, std::int64_t channels, const ClassReading& reading);
+/// The means of the channels of items that were looked at, (items, channels), row by row; 0 to 1, of volumes within the
+/// usual window.
+std::vector<double> mean_intensities(const ItemSums& sums);
 
 struct LogisticFit {
   std::vector<double> features;      // (items, count), row by row

@@ -5,30 +5,22 @@
 
 #include "io/files/atomic_file.h"
 #include "io/files/file_name.h"
-#include "io/files/output_folder.h"
 #include "libcore/base/stopwatch.h"
 #include "libcore/base/text.h"
 #include "pipelines/tasks/classification/class_memory.h"
 #include "pipelines/tasks/classification/class_predictions.h"
 #include "pipelines/tasks/classification/classify_batch.h"
 #include "pipelines/tasks/classification/predict_clips.h"
+#include "pipelines/tasks/predicted_file.h"
 
 namespace voxshard {
 namespace {
 
 namespace fs = std::filesystem;
 
-fs::path folder_of(const fs::path& file) { return fs::absolute(file).parent_path(); }
-
 void check_outputs(const PredictOptions& o) {
-  if (o.output.extension() != ".json")
-    throw Error(ErrorKind::kUsage, "[predict] the classes that a classifier predicts go to a JSON file, got {output} " +
-                                       o.output.string());
-  const OutputPlace place = {.inputs = {o.input, o.run}};
-  require_output_file(o.output, class_predictions_file(), place);
-  require_output_file(class_table_of(o.output), class_table_file(), place);
-  require_output_file(quarantine_of(o.output),
-                      {"a list of what is left out", {".csv"}, begins_with({"case,code,message"})}, place);
+  require_predicted_file(o, "the classes that a classifier predicts go", class_predictions_file());
+  require_output_file(class_table_of(o.output), class_table_file(), {.inputs = {o.input, o.run}});
 }
 
 std::vector<fs::path> items_in(const fs::path& folder, const ClassReading& reading) {
@@ -187,17 +179,14 @@ class Classifier {
     for (const ItemBatch& batch : item_batches(set_.items, preparation_))
       if (!planned_.refused.contains(batch.extents))
         report_.memory.plan = widest(report_.memory.plan, plan_of_batch(batch));
-    make_output_folder(folder_of(o_.output));
-    const fs::path json = report_.interrupted ? incomplete_path(o_.output) : o_.output,
-                   table = class_table_of(o_.output);
+    make_folder_of(o_.output);
+    const auto named = [&](const fs::path& file) { return report_.interrupted ? incomplete_path(file) : file; };
+    const fs::path json = named(o_.output), table = named(class_table_of(o_.output));
     write_class_predictions(json, found_);
-    write_class_table(report_.interrupted ? incomplete_path(table) : table, found_);
-    if (!report_.interrupted) remove_incomplete(o_.output), remove_incomplete(table);
+    write_class_table(table, found_);
+    if (!report_.interrupted) remove_incomplete(json), remove_incomplete(table);
     for (PredictedCase& c : report_.cases) c.file = json;
-    const fs::path quarantine = quarantine_of(o_.output);
-    const std::vector<CaseFailure> left = left_out(report_);
-    if (!left.empty() || fs::exists(quarantine))
-      write_quarantine(folder_of(quarantine), left, quarantine.filename().string());
+    const fs::path quarantine = write_left_out(report_, o_.output);
     report_.found = {{"classes", found_.classes}, {"table", table.string()}};
     report_.text = prediction_text(report_, quarantine, ", classes in " + json.string() + " and " + table.string());
     if (labelled_)

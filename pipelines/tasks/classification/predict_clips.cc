@@ -15,6 +15,7 @@
 #include "pipelines/tasks/classification/clip_reader.h"
 #include "pipelines/tasks/classification/find_videos.h"
 #include "pipelines/tasks/classification/window_reader.h"
+#include "pipelines/tasks/predicted_file.h"
 #include "pipelines/tasks/time_lines/draw_time_line.h"
 #include "pipelines/tasks/time_lines/time_line_files.h"
 
@@ -24,8 +25,6 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-fs::path folder_of(const fs::path& file) { return fs::absolute(file).parent_path(); }
-
 /// Several videos are drawn, into a folder.
 bool draws_folder(const PredictOptions& o) {
   std::error_code error;
@@ -33,16 +32,11 @@ bool draws_folder(const PredictOptions& o) {
 }
 
 void check_outputs(const PredictOptions& o, const ClassPredictionOptions& own) {
-  if (o.output.extension() != ".json")
-    throw Error(ErrorKind::kUsage,
-                "[predict] the time lines of videos go to a JSON file, got {output} " + o.output.string());
+  require_predicted_file(o, "the time lines of videos go", class_predictions_file());
   const OutputPlace place = {.inputs = {o.input, o.run}};
   const TimeLineFiles files = time_line_files(o.output);
-  require_output_file(files.json, class_predictions_file(), place);
   require_output_file(files.intervals, class_table_file(), place);
   require_output_file(files.windows, class_table_file(), place);
-  require_output_file(quarantine_of(o.output),
-                      {"a list of what is left out", {".csv"}, begins_with({"case,code,message"})}, place);
   if (own.draw.empty()) return;
   if (draws_folder(o))
     require_outside(own.draw, place.inputs, "{draw}");
@@ -72,7 +66,7 @@ class ClipPredictor {
 
   PredictReport run() {
     plan_all();
-    make_output_folder(folder_of(o_.output));
+    make_folder_of(o_.output);
     Json head = predictions_head(
         {.classes = p_.classes, .items = p_.items, .clip_length = p_.clip_length, .clip_stride = p_.clip_stride});
     head["hop"] = steps_.hop;
@@ -253,10 +247,7 @@ class ClipPredictor {
       for (const fs::path& file : {files.json, files.intervals, files.windows}) remove_incomplete(file);
     const fs::path json = report_.interrupted ? incomplete_path(o_.output) : o_.output;
     for (PredictedCase& c : report_.cases) c.file = json;
-    const fs::path quarantine = quarantine_of(o_.output);
-    const std::vector<CaseFailure> left = left_out(report_);
-    if (!left.empty() || fs::exists(quarantine))
-      write_quarantine(folder_of(quarantine), left, quarantine.filename().string());
+    const fs::path quarantine = write_left_out(report_, o_.output);
     report_.found = {
         {"classes", p_.classes}, {"table", files.intervals.string()}, {"windows_table", files.windows.string()},
         {"videos", told_},       {"damaged", report_.damaged},        {"not_drawn", not_drawn_}};

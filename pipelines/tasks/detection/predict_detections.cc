@@ -19,6 +19,7 @@
 #include "pipelines/tasks/detection/image_preparation.h"
 #include "pipelines/tasks/detection/picture_memory.h"
 #include "pipelines/tasks/detection/predict_image.h"
+#include "pipelines/tasks/predicted_file.h"
 
 namespace voxshard {
 namespace {
@@ -39,23 +40,17 @@ PostprocessOptions postprocess_of(const std::string& name, const RetinaNetConfig
   return options;
 }
 
-/// Its name tells whose it is: the folder may be anybody's.
-fs::path quarantine_of(const fs::path& output) {
-  return output.parent_path() / (output.stem().string() + ".quarantine.csv");
-}
-
 void check_outputs(const PredictOptions& o, const DetectionPrediction& d) {
-  if (o.output.extension() != ".json")
-    throw Error(ErrorKind::kUsage, "[predict] the detections of a RetinaNet run go to a JSON file, got {output} " + o.output.string());
+  const std::string what = "the detections of a RetinaNet run go";
   const OutputPlace place = {.inputs = {o.input, o.run}};
   if (is_video_name(o.input)) {  // predict_video sees to it that its outputs differ
+    require_json_output(o, what);
     require_result_files({.json = o.output, .coco = d.video.coco, .mot = d.video.mot}, place.inputs);
     require_output_file(d.draw, written_video(), {.inputs = place.inputs, .option = "{draw}"});
     return;
   }
   if (!d.draw.empty()) require_outside(d.draw, place.inputs, "{draw}");
-  require_output_file(o.output, coco_results_file(), place);
-  require_output_file(quarantine_of(o.output), {"a list of what is left out", {".csv"}, begins_with({"case,code,message"})}, place);
+  require_predicted_file(o, what, coco_results_file());
   if (!d.video.coco.empty() || !d.video.mot.empty())
     throw Error(ErrorKind::kUsage, "[predict] {coco} and {mot} are for a video; {output} is the file of COCO results for " + o.input.string());
   if (d.video.frames && !is_data_set(o.input))
@@ -104,7 +99,7 @@ class Detector {
 
   PredictReport run() {
     plan_all();
-    make_output_folder(folder_of(o_.output));
+    make_folder_of(o_.output);
     if (is_video_name(o_.input)) {
       require_picture_fits(pictures_.list.front());
       return video();
@@ -129,9 +124,7 @@ class Detector {
     write_json(written, results_);
     if (!report_.interrupted) remove_incomplete(o_.output);
     for (PredictedCase& c : report_.cases) c.file = written;
-    const fs::path quarantine = quarantine_of(o_.output);
-    const std::vector<CaseFailure> left = left_out(report_);
-    if (!left.empty() || fs::exists(quarantine)) write_quarantine(folder_of(quarantine), left, quarantine.filename().string());
+    const fs::path quarantine = write_left_out(report_, o_.output);
     report_.found = {{"detections", detections_}};
     report_.text = prediction_text(report_, quarantine,
                                    ", " + std::to_string(detections_) + " objects in " + written.string());
@@ -178,8 +171,6 @@ class Detector {
     const std::string drawn = (o_.output.parent_path() / (is_video_name(o_.input) ? "drawn.mp4" : "drawn")).string();
     return {"predict", o_.run.string(), input, "{output}", output, "{draw}", drawn};
   }
-
-  static fs::path folder_of(const fs::path& file) { return fs::absolute(file).parent_path(); }
 
   /// Plans every size there is from the headers. An unreadable picture is left to its turn.
   void plan_all() {

@@ -157,8 +157,6 @@ void write_picture(const EvaluateLabelsOptions& options, const std::vector<Pair>
   write_sheet(options.png, overlay_sheet(shown, look));
 }
 
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }  // JSON has no NaN
-
 }  // namespace
 
 LabelScores evaluate_labels(const EvaluateLabelsOptions& options, Progress& progress) {
@@ -231,21 +229,21 @@ LabelScores evaluate_labels(const EvaluateLabelsOptions& options, Progress& prog
 }
 
 Json to_json(const LabelScores& report) {
-  Json json = {{"mean_dice", number(report.mean_dice)}, {"mean_iou", number(report.mean_iou)}};
-  if (report.baseline_mean_dice) json["threshold_mean_dice"] = number(*report.baseline_mean_dice);
+  Json json = {{"mean_dice", json_number(report.mean_dice)}, {"mean_iou", json_number(report.mean_iou)}};
+  if (report.baseline_mean_dice) json["threshold_mean_dice"] = json_number(*report.baseline_mean_dice);
   json["rule"] = "Dice 2TP/(2TP+FP+FN) per case, then the mean over cases; both empty: null, left out of the mean";
   json["classes"] = Json::array();
   for (const auto& c : report.classes) {
-    json["classes"].push_back({{"label", c.label}, {"name", c.name}, {"dice", number(c.dice)}, {"iou", number(c.iou)}});
+    json["classes"].push_back({{"label", c.label}, {"name", c.name}, {"dice", json_number(c.dice)}, {"iou", json_number(c.iou)}});
     if (!c.baseline_dice) continue;
     const auto& t = report.thresholds[c.label];
-    json["classes"].back()["threshold_dice"] = number(*c.baseline_dice);
+    json["classes"].back()["threshold_dice"] = json_number(*c.baseline_dice);
     json["classes"].back()["threshold_hu"] = {t.low_hu, t.high_hu};
   }
   json["cases"] = Json::array();
   for (const auto& c : report.cases) {
     Json dices, ious;
-    for (const auto& [label, s] : c.scores.classes) dices.push_back(number(s.dice)), ious.push_back(number(s.iou));
+    for (const auto& [label, s] : c.scores.classes) dices.push_back(json_number(s.dice)), ious.push_back(json_number(s.iou));
     json["cases"].push_back({{"case", c.id}, {"dice", dices}, {"iou", ious}});
   }
   json["failed"] = report.failures.size();

@@ -209,8 +209,6 @@ class Evaluation {
   RunScores scores_;
 };
 
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
-
 }  // namespace
 
 double BatchScores::loss() const {
@@ -223,16 +221,16 @@ RunScores evaluate_run(const EvaluateRunOptions& options, TrainedRun run, const 
 }
 
 Json to_json(const RunScores& s) {
-  Json json = {{"loss", number(s.loss)},
-               {"accuracy", number(s.accuracy)},
-               {"adaptive_dice32", number(s.adaptive_dice32)},
-               {"categorical_crossentropy", number(s.cross_entropy)},
+  Json json = {{"loss", json_number(s.loss)},
+               {"accuracy", json_number(s.accuracy)},
+               {"adaptive_dice32", json_number(s.adaptive_dice32)},
+               {"categorical_crossentropy", json_number(s.cross_entropy)},
                {"global_step", s.step},
                {"rule",
                 "means over whole batches: loss over replicas and batches, adaptive_dice32 over batches, accuracy "
                 "and categorical_crossentropy over voxels; norms by their running statistics"},
                {"loss_name", s.loss_name},
-               {"loss_replica_0", number(s.loss_replica_0)},
+               {"loss_replica_0", json_number(s.loss_replica_0)},
                {"checkpoint", s.checkpoint.string()},
                {"eval_batch_size", s.batch},
                {"eval_steps", s.batches.size()},
@@ -243,10 +241,10 @@ Json to_json(const RunScores& s) {
                {"batches", Json::array()}};
   for (const BatchScores& b : s.batches)
     json["batches"].push_back({{"cases", b.cases},
-                               {"loss", number(b.loss())},
-                               {"accuracy", number(b.voxels.accuracy())},
-                               {"adaptive_dice32", number(b.adaptive_dice32)},
-                               {"categorical_crossentropy", number(b.voxels.mean_cross_entropy())}});
+                               {"loss", json_number(b.loss())},
+                               {"accuracy", json_number(b.voxels.accuracy())},
+                               {"adaptive_dice32", json_number(b.adaptive_dice32)},
+                               {"categorical_crossentropy", json_number(b.voxels.mean_cross_entropy())}});
   return json;
 }
 

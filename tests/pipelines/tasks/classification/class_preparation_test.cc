@@ -85,7 +85,7 @@ TEST(ClassPreparation, StatisticsAreThoseOfAllPixels) {
   scene.picture("data/b/2.png", {.width = 2, .height = 2}, {255});
   ClassDataset set = read_class_part(find_class_parts(scene.data()).whole.value(), {});
   ClassPreparation p;
-  set_statistics(p, set, {});
+  set_statistics(p, look_at_items(set, p, {}));
   EXPECT_NEAR(p.mean.at(0), 5.0 / 6, 1e-12);
   EXPECT_NEAR(p.deviation.at(0), std::sqrt(5.0 / 36), 1e-12);
 }
@@ -96,8 +96,7 @@ TEST(ClassPreparation, APictureThatCannotBeDecodedIsLeftOutByItsReason) {
   scene.damaged("data/dark/bad.png", 4);
   ClassDataset set = read_class_part(find_class_parts(scene.data()).whole.value(), {});
   ASSERT_EQ(set.items.size(), 3u) << "its header is whole";
-  ClassPreparation p;
-  set_statistics(p, set, {});
+  EXPECT_EQ(look_at_items(set, {}, {}).of_items.size(), 2u);
   EXPECT_EQ(set.items.size(), 2u);
   EXPECT_THAT(ClassScene::codes(set.failures), ElementsAre("E_READ"));
 }
@@ -106,13 +105,9 @@ TEST(ClassPreparation, LookingAtItemsIsBoundedAndStops) {
   const ClassScene scene("prep_bounds");
   scene.dark_and_bright("data", 2);
   ClassDataset set = read_class_part(find_class_parts(scene.data()).whole.value(), {});
-  ClassPreparation p;
-  expect_error(ErrorKind::kBudget, "fewer {threads}", [&] { set_statistics(p, set, {}, {.memory_bytes = 100}); });
-  for (const bool normalises : {false, true})
-    EXPECT_THROW(set_statistics(p, set, {}, {.normalises = normalises, .threads = 2, .stop = [] { return true; }}),
-                 Stopped);
+  expect_error(ErrorKind::kBudget, "fewer {threads}", [&] { look_at_items(set, {}, {}, {.memory_bytes = 100}); });
+  EXPECT_THROW(look_at_items(set, {}, {}, {.threads = 2, .stop = [] { return true; }}), Stopped);
   EXPECT_EQ(set.items.size(), 4u);
-  EXPECT_EQ(p.mean.at(0), 0);
 }
 
 TEST(ClassPreparation, MixedColourIsSaid) {

@@ -39,7 +39,7 @@ TEST(IntensityBaseline, MeansAreThoseOfEachChannelAndADamagedPictureCostsItself)
   ClassDataset set = read_unseen_classes(scene.data(), {});
   const std::string bytes = Scene::bytes_of(scene.path("data/blue/b.png"));
   scene.write("data/blue/b.png", bytes.substr(0, bytes.size() - 30));
-  const std::vector<double> means = mean_intensities(set, 3, {});
+  const std::vector<double> means = mean_intensities(look_at_items(set, {.channels = 3}, {}));
   ASSERT_EQ(means.size(), 3u);
   EXPECT_NEAR(means[0], 0.6, 1e-6);
   EXPECT_NEAR(means[1], 0, 1e-6);

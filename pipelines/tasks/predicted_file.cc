@@ -1,0 +1,40 @@
+#include "pipelines/tasks/predicted_file.h"
+
+#include "io/files/output_folder.h"
+
+namespace voxshard {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path folder_of(const fs::path& file) { return fs::absolute(file).parent_path(); }
+
+}  // namespace
+
+fs::path quarantine_of(const fs::path& output) {
+  return output.parent_path() / (output.stem().string() + ".quarantine.csv");
+}
+
+void require_json_output(const PredictOptions& options, const std::string& what) {
+  if (options.output.extension() != ".json")
+    throw Error(ErrorKind::kUsage, "[predict] " + what + " to a JSON file, got {output} " + options.output.string());
+}
+
+void require_predicted_file(const PredictOptions& options, const std::string& what, const OutputKind& kind) {
+  require_json_output(options, what);
+  const OutputPlace place = {.inputs = {options.input, options.run}};
+  require_output_file(options.output, kind, place);
+  require_output_file(quarantine_of(options.output),
+                      {"a list of what is left out", {".csv"}, begins_with({"case,code,message"})}, place);
+}
+
+void make_folder_of(const fs::path& output) { make_output_folder(folder_of(output)); }
+
+fs::path write_left_out(const PredictReport& report, const fs::path& output) {
+  const fs::path list = quarantine_of(output);
+  const std::vector<CaseFailure> left = left_out(report);
+  if (!left.empty() || fs::exists(list)) write_quarantine(folder_of(list), left, list.filename().string());
+  return list;
+}
+
+}  // namespace voxshard
