@@ -4,6 +4,7 @@
 #include <cmath>
 #include <opencv2/imgproc.hpp>
 
+#include "io/image/draw_caption.h"
 #include "io/image/opencv_threads.h"
 
 namespace voxshard {
@@ -19,12 +20,6 @@ struct Grid {
   cv::Rect at(int row, int column) const { return {left + column * cell, top + row * cell, cell, cell}; }
   int side() const { return cell * count; }
 };
-
-std::string printable(std::string text) {
-  for (char& c : text)
-    if (c < ' ' || c > '~') c = '?';
-  return text;
-}
 
 cv::Size size_of(const std::string& text, double scale) {
   int below = 0;
@@ -66,7 +61,7 @@ void draw_matrix(cv::Mat& picture, const ClassPlots& p, const Grid& grid) {
       if (grid.cell >= 10) cv::rectangle(picture, cell, kPale, 1);
       if (count > 0) write_inside(picture, std::to_string(count), cell, share > 0.5 ? cv::Scalar(255, 255, 255) : kInk);
     }
-    const std::string name = cut_to(printable(p.classes[static_cast<std::size_t>(row)]), kLabels - 24, 0.45);
+    const std::string name = cut_to(printable_text(p.classes[static_cast<std::size_t>(row)]), kLabels - 24, 0.45);
     if (grid.cell < 12) continue;
     const int middle = grid.cell * row + grid.cell / 2;
     write(picture, name, {grid.left - 8 - size_of(name, 0.45).width, grid.top + middle + 5}, 0.45);
@@ -116,8 +111,8 @@ Tensor class_plots(const ClassPlots& p) {
   cv::Mat picture(height, width, CV_8UC3, rgb.data());
   opencv_on_this_thread();
   picture.setTo(cv::Scalar(255, 255, 255));
-  write(picture, printable(p.title), {grid.left, kTitle}, 0.6);
-  write(picture, printable(p.note), {diagram.x, kTitle}, 0.6);
+  write(picture, printable_text(p.title), {grid.left, kTitle}, 0.6);
+  write(picture, printable_text(p.note), {diagram.x, kTitle}, 0.6);
   draw_matrix(picture, p, grid);
   draw_diagram(picture, p, diagram);
   return rgb;

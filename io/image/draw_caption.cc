@@ -16,13 +16,13 @@ double letters_for(const cv::Mat& picture) {
   return std::clamp(std::max(picture.rows, picture.cols) / 1600.0, 0.35, 2.0);
 }
 
-std::string printable(std::string text) {
+}  // namespace
+
+std::string printable_text(std::string text) {
   for (char& c : text)
     if (c < ' ' || c > '~') c = '?';
   return text;
 }
-
-}  // namespace
 
 int drawn_line_px(const Dims& shape) { return std::max(1, static_cast<int>(std::max(shape[0], shape[1]) / 500)); }
 
@@ -31,7 +31,7 @@ void draw_caption(Tensor& rgb, const DrawnCaption& caption) {
          "captions are drawn into (H, W, 3) u8");
   opencv_on_this_thread();
   cv::Mat picture(static_cast<int>(rgb.shape()[0]), static_cast<int>(rgb.shape()[1]), CV_8UC3, rgb.data());
-  const std::string text = printable(caption.text);
+  const std::string text = printable_text(caption.text);
   const auto rgb_of = class_colour(caption.colour);
   const cv::Scalar colour(rgb_of[0], rgb_of[1], rgb_of[2]);
   const int line_px = drawn_line_px(rgb.shape()), x = static_cast<int>(caption.x), y = static_cast<int>(caption.y);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <opencv2/imgproc.hpp>
 
+#include "io/image/draw_caption.h"
 #include "io/image/opencv_threads.h"
 #include "io/image/overlay.h"
 
@@ -26,9 +27,8 @@ cv::Scalar scalar_of(int colour) {
 /// Longer texts would make the sheet wider than a picture can be looked at.
 constexpr std::size_t kMostLetters = 200;
 
-std::string printable(std::string text) {
-  for (char& c : text)
-    if (c < ' ' || c > '~') c = '?';
+std::string shortened(std::string text) {
+  text = printable_text(std::move(text));
   if (text.size() > kMostLetters) text = text.substr(0, kMostLetters - 3) + "...";
   return text;
 }
@@ -118,7 +118,7 @@ cv::Scalar ink_on(const cv::Scalar& ground) {
 void name(cv::Mat& sheet, const PlacedView& view, const DrawnTile& tile, double scale) {
   cv::Rect own = pixels(view, tile.own);
   const cv::Scalar ground = scalar_of(tile.colour);
-  const std::string text = printable(tile.name);
+  const std::string text = shortened(tile.name);
   for (const double letters : {0.62 * scale, 0.5, 0.38}) {
     const cv::Size size = Letters{letters, letters > 0.6 ? 2 : 1}.size(text);
     if (size.width + 10 > own.width || size.height + 6 > own.height) continue;
@@ -240,14 +240,14 @@ DrawnSheet draw_tiles(const TileSheet& sheet) {
     frames.push_back(frame_px(view, at));
     at.left = left + frames.back(), at.top = top + frames.back();
     const cv::Rect place = pixels(at, Box::whole({rows, columns}));
-    left += std::max(place.width + 2 * frames.back(), text.size(printable(view.caption)).width) + kGapPx;
+    left += std::max(place.width + 2 * frames.back(), text.size(shortened(view.caption)).width) + kGapPx;
     bottom = std::max(bottom, place.br().y + frames.back());
     drawn.views.push_back(at);
   }
 
-  int width = std::max(left, heading.size(printable(sheet.title)).width + 2 * kGapPx), entry = 0;
-  for (const std::string& line : sheet.lines) width = std::max(width, text.size(printable(line)).width + 2 * kGapPx);
-  for (const TileKey& key : sheet.key) entry = std::max(entry, text.size(printable(key.text)).width + 44);
+  int width = std::max(left, heading.size(shortened(sheet.title)).width + 2 * kGapPx), entry = 0;
+  for (const std::string& line : sheet.lines) width = std::max(width, text.size(shortened(line)).width + 2 * kGapPx);
+  for (const TileKey& key : sheet.key) entry = std::max(entry, text.size(shortened(key.text)).width + 44);
   width = std::max(width, entry + 2 * kGapPx);
   const int columns = entry > 0 ? std::max(1, (width - 2 * kGapPx) / entry) : 1;
   const int key_rows = (static_cast<int>(sheet.key.size()) + columns - 1) / columns;
@@ -255,21 +255,21 @@ DrawnSheet draw_tiles(const TileSheet& sheet) {
             key_top = lines_top + static_cast<int>(sheet.lines.size()) * line_height + 6;
   cv::Mat paper(key_top + key_rows * line_height + kGapPx, width, CV_8UC3, kPaper);
 
-  heading.write(paper, printable(sheet.title), {kGapPx, kGapPx}, kInk);
+  heading.write(paper, shortened(sheet.title), {kGapPx, kGapPx}, kInk);
   for (std::size_t i = 0; i < sheet.views.size(); ++i) {
     draw_view(paper, sheet.views[i], drawn.views[i], frames[i], scale);
     const int below =
         pixels(drawn.views[i], Box::whole({drawn.views[i].rows, drawn.views[i].columns})).br().y + frames[i];
-    text.write(paper, printable(sheet.views[i].caption), {drawn.views[i].left - frames[i], below + 6}, kFaint);
+    text.write(paper, shortened(sheet.views[i].caption), {drawn.views[i].left - frames[i], below + 6}, kFaint);
   }
   for (std::size_t i = 0; i < sheet.lines.size(); ++i)
-    text.write(paper, printable(sheet.lines[i]), {kGapPx, lines_top + static_cast<int>(i) * line_height}, kInk);
+    text.write(paper, shortened(sheet.lines[i]), {kGapPx, lines_top + static_cast<int>(i) * line_height}, kInk);
   for (int i = 0; i < static_cast<int>(sheet.key.size()); ++i) {
     const TileKey& key = sheet.key[static_cast<std::size_t>(i)];
     const cv::Point at(kGapPx + i / key_rows * entry,
                        key_top + i % key_rows * line_height);  // downwards, then to the right
     cv::rectangle(paper, cv::Rect(at.x, at.y, 16, line_height - 8), scalar_of(key.colour), cv::FILLED);
-    text.write(paper, printable(key.text), {at.x + 24, at.y}, kInk);
+    text.write(paper, shortened(key.text), {at.x + 24, at.y}, kInk);
   }
   drawn.rgb = Tensor(DType::kU8, {paper.rows, paper.cols, 3});
   paper.copyTo(cv::Mat(paper.rows, paper.cols, CV_8UC3, drawn.rgb.data()));

@@ -191,7 +191,7 @@ class ClassTask : public TrainingTask {
   std::vector<std::string> warnings() const override {
     std::vector<std::string> notes = p_.notes;
     if (validates_on_test())
-      notes.push_back("the part that validates is the test part of " + o_.data.string() +
+      notes.push_back("W_TEST the part that validates is the test part of " + o_.data.string() +
                       ": the best checkpoint is chosen on it, so that its accuracy there is not that on unseen data; "
                       "{val} names another part, {fold} all trains without");
     const auto counts = p_.sets.val.counts();
