@@ -4,7 +4,7 @@ namespace voxshard {
 namespace {
 
 void require_short(std::int64_t size, std::int64_t most_bytes) {
-  ensure(size >= 0 && size <= most_bytes, "a text between ranks has at most " + std::to_string(most_bytes) + " bytes");
+  ensure(size >= 0 && size <= most_bytes, "a text between ranks has no more bytes than its readers allow");
 }
 
 /// Its size comes first: no rank knows it beforehand.
