@@ -2,8 +2,9 @@
 #include <CLI/CLI.hpp>
 
 #include "apps/command.h"
-#include "apps/next_words.h"
+#include "apps/words/next_words.h"
 #include "apps/plan_args.h"
+#include "apps/ranks.h"
 #include "pipelines/commands/tpu_tables_text.h"
 #include "apps/trace_args.h"
 #include "libcore/base/text.h"
@@ -78,6 +79,7 @@ RunCommand add(CLI::App& app) {
   app.add_option("--warmup", o->warmup, "Steps that are not timed; 0 for steps that take minutes")->check(CLI::Range(0, 1000))->capture_default_str();
   add_trace_options(app, o->trace);
   return [o, &app](const Context& context) {
+    if (o->what != "step") require_one_rank(*context.transport, "bench " + o->what);
     if (o->what == "tpu-tables") {
       const TpuTables tables = run_tpu_tables(*context.progress);
       return Outcome{.json = to_json(tables), .text = tpu_tables_text(tables),
@@ -104,8 +106,11 @@ RunCommand add(CLI::App& app) {
 }  // namespace
 
 Command bench_command() {
-  return {"bench", "Measures training steps on random data and says where the time goes; or the reading of videos.",
-          "voxshard bench step --model unet3d --base-filters 32 --size 64x64x64 --partition 1x2x2x2x1 --steps 3 --json", add};
+  return {.name = "bench",
+          .summary = "Measures training steps on random data and says where the time goes; or the reading of videos.",
+          .example = "voxshard bench step --model unet3d --base-filters 32 --size 64x64x64 --partition 1x2x2x2x1 --steps 3 --json",
+          .add = add,
+          .ranks = true};
 }
 
 }  // namespace voxshard

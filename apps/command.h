@@ -21,6 +21,8 @@ class App;
 
 namespace voxshard {
 
+class Transport;
+
 /// What main knows after parsing and every subcommand may use.
 struct Context {
   int threads = 1;
@@ -28,6 +30,7 @@ struct Context {
   Progress* progress = nullptr;  // never null when a command runs
   std::vector<std::string> words = {};  // that were typed, the subcommand's name first
   std::vector<KeyUse> config = {};      // of explain: the keys of --config
+  Transport* transport = nullptr;       // to the other ranks; never null when a command runs
 };
 
 /// What a subcommand hands back; main prints `json` with --json, else `text`, both on standard output.
@@ -49,6 +52,7 @@ struct Command {
   RunCommand (*add)(CLI::App& app);
   const char* saves = nullptr;  // what a first Ctrl-C or SIGTERM leaves, for the screen; null: nothing, it ends at once
   const char* leaves = nullptr; // of one that ends at once, what stays all the same; null: nothing worth a word
+  bool ranks = false;           // may run over several ranks; main refuses the others
 };
 
 }  // namespace voxshard

@@ -63,12 +63,13 @@ RunCommand add(CLI::App& app) {
 }  // namespace
 
 Command evaluate_command() {
-  return {"evaluate",
-          "Dice and IoU per class and case, beside the best HU threshold if asked; COCO's numbers of detections; "
-          "accuracy, ROC-AUC and calibration of classes; loss and metrics of a run.",
-          "voxshard evaluate predictions data/labelsTs --dataset data --baseline threshold -o summary.json\n  "
-          "voxshard evaluate run work --eval_batch_size 8 --json",
-          add};
+  return {.name = "evaluate",
+          .summary = "Dice and IoU per class and case, beside the best HU threshold if asked; COCO's numbers of detections; "
+                     "accuracy, ROC-AUC and calibration of classes; loss and metrics of a run.",
+          .example = "voxshard evaluate predictions data/labelsTs --dataset data --baseline threshold -o summary.json\n  "
+                     "voxshard evaluate run work --eval_batch_size 8 --json",
+          .add = add,
+          .ranks = true};
 }
 
 }  // namespace voxshard

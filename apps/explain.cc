@@ -2,7 +2,7 @@
 #include <CLI/CLI.hpp>
 
 #include "apps/command.h"
-#include "apps/next_words.h"
+#include "apps/words/next_words.h"
 #include "apps/plan_args.h"
 #include "apps/resume_args.h"
 #include "apps/task_args.h"

@@ -1,28 +1,23 @@
-// The `voxshard` command: a table of subcommands, the options they all have, and the only place that reads argv, prints
-// results and picks exit codes. A subcommand is its file and its line in the table.
+// The `voxshard` command: a table of subcommands and the options they all have. Only apps reads argv, prints results
+// (results.cc) and picks exit codes. A subcommand is its file and its line in the table.
 #include <CLI/CLI.hpp>
 #include <unistd.h>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
+#include <algorithm>
+#include <cstdlib>
 #include <filesystem>
-#include <iostream>
 #include <memory>
-#include <sstream>
 
 #include "apps/command.h"
-#include "apps/config_args.h"
-#include "apps/exit_code.h"
-#include "apps/terminal/flags.h"
+#include "apps/words/config_args.h"
+#include "apps/ranks.h"
+#include "apps/results.h"
 #include "apps/terminal/progress.h"
-#include "apps/terminal/shell.h"
 #include "apps/terminal/stop_signals.h"
-#include "apps/typos.h"
+#include "apps/words/typos.h"
 #include "io/files/now_reading.h"
 #include "io/system/process_memory.h"
 #include "libcore/base/cpu.h"
-#include "libcore/base/parallel.h"
-#include "libcore/base/plain_text.h"
+#include "libcore/runtime/launcher.h"
 #include "pipelines/tpu/tpu_config_keys.h"
 
 // One line per subcommand, in the order of a user's work.
@@ -48,8 +43,6 @@ VOXSHARD_COMMANDS(DECLARE)
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 std::vector<Command> commands() {
 #define ROW(name) name##_command(),
   return {VOXSHARD_COMMANDS(ROW)};
@@ -58,7 +51,7 @@ std::vector<Command> commands() {
 
 struct GlobalOptions {
   std::string config;
-  int threads = hardware_workers();
+  int threads = 1;
   bool json = false, quiet = false;
 };
 
@@ -129,11 +122,7 @@ bool asks_for_stage_config(const std::vector<std::string>& words) {
 /// The command line with the words of --config behind the subcommand's name.
 std::vector<std::string> with_config(const std::vector<std::string>& words, const CLI::App& root,
                                      const std::vector<Command>& table, ConfigWords& said) {
-  std::string path;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    if (words[i] == "--config" && i + 1 < words.size()) path = words[i + 1];
-    if (words[i].starts_with("--config=")) path = words[i].substr(9);
-  }
+  const std::string path = config_path(words);
   if (path.empty()) return words;
   for (std::size_t i = 0; i < words.size(); ++i)
     for (const auto& command : table) {
@@ -159,75 +148,11 @@ std::vector<std::string> with_config(const std::vector<std::string>& words, cons
   return words;
 }
 
-/// All that stands on standard output. Errors: kOutput when it does not take it, as a full disk.
-void print(const std::string& text) {
-  errno = 0;
-  std::cout << text << std::flush;
-  if (!std::cout)
-    throw Error(ErrorKind::kOutput, std::string("[output] cannot write to standard output: ") +
-                                        std::strerror(errno == 0 ? EIO : errno) + "; check where it leads and its space");
-}
-
-/// Letters that steer a screen are spelled out, which JSON reads as the same.
-std::string json_text(const Json& json) {
-  const std::string text = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-  if (find_steering(text, 0, "\n") == std::string::npos) return text;
-  return json.dump(2, ' ', true, Json::error_handler_t::replace) + "\n";
-}
-
-void print_json(const Json& json) { print(json_text(json)); }
-
-/// Of a command that ends with an error anyway, whose code says more than that of an output.
-void try_print_json(const Json& json) { std::cout << json_text(json) << std::flush; }
-
-/// Later lines do not begin where ours do: a line end in the name of a file forges none.
-std::string indented(std::string text) {
-  for (std::size_t at = 0; (at = text.find('\n', at)) != std::string::npos; at += 3) text.replace(at, 1, "\n  ");
-  return text;
-}
-
-int report_error(bool json, const Error& error) {
-  const int code = exit_code(error.kind());
-  const std::string message = plain_text(with_flags(error.what()), "\n\t");
-  std::fprintf(stderr, "voxshard: %s\n", indented(message).c_str());
-  if (json)
-    try_print_json({{"error",
-                 {{"kind", kind_name(error.kind())}, {"code", error.code()}, {"message", message}, {"exit_code", code}}}});
-  return code;
-}
-
-/// Of a command that was stopped and has nothing to tell.
-int report_stop(bool json) {
-  const int code = interrupted_exit_code(stop_signal());
-  std::fprintf(stderr, "voxshard: interrupted\n");
-  if (json) try_print_json({{"error", {{"kind", "interrupted"}, {"code", "E_STOPPED"}, {"message", "interrupted"}, {"exit_code", code}}}});
-  return code;
-}
-
 void require_cpu() {
   if (!cpu_runs_kernels())
     throw Error(
         ErrorKind::kConfig,
         "[cpu] this processor has no AVX2 and FMA instructions, which voxshard needs (x86-64 since about 2013)");
-}
-
-int print_version(bool json) {
-  if (json)
-    print_json({{"name", "voxshard"}, {"version", VOXSHARD_VERSION}, {"compiler", "g++ " __VERSION__}});
-  else
-    print("voxshard " VOXSHARD_VERSION "\n");
-  return kExitOk;
-}
-
-int print_help(const CLI::App& root, const CLI::Success& help) {
-  std::ostringstream text;
-  const int code = root.exit(help, text, std::cerr);
-  try {
-    print(text.str());
-  } catch (const Error& e) {
-    return report_error(false, e);
-  }
-  return code;
 }
 
 /// What was typed, to go on where it was stopped.
@@ -238,29 +163,20 @@ std::vector<std::string> again(std::vector<std::string> words, const CLI::App& a
   return words;
 }
 
-int finish(const Outcome& outcome, const GlobalOptions& global) {
-  if (global.json)
-    print_json(outcome.json);
-  else
-    print(plain_text(outcome.text + (outcome.next.empty() ? "" : "next: voxshard " + shell_line(outcome.next) + "\n"), "\n\t"));
-  if (outcome.interrupted && stop_signal() != 0) return interrupted_exit_code(stop_signal());
-  return outcome.exit_code;
-}
-
-int run(const std::vector<std::string>& words) {
+/// Parses and runs. Returns the exit code. Errors: those of the command line, of the subcommand and of printing.
+int run_words(const std::vector<std::string>& words, Transport& transport) {
   CLI::App root(
       "Trains on whole CT volumes and video cut over a set of emulated cores. No network, no telemetry; not a medical "
       "device.");
   root.name("voxshard");
   root.footer("Example: voxshard demo data && voxshard prepare data -o work");
   bool version = false;
-  GlobalOptions global;
+  GlobalOptions global{.threads = usable_workers(transport)};
   root.add_flag("--version", version, "The version; with --json as a document");
   root.add_flag("--json", global.json, "With --version");
   const auto table = commands();
   const std::vector<RunCommand> runs = add_commands(root, table, global);
   root.require_subcommand(0, 1);
-  const bool wants_json = std::find(words.begin(), words.end(), "--json") != words.end();
   try {
     ConfigWords said;
     std::vector<std::string> all = with_config(words, root, table, said);
@@ -270,37 +186,46 @@ int run(const std::vector<std::string>& words) {
     const auto chosen = root.get_subcommands();
     if (chosen.empty()) throw Error(ErrorKind::kUsage, "[usage] no subcommand; try voxshard --help");
     require_cpu();
+    const auto command = std::find_if(table.begin(), table.end(), [&](const Command& c) { return chosen[0]->get_name() == c.name; });
+    ensure(command != table.end(), "the subcommand is in the table");
+    if (!command->ranks) require_one_rank(transport, command->name);
     TerminalProgress progress({.quiet = global.quiet});
     for (const auto& note : said.notes) progress.log(note);
-    for (std::size_t i = 0; i < table.size(); ++i) {
-      if (chosen[0]->get_name() != table[i].name) continue;
-      const bool saves = table[i].saves != nullptr;
-      on_stop({.saves = saves ? table[i].saves : "",
-               .leaves = table[i].leaves != nullptr ? table[i].leaves : "no file is left half-written",
-               .quiet = global.quiet, .json = global.json});
-      progress.starting(table[i].name, saves);
-      Outcome outcome = runs[i]({.threads = global.threads, .json = global.json, .progress = &progress, .words = words, .config = said.uses});
-      progress.finish();
-      if (outcome.interrupted) outcome.next = outcome.resume.empty() ? again(words, *chosen[0]) : outcome.resume;
-      return finish(outcome, global);
-    }
+    const bool saves = command->saves != nullptr;
+    on_stop({.saves = saves ? command->saves : "",
+             .leaves = command->leaves != nullptr ? command->leaves : "no file is left half-written",
+             .quiet = global.quiet, .json = global.json});
+    progress.starting(command->name, saves);
+    Outcome outcome = runs[static_cast<std::size_t>(command - table.begin())](
+        {.threads = global.threads, .json = global.json, .progress = &progress, .words = words, .config = said.uses, .transport = &transport});
+    progress.finish();
+    if (outcome.interrupted) outcome.next = outcome.resume.empty() ? again(words, *chosen[0]) : outcome.resume;
+    return print_outcome(outcome, global.json);
   } catch (const CLI::Success& help) {  // --help
     return print_help(root, help);
   } catch (const CLI::ParseError& e) {
-    return report_error(wants_json, {ErrorKind::kUsage, "[usage] " + typo_text(words, root).value_or(e.what()) + "; try --help"});
+    throw Error(ErrorKind::kUsage, "[usage] " + typo_text(words, root).value_or(e.what()) + "; try --help");
+  }
+}
+
+int run(const std::vector<std::string>& words) {
+  const bool wants_json = std::find(words.begin(), words.end(), "--json") != words.end();
+  std::unique_ptr<Transport> transport;  // its end waits for the other ranks, when all is said
+  try {
+    transport = start_transport(std::getenv);
+    if (transport->rank() > 0) note_crashes(mute());
+    return as_rank(*transport, words, [&] { return run_words(words, *transport); });
   } catch (const Stopped&) {
     return report_stop(wants_json);
   } catch (const Error& e) {
-    return report_error(wants_json, e);
+    return tells_of_stop(e) ? report_stop(wants_json) : report_error(e, wants_json);
   } catch (const std::bad_alloc&) {
-    return report_error(wants_json,
-                        {ErrorKind::kBudget, "[memory] the system refused an allocation; give a smaller size or batch, fewer filters or a finer cut, or free memory"});
+    return report_error({ErrorKind::kBudget, "[memory] the system refused an allocation; give a smaller size or batch, fewer filters or a finer cut, or free memory"}, wants_json);
   } catch (const std::filesystem::filesystem_error& e) {
-    return report_error(wants_json, {ErrorKind::kInput, std::string("[input] ") + e.what() + "; check the path and its permissions"});
+    return report_error({ErrorKind::kInput, std::string("[input] ") + e.what() + "; check the path and its permissions"}, wants_json);
   } catch (const std::exception& e) {
-    return report_error(wants_json, {ErrorKind::kInternal, std::string("[internal] ") + e.what()});
+    return report_error({ErrorKind::kInternal, std::string("[internal] ") + e.what()}, wants_json);
   }
-  return kExitInternal;
 }
 
 }  // namespace

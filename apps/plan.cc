@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "apps/command.h"
-#include "apps/next_words.h"
+#include "apps/words/next_words.h"
 #include "apps/plan_args.h"
 #include "libcore/base/text.h"
 

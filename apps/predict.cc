@@ -46,11 +46,13 @@ RunCommand add(CLI::App& app) {
 }  // namespace
 
 Command predict_command() {
-  return {"predict", "Segments whole volumes, finds objects in whole pictures, or tells their class, of videos over time, by a trained run.",
-          "voxshard predict model data/imagesTs -o predictions\n  "
-          "voxshard predict clips film.mp4 -o found.json --hop 8 --draw seen.mp4",
-          add,
-          "what is predicted stays, marked as incomplete; label maps are kept when the same is predicted again"};
+  return {.name = "predict",
+          .summary = "Segments whole volumes, finds objects in whole pictures, or tells their class, of videos over time, by a trained run.",
+          .example = "voxshard predict model data/imagesTs -o predictions\n  "
+                     "voxshard predict clips film.mp4 -o found.json --hop 8 --draw seen.mp4",
+          .add = add,
+          .saves = "what is predicted stays, marked as incomplete; label maps are kept when the same is predicted again",
+          .ranks = true};
 }
 
 }  // namespace voxshard

@@ -33,9 +33,12 @@ RunCommand add(CLI::App& app) {
 }  // namespace
 
 Command prepare_command() {
-  return {"prepare", "Checks a data set and brings it to one orientation, one spacing and one scale of intensity.",
-          "voxshard prepare data -o work --spacing median --clip=-200,300", add,
-          "finished cases stay; go on with --resume"};
+  return {.name = "prepare",
+          .summary = "Checks a data set and brings it to one orientation, one spacing and one scale of intensity.",
+          .example = "voxshard prepare data -o work --spacing median --clip=-200,300",
+          .add = add,
+          .saves = "finished cases stay; go on with --resume",
+          .ranks = true};
 }
 
 }  // namespace voxshard

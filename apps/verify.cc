@@ -5,7 +5,7 @@
 
 #include "apps/command.h"
 #include "apps/exit_code.h"
-#include "apps/next_words.h"
+#include "apps/words/next_words.h"
 #include "apps/task_args.h"
 #include "apps/plan_args.h"
 #include "pipelines/commands/run_verify.h"
@@ -85,10 +85,12 @@ RunCommand add(CLI::App& app) {
 }  // namespace
 
 Command verify_command() {
-  return {"verify",
-          "Shows that a partitioned model computes what the uncut one does, layer by layer and end to end; without "
-          "--partition over several grids.",
-          "voxshard verify --model unet3d --size 48x40x56 --base-filters 8 --partition 1x2x2x2x1 --json", add};
+  return {.name = "verify",
+          .summary = "Shows that a partitioned model computes what the uncut one does, layer by layer and end to end; without "
+                     "--partition over several grids.",
+          .example = "voxshard verify --model unet3d --size 48x40x56 --base-filters 8 --partition 1x2x2x2x1 --json",
+          .add = add,
+          .ranks = true};
 }
 
 }  // namespace voxshard

@@ -61,6 +61,9 @@ class MpiTransport : public Transport {
 
   int rank() const override { return rank_; }
   int ranks() const override { return ranks_; }
+  int ranks_here() const override {
+    return static_cast<int>(std::count(hosts_.begin(), hosts_.end(), hosts_[static_cast<std::size_t>(rank_)]));
+  }
   std::string name(int rank) const override {
     return Transport::name(rank) + " on " + hosts_[static_cast<std::size_t>(rank)];
   }

@@ -49,6 +49,8 @@ class Session {
 
   Parameters& parameters() { return parameters_; }
   WorkerPool& pool() { return pool_; }
+  /// To the other ranks of the run, or that of one process.
+  Transport& transport() { return transport_; }
 
  private:
   using Key = std::pair<Phase, Shape>;

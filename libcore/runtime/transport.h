@@ -58,6 +58,8 @@ class Transport {
   virtual ~Transport() = default;
   virtual int rank() const { return 0; }
   virtual int ranks() const { return 1; }
+  /// Those on this host, itself included.
+  virtual int ranks_here() const { return 1; }
   /// For people: "rank 2 on node-b".
   virtual std::string name(int rank) const { return "rank " + std::to_string(rank); }
 

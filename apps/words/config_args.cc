@@ -1,4 +1,4 @@
-#include "apps/config_args.h"
+#include "apps/words/config_args.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>

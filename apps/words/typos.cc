@@ -1,4 +1,4 @@
-#include "apps/typos.h"
+#include "apps/words/typos.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include "apps/next_words.h"
+#include "apps/words/next_words.h"
 
 namespace voxshard {
 

@@ -1,0 +1,93 @@
+#include "apps/results.h"
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <iostream>
+#include <sstream>
+
+#include "apps/exit_code.h"
+#include "apps/terminal/flags.h"
+#include "apps/terminal/shell.h"
+#include "apps/terminal/stop_signals.h"
+#include "libcore/base/plain_text.h"
+
+namespace voxshard {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+void print(const std::string& text) {
+  errno = 0;
+  std::cout << text << std::flush;
+  if (!std::cout)
+    throw Error(ErrorKind::kOutput, std::string("[output] cannot write to standard output: ") +
+                                        std::strerror(errno == 0 ? EIO : errno) +
+                                        "; check where it leads and its space");
+}
+
+/// Letters that steer a screen are spelled out, which JSON reads as the same.
+std::string json_text(const Json& json) {
+  const std::string text = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  if (find_steering(text, 0, "\n") == std::string::npos) return text;
+  return json.dump(2, ' ', true, Json::error_handler_t::replace) + "\n";
+}
+
+/// Of a command that ends with an error anyway, whose code says more than that of an output.
+void try_print_error(const char* kind, const char* code, const std::string& message, int exit_code) {
+  std::cout << json_text({{"error", {{"kind", kind}, {"code", code}, {"message", message}, {"exit_code", exit_code}}}})
+            << std::flush;
+}
+
+/// Later lines do not begin where ours do: a line end in the name of a file forges none.
+std::string indented(std::string text) {
+  for (std::size_t at = 0; (at = text.find('\n', at)) != std::string::npos; at += 3) text.replace(at, 1, "\n  ");
+  return text;
+}
+
+}  // namespace
+
+int print_outcome(const Outcome& outcome, bool json) {
+  if (json)
+    print(json_text(outcome.json));
+  else
+    print(plain_text(outcome.text + (outcome.next.empty() ? "" : "next: voxshard " + shell_line(outcome.next) + "\n"),
+                     "\n\t"));
+  if (outcome.interrupted && stop_signal() != 0) return interrupted_exit_code(stop_signal());
+  return outcome.exit_code;
+}
+
+int print_version(bool json) {
+  if (json)
+    print(json_text({{"name", "voxshard"}, {"version", VOXSHARD_VERSION}, {"compiler", "g++ " __VERSION__}}));
+  else
+    print("voxshard " VOXSHARD_VERSION "\n");
+  return kExitOk;
+}
+
+int print_help(const CLI::App& root, const CLI::Success& help) {
+  std::ostringstream text;
+  const int code = root.exit(help, text, std::cerr);
+  print(text.str());
+  return code;
+}
+
+int report_error(const Error& error, bool json) {
+  const int code = exit_code(error.kind());
+  const std::string message = plain_text(with_flags(error.what()), "\n\t");
+  std::fprintf(stderr, "voxshard: %s\n", indented(message).c_str());
+  if (json) try_print_error(kind_name(error.kind()), error.code(), message, code);
+  return code;
+}
+
+int report_stop(bool json) {
+  // 0: another rank was asked to.
+  const int code = interrupted_exit_code(stop_signal() != 0 ? stop_signal() : SIGTERM);
+  std::fprintf(stderr, "voxshard: interrupted\n");
+  if (json) try_print_error("interrupted", "E_STOPPED", "interrupted", code);
+  return code;
+}
+
+}  // namespace voxshard
