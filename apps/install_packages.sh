@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that voxshard builds and tests with, and only those that are missing.
 # Called by apps/quickstart.sh and tests/run.sh; needs root or sudo when something is missing, else nothing.
+# VOXSHARD_MPI=OFF leaves out MPI.
 set -euo pipefail
 
 packages=(
@@ -19,9 +20,14 @@ packages=(
   libcli11-dev                 # the command line
   nlohmann-json3-dev libtomlplusplus-dev libyaml-cpp-dev  # settings
   libprotobuf-dev protobuf-compiler libisal-dev  # TFRecord files: tf.Example, CRC-32C
-  libopenmpi-dev openmpi-bin   # ranks over several processes and hosts; without them all cores are in one process
   libgtest-dev libgmock-dev
 )
+if [ "${VOXSHARD_MPI:-ON}" != OFF ]; then
+  packages+=(
+    libopenmpi-dev openmpi-bin  # ranks over several processes and hosts; without them all cores are in one process
+    iproute2                    # the tests make hosts of network namespaces
+  )
+fi
 
 missing=()
 for package in "${packages[@]}"; do

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <bit>
 #include <cstring>
 
@@ -35,6 +36,7 @@ struct MappedVolume::Impl {
   void* map = MAP_FAILED;
   std::size_t map_bytes = 0;
   std::int64_t data_begin = 0;
+  std::atomic<std::int64_t> copied_bytes = 0;
 
   Impl() = default;
   Impl(const Impl&) = delete;
@@ -59,7 +61,8 @@ struct MappedVolume::Impl {
   }
 
   template <class T, class U>
-  void read_row(std::int64_t from, U* to, std::int64_t count) const {
+  void read_row(std::int64_t from, U* to, std::int64_t count) {
+    copied_bytes += count * static_cast<std::int64_t>(sizeof(T));
     if (scaled) {
       for (std::int64_t i = 0; i < count; ++i)
         to[i] = U(static_cast<float>(slope * static_cast<double>(at<T>(from + i)) + intercept));
@@ -71,7 +74,7 @@ struct MappedVolume::Impl {
   }
 
   template <class T>
-  void read_row(std::int64_t from, const TensorView& dst, std::int64_t offset, std::int64_t count) const {
+  void read_row(std::int64_t from, const TensorView& dst, std::int64_t offset, std::int64_t count) {
     switch (dst.dtype) {
       case DType::kF32:
         return read_row<T>(from, dst.as<float>() + offset, count);
@@ -134,6 +137,7 @@ void MappedVolume::will_need(const Box& box) const {
 }
 
 std::int64_t MappedVolume::voxel_bytes() const { return impl_->voxel_bytes(); }
+std::int64_t MappedVolume::copied_bytes() const { return impl_->copied_bytes; }
 
 void MappedVolume::forget() const { ::madvise(impl_->map, impl_->map_bytes, MADV_DONTNEED); }
 

@@ -39,6 +39,8 @@ class MappedVolume {
   void forget() const;
   /// Of a voxel on the disk.
   std::int64_t voxel_bytes() const;
+  /// What reads have copied out of the file so far, in its bytes.
+  std::int64_t copied_bytes() const;
 
  private:
   struct Impl;

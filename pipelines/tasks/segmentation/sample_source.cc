@@ -130,6 +130,12 @@ std::int64_t SampleSource::mapped_bytes(const Shape& extents) const {
   return extents[0] * most;
 }
 
+std::int64_t SampleSource::copied_bytes() const {
+  std::int64_t bytes = 0;
+  for (const Volumes& v : volumes_) bytes += v.image.copied_bytes() + v.label.copied_bytes();
+  return bytes;
+}
+
 void SampleSource::fill(std::span<const Sample> batch, const InputInfo& input, const TensorView& box) const {
   const auto* labels = std::get_if<input::Labels>(&input);
   ensure(labels != nullptr || std::holds_alternative<input::Image>(input), "volumes feed an image and labels");

@@ -53,6 +53,8 @@ class SampleSource {
   std::int64_t sizes() const;
   /// What a step of these extents maps of the files, at most.
   std::int64_t mapped_bytes(const Shape& extents) const;
+  /// What has been copied out of the files so far, as their readers count it.
+  std::int64_t copied_bytes() const;
   /// Fills `box` (N, D, H, W, 1) of the image or the labels. Outside the volume: air, and the label that losses ignore,
   /// which voxels of the plan's ignore_label get too.
   void fill(std::span<const Sample> batch, const InputInfo& input, const TensorView& box) const;

@@ -58,6 +58,22 @@ TEST(MappedVolume, WhatWasForgottenIsReadAgain) {
   }
 }
 
+TEST(MappedVolume, CountsWhatReadsCopyInTheBytesOfTheFile) {
+  ScratchFolder dir;
+  for (DiskType type : {DiskType::kU8, DiskType::kI16, DiskType::kF32}) {
+    write_volume(dir.path() / "a.nii", numbered(), type);
+    const MappedVolume map = MappedVolume::open(dir.path() / "a.nii");
+    EXPECT_EQ(map.copied_bytes(), 0);
+    Tensor dense(DType::kBF16, {2, 3, 4}), sliced(DType::kF32, {1, 2, 3, 4, 2});
+    map.read_box({{3, 1, 2}, {2, 3, 4}}, dense.view());
+    EXPECT_EQ(map.copied_bytes(), 2 * 3 * 4 * map.voxel_bytes());
+    map.read_box({{0, 0, 0}, {2, 3, 4}}, sliced.view().sub({{0, 0, 0, 0, 1}, {1, 2, 3, 4, 1}}));
+    EXPECT_EQ(map.copied_bytes(), 2 * 2 * 3 * 4 * map.voxel_bytes());
+    map.read_box({{3, 1, 2}, {0, 3, 4}}, dense.view());
+    EXPECT_EQ(map.copied_bytes(), 2 * 2 * 3 * 4 * map.voxel_bytes()) << "nothing of an empty box";
+  }
+}
+
 TEST(MappedVolume, ABoxGoesIntoAMarginedTensorOfRank5) {
   ScratchFolder dir;
   const Volume v = numbered();

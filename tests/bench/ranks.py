@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+"""Ranks over MPI: memory, speed, a slow link, scaling. Standard library only; one JSON document on standard output.
+
+  tests/bench/ranks.py memory     # 4 ranks over 1x4x1x1x1 at 128^3, base 32: peak over plan of each, arenas over the uncut one's;
+                                  # exit 1 when a peak exceeds 1.05 plans + 96 MiB or an arena 0.27 of the uncut one
+  tests/bench/ranks.py threads    # 2 ranks of one thread over one process of two, in pairs that take turns
+  tests/bench/ranks.py link       # 2 hosts and 1 Gbit/s between them (hosts.sh): a step that waits for its exchanges over one that
+                                  # computes the interior meanwhile
+  tests/bench/ranks.py scaling    # 1 to 16 cores over 1, 2 and 4 ranks, one problem for all and one per core; the wall clock of
+                                  # this machine, which does not have so many processors, beside the emulated one of a tpu-v3
+
+Steps are those of `voxshard bench step`; the median of a run counts, and of the rounds the median. --before "chrt -f 10" stands
+in front of every command.
+"""
+import argparse, json, os, shlex, statistics, subprocess, sys
+from pathlib import Path
+
+MIB = 1 << 20
+HERE = Path(__file__).resolve().parent
+p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+p.add_argument("what", choices=["memory", "threads", "link", "scaling"])
+p.add_argument("--voxshard", default=str(HERE.parent.parent / "build/release/bin/voxshard"))
+p.add_argument("--size", help="D x H x W; of weak scaling one core's")
+p.add_argument("--partition", help="default: along D")
+p.add_argument("--base-filters", type=int)
+p.add_argument("--precision", default="bf16")
+p.add_argument("--rate", default="1gbit", help="of the link, as tc writes it")
+p.add_argument("--steps", type=int, default=2)
+p.add_argument("--rounds", type=int)
+p.add_argument("--before", default="")
+a = p.parse_args()
+
+
+def say(*words):
+    print(*words, file=sys.stderr, flush=True)
+
+
+def default(**values):
+    for name, value in values.items():
+        if getattr(a, name) is None:
+            setattr(a, name, value)
+
+
+def bench(size, partition, ranks=1, threads=1, hosts=None, options=()):
+    """The document of one `bench step`; hosts: "2x1" is two hosts with one rank each."""
+    environment = dict(os.environ)
+    command = [a.voxshard, "bench", "step", "--size", size, "--base-filters", str(a.base_filters), "--partition", partition,
+               "--precision", a.precision, "--threads", str(threads), "--steps", str(a.steps), "--json", "--quiet", *options]
+    if hosts:
+        environment["RATE"] = a.rate
+        command = ["bash", str(HERE.parent / "mpi/hosts.sh"), hosts, *command]
+    elif ranks > 1:
+        if os.geteuid() == 0:
+            environment |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+        command = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", str(ranks), *command]
+    done = subprocess.run([*shlex.split(a.before), *command], env=environment, capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"{shlex.join(command)}: exit {done.returncode}\n{done.stdout}{done.stderr}")
+    return json.loads(done.stdout)
+
+
+def seconds(document):
+    return document["step_seconds"]["median"]
+
+
+def pairs(first, second):
+    """Ratios of two sides that take turns."""
+    rounds = []
+    for i in range(a.rounds):
+        rounds.append([first(), second()] if i % 2 == 0 else [second(), first()][::-1])
+        say(f"round {i + 1}: {rounds[-1][0]:.3f} s over {rounds[-1][1]:.3f} s")
+    ratios = [x / y for x, y in rounds]
+    return {"ratio": {"median": statistics.median(ratios), "min": min(ratios), "max": max(ratios)}, "seconds": rounds}
+
+
+def memory():
+    default(size="128x128x128", partition="1x4x1x1x1", base_filters=32)
+    uncut, cut = bench(a.size, "1x1x1x1x1", threads=2), bench(a.size, a.partition, ranks=4)
+    whole = uncut["memory"]["planned"]["arenas"]
+    rows, good = [], True
+    for rank in cut["ranks"]:
+        planned, peak = rank["memory"]["planned_bytes"], rank["memory"]["peak_resident_bytes"]
+        rows.append({"rank": rank["rank"], "planned_mib": planned / MIB, "peak_mib": peak / MIB,
+                     "peak_over_plan": peak / planned, "arena_over_uncut": rank["memory"]["planned"]["arenas"] / whole,
+                     **{name: rank["memory"]["planned"][name] / MIB
+                        for name in ("arenas", "weights", "optimizer", "packed_weights", "workspaces")}})
+        good &= peak <= 1.05 * planned + 96 * MIB and rows[-1]["arena_over_uncut"] <= 0.27
+    return {"uncut_arena_mib": whole / MIB, "ranks": rows, "within": good}
+
+
+def threads():
+    default(size="64x64x64", partition="1x2x1x1x1", base_filters=16, rounds=7)
+    return pairs(lambda: seconds(bench(a.size, a.partition, threads=2)), lambda: seconds(bench(a.size, a.partition, ranks=2)))
+
+
+def link():
+    default(size="64x64x64", partition="1x2x1x1x1", base_filters=16, rounds=5)
+    return pairs(lambda: seconds(bench(a.size, a.partition, hosts="2x1", options=["--overlap", "off"])),
+                 lambda: seconds(bench(a.size, a.partition, hosts="2x1")))
+
+
+def emulated(size, partition, cores):
+    command = [a.voxshard, "plan", "--size", size, "--base-filters", str(a.base_filters), "--partition", partition, "--cores",
+               str(cores), "--device", "tpu-v3-32", "--json", "--quiet"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    return json.loads(done.stdout)["chosen"]["step_seconds"] if done.returncode == 0 else None
+
+
+def scaling():
+    default(size="32x64x64", base_filters=8, rounds=1)
+    grids = {1: "1x1x1x1x1", 2: "1x2x1x1x1", 4: "1x2x2x1x1", 8: "1x2x2x2x1", 16: "1x4x2x2x1"}
+    one_core = [int(x) for x in a.size.split("x")]
+    table = {}
+    for kind in ("strong", "weak"):
+        for cores, grid in grids.items():
+            parts = [int(x) for x in grid.split("x")[1:4]]
+            size = "x".join(str(x * (part if kind == "weak" else top)) for x, part, top in zip(one_core, parts, (4, 2, 2)))
+            wall = {}
+            for ranks in (1, 2, 4):
+                if ranks <= cores:
+                    wall[ranks] = statistics.median(
+                        seconds(bench(size, grid, ranks=ranks, threads=2 if ranks == 1 else 1)) for _ in range(a.rounds))
+            table.setdefault(kind, []).append({"cores": cores, "partition": grid, "size": size, "wall_s_by_ranks": wall,
+                                               "emulated_s": emulated(size, grid, cores)})
+            say(kind, json.dumps(table[kind][-1]))
+    return table
+
+
+result = {"what": a.what, **{"memory": memory, "threads": threads, "link": link, "scaling": scaling}[a.what]()}
+print(json.dumps(result | {"size": a.size, "base_filters": a.base_filters, "precision": a.precision}, indent=1))
+sys.exit(0 if result.get("within", True) else 1)

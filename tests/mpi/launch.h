@@ -1,0 +1,74 @@
+// Programs of the build started by mpirun, and what they said.
+//
+//   const Launched r = launch(mpirun(4) + built("voxshard") + " train work -o run");
+//   EXPECT_EQ(r.exit_code, 0) << r.err;
+//
+// They lie beside the test program, so that a copy of that folder tests itself.
+#pragma once
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <string>
+
+#include "libcore/runtime/mpi.h"
+
+namespace voxshard::test {
+
+inline std::string bytes_of(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+/// An empty folder that is removed at the end.
+class ScratchFolder {
+ public:
+  ScratchFolder() {
+    std::string path = std::filesystem::temp_directory_path() / "voxshard_mpi_XXXXXX";
+    if (::mkdtemp(path.data()) == nullptr) std::abort();
+    path_ = path;
+  }
+  ~ScratchFolder() { std::filesystem::remove_all(path_); }
+  ScratchFolder(const ScratchFolder&) = delete;
+  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// Why there are no ranks to test; none: there are.
+inline std::optional<std::string> without_mpi() {
+  if (!built_with_mpi() || std::string(VOXSHARD_MPIRUN).empty()) return "no MPI (Debian: libopenmpi-dev openmpi-bin)";
+  return {};
+}
+
+inline std::string built(const std::string& program) {
+  return std::filesystem::read_symlink("/proc/self/exe").parent_path() / program;
+}
+
+/// The beginning of a command; root needs two variables for it.
+inline std::string mpirun(int ranks) {
+  const std::string root = ::geteuid() == 0 ? "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 " : "";
+  return root + "'" VOXSHARD_MPIRUN "' --oversubscribe --bind-to none -n " + std::to_string(ranks) + " ";
+}
+
+struct Launched {
+  int exit_code = -1;  // 124 after five minutes
+  std::string out, err;
+};
+
+/// `command`: words of a shell, which may begin with variables.
+inline Launched launch(const std::string& command) {
+  const ScratchFolder streams;
+  const std::string out = streams / "out", err = streams / "err";
+  const int status =
+      std::system(("timeout -k 10 300 env " + command + " >" + out + " 2>" + err + " </dev/null").c_str());
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), bytes_of(out), bytes_of(err)};
+}
+
+}  // namespace voxshard::test
