@@ -51,7 +51,7 @@ esac
 for program in ip unshare "${MPIRUN:-mpirun}"; do
   command -v "$program" >/dev/null || { echo "no $program (Debian: iproute2, util-linux, openmpi-bin)" >&2; exit 77; }
 done
-[[ $("${MPIRUN:-mpirun}" --version 2>&1) == *"Open MPI"* ]] || { echo "${MPIRUN:-mpirun} is not Open MPI's" >&2; exit 77; }
+[[ $("${MPIRUN:-mpirun}" --version 2>&1) =~ "Open MPI"|OpenRTE ]] || { echo "${MPIRUN:-mpirun} is not Open MPI's" >&2; exit 77; }
 own=(unshare --net --mount --pid --fork --kill-child --mount-proc)
 [ "$(id -u)" -eq 0 ] || own=("${own[@]}" --user --map-root-user)
 if ! why=$("${own[@]}" sh -c 'mount -t tmpfs tmpfs /run && ip netns add try && ip netns exec try unshare --uts hostname try && ip link add try type bridge' 2>&1); then
