@@ -3,7 +3,7 @@
 
   tests/bench/ranks.py memory     # 4 ranks over 1x4x1x1x1 at 128^3, base 32: peak over plan of each, arenas over the uncut one's;
                                   # exit 1 when a peak exceeds 1.05 plans + 96 MiB or an arena 0.27 of the uncut one
-  tests/bench/ranks.py threads    # 2 ranks of one thread over one process of two, in pairs that take turns
+  tests/bench/ranks.py threads    # one process of two threads over 2 ranks of one, in pairs that take turns: their speed over its
   tests/bench/ranks.py link       # 2 hosts and 1 Gbit/s between them (hosts.sh): a step that waits for its exchanges over one that
                                   # computes the interior meanwhile
   tests/bench/ranks.py scaling    # 1 to 16 cores over 1, 2 and 4 ranks, one problem for all and one per core; the wall clock of
@@ -63,14 +63,22 @@ def seconds(document):
     return document["step_seconds"]["median"]
 
 
+def waited(document):
+    """Seconds of a step in which a rank had nothing to do before an exchange came; the mean of the ranks."""
+    rows = document.get("traffic", {}).get("by_instruction", [])
+    return sum(r["waited_seconds"] for r in rows if r["op"] == "exchange") / max(1, len(document.get("ranks", [])))
+
+
 def pairs(first, second):
-    """Ratios of two sides that take turns."""
+    """Ratios of the steps of two sides that take turns."""
     rounds = []
     for i in range(a.rounds):
         rounds.append([first(), second()] if i % 2 == 0 else [second(), first()][::-1])
-        say(f"round {i + 1}: {rounds[-1][0]:.3f} s over {rounds[-1][1]:.3f} s")
-    ratios = [x / y for x, y in rounds]
-    return {"ratio": {"median": statistics.median(ratios), "min": min(ratios), "max": max(ratios)}, "seconds": rounds}
+        say(f"round {i + 1}: {seconds(rounds[-1][0]):.3f} s over {seconds(rounds[-1][1]):.3f} s")
+    ratios = [seconds(x) / seconds(y) for x, y in rounds]
+    return {"ratio": {"median": statistics.median(ratios), "min": min(ratios), "max": max(ratios)},
+            "seconds": [[seconds(side) for side in pair] for pair in rounds],
+            "waited_for_exchanges_s": [statistics.median(waited(pair[side]) for pair in rounds) for side in (0, 1)]}
 
 
 def memory():
@@ -80,7 +88,7 @@ def memory():
     rows, good = [], True
     for rank in cut["ranks"]:
         planned, peak = rank["memory"]["planned_bytes"], rank["memory"]["peak_resident_bytes"]
-        rows.append({"rank": rank["rank"], "planned_mib": planned / MIB, "peak_mib": peak / MIB,
+        rows.append({"rank": rank["rank"], "cores": rank["cores"], "planned_mib": planned / MIB, "peak_mib": peak / MIB,
                      "peak_over_plan": peak / planned, "arena_over_uncut": rank["memory"]["planned"]["arenas"] / whole,
                      **{name: rank["memory"]["planned"][name] / MIB
                         for name in ("arenas", "weights", "optimizer", "packed_weights", "workspaces")}})
@@ -90,13 +98,13 @@ def memory():
 
 def threads():
     default(size="64x64x64", partition="1x2x1x1x1", base_filters=16, rounds=7)
-    return pairs(lambda: seconds(bench(a.size, a.partition, threads=2)), lambda: seconds(bench(a.size, a.partition, ranks=2)))
+    return pairs(lambda: bench(a.size, a.partition, threads=2), lambda: bench(a.size, a.partition, ranks=2))
 
 
 def link():
-    default(size="64x64x64", partition="1x2x1x1x1", base_filters=16, rounds=5)
-    return pairs(lambda: seconds(bench(a.size, a.partition, hosts="2x1", options=["--overlap", "off"])),
-                 lambda: seconds(bench(a.size, a.partition, hosts="2x1")))
+    default(size="32x256x256", partition="1x2x1x1x1", base_filters=8, rounds=5)
+    return pairs(lambda: bench(a.size, a.partition, hosts="2x1", options=["--overlap", "off"]),
+                 lambda: bench(a.size, a.partition, hosts="2x1"))
 
 
 def emulated(size, partition, cores):
