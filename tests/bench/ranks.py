@@ -6,8 +6,8 @@
   tests/bench/ranks.py threads    # one process of two threads over 2 ranks of one, in pairs that take turns: their speed over its
   tests/bench/ranks.py link       # 2 hosts and 1 Gbit/s between them (hosts.sh): a step that waits for its exchanges over one that
                                   # computes the interior meanwhile
-  tests/bench/ranks.py scaling    # 1 to 16 cores over 1, 2 and 4 ranks, one problem for all and one per core; the wall clock of
-                                  # this machine, which does not have so many processors, beside the emulated one of a tpu-v3
+  tests/bench/ranks.py scaling    # 1 to 16 cores over 1, 2 and 4 ranks, one problem for all and one per core; by the wall clock of
+                                  # this machine, which does not have so many processors, and by the emulated one of a tpu-v3
 
 Steps are those of `voxshard bench step`; the median of a run counts, and of the rounds the median. --before "chrt -f 10" stands
 in front of every command.
@@ -20,13 +20,14 @@ HERE = Path(__file__).resolve().parent
 p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 p.add_argument("what", choices=["memory", "threads", "link", "scaling"])
 p.add_argument("--voxshard", default=str(HERE.parent.parent / "build/release/bin/voxshard"))
-p.add_argument("--size", help="D x H x W; of weak scaling one core's")
+p.add_argument("--size", help="D x H x W; of scaling one core's, 4 of which are the one problem")
 p.add_argument("--partition", help="default: along D")
 p.add_argument("--base-filters", type=int)
 p.add_argument("--precision", default="bf16")
 p.add_argument("--rate", default="1gbit", help="of the link, as tc writes it")
 p.add_argument("--steps", type=int, default=2)
 p.add_argument("--rounds", type=int)
+p.add_argument("--options", default="", help="more options of bench step")
 p.add_argument("--before", default="")
 a = p.parse_args()
 
@@ -45,7 +46,7 @@ def bench(size, partition, ranks=1, threads=1, hosts=None, options=()):
     """The document of one `bench step`; hosts: "2x1" is two hosts with one rank each."""
     environment = dict(os.environ)
     command = [a.voxshard, "bench", "step", "--size", size, "--base-filters", str(a.base_filters), "--partition", partition,
-               "--precision", a.precision, "--threads", str(threads), "--steps", str(a.steps), "--json", "--quiet", *options]
+               "--precision", a.precision, "--threads", str(threads), "--steps", str(a.steps), "--json", "--quiet", *shlex.split(a.options), *options]
     if hosts:
         environment["RATE"] = a.rate
         command = ["bash", str(HERE.parent / "mpi/hosts.sh"), hosts, *command]
@@ -107,30 +108,21 @@ def link():
                  lambda: bench(a.size, a.partition, hosts="2x1"))
 
 
-def emulated(size, partition, cores):
-    command = [a.voxshard, "plan", "--size", size, "--base-filters", str(a.base_filters), "--partition", partition, "--cores",
-               str(cores), "--device", "tpu-v3-32", "--json", "--quiet"]
-    done = subprocess.run(command, capture_output=True, text=True)
-    return json.loads(done.stdout)["chosen"]["step_seconds"] if done.returncode == 0 else None
-
-
 def scaling():
-    default(size="32x64x64", base_filters=8, rounds=1)
-    grids = {1: "1x1x1x1x1", 2: "1x2x1x1x1", 4: "1x2x2x1x1", 8: "1x2x2x2x1", 16: "1x4x2x2x1"}
-    one_core = [int(x) for x in a.size.split("x")]
-    table = {}
-    for kind in ("strong", "weak"):
-        for cores, grid in grids.items():
-            parts = [int(x) for x in grid.split("x")[1:4]]
-            size = "x".join(str(x * (part if kind == "weak" else top)) for x, part, top in zip(one_core, parts, (4, 2, 2)))
-            wall = {}
+    default(size="32x128x128", base_filters=8, rounds=1)
+    planes, *plane = (int(x) for x in a.size.split("x"))
+    table = {"strong": [], "weak": []}
+    for kind, rows in table.items():
+        for cores in (1, 2, 4, 8, 16):
+            size = "x".join(map(str, [planes * (cores if kind == "weak" else 4), *plane]))
+            walls, emulated = {}, None
             for ranks in (1, 2, 4):
                 if ranks <= cores:
-                    wall[ranks] = statistics.median(
-                        seconds(bench(size, grid, ranks=ranks, threads=2 if ranks == 1 else 1)) for _ in range(a.rounds))
-            table.setdefault(kind, []).append({"cores": cores, "partition": grid, "size": size, "wall_s_by_ranks": wall,
-                                               "emulated_s": emulated(size, grid, cores)})
-            say(kind, json.dumps(table[kind][-1]))
+                    runs = [bench(size, f"1x{cores}x1x1x1", ranks=ranks, threads=2 if ranks == 1 else 1,
+                                  options=["--device", "tpu-v3-32"]) for _ in range(a.rounds)]
+                    walls[ranks], emulated = statistics.median(map(seconds, runs)), runs[0]["emulated_seconds"]
+            rows.append({"cores": cores, "size": size, "wall_s_by_ranks": walls, "emulated_s": emulated})
+            say(kind, json.dumps(rows[-1]))
     return table
 
 
