@@ -57,10 +57,13 @@ TEST(ReadmeTests, AreFoundInSourcesAndInTheTable) {
 
 TEST(ReadmeTests, ThatShowAFeatureExist) {
   std::ifstream in(VOXSHARD_SOURCE_DIR "/README.md");
-  const auto names = named_under({std::istreambuf_iterator<char>(in), {}}, "Tests of the original's features");
-  ASSERT_GE(names.size(), 25u);
+  const std::string readme = {std::istreambuf_iterator<char>(in), {}};
   const auto tests = tests_of(read_sources(true));
-  for (const std::string& name : names) EXPECT_TRUE(is_there(name, tests)) << name;
+  for (const auto& [heading, least] : {std::pair{"Tests of the original's features", 25u}, {"Tests of ranks", 8u}}) {
+    const auto names = named_under(readme, heading);
+    ASSERT_GE(names.size(), least) << heading;
+    for (const std::string& name : names) EXPECT_TRUE(is_there(name, tests)) << name;
+  }
 }
 
 }  // namespace
