@@ -23,9 +23,9 @@ RunCommand add(CLI::App& app) {
   add_memory_option(
       app, "--host-memory", o->host_budget_bytes,
       "Budget of this process, like 8GiB: decides how many cases are in flight, and which are refused; default: "
-      "what the machine has free");
+      "what the machine has free, shared by the ranks on it");
   return [o](const Context& context) {
-    o->threads = context.threads;
+    o->threads = context.threads, o->transport = context.transport;
     return outcome(run_prepare(*o, *context.progress));
   };
 }
@@ -34,7 +34,8 @@ RunCommand add(CLI::App& app) {
 
 Command prepare_command() {
   return {.name = "prepare",
-          .summary = "Checks a data set and brings it to one orientation, one spacing and one scale of intensity.",
+          .summary = "Checks a data set and brings it to one orientation, one spacing and one scale of intensity; "
+                     "ranks of an MPI launcher share out the cases.",
           .example = "voxshard prepare data -o work --spacing median --clip=-200,300",
           .add = add,
           .saves = "finished cases stay; go on with --resume",

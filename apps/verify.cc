@@ -8,6 +8,8 @@
 #include "apps/words/next_words.h"
 #include "apps/task_args.h"
 #include "apps/plan_args.h"
+#include "io/files/structured_text.h"
+#include "libcore/runtime/texts.h"
 #include "pipelines/commands/run_verify.h"
 
 namespace voxshard {
@@ -26,6 +28,13 @@ std::string significant(double value) {
   std::ostringstream out;
   out << std::setprecision(3) << value;
   return out.str();
+}
+
+/// " on core 3 of rank 1 on node-b".
+std::string place_text(const LayerDifference& difference) {
+  const std::string core = difference.core < 0 ? "" : " on core " + std::to_string(difference.core);
+  if (difference.rank.empty()) return core;
+  return core + (core.empty() ? " on " : " of ") + difference.rank;
 }
 
 std::string report_text(const VerifyReport& r) {
@@ -47,8 +56,8 @@ std::string report_text(const VerifyReport& r) {
   if (r.equal()) return text + "equal\n";
   for (const GridReport& grid : r.grids)
     if (const auto& d = grid.report.first_difference)
-      return text + "DIFFERENT over " + to_string(grid.mesh.partition) + ", first at " + d->layer + " (" + d->what +
-             "): " + significant(d->difference) + ", allowed " + significant(d->tolerance) + "\n";
+      return text + "DIFFERENT over " + to_string(grid.mesh.partition) + ", first at " + d->layer + " (" + d->what + ")" +
+             place_text(*d) + ": " + significant(d->difference) + ", allowed " + significant(d->tolerance) + "\n";
   return text;
 }
 
@@ -69,10 +78,14 @@ RunCommand add(CLI::App& app) {
                           .seed = o->seed,
                           .threads = context.threads,
                           .host_budget_bytes = host_budget_bytes(o->plan),
-                          .oracle = oracle_from_name(o->oracle)};
+                          .oracle = oracle_from_name(o->oracle),
+                          .transport = context.transport};
     announce(o->plan, o->model, options.spec, o->batch, context);
     options.extents = sized_extents(app, o->size, options.spec, o->batch);
     options.spec = planned_spec(o->plan, o->model, options.spec, options.extents, {}, context);
+    if (context.transport->ranks() > 1)  // a plan depends on the memory that is free: that of rank 0 counts
+      options.spec =
+          model_spec_from_json(parse_json(text_of_first(*context.transport, to_json(options.spec).dump()), {}));
     if (o->model.partition.empty() && o->model.tpu.input_partition_dims.empty() && options.spec.cut.mesh.cores() == 1)
       options.grids = grids_to_verify(options.extents);
     const VerifyReport report = run_verify(options);
@@ -87,7 +100,8 @@ RunCommand add(CLI::App& app) {
 Command verify_command() {
   return {.name = "verify",
           .summary = "Shows that a partitioned model computes what the uncut one does, layer by layer and end to end; without "
-                     "--partition over several grids.",
+                     "--partition over several grids. Of several ranks each holds and runs the whole uncut model, and its cores of the "
+                     "partitioned one.",
           .example = "voxshard verify --model unet3d --size 48x40x56 --base-filters 8 --partition 1x2x2x2x1 --json",
           .add = add,
           .ranks = true};

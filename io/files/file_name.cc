@@ -75,4 +75,14 @@ fs::path named_path(const fs::path& folder, const std::string& path) {
   return folder / path;
 }
 
+bool lies_in(const fs::path& path, const fs::path& folder) {
+  std::error_code error;
+  fs::path at = fs::weakly_canonical(fs::absolute(path), error);
+  if (error) at = fs::absolute(path).lexically_normal();
+  for (;; at = at.parent_path()) {
+    if (fs::equivalent(at, folder, error) && !error) return true;
+    if (at == at.parent_path()) return false;
+  }
+}
+
 }  // namespace voxshard

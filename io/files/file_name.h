@@ -38,4 +38,7 @@ std::filesystem::path named_file(const std::filesystem::path& folder, const std:
 /// FOLDER/PATH. Errors: kInput E_NAME as relative_path_problem.
 std::filesystem::path named_path(const std::filesystem::path& folder, const std::string& path);
 
+/// Whether a path is that folder or lies below it, links followed, and whether it is there or not.
+bool lies_in(const std::filesystem::path& path, const std::filesystem::path& folder);
+
 }  // namespace voxshard

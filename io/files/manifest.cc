@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <system_error>
 
 #include "io/files/config_file.h"
@@ -34,19 +35,22 @@ std::string inner_path(const std::string& text, const fs::path& manifest) {
   return text;
 }
 
-/// 0 when it cannot be told.
-std::int64_t change_time_ns(const fs::path& path) {
-  struct stat about {};
-  if (::stat(path.c_str(), &about) != 0) return 0;
-  return about.st_mtim.tv_sec * std::int64_t{1'000'000'000} + about.st_mtim.tv_nsec;
+constexpr const char *kRankManifest = "manifest_rank", *kRankEnding = ".jsonl";
+
+/// Those of a folder, in the order of their names.
+std::set<fs::path> rank_manifests(const fs::path& folder) {
+  std::set<fs::path> found;
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    const std::string name = it->path().filename().string();
+    if (name.starts_with(kRankManifest) && name.ends_with(kRankEnding) && it->is_regular_file(error))
+      found.insert(it->path());
+  }
+  return found;
 }
 
-}  // namespace
-
-std::optional<Manifest> read_manifest(const fs::path& folder) {
-  const fs::path file = folder / kManifestName;
-  std::error_code unseen;
-  if (!fs::exists(file, unseen)) return std::nullopt;
+/// A torn last line is left out.
+Manifest read_lines(const fs::path& file) {
   try {
     const nlohmann::json lines = read_json(file, {.mend = lines_to_list});
     if (lines.empty()) return Manifest{};  // killed in its first line
@@ -69,6 +73,47 @@ std::optional<Manifest> read_manifest(const fs::path& folder) {
     return manifest;
   } catch (const nlohmann::json::exception& e) {
     throw input_error(file, std::string("is damaged (") + e.what() + ")", kDamaged);
+  }
+}
+
+/// 0 when it cannot be told.
+std::int64_t change_time_ns(const fs::path& path) {
+  struct stat about {};
+  if (::stat(path.c_str(), &about) != 0) return 0;
+  return about.st_mtim.tv_sec * std::int64_t{1'000'000'000} + about.st_mtim.tv_nsec;
+}
+
+}  // namespace
+
+std::optional<Manifest> read_manifest(const fs::path& folder) {
+  std::error_code unseen;
+  if (!fs::exists(folder / kManifestName, unseen)) return std::nullopt;
+  Manifest manifest = read_lines(folder / kManifestName);
+  read_rank_manifests(folder, manifest);
+  return manifest;
+}
+
+std::string rank_manifest_name(int rank) { return kRankManifest + std::to_string(rank) + kRankEnding; }
+
+void read_rank_manifests(const fs::path& folder, Manifest& manifest) {
+  auto order = static_cast<std::int64_t>(manifest.parts.size());
+  for (const auto& [name, part] : manifest.parts) order = std::max(order, part.order + 1);
+  for (const fs::path& file : rank_manifests(folder)) {
+    const Manifest of_rank = read_lines(file);
+    if (of_rank.command != manifest.command) continue;
+    for (const auto& [name, part] : of_rank.parts) {
+      ManifestPart& known = manifest.parts[name];
+      known = part;
+      known.order += order;
+    }
+  }
+}
+
+void remove_rank_manifests(const fs::path& folder) {
+  for (const fs::path& file : rank_manifests(folder)) {
+    std::error_code error;
+    fs::remove(file, error);
+    if (error) throw output_error(file, "it cannot be removed: " + error.message(), "check its permissions");
   }
 }
 

@@ -44,6 +44,15 @@ struct Manifest {
 /// files outside the folder.
 std::optional<Manifest> read_manifest(const std::filesystem::path& folder);
 
+/// What a rank other than the first writes beside the manifest while its command runs, "manifest_rank2.jsonl", in the same
+/// form. read_manifest() reads these files behind it, so that what a killed command has finished counts; the command's end,
+/// or the start of the next one, leaves none.
+std::string rank_manifest_name(int rank);
+/// Adds what stands in those of the folder to what a manifest of the same command says. Errors: as read_manifest().
+void read_rank_manifests(const std::filesystem::path& folder, Manifest& manifest);
+/// Errors: kOutput.
+void remove_rank_manifests(const std::filesystem::path& folder);
+
 nlohmann::ordered_json head_line(const Manifest& manifest);
 nlohmann::ordered_json begin_line(const std::string& part, const ManifestPart& about);
 nlohmann::ordered_json part_line(const std::string& part, const ManifestPart& about);

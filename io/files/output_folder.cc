@@ -1,35 +1,18 @@
 #include "io/files/output_folder.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <nlohmann/json.hpp>
 #include <system_error>
 
 #include "io/files/atomic_file.h"
 #include "io/files/file_error.h"
+#include "io/files/file_name.h"
 
 namespace voxshard {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
-
-std::string text_of(const Json& line) { return line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"; }
-
-/// The path itself and the folders above it, links followed.
-bool is_in(const fs::path& path, const fs::path& folder) {
-  std::error_code error;
-  fs::path at = fs::weakly_canonical(fs::absolute(path), error);
-  if (error) at = fs::absolute(path).lexically_normal();
-  for (;; at = at.parent_path()) {
-    if (fs::equivalent(at, folder, error) && !error) return true;
-    if (at == at.parent_path()) return false;
-  }
-}
 
 std::string with(const std::string& option) { return option.empty() ? "" : " with " + option; }
 
@@ -77,13 +60,13 @@ void make_output_folder(const fs::path& folder) {
 
 void require_outside(const fs::path& output, const std::vector<fs::path>& inputs, const std::string& option) {
   for (const fs::path& input : inputs)
-    if (!input.empty() && is_in(output, input)) refuse_place(output, input, option);
+    if (!input.empty() && lies_in(output, input)) refuse_place(output, input, option);
 }
 
 OutputFolder::OutputFolder(FolderUse use) : use_(std::move(use)) {
   require_outside(use_.folder, use_.inputs, use_.option);
   for (const fs::path& input : use_.inputs)
-    if (!input.empty() && is_in(input, use_.folder)) refuse_place(use_.folder, input, use_.option);
+    if (!input.empty() && lies_in(input, use_.folder)) refuse_place(use_.folder, input, use_.option);
   require_ours();
   std::error_code unseen;  // what cannot be looked at is refused by make_output_folder
   for (fs::path at = fs::absolute(use_.folder).lexically_normal(); !fs::exists(at, unseen) && at != at.parent_path();
@@ -93,7 +76,8 @@ OutputFolder::OutputFolder(FolderUse use) : use_(std::move(use)) {
     make_output_folder(use_.folder);
     lock_.emplace(FolderLock::writing(use_.folder, use_.command));
     require_ours();  // again: nobody can change it any more
-    if (auto earlier = read_manifest(use_.folder)) manifest_ = std::move(*earlier);
+    auto earlier = read_manifest(use_.folder);
+    log_.emplace(use_.folder, kManifestName, earlier ? std::move(*earlier) : Manifest());
   } catch (...) {
     leave_as_found();
     throw;
@@ -129,30 +113,19 @@ void OutputFolder::require_ours() const {
 }
 
 void OutputFolder::claim() {
-  if (!fs::exists(use_.folder / kManifestName)) write_manifest();
-}
-
-void OutputFolder::write_manifest() {
-  std::vector<std::pair<std::int64_t, std::string>> names;
-  for (const auto& [name, part] : manifest_.parts) names.emplace_back(part.order, name);
-  std::sort(names.begin(), names.end());
-  manifest_.command = use_.command;
-  std::string text = text_of(head_line(manifest_));
-  for (const auto& [order, name] : names) {
-    const ManifestPart& part = manifest_.parts.at(name);
-    text += text_of(part.whole ? part_line(name, part) : begin_line(name, part));
-  }
-  write_text_atomically(use_.folder / kManifestName, text);
+  if (fs::exists(use_.folder / kManifestName)) return;
+  log_->manifest().command = use_.command;
+  log_->rewrite();
 }
 
 void OutputFolder::start(const FolderParts& call) {
-  const std::scoped_lock lock(mutex_);
+  Manifest& manifest = log_->manifest();
   std::vector<std::pair<std::string, ManifestPart*>> going;
   const auto refuse = [&](const std::string& what) {
     throw Error(ErrorKind::kOutput, "[output] " + use_.folder.string() + " holds " + what + "; choose another folder" +
                                         with(use_.option) + ", or move what is in this one");
   };
-  for (auto& [name, part] : manifest_.parts) {
+  for (auto& [name, part] : manifest.parts) {
     const bool same = part.whole && part.options == call.options;
     if (same && !call.parts.contains(name)) continue;
     if (part.whole && !call.parts.contains(name))
@@ -166,86 +139,30 @@ void OutputFolder::start(const FolderParts& call) {
   }
   std::sort(going.begin(), going.end(), [](const auto& a, const auto& b) { return a.second->order > b.second->order; });
   for (auto& [name, part] : going) part->whole = false;
-  manifest_.options = call.options;
+  manifest.command = use_.command, manifest.options = call.options;
   // First it is said that these files no longer count, then they go: a kill in between leaves nothing to be believed.
-  write_manifest();
+  log_->rewrite();
   started_ = true;
-  for (const auto& [name, part] : going) remove_files(*part);
-  for (const auto& [name, part] : going) manifest_.parts.erase(std::string(name));
+  remove_rank_manifests(use_.folder);
+  for (const auto& [name, part] : going) log_->remove_files(*part);
+  for (const auto& [name, part] : going) manifest.parts.erase(std::string(name));
   remove_temporary_files(use_.folder);
 }
 
-bool OutputFolder::holds(const std::string& name, const std::string& data) const {
-  ManifestPart part;
-  {
-    const std::scoped_lock lock(mutex_);
-    const auto found = manifest_.parts.find(name);
-    if (found == manifest_.parts.end()) return false;
-    part = found->second;
-  }
-  return part.whole && part.options == manifest_.options && part.data == data &&
-         std::all_of(part.files.begin(), part.files.end(),
-                     [&](const auto& file) { return has_content(use_.folder / file.first, file.second); });
-}
-
-void OutputFolder::begin(const std::string& name, const std::set<std::string>& files) {
+PartLog& OutputFolder::log() {
   ensure(started_, "an output folder is started before its parts begin");
-  const std::scoped_lock lock(mutex_);
-  ManifestPart& part = manifest_.parts[name];
-  const ManifestPart before = part;
-  part.whole = false;
-  for (const std::string& file : files) part.files[file] = {};
-  append(begin_line(name, part), true);
-  remove_files(before, files);
-  std::erase_if(part.files, [&](const auto& file) { return !files.contains(file.first); });
+  return *log_;
 }
 
-void OutputFolder::commit(const std::string& name, const std::string& data) {
-  ManifestPart part;
-  {
-    const std::scoped_lock lock(mutex_);
-    part = manifest_.parts.at(name);
-  }
-  part.options = manifest_.options, part.data = data, part.whole = true;
-  std::erase_if(part.files, [&](const auto& file) { return !fs::exists(use_.folder / file.first); });
-  for (auto& [path, about] : part.files) about = manifest_file(use_.folder / path);
-  const std::scoped_lock lock(mutex_);
-  append(part_line(name, part), false);
-  manifest_.parts[name] = std::move(part);
-}
-
-void OutputFolder::drop(const std::string& name) {
-  {
-    const std::scoped_lock lock(mutex_);
-    if (!manifest_.parts.contains(name)) return;
-  }
-  begin(name, {});
-}
-
-void OutputFolder::append(const Json& line, bool sync) {
-  const std::string text = text_of(line);
-  const fs::path path = use_.folder / kManifestName;
-  const int file = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
-  const off_t end = file >= 0 ? ::lseek(file, 0, SEEK_END) : -1;
-  if (file >= 0) errno = ENOSPC;  // a short write sets none
-  const bool written = file >= 0 && ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
-                       (!sync || ::fdatasync(file) == 0);
-  const std::string reason = std::strerror(errno);
-  if (!written && end >= 0 && ::ftruncate(file, end) != 0) {
-    // Half a line stays; it is left out as long as nothing follows it.
-  }
-  if (file >= 0) ::close(file);
-  if (!written) throw output_error(path, reason, "check that the folder exists, is writable and has space");
-}
-
-void OutputFolder::remove_files(const ManifestPart& part, const std::set<std::string>& but) const {
-  for (const auto& [path, ignored] : part.files) {
-    const fs::path file = use_.folder / path;
-    std::error_code error;
-    if (but.contains(path) || !is_in(file.parent_path(), use_.folder)) continue;
-    fs::remove(file, error);
-    if (error) throw output_error(file, "it cannot be removed: " + error.message(), "check its permissions");
-  }
+void OutputFolder::finish(const std::vector<std::string>& parts) {
+  Manifest& manifest = log().manifest();
+  read_rank_manifests(use_.folder, manifest);
+  for (auto& [name, part] : manifest.parts) part.order += static_cast<std::int64_t>(parts.size());
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    if (const auto found = manifest.parts.find(parts[i]); found != manifest.parts.end())
+      found->second.order = static_cast<std::int64_t>(i);
+  log_->rewrite();
+  remove_rank_manifests(use_.folder);
 }
 
 }  // namespace voxshard

@@ -12,15 +12,13 @@
 #pragma once
 
 #include <filesystem>
-#include <mutex>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "io/files/folder_lock.h"
-#include "io/files/manifest.h"
+#include "io/files/part_log.h"
 
 namespace voxshard {
 
@@ -68,29 +66,26 @@ class OutputFolder {
   /// Errors: kOutput, with nothing removed, when a part of other options would be left beside the new ones, or a
   /// protected file was changed.
   void start(const FolderParts& parts);
-  /// Whether a part is there whole, of this data and with the options of start(). Reads its files.
-  bool holds(const std::string& part, const std::string& data) const;
-  /// The files (paths below the folder) are about to be written; what the part was before no longer counts.
-  void begin(const std::string& part, const std::set<std::string>& files);
-  /// They are written; `data` is the hash of what they were made of. Files that are not there are left out.
-  void commit(const std::string& part, const std::string& data);
-  /// The part cannot be made now: what it was before no longer counts, and its files go.
-  void drop(const std::string& part);
+  /// As of a PartLog; begun only after start().
+  bool holds(const std::string& part, const std::string& data) const { return log_->holds(part, data); }
+  void begin(const std::string& part, const std::set<std::string>& files) { log().begin(part, files); }
+  void commit(const std::string& part, const std::string& data) { log().commit(part, data); }
+  void drop(const std::string& part) { log().drop(part); }
+  PartLog& log();
+  /// All ranks have ended: what they wrote of their parts goes into the manifest, which then has a line for each part, in the
+  /// order of `parts`: the same for any number of ranks. Errors: kInput, kOutput.
+  void finish(const std::vector<std::string>& parts);
 
  private:
   void require_ours() const;
   /// Removes what was made for a call that did not start: lock and empty folders.
   void leave_as_found();
-  void write_manifest();
-  void append(const nlohmann::ordered_json& line, bool sync);
-  void remove_files(const ManifestPart& part, const std::set<std::string>& but = {}) const;
 
   FolderUse use_;
   std::filesystem::path made_;  // the topmost folder that was made for this
   std::optional<FolderLock> lock_;
-  Manifest manifest_;
+  std::optional<PartLog> log_;
   bool started_ = false;
-  mutable std::mutex mutex_;  // begin, commit and holds are called by workers
 };
 
 }  // namespace voxshard

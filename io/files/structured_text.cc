@@ -218,6 +218,14 @@ json parse_json(std::string_view text, const TextSource& source, const std::stri
   }
 }
 
+nlohmann::ordered_json unpack_cbor(std::string_view packed) {
+  try {
+    return nlohmann::ordered_json::from_cbor(packed);
+  } catch (const json::exception& e) {
+    throw Error(ErrorKind::kInternal, std::string("[ranks] a message between ranks is damaged: ") + e.what());
+  }
+}
+
 json parse_toml(std::string_view text, const TextSource& source) {
   bound_toml(text, source);
   try {

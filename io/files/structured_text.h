@@ -52,6 +52,10 @@ std::string read_text_if_there(const std::filesystem::path& path);
 ///   left_out  the name whose values are dropped as they are read, in objects of any level; empty: of none
 nlohmann::json parse_json(std::string_view text, const TextSource& source, const std::string& left_out = {});
 
+/// What another rank of this program has packed with to_cbor(): numbers to the last bit, names in their order. Its size is bounded
+/// where it is received. Errors: kInternal.
+nlohmann::ordered_json unpack_cbor(std::string_view packed);
+
 /// TOML as JSON; dates and times become strings. Errors: as parse_json, with line and column.
 nlohmann::json parse_toml(std::string_view text, const TextSource& source);
 

@@ -7,25 +7,14 @@ namespace {
 
 constexpr std::int64_t kMostBytes = 1 << 20;
 
-/// Each name and value behind its length, so that any letter may be in them.
 std::string packed(const Facts& facts) {
-  std::string all;
-  for (const auto& [name, value] : facts)
-    for (const std::string& text : {name, value}) all += std::to_string(text.size()) + ":" + text;
-  return all;
+  std::vector<std::string> texts;
+  for (const auto& [name, value] : facts) texts.insert(texts.end(), {name, value});
+  return pack_texts(texts);
 }
 
 Facts unpacked(const std::string& all) {
-  std::vector<std::string> texts;
-  for (std::size_t at = 0; at < all.size();) {
-    const std::size_t colon = all.find(':', at);
-    ensure(colon != std::string::npos && colon - at <= 7,
-           "the facts of a rank are names and values behind their lengths");
-    const auto size = static_cast<std::size_t>(std::atoll(all.c_str() + at));
-    ensure(size <= all.size() - colon - 1, "the facts of a rank end with its message");
-    texts.push_back(all.substr(colon + 1, size));
-    at = colon + 1 + size;
-  }
+  const std::vector<std::string> texts = unpack_texts(all);
   Facts facts;
   for (std::size_t i = 0; i + 1 < texts.size(); i += 2) facts.emplace_back(texts[i], texts[i + 1]);
   return facts;

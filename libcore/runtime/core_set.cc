@@ -56,6 +56,12 @@ void CoreSet::feed(ValueId id, const std::function<void(const TensorView&)>& fil
   });
 }
 
+std::vector<std::size_t> CoreSet::cores_of(ValueId id) const {
+  std::vector<std::size_t> cores;
+  for (std::int64_t core = 0; core < owners(id); ++core) cores.push_back(hosted(core));
+  return cores;
+}
+
 Tensor CoreSet::gather(ValueId id) const {
   const Node& node = program().graph.node(id);
   Tensor whole(node.type.dtype, node.type.shape);

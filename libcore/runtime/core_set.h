@@ -45,9 +45,11 @@ class CoreSet {
   const std::vector<Traffic>& traffic_by_instruction() const { return traffic_; }
   /// Likewise the worker-seconds in which nothing could be done before a message had come.
   const std::vector<double>& waited_by_instruction() const { return waited_s_; }
-  /// A whole copy of any value, from the owners. For one rank.
+  /// The cores of this rank; of a replicated value one, whose view is that of all.
+  std::vector<std::size_t> cores_of(ValueId id) const;
+  /// A copy of any value from what this rank's cores own; what others own is zero.
   Tensor gather(ValueId id) const;
-  /// Overwrites what the cores own (not the margins) with parts of `whole`. For one rank.
+  /// Overwrites what this rank's cores own (not the margins) with parts of `whole`.
   void scatter(ValueId id, const TensorView& whole);
   /// For verification: runs one instruction; from 0 up, in order.
   void run_instruction(std::size_t index);

@@ -43,4 +43,28 @@ std::string text_of_first(Transport& transport, std::string own, std::int64_t mo
   return own;
 }
 
+std::string pack_texts(const std::vector<std::string>& texts) {
+  std::string all;
+  for (const std::string& text : texts) all += std::to_string(text.size()) + ":" + text;
+  return all;
+}
+
+std::vector<std::string> unpack_texts(const std::string& packed) {
+  constexpr std::size_t kMostDigits = 10;  // kMostTextBytes
+  std::vector<std::string> texts;
+  for (std::size_t at = 0; at < packed.size();) {
+    const std::size_t colon = packed.find(':', at);
+    ensure(colon != std::string::npos && colon > at && colon - at <= kMostDigits, "a packed text stands behind its length");
+    std::size_t size = 0;
+    for (; at < colon; ++at) {
+      ensure(packed[at] >= '0' && packed[at] <= '9', "the length of a packed text is a number");
+      size = size * 10 + static_cast<std::size_t>(packed[at] - '0');
+    }
+    ensure(size <= packed.size() - colon - 1, "a packed text ends within its message");
+    texts.push_back(packed.substr(colon + 1, size));
+    at = colon + 1 + size;
+  }
+  return texts;
+}
+
 }  // namespace voxshard

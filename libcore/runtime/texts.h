@@ -22,4 +22,9 @@ std::vector<std::string> gather_texts(Transport& transport, const std::string& o
 /// The text of rank 0, on all of them. Errors: kInternal beyond `most_bytes`.
 std::string text_of_first(Transport& transport, std::string own, std::int64_t most_bytes = kMostTextBytes);
 
+/// Several texts as one, each behind its length, so that any letter may be in them; and back.
+/// Errors of the way back: kInternal.
+std::string pack_texts(const std::vector<std::string>& texts);
+std::vector<std::string> unpack_texts(const std::string& packed);
+
 }  // namespace voxshard

@@ -70,7 +70,22 @@ class OutcomeCheck {
  public:
   OutcomeCheck(DType dtype, EquivalenceReport& report) : dtype_(dtype), report_(report) {}
 
-  void run(const Outcome& uncut, const Outcome& cut, const Outcome& higher, const Parameters& parameters) {
+  /// Of this rank's outcome; then what all ranks found goes into the report.
+  void run(const Outcome& uncut, const Outcome& cut, const Outcome& higher, const Parameters& parameters,
+           Transport& transport) {
+    compare(uncut, cut, higher, parameters);
+    for (const Unequal& u : join_unequal(transport, unequal_)) {
+      if (u.too_far()) report_.differ(u.found);
+      if (u.found.what == kPrecision) continue;
+      report_.end_to_end_ratio = std::max(report_.end_to_end_ratio, u.ratio);
+      report_.end_to_end_relative = std::max(report_.end_to_end_relative, u.relative);
+    }
+  }
+
+ private:
+  static constexpr const char* kPrecision = "precision";
+
+  void compare(const Outcome& uncut, const Outcome& cut, const Outcome& higher, const Parameters& parameters) {
     report_.loss_uncut = uncut.loss;
     report_.loss_cut = cut.loss;
     report_.loss_higher = higher.loss;
@@ -83,8 +98,7 @@ class OutcomeCheck {
       check_precision(name, own, scale);
       const double allowed = allowance(own, scale);
       const double difference = rms_difference(gradient, cut.gradients.at(name));
-      report_.end_to_end_relative = std::max(report_.end_to_end_relative, scale > 0 ? difference / scale : 0);
-      check(name, "gradient", difference, allowed);
+      check(name, "gradient", difference, allowed, scale > 0 ? difference / scale : 0);
       // w - rate * gradient in f32: the difference of the gradients, and one rounding of the weight.
       Tensor a = parameters.at(name), b = parameters.at(name);
       for (std::int64_t i = 0; i < a.count(); ++i) {
@@ -96,23 +110,29 @@ class OutcomeCheck {
     }
   }
 
- private:
   static double allowance(double own, double scale) {
     return std::min(kPrecisionFactor * own + kFloor * scale, kRelativeCap * scale);
   }
-  void check(const std::string& layer, const char* what, double difference, double allowed) {
+  void check(const std::string& layer, const char* what, double difference, double allowed, double relative = 0) {
     ++report_.tensors;
-    if (difference == 0) return;
-    report_.end_to_end_ratio = std::max(report_.end_to_end_ratio, difference / allowed);
-    if (!(difference <= allowed)) report_.differ(layer, what, difference, allowed);
+    add(layer, what, difference, allowed, relative);
   }
   void check_precision(const std::string& layer, double own, double scale) {
-    if (dtype_ == DType::kF32 && !(own <= kPrecisionCap * scale))
-      report_.differ(layer, "precision", own, kPrecisionCap * scale);
+    if (dtype_ == DType::kF32) add(layer, kPrecision, own, kPrecisionCap * scale);
+  }
+  void add(const std::string& layer, const char* what, double difference, double allowed, double relative = 0) {
+    ++place_;
+    Worst worst;
+    worst.add(difference, 0, allowed);
+    if (difference != 0)
+      unequal_.push_back(
+          {.place = place_, .found = {layer, what, difference, allowed}, .ratio = worst.ratio, .relative = relative});
   }
 
   DType dtype_;
   EquivalenceReport& report_;
+  std::vector<Unequal> unequal_;  // of this rank
+  std::int64_t place_ = 0;
 };
 
 /// Kernels in samples: what a layer may take, about a tenth of a second of the slow ones.
@@ -175,22 +195,23 @@ Equivalence::~Equivalence() = default;
 EquivalenceReport Equivalence::check(const Cut& cut) {
   EquivalenceReport report;
   Transport& transport = options_.transport != nullptr ? *options_.transport : uncut_->in_process;
+  const Target target{.kernels = options_.kernels, .ranks = transport.place()};
   report.kernels = uncut_->kernels_checked;
   report.first_difference = report.kernels.first_difference;
   {
-    const Executable executable = options_.lower(uncut_->plain, options_.ops, cut, {.kernels = options_.kernels});
+    const Executable executable = options_.lower(uncut_->plain, options_.ops, cut, target);
     CoreSet cores(executable, options_.ops, uncut_->parameters, pool_, transport, ArenaMode::kChecked);
     feed(cores, uncut_->inputs);
-    const LayerReport layers = check_layers(*uncut_->kept, cores, options_.ops, pool_);
+    const LayerReport layers = check_layers(*uncut_->kept, cores, options_.ops, pool_, transport);
     report.layers = layers.compared;
     report.bit_equal = layers.bit_equal;
     report.within_tolerance = layers.within_tolerance;
     report.widest_ratio = layers.widest_ratio;
-    if (const auto& d = layers.first_difference) report.differ(d->layer, d->what, d->difference, d->tolerance);
+    if (layers.first_difference) report.differ(*layers.first_difference);
   }
-  const Executable executable = options_.lower(uncut_->plain, options_.ops, cut, {.kernels = options_.kernels});
+  const Executable executable = options_.lower(uncut_->plain, options_.ops, cut, target);
   const Outcome cut_outcome = uncut_->run(executable, options_.ops, pool_, transport);
-  OutcomeCheck(options_.dtype, report).run(uncut_->once, cut_outcome, uncut_->higher, uncut_->parameters);
+  OutcomeCheck(options_.dtype, report).run(uncut_->once, cut_outcome, uncut_->higher, uncut_->parameters, transport);
   return report;
 }
 

@@ -56,8 +56,8 @@ struct EquivalenceReport {
   int tensors = 0;                 // compared end to end
 
   bool equal() const { return !first_difference; }
-  void differ(const std::string& layer, const std::string& what, double difference, double tolerance) {
-    if (!first_difference) first_difference = LayerDifference{layer, what, difference, tolerance};
+  void differ(const LayerDifference& found) {
+    if (!first_difference) first_difference = found;
   }
 };
 
@@ -66,7 +66,8 @@ class Equivalence {
   /// Runs the uncut model. What `options` refers to outlives this. Errors: those of the model.
   Equivalence(const EquivalenceOptions& options, WorkerPool& pool);
   ~Equivalence();
-  /// Errors: those of the partition. `cut` recomputes what the options' cut does.
+  /// Errors: those of the partition. `cut` recomputes what the options' cut does. Of several ranks each runs its cores of the
+  /// cut model against the uncut one, which it holds whole; all of them check, and all get the same report.
   EquivalenceReport check(const Cut& cut);
 
  private:

@@ -79,7 +79,7 @@ class KernelCheck {
     std::int64_t covered = 0;
     for (const Box& box : layer.results) covered += box.count();
     if (covered < layer.found.count()) ++report_.sampled;
-    if (worst.too_far()) return report_.differ(graph_.node(layer.id).name, "kernel", worst.difference, worst.allowed);
+    if (worst.too_far()) return report_.differ({graph_.node(layer.id).name, "kernel", worst.difference, worst.allowed});
     worst.ratio == 0 ? ++report_.bit_equal : ++report_.within_tolerance;
     report_.widest_ratio = std::max(report_.widest_ratio, worst.ratio);
   }

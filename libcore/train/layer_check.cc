@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "libcore/train/oracle.h"
 #include "libcore/train/tolerance.h"
@@ -17,45 +18,63 @@ class LayerCheck {
   LayerCheck(const CoreSet& uncut, CoreSet& cut, const OpTable& ops, WorkerPool& pool)
       : uncut_(uncut), cut_(cut), ops_(ops), oracle_(uncut.executable().program, ops, pool) {}
 
-  LayerReport run() {
+  /// What this rank's cores hold that is unequal. Of an instruction the memory comes first, then the result or margin.
+  std::vector<Unequal> run() {
     const Program& program = cut_.executable().program;
     for (std::size_t i = 0; i < program.instructions.size(); ++i) {
+      place_ = 2 * static_cast<std::int64_t>(i);
       cut_.run_instruction(i);
       const Instruction& instruction = program.instructions[i];
       const bool last_of_margin =
           i + 1 == program.instructions.size() || program.instructions[i + 1].value != instruction.value;
-      if (const auto& faults = cut_.watch()->faults(); !faults.empty())
-        report_.differ(node(faults.front().value).name, "memory: " + faults.front().what,
-                       std::numeric_limits<double>::infinity(), 0);
+      compare_memory();
+      ++place_;
       if ((instruction.kind == InstructionKind::kCompute && !instruction.partial) ||
           instruction.kind == InstructionKind::kJoin) {
         compare_result(instruction.value);
-        cut_.scatter(instruction.value, uncut_.gather(instruction.value).view());
+        cut_.scatter(instruction.value, whole(instruction.value));
       } else if (instruction.kind != InstructionKind::kCompute && last_of_margin) {
         compare_margins(instruction.value);
       }
     }
-    return report_;
+    return std::move(unequal_);
   }
+  /// Results, whole ones: the same number on every rank.
+  int compared() const { return compared_; }
 
  private:
   const Node& node(ValueId id) const { return cut_.executable().program.graph.node(id); }
+  /// Of the uncut run.
+  TensorView whole(ValueId id) const { return uncut_.owned(id, 0); }
 
-  void compare_result(ValueId id) {
-    const Tensor a = uncut_.gather(id), b = cut_.gather(id);
-    const Difference d = compare(a.view(), b.view());
-    ++report_.compared;
-    if (d.bit_equal) {
-      ++report_.bit_equal;
-      return;
-    }
-    const Worst worst = differing(id, a, b, d.max_abs);
-    if (worst.too_far()) return report_.differ(node(id).name, "result", worst.difference, worst.allowed);
-    ++report_.within_tolerance;
-    report_.widest_ratio = std::max(report_.widest_ratio, worst.ratio);
+  void add(ValueId id, const std::string& what, const Worst& worst, std::int64_t core = -1) {
+    unequal_.push_back(
+        {.place = place_, .found = {node(id).name, what, worst.difference, worst.allowed, core}, .ratio = worst.ratio});
   }
 
-  Worst differing(ValueId id, const Tensor& a, const Tensor& b, double difference) const {
+  void compare_memory() {
+    const auto& faults = cut_.watch()->faults();
+    if (faults.empty() || faulty_) return;
+    faulty_ = true;  // the first one says where it began
+    Worst infinite;
+    infinite.add(std::numeric_limits<double>::infinity(), 0, 0);
+    add(faults.front().value, "memory: " + faults.front().what, infinite);
+  }
+
+  void compare_result(ValueId id) {
+    ++compared_;
+    std::optional<Tensor> sizes;  // of the products, over all of the value
+    for (std::size_t core : cut_.cores_of(id)) {
+      const TensorView part = cut_.owned(id, core);
+      if (part.box.empty()) continue;
+      const Difference d = compare(whole(id).sub(part.box), part);
+      if (d.bit_equal) continue;
+      const bool replicated = cut_.executable().program.replicated(id);
+      add(id, "result", differing(id, part, d.max_abs, sizes), replicated ? -1 : static_cast<std::int64_t>(core));
+    }
+  }
+
+  Worst differing(ValueId id, const TensorView& part, double difference, std::optional<Tensor>& sizes) const {
     Worst worst;
     const double products = oracle_.products(id);
     if (products == 0 || !std::isfinite(difference)) {
@@ -63,31 +82,45 @@ class LayerCheck {
       return worst;
     }
     // A library may add the products of one element in an order that depends on the block.
-    std::vector<Tensor> inputs;
-    for (ValueId input : node(id).inputs) inputs.push_back(uncut_.gather(input));
-    const Tensor sizes = oracle_.magnitudes(id, inputs, split_blocks(Box::whole(node(id).type.shape), kTasks));
+    if (!sizes) {
+      std::vector<Tensor> inputs;
+      for (ValueId input : node(id).inputs) inputs.push_back(uncut_.gather(input));
+      sizes = oracle_.magnitudes(id, inputs, split_blocks(Box::whole(node(id).type.shape), kTasks));
+    }
+    const Tensor a = dense(whole(id), part.box), b = dense(part, part.box), size = dense(sizes->view(), part.box);
     const double neighbour = 2 * epsilon_of(node(id).type.dtype);
     for (std::int64_t i = 0; i < a.count(); ++i) {
       const double value = load(a.view(), i);
       worst.add(value, load(b.view(), i),
-                2 * product_allowance(products, load(sizes.view(), i)) + neighbour * std::abs(value));
+                2 * product_allowance(products, load(size.view(), i)) + neighbour * std::abs(value));
     }
     return worst;
   }
 
+  /// A copy of the part at `box`.
+  static Tensor dense(const TensorView& from, const Box& box) {
+    Tensor part(from.dtype, box.extent);
+    TensorView view = part.view();
+    view.box = box;
+    copy(from, view);
+    return part;
+  }
+
   /// All that a core holds must be the uncut value, and zero outside the tensor.
   void compare_margins(ValueId id) {
-    const Tensor whole = uncut_.gather(id);
-    for (std::size_t core = 0; core < cut_.executable().program.plan(id).held.size(); ++core) {
+    for (std::size_t core : cut_.cores_of(id)) {
       const TensorView held = cut_.held(id, core);
       if (held.box.empty()) continue;
       Tensor expected(held.dtype, held.box.extent);
       TensorView view = expected.view();
       view.box = held.box;
-      const Box inside = intersect(held.box, whole.view().box);
-      copy(whole.view(), view.sub(inside));
+      const Box inside = intersect(held.box, whole(id).box);
+      copy(whole(id), view.sub(inside));
       const Difference d = compare(view, held);
-      if (!d.bit_equal) return report_.differ(node(id).name, "margin", d.max_abs, 0);
+      if (d.bit_equal) continue;
+      Worst worst;
+      worst.add(d.max_abs, 0, 0);
+      return add(id, "margin", worst, static_cast<std::int64_t>(core));
     }
   }
 
@@ -95,13 +128,29 @@ class LayerCheck {
   CoreSet& cut_;
   const OpTable& ops_;
   Oracle oracle_;
-  LayerReport report_;
+  std::vector<Unequal> unequal_;
+  std::int64_t place_ = 0;
+  int compared_ = 0;
+  bool faulty_ = false;
 };
 
 }  // namespace
 
-LayerReport check_layers(const CoreSet& uncut, CoreSet& cut, const OpTable& ops, WorkerPool& pool) {
-  return LayerCheck(uncut, cut, ops, pool).run();
+LayerReport check_layers(const CoreSet& uncut, CoreSet& cut, const OpTable& ops, WorkerPool& pool,
+                         Transport& transport) {
+  LayerCheck check(uncut, cut, ops, pool);
+  const std::vector<Unequal> own = check.run();
+  LayerReport report{.compared = check.compared(), .bit_equal = check.compared()};
+  for (const Unequal& u : join_unequal(transport, own)) {
+    report.bit_equal -= u.found.what == "result";
+    if (u.too_far()) {
+      report.differ(u.found);
+      continue;
+    }
+    ++report.within_tolerance;
+    report.widest_ratio = std::max(report.widest_ratio, u.ratio);
+  }
+  return report;
 }
 
 }  // namespace voxshard

@@ -7,15 +7,9 @@
 
 #include "libcore/ops/op_table.h"
 #include "libcore/runtime/core_set.h"
+#include "libcore/train/unequal.h"
 
 namespace voxshard {
-
-struct LayerDifference {
-  std::string layer;
-  std::string what;  // "kernel", "memory: ...", "result", "margin", "loss", "gradient", "updated weights", "precision"
-  double difference = 0;
-  double tolerance = 0;
-};
 
 struct LayerReport {
   std::optional<LayerDifference> first_difference;  // the first layer that differs by more than allowed
@@ -26,8 +20,8 @@ struct LayerReport {
   int sampled = 0;           // of the kernels those that were compared on some planes only
   int left_out = 0;          // kernels of sums that would have taken too long
 
-  void differ(const std::string& layer, const std::string& what, double difference, double tolerance) {
-    if (!first_difference) first_difference = LayerDifference{layer, what, difference, tolerance};
+  void differ(const LayerDifference& found) {
+    if (!first_difference) first_difference = found;
   }
 };
 
@@ -37,7 +31,9 @@ LayerReport check_kernels(const CoreSet& uncut, const OpTable& ops, WorkerPool& 
 
 /// Runs `cut` (fed, under its real plan, in checked arenas) instruction by instruction; each result must be that of
 /// `uncut` to the bit, or as near as the rounding of a sum whose order the cut changes; each margin too; and no memory
-/// may be written by others.
-LayerReport check_layers(const CoreSet& uncut, CoreSet& cut, const OpTable& ops, WorkerPool& pool);
+/// may be written by others. Of several ranks each looks at what its own cores hold, and all get the report of all: none
+/// ends before the others, whatever it finds.
+LayerReport check_layers(const CoreSet& uncut, CoreSet& cut, const OpTable& ops, WorkerPool& pool,
+                         Transport& transport);
 
 }  // namespace voxshard

@@ -1,5 +1,6 @@
 #include "pipelines/commands/run_evaluate.h"
 
+#include "libcore/runtime/transport.h"
 #include "pipelines/commands/host_memory.h"
 
 namespace voxshard {
@@ -28,7 +29,7 @@ TaskReport evaluate_run(EvaluateOptions options, const EstimatorOptions& estimat
 TaskReport run_evaluate(const EvaluateOptions& asked, Progress& progress, const TaskTable& tasks,
                         const EstimatorOptions& estimator) {
   EvaluateOptions options = asked;
-  const HostMemory memory(asked.host_budget_bytes);
+  const HostMemory memory(asked.host_budget_bytes, asked.transport != nullptr ? asked.transport->ranks_here() : 1);
   options.host_budget_bytes = memory.budget_bytes(), options.base_bytes = memory.base_bytes();
   TaskReport report;
   if (is_trained_run(options.predictions)) {
@@ -41,7 +42,8 @@ TaskReport run_evaluate(const EvaluateOptions& asked, Progress& progress, const 
     const Task& task = task_predicting(tasks, options.predictions);
     require_own_settings(task, options.task, "evaluate", "these predictions are " + options.predictions.string());
     require_in_range(task.settings(TaskCommand::kEvaluate, options.task));
-    report = task.evaluate(options, progress);
+    const bool waits = options.transport != nullptr && options.transport->rank() > 0 && !task.shares_evaluation();
+    if (!waits) report = task.evaluate(options, progress);
   }
   add_memory(report, memory);
   return report;

@@ -1,12 +1,13 @@
 #include "pipelines/commands/run_prepare.h"
 
+#include "libcore/runtime/transport.h"
 #include "pipelines/commands/host_memory.h"
 
 namespace voxshard {
 
 TaskReport run_prepare(const PrepareRequest& asked, Progress& progress, const TaskTable& tasks) {
   PrepareRequest request = asked;
-  const HostMemory memory(asked.host_budget_bytes);
+  const HostMemory memory(asked.host_budget_bytes, asked.transport != nullptr ? asked.transport->ranks_here() : 1);
   request.host_budget_bytes = memory.budget_bytes(), request.base_bytes = memory.base_bytes();
   for (const auto& task : tasks)
     if (task->prepares()) {

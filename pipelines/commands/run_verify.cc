@@ -26,10 +26,14 @@ void add(VerifyReport& total, const GridReport& grid) {
 
 nlohmann::ordered_json first_difference_json(const EquivalenceReport& report) {
   if (!report.first_difference) return nullptr;
-  return {{"layer", report.first_difference->layer},
-          {"what", report.first_difference->what},
-          {"difference", report.first_difference->difference},
-          {"allowed", report.first_difference->tolerance}};
+  const LayerDifference& first = *report.first_difference;
+  nlohmann::ordered_json json = {{"layer", first.layer},
+                                 {"what", first.what},
+                                 {"difference", first.difference},
+                                 {"allowed", first.tolerance}};
+  if (first.core >= 0) json["core"] = first.core;
+  if (!first.rank.empty()) json["rank"] = first.rank;
+  return json;
 }
 
 }  // namespace
@@ -57,7 +61,8 @@ VerifyReport run_verify(const VerifyOptions& options) {
   // What takes most is the uncut network that keeps every value. Asked before anything of this size is made.
   const Cut whole{.mesh = {.partition = Dims::filled(spec.cut.mesh.partition.rank(), 1)}, .recompute = spec.cut.recompute,
             .convolution = spec.cut.convolution};
-  require_within(host_budget(0, options.host_budget_bytes),
+  const int ranks_here = options.transport != nullptr ? options.transport->ranks_here() : 1;
+  require_within(host_budget(0, options.host_budget_bytes, ranks_here),
                  build_graph(spec, options.extents, Phase::kTrain, spec.precision), op_table(), whole, {.keep_all = true});
   Equivalence uncut({.factory = [&](DType dtype) { return build_graph(spec, options.extents, Phase::kTrain, dtype); },
                      .dtype = spec.precision,

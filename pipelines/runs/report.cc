@@ -44,6 +44,13 @@ nlohmann::ordered_json to_json(const std::vector<CaseFailure>& failures) {
   return list;
 }
 
+std::vector<CaseFailure> failures_from_json(const nlohmann::ordered_json& list) {
+  std::vector<CaseFailure> failures;
+  for (const auto& f : list)
+    failures.push_back({f.at("case").get<std::string>(), f.at("code").get<std::string>(), f.at("message").get<std::string>()});
+  return failures;
+}
+
 nlohmann::ordered_json json_number(double value) {
   return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
 }

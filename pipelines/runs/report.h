@@ -75,6 +75,7 @@ void write_quarantine(const std::filesystem::path& folder, const std::vector<Cas
                       const std::string& name = "quarantine.csv");
 
 nlohmann::ordered_json to_json(const std::vector<CaseFailure>& failures);
+std::vector<CaseFailure> failures_from_json(const nlohmann::ordered_json& list);
 
 /// The number; null where it is not finite: JSON has no NaN.
 nlohmann::ordered_json json_number(double value);

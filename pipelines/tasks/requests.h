@@ -21,6 +21,8 @@
 
 namespace voxshard {
 
+class Transport;
+
 /// What a command did for a task, as a document and for people.
 struct TaskReport {
   nlohmann::ordered_json json;
@@ -92,6 +94,7 @@ struct PrepareRequest {
   std::int64_t host_budget_bytes = 0;  // of this process; 0: no limit, and for run_prepare what the machine has
   std::int64_t base_bytes = 0;         // of it what is resident before the work begins; run_prepare measures it
   TaskOptions task;
+  Transport* transport = nullptr;  // to the other ranks; null: this process prepares all cases
 };
 
 /// Where the samples of a run come from, and what looking at them may take.
@@ -165,6 +168,7 @@ struct EvaluateOptions {
   std::int64_t host_budget_bytes = 0;  // of this process; 0: no limit, and for run_evaluate what the machine has
   std::int64_t base_bytes = 0;         // of it what is resident before the work begins; run_evaluate measures it
   TaskOptions task;
+  Transport* transport = nullptr;  // to the other ranks; null: all cores are in this process
 };
 
 }  // namespace voxshard

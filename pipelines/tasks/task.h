@@ -47,6 +47,9 @@ class Task {
   /// Whether a file or folder holds predictions of this task.
   virtual bool predicted(const std::filesystem::path& predictions) const = 0;
   virtual TaskReport evaluate(const EvaluateOptions& options, Progress& progress) const = 0;
+  /// Whether the ranks of a run share out what evaluate() counts, which then every rank calls; else it is little work, and rank 0
+  /// does it alone.
+  virtual bool shares_evaluation() const { return false; }
   /// The losses and scores of a run on data, batch by batch, over the mesh of its spec. Errors: kUsage for a task that
   /// scores predictions only; else those of predict.
   virtual TaskReport evaluate_run(const EvaluateOptions& options, TrainedRun run, Progress& progress) const;

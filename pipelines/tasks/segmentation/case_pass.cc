@@ -1,38 +1,87 @@
 #include "pipelines/tasks/segmentation/case_pass.h"
 
 #include <atomic>
+#include <nlohmann/json.hpp>
 
+#include "io/files/structured_text.h"
 #include "libcore/base/parallel.h"
+#include "libcore/runtime/texts.h"
+#include "pipelines/tasks/segmentation/case_shares.h"
 
 namespace voxshard {
+namespace {
 
-std::vector<char> CasePass::run(const std::function<ProcessPlan(std::int64_t)>& need,
-                                const std::function<void(std::int64_t)>& body) {
-  std::vector<char> good(cases_.size(), 0);
-  std::vector<std::vector<CaseFailure>> failures(cases_.size());
+using Json = nlohmann::ordered_json;
+
+/// Binary, so that every number arrives as it was, NaN among them.
+std::string packed(const Json& json) {
+  std::string text;
+  Json::to_cbor(json, text);
+  return text;
+}
+
+}  // namespace
+
+std::vector<char> CasePass::run(const CaseTurn& turn) {
+  Progress& progress = hands_.progress;
+  const auto size = [&](std::int64_t i) { return turn.size ? turn.size(i) : std::int64_t{1}; };
+  const std::vector<std::int64_t> mine = share_cases(hands_.transport, ids_, size).mine(hands_.transport.rank());
+  Outcome outcome{.good = std::vector<char>(ids_.size(), 0), .failures = {}};
+  outcome.failures.resize(ids_.size());
   std::atomic<std::int64_t> done{0};
-  const auto total = static_cast<std::int64_t>(cases_.size());
-  WorkerPool pool(threads_);
-  progress_.update(stage_, 0, total, "");
-  pool.run(total, [&](std::int64_t i, int) {
+  const auto total = static_cast<std::int64_t>(mine.size());
+  WorkerPool pool(hands_.threads);
+  progress.update(stage_, 0, total, "");
+  pool.run(total, [&](std::int64_t k, int) {
+    const std::int64_t i = mine[static_cast<std::size_t>(k)];
+    const auto at = static_cast<std::size_t>(i);
     try {
-      throw_if_stopped(progress_);
-      good[i] = in_case_boundary(cases_[i].id, failures[i], [&] {
-        const auto hold = gate_.enter(need(i));
-        throw_if_stopped(progress_);
-        body(i);
+      throw_if_stopped(progress);
+      outcome.good[at] = in_case_boundary(ids_[at], outcome.failures[at], [&] {
+        const auto hold = hands_.gate.enter(turn.need(i));
+        throw_if_stopped(progress);
+        turn.body(i);
       });
     } catch (const Stopped&) {  // the case is left to the next run
       return;
     }
-    progress_.update(stage_, ++done, total, cases_[i].id);
+    progress.update(stage_, ++done, total, ids_[at]);
   });
-  for (auto& list : failures)
+  stopped_ = progress.stop_requested();
+  if (hands_.transport.ranks() > 1) join(mine, turn, outcome);
+  for (auto& list : outcome.failures)
     for (auto& f : list) {
-      progress_.log("case " + f.id + ": " + f.code + " " + f.message + " [quarantined]");
+      if (mark_ != nullptr) progress.log("case " + f.id + ": " + f.code + " " + f.message + mark_);
       failures_.push_back(std::move(f));
     }
-  return good;
+  return std::move(outcome.good);
+}
+
+void CasePass::join(const std::vector<std::int64_t>& mine, const CaseTurn& turn, Outcome& outcome) {
+  Transport& transport = hands_.transport;
+  Json own = {{"stopped", stopped_}, {"cases", Json::array()}};
+  for (const std::int64_t i : mine) {
+    const auto at = static_cast<std::size_t>(i);
+    own["cases"].push_back(
+        {i, transport.rank(), outcome.good[at] != 0, to_json(outcome.failures[at]), turn.tell ? turn.tell(i) : Json()});
+  }
+  Json all = {{"stopped", false}, {"cases", Json::array()}};
+  for (const std::string& text : gather_texts(transport, packed(own))) {
+    Json theirs = unpack_cbor(text);
+    all["stopped"] = all["stopped"].get<bool>() || theirs.at("stopped").get<bool>();
+    for (Json& one : theirs.at("cases")) all["cases"].push_back(std::move(one));
+  }
+  all = unpack_cbor(text_of_first(transport, packed(all)));
+  stopped_ = all.at("stopped").get<bool>();
+  for (const Json& one : all.at("cases")) {
+    const auto i = one.at(0).get<std::int64_t>();
+    const auto at = static_cast<std::size_t>(i);
+    if (one.at(1).get<int>() == transport.rank()) continue;
+    ensure(at < ids_.size(), "a rank tells of cases that there are");
+    outcome.good[at] = one.at(2).get<bool>();
+    outcome.failures[at] = failures_from_json(one.at(3));
+    if (turn.hear) turn.hear(i, one.at(4));
+  }
 }
 
 }  // namespace voxshard

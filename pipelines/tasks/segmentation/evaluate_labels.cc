@@ -1,9 +1,9 @@
 #include "pipelines/tasks/segmentation/evaluate_labels.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <map>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -11,10 +11,9 @@
 #include "io/files/output_folder.h"
 #include "io/image/overlay.h"
 #include "io/image/sheet_file.h"
-#include "libcore/base/parallel.h"
 #include "libcore/metrics/dice.h"
-#include "pipelines/tasks/memory_gate.h"
 #include "pipelines/tasks/segmentation/case_memory.h"
+#include "pipelines/tasks/segmentation/case_pass.h"
 #include "pipelines/tasks/segmentation/source_case.h"
 #include "pipelines/tasks/volume_files.h"
 
@@ -51,36 +50,53 @@ int highest_label(const Tensor& label) {
   return label.count() == 0 ? 0 : *std::max_element(v, v + label.count());
 }
 
+std::vector<std::string> ids_of(const auto& cases) {
+  std::vector<std::string> ids;
+  for (const auto& item : cases) ids.push_back(item.id);
+  return ids;
+}
+
 /// The number of classes when there is no dataset.json: one more than the highest label of any reference.
-int classes_in(const std::vector<Pair>& pairs, const EvaluateLabelsOptions& options, MemoryGate& gate) {
+int classes_in(const std::vector<Pair>& pairs, const VolumeFormats& formats, const CaseHands& hands) {
   std::vector<int> highest(pairs.size(), 0);
-  WorkerPool pool(options.threads);
-  pool.run(static_cast<std::int64_t>(pairs.size()), [&](std::int64_t i, int) {
-    std::vector<CaseFailure> ignored;  // an unreadable reference is reported when it is scored
-    in_case_boundary(pairs[i].id, ignored, [&] {
-      const auto hold = gate.enter(evaluating_case_plan({.reference = pairs[i].reference}, options.formats));
-      highest[i] = highest_label(read_label(pairs[i].reference, options.formats).voxels);
-    });
-  });
+  const auto plan = [&](std::int64_t i) {
+    return evaluating_case_plan({.reference = pairs[static_cast<std::size_t>(i)].reference}, formats);
+  };
+  CasePass pass("classes", ids_of(pairs), hands, nullptr);  // an unreadable reference is reported when it is scored
+  pass.run({.need = plan,
+            .body = [&](std::int64_t i) {
+              const auto at = static_cast<std::size_t>(i);
+              highest[at] = highest_label(read_label(pairs[at].reference, formats).voxels);
+            },
+            .tell = [&](std::int64_t i) { return Json(highest[static_cast<std::size_t>(i)]); },
+            .hear = [&](std::int64_t i, const Json& told) { told.get_to(highest[static_cast<std::size_t>(i)]); },
+            .size = [&](std::int64_t i) { return plan(i).total(); }});
+  if (pass.stopped()) throw Stopped();
   return std::max(2, *std::max_element(highest.begin(), highest.end()) + 1);
 }
 
-std::vector<ThresholdInterval> fit_thresholds(const Dataset& dataset, const VolumeFormats& formats, MemoryGate& gate,
-                                              Progress& progress) {
+/// Voxels are counted: whoever adds them up, the sums are the same.
+std::vector<ThresholdInterval> fit_thresholds(const Dataset& dataset, const VolumeFormats& formats,
+                                              const CaseHands& hands) {
   const int classes = static_cast<int>(dataset.label_names.size());
   ThresholdFit fit(classes, dataset.ignore_label.value_or(-1));
-  std::int64_t done = 0;
-  for (const auto& item : dataset.training) {
-    throw_if_stopped(progress);
-    std::vector<CaseFailure> failures;
-    in_case_boundary(item.id, failures, [&] {
-      const auto hold = gate.enter(reading_case_plan(item, formats));
-      const SourceCase source = read_source_case(item, classes, formats, dataset.ignore_label);
-      fit.add(source.image.voxels, source.label.voxels);
-    });
-    for (const auto& f : failures) progress.log("threshold baseline leaves out case " + f.id + ": " + f.message);
-    progress.update("threshold baseline", ++done, static_cast<std::int64_t>(dataset.training.size()), item.id);
-  }
+  std::mutex adding;
+  const auto plan = [&](std::int64_t i) {
+    return reading_case_plan(dataset.training[static_cast<std::size_t>(i)], formats);
+  };
+  CasePass pass("threshold baseline", ids_of(dataset.training), hands, nullptr);
+  pass.run({.need = plan,
+            .body = [&](std::int64_t i) {
+              const SourceCase source = read_source_case(dataset.training[static_cast<std::size_t>(i)], classes, formats,
+                                                         dataset.ignore_label);
+              const std::scoped_lock lock(adding);
+              fit.add(source.image.voxels, source.label.voxels);
+            },
+            .size = [&](std::int64_t i) { return plan(i).total(); }});
+  if (pass.stopped()) throw Stopped();
+  for (const auto& f : pass.failures())
+    hands.progress.log("threshold baseline leaves out case " + f.id + ": " + f.message);
+  join(fit, hands.transport);
   return fit.solve();
 }
 
@@ -157,6 +173,36 @@ void write_picture(const EvaluateLabelsOptions& options, const std::vector<Pair>
   write_sheet(options.png, overlay_sheet(shown, look));
 }
 
+void write_outputs(const EvaluateLabelsOptions& options, const std::vector<Pair>& pairs, const LabelScores& report,
+                   const std::vector<std::string>& names, MemoryGate& gate) {
+  if (!options.summary.empty()) {
+    std::vector<CaseScores> all;
+    for (const auto& c : report.cases) all.push_back(c.scores);
+    if (options.summary.has_parent_path()) make_output_folder(options.summary.parent_path());
+    write_summary(options.summary, all);
+  }
+  if (!options.png.empty()) write_picture(options, pairs, report, names, gate);
+}
+
+/// Of a case, for the other ranks.
+Json scores_message(const EvaluatedCase& scored) {
+  Json classes = Json::array();
+  for (const auto& [label, s] : scored.scores.classes)
+    classes.push_back({label, s.dice, s.iou, s.tp, s.fp, s.fn, s.tn});
+  return {{"classes", classes}, {"baseline", scored.baseline_dice}};
+}
+
+void hear_scores(const Json& message, EvaluatedCase& scored) {
+  for (const Json& c : message.at("classes"))
+    scored.scores.classes[c.at(0).get<int>()] = {.dice = c.at(1).get<double>(),
+                                                 .iou = c.at(2).get<double>(),
+                                                 .tp = c.at(3).get<std::int64_t>(),
+                                                 .fp = c.at(4).get<std::int64_t>(),
+                                                 .fn = c.at(5).get<std::int64_t>(),
+                                                 .tn = c.at(6).get<std::int64_t>()};
+  message.at("baseline").get_to(scored.baseline_dice);
+}
+
 }  // namespace
 
 LabelScores evaluate_labels(const EvaluateLabelsOptions& options, Progress& progress) {
@@ -184,46 +230,45 @@ LabelScores evaluate_labels(const EvaluateLabelsOptions& options, Progress& prog
   for (const auto& [id, path] : predictions)
     if (!references.contains(id))
       progress.log("prediction " + path.filename().string() + " has no reference; left out");
+  InProcessTransport in_process;
   MemoryGate gate(options.formats.limits.memory_bytes);
-  const int classes = dataset ? static_cast<int>(dataset->label_names.size()) : classes_in(pairs, options, gate);
+  const CaseHands hands{options.threads, gate, progress, options.transport != nullptr ? *options.transport : in_process};
+  const int classes =
+      dataset ? static_cast<int>(dataset->label_names.size()) : classes_in(pairs, options.formats, hands);
 
   const int ignored = dataset ? dataset->ignore_label.value_or(-1) : -1;
   LabelScores report;
-  if (options.threshold_baseline) report.thresholds = fit_thresholds(*dataset, options.formats, gate, progress);
+  if (options.threshold_baseline) report.thresholds = fit_thresholds(*dataset, options.formats, hands);
   std::vector<EvaluatedCase> scored(pairs.size());
-  std::vector<std::vector<CaseFailure>> failures(pairs.size());
-  std::atomic<std::int64_t> done{0};
-  const auto total = static_cast<std::int64_t>(pairs.size());
-  WorkerPool pool(options.threads);
-  progress.update("evaluate", 0, total, "");
-  pool.run(total, [&](std::int64_t i, int) {
-    throw_if_stopped(progress);
-    in_case_boundary(pairs[i].id, failures[i], [&] {
-      const auto hold = gate.enter(evaluating_case_plan(files_of(pairs[i], options.threshold_baseline), options.formats));
-      scored[i] = evaluate_case(pairs[i], classes, ignored, report.thresholds, options.formats);
-    });
-    progress.update("evaluate", ++done, total, pairs[i].id);
-  });
-  for (std::size_t i = 0; i < pairs.size(); ++i) {
-    if (failures[i].empty()) report.cases.push_back(std::move(scored[i]));
-    for (auto& f : failures[i]) {
-      progress.log("case " + f.id + ": " + f.code + " " + f.message);
-      report.failures.push_back(std::move(f));
-    }
-  }
+  const auto plan = [&](std::int64_t i) {
+    return evaluating_case_plan(files_of(pairs[static_cast<std::size_t>(i)], options.threshold_baseline),
+                                options.formats);
+  };
+  CasePass pass("evaluate", ids_of(pairs), hands, "");
+  const auto good = pass.run(
+      {.need = plan,
+       .body = [&](std::int64_t i) {
+         const auto at = static_cast<std::size_t>(i);
+         scored[at] = evaluate_case(pairs[at], classes, ignored, report.thresholds, options.formats);
+       },
+       .tell = [&](std::int64_t i) { return scores_message(scored[static_cast<std::size_t>(i)]); },
+       .hear = [&](std::int64_t i, const Json& told) {
+         const auto at = static_cast<std::size_t>(i);
+         scored[at] = {.id = pairs[at].id, .scores = {pairs[at].prediction, pairs[at].reference, {}}, .baseline_dice = {}};
+         hear_scores(told, scored[at]);
+       },
+       .size = [&](std::int64_t i) { return plan(i).total(); }});
+  if (pass.stopped()) throw Stopped();
+  for (std::size_t i = 0; i < pairs.size(); ++i)
+    if (good[i]) report.cases.push_back(std::move(scored[i]));
+  report.failures = pass.failures();
   if (report.cases.empty())
     throw Error(ErrorKind::kNoCase, "[evaluate] none of the " + std::to_string(pairs.size()) +
                                         " references could be scored; " + "the first: case " + report.failures[0].id +
                                         ": " + report.failures[0].message);
   const auto names = dataset ? dataset->label_names : std::vector<std::string>();
   summarise(report, classes, names);
-  if (!options.summary.empty()) {
-    std::vector<CaseScores> all;
-    for (const auto& c : report.cases) all.push_back(c.scores);
-    if (options.summary.has_parent_path()) make_output_folder(options.summary.parent_path());
-    write_summary(options.summary, all);
-  }
-  if (!options.png.empty()) write_picture(options, pairs, report, names, gate);
+  if (hands.transport.rank() == 0) write_outputs(options, pairs, report, names, gate);
   report.memory = gate.widest();
   return report;
 }

@@ -14,6 +14,7 @@
 
 #include "io/datasets/summary.h"
 #include "io/volume/volume.h"
+#include "libcore/runtime/transport.h"
 #include "pipelines/runs/process_plan.h"
 #include "pipelines/runs/report.h"
 #include "pipelines/tasks/segmentation/threshold_baseline.h"
@@ -28,6 +29,7 @@ struct EvaluateLabelsOptions {
   bool threshold_baseline = false;  // needs `dataset`
   int threads = 1;
   VolumeFormats formats = volume_formats();  // their limits.memory_bytes: of all cases in flight; 0: no limit
+  Transport* transport = nullptr;            // to the other ranks; null: this process counts all cases
 };
 
 struct EvaluatedCase {
@@ -53,6 +55,7 @@ struct LabelScores {
   ProcessPlan memory;                         // of the cases in flight when they took most
 };
 
+/// Ranks share out the cases; each gets the report, rank 0 writes the files: the same bytes for any number of ranks.
 /// Errors: kInput for a missing folder, kNoCase when no pair can be scored, kUsage when an option needs `dataset`,
 /// kBudget when memory does not hold the picture, kOutput.
 LabelScores evaluate_labels(const EvaluateLabelsOptions& options, Progress& progress);

@@ -119,4 +119,30 @@ nlohmann::ordered_json to_json(const Fingerprint& pooled, const std::vector<Case
   return json;
 }
 
+nlohmann::ordered_json fingerprint_message(const CaseFingerprint& f) {
+  return {{"id", f.id},
+          {"size", f.geometry.size},
+          {"origin", f.geometry.origin},
+          {"spacing", f.geometry.spacing},
+          {"direction", f.geometry.direction},
+          {"class_voxels", f.class_voxels},
+          {"histogram", f.histogram},
+          {"moments", {f.mean_hu, f.mean_square_hu2, f.min_hu, f.max_hu}}};
+}
+
+CaseFingerprint fingerprint_of(const nlohmann::ordered_json& message) {
+  CaseFingerprint f;
+  message.at("id").get_to(f.id);
+  message.at("size").get_to(f.geometry.size);
+  message.at("origin").get_to(f.geometry.origin);
+  message.at("spacing").get_to(f.geometry.spacing);
+  message.at("direction").get_to(f.geometry.direction);
+  message.at("class_voxels").get_to(f.class_voxels);
+  message.at("histogram").get_to(f.histogram);
+  const auto& moments = message.at("moments");
+  moments.at(0).get_to(f.mean_hu), moments.at(1).get_to(f.mean_square_hu2);
+  moments.at(2).get_to(f.min_hu), moments.at(3).get_to(f.max_hu);
+  return f;
+}
+
 }  // namespace voxshard

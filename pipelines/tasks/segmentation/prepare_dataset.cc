@@ -1,21 +1,19 @@
 #include "pipelines/tasks/segmentation/prepare_dataset.h"
 
-#include <atomic>
 #include <nlohmann/json.hpp>
-#include <set>
-#include <sstream>
 
 #include "io/files/config_file.h"
 #include "io/files/content_hash.h"
-#include "io/files/file_name.h"
 #include "io/files/output_folder.h"
+#include "io/files/structured_text.h"
 #include "io/volume/mapped_volume.h"
-#include "io/volume/resample.h"
 #include "libcore/base/stopwatch.h"
+#include "libcore/runtime/texts.h"
 #include "pipelines/tasks/segmentation/case_memory.h"
 #include "pipelines/tasks/segmentation/case_pass.h"
 #include "pipelines/tasks/segmentation/fingerprint.h"
-#include "pipelines/tasks/segmentation/prepare_image.h"
+#include "pipelines/tasks/segmentation/prepare_case.h"
+#include "pipelines/tasks/segmentation/prepare_choices.h"
 #include "pipelines/tasks/segmentation/prepare_sources.h"
 #include "pipelines/tasks/segmentation/prepared_dataset.h"
 #include "pipelines/tasks/segmentation/source_case.h"
@@ -26,260 +24,278 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-std::array<double, 3> oriented_spacing(const Geometry& geometry, const std::string& orientation) {
-  PreparePlan plan;
-  plan.orientation = orientation;
-  return prepared_geometry(geometry, plan).spacing;
-}
+/// What `prepare` does, step by step, on every rank of a run: each has its share of the cases, rank 0 alone owns the
+/// folder.
+class Preparation {
+ public:
+  Preparation(const PrepareOptions& options, Progress& progress)
+      : options_(options),
+        progress_(progress),
+        transport_(options.transport != nullptr ? *options.transport : in_process_),
+        gate_(options.formats.limits.memory_bytes) {}
 
-/// Options whose values need no data set, checked before any file is read.
-PreparePlan plan_from_options(const PrepareOptions& options) {
-  PreparePlan plan;
-  plan.orientation = options.orientation;
-  if (options.orientation != "keep")
-    reorient({Geometry{.size = {1, 1, 1}}, Tensor(DType::kI32, {1, 1, 1})}, options.orientation);
-  plan.clip_hu = options.clip_hu;
-  if (plan.clip_hu && !(plan.clip_hu->low < plan.clip_hu->high))
-    throw Error(ErrorKind::kUsage, "[prepare] {clip} needs LOW,HIGH with LOW below HIGH");
-  if (options.spacing != "keep" && options.spacing != "median") {
-    const auto mm = parse_numbers(options.spacing, 3, "{spacing}");
-    for (double s : mm)
-      if (!(s >= kLeastSpacingMm && s <= kMostSpacingMm))
-        throw Error(ErrorKind::kUsage,
-                    "[prepare] {spacing} must be positive, from 0.001 to 10000 mm; got " + options.spacing);
-    plan.spacing_mm = {mm[0], mm[1], mm[2]};
-  }
-  return plan;
-}
-
-/// How the channel is normalised: what was asked for, else as nnU-Net does by the channel's name.
-Normalise choose_normalise(const PrepareOptions& options, const Dataset& dataset, Progress& progress) {
-  const std::string& channel = dataset.channels.front();
-  if (!options.normalise) {
-    const Normalise chosen = normalise_of_channel(channel);
-    if (chosen != Normalise::kCt)
-      progress.log("channel \"" + shown_name(channel) + "\" is no CT: normalised by " + normalise_name(chosen));
-    return chosen;
-  }
-  if (*options.normalise == Normalise::kCt && !is_ct_channel(channel))
-    progress.log("channel \"" + shown_name(channel) +
-                 "\" is no CT, but is normalised as one because {normalise} ct says so");
-  return *options.normalise;
-}
-
-void complete_plan(PreparePlan& plan, const PrepareOptions& options, const std::vector<CaseFingerprint>& cases) {
-  if (options.spacing == "median") {
-    std::vector<std::array<double, 3>> spacings;
-    for (const auto& c : cases) spacings.push_back(oriented_spacing(c.geometry, plan.orientation));
-    plan.spacing_mm = median_spacing(spacings);
-  }
-  const Fingerprint pooled = pool_fingerprints(cases);
-  if (plan.normalise == Normalise::kCt) {
-    if (pooled.cases_with_foreground == 0)
-      throw Error(ErrorKind::kNoCase, "[prepare] no case has a foreground voxel, so `{normalise} ct` has no numbers; " +
-                                          std::string("use window, zscore or none"));
-    if (plan.clip_hu) {  // a window of the user's: centre what is left of the foreground in it
-      const HuMoments clipped = clipped_moments(cases, *plan.clip_hu);
-      plan.mean_hu = clipped.mean_hu, plan.std_hu = clipped.std_hu;
-    } else {  // nnU-Net's rule: percentiles, with mean and std of the unclipped foreground
-      plan.clip_hu = Range{pooled.percentile_00_5_hu, pooled.percentile_99_5_hu};
-      plan.mean_hu = pooled.mean_hu, plan.std_hu = pooled.std_hu;
+  PrepareReport run() {
+    const Stopwatch watch;
+    open();
+    look_at_sources();
+    if (!report_.interrupted) make_plan();
+    if (!report_.interrupted) {
+      start_folder();
+      prepare_cases();
+      report_.seconds = watch.seconds();
+      finish();
     }
-  } else if (plan.normalise == Normalise::kWindow) {
-    if (!plan.clip_hu) plan.clip_hu = Range{-160, 240};
-    plan.mean_hu = (plan.clip_hu->low + plan.clip_hu->high) / 2,
-    plan.std_hu = (plan.clip_hu->high - plan.clip_hu->low) / 2;
+    return std::move(report_);
   }
-}
 
-/// The four files of one case. The image is written and gone before the label is prepared: memory holds one of them.
-Json prepare_case(const Case& item, const PreparePlan& plan, const PrepareOptions& options, const Progress& progress) {
-  SourceCase source = read_source_case(item, plan.classes(), options.formats, plan.ignore_label);
-  throw_if_stopped(progress);
-  PreparedImage image = prepare_image(std::move(source.image), plan);
-  throw_if_stopped(progress);
-  const fs::path& work = options.work;
-  write_volume(prepared_image(work, item.id), image.image, DiskType::kF32);
-  image.image.voxels = {};
-  const Volume label = prepare_label(std::move(source.label), plan);
-  ensure(same_geometry(image.image.geometry, label.geometry), "image and label share the prepared grid");
-  const ForegroundVoxels voxels = sample_foreground(label.voxels, plan.classes(), item.id, options.seed);
-  std::vector<std::int64_t> class_voxels(plan.classes(), 0);
-  for (std::int64_t i = 0; i < label.voxels.count(); ++i)
-    if (const std::int32_t c = label.voxels.as<std::int32_t>()[i]; c < plan.classes()) ++class_voxels[c];
+ private:
+  bool writes() const { return transport_.rank() == 0; }
+  CaseHands hands() { return {options_.threads, gate_, progress_, transport_}; }
+  std::int64_t size_of(const Case& item) const { return reading_case_plan(item, options_.formats).total(); }
+  static std::vector<std::string> ids_of(const std::vector<Case>& cases) {
+    std::vector<std::string> ids;
+    for (const Case& item : cases) ids.push_back(item.id);
+    return ids;
+  }
 
-  write_volume(prepared_label(work, item.id), label,
-               plan.classes() + (plan.ignore_label ? 1 : 0) <= 256 ? DiskType::kU8 : DiskType::kI16);
-  save_foreground(prepared_foreground(work, item.id), voxels);
-  const Shape shape = label.voxels.shape();
-  Json record = {{"case", item.id},
-                 {"shape", {shape[0], shape[1], shape[2]}},
-                 {"spacing_mm", label.geometry.spacing},
-                 {"mean_hu", image.mean_hu},
-                 {"std_hu", image.std_hu},
-                 {"class_voxels", class_voxels}};
-  write_json(prepared_record(work, item.id), record);
-  return record;
-}
+  void open() {
+    plan_ = plan_from_options(options_);
+    reading_.emplace(FolderLock::reading(options_.dataset));
+    dataset_ = read_source_dataset(options_.dataset);
+    plan_.channels = dataset_.channels;
+    plan_.normalise = choose_normalise(options_, dataset_, progress_);
+    plan_.class_names = dataset_.label_names;
+    plan_.ignore_label = dataset_.ignore_label;
+    report_.work = options_.work;
+    if (writes())
+      folder_.emplace(FolderUse{.folder = options_.work, .command = "prepare", .inputs = inputs_of(dataset_)});
+    for (const auto& p : dataset_.problems) report_.failures.push_back({p.id, p.code, p.reason});
+    for (const auto& f : report_.failures)
+      progress_.log("case " + f.id + ": " + f.code + " " + f.message + " [quarantined]");
+    if (dataset_.training.empty()) throw_no_case();
+    sources_.resize(dataset_.training.size()), warnings_.resize(dataset_.training.size());
+    usable_.assign(dataset_.training.size(), 1);
+  }
 
-[[noreturn]] void throw_no_case(OutputFolder& work, const PrepareOptions& options,
-                                const std::vector<CaseFailure>& failures) {
-  work.claim();
-  write_quarantine(options.work, failures);
-  std::string text = "[prepare] no usable case in " + options.dataset.string() + ": " +
-                     std::to_string(failures.size()) + " failed, listed in " +
-                     (options.work / "quarantine.csv").string();
-  if (!failures.empty()) text += "; the first: case " + failures[0].id + ": " + failures[0].message;
-  throw Error(ErrorKind::kNoCase, text);
-}
+  void look_at(std::int64_t i) {
+    const auto at = static_cast<std::size_t>(i);
+    sources_[at] = source_hashes(dataset_.training[at]);
+    warnings_[at] = source_warnings(dataset_.training[at], options_.formats);
+  }
+  Json looked_at(std::int64_t i) const {
+    const auto at = static_cast<std::size_t>(i);
+    return {{"sources", sources_[at]}, {"warnings", to_json(warnings_[at])}};
+  }
+  void hear_looked_at(std::int64_t i, const Json& told) {
+    const auto at = static_cast<std::size_t>(i);
+    sources_[at] = told.at("sources"), warnings_[at] = failures_from_json(told.at("warnings"));
+  }
+
+  /// Where an earlier plan may hold: of what the cases are made decides.
+  void look_at_sources() {
+    if (!options_.resume) return;
+    CasePass pass("compare", ids_of(dataset_.training), hands());
+    pass.run({.need = [](std::int64_t) { return ProcessPlan(); },
+              .body = [&](std::int64_t i) { look_at(i); },
+              .tell = [&](std::int64_t i) { return looked_at(i); },
+              .hear = [&](std::int64_t i, const Json& told) { hear_looked_at(i, told); },
+              .size = [&](std::int64_t i) { return size_of(dataset_.training[static_cast<std::size_t>(i)]); }});
+    report_.interrupted = pass.stopped();
+    if (report_.interrupted) return;
+    Json known;
+    if (const auto earlier =
+            writes() ? earlier_plan(options_.work, request_of(options_, dataset_, sources_)) : std::nullopt)
+      known = to_json(*earlier);
+    const auto agreed = parse_json(text_of_first(transport_, known.dump()), {.kind = ErrorKind::kInternal});
+    has_plan_ = !agreed.is_null();
+    if (has_plan_) plan_ = plan_from_json(agreed);
+  }
+
+  /// The first look at every case: whether it can be used, and its fingerprint, from which the plan follows.
+  void make_plan() {
+    if (!has_plan_) {
+      std::vector<CaseFingerprint> all(dataset_.training.size()), good;
+      CasePass pass("fingerprint", ids_of(dataset_.training), hands());
+      usable_ =
+          pass.run({.need =
+                        [&](std::int64_t i) {
+                          if (!options_.resume) look_at(i);
+                          return reading_case_plan(dataset_.training[static_cast<std::size_t>(i)], options_.formats);
+                        },
+                    .body =
+                        [&](std::int64_t i) {
+                          const Case& item = dataset_.training[static_cast<std::size_t>(i)];
+                          const SourceCase source =
+                              read_source_case(item, plan_.classes(), options_.formats, plan_.ignore_label);
+                          all[static_cast<std::size_t>(i)] =
+                              take_fingerprint(item.id, source.image, source.label, plan_.classes());
+                        },
+                    .tell =
+                        [&](std::int64_t i) {
+                          return Json{{"looked", looked_at(i)},
+                                      {"found", fingerprint_message(all[static_cast<std::size_t>(i)])}};
+                        },
+                    .hear =
+                        [&](std::int64_t i, const Json& told) {
+                          hear_looked_at(i, told.at("looked"));
+                          all[static_cast<std::size_t>(i)] = fingerprint_of(told.at("found"));
+                        },
+                    .size = [&](std::int64_t i) { return size_of(dataset_.training[static_cast<std::size_t>(i)]); }});
+      report_.interrupted = pass.stopped();
+      if (report_.interrupted) return;
+      report_.failures.insert(report_.failures.end(), pass.failures().begin(), pass.failures().end());
+      for (std::size_t i = 0; i < all.size(); ++i)
+        if (usable_[i]) good.push_back(std::move(all[i]));
+      if (good.empty()) throw_no_case();
+      complete_plan(plan_, options_, good);
+      fingerprint_ = to_json(pool_fingerprints(good), good, plan_.class_names);
+    }
+    for (std::size_t i = 0; i < warnings_.size(); ++i)
+      for (CaseFailure& w : warnings_[i]) {
+        if (!usable_[i]) continue;
+        progress_.warn("case " + w.id + ": " + w.code + " " + w.message);
+        report_.warnings.push_back(std::move(w));
+      }
+  }
+
+  void start_folder() {
+    const Json request = request_of(options_, dataset_, sources_);
+    data_ = content_hash(request.dump());
+    if (writes()) {
+      folder_->start(
+          {.options = options_hash(plan_, options_), .parts = part_names(dataset_), .resume = options_.resume});
+      for (const char* part : {"images", "labels", "foreground", "cases"}) make_output_folder(options_.work / part);
+      if (!fingerprint_.is_null()) {
+        folder_->begin(kFingerprintPart, {"fingerprint.json"});
+        write_json(options_.work / "fingerprint.json", fingerprint_);
+        folder_->commit(kFingerprintPart, data_);
+      }
+      if (!folder_->holds(kPlansPart, data_)) {
+        folder_->begin(kPlansPart, {"plans.json"});
+        write_json(options_.work / "plans.json", {{"prepare", to_json(plan_)}, {"request", request}});
+        folder_->commit(kPlansPart, data_);
+      }
+    }
+    if (transport_.ranks() > 1) transport_.lowest(0);  // the others write into what rank 0 has started
+    if (!writes()) of_rank_.emplace(options_.work, transport_.rank());
+  }
+
+  void prepare_cases() {
+    std::vector<std::string> made_of;
+    for (std::size_t i = 0; i < usable_.size(); ++i)
+      if (usable_[i]) cases_.push_back(dataset_.training[i]), made_of.push_back(content_hash(sources_[i].dump()));
+    std::vector<Json> records(cases_.size());
+    std::vector<char> finished(cases_.size(), 0);
+    PartLog& log = writes() ? folder_->log() : *of_rank_;
+    CasePass pass("prepare", ids_of(cases_), hands());
+    const auto good =
+        pass.run({.need =
+                      [&](std::int64_t k) {
+                        const auto i = static_cast<std::size_t>(k);
+                        finished[i] = log.holds(case_part(cases_[i].id), made_of[i]);
+                        return finished[i] ? ProcessPlan() : preparing_case_plan(cases_[i], plan_, options_.formats);
+                      },
+                  .body =
+                      [&](std::int64_t k) {
+                        const auto i = static_cast<std::size_t>(k);
+                        if (finished[i]) {
+                          records[i] = read_record(options_.work, cases_[i].id);
+                          return;
+                        }
+                        log.begin(case_part(cases_[i].id), case_files(cases_[i].id));
+                        records[i] = prepare_case(cases_[i], plan_, options_, progress_);
+                        log.commit(case_part(cases_[i].id), made_of[i]);
+                      },
+                  .tell =
+                      [&](std::int64_t k) {
+                        return Json{{"record", records[static_cast<std::size_t>(k)]},
+                                    {"finished", finished[static_cast<std::size_t>(k)] != 0}};
+                      },
+                  .hear =
+                      [&](std::int64_t k, const Json& told) {
+                        records[static_cast<std::size_t>(k)] = told.at("record");
+                        finished[static_cast<std::size_t>(k)] = told.at("finished").get<bool>();
+                      },
+                  .size = [&](std::int64_t k) { return size_of(cases_[static_cast<std::size_t>(k)]); }});
+    report_.failures.insert(report_.failures.end(), pass.failures().begin(), pass.failures().end());
+    report_.interrupted = pass.stopped();
+    for (std::size_t i = 0; i < good.size(); ++i) {
+      if (!good[i]) continue;
+      listed_.push_back(std::move(records[i]));
+      ++(finished[i] ? report_.skipped : report_.prepared);
+    }
+    report_.memory = gate_.widest();
+    report_.plan = plan_;
+  }
+
+  void finish() {
+    if (report_.interrupted) return;
+    if (listed_.empty()) throw_no_case();
+    if (!writes()) return;
+    write_quarantine(options_.work, report_.failures);
+    Json labels, channels;
+    for (int c = 0; c < plan_.classes(); ++c) labels[plan_.class_names[static_cast<std::size_t>(c)]] = c;
+    if (plan_.ignore_label) labels["ignore"] = *plan_.ignore_label;
+    for (std::size_t c = 0; c < plan_.channels.size(); ++c) channels[std::to_string(c)] = plan_.channels[c];
+    write_json(options_.work / "run.json", {{"command", "prepare"},
+                                            {"version", VOXSHARD_VERSION},
+                                            {"dataset", fs::absolute(options_.dataset).string()},
+                                            {"report", to_json(report_)}});
+    folder_->begin(kDatasetPart, {"dataset.json"});
+    write_json(options_.work / "dataset.json", {{"name", dataset_.name},
+                                                {"channel_names", channels},
+                                                {"labels", labels},
+                                                {"numTraining", listed_.size()},
+                                                {"file_ending", kMappedEnding},
+                                                {"cases", listed_}});
+    folder_->commit(kDatasetPart, data_);
+    std::vector<std::string> parts = {kFingerprintPart, kPlansPart};
+    for (const Case& item : cases_) parts.push_back(case_part(item.id));
+    parts.push_back(kDatasetPart);
+    folder_->finish(parts);
+  }
+
+  /// On all ranks: rank 0 says why, and the others wait for its word.
+  [[noreturn]] void throw_no_case() {
+    if (!writes()) {
+      transport_.lowest(0);
+      throw Error(ErrorKind::kNoCase, "[prepare] no usable case in " + options_.dataset.string());
+    }
+    folder_->claim();
+    write_quarantine(options_.work, report_.failures);
+    std::string text = "[prepare] no usable case in " + options_.dataset.string() + ": " +
+                       std::to_string(report_.failures.size()) + " failed, listed in " +
+                       (options_.work / "quarantine.csv").string();
+    if (!report_.failures.empty())
+      text += "; the first: case " + report_.failures[0].id + ": " + report_.failures[0].message;
+    throw Error(ErrorKind::kNoCase, text);
+  }
+
+  const PrepareOptions& options_;
+  Progress& progress_;
+  InProcessTransport in_process_;
+  Transport& transport_;
+  MemoryGate gate_;
+  std::optional<FolderLock> reading_;
+  Dataset dataset_;
+  PreparePlan plan_;
+  bool has_plan_ = false;               // of an earlier call
+  std::optional<OutputFolder> folder_;  // on rank 0
+  std::optional<PartLog> of_rank_;      // on the others
+  std::vector<Json> sources_;           // as the next two by case of the data set
+  std::vector<std::vector<CaseFailure>> warnings_;
+  std::vector<char> usable_;
+  Json fingerprint_;
+  std::string data_;         // hash of what all is made of
+  std::vector<Case> cases_;  // the usable ones
+  Json listed_ = Json::array();
+  PrepareReport report_;
+};
 
 }  // namespace
 
-std::vector<double> parse_numbers(const std::string& text, std::size_t count, const std::string& option) {
-  std::vector<double> values;
-  std::istringstream in(text);
-  for (std::string part; std::getline(in, part, ',');) {
-    std::size_t used = 0;
-    try {
-      values.push_back(std::stod(part, &used));
-    } catch (const std::exception&) {
-      used = std::string::npos;
-    }
-    if (used != part.size()) values.clear(), in.setstate(std::ios::failbit);
-  }
-  if (values.size() != count)
-    throw Error(ErrorKind::kUsage, "[usage] " + option + " is \"" + text + "\"; expected " + std::to_string(count) +
-                                       " numbers with commas between them");
-  return values;
-}
-
 PrepareReport prepare_dataset(const PrepareOptions& options, Progress& progress) {
-  const Stopwatch watch;
-  PreparePlan plan = plan_from_options(options);
-  const FolderLock reading = FolderLock::reading(options.dataset);
-  const Dataset dataset = read_source_dataset(options.dataset);
-  plan.channels = dataset.channels;
-  plan.normalise = choose_normalise(options, dataset, progress);
-  plan.class_names = dataset.label_names;
-  plan.ignore_label = dataset.ignore_label;
-  OutputFolder work({.folder = options.work, .command = "prepare", .inputs = inputs_of(dataset)});
-
-  std::vector<CaseFailure> missing;
-  for (const auto& p : dataset.problems) missing.push_back({p.id, p.code, p.reason});
-  for (const auto& f : missing) progress.log("case " + f.id + ": " + f.code + " " + f.message + " [quarantined]");
-  if (dataset.training.empty()) throw_no_case(work, options, missing);
-
-  PrepareReport report;
-  report.work = options.work;
-  MemoryGate gate(options.formats.limits.memory_bytes);
-  std::vector<char> usable(dataset.training.size(), 1);
-  std::vector<CaseFailure> failures = missing;
-  std::vector<Json> sources(dataset.training.size());
-  std::vector<std::vector<CaseFailure>> warnings(dataset.training.size());
-  const auto look_at = [&](std::int64_t i) {
-    sources[i] = source_hashes(dataset.training[i]);
-    warnings[i] = source_warnings(dataset.training[i], options.formats);
-  };
-  if (options.resume)
-    CasePass("compare", dataset.training, options.threads, gate, progress).run([](std::int64_t) { return ProcessPlan(); }, look_at);
-  if (progress.stop_requested()) return report.interrupted = true, report;
-  const auto known =
-      options.resume ? earlier_plan(options.work, request_of(options, dataset, sources)) : std::nullopt;
-  Json fingerprint;
-  if (known) {
-    plan = *known;
-  } else {
-    CasePass pass("fingerprint", dataset.training, options.threads, gate, progress);
-    std::vector<CaseFingerprint> all(dataset.training.size()), good;
-    const auto need = [&](std::int64_t i) {
-      if (!options.resume) look_at(i);
-      return reading_case_plan(dataset.training[i], options.formats);
-    };
-    usable = pass.run(need, [&](std::int64_t i) {
-      const SourceCase source =
-          read_source_case(dataset.training[i], plan.classes(), options.formats, plan.ignore_label);
-      all[i] = take_fingerprint(dataset.training[i].id, source.image, source.label, plan.classes());
-    });
-    if (progress.stop_requested()) return report.interrupted = true, report;
-    failures.insert(failures.end(), pass.failures().begin(), pass.failures().end());
-    for (std::size_t i = 0; i < all.size(); ++i)
-      if (usable[i]) good.push_back(std::move(all[i]));
-    if (good.empty()) throw_no_case(work, options, failures);
-    complete_plan(plan, options, good);
-    fingerprint = to_json(pool_fingerprints(good), good, plan.class_names);
-  }
-  for (std::size_t i = 0; i < warnings.size(); ++i)
-    for (CaseFailure& w : warnings[i]) {
-      if (!usable[i]) continue;
-      progress.warn("case " + w.id + ": " + w.code + " " + w.message);
-      report.warnings.push_back(std::move(w));
-    }
-  work.start({.options = options_hash(plan, options), .parts = part_names(dataset), .resume = options.resume});
-  for (const char* part : {"images", "labels", "foreground", "cases"}) make_output_folder(options.work / part);
-  const Json request = request_of(options, dataset, sources);
-  const std::string data = content_hash(request.dump());
-  if (!fingerprint.is_null()) {
-    work.begin(kFingerprintPart, {"fingerprint.json"});
-    write_json(options.work / "fingerprint.json", fingerprint);
-    work.commit(kFingerprintPart, data);
-  }
-  if (!work.holds(kPlansPart, data)) {
-    work.begin(kPlansPart, {"plans.json"});
-    write_json(options.work / "plans.json", {{"prepare", to_json(plan)}, {"request", request}});
-    work.commit(kPlansPart, data);
-  }
-
-  std::vector<Case> cases;
-  std::vector<std::string> made_of;
-  for (std::size_t i = 0; i < usable.size(); ++i)
-    if (usable[i]) cases.push_back(dataset.training[i]), made_of.push_back(content_hash(sources[i].dump()));
-  std::vector<Json> records(cases.size());
-  std::atomic<int> skipped{0};
-  CasePass pass("prepare", cases, options.threads, gate, progress);
-  std::vector<char> finished(cases.size(), 0);
-  const auto need = [&](std::int64_t i) {
-    finished[i] = work.holds(case_part(cases[i].id), made_of[i]);
-    return finished[i] ? ProcessPlan() : preparing_case_plan(cases[i], plan, options.formats);
-  };
-  const auto good = pass.run(need, [&](std::int64_t i) {
-    const Case& item = cases[i];
-    const std::string part = case_part(item.id);
-    if (finished[i]) {
-      records[i] = read_json(prepared_record(options.work, item.id));
-      ++skipped;
-      return;
-    }
-    work.begin(part, case_files(item.id));
-    records[i] = prepare_case(item, plan, options, progress);
-    work.commit(part, made_of[i]);
-  });
-  failures.insert(failures.end(), pass.failures().begin(), pass.failures().end());
-  report.memory = gate.widest();
-  report.plan = plan, report.skipped = skipped, report.failures = failures;
-  Json listed = Json::array();
-  for (std::size_t i = 0; i < good.size(); ++i)
-    if (good[i]) listed.push_back(std::move(records[i]));
-  report.prepared = static_cast<int>(listed.size()) - report.skipped;
-  report.seconds = watch.seconds();
-  if (progress.stop_requested()) return report.interrupted = true, report;
-  if (listed.empty()) throw_no_case(work, options, failures);
-
-  write_quarantine(options.work, failures);
-  Json labels, channels;
-  for (int c = 0; c < plan.classes(); ++c) labels[plan.class_names[c]] = c;
-  if (plan.ignore_label) labels["ignore"] = *plan.ignore_label;
-  for (std::size_t c = 0; c < plan.channels.size(); ++c) channels[std::to_string(c)] = plan.channels[c];
-  write_json(options.work / "run.json",
-             {{"command", "prepare"}, {"version", VOXSHARD_VERSION}, {"dataset", fs::absolute(options.dataset).string()}, {"report", to_json(report)}});
-  work.begin(kDatasetPart, {"dataset.json"});
-  write_json(options.work / "dataset.json", {{"name", dataset.name},
-                                             {"channel_names", channels},
-                                             {"labels", labels},
-                                             {"numTraining", listed.size()},
-                                             {"file_ending", kMappedEnding},
-                                             {"cases", listed}});
-  work.commit(kDatasetPart, data);
-  return report;
+  return Preparation(options, progress).run();
 }
 
 Json to_json(const PrepareReport& report) {

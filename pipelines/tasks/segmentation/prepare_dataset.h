@@ -1,6 +1,6 @@
-// Preparation of volumes: a data set folder to a work folder (pipelines/tasks/segmentation/prepared_dataset.h). Two passes over the cases,
-// both in parallel: the first checks every case and takes its fingerprint, from which the plan follows; the second
-// prepares.
+// Preparation of volumes: a data set folder to a work folder (pipelines/tasks/segmentation/prepared_dataset.h). Two
+// passes over the cases, both in parallel: the first checks every case and takes its fingerprint, from which the plan
+// follows; the second prepares.
 //
 //   PrepareReport r = prepare_dataset({.dataset = "Dataset001", .work = "work"}, progress);
 #pragma once
@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "io/volume/volume.h"
+#include "libcore/runtime/transport.h"
 #include "pipelines/runs/process_plan.h"
 #include "pipelines/runs/report.h"
 #include "pipelines/tasks/segmentation/prepare_plan.h"
@@ -21,13 +22,14 @@ namespace voxshard {
 
 struct PrepareOptions {
   std::filesystem::path dataset, work;
-  std::string spacing = "median";   // "median", "keep" or "X,Y,Z" in mm
-  std::string orientation = "LPS";  // three letters or "keep"
-  std::optional<Range> clip_hu;     // none: the foreground's 0.5 and 99.5 percentiles for ct, -160 to 240 for window
+  std::string spacing = "median";      // "median", "keep" or "X,Y,Z" in mm
+  std::string orientation = "LPS";     // three letters or "keep"
+  std::optional<Range> clip_hu;        // none: the foreground's 0.5 and 99.5 percentiles for ct, -160 to 240 for window
   std::optional<Normalise> normalise;  // none: by the name of the channel
-  std::uint64_t seed = 0;  // of the foreground samples
+  std::uint64_t seed = 0;              // of the foreground samples
   int threads = 1;
-  bool resume = false;  // skip the cases that are finished and unchanged
+  bool resume = false;                       // skip the cases that are finished and unchanged
+  Transport* transport = nullptr;            // to the other ranks; null: this process prepares all cases
   VolumeFormats formats = volume_formats();  // of the data set
 };
 
@@ -42,8 +44,10 @@ struct PrepareReport {
   ProcessPlan memory;  // of the cases in flight when they took most
 };
 
-/// Writes the work folder; each file whole or not at all, dataset.json last.
-/// Errors: kInput, kNoCase (no case at all, or every case failed), kConfig for bad options, kOutput.
+/// Writes the work folder; each file whole or not at all, dataset.json last. Ranks share out the cases and write their
+/// files; rank 0 owns the folder and writes what is of all cases: the same bytes for any number of ranks, each of which
+/// gets the report. A case is refused when the memory of its rank does not hold it. Errors: kInput, kNoCase (no case at
+/// all, or every case failed), kConfig for bad options, kOutput.
 PrepareReport prepare_dataset(const PrepareOptions& options, Progress& progress);
 nlohmann::ordered_json to_json(const PrepareReport& report);
 

@@ -174,7 +174,7 @@ class Segmentation : public Task {
   TaskReport prepare(const PrepareRequest& request, Progress& progress) const override {
     PrepareOptions o = request.task.of<PrepareOptions>();
     o.dataset = request.dataset, o.work = request.work;
-    o.seed = request.seed, o.threads = request.threads, o.resume = request.resume;
+    o.seed = request.seed, o.threads = request.threads, o.resume = request.resume, o.transport = request.transport;
     o.formats.limits.memory_bytes = left_of(request.host_budget_bytes, request.base_bytes);
     const PrepareReport report = prepare_dataset(o, progress);
     return {.json = to_json(report),
@@ -206,7 +206,7 @@ class Segmentation : public Task {
     require_settings(options, false, progress);
     EvaluateLabelsOptions o = options.task.of<EvaluateLabelsOptions>();
     o.predictions = options.predictions, o.references = options.references;
-    o.summary = options.summary, o.threads = options.threads;
+    o.summary = options.summary, o.threads = options.threads, o.transport = options.transport;
     o.formats.limits.memory_bytes = left_of(options.host_budget_bytes, options.base_bytes);
     const LabelScores scores = evaluate_labels(o, progress);
     TaskReport report{.json = to_json(scores), .text = to_text(scores), .partial = !scores.failures.empty(), .memory = scores.memory};
@@ -215,6 +215,8 @@ class Segmentation : public Task {
                      (o.summary.parent_path() / "slices.png").string()};
     return report;
   }
+
+  bool shares_evaluation() const override { return true; }
 
   TaskReport evaluate_run(const EvaluateOptions& options, TrainedRun run, Progress& progress) const override {
     require_settings(options, true, progress);

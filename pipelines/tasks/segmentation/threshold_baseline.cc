@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "io/files/structured_text.h"
+#include "libcore/runtime/texts.h"
 
 namespace voxshard {
 namespace {
@@ -15,7 +19,8 @@ int bin_of(float hu) {
 
 }  // namespace
 
-ThresholdFit::ThresholdFit(int classes, int ignored) : counts_(classes, std::vector<std::int64_t>(kBins, 0)), ignored_(ignored) {}
+ThresholdFit::ThresholdFit(int classes, int ignored)
+    : counts_(classes, std::vector<std::int64_t>(kBins, 0)), ignored_(ignored) {}
 
 void ThresholdFit::add(const Tensor& hu, const Tensor& label) {
   const auto* x = hu.as<float>();
@@ -23,6 +28,14 @@ void ThresholdFit::add(const Tensor& hu, const Tensor& label) {
   const auto classes = static_cast<std::int32_t>(counts_.size());
   for (std::int64_t i = 0; i < hu.count(); ++i)
     if (ignored_ < 0 || v[i] != ignored_) ++counts_[v[i] > 0 && v[i] < classes ? v[i] : 0][bin_of(x[i])];
+}
+
+void ThresholdFit::add(const std::vector<std::vector<std::int64_t>>& counts) {
+  ensure(counts.size() == counts_.size(), "fits that are added have the same classes");
+  for (std::size_t c = 0; c < counts.size(); ++c) {
+    ensure(counts[c].size() == counts_[c].size(), "fits that are added have the same bins");
+    for (std::size_t b = 0; b < counts[c].size(); ++b) counts_[c][b] += counts[c][b];
+  }
 }
 
 std::vector<ThresholdInterval> ThresholdFit::solve() const {
@@ -44,6 +57,23 @@ std::vector<ThresholdInterval> ThresholdFit::solve() const {
     }
   }
   return best;
+}
+
+void join(ThresholdFit& fit, Transport& transport) {
+  if (transport.ranks() == 1) return;
+  const auto packed = [](const ThresholdFit& of) {
+    std::string text;
+    nlohmann::json::to_cbor(nlohmann::json(of.counts()), text);
+    return text;
+  };
+  const auto counts_in = [](const std::string& text) {
+    return unpack_cbor(text).get<std::vector<std::vector<std::int64_t>>>();
+  };
+  ThresholdFit all(static_cast<int>(fit.counts().size()), fit.ignored());
+  for (const std::string& text : gather_texts(transport, packed(fit))) all.add(counts_in(text));
+  const std::string joined = text_of_first(transport, transport.rank() == 0 ? packed(all) : std::string());
+  fit = ThresholdFit(static_cast<int>(fit.counts().size()), fit.ignored());
+  fit.add(counts_in(joined));
 }
 
 Tensor threshold_mask(const Tensor& hu, const ThresholdInterval& interval, int label) {

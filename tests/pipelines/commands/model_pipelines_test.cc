@@ -6,6 +6,7 @@
 #include "pipelines/commands/run_explain.h"
 #include "pipelines/commands/run_verify.h"
 #include "tests/pipelines/training_scene.h"
+#include "tests/runtime/mailbox.h"
 
 namespace voxshard {
 namespace {
@@ -62,6 +63,23 @@ TEST(RunVerify, AFaultOfTheTransportNamesTheFirstWrongLayerAndExitsWithNine) {
   EXPECT_THAT(json["first_difference"]["layer"].get<std::string>(), testing::StartsWith("encoder"));
   EXPECT_GT(json["first_difference"]["difference"], json["first_difference"]["allowed"]);
   EXPECT_EQ(exit_code(ErrorKind::kMismatch), 9);
+}
+
+TEST(RunVerify, AMessageThatIsLostBetweenRanksIsNamedWithItsLayerRankAndCoreOnAllOfThem) {
+  test::Mailbox mailbox(3);
+  bool lost = false;
+  mailbox.postman = [&](test::Letter& letter) {  // the first of an exchange or sum that rank 1 sends
+    if (!lost && letter.from == 1 && letter.tag < kMessageTags) lost = letter.lost = true;
+  };
+  test::run_sound_ranks(mailbox, [](Transport& transport) {
+    const auto json = to_json(run_verify({.spec = small_spec(), .extents = {1, 12, 8, 16}, .transport = &transport}));
+    EXPECT_EQ(json["equal"], false);
+    EXPECT_EQ(json["first_difference"]["layer"], "image");
+    EXPECT_EQ(json["first_difference"]["what"], "margin");
+    EXPECT_EQ(json["first_difference"]["rank"], "rank 0");
+    EXPECT_EQ(json["first_difference"]["core"], 0);
+  });
+  EXPECT_TRUE(lost);
 }
 
 TEST(RunBench, StepsAndKernelsSayWhereTheTimeGoes) {

@@ -1,0 +1,39 @@
+// What lies in a folder, for tests that hold two of them against each other.
+//
+//   EXPECT_EQ(differing_file(folder, other), "");
+#pragma once
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <string>
+
+namespace voxshard::test {
+
+/// The files of a folder by name, without what no two runs of `prepare` have in common: times, and the folder's own name.
+inline std::map<std::string, std::string> files_of(const std::filesystem::path& folder) {
+  std::map<std::string, std::string> files;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    const std::string name = std::filesystem::relative(entry.path(), folder).string();
+    if (!entry.is_regular_file() || name == ".voxshard.lock") continue;
+    std::ifstream in(entry.path(), std::ios::binary);
+    std::string bytes{std::istreambuf_iterator<char>(in), {}};
+    if (name == "manifest.jsonl") bytes = std::regex_replace(bytes, std::regex("\"time_ns\":[0-9]+"), "");
+    if (name == "run.json") bytes = std::regex_replace(bytes, std::regex("\"(seconds|work)\": [^\n]*"), "");
+    files[name] = bytes;
+  }
+  return files;
+}
+
+/// The first that only one of two folders has, or that differs; empty when there is none.
+inline std::string differing_file(const std::filesystem::path& one, const std::filesystem::path& other) {
+  const auto a = files_of(one), b = files_of(other);
+  for (const auto& [name, bytes] : a)
+    if (!b.contains(name) || b.at(name) != bytes) return name;
+  for (const auto& [name, bytes] : b)
+    if (!a.contains(name)) return name;
+  return a.empty() ? "nothing is there" : "";
+}
+
+}  // namespace voxshard::test
