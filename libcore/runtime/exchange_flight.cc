@@ -127,6 +127,8 @@ void ExchangeFlight::look(int worker) {
       message.open = false;
       open_.fetch_sub(1, std::memory_order_release);
     }
+  } catch (const RankFailed&) {
+    throw;  // it happened elsewhere, not in this layer
   } catch (Error& error) {
     error.add_context("[" + t_.cores.program().graph.node(exchange().value).name + "] exchange");
     throw;
