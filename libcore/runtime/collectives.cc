@@ -87,7 +87,7 @@ class Join {
   void across() {
     const std::byte* total = t_.transport.all_reduce(
         {.tree = tree_,
-         .tag = message_tag(index_),
+         .instruction = index_,
          .element_bytes = sizeof(T),
          .elements = count_,
          .subtotal = [&](const SumTree::Node& node, std::int64_t first, std::int64_t last, std::byte* out) {
@@ -100,7 +100,8 @@ class Join {
            for (std::int64_t i = 0; i < elements; ++i) reinterpret_cast<T*>(a)[i] += reinterpret_cast<const T*>(b)[i];
          },
          .outgoing = t_.cores.outgoing(),
-         .incoming = t_.cores.incoming()});
+         .incoming = t_.cores.incoming(),
+         .trace = t_.trace});
     put(0, count_, reinterpret_cast<const T*>(total));
   }
 

@@ -86,7 +86,9 @@ const std::byte* Transport::all_reduce(const Reduction& r) {
   const auto own = r.tree.complete_subtrees(self);
   Subtotals subtotals(r, end - begin);
   std::vector<MessageId> under_way;
+  const int tag = message_tag(r.instruction);
   const auto wait_for_all = [&] {
+    const TraceSpan span(r.trace, 0, TraceKind::kWait, r.instruction, -1, 0);
     for (const MessageId id : under_way) wait(id);
     under_way.clear();
   };
@@ -95,7 +97,7 @@ const std::byte* Transport::all_reduce(const Reduction& r) {
     const auto theirs = from == self ? std::vector<SumTree::Node>() : r.tree.complete_subtrees(from);
     if (theirs.empty()) continue;
     const auto piece = r.incoming.subspan(at, theirs.size() * bytes(end - begin));
-    under_way.push_back(start_receive(from, r.tag, piece));
+    under_way.push_back(start_receive(from, tag, piece));
     subtotals.add(theirs, piece.data());
     at += piece.size();
   }
@@ -109,7 +111,7 @@ const std::byte* Transport::all_reduce(const Reduction& r) {
     if (to == self)
       subtotals.add(own, piece.data());
     else
-      under_way.push_back(start_send(to, r.tag, piece));
+      under_way.push_back(start_send(to, tag, piece));
   }
   wait_for_all();
   const auto total = r.outgoing.first(bytes(r.elements));
@@ -119,8 +121,8 @@ const std::byte* Transport::all_reduce(const Reduction& r) {
     if (other == self) continue;
     const auto [first, last] = parts.of(other);
     if (first < last)
-      under_way.push_back(start_receive(other, r.tag, total.subspan(bytes(first), bytes(last - first))));
-    if (!mine.empty()) under_way.push_back(start_send(other, r.tag, mine));
+      under_way.push_back(start_receive(other, tag, total.subspan(bytes(first), bytes(last - first))));
+    if (!mine.empty()) under_way.push_back(start_send(other, tag, mine));
   }
   wait_for_all();
   return total.data();

@@ -17,6 +17,7 @@
 #include <functional>
 #include <span>
 
+#include "libcore/runtime/trace.h"
 #include "libcore/schedule/ranks.h"
 #include "libcore/tensor/tensor.h"
 
@@ -27,8 +28,8 @@ using MessageId = std::int64_t;
 
 /// Tags lie below; MPI grants at least twice as many.
 inline constexpr int kMessageTags = 1 << 14;
-/// Of Transport::lowest() and of texts: above those of instructions.
-inline constexpr int kLowestTag = kMessageTags, kTextTag = kMessageTags + 1;
+/// Of Transport::lowest(), of texts and of clocks: above those of instructions.
+inline constexpr int kLowestTag = kMessageTags, kTextTag = kMessageTags + 1, kClockTag = kMessageTags + 2;
 /// Of the messages of an instruction.
 inline int message_tag(std::size_t instruction) { return static_cast<int>(instruction % kMessageTags); }
 
@@ -37,7 +38,7 @@ inline int message_tag(std::size_t instruction) { return static_cast<int>(instru
 /// all: the bytes of an element do not depend on who added it.
 struct Reduction {
   const SumTree& tree;
-  int tag = 0;
+  std::size_t instruction = 0;
   std::int64_t element_bytes = 0;  // of a subtotal
   std::int64_t elements = 0;
   /// Writes elements [begin, end) of the subtotal of this rank's addends [node.begin, node.end) to `out`.
@@ -45,6 +46,7 @@ struct Reduction {
   /// a += b, element by element.
   std::function<void(std::byte* a, const std::byte* b, std::int64_t elements)> add;
   std::span<std::byte> outgoing, incoming;  // at least reduction_bytes() each
+  TraceRecorder* trace = nullptr;
 };
 
 /// Which rank failed first; its own error's kind and code are kept, so that every rank ends with the same exit code.
