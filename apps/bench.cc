@@ -19,10 +19,26 @@ struct Options {
   ModelArgs model;
   PlanArgs plan;
   TraceArgs trace;
-  std::string what = "step", size = "64x64x64", video;
+  std::string what = "step", size = "64x64x64", video, overlap = "on";
   std::int64_t batch = 1;
   int steps = 3, warmup = 1;
 };
+
+/// What crosses between ranks in a step: in all, and a row per rank.
+std::string ranks_text(const nlohmann::ordered_json& json) {
+  const auto& all = json["traffic"];
+  const bool kept = all["messages"] == all["program_messages"] && all["bytes"] == all["program_bytes"];
+  std::string text = std::to_string(json["ranks"].size()) + " ranks send " + all["messages"].dump() + " messages of " +
+                     bytes_text(all["bytes"]) + " in all a step, " +
+                     (kept ? "as the program says" : "the program says " + bytes_text(all["program_bytes"])) + "\n";
+  std::vector<std::vector<std::string>> rows = {
+      {"rank", "cores", "step s", "worker seconds", "messages", "sent", "waited s", "peak"}};
+  for (const auto& rank : json["ranks"])
+    rows.push_back({rank["rank"], rank["cores"].dump(), fixed_text(rank["step_seconds"]),
+                    fixed_text(rank["worker_seconds"]), rank["messages"].dump(), bytes_text(rank["bytes"]),
+                    fixed_text(rank["waited_seconds"]), bytes_text(rank["memory"]["peak_resident_bytes"])});
+  return text + text_table(rows);
+}
 
 std::string report_text(const nlohmann::ordered_json& json) {
   std::string text = "step " + fixed_text(json["step_seconds"]["median"]) + " s (" + fixed_text(json["step_seconds"]["min"]) +
@@ -30,9 +46,11 @@ std::string report_text(const nlohmann::ordered_json& json) {
                      " GFLOP/s, peak " + bytes_text(json["peak_resident_bytes"]) + " resident\n";
   if (json["predicted_seconds"].is_number())
     text += "predicted for this machine (voxshard doctor): " + fixed_text(json["predicted_seconds"]) + " s\n";
+  if (json["emulated_seconds"].is_number())
+    text += "by the clock of the emulated device: " + fixed_text(json["emulated_seconds"]) + " s\n";
   std::vector<std::vector<std::string>> rows = {{"op", "worker seconds"}};
   for (const auto& [op, seconds] : json["by_op"].items()) rows.push_back({op, fixed_text(seconds)});
-  return text + text_table(rows);
+  return text + text_table(rows) + (json.contains("ranks") ? ranks_text(json) : "");
 }
 
 /// This machine, if it was measured; a file that cannot be used costs the prediction, not the benchmark.
@@ -58,7 +76,7 @@ Outcome video_outcome(const std::string& path, int threads) {
 /// To have this machine measured, or to choose the grid by what was measured.
 std::vector<std::string> next_command(const std::vector<std::string>& words, const Options& o, bool measured) {
   if (!measured) return {"doctor"};
-  std::set<std::string> options = {"--steps", "--warmup", "--trace", "--trace-steps", "--device"};
+  std::set<std::string> options = {"--steps", "--warmup", "--trace", "--trace-steps", "--device", "--overlap"};
   options.insert(kCutOptions.begin(), kCutOptions.end());
   auto next = next_words(words, {.name = {"plan"}, .flags = {o.what}, .options = options});
   next.insert(next.end(), {"--device", "host"});
@@ -77,6 +95,9 @@ RunCommand add(CLI::App& app) {
   app.add_option(kBatchNames, o->batch, "Samples")->capture_default_str();
   app.add_option("--steps", o->steps, "Timed steps, after those of --warmup")->check(CLI::Range(1, 1000))->capture_default_str();
   app.add_option("--warmup", o->warmup, "Steps that are not timed; 0 for steps that take minutes")->check(CLI::Range(0, 1000))->capture_default_str();
+  app.add_option("--overlap", o->overlap, "Of several ranks: on computes what needs no other rank while an exchange is under way; "
+                 "off waits for it first, to measure what that is worth")
+      ->check(CLI::IsMember({"on", "off"}))->capture_default_str();
   add_trace_options(app, o->trace);
   return [o, &app](const Context& context) {
     if (o->what != "step") require_one_rank(*context.transport, "bench " + o->what);
@@ -93,6 +114,9 @@ RunCommand add(CLI::App& app) {
     options.spec = planned_spec(o->plan, o->model, options.spec, options.extents, kBenchOptimizer, context);
     options.host_budget_bytes = host_budget_bytes(o->plan);
     options.trace = trace_options(o->trace, o->plan.device);
+    if (!o->plan.device.empty() && o->plan.device != "host") options.device = device_from_name(o->plan.device).device;
+    options.overlap = o->overlap == "on";
+    options.transport = context.transport;
     options.host = measured_host(context.threads, *context.progress);
     const BenchReport report =
         o->what == "step" ? run_bench_step(options, *context.progress) : run_bench_kernels(options, *context.progress);

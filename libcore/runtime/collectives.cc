@@ -83,11 +83,19 @@ class Join {
     }
   }
 
+  /// Elements of a view from `begin` on, where they lie one after another as `T`; null otherwise.
+  template <class T>
+  static std::byte* elements_of(const TensorView& view, std::int64_t begin) {
+    const bool plain = view.dtype == (std::is_same_v<T, float> ? DType::kF32 : DType::kF64) && view.is_dense();
+    return plain ? view.data + begin * static_cast<std::int64_t>(sizeof(T)) : nullptr;
+  }
+
   template <class T>
   void across() {
+    std::byte* const result = results_.size() == 1 ? elements_of<T>(results_.front(), 0) : nullptr;
     const std::byte* total = t_.transport.all_reduce(
         {.tree = tree_,
-         .tag = message_tag(index_),
+         .instruction = index_,
          .element_bytes = sizeof(T),
          .elements = count_,
          .subtotal = [&](const SumTree::Node& node, std::int64_t first, std::int64_t last, std::byte* out) {
@@ -96,12 +104,19 @@ class Join {
                tree_sum(partials_, at, std::min(kChunk, end - at), node, reinterpret_cast<T*>(out) + (at - first));
            });
          },
-         .add = [](std::byte* a, const std::byte* b, std::int64_t elements) {
-           for (std::int64_t i = 0; i < elements; ++i) reinterpret_cast<T*>(a)[i] += reinterpret_cast<const T*>(b)[i];
+         .in_place = [&](const SumTree::Node& node, std::int64_t begin) -> const std::byte* {
+           return node.end - node.begin == 1 ? elements_of<T>(partials_[node.begin], begin) : nullptr;
+         },
+         .add = [&](std::byte* a, const std::byte* b, std::int64_t elements) {
+           in_tasks(0, elements, [&](std::int64_t begin, std::int64_t end) {
+             for (std::int64_t i = begin; i < end; ++i) reinterpret_cast<T*>(a)[i] += reinterpret_cast<const T*>(b)[i];
+           });
          },
          .outgoing = t_.cores.outgoing(),
-         .incoming = t_.cores.incoming()});
-    put(0, count_, reinterpret_cast<const T*>(total));
+         .incoming = t_.cores.incoming(),
+         .total = {result, result != nullptr ? static_cast<std::size_t>(count_) * sizeof(T) : 0},
+         .trace = t_.trace});
+    if (result == nullptr) put(0, count_, reinterpret_cast<const T*>(total));
   }
 
   const Together& t_;

@@ -53,7 +53,9 @@ TensorView Cores::held(ValueId id, std::size_t core) const {
   if (node.role == Role::kParameter || node.role == Role::kState) return parameters_.at(node.name).view();
   const bool replicated = program().replicated(id);
   const Pool& pool = replicated ? executable_.memory.process : executable_.memory.arenas[core];
-  const Buffer* buffer = pool.find(id);
+  // A rank without cores computes replicated results too, some of which name a cut value of which they read nothing.
+  const bool is_here = replicated || hosts(static_cast<std::int64_t>(core));
+  const Buffer* buffer = is_here ? pool.find(id) : nullptr;
   if (buffer == nullptr) return dense_view(nullptr, node.type.dtype, Box::none(node.type.shape.rank()));
   const Arena& memory = replicated ? process_ : arena(core);
   return dense_view(memory.at(buffer->offset, buffer->bytes), node.type.dtype, buffer->box);

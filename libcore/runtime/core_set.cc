@@ -160,7 +160,10 @@ void CoreSet::run_barrier(std::size_t index) {
   const Together together{cores_, pool_, transport_, tracing()};
   switch (kind) {
     case InstructionKind::kJoin: run_join(together, index); break;
-    case InstructionKind::kExchange: flight_.emplace(together, index); break;
+    case InstructionKind::kExchange:
+      flight_.emplace(together, index);
+      if (!overlap_) land();
+      break;
     case InstructionKind::kCompute:
       pool_.run(1, [&](std::int64_t, int worker) { run_call(index, -1, cores_.call(index, hosted(0), 0), worker); });
       return;  // run_call has its own clock

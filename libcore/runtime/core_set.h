@@ -63,6 +63,8 @@ class CoreSet {
   /// use, parameters and states are what they were. A call of a kernel is never cut short. Of several ranks none stops within
   /// a step: the others wait for its messages.
   void set_stop(StopCheck stop);
+  /// False: every exchange has come to its end before the next segment begins; to see what it is worth that they do not.
+  void set_overlap(bool overlap) { overlap_ = overlap; }
   /// Records what happens inside of the recorder's steps; null: nothing.
   void set_trace(TraceRecorder* trace) { trace_ = trace; }
 
@@ -87,6 +89,7 @@ class CoreSet {
   Transport& transport_;
   TraceRecorder* trace_ = nullptr;
   StopCheck stop_;
+  bool overlap_ = true;
   Cores cores_;
   std::optional<MemoryWatch> watch_;
   Parameters& parameters_;

@@ -58,7 +58,7 @@ void ExchangeFlight::start_receives() {
     at += bytes.size();
     for (const Copy* piece : pieces) ++coming_[static_cast<std::size_t>(piece->to - first_)];
     ++open_;
-    incoming_.push_back({t_.transport.start_receive(peer, message_tag(index_), bytes), std::move(pieces), bytes});
+    incoming_.push_back({t_.transport.start_receive(peer, message_tag(index_), bytes), peer, std::move(pieces), bytes});
   }
 }
 
@@ -83,6 +83,7 @@ void ExchangeFlight::start_sends() {
     copy(from, dense_view(piece.at, type, piece.copy->box));
   });
   for (const auto& [peer, bytes] : messages) {
+    const TraceSpan span(t_.trace, 0, TraceKind::kSend, index_, -1, static_cast<std::int64_t>(bytes.size()), peer);
     ++open_;
     outgoing_.push_back({t_.transport.start_send(peer, message_tag(index_), bytes)});
   }
@@ -102,8 +103,9 @@ void ExchangeFlight::copy_inside() {
 }
 
 void ExchangeFlight::unpack(const Incoming& message, int worker) {
-  const TraceSpan span(t_.trace, worker, TraceKind::kExchange, index_, -1,
-                       static_cast<std::int64_t>(message.bytes.size()));
+  trace_idleness(worker);
+  const TraceSpan span(t_.trace, worker, TraceKind::kReceive, index_, -1,
+                       static_cast<std::int64_t>(message.bytes.size()), message.from);
   std::byte* at = message.bytes.data();
   const DType type = t_.cores.program().graph.node(exchange().value).type.dtype;
   for (const Piece& piece : laid_out(message.pieces, type, at)) {
@@ -127,6 +129,8 @@ void ExchangeFlight::look(int worker) {
       message.open = false;
       open_.fetch_sub(1, std::memory_order_release);
     }
+  } catch (const RankFailed&) {
+    throw;  // it happened elsewhere, not in this layer
   } catch (Error& error) {
     error.add_context("[" + t_.cores.program().graph.node(exchange().value).name + "] exchange");
     throw;
@@ -134,12 +138,25 @@ void ExchangeFlight::look(int worker) {
 }
 
 void ExchangeFlight::finish(int worker) {
-  const Stopwatch watch;
   for (Pause pause; !complete();) {
+    const Stopwatch watch;
+    if (t_.trace != nullptr && !idle_since_s_) idle_since_s_ = t_.trace->now_s();
+    const int open = open_;
     look(worker);
-    if (!complete()) pause();
+    if (open_ < open) continue;
+    pause();
+    note_waiting(watch.seconds());
   }
-  note_waiting(watch.seconds());
+  trace_idleness(worker);
+}
+
+void ExchangeFlight::trace_idleness(int worker) {
+  if (!idle_since_s_) return;
+  t_.trace->add(worker, {.begin_s = *idle_since_s_,
+                         .end_s = t_.trace->now_s(),
+                         .instruction = static_cast<std::int32_t>(index_),
+                         .kind = TraceKind::kWait});
+  idle_since_s_.reset();
 }
 
 void put_waiting_last(const Cores& cores, std::size_t index, std::int64_t core, Stage& stage) {

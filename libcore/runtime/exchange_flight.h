@@ -13,6 +13,7 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 
 #include "libcore/runtime/collectives.h"
 
@@ -38,13 +39,14 @@ class ExchangeFlight {
   void finish(int worker);
 
   std::size_t instruction() const { return index_; }
-  /// Worker-seconds in which there was nothing else to do, in finish() and as noted. Threads: one at a time.
+  /// Worker-seconds in which there was nothing to do but look, in finish() and as noted. Threads: one at a time.
   void note_waiting(double seconds) { waited_s_ += seconds; }
   double waited_s() const { return waited_s_; }
 
  private:
   struct Incoming {
     MessageId id = 0;
+    int from = 0;
     std::vector<const Copy*> pieces;
     std::span<std::byte> bytes;
     bool open = true;
@@ -58,6 +60,7 @@ class ExchangeFlight {
   void start_sends();
   void copy_inside();
   void unpack(const Incoming& message, int worker);
+  void trace_idleness(int worker);
 
   const Together t_;
   const std::size_t index_;
@@ -66,6 +69,7 @@ class ExchangeFlight {
   std::vector<Outgoing> outgoing_;
   std::unique_ptr<std::atomic<int>[]> coming_;  // per core of this rank: pieces that have not come
   double waited_s_ = 0;
+  std::optional<double> idle_since_s_;          // in finish(), on the clock of the trace
   std::atomic<int> open_ = 0;                   // messages under way
 };
 

@@ -7,7 +7,9 @@ void require_short(std::int64_t size, std::int64_t most_bytes) {
   ensure(size >= 0 && size <= most_bytes, "a text between ranks has no more bytes than its readers allow");
 }
 
-/// Its size comes first: no rank knows it beforehand.
+}  // namespace
+
+// Its size comes first: no rank knows it beforehand.
 void send_text(Transport& transport, int to, const std::string& text) {
   const std::int64_t size = static_cast<std::int64_t>(text.size());
   transport.send(to, kTextTag, std::as_bytes(std::span(&size, 1)));
@@ -22,8 +24,6 @@ std::string receive_text(Transport& transport, int from, std::int64_t most_bytes
   if (size > 0) transport.receive(from, kTextTag, std::as_writable_bytes(std::span(text)));
   return text;
 }
-
-}  // namespace
 
 std::vector<std::string> gather_texts(Transport& transport, const std::string& own, std::int64_t most_bytes) {
   require_short(static_cast<std::int64_t>(own.size()), most_bytes);

@@ -15,6 +15,10 @@ namespace voxshard {
 /// The most that a text between ranks holds, in bytes.
 inline constexpr std::int64_t kMostTextBytes = std::int64_t{1} << 30;
 
+/// One text from one rank to another, which waits for it. Errors: kInternal beyond `most_bytes`.
+void send_text(Transport& transport, int to, const std::string& text);
+std::string receive_text(Transport& transport, int from, std::int64_t most_bytes = kMostTextBytes);
+
 /// On rank 0 the texts of all ranks, by rank; nothing on the others. Errors: kInternal beyond `most_bytes`.
 std::vector<std::string> gather_texts(Transport& transport, const std::string& own,
                                       std::int64_t most_bytes = kMostTextBytes);

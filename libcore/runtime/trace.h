@@ -17,7 +17,16 @@
 
 namespace voxshard {
 
-enum class TraceKind : std::uint8_t { kTask, kJoin, kFillMargin, kExchange, kPack };
+enum class TraceKind : std::uint8_t {
+  kTask,
+  kJoin,
+  kFillMargin,
+  kExchange,  // copied between cores of this rank, or packed for another
+  kPack,
+  kSend,     // a message of an exchange to another rank begins
+  kReceive,  // one that has come is unpacked
+  kWait,     // for messages of other ranks, with nothing else to do
+};
 
 struct TraceEvent {
   double begin_s = 0, end_s = 0;  // since the recorder was made
@@ -27,6 +36,7 @@ struct TraceEvent {
   std::int32_t instruction = 0;
   std::int32_t core = -1;  // -1: of no core, once per process
   std::int32_t worker = 0;
+  std::int32_t peer = -1;  // of a message: the other rank
   TraceKind kind = TraceKind::kTask;
 };
 
@@ -83,13 +93,15 @@ class TraceRecorder {
 /// Adds an event from its making to its end, unless `recorder` is null.
 class TraceSpan {
  public:
-  TraceSpan(TraceRecorder* recorder, int worker, TraceKind kind, std::size_t instruction, std::int64_t core, std::int64_t bytes)
+  TraceSpan(TraceRecorder* recorder, int worker, TraceKind kind, std::size_t instruction, std::int64_t core,
+            std::int64_t bytes, int peer = -1)
       : recorder_(recorder), worker_(worker) {
     if (recorder_ == nullptr) return;
     event_ = {.begin_s = recorder_->now_s(),
               .bytes = bytes,
               .instruction = static_cast<std::int32_t>(instruction),
               .core = static_cast<std::int32_t>(core),
+              .peer = peer,
               .kind = kind};
   }
   ~TraceSpan() {

@@ -7,8 +7,6 @@
 #include <set>
 #include <thread>
 
-#include "libcore/base/stopwatch.h"
-
 namespace voxshard {
 namespace {
 
@@ -17,20 +15,21 @@ class Subtotals {
  public:
   Subtotals(const Reduction& r, std::int64_t elements) : r_(r), elements_(elements) {}
 
-  void add(const std::vector<SumTree::Node>& nodes, std::byte* bytes) {
-    for (const SumTree::Node& node : nodes) {
-      known_.emplace_back(node, bytes);
-      bytes += elements_ * r_.element_bytes;
-    }
+  void add(const SumTree::Node& node, std::byte* bytes) { known_.emplace_back(node, bytes); }
+  /// The total is wanted where this subtotal lies.
+  void add_at_total(const SumTree::Node& node, std::byte* bytes) {
+    add(node, bytes);
+    wanted_ = bytes;
   }
 
-  /// The total of `node`, in the first of its subtotals.
+  /// The total of `node`, in the place of one of its subtotals.
   std::byte* total(const SumTree::Node& node) {
     for (const auto& [known, bytes] : known_)
       if (known == node) return bytes;
     const auto [left, right] = node.halves();
-    std::byte* sum = total(left);
-    r_.add(sum, total(right), elements_);
+    std::byte *sum = total(left), *addend = total(right);
+    if (addend == wanted_) std::swap(sum, addend);  // a + b has the bytes of b + a
+    r_.add(sum, addend, elements_);
     return sum;
   }
 
@@ -38,6 +37,7 @@ class Subtotals {
   const Reduction& r_;
   std::int64_t elements_;
   std::vector<std::pair<SumTree::Node, std::byte*>> known_;
+  std::byte* wanted_ = nullptr;
 };
 
 /// A code that outlives the error that brought it.
@@ -86,7 +86,9 @@ const std::byte* Transport::all_reduce(const Reduction& r) {
   const auto own = r.tree.complete_subtrees(self);
   Subtotals subtotals(r, end - begin);
   std::vector<MessageId> under_way;
+  const int tag = message_tag(r.instruction);
   const auto wait_for_all = [&] {
+    const TraceSpan span(r.trace, 0, TraceKind::kWait, r.instruction, -1, 0);
     for (const MessageId id : under_way) wait(id);
     under_way.clear();
   };
@@ -95,32 +97,36 @@ const std::byte* Transport::all_reduce(const Reduction& r) {
     const auto theirs = from == self ? std::vector<SumTree::Node>() : r.tree.complete_subtrees(from);
     if (theirs.empty()) continue;
     const auto piece = r.incoming.subspan(at, theirs.size() * bytes(end - begin));
-    under_way.push_back(start_receive(from, r.tag, piece));
-    subtotals.add(theirs, piece.data());
+    under_way.push_back(start_receive(from, tag, piece));
+    for (std::size_t s = 0; s < theirs.size(); ++s) subtotals.add(theirs[s], piece.data() + s * bytes(end - begin));
     at += piece.size();
   }
+  const auto total = r.total.empty() ? r.outgoing.first(bytes(r.elements)) : r.total;
+  const auto mine = total.subspan(bytes(begin), bytes(end - begin));
   for (int k = 1; k <= ranks() && !own.empty(); ++k) {  // its own part last: the others wait for theirs
     const int to = (self + k) % ranks();
     const auto [first, last] = parts.of(to);
     if (first == last) continue;
     const auto piece = r.outgoing.subspan(own.size() * bytes(first), own.size() * bytes(last - first));
-    for (std::size_t s = 0; s < own.size(); ++s)
-      r.subtotal(own[s], first, last, piece.data() + s * bytes(last - first));
-    if (to == self)
-      subtotals.add(own, piece.data());
-    else
-      under_way.push_back(start_send(to, r.tag, piece));
+    const std::byte* in_place = to != self && own.size() == 1 ? r.in_place(own.front(), first) : nullptr;
+    for (std::size_t s = 0; s < own.size() && in_place == nullptr; ++s) {
+      std::byte* const slot = piece.data() + s * bytes(last - first);
+      const bool at_total = to == self && s == 0 && !r.total.empty();
+      r.subtotal(own[s], first, last, at_total ? mine.data() : slot);
+      if (to != self) continue;
+      at_total ? subtotals.add_at_total(own[s], mine.data()) : subtotals.add(own[s], slot);
+    }
+    if (to != self) under_way.push_back(start_send(to, tag, in_place != nullptr ? std::span(in_place, piece.size()) : piece));
   }
   wait_for_all();
-  const auto total = r.outgoing.first(bytes(r.elements));
-  const auto mine = total.subspan(bytes(begin), bytes(end - begin));
-  if (!mine.empty()) std::memmove(mine.data(), subtotals.total(r.tree.root()), mine.size());
+  if (const std::byte* sum = mine.empty() ? nullptr : subtotals.total(r.tree.root()); sum != mine.data() && sum != nullptr)
+    std::memmove(mine.data(), sum, mine.size());
   for (int other = 0; other < ranks(); ++other) {
     if (other == self) continue;
     const auto [first, last] = parts.of(other);
     if (first < last)
-      under_way.push_back(start_receive(other, r.tag, total.subspan(bytes(first), bytes(last - first))));
-    if (!mine.empty()) under_way.push_back(start_send(other, r.tag, mine));
+      under_way.push_back(start_receive(other, tag, total.subspan(bytes(first), bytes(last - first))));
+    if (!mine.empty()) under_way.push_back(start_send(other, tag, mine));
   }
   wait_for_all();
   return total.data();
@@ -177,12 +183,9 @@ RankFailed heard(const std::string& told, const std::string& from) {
 }
 
 void Pause::operator()() {
-  constexpr int kBusyLooks = 200;
+  constexpr double kBusy_s = 100e-6;
   constexpr std::chrono::microseconds kSleep(50);
-  if (++looks_ <= kBusyLooks)
-    std::this_thread::yield();
-  else
-    std::this_thread::sleep_for(kSleep);
+  if (since_.seconds() > kBusy_s) std::this_thread::sleep_for(kSleep);
 }
 
 }  // namespace voxshard

@@ -17,6 +17,8 @@
 #include <functional>
 #include <span>
 
+#include "libcore/base/stopwatch.h"
+#include "libcore/runtime/trace.h"
 #include "libcore/schedule/ranks.h"
 #include "libcore/tensor/tensor.h"
 
@@ -27,8 +29,8 @@ using MessageId = std::int64_t;
 
 /// Tags lie below; MPI grants at least twice as many.
 inline constexpr int kMessageTags = 1 << 14;
-/// Of Transport::lowest() and of texts: above those of instructions.
-inline constexpr int kLowestTag = kMessageTags, kTextTag = kMessageTags + 1;
+/// Of Transport::lowest(), of texts and of clocks: above those of instructions.
+inline constexpr int kLowestTag = kMessageTags, kTextTag = kMessageTags + 1, kClockTag = kMessageTags + 2;
 /// Of the messages of an instruction.
 inline int message_tag(std::size_t instruction) { return static_cast<int>(instruction % kMessageTags); }
 
@@ -37,14 +39,18 @@ inline int message_tag(std::size_t instruction) { return static_cast<int>(instru
 /// all: the bytes of an element do not depend on who added it.
 struct Reduction {
   const SumTree& tree;
-  int tag = 0;
+  std::size_t instruction = 0;
   std::int64_t element_bytes = 0;  // of a subtotal
   std::int64_t elements = 0;
   /// Writes elements [begin, end) of the subtotal of this rank's addends [node.begin, node.end) to `out`.
   std::function<void(const SumTree::Node& node, std::int64_t begin, std::int64_t end, std::byte* out)> subtotal;
+  /// Where elements of a subtotal lie that needs no addition, as they are sent, until the sum is there; null: nowhere.
+  std::function<const std::byte*(const SumTree::Node& node, std::int64_t begin)> in_place;
   /// a += b, element by element.
   std::function<void(std::byte* a, const std::byte* b, std::int64_t elements)> add;
   std::span<std::byte> outgoing, incoming;  // at least reduction_bytes() each
+  std::span<std::byte> total;               // where the total is wanted, outside of those two; empty: in `outgoing`
+  TraceRecorder* trace = nullptr;
 };
 
 /// Which rank failed first; its own error's kind and code are kept, so that every rank ends with the same exit code.
@@ -83,7 +89,7 @@ class Transport {
   void send(int to, int tag, std::span<const std::byte> bytes) { wait(start_send(to, tag, bytes)); }
   void receive(int from, int tag, std::span<std::byte> bytes) { wait(start_receive(from, tag, bytes)); }
 
-  /// Returns where all elements of the total stand, within `outgoing`: the same bytes on every rank as if one had added
+  /// Returns where all elements of the total stand (Reduction::total): the same bytes on every rank as if one had added
   /// all.
   const std::byte* all_reduce(const Reduction& reduction);
   /// The lowest of what the ranks say, on all of them: how they agree on a layer, on a stop. Every rank asks at the
@@ -119,13 +125,14 @@ void run_as_rank(Transport& transport, const std::function<void()>& body);
 std::string told(const Error& error);
 RankFailed heard(const std::string& told, const std::string& from);
 
-/// Between two looks at something that another thread or process does.
+/// Between two looks at something that another thread or process does: none at first, then short sleeps. Nothing is
+/// yielded: on a busy machine each yield would cost a slice of everybody else's time.
 class Pause {
  public:
   void operator()();
 
  private:
-  int looks_ = 0;
+  Stopwatch since_;
 };
 
 }  // namespace voxshard

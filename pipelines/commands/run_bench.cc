@@ -34,13 +34,13 @@ double flops_of(const Program& program, const Instruction& instruction) {
 
 bool is_convolution(const std::string& op) { return op.starts_with("conv") && op != "convert"; }
 
-/// A machine that was not measured for all of the program costs the prediction, not the benchmark.
-std::optional<double> predicted_seconds(const Program& program, const Device& host, const Feed& feed, Progress& progress) {
+/// A machine that was not measured for all of the program, or has no such slice, costs the price, not the benchmark.
+std::optional<double> priced_seconds(const Program& program, const Device& device, const Feed& feed, Progress& progress) {
   try {
-    return host.price(program, op_table(), feed).step_s;
+    return device.price(program, op_table(), feed).step_s;
   } catch (const Error& e) {
     if (e.kind() != ErrorKind::kConfig) throw;
-    progress.log(std::string("no prediction for this machine: ") + e.what());
+    progress.log("no prediction for " + (device.emulated() ? device.name() : "this machine") + ": " + e.what());
     return std::nullopt;
   }
 }
@@ -55,8 +55,10 @@ struct Bench {
       : pool(o.threads),
         session(op_table(),
                 lowering_of(o.spec, host_budget(o.core_budget_bytes, o.host_budget_bytes),
-                            {.optimizer_slots = Optimizer::slots(kBenchOptimizer), .workers = o.threads}),
-                pool) {
+                            {.optimizer_slots = Optimizer::slots(kBenchOptimizer),
+                             .workers = o.threads,
+                             .ranks = o.transport != nullptr ? o.transport->place() : Ranks()}),
+                pool, o.transport) {
     report.resident_before_bytes = resident_bytes();
     const Executable& executable = session.plan(o.extents, Phase::kTrain);
     report.planned_bytes = executable.bytes.process();
@@ -101,36 +103,48 @@ struct Bench {
 }  // namespace
 
 BenchReport run_bench_step(const BenchOptions& options, Progress& progress) {
-  require_output_file(options.trace.file, profile_file(), {.option = "{trace}"});
+  const bool alone = options.transport == nullptr || options.transport->ranks() == 1;
+  if (alone || options.transport->rank() == 0)
+    require_output_file(options.trace.file, profile_file(), {.option = "{trace}"});
   Bench bench(options);
   BenchReport& report = bench.report;
   const Program& program = bench.session.plan(options.extents, Phase::kTrain).program;
   const Feed feed = feed_of(program.graph, task_of(task_table(), options.spec).records());
-  if (options.host) report.predicted_seconds = predicted_seconds(program, *options.host, feed, progress);
-  TraceFile trace(options.trace, options.threads);
+  if (options.host && alone) report.predicted_seconds = priced_seconds(program, *options.host, feed, progress);
+  if (options.device && options.device->emulated())
+    report.emulated_seconds = priced_seconds(program, *options.device, feed, progress);
+  TraceFile trace(options.trace, options.threads, options.transport);
   trace.price(program, op_table(), feed);
   Trainer trainer(bench.session, kBenchOptimizer, program.graph, 0);
   CoreSet& cores = bench.session.cores(options.extents, Phase::kTrain);
   cores.set_trace(trace.recorder());
+  cores.set_overlap(report.overlap = options.overlap);
   const int all = options.warmup + options.steps;
-  std::vector<double> before = cores.seconds_by_instruction();
+  InstructionCounts before = counts_of(cores);
   progress.update("bench step", 0, all, "");
   for (int step = 0; step < all; ++step) {
     if (step >= options.warmup) trace.begin_step(program);
     const Stopwatch watch;
     report.loss = trainer.step(options.extents, Bench::feed).loss;
     if (step >= options.warmup) report.step_seconds.push_back(watch.seconds());
-    else before = cores.seconds_by_instruction();
+    else before = counts_of(cores);
     trace.end_step();
     progress.update("bench step", step + 1, all, "");
   }
-  const auto after = cores.seconds_by_instruction();
-  for (std::size_t i = 0; i < after.size(); ++i) {
-    report.instructions[i].worker_seconds = (after[i] - before[i]) / options.steps;
+  report.peak_resident_bytes = report.memory.peak_resident_bytes = peak_resident_bytes();
+  RankBench own{.step_seconds = median(report.step_seconds), .memory = to_json(report.memory)};
+  own.instructions = counts_of_step(before, counts_of(cores), options.steps);
+  for (std::size_t i = 0; i < report.instructions.size(); ++i) {
+    report.instructions[i].worker_seconds = own.instructions.worker_seconds[i];
     if (is_convolution(report.instructions[i].op)) report.step_flops += report.instructions[i].flops;
   }
-  report.peak_resident_bytes = report.memory.peak_resident_bytes = peak_resident_bytes();
   trace.write();
+  if (alone) return report;
+  report.ranks = gather_ranks(*options.transport, std::move(own), cores.executable());
+  for (std::size_t i = 0; i < report.instructions.size() && !report.ranks.empty(); ++i) {
+    report.instructions[i].worker_seconds = 0;
+    for (const RankBench& rank : report.ranks) report.instructions[i].worker_seconds += rank.instructions.worker_seconds[i];
+  }
   return report;
 }
 
@@ -186,12 +200,13 @@ nlohmann::ordered_json to_json(const BenchReport& report) {
     by_instruction.push_back(std::move(row));
   }
   const double middle = median(report.step_seconds);
-  const Json predicted = report.predicted_seconds ? Json(*report.predicted_seconds) : Json(nullptr);
-  return {{"step_seconds",
+  const auto number = [](const std::optional<double>& x) { return x ? Json(*x) : Json(nullptr); };
+  Json json = {{"step_seconds",
            {{"median", middle},
             {"min", *std::min_element(report.step_seconds.begin(), report.step_seconds.end())},
             {"max", *std::max_element(report.step_seconds.begin(), report.step_seconds.end())}}},
-          {"predicted_seconds", predicted},
+          {"predicted_seconds", number(report.predicted_seconds)},
+          {"emulated_seconds", number(report.emulated_seconds)},
           {"gflops_per_second", middle > 0 ? report.step_flops / middle * 1e-9 : 0.0},
           {"native_bf16", report.native_bf16},
           {"loss", report.loss},
@@ -202,6 +217,13 @@ nlohmann::ordered_json to_json(const BenchReport& report) {
           {"memory", to_json(report.memory)},
           {"by_op", by_op},
           {"by_instruction", by_instruction}};
+  if (report.ranks.empty()) return json;
+  std::vector<std::pair<std::string, std::string>> names;
+  for (const TimedInstruction& t : report.instructions) names.emplace_back(t.layer, t.op);
+  json["ranks"] = to_json(report.ranks);
+  json["traffic"] = traffic_json(report.ranks, names);
+  json["traffic"]["overlap"] = report.overlap;
+  return json;
 }
 
 }  // namespace voxshard

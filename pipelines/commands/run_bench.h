@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "libcore/train/optimizer.h"
+#include "pipelines/profile/rank_bench.h"
 #include "pipelines/profile/trace_json.h"
 #include "pipelines/runs/model_spec.h"
 #include "pipelines/runs/process_plan.h"
@@ -21,6 +22,9 @@ struct BenchOptions {
   std::int64_t host_budget_bytes = 0;  // of all cores together; 0: what the machine has free
   std::shared_ptr<const Device> host;  // this machine as measured; then the step's time is predicted too
   TraceOptions trace;                  // of the first timed steps
+  std::shared_ptr<const Device> device;  // an emulated one, whose clock is asked too
+  bool overlap = true;                   // false: what is computed waits for every exchange (CoreSet::set_overlap)
+  Transport* transport = nullptr;        // to the other ranks; null: all cores are in this process
 };
 
 /// What a step is updated by.
@@ -47,6 +51,9 @@ struct BenchReport {
   bool native_bf16 = false;
   double loss = 0;                         // of the last step
   std::optional<double> predicted_seconds;  // of a step, by the measured host
+  std::optional<double> emulated_seconds;   // of a step, by the clock of the device
+  std::vector<RankBench> ranks;             // of several, on rank 0; worker_seconds of instructions are then of all of them
+  bool overlap = true;
   nlohmann::ordered_json model;            // how it was cut
 };
 

@@ -38,13 +38,7 @@ TEST_P(MpiScene, AnyNumberOfRanksWritesTheCheckpointOfOneProcess) {
   }
 }
 
-std::vector<std::string> scene_names() {
-  std::vector<std::string> names;
-  for (const auto& [name, scene] : test::rank_scenes()) names.push_back(name);
-  return names;
-}
-
-INSTANTIATE_TEST_SUITE_P(Scenes, MpiScene, testing::ValuesIn(scene_names()),
+INSTANTIATE_TEST_SUITE_P(Scenes, MpiScene, testing::ValuesIn(test::rank_scene_names()),
                          [](const auto& scene) { return scene.param; });
 
 TEST_F(MpiRanks, AnErrorOfOneEndsAllWithItsExitCodeAndSaysWhoseItIs) {

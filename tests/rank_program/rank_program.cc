@@ -21,11 +21,12 @@ int run(int argc, char** argv) {
     run_as_rank(*transport, [&] {
       if (transport->rank() == failing) throw Error(ErrorKind::kInput, "E_NAN", "case_7 has no labels");
       const test::RankScene& scene = test::rank_scenes().at(argv[1]);
-      const test::RankOutcome outcome = test::train_as_rank(scene, transport->ranks() > 1 ? transport.get() : nullptr);
+      const test::RankOutcome outcome =
+          test::train_as_rank(scene, transport->ranks() > 1 ? transport.get() : nullptr, test::kProgramSteps);
       if (outcome.sent != outcome.planned)
         throw Error(ErrorKind::kMismatch, "[traffic] what was sent is not what the program says");
       if (transport->rank() == 0)
-        save_checkpoint(argv[2], {.step = test::kRankSteps}, outcome.parameters, outcome.optimizer);
+        save_checkpoint(argv[2], {.step = test::kProgramSteps}, outcome.parameters, outcome.optimizer);
     });
     return kExitOk;
   } catch (const Error& error) {

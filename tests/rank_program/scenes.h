@@ -49,4 +49,13 @@ inline const std::map<std::string, RankScene>& rank_scenes() {
   return scenes;
 }
 
+inline std::vector<std::string> rank_scene_names() {
+  std::vector<std::string> names;
+  for (const auto& [name, scene] : rank_scenes()) names.push_back(name);
+  return names;
+}
+
+/// Of a training by rank_program: the second step has what the first one left in the optimizer.
+inline constexpr int kProgramSteps = 2;
+
 }  // namespace voxshard::test

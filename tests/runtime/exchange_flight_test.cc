@@ -63,7 +63,7 @@ TEST(ExchangeFlight, InnerCoresComputeWhileAMessageIsHeldUp) {
     const auto exchange = static_cast<std::int32_t>(exchange_of(executable.program, scene.image));
     for (const TraceEvent& event : trace.events(0)) {
       if (event.kind == TraceKind::kTask && event.core >= 0) order.push_back(event.core);
-      if (event.kind == TraceKind::kExchange && event.instruction == exchange && event.core == -1) order.push_back(-1);
+      if (event.kind == TraceKind::kReceive && event.instruction == exchange) order.push_back(-1);
     }
     // Of the cores 0 to 3 of rank 0 the last alone borders on rank 1.
     const auto unpacked = std::find(order.begin(), order.end(), -1);
