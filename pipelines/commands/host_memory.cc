@@ -5,18 +5,18 @@
 namespace voxshard {
 namespace {
 
-/// `given_bytes`; where nobody gave them what is held and what the machine has free, or 0, no limit, where nothing
-/// tells.
-std::int64_t given_or_free(std::int64_t given_bytes, std::int64_t held_bytes) {
+/// `given_bytes`; where nobody gave them what is held and a share of what the machine has free, or 0, no limit, where
+/// nothing tells.
+std::int64_t given_or_free(std::int64_t given_bytes, std::int64_t held_bytes, int ranks_here) {
   if (given_bytes > 0) return given_bytes;
   const std::int64_t free = available_memory_bytes();
-  return free > 0 ? held_bytes + free : 0;
+  return free > 0 ? held_bytes + free / ranks_here : 0;
 }
 
 }  // namespace
 
-HostMemory::HostMemory(std::int64_t budget_bytes)
-    : base_bytes_(resident_bytes()), budget_bytes_(given_or_free(budget_bytes, base_bytes_)) {}
+HostMemory::HostMemory(std::int64_t budget_bytes, int ranks_here)
+    : base_bytes_(resident_bytes()), budget_bytes_(given_or_free(budget_bytes, base_bytes_, ranks_here)) {}
 
 ProcessReport HostMemory::report(const ProcessPlan& plan) const {
   return {.plan = plan, .peak_resident_bytes = peak_resident_bytes(), .budget_bytes = budget_bytes_};
@@ -29,8 +29,10 @@ void add_memory(TaskReport& report, const HostMemory& memory) {
   report.text += to_text(all);
 }
 
-Budget host_budget(std::int64_t core_bytes, std::int64_t process_bytes) {
-  return {.core_bytes = core_bytes, .process_bytes = given_or_free(process_bytes, 0), .of_machine = process_bytes <= 0};
+Budget host_budget(std::int64_t core_bytes, std::int64_t process_bytes, int ranks_here) {
+  return {.core_bytes = core_bytes,
+          .process_bytes = given_or_free(process_bytes, 0, ranks_here),
+          .of_machine = process_bytes <= 0};
 }
 
 }  // namespace voxshard

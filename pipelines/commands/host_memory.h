@@ -13,8 +13,9 @@ namespace voxshard {
 
 class HostMemory {
  public:
-  /// 0: what the process holds and the machine has free; where nothing tells, no limit.
-  explicit HostMemory(std::int64_t budget_bytes);
+  /// 0: what the process holds and its share of what the machine has free, which `ranks_here` processes of the run share;
+  /// where nothing tells, no limit.
+  explicit HostMemory(std::int64_t budget_bytes, int ranks_here = 1);
 
   std::int64_t budget_bytes() const { return budget_bytes_; }
   std::int64_t base_bytes() const { return base_bytes_; }
@@ -29,7 +30,8 @@ class HostMemory {
 void add_memory(TaskReport& report, const HostMemory& memory);
 
 /// Of a step alone, without what the process holds already. `core_bytes`, `process_bytes`: as they were given, 0 when
-/// they were not; the process then may take what the machine has free, and has no limit where nothing tells.
-Budget host_budget(std::int64_t core_bytes, std::int64_t process_bytes);
+/// they were not; the process then may take its share of what the machine has free, and has no limit where nothing
+/// tells.
+Budget host_budget(std::int64_t core_bytes, std::int64_t process_bytes, int ranks_here = 1);
 
 }  // namespace voxshard
