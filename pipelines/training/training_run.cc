@@ -53,6 +53,10 @@ TrainingRun::TrainingRun(const TrainOptions& options, const RecordFormat& record
   if (o_.spec.precision == DType::kBF16 && !cpu_has_native_bf16())
     progress_.log("this processor does not multiply bf16: values are stored as bf16 and multiplied in f32");
   session_->parameters() = initialise(graph, o_.seed);
+  if (transport_.ranks() > 1) {
+    const auto [begin, end] = samples_of(session_->plan(extents_, Phase::kTrain).program, transport_.place());
+    task_->share(begin, end);
+  }
   trainer_ = std::make_unique<Trainer>(*session_, o_.optimizer, graph, o_.steps, o_.seed);
   feed_.emplace(o_.feed, o_.spec.cut.mesh, *task_);
   state_ = {.model = to_json(o_.spec),

@@ -76,6 +76,7 @@ class Process {
             .err = seen_};
   }
   const std::string& seen() const { return seen_; }
+  pid_t pid() const { return pid_; }
 
  private:
   bool read_some() {
