@@ -15,7 +15,7 @@
 #include "libcore/runtime/alike.h"
 #include "libcore/runtime/mpi.h"
 #include "libcore/runtime/texts.h"
-#include "pipelines/commands/run_identity.h"
+#include "pipelines/training/run_identity.h"
 
 namespace voxshard {
 namespace {

@@ -7,7 +7,7 @@
 
 #include <filesystem>
 
-#include "pipelines/commands/run_train.h"
+#include "pipelines/training/run_train.h"
 
 namespace CLI {
 class App;

@@ -10,9 +10,11 @@
 #include "apps/terminal/progress.h"
 #include "apps/task_args.h"
 #include "apps/trace_args.h"
-#include "pipelines/commands/run_facts.h"
-#include "pipelines/commands/run_train.h"
-#include "pipelines/commands/train_numbers.h"
+#include "libcore/runtime/transport.h"
+#include "pipelines/training/run_facts.h"
+#include "pipelines/training/run_train.h"
+#include "pipelines/training/train_ranks.h"
+#include "pipelines/training/train_numbers.h"
 
 namespace voxshard {
 namespace {
@@ -75,13 +77,25 @@ ScheduleKind schedule_from_name(const std::string& name) {
   return name == "steps" ? ScheduleKind::kSteps : ScheduleKind::kConstant;
 }
 
+/// Of each rank what was planned and what it took.
+std::string ranks_text(const std::vector<RankReport>& ranks) {
+  std::string text;
+  for (const RankReport& rank : ranks) {
+    const auto& memory = rank.took.at("memory");
+    text += rank.name + ": " + bytes_text(memory.at("planned_bytes").get<std::int64_t>()) + " planned, " +
+            bytes_text(memory.at("peak_resident_bytes").get<std::int64_t>()) + " resident at the peak\n";
+  }
+  return text;
+}
+
 std::string report_text(const TrainReport& r, const std::string& run) {
   std::string text = std::to_string(r.steps) + " steps on " + std::to_string(r.train_cases) + " cases in " + duration_text(r.seconds) +
                      ", last loss " + fixed_text(r.loss, 4);
   if (r.validation)
     text += ", validation " + r.metric + " " + fixed_text(r.validation->score) + " (best " + fixed_text(r.best_score) + ")";
   if (r.left_out > 0) text += "; " + std::to_string(r.left_out) + " left out (see " + run + "/quarantine.csv)";
-  return text + "; run folder " + run + (r.interrupted ? "; INCOMPLETE: stopped, go on with: voxshard train --resume " + run + "\n" : "\n") + to_text(r.memory);
+  return text + "; run folder " + run + (r.interrupted ? "; INCOMPLETE: stopped, go on with: voxshard train --resume " + run + "\n" : "\n") +
+          (r.ranks.empty() ? to_text(r.memory) : ranks_text(r.ranks));
 }
 
 /// What the options say only now: names, and what depends on other options.
@@ -135,13 +149,14 @@ void settle(const CLI::App& app, Options& o) {
 /// Says what the recipe has for the options that nobody gave.
 void choose(CLI::App& app, const Options& o, const Context& context, TrainOptions& run, const TrainingTask& task) {
   NoProgress quiet;  // a plan that only asks whether it fits
-  const Context asking{.threads = context.threads, .progress = &quiet};
+  const Context asking{.threads = context.threads, .progress = &quiet, .transport = context.transport};
   TrainOptions asked = run;
   if (is_auto(o.model))
     asked.choose_plan = [&](const ModelSpec& spec, const Shape& extents) {
       return planned_spec(o.plan, o.model, spec, extents, run.optimizer, asking);
     };
-  run.chosen = say(app, recipe(recipe_facts(asked, task, !is_given(app, "precision"))));
+  const auto chosen = [&] { return recipe(recipe_facts(asked, task, !is_given(app, "precision"))); };
+  run.chosen = say(app, choices_of_first(*context.transport, chosen));
   for (const Choice& c : run.chosen) context.progress->log("chosen: {" + c.option + "} " + c.value + " (" + c.reason + ")");
 }
 
@@ -199,7 +214,8 @@ RunCommand add(CLI::App& app) {
     take_usual(app, *o, *context.progress);
     leave_to_recipe(app, *o, context);
     settle(app, *o);
-    announce(o->plan, o->model, t.spec, t.batch, context);
+    const bool speaks = context.transport->rank() == 0;
+    if (speaks) announce(o->plan, o->model, t.spec, t.batch, context);
     t.core_budget_bytes = core_budget_bytes(o->model);
     t.host_budget_bytes = host_budget_bytes(o->plan);
     if (is_auto(o->model))
@@ -208,11 +224,12 @@ RunCommand add(CLI::App& app) {
         return planned_spec(o->plan, o->model, spec, extents, o->train.optimizer, context);
       };
     t.threads = context.threads;
-    t.trace = trace_options(o->trace, o->plan.device);
+    t.transport = context.transport;
+    if (speaks) t.trace = trace_options(o->trace, o->plan.device);
     const TpuConfig config = tpu_config(o->model.tpu, t.batch);
     t.iterations_per_loop = config.iterations_per_loop;
     t.feed = o->feed == kFeedNames[0] ? FeedMode::kBoxes : FeedMode::kPerHost;
-    if (!o->plan.asked_device.empty() && !o->plan.device.empty()) t.device = device_from_name(o->plan.device).device;
+    if (speaks && !o->plan.asked_device.empty() && !o->plan.device.empty()) t.device = device_from_name(o->plan.device).device;
     if (config.per_host_input_for_training == InputMode::kPerHostV2 && t.feed == FeedMode::kBoxes)
       context.progress->log("PER_HOST_V2: here each core reads its own box; {feed} per-host reads whole samples on the host of core 0");
     const TrainReport report = run_train(t, *context.progress);

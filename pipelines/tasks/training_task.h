@@ -70,6 +70,9 @@ class TrainingTask {
   virtual ProcessPlan validation_plan(const Shape&) const { return {}; }
   virtual std::int64_t step_sizes(std::int64_t) const { return 1; }
 
+  /// From now on this process fills no more than the labels of samples before `begin` and from `end` on of each step:
+  /// other ranks host their cores, and they need not be read. Until it is called it fills all.
+  virtual void share(std::int64_t begin, std::int64_t end) { (void)begin, (void)end; }
   /// Makes the samples of a step ready and returns their extents. The same step gives the same samples.
   virtual Shape load(std::int64_t step, std::int64_t batch, WorkerPool& pool) = 0;
   /// Fills a core's box of an input of the step that was loaded last. Threads: from several at once.

@@ -22,8 +22,10 @@ namespace voxshard {
 
 class Process {
  public:
-  /// `columns`: standard error is a terminal that wide; 0: it is a pipe. Standard output is a file.
-  explicit Process(const std::string& arguments, unsigned short columns = 0) {
+  /// `columns`: standard error is a terminal that wide; 0: it is a pipe. Standard output is a file. `program`: what
+  /// starts it.
+  explicit Process(const std::string& arguments, unsigned short columns = 0,
+                   const std::string& program = VOXSHARD_BINARY) {
     int ends[2];
     if (columns > 0) {
       const winsize size{.ws_row = 24, .ws_col = columns, .ws_xpixel = 0, .ws_ypixel = 0};
@@ -31,7 +33,7 @@ class Process {
     } else if (::pipe(ends) != 0) {
       std::abort();
     }
-    const std::string command = "exec " VOXSHARD_BINARY " " + arguments + " >" + (streams_ / "out");
+    const std::string command = "exec " + program + " " + arguments + " >" + (streams_ / "out");
     pid_ = ::fork();
     if (pid_ == 0) {
       for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, SIG_DFL);
@@ -74,6 +76,7 @@ class Process {
             .err = seen_};
   }
   const std::string& seen() const { return seen_; }
+  pid_t pid() const { return pid_; }
 
  private:
   bool read_some() {

@@ -38,7 +38,6 @@ TEST_F(ResumeCli, WhatContradictsTheRunIsRefusedByName) {
   expect_refusal(resume + "--seed 4", 5, "config", "--seed is 4 now, and 0 there");
   expect_refusal(resume + "--crop 16x16x8", 5, "config", "--crop is 16x16x8 now");
   expect_refusal(resume + "--base-filters 8", 5, "config", "--base-filters is 8 now, and 4 there");
-  expect_refusal(resume + "--partition 1x2x1x1x1", 5, "config", "--partition is 1x2x1x1x1 now");
   expect_refusal(resume + "--activation leaky_relu", 5, "config", "--activation is 0.01 now");
   expect_refusal(resume + "--restart", 2, "usage", "--restart throws it away");
   expect_refusal("train --resume " + (folder / "nowhere"), 3, "input", "holds no run");
@@ -46,6 +45,20 @@ TEST_F(ResumeCli, WhatContradictsTheRunIsRefusedByName) {
   EXPECT_TRUE(file_text(last(folder / "run")) == before);
   EXPECT_EQ(run_voxshard(resume + "--learning-rate 0.002 --threads 1 --checkpoint-every 1").exit_code, 0)
       << "what agrees is no contradiction";
+}
+
+TEST_F(ResumeCli, ARunGoesOnOverAnotherGridAndSaysSo) {
+  Folder folder("resume_cut");
+  ASSERT_EQ(run_voxshard(train(folder / "run", "--steps 2")).exit_code, 0);
+  const CommandResult r = run_voxshard("train --resume " + (folder / "run") + " --steps 4 --partition 1x2x1x1x1 --quiet");
+  EXPECT_EQ(r.exit_code, 0) << r.err;
+  EXPECT_THAT(r.err, testing::HasSubstr("the run goes on cut otherwise: --partition 1x2x1x1x1 (before: 1x1x1x1x1); equal"));
+}
+
+TEST_F(ResumeCli, ReplicasThatANormIsTakenOverAreARunsOwn) {
+  Folder folder("resume_replicas");
+  ASSERT_EQ(run_voxshard(train(folder / "run", "--steps 2 --batch 2 --replicas 2 --norm batch --norm-scope replica")).exit_code, 0);
+  expect_refusal("train --resume " + (folder / "run") + " --steps 4 --replicas 1", 5, "config", "--replicas is 1 now, and 2 there");
 }
 
 TEST_F(ResumeCli, ARunOfBeforeReplicasHadLossesOfTheirOwnGoesOnAsItBegan) {

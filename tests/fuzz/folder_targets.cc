@@ -9,7 +9,7 @@
 #include "io/files/folder_lock.h"
 #include "io/files/manifest.h"
 #include "io/files/safetensors.h"
-#include "pipelines/commands/run_identity.h"
+#include "pipelines/training/run_identity.h"
 #include "pipelines/runs/checkpoint.h"
 #include "pipelines/tasks/classification/class_predictions.h"
 #include "pipelines/tasks/classification/class_preparation.h"

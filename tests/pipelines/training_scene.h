@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "pipelines/commands/run_demo.h"
-#include "pipelines/commands/run_train.h"
+#include "pipelines/training/run_train.h"
 #include "pipelines/tasks/segmentation/prepare_dataset.h"
 #include "pipelines/tasks/segmentation/volume_task.h"
 #include "tests/pipelines/pipeline_scene.h"

@@ -63,8 +63,8 @@ Shape ClassSource::load(std::int64_t step, std::int64_t batch, WorkerPool& pool)
   pool.run(batch, [&](std::int64_t i, int) {
     const auto at = static_cast<std::size_t>(i);
     const ClassItem& item = set_.items[items[at]];
-    samples_[at] = reader_.read(item, set_.pixels.get());
     labels_[at] = item.label;
+    if (i >= begin_ && i < end_) samples_[at] = reader_.read(item, set_.pixels.get());
   });
   Shape extents{batch};
   for (const std::int64_t extent : widest) extents.push_back(extent);

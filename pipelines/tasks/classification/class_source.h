@@ -6,6 +6,8 @@
 //   trainer.step(extents, [&](auto& input, auto& box) { source.fill(input.input, box); });
 #pragma once
 
+#include <limits>
+
 #include "libcore/base/parallel.h"
 #include "pipelines/runs/process_plan.h"
 #include "pipelines/tasks/classification/class_preparation.h"
@@ -25,6 +27,8 @@ class ClassSource {
   ProcessPlan plan(const Shape& extents, int workers) const;
   /// How many different extents items are seen at.
   std::int64_t sizes() const;
+  /// See TrainingTask::share().
+  void share(std::int64_t begin, std::int64_t end) { begin_ = begin, end_ = end; }
   /// Reads the samples of a step, one task each, and returns their extents: the widest of the batch, the others are
   /// padded. Each epoch goes through all items in a new order. Errors: kInput names an item that cannot be read.
   Shape load(std::int64_t step, std::int64_t batch, WorkerPool& pool);
@@ -40,6 +44,7 @@ class ClassSource {
   EpochOrder order_;
   std::vector<Tensor> samples_;  // of the step that was loaded last
   std::vector<std::int32_t> labels_;
+  std::int64_t begin_ = 0, end_ = std::numeric_limits<std::int64_t>::max();  // of the samples of a step that are read
 };
 
 }  // namespace voxshard

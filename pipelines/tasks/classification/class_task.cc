@@ -236,6 +236,7 @@ class ClassTask : public TrainingTask {
     return batch == 1 ? sizes : sizes * sizes;  // the widest extents of those in a batch
   }
 
+  void share(std::int64_t begin, std::int64_t end) override { source_.share(begin, end); }
   Shape load(std::int64_t step, std::int64_t batch, WorkerPool& pool) override {
     return source_.load(step, batch, pool);
   }

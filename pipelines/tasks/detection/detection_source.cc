@@ -141,6 +141,7 @@ Shape DetectionSource::load(std::int64_t step, std::int64_t batch, WorkerPool& p
   const std::vector<AnchorLevel> levels = anchor_levels(extents, anchor_options(config_));
   samples_.assign(static_cast<std::size_t>(batch), {});
   pool.run(batch, [&](std::int64_t i, int) {
+    if (i < begin_ || i >= end_) return;
     const std::int64_t number = step * batch + i;
     Sample& sample = samples_[static_cast<std::size_t>(i)];
     sample = load_one(number, canvas(image_of(number)));

@@ -7,6 +7,8 @@
 //   trainer.step(extents, [&](auto& input, auto& box) { source.fill(input.input, box); });
 #pragma once
 
+#include <limits>
+
 #include "io/image/picture.h"
 #include "libcore/base/parallel.h"
 #include "libcore/models/matching.h"
@@ -37,6 +39,8 @@ class DetectionSource {
   ProcessPlan plan(const Shape& extents, int workers) const;
   /// How many different extents whole pictures have; 1 for crops.
   std::int64_t sizes() const;
+  /// See TrainingTask::share().
+  void share(std::int64_t begin, std::int64_t end) { begin_ = begin, end_ = end; }
   /// Reads and prepares the samples of a step, one task each, and returns their extents: the widest of the batch, the
   /// others are padded. Each epoch goes through all pictures in a new order. Errors: kInput names a picture that cannot
   /// be read.
@@ -62,6 +66,7 @@ class DetectionSource {
   std::uint64_t seed_;
   PictureReader reader_;
   std::vector<Sample> samples_;  // of the step that was loaded last
+  std::int64_t begin_ = 0, end_ = std::numeric_limits<std::int64_t>::max();  // of the samples of a step that are read
 };
 
 }  // namespace voxshard

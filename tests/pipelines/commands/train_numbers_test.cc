@@ -1,5 +1,5 @@
 // What a training refuses: numbers out of their range, weights that are no numbers.
-#include "pipelines/commands/train_numbers.h"
+#include "pipelines/training/train_numbers.h"
 
 #include <cmath>
 #include <limits>

@@ -1,4 +1,4 @@
-#include "pipelines/commands/run_facts.h"
+#include "pipelines/training/run_facts.h"
 
 #include "io/system/machine.h"
 #include "libcore/base/parallel.h"

@@ -1,4 +1,4 @@
-#include "pipelines/commands/run_identity.h"
+#include "pipelines/training/run_identity.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -42,6 +42,21 @@ std::string option_of(const std::string& field) {
 /// Fields that the data decide, not an option.
 bool is_of_data(const std::string& field) {
   return field == "cases" || field == "boxes" || field == "classes" || field == "channels";
+}
+
+/// Fields of a model that say how it is cut: another cut computes the same, but for the order of sums.
+constexpr const char* kOfCut[] = {"partition", "replicas", "recompute", "thinnest_slab", "inputs"};
+
+/// A norm or a loss over each replica is another one with other replicas.
+bool depends_on_replicas(const nlohmann::json& model) {
+  return model.value("norm_scope", "") == "replica" || model.value("loss_scope", "") == "replica";
+}
+
+nlohmann::json without_cut(nlohmann::json model) {
+  const bool keeps_replicas = depends_on_replicas(model);
+  for (const char* field : kOfCut)
+    if (field != std::string_view("replicas") || !keeps_replicas) model.erase(field);
+  return model;
 }
 
 /// In `training` of runs by adam; runs of before it was written lack it.
@@ -142,7 +157,7 @@ void require_same_run(const CheckpointState& theirs, const CheckpointState& mine
   };
   if (!theirs.training.is_object())
     throw Error(ErrorKind::kCheckpoint, start + " does not say how it was trained; {restart}");
-  compare("model", theirs.model, mine.model);
+  compare("model", without_cut(theirs.model), without_cut(mine.model));
   nlohmann::json before = theirs.training, now = mine.training;
   const std::int64_t steps = steps_of(now), steps_before = steps_of(before);
   if (steps < steps_before)
@@ -160,6 +175,19 @@ void require_same_run(const CheckpointState& theirs, const CheckpointState& mine
                                              : different->theirs.is_null() ? " is new"
                                                                            : " has changed") +
                                             "; put back what the run began with, or {restart}");
+}
+
+std::optional<std::string> cut_change(const nlohmann::json& theirs, const nlohmann::json& mine) {
+  std::string changes;
+  for (const char* field : kOfCut) {
+    const nlohmann::json before = theirs.value(field, nlohmann::json()), now = mine.value(field, nlohmann::json());
+    if (before != now)
+      changes += (changes.empty() ? "{" : ", {") + option_of(field) + "} " + short_text(now) +
+                 " (before: " + short_text(before) + ")";
+  }
+  if (changes.empty()) return std::nullopt;
+  return "the run goes on cut otherwise: " + changes +
+         "; equal to an undisturbed one within rounding, perhaps not to the bit";
 }
 
 std::optional<std::string> rate_change(const CheckpointState& theirs, const TrainOptions& mine) {

@@ -3,7 +3,7 @@
 //   RecipeFacts facts = recipe_facts(options, *task, {.precision = true});
 #pragma once
 
-#include "pipelines/commands/run_train.h"
+#include "pipelines/training/run_train.h"
 #include "pipelines/runs/recipe.h"
 
 namespace voxshard {

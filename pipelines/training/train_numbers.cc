@@ -1,4 +1,4 @@
-#include "pipelines/commands/train_numbers.h"
+#include "pipelines/training/train_numbers.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "pipelines/commands/train_memory.h"
+#include "pipelines/training/train_memory.h"
 
 #include <algorithm>
 #include <limits>
@@ -9,14 +9,15 @@ namespace {
 
 /// Voxels or pixels of the boxes that `workers` cores are fed with at once, one sample of each; or of whole samples, one
 /// for each replica.
-std::int64_t fed_points(const ModelSpec& spec, const Shape& extents, int workers, FeedMode feed) {
+std::int64_t fed_points(const ModelSpec& spec, const Shape& extents, int workers, FeedMode feed, const Ranks& place) {
+  const std::int64_t cores = spec.cut.mesh.cores(), own = place.end(cores) - place.first(cores);
   std::int64_t points = 1;
   if (feed == FeedMode::kPerHost) {
     for (int a = 1; a < extents.rank(); ++a) points *= extents[a];
     return points * std::min<std::int64_t>(workers, spec.cut.mesh.replicas);
   }
   for (int a = 1; a < extents.rank(); ++a) points *= ceil_div(extents[a], spec.cut.mesh.partition[a]);
-  return points * std::min<std::int64_t>(workers, spec.cut.mesh.cores());
+  return points * std::min<std::int64_t>(workers, own);
 }
 
 struct Training {
@@ -28,7 +29,7 @@ struct Training {
   ProcessPlan step(const Shape& extents) const {
     return plan_of(session.bytes(extents, Phase::kTrain).run) + ProcessPlan{{MemoryPart::kFeeding, staged_bytes(extents)}} +
            task.step_plan({.extents = extents,
-                           .box_points = fed_points(spec, extents, size.threads, size.feed),
+                           .box_points = fed_points(spec, extents, size.threads, size.feed, session.transport().place()),
                            .workers = size.threads});
   }
 

@@ -53,6 +53,13 @@ struct TrainOptions {
   TraceOptions trace;          // of the first steps of this call
   FeedMode feed = FeedMode::kBoxes;
   std::shared_ptr<const Device> device;  // that the user named, for what to warn of; may be null
+  Transport* transport = nullptr;        // to the other ranks; null: all cores are in this process
+};
+
+/// What one rank of several took of its machine.
+struct RankReport {
+  std::string name;            // "rank 1 on node-b"
+  nlohmann::ordered_json took;  // memory and feed, as in the report of a run
 };
 
 struct TrainReport {
@@ -68,12 +75,14 @@ struct TrainReport {
   FeedReport feed;                 // of the steps of this call
   double seconds = 0;
   ProcessReport memory;
+  std::vector<RankReport> ranks;   // of several, on rank 0, by rank: memory and feed above are rank 0's
   bool interrupted = false;        // also within the last validation
   std::filesystem::path unseen;    // what the trained model can be tried on; may be empty
   nlohmann::ordered_json to_json() const;
 };
 
-/// A resumed run must have the model, the options and the data of its checkpoint; its steps may be more.
+/// A resumed run must have the model, the options and the data of its checkpoint; its steps may be more, and it may be cut
+/// otherwise and over other ranks. Over several ranks all call it alike; rank 0 writes, and its report is that of the run.
 /// Errors: kInput, kNoCase, kConfig, kBudget (before anything is allocated), kCheckpoint (resume of another run, of other
 /// data, or no checkpoint is whole; resumed or not, a run that did steps and of which none is left, unless restart is
 /// given), kUsage (the folder holds a run and neither resume nor restart is given, or both are), kDiverged, kOutput.

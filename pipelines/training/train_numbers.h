@@ -8,7 +8,7 @@
 #include <variant>
 
 #include "libcore/base/number_range.h"
-#include "pipelines/commands/run_train.h"
+#include "pipelines/training/run_train.h"
 
 namespace voxshard {
 

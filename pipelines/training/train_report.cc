@@ -1,7 +1,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "pipelines/commands/run_train.h"
+#include "pipelines/training/run_train.h"
 
 namespace voxshard {
 
@@ -25,6 +25,11 @@ nlohmann::ordered_json TrainReport::to_json() const {
           {"seconds", seconds},
           {"memory", voxshard::to_json(memory)}};
   if (chosen_on_test) json["chosen_on_test"] = true;
+  for (const RankReport& rank : ranks) {
+    Json row = {{"rank", rank.name}};
+    row.update(rank.took);
+    json["ranks"].push_back(std::move(row));
+  }
   return json;
 }
 

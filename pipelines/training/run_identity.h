@@ -8,7 +8,7 @@
 
 #include <optional>
 
-#include "pipelines/commands/run_train.h"
+#include "pipelines/training/run_train.h"
 #include "pipelines/runs/checkpoint.h"
 
 namespace voxshard {
@@ -25,10 +25,14 @@ nlohmann::ordered_json machine_json();
 /// A line for each thing that is another now; one that says so when `theirs` is null.
 std::vector<std::string> machine_changes(const nlohmann::json& theirs, const nlohmann::json& mine);
 
+/// How the model is cut may differ (cut_change()), but for replicas that a norm or a loss is taken over.
 /// Errors: kConfig names the first option that contradicts the run when the others were taken from it, else
 /// kCheckpoint; kCheckpoint for a case that holds something else than it did.
 void require_same_run(const CheckpointState& theirs, const CheckpointState& mine, const std::filesystem::path& file,
                       bool options_of_run);
+
+/// That a run goes on over another grid or other replicas than its model was cut for, in a sentence.
+std::optional<std::string> cut_change(const nlohmann::json& theirs, const nlohmann::json& mine);
 
 /// What more steps do to the learning rate of a run that goes on, in a sentence; none where its schedule does not depend on them.
 std::optional<std::string> rate_change(const CheckpointState& theirs, const TrainOptions& mine);

@@ -1,0 +1,92 @@
+#include "pipelines/training/run_folder.h"
+
+#include "io/files/content_hash.h"
+#include "libcore/runtime/alike.h"
+#include "libcore/runtime/texts.h"
+#include "pipelines/training/run_identity.h"
+
+namespace voxshard {
+namespace {
+
+std::string hash_of(const Checkpoint& checkpoint) {
+  ContentHash hash;
+  for (const Parameters* tensors : {&checkpoint.parameters, &checkpoint.optimizer})
+    for (const auto& [name, tensor] : *tensors) {
+      hash.add(name);
+      hash.add(std::span(tensor.data(), static_cast<std::size_t>(tensor.bytes())));
+    }
+  return hash.text();
+}
+
+}  // namespace
+
+bool first_finds(Transport& transport, const std::function<bool()>& find) {
+  return transport.lowest(transport.rank() > 0 || !find() ? 1 : 0) == 0;
+}
+
+RunFolder::RunFolder(const TrainOptions& o, Transport& transport)
+    : run_(o.run),
+      resume_(o.resume),
+      restart_(o.restart),
+      transport_(transport),
+      checkpoints_(o.run / "checkpoints", o.kept),
+      goes_on_(first_finds(transport, [&] { return o.resume && checkpoints_.holds_run(); })) {
+  if (transport.rank() == 0)
+    folder_.emplace(FolderUse{.folder = o.run, .command = "train", .inputs = {o.work}, .adopts = goes_on_});
+}
+
+void RunFolder::require_startable() const {
+  if (!writes()) return;
+  if (checkpoints_.holds_run() && !resume_ && !restart_)
+    throw Error(ErrorKind::kUsage, "[train] " + run_.string() +
+                                       " already holds a run; go on with {resume}, or throw it away with {restart}");
+  if (!restart_ && !goes_on_) require_no_lost_checkpoints(run_);
+}
+
+void RunFolder::start(const std::string& options) {
+  if (writes()) folder_->start({.options = options, .parts = {}});
+}
+
+void RunFolder::clear(bool resume) {
+  if (!writes()) return;
+  make_output_folder(run_ / "checkpoints");
+  if (resume) return;
+  checkpoints_.remove_all();  // also the best of a run that was killed before its first checkpoint
+  std::filesystem::remove(run_ / "results.csv");
+}
+
+void RunFolder::write(const std::string& name, const nlohmann::ordered_json& json) const {
+  if (writes()) write_json(run_ / name, json);
+}
+
+void RunFolder::begin_rows(const std::vector<std::string>& columns, std::int64_t steps_done) {
+  if (writes()) rows_ = CsvWriter::resume(run_ / "results.csv", columns, steps_done);
+}
+
+void RunFolder::row(const std::vector<CsvField>& fields) {
+  if (rows_) rows_->write(fields);
+}
+
+void RunFolder::save_last(const CheckpointState& state, const Parameters& parameters, const Parameters& optimizer) {
+  if (writes()) checkpoints_.save_last(state, parameters, optimizer);
+}
+
+void RunFolder::save_best(const CheckpointState& state, const Parameters& parameters) const {
+  if (writes()) checkpoints_.save_best(state, parameters);
+}
+
+std::optional<SoundCheckpoint> RunFolder::load_newest() {
+  std::optional<SoundCheckpoint> found;
+  if (writes()) {
+    found = checkpoints_.load_newest();
+    if (!found) checkpoints_.remove_all();  // the best of a run that cannot go on
+  }
+  if (transport_.ranks() == 1) return found;
+  const std::string file = text_of_first(transport_, found ? found->file.string() : "");
+  if (file.empty()) return std::nullopt;
+  if (!found) found = SoundCheckpoint{.file = file, .checkpoint = load_checkpoint(file)};
+  require_alike(transport_, {{"the checkpoint " + file, hash_of(found->checkpoint)}});
+  return found;
+}
+
+}  // namespace voxshard

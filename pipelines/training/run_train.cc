@@ -1,0 +1,48 @@
+#include "pipelines/training/run_train.h"
+
+#include <memory>
+
+#include "pipelines/training/run_folder.h"
+#include "pipelines/training/train_numbers.h"
+#include "pipelines/training/training_run.h"
+
+namespace voxshard {
+namespace {
+
+void check(const TrainOptions& o) {
+  auto require = [](bool ok, const std::string& text) {
+    if (!ok) throw Error(ErrorKind::kConfig, "[train] " + text);
+  };
+  if (o.resume && o.restart) throw Error(ErrorKind::kUsage, "[train] {resume} goes on with a run, {restart} throws it away; give one of them");
+  require(o.batch % o.spec.cut.mesh.replicas == 0, "the batch " + std::to_string(o.batch) + " must be divisible by the " +
+                                              std::to_string(o.spec.cut.mesh.replicas) + " replicas");
+}
+
+}  // namespace
+
+TrainReport run_train(const TrainOptions& options, Progress& progress, const TaskTable& tasks) {
+  TrainOptions o = options;
+  require_in_range(train_numbers(o));
+  check(o);
+  const Task& kind = task_of(tasks, o.spec);
+  require_own_settings(kind, o.task, "train", "the model is a " + o.spec.model_name());
+  require_in_range(kind.settings(TaskCommand::kTrain, o.task));
+  InProcessTransport alone;
+  Transport& transport = o.transport != nullptr ? *o.transport : alone;
+  const HostMemory host(o.host_budget_bytes, transport.ranks_here());
+  std::unique_ptr<TrainingTask> task = kind.training(
+      {.data = o.work, .seed = o.seed, .threads = o.threads, .memory_bytes = left_of(host.budget_bytes(), host.base_bytes()), .stop = progress.stop_check()}, o.task, o.spec);
+  task->complete(o.spec);
+  require_output_file(o.trace.file, profile_file(), {.inputs = {o.work}, .own = o.run, .option = "{trace}"});
+  RunFolder folder(o, transport);
+  for (const std::string& warning : task->warnings()) progress.warn(warning);
+  folder.require_startable();
+  count_epochs(o, task->training_cases());
+  if (o.choose_settings) {
+    o.choose_settings(o, *task);
+    task->complete(o.spec);
+  }
+  return TrainingRun(o, kind.records(), folder, std::move(task), transport, progress).go();
+}
+
+}  // namespace voxshard

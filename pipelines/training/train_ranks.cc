@@ -1,0 +1,118 @@
+#include "pipelines/training/train_ranks.h"
+
+#include <algorithm>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "io/files/config_file.h"
+#include "io/files/content_hash.h"
+#include "io/files/structured_text.h"
+#include "libcore/runtime/alike.h"
+#include "libcore/runtime/texts.h"
+
+namespace voxshard {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+nlohmann::json parsed(const std::string& text) {
+  return parse_json(text, {.path = {}, .kind = ErrorKind::kInternal, .tag = "[ranks] "});
+}
+
+std::string count_text(std::int64_t count, const char* what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
+}  // namespace
+
+void require_share_of_cores(const Transport& transport, const TrainOptions& o) {
+  const Mesh& mesh = o.spec.cut.mesh;
+  const Ranks place = transport.place();
+  if (mesh.cores() < place.ranks)
+    throw Error(ErrorKind::kConfig, "[ranks] " + count_text(place.ranks, "rank") + " cannot share out " +
+                                        count_text(mesh.cores(), "core") + "; start at most " +
+                                        count_text(mesh.cores(), "rank") +
+                                        ", or cut over more cores ({partition}, {cores})");
+  for (int rank = 1; o.feed == FeedMode::kPerHost && rank < place.ranks; ++rank)
+    if (place.first_of(rank, mesh.cores()) % mesh.cores_per_replica() != 0)
+      throw Error(ErrorKind::kConfig,
+                  "[ranks] {feed} per-host reads whole samples on the host of a replica's core 0, but the " +
+                      count_text(mesh.cores_per_replica(), "core") + " of a replica would lie on several of the " +
+                      count_text(place.ranks, "rank") + "; use {feed} boxes, or ranks that divide the " +
+                      count_text(mesh.replicas, "replica"));
+}
+
+Interval samples_of(const Program& program, const Ranks& place) {
+  const std::int64_t cores = program.mesh().cores();
+  std::optional<Interval> samples;
+  for (ValueId id = 0; id < program.graph.size(); ++id) {
+    const Node& node = program.graph.node(id);
+    if (node.role != Role::kInput || std::holds_alternative<input::Labels>(node.input) ||
+        std::holds_alternative<input::Draw>(node.input))
+      continue;
+    const std::vector<Box>& own = program.values[id].own;
+    for (std::int64_t core = place.first(cores); core < place.end(cores); ++core) {
+      const Box& box = own[program.replicated(id) ? 0 : static_cast<std::size_t>(core)];
+      if (box.empty()) continue;
+      if (!samples) samples = {box.begin[0], box.end(0)};
+      samples = {std::min(samples->first, box.begin[0]), std::max(samples->second, box.end(0))};
+    }
+  }
+  return samples.value_or(Interval{0, 0});
+}
+
+void require_same_data(Transport& transport, const CheckpointState& state) {
+  if (transport.ranks() == 1) return;
+  require_alike(transport, {{"how the data were prepared (a hash)", content_hash(state.prepare.dump())},
+                            {"what is trained on (a hash)", content_hash(state.training.dump())},
+                            {"the model", state.model.dump()}});
+}
+
+std::vector<Choice> choices_of_first(Transport& transport, const std::function<std::vector<Choice>()>& choose) {
+  if (transport.ranks() == 1) return choose();
+  const std::string text = text_of_first(transport, transport.rank() == 0 ? to_json(choose()).dump() : "");
+  return choices_from_json(parsed(text));
+}
+
+void take_cut_of_first(Transport& transport, ModelSpec& spec) {
+  if (transport.ranks() == 1) return;
+  const std::string text = text_of_first(transport, transport.rank() == 0 ? to_json(spec).dump() : "");
+  if (transport.rank() > 0) spec.cut = model_spec_from_json(parsed(text)).cut;
+}
+
+Validation validation_of_first(Transport& transport, Validation own) {
+  if (transport.ranks() == 1) return own;
+  const std::string text =
+      text_of_first(transport, Json{{"score", own.score}, {"by_class", own.by_class}}.dump());  // NaN is null
+  const nlohmann::json json = parsed(text);
+  Validation first{.score = json.at("score").get<double>(), .by_class = {}};
+  for (const auto& value : json.at("by_class"))
+    first.by_class.push_back(value.is_null() ? std::numeric_limits<double>::quiet_NaN() : value.get<double>());
+  return first;
+}
+
+void throw_if_any_stopped(Transport& transport, const Progress& progress) {
+  if (transport.lowest(progress.stop_requested() ? 0 : 1) == 0) throw Stopped();
+}
+
+std::vector<RankReport> reports_of_ranks(Transport& transport, const TrainReport& own) {
+  if (transport.ranks() == 1) return {};
+  const Json told = {{"memory", to_json(own.memory)}, {"feed", to_json(own.feed)}};
+  std::vector<RankReport> ranks;
+  for (const std::string& text : gather_texts(transport, told.dump())) {
+    const auto json = Json(parsed(text));
+    ranks.push_back({.name = transport.name(static_cast<int>(ranks.size())), .took = json});
+  }
+  return ranks;
+}
+
+std::optional<std::string> ranks_change(const std::filesystem::path& run, int ranks) {
+  if (!std::filesystem::exists(run / "run.json")) return std::nullopt;
+  const nlohmann::json json = read_json(run / "run.json");
+  const nlohmann::json known = json.value(kRanks, nlohmann::json(1));
+  if (!known.is_number_integer() || known == ranks) return std::nullopt;
+  return "the run goes on over " + count_text(ranks, "rank") +
+         " (before: " + std::to_string(known.get<std::int64_t>()) + "), to the same bits";
+}
+
+}  // namespace voxshard

@@ -1,0 +1,40 @@
+// What the ranks of a training say to each other beside the messages of its steps: decisions of rank 0, a stop that any
+// of them was asked for, what each of them took. In one process each of these is what it says of itself.
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "libcore/runtime/transport.h"
+#include "pipelines/runs/checkpoint.h"
+#include "pipelines/training/run_train.h"
+
+namespace voxshard {
+
+/// The key of run.json with the number of ranks; without it there was one.
+inline constexpr const char* kRanks = "ranks";
+
+/// Errors: kConfig for fewer cores than ranks, or for {feed} per-host when the cores of a replica lie on several of
+/// them.
+void require_share_of_cores(const Transport& transport, const TrainOptions& options);
+/// The samples of a step of which cores of this rank hold more than labels.
+Interval samples_of(const Program& program, const Ranks& place);
+/// Errors: kConfig names a rank whose data are not those of rank 0.
+void require_same_data(Transport& transport, const CheckpointState& state);
+
+/// The settings that rank 0 chooses: they depend on the memory that is free there.
+std::vector<Choice> choices_of_first(Transport& transport, const std::function<std::vector<Choice>()>& choose);
+/// How rank 0 cuts the model.
+void take_cut_of_first(Transport& transport, ModelSpec& spec);
+/// What rank 0 found.
+Validation validation_of_first(Transport& transport, Validation own);
+/// Errors: Stopped on all ranks once one of them was asked to stop.
+void throw_if_any_stopped(Transport& transport, const Progress& progress);
+
+/// On rank 0 of several what each of them took; else nothing.
+std::vector<RankReport> reports_of_ranks(Transport& transport, const TrainReport& own);
+
+/// That another number of ranks goes on with the run in this folder, in a sentence.
+std::optional<std::string> ranks_change(const std::filesystem::path& run, int ranks);
+
+}  // namespace voxshard

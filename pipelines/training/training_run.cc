@@ -1,0 +1,206 @@
+#include "pipelines/training/training_run.h"
+
+#include <limits>
+
+#include "libcore/base/stopwatch.h"
+#include "libcore/base/text.h"
+#include "libcore/kernels/conv.h"
+#include "libcore/ops/op_table.h"
+#include "libcore/train/initialise.h"
+#include "pipelines/profile/device_advice.h"
+#include "pipelines/training/run_identity.h"
+#include "pipelines/training/train_memory.h"
+#include "pipelines/training/train_ranks.h"
+
+namespace voxshard {
+
+TrainingRun::TrainingRun(const TrainOptions& options, const RecordFormat& records, RunFolder& folder,
+                         std::unique_ptr<TrainingTask> task, Transport& transport, Progress& progress)
+    : o_(options),
+      records_(records),
+      folder_(folder),
+      transport_(transport),
+      progress_(progress),
+      task_(std::move(task)),
+      pool_(options.threads),
+      host_(options.host_budget_bytes, transport.ranks_here()) {
+  extents_ = task_->largest_extents(o_.batch);
+  choose_plan();
+  require_share_of_cores(transport_, o_);
+  const Graph graph = build_graph(o_.spec, extents_, Phase::kTrain, o_.spec.precision);
+  session_ = std::make_unique<Session>(
+      op_table(),
+      lowering_of(
+          o_.spec, host_budget(o_.core_budget_bytes, o_.host_budget_bytes, transport_.ranks_here()),
+          {.optimizer_slots = Optimizer::slots(o_.optimizer), .workers = o_.threads, .ranks = transport_.place()}),
+      pool_, &transport_);
+  session_->set_stop(progress_.stop_check());
+  const Footprint bytes = session_->bytes(extents_, Phase::kTrain).run;
+  memory_plan_ = plan_training(*session_, *task_, o_.spec,
+                               {.extents = extents_,
+                                .steps = o_.steps,
+                                .threads = o_.threads,
+                                .traced = !o_.trace.file.empty(),
+                                .feed = o_.feed},
+                               host_, progress_);  // over the budget is refused now, not after hours
+  memory_ = memory_json(bytes);
+  report_.parameters = count_parameters(graph);
+  report_.train_cases = task_->training_cases(), report_.validation_cases = task_->validation_cases();
+  report_.metric = task_->metric(), report_.unseen = task_->unseen();
+  report_.chosen_on_test = task_->validates_on_test(), report_.left_out = task_->left_out();
+  progress_.log("planned: " + bytes_text(bytes.widest_core()) + " per core, " + bytes_text(memory_plan_.total()) +
+                " in this process; " + std::to_string(report_.parameters) + " parameters");
+  if (o_.spec.precision == DType::kBF16 && !cpu_has_native_bf16())
+    progress_.log("this processor does not multiply bf16: values are stored as bf16 and multiplied in f32");
+  session_->parameters() = initialise(graph, o_.seed);
+  if (transport_.ranks() > 1) {
+    const auto [begin, end] = samples_of(session_->plan(extents_, Phase::kTrain).program, transport_.place());
+    task_->share(begin, end);
+  }
+  trainer_ = std::make_unique<Trainer>(*session_, o_.optimizer, graph, o_.steps, o_.seed);
+  feed_.emplace(o_.feed, o_.spec.cut.mesh, *task_);
+  state_ = {.model = to_json(o_.spec),
+            .prepare = task_->preparation(),
+            .training = training_json(o_, *task_),
+            .content = {},
+            .machine = machine_json()};
+  require_same_data(transport_, state_);
+}
+
+TrainReport TrainingRun::go() {
+  const Stopwatch watch;
+  open_folder();
+  trace_.emplace(folder_.writes() ? o_.trace : TraceOptions(), o_.threads);
+  const Program& program = session_->plan(extents_, Phase::kTrain).program;
+  trace_->price(program, op_table(), feed_of(program.graph, records_));
+  if (o_.device)
+    for (const std::string& text : device_warnings(program, op_table(), *o_.device, feed_of(program.graph, records_)))
+      progress_.warn(text);
+  if (o_.resume) restore();
+  describe();
+  const bool had_work = trainer_->steps_done() < o_.steps || !state_.unvalidated.is_null();
+  if (had_work)
+    write_report(false);
+  else
+    progress_.log("all " + std::to_string(o_.steps) + " steps are done: nothing is left to train; more with {steps}");
+  folder_.begin_rows({"step", "loss", "gradient_norm", "learning_rate", "seconds", "validation_" + report_.metric},
+                     trainer_->steps_done());
+  progress_.update("train", trainer_->steps_done(), o_.steps, "");
+  try {
+    if (!state_.unvalidated.is_null()) validate_again();
+    steps();
+  } catch (const Stopped&) {
+    report_.interrupted = true;
+    trace_->end_step();
+  }
+  trace_->write();
+  if (report_.interrupted) save();
+  report_.steps = trainer_->steps_done();
+  report_.best_score = state_.best_score;
+  report_.seconds = watch.seconds();
+  report_.feed = feed_->report();
+  if (o_.feed == FeedMode::kPerHost) progress_.log(to_text(report_.feed));
+  if (const auto text = report_.feed.warning(); text && o_.device) progress_.warn(*text);
+  report_.memory = host_.report(memory_plan_);
+  report_.ranks = reports_of_ranks(transport_, report_);
+  if (had_work) write_report(true);
+  return report_;
+}
+
+/// The cut of a resumed run is the one that was planned when it began. Planning asks for free memory: rank 0 does it.
+void TrainingRun::choose_plan() {
+  if (!o_.choose_plan) return;
+  if (folder_.writes()) {
+    const auto planned = folder_.goes_on() ? planned_cut(o_.run) : std::nullopt;
+    if (planned)
+      o_.spec.cut = *planned;
+    else
+      o_.spec = o_.choose_plan(o_.spec, extents_);
+  }
+  take_cut_of_first(transport_, o_.spec);
+}
+
+void TrainingRun::steps() {
+  std::int64_t looked_at = o_.iterations_per_loop.begin_of(trainer_->steps_done());
+  Stopwatch loop_watch;
+  while (trainer_->steps_done() < o_.steps) {
+    throw_if_any_stopped(transport_, progress_);
+    const Stopwatch step_watch;
+    const StepResult result = one_step();
+    const std::int64_t done = trainer_->steps_done();
+    const double seconds = step_watch.seconds();
+    const bool last = done == o_.steps;
+    const double loop_seconds = loop_watch.seconds();
+    const bool look = last || loop_ends(done, loop_seconds);
+    const bool validated = look && report_.validation_cases > 0 && (last || is_due(looked_at, done, o_.validate_every));
+    if (validated) {
+      state_.unvalidated = {result.loss, result.gradient_norm, result.learning_rate, seconds};
+      validate();
+      state_.unvalidated = nullptr;
+    }
+    folder_.row({done, result.loss, result.gradient_norm, result.learning_rate, seconds,
+                 validated ? report_.validation->score : std::numeric_limits<double>::quiet_NaN()});
+    if (!look) continue;
+    if (last || is_due(looked_at, done, o_.checkpoint_every)) save();
+    progress_.update("train", done, o_.steps, text_of(result));
+    looked_at = done;
+    ++report_.loops;
+    loop_watch = {};
+  }
+}
+
+bool TrainingRun::loop_ends(std::int64_t done, double seconds) {
+  const auto ends = [&] { return o_.iterations_per_loop.ends(done, seconds); };
+  return o_.iterations_per_loop.duration_s > 0 ? first_finds(transport_, ends) : ends();
+}
+
+StepResult TrainingRun::one_step() {
+  const Stopwatch watch;
+  const Shape extents = task_->load(trainer_->steps_done(), o_.batch, pool_);
+  feed_->begin(watch.seconds());
+  if (trace_->recorder() != nullptr) {
+    CoreSet& cores = session_->cores(extents, Phase::kTrain);
+    cores.set_trace(trace_->recorder());
+    trace_->begin_step(cores.executable().program);
+  }
+  const StepResult result =
+      trainer_->step(extents, [&](const Node& input, const TensorView& box) { feed_->fill(input, box); });
+  trace_->end_step();
+  feed_->end(watch.seconds());
+  report_.loss = result.loss;
+  return result;
+}
+
+std::string TrainingRun::text_of(const StepResult& result) const {
+  char text[96];
+  if (report_.validation)
+    std::snprintf(text, sizeof text, "loss %.4f  validation %s %.4f", result.loss, task_->metric(),
+                  report_.validation->score);
+  else
+    std::snprintf(text, sizeof text, "loss %.4f", result.loss);
+  return text;
+}
+
+void TrainingRun::validate() {
+  report_.validation = validation_of_first(transport_, task_->validate(*session_, o_.spec, progress_));
+  report_.left_out = task_->left_out();  // also what could not be read now
+  if (report_.validation->score <= state_.best_score) return;
+  state_.best_score = report_.validation->score;
+  state_.step = trainer_->steps_done();
+  CheckpointState state = state_;
+  state.unvalidated = nullptr;
+  folder_.save_best(state, session_->parameters());
+}
+
+void TrainingRun::validate_again() {
+  validate();
+  std::vector<CsvField> row = {trainer_->steps_done()};
+  for (const auto& value : state_.unvalidated) row.emplace_back(value.get<double>());
+  row.emplace_back(report_.validation->score);
+  folder_.row(row);
+  state_.unvalidated = nullptr;
+  report_.loss = std::get<double>(row[1]);
+  save();
+}
+
+}  // namespace voxshard

@@ -1,0 +1,81 @@
+// What a training keeps and takes up again: its folder, its checkpoints, run.json.
+#include "io/files/config_file.h"
+#include "io/files/content_hash.h"
+#include "libcore/train/initialise.h"
+#include "pipelines/training/run_identity.h"
+#include "pipelines/training/train_ranks.h"
+#include "pipelines/training/training_run.h"
+
+namespace voxshard {
+
+void TrainingRun::open_folder() {
+  Json training = state_.training;
+  training.erase("steps");  // a resumed run may have more of them
+  const Json made_with = {state_.model, state_.prepare, training};
+  folder_.start(content_hash(made_with.dump()));
+  if (!folder_.holds_checkpoint()) write_report(false);  // who is stopped while data are hashed can go on too
+  if (folder_.writes()) state_.content = task_->content(o_.resume, pool_, progress_);
+  folder_.clear(o_.resume);
+}
+
+void TrainingRun::write_report(bool ended) const {
+  Json json = {{"command", "train"},           {"version", VOXSHARD_VERSION}, {"options", o_.given},
+               {"recipe", to_json(o_.chosen)}, {"model", to_json(o_.spec)},   {"training", state_.training},
+               {"machine", state_.machine},    {"memory", memory_},           {kSavedCheckpoints, saved_}};
+  if (transport_.ranks() > 1) json[kRanks] = transport_.ranks();
+  if (ended) json["report"] = report_.to_json();
+  folder_.write("run.json", json);
+}
+
+void TrainingRun::describe() const {
+  folder_.write("plans.json", {{"prepare", task_->preparation()}});
+  if (folder_.writes()) task_->describe(o_.run);
+}
+
+void TrainingRun::save() {
+  state_.step = trainer_->steps_done();
+  folder_.save_last(state_, session_->parameters(), trainer_->optimizer().state());
+  if (!std::exchange(saved_, true)) write_report(false);
+}
+
+void TrainingRun::restore() {
+  std::optional<SoundCheckpoint> found = folder_.load_newest();
+  if (!found) {
+    progress_.log("no checkpoint yet in " + o_.run.string() + ": starting from step 0");
+    return;
+  }
+  Checkpoint& checkpoint = found->checkpoint;
+  for (const std::string& note : found->notes) progress_.warn(note);
+  o_.optimizer.epsilon_at = epsilon_of(checkpoint.state.training);
+  trainer_->optimizer().set_epsilon_at(o_.optimizer.epsilon_at);
+  state_.training = training_json(o_, *task_);
+  if (folder_.writes()) require_same(*found);
+  require_parameters_of(build_graph(o_.spec, extents_, Phase::kTrain, o_.spec.precision), checkpoint.parameters);
+  for (auto& [name, tensor] : trainer_->optimizer().state()) {
+    const auto it = checkpoint.optimizer.find(name);
+    if (it == checkpoint.optimizer.end() || it->second.shape() != tensor.shape() ||
+        it->second.dtype() != tensor.dtype())
+      throw Error(ErrorKind::kCheckpoint, "[checkpoint] " + found->file.string() + ": the optimizer's " + name +
+                                              " is missing, or of another shape or type");
+    tensor = std::move(it->second);
+  }
+  session_->parameters() = std::move(checkpoint.parameters);
+  trainer_->set_steps_done(checkpoint.state.step);
+  saved_ = true;
+  state_.best_score = checkpoint.state.best_score;
+  state_.unvalidated = checkpoint.state.unvalidated;
+  progress_.log("resumed at step " + std::to_string(checkpoint.state.step));
+}
+
+void TrainingRun::require_same(const SoundCheckpoint& found) {
+  const CheckpointState& theirs = found.checkpoint.state;
+  require_same_run(theirs, state_, found.file, o_.options_of_run);
+  for (const std::string& note : machine_changes(theirs.machine, state_.machine)) progress_.warn(note);
+  if (const auto note = cut_change(theirs.model, state_.model)) progress_.warn(*note);
+  if (const auto note = ranks_change(o_.run, transport_.ranks())) progress_.log(*note);
+  if (const auto note = rate_change(theirs, o_)) progress_.warn(*note);
+  if (theirs.content.is_null())
+    progress_.warn("the checkpoint does not say what the data held: whether they were changed since is not known");
+}
+
+}  // namespace voxshard
