@@ -21,6 +21,8 @@
 
 namespace voxshard {
 
+class Transport;
+
 /// What a command did for a task, as a document and for people.
 struct TaskReport {
   nlohmann::ordered_json json;
@@ -117,6 +119,7 @@ struct PredictOptions {
   VolumeFormats formats = volume_formats();
   ModelTable models = model_table();
   TaskOptions task;
+  Transport* transport = nullptr;  // to the other ranks; null: all cores are in this process
 };
 
 struct PredictedCase {
@@ -134,6 +137,7 @@ struct PredictReport {
   std::int64_t bytes_per_core = 0;    // of the largest input
   std::int64_t host_bytes = 0;
   ProcessReport memory = {};          // of the process, at its widest moment
+  nlohmann::ordered_json ranks = {};  // of several: the memory of each, on rank 0
   bool interrupted = false;
   bool damaged = false;               // part of an input could not be read; what was predicted is valid
   nlohmann::ordered_json found = {};  // what the task says of it, by key
@@ -165,6 +169,7 @@ struct EvaluateOptions {
   std::int64_t host_budget_bytes = 0;  // of this process; 0: no limit, and for run_evaluate what the machine has
   std::int64_t base_bytes = 0;         // of it what is resident before the work begins; run_evaluate measures it
   TaskOptions task;
+  Transport* transport = nullptr;  // to the other ranks; null: all cores are in this process
 };
 
 }  // namespace voxshard
