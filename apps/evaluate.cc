@@ -54,7 +54,7 @@ RunCommand add(CLI::App& app) {
   add_task_settings(app, TaskCommand::kEvaluate, o.task);
   add_estimator_options(app, options->estimator);
   return [options](const Context& context) {
-    options->evaluate.threads = context.threads;
+    options->evaluate.threads = context.threads, options->evaluate.transport = context.transport;
     return outcome(
         run_evaluate(options->evaluate, *context.progress, task_table(), estimator_options(options->estimator)));
   };
