@@ -33,7 +33,7 @@ RunCommand add(CLI::App& app) {
   return [o](const Context& context) {
     if (!o->partition.empty()) o->predict.partition = partition_from_text(o->partition, partition_rank(o->partition));
     if (!o->precision.empty()) o->predict.precision = precision_from_name(o->precision);
-    o->predict.threads = context.threads;
+    o->predict.threads = context.threads, o->predict.transport = context.transport;
     const PredictReport report = run_predict(o->predict, *context.progress, task_table(), estimator_options(o->estimator));
     return Outcome{.json = to_json(report),
                    .text = report.text,

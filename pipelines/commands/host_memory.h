@@ -29,6 +29,10 @@ class HostMemory {
 /// Completes what a task reported: the plan gets its base, JSON and text get the plan and the measured peak.
 void add_memory(TaskReport& report, const HostMemory& memory);
 
+/// On rank 0 of several what each of them planned and took, [{"rank": 1, "name": "rank 1 on node-b", "memory":
+/// {...}}, ...]; else null. All ranks call it. `transport`: null of one process.
+nlohmann::ordered_json memory_of_ranks(Transport* transport, const ProcessReport& own);
+
 /// Of a step alone, without what the process holds already. `core_bytes`, `process_bytes`: as they were given, 0 when
 /// they were not; the process then may take its share of what the machine has free, and has no limit where nothing
 /// tells.

@@ -8,7 +8,7 @@ namespace {
 
 TaskReport evaluate_run(EvaluateOptions options, const EstimatorOptions& estimator, Progress& progress,
                         const TaskTable& tasks) {
-  TrainedRun run = load_trained_run({.run = options.predictions, .checkpoint = options.checkpoint});
+  TrainedRun run = load_trained_run({.run = options.predictions, .checkpoint = options.checkpoint, .transport = options.transport});
   for (const std::string& note : run.notes) progress.warn(note);
   const Task& task = task_of(tasks, run.spec);
   require_own_settings(task, options.task, "evaluate", "the run is a " + run.spec.model_name());
@@ -32,7 +32,8 @@ TaskReport run_evaluate(const EvaluateOptions& asked, Progress& progress, const 
   const HostMemory memory(asked.host_budget_bytes, asked.transport != nullptr ? asked.transport->ranks_here() : 1);
   options.host_budget_bytes = memory.budget_bytes(), options.base_bytes = memory.base_bytes();
   TaskReport report;
-  if (is_trained_run(options.predictions)) {
+  const bool of_run = is_trained_run(options.predictions);
+  if (of_run) {
     report = evaluate_run(options, estimator, progress, tasks);
   } else {
     std::error_code error;
@@ -46,6 +47,9 @@ TaskReport run_evaluate(const EvaluateOptions& asked, Progress& progress, const 
     if (!waits) report = task.evaluate(options, progress);
   }
   add_memory(report, memory);
+  if (!of_run) return report;
+  const auto ranks = memory_of_ranks(options.transport, memory.report(report.memory));
+  if (!ranks.empty()) report.json["ranks"] = ranks;
   return report;
 }
 

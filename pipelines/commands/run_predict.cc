@@ -8,11 +8,11 @@ namespace voxshard {
 PredictReport run_predict(const PredictOptions& asked, Progress& progress, const TaskTable& tasks,
                           const EstimatorOptions& estimator) {
   PredictOptions options = asked;
-  const HostMemory memory(asked.host_budget_bytes);
+  const HostMemory memory(asked.host_budget_bytes, asked.transport != nullptr ? asked.transport->ranks_here() : 1);
   options.host_budget_bytes = memory.budget_bytes(), options.base_bytes = memory.base_bytes();
   TrainedRun run = load_trained_run(
       {.run = options.run, .checkpoint = options.checkpoint, .partition = options.partition, .precision = options.precision,
-       .models = options.models});
+       .models = options.models, .transport = options.transport});
   for (const std::string& note : run.notes) progress.warn(note);
   if (asked.partition && estimator.config.input_partition_dims)
     throw Error(ErrorKind::kConfig, "[tpu_config] {partition} and input_partition_dims both say how inputs are cut; give one of them");
@@ -27,6 +27,7 @@ PredictReport run_predict(const PredictOptions& asked, Progress& progress, const
   report.checkpoint = checkpoint;
   report.memory = memory.report(report.memory.plan);
   report.text += to_text(report.memory);
+  report.ranks = memory_of_ranks(options.transport, report.memory);
   return report;
 }
 
@@ -43,6 +44,7 @@ nlohmann::ordered_json to_json(const PredictReport& report) {
                                  {"host_bytes", report.host_bytes},
                                  {"memory", to_json(report.memory)},
                                  {"interrupted", report.interrupted}};
+  if (!report.ranks.empty()) json["ranks"] = report.ranks;
   if (!report.found.is_null()) json.update(report.found);
   return json;
 }

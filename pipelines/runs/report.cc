@@ -7,6 +7,7 @@
 
 #include "io/files/atomic_file.h"
 #include "io/files/csv.h"
+#include "libcore/runtime/transport.h"
 
 namespace voxshard {
 
@@ -15,6 +16,10 @@ std::optional<CaseFailure> failure_of(const std::string& id, std::initializer_li
   try {
     body();
     return std::nullopt;
+  } catch (const EndsBatch&) {
+    throw;
+  } catch (const RankFailed&) {
+    throw;
   } catch (const Error& e) {
     if (std::find(kinds.begin(), kinds.end(), e.kind()) == kinds.end()) throw;
     return CaseFailure{id, e.code(), e.what()};

@@ -55,13 +55,19 @@ struct CaseFailure {
   std::string message;  // what is wrong and what to do
 };
 
+/// An error in the midst of what several ranks do together: behind it no other case can be tried.
+class EndsBatch : public Error {
+ public:
+  explicit EndsBatch(const Error& error) : Error(error) {}
+};
+
 /// Errors: Stopped once the user asked to stop.
 inline void throw_if_stopped(const Progress& progress) {
   if (progress.stop_requested()) throw Stopped();
 }
 
 /// Runs `body`. What costs only case `id` comes back: an Error of one of `kinds`, or memory that the system refused
-/// (kRefusedMemory); others pass. None when `body` came to its end.
+/// (kRefusedMemory); others pass, so do an EndsBatch and errors of other ranks. None when `body` came to its end.
 std::optional<CaseFailure> failure_of(const std::string& id, std::initializer_list<ErrorKind> kinds,
                                       const std::function<void()>& body);
 inline constexpr const char* kRefusedMemory = "E_MEMORY";

@@ -3,8 +3,8 @@
 #include <limits>
 #include <utility>
 
-#include "libcore/base/text.h"
 #include "libcore/ops/op_table.h"
+#include "libcore/runtime/texts.h"
 #include "libcore/train/initialise.h"
 #include "pipelines/runs/checkpoint_folder.h"
 
@@ -55,7 +55,10 @@ std::optional<Dims> smaller_size_that_fits(Session& session, Shape extents) {
 }  // namespace
 
 TrainedRun load_trained_run(const TrainedRunOptions& options) {
-  SoundCheckpoint found = load_checkpoint_of(options);
+  Transport* const transport = options.transport;
+  const bool follows = transport != nullptr && transport->rank() > 0;
+  SoundCheckpoint found = follows ? load_first_sound({text_of_first(*transport, "")}) : load_checkpoint_of(options);
+  if (transport != nullptr && !follows) text_of_first(*transport, found.file.string());
   TrainedRun run{.file = std::move(found.file), .notes = std::move(found.notes)};
   Checkpoint& checkpoint = found.checkpoint;
   try {
@@ -87,8 +90,14 @@ bool is_trained_run(const fs::path& path) {
   return path.extension() == ".safetensors" || fs::is_directory(path / "checkpoints", unseen);
 }
 
-std::unique_ptr<Session> prediction_session(TrainedRun& run, const Budget& budget, WorkerPool& pool) {
-  auto session = std::make_unique<Session>(op_table(), lowering_of(run.spec, budget, {.workers = pool.workers()}), pool);
+std::unique_ptr<Session> prediction_session(TrainedRun& run, const Budget& budget, WorkerPool& pool, Transport* transport) {
+  const std::int64_t ranks = transport != nullptr ? transport->ranks() : 1, cores = run.spec.cut.mesh.cores();
+  if (cores < ranks)
+    throw Error(ErrorKind::kConfig,
+                "[ranks] " + std::to_string(ranks) + " ranks cannot share out " + std::to_string(cores) +
+                    (cores == 1 ? " core" : " cores") + "; start fewer, or cut over more cores ({partition})");
+  const Target target{.workers = pool.workers(), .ranks = transport != nullptr ? transport->place() : Ranks()};
+  auto session = std::make_unique<Session>(op_table(), lowering_of(run.spec, budget, target), pool, transport);
   session->parameters() = std::move(run.parameters);
   return session;
 }
@@ -101,13 +110,13 @@ ProcessPlan PlannedBytes::cores(const Shape& extents) const {
   return plan;
 }
 
-PlannedBytes plan_predictions(Session& session, const std::set<Shape>& sizes, const std::string& inputs,
-                              const PredictingProcess& process, Progress& progress) {
+PlannedBytes planned_sizes(Session& session, const std::set<Shape>& sizes, const PredictingProcess& process,
+                           const StopCheck& stop) {
   session.keep_plans(kept_plans_bytes(0, std::numeric_limits<std::int64_t>::max(), 0));
   PlannedBytes planned;
   std::int64_t largest = 0, all = 0, weights = 0;
   for (const Shape& extents : sizes) try {
-      throw_if_stopped(progress);
+      throw_if_stopped(stop);
       const PlanBytes bytes = session.bytes(extents, Phase::kPredict);
       planned.core = std::max(planned.core, bytes.run.widest_core());
       planned.host = std::max(planned.host, bytes.run.process());
@@ -119,9 +128,6 @@ PlannedBytes plan_predictions(Session& session, const std::set<Shape>& sizes, co
       const auto fits = few ? smaller_size_that_fits(session, extents) : std::nullopt;
       planned.refused.emplace(extents, Error(e.kind(), e.code(), e.what() + (fits ? "\nA size that fits: " + to_string(*fits) : std::string())));
     }
-  if (!planned.refused.empty() && planned.fits.empty()) throw planned.refused.begin()->second;
-  progress.log("planned: " + bytes_text(planned.core) + " per core, " + bytes_text(planned.host) +
-               " in all of them for the largest of " + inputs);
   const std::int64_t room = left_of(process.budget_bytes, process.base_bytes + planned.host);
   const std::int64_t kept = kept_plans_bytes(largest, all, room);
   session.keep_plans(kept);

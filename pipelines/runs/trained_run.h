@@ -25,6 +25,7 @@ struct TrainedRunOptions {
   std::optional<Dims> partition;    // other than that of the training
   std::optional<DType> precision;
   ModelTable models = model_table();
+  Transport* transport = nullptr;  // to the other ranks, which take the checkpoint that rank 0 chose; null: there are none
 };
 
 struct TrainedRun {
@@ -44,8 +45,10 @@ TrainedRun load_trained_run(const TrainedRunOptions& options);
 /// Whether a path is what load_trained_run takes: a checkpoint file, or a folder that `train` began.
 bool is_trained_run(const std::filesystem::path& path);
 
-/// A session with the run's parameters, which are moved out of it.
-std::unique_ptr<Session> prediction_session(TrainedRun& run, const Budget& budget, WorkerPool& pool);
+/// A session with the run's parameters, which are moved out of it. `transport`: to the other ranks; null: there are none.
+/// Errors: kConfig for fewer cores than ranks.
+std::unique_ptr<Session> prediction_session(TrainedRun& run, const Budget& budget, WorkerPool& pool,
+                                            Transport* transport = nullptr);
 
 struct PlannedBytes {
   std::int64_t core = 0;  // of the widest core
@@ -64,12 +67,10 @@ struct PredictingProcess {
   std::int64_t base_bytes = 0;
 };
 
-/// Plans a prediction at every size and logs the largest, so that what is over the budget is refused before the first file.
-/// The session keeps as many of the plans as fit.
-///   sizes   N and the spatial axes
-///   inputs  what the sizes are of, for the log: "12 images"
-/// Errors: kBudget when no size is within the budget.
-PlannedBytes plan_predictions(Session& session, const std::set<Shape>& sizes, const std::string& inputs,
-                              const PredictingProcess& process, Progress& progress);
+/// Plans a prediction at every size, N and the spatial axes, on this rank; a size over the budget is refused, and nothing
+/// else is. The session keeps as many of the plans as fit. What commands call is plan_predictions() (lead.h).
+/// Errors: Stopped.
+PlannedBytes planned_sizes(Session& session, const std::set<Shape>& sizes, const PredictingProcess& process,
+                           const StopCheck& stop = {});
 
 }  // namespace voxshard

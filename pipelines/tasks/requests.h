@@ -120,6 +120,7 @@ struct PredictOptions {
   VolumeFormats formats = volume_formats();
   ModelTable models = model_table();
   TaskOptions task;
+  Transport* transport = nullptr;  // to the other ranks; null: all cores are in this process
 };
 
 struct PredictedCase {
@@ -137,6 +138,7 @@ struct PredictReport {
   std::int64_t bytes_per_core = 0;    // of the largest input
   std::int64_t host_bytes = 0;
   ProcessReport memory = {};          // of the process, at its widest moment
+  nlohmann::ordered_json ranks = {};  // of several: the memory of each, on rank 0
   bool interrupted = false;
   bool damaged = false;               // part of an input could not be read; what was predicted is valid
   nlohmann::ordered_json found = {};  // what the task says of it, by key

@@ -6,19 +6,21 @@
   tests/bench/ranks.py threads    # one process of two threads over 2 ranks of one, in pairs that take turns: their speed over its
   tests/bench/ranks.py link       # 2 hosts and 1 Gbit/s between them (hosts.sh): a step that waits for its exchanges over one that
                                   # computes the interior meanwhile
+  tests/bench/ranks.py predict    # a volume of 512x512x400 voxels, base 8, alone and by 4 ranks over 1x2x2x1x1: the same bytes,
+                                  # peaks over that of one process; exit 1 when they differ or a peak exceeds 0.35
   tests/bench/ranks.py scaling    # 1 to 16 cores over 1, 2 and 4 ranks, one problem for all and one per core; by the wall clock of
                                   # this machine, which does not have so many processors, and by the emulated one of a tpu-v3
 
 Steps are those of `voxshard bench step`; the median of a run counts, and of the rounds the median. --before "chrt -f 10" stands
 in front of every command.
 """
-import argparse, json, os, shlex, statistics, subprocess, sys
+import argparse, gzip, json, os, shlex, statistics, struct, subprocess, sys, tempfile
 from pathlib import Path
 
 MIB = 1 << 20
 HERE = Path(__file__).resolve().parent
 p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-p.add_argument("what", choices=["memory", "threads", "link", "scaling"])
+p.add_argument("what", choices=["memory", "threads", "link", "predict", "scaling"])
 p.add_argument("--voxshard", default=str(HERE.parent.parent / "build/release/bin/voxshard"))
 p.add_argument("--size", help="D x H x W; of scaling one core's, 4 of which are the one problem")
 p.add_argument("--partition", help="default: along D")
@@ -42,15 +44,10 @@ def default(**values):
             setattr(a, name, value)
 
 
-def bench(size, partition, ranks=1, threads=1, hosts=None, options=()):
-    """The document of one `bench step`; hosts: "2x1" is two hosts with one rank each."""
+def launched(command, ranks):
+    """The document of a command of voxshard under mpirun; 1: alone."""
     environment = dict(os.environ)
-    command = [a.voxshard, "bench", "step", "--size", size, "--base-filters", str(a.base_filters), "--partition", partition,
-               "--precision", a.precision, "--threads", str(threads), "--steps", str(a.steps), "--json", "--quiet", *shlex.split(a.options), *options]
-    if hosts:
-        environment["RATE"] = a.rate
-        command = ["bash", str(HERE.parent / "mpi/hosts.sh"), hosts, *command]
-    elif ranks > 1:
+    if ranks > 1:
         if os.geteuid() == 0:
             environment |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
         command = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", str(ranks), *command]
@@ -58,6 +55,17 @@ def bench(size, partition, ranks=1, threads=1, hosts=None, options=()):
     if done.returncode != 0:
         sys.exit(f"{shlex.join(command)}: exit {done.returncode}\n{done.stdout}{done.stderr}")
     return json.loads(done.stdout)
+
+
+def bench(size, partition, ranks=1, threads=1, hosts=None, options=()):
+    """The document of one `bench step`; hosts: "2x1" is two hosts with one rank each."""
+    command = [a.voxshard, "bench", "step", "--size", size, "--base-filters", str(a.base_filters), "--partition", partition,
+               "--precision", a.precision, "--threads", str(threads), "--steps", str(a.steps), "--json", "--quiet",
+               *shlex.split(a.options), *options]
+    if not hosts:
+        return launched(command, ranks)
+    os.environ["RATE"] = a.rate
+    return launched(["bash", str(HERE.parent / "mpi/hosts.sh"), hosts, *command], 1)
 
 
 def seconds(document):
@@ -126,6 +134,47 @@ def scaling():
     return table
 
 
-result = {"what": a.what, **{"memory": memory, "threads": threads, "link": link, "scaling": scaling}[a.what]()}
+def write_volume(path, size):
+    """Zeros but for a ramp along x in every plane: (x, y, z) voxels of 1 mm, i16."""
+    h = bytearray(352)
+    struct.pack_into("<i", h, 0, 348)
+    struct.pack_into("<8h", h, 40, 3, *size, 1, 1, 1, 1)
+    struct.pack_into("<hh", h, 70, 4, 16)
+    struct.pack_into("<8f", h, 76, 1, 1, 1, 1, 0, 0, 0, 0)
+    struct.pack_into("<fff", h, 108, 352, 1, 0)
+    struct.pack_into("<hh", h, 252, 1, 1)
+    struct.pack_into("<12f", h, 280, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0)
+    h[344:348] = b"n+1\0"
+    planes = [b"".join(struct.pack(f"<{size[0]}h", *((x * 7 + y * y * k) % 900 - 500 for x in range(size[0]))) for y in range(size[1]))
+              for k in (1, 2, 3)]
+    with gzip.open(path, "wb", 1) as out:
+        out.write(bytes(h))
+        for z in range(size[2]):
+            out.write(planes[z % 3])
+
+
+def predict():
+    default(size="400x512x512", partition="1x2x2x1x1", base_filters=8)
+    with tempfile.TemporaryDirectory() as folder:
+        d = Path(folder)
+        (d / "in").mkdir()
+        write_volume(d / "in/big_0000.nii.gz", [int(x) for x in a.size.split("x")][::-1])
+        for words in (f"demo {d}/data --cases 2 --test 1", f"prepare {d}/data -o {d}/work --spacing keep",
+                      f"train {d}/work -o {d}/run --base-filters {a.base_filters} --precision {a.precision} --crop 32x32x32 --steps 2 --fold all"):
+            subprocess.run([a.voxshard, *words.split(), "--quiet"], check=True, stdout=subprocess.DEVNULL)
+        rows = {}
+        for name, ranks, partition in (("alone", 1, "1x1x1x1x1"), ("ranks", 4, a.partition)):
+            rows[name] = launched([a.voxshard, "predict", str(d / "run"), str(d / "in"), "-o", str(d / name), "--partition", partition,
+                                   "--threads", "2" if ranks == 1 else "1", "--json", "--quiet"], ranks)
+            say(name, rows[name]["memory"]["peak_resident_bytes"] / MIB, "MiB", rows[name]["cases"][0]["seconds"], "s")
+        alone = rows["alone"]["memory"]["peak_resident_bytes"]
+        table = [{"rank": r["rank"], "planned_mib": r["memory"]["planned_bytes"] / MIB, "peak_mib": r["memory"]["peak_resident_bytes"] / MIB,
+                  "peak_over_one_process": r["memory"]["peak_resident_bytes"] / alone} for r in rows["ranks"]["ranks"]]
+        same = (d / "alone/big.nii.gz").read_bytes() == (d / "ranks/big.nii.gz").read_bytes()
+    return {"alone_mib": alone / MIB, "alone_s": rows["alone"]["cases"][0]["seconds"], "ranks_s": rows["ranks"]["cases"][0]["seconds"],
+            "same_bytes": same, "ranks": table, "within": same and all(r["peak_over_one_process"] <= 0.35 for r in table)}
+
+
+result = {"what": a.what, **{"memory": memory, "threads": threads, "link": link, "predict": predict, "scaling": scaling}[a.what]()}
 print(json.dumps(result | {"size": a.size, "base_filters": a.base_filters, "precision": a.precision}, indent=1))
 sys.exit(0 if result.get("within", True) else 1)

@@ -244,6 +244,14 @@ class ClassTask : public TrainingTask {
 
   Validation validate(Session& session, const ModelSpec&, Progress& progress) const override {
     session.release();  // of the training
+    const std::vector<double> scores =
+        lead_numbers(session, class_work(), [&] { return validate_alone(session, progress); });
+    return {.score = scores.front(), .by_class = {scores.begin() + 1, scores.end()}};
+  }
+
+ private:
+  /// On rank 0: the score, and that of each class.
+  std::vector<double> validate_alone(Session& session, Progress& progress) const {
     const auto& val = p_.sets.val;
     const std::int64_t total = validation_cases();
     Classified found{.classes = std::ssize(val.classes)};
@@ -264,13 +272,12 @@ class ClassTask : public TrainingTask {
     if (found.count() == 0)
       progress.warn("none of the " + std::to_string(total) + " items that validate can be read: the accuracy of 0 " +
                     "says nothing; give {val} others");
-    Validation validation{.score = found.count() > 0 ? accuracy(found) : 0};
+    std::vector<double> numbers = {found.count() > 0 ? accuracy(found) : 0};
     for (const RecallAndPrecision& scores : class_scores(confusion_matrix(found), found.classes))
-      validation.by_class.push_back(scores.recall);
-    return validation;
+      numbers.push_back(scores.recall);
+    return numbers;
   }
 
- private:
   /// What does not validate since it cannot be read, each once; it joins the list that describe() wrote.
   void list_undecoded(const std::vector<CaseFailure>& failures_now, Progress& progress) const {
     const std::size_t before = undecoded_.size();

@@ -71,17 +71,38 @@ std::int64_t samples_at_once(const Dims& canvas, std::int64_t count) {
   return std::clamp<std::int64_t>(std::min(kBatchPoints / element_count(canvas), count), 1, kMostAtOnce);
 }
 
+RankWork class_work() {
+  return {.pack = [](const nlohmann::json&, const CoreSet& cores, std::size_t core) {
+    const Program& program = cores.executable().program;
+    const ValueId logits = program.graph.outputs.at("logits");
+    if (program.replicated(logits)) return std::vector<std::byte>();
+    const TensorView own = cores.owned(logits, core);
+    std::vector<std::byte> bytes(static_cast<std::size_t>(own.count() * dtype_bytes(own.dtype)));
+    copy(own, dense_view(bytes.data(), own.dtype, own.box));
+    return bytes;
+  }};
+}
+
 std::vector<std::vector<double>> classify(Session& session, const Shape& extents, std::int64_t samples,
                                           const PlaceSample& place) {
-  CoreSet& cores = session.cores(extents, Phase::kPredict);
-  const Graph& graph = cores.executable().program.graph;
-  cores.feed(graph.find("image"), [&](const TensorView& box) {
+  const Program& program = session.plan(extents, Phase::kPredict).program;
+  const ValueId id = program.graph.outputs.at("logits");
+  const Node& node = program.graph.node(id);
+  Tensor logits(node.type.dtype, node.type.shape);
+  const auto fill = [&](const TensorView& box) {
     if (box.box.empty()) return;
     fill_zero(box);
     for (std::int64_t n = box.box.begin[0]; n < std::min(box.box.end(0), samples); ++n) place(n, box);
-  });
-  cores.run();
-  const Tensor logits = cores.gather(graph.outputs.at("logits"));
+  };
+  const auto take = [&](std::size_t core, std::span<const std::byte> bytes) {
+    if (bytes.empty()) return;
+    const Box& own = program.plan(id).own[core];
+    ensure(std::ssize(bytes) == own.count() * dtype_bytes(logits.dtype()), "a core tells the logits that it owns");
+    const TensorView whole = logits.view();
+    copy(dense_view(const_cast<std::byte*>(bytes.data()), logits.dtype(), own), whole.sub(own));
+  };
+  const CoreSet& cores = run_led(session, class_work(), {.extents = extents, .fill = fill, .take = take});
+  if (program.replicated(id)) copy(cores.replicated(id), logits.view());
   const TensorView view = logits.view();
   std::vector<std::vector<double>> rows;
   for (std::int64_t n = 0; n < samples; ++n) rows.push_back(probabilities(view, n * view.strides[0]));

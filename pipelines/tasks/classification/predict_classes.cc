@@ -11,6 +11,7 @@
 #include "pipelines/tasks/classification/class_predictions.h"
 #include "pipelines/tasks/classification/classify_batch.h"
 #include "pipelines/tasks/classification/predict_clips.h"
+#include "pipelines/tasks/follow_predictions.h"
 #include "pipelines/tasks/predicted_file.h"
 
 namespace voxshard {
@@ -81,15 +82,18 @@ class Classifier {
     });
     for (const CaseFailure& failure : set_.failures) log(failure);
     report_.failures = set_.failures;
-    session_ = prediction_session(run,
-                                  {.core_bytes = options.core_budget_bytes,
-                                   .process_bytes = left_of(options.host_budget_bytes, options.base_bytes)},
-                                  pool_);
+    session_ = prediction_session(options, run, pool_);
     session_->set_stop(progress.stop_check());
     found_ = {.classes = preparation_.classes, .items = preparation_.items};
   }
 
   PredictReport run() {
+    lead_predictions(o_, *session_, class_work(), [&] { predict_all(); });
+    return report_;
+  }
+
+ private:
+  void predict_all() {
     const std::vector<ItemBatch> batches = item_batches(set_.items, preparation_);
     std::set<Shape> sizes;
     for (const ItemBatch& batch : batches) sizes.insert(batch.extents);
@@ -116,10 +120,8 @@ class Classifier {
                   "[predict] none of " + std::to_string(report_.failures.size()) + " inputs could be predicted" +
                       (report_.failures.empty() ? "" : "; the first: " + report_.failures.front().message));
     write();
-    return report_;
   }
 
- private:
   /// Errors: Stopped, before anything of this batch is among the results.
   void one(const ItemBatch& batch) {
     throw_if_stopped(progress_);
@@ -235,6 +237,7 @@ ClassPreparation preparation_of(const TrainedRun& run) {
 PredictReport predict_classes(const PredictOptions& options, const ClassPredictionOptions& own, TrainedRun run,
                               Progress& progress) {
   const ClassPreparation preparation = preparation_of(run);
+  if (follows(options)) return follow_predictions(options, std::move(run), class_work());
   if (preparation.items == ItemKind::kClip) return predict_clips(options, own, std::move(run), preparation, progress);
   if (own.hop || !own.draw.empty())
     throw Error(ErrorKind::kUsage,

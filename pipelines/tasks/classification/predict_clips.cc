@@ -15,6 +15,7 @@
 #include "pipelines/tasks/classification/clip_reader.h"
 #include "pipelines/tasks/classification/find_videos.h"
 #include "pipelines/tasks/classification/window_reader.h"
+#include "pipelines/tasks/follow_predictions.h"
 #include "pipelines/tasks/predicted_file.h"
 #include "pipelines/tasks/time_lines/draw_time_line.h"
 #include "pipelines/tasks/time_lines/time_line_files.h"
@@ -53,10 +54,7 @@ class ClipPredictor {
     found_ = find_videos(options.input, p_, steps_, own.most_pixels, options.threads);
     for (const CaseFailure& failure : found_.failures) log(failure);
     report_.failures = found_.failures;
-    session_ = prediction_session(run,
-                                  {.core_bytes = options.core_budget_bytes,
-                                   .process_bytes = left_of(options.host_budget_bytes, options.base_bytes)},
-                                  pool_);
+    session_ = prediction_session(options, run, pool_);
     session_->set_stop(progress.stop_check());
     if (own.draw.empty() || !draws_folder(o_)) return;
     drawn_.emplace(
@@ -65,6 +63,12 @@ class ClipPredictor {
   }
 
   PredictReport run() {
+    lead_predictions(o_, *session_, class_work(), [&] { predict_all(); });
+    return report_;
+  }
+
+ private:
+  void predict_all() {
     plan_all();
     make_folder_of(o_.output);
     Json head = predictions_head(
@@ -91,10 +95,8 @@ class ClipPredictor {
                                           " videos could be predicted; the first: " + report_.failures.front().message);
     writer.close(!report_.interrupted);
     finish(files);
-    return report_;
   }
 
- private:
   void plan_all() {
     std::set<Shape> sizes;
     for (FoundVideo& video : found_.list) {

@@ -139,9 +139,18 @@ class DetectionTask : public TrainingTask {
 
   Validation validate(Session& session, const ModelSpec& spec, Progress& progress) const override {
     session.release();  // of the training
-    const auto images = static_cast<std::int64_t>(sets_.val.images.size());
     const auto& config = spec.as<RetinaNetConfig>();
     const ImagePrediction prediction{config, postprocess_options(config), preparation_.pad_multiple, preparation_.output_size};
+    const std::vector<double> scores = lead_numbers(session, image_work(prediction), [&] {
+      return validate_alone(session, prediction, progress);
+    });
+    return {.score = scores.front(), .by_class = {scores.begin() + 1, scores.end()}};
+  }
+
+ private:
+  /// On rank 0: the score, and that of each class.
+  std::vector<double> validate_alone(Session& session, const ImagePrediction& prediction, Progress& progress) const {
+    const auto images = static_cast<std::int64_t>(sets_.val.images.size());
     std::vector<ScoredBox> found;
     for (std::int64_t i = 0; i < images; ++i) {
       throw_if_stopped(progress);
@@ -150,7 +159,7 @@ class DetectionTask : public TrainingTask {
       const Tensor pixels = normalised(reader_.read(image.file, {.dtype = DType::kF32}), preparation_);
       for (const Detection& d : predict_image(session, pixels, prediction))
         found.push_back({.image = i,
-                         .category = d.class_id - first_class(config),
+                         .category = d.class_id - first_class(prediction.config),
                          .box = coco_box(d.box),
                          .score = d.score});
       progress.update("validate", i + 1, images, image.file.filename().string());
@@ -159,15 +168,14 @@ class DetectionTask : public TrainingTask {
     const auto categories = static_cast<std::int64_t>(preparation_.classes.size());
     const AveragePrecision scores =
         average_precision(true_boxes(sets_.val), found, {.images = images, .categories = categories});
-    Validation validation{.score = std::max(0.0, scores.summary()[kAp50])};
+    std::vector<double> numbers = {std::max(0.0, scores.summary()[kAp50])};
     for (std::size_t c = 0; c < preparation_.classes.size(); ++c) {
       const double ap50 = scores.summary_of(c)[kAp50];
-      validation.by_class.push_back(ap50 >= 0 ? ap50 : std::numeric_limits<double>::quiet_NaN());
+      numbers.push_back(ap50 >= 0 ? ap50 : std::numeric_limits<double>::quiet_NaN());
     }
-    return validation;
+    return numbers;
   }
 
- private:
   std::vector<CaseFailure> failures() const {
     std::vector<EntryNote> notes = sets_.train.notes;
     notes.insert(notes.end(), sets_.val.notes.begin(), sets_.val.notes.end());

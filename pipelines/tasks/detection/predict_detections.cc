@@ -15,6 +15,7 @@
 #include "io/video/video_writer.h"
 #include "libcore/base/stopwatch.h"
 #include "libcore/base/text.h"
+#include "pipelines/tasks/follow_predictions.h"
 #include "pipelines/tasks/detection/find_pictures.h"
 #include "pipelines/tasks/detection/image_preparation.h"
 #include "pipelines/tasks/detection/picture_memory.h"
@@ -67,23 +68,33 @@ std::string text_of(const VideoPredictReport& v, const fs::path& output) {
   return text + "\n";
 }
 
+ImagePreparation preparation_of(const TrainedRun& run) {
+  ImagePreparation preparation;
+  try {
+    preparation = image_preparation_from_json(run.preparation);
+  } catch (const Error& e) {
+    throw Error(ErrorKind::kCheckpoint, run.file.string() + ": " + e.what());
+  }
+  const auto& config = run.spec.as<RetinaNetConfig>();
+  if (first_class(config) + static_cast<std::int64_t>(preparation.classes.size()) != config.classes)
+    throw Error(ErrorKind::kCheckpoint, run.file.string() + ": names " + std::to_string(preparation.classes.size()) +
+                                            " classes of objects, which are not those of its model");
+  return preparation;
+}
+
+ImagePrediction prediction_of(const TrainedRun& run, const ImagePreparation& preparation, const std::string& postprocess) {
+  const auto& config = run.spec.as<RetinaNetConfig>();
+  return {config, postprocess_of(postprocess, config), preparation.pad_multiple, preparation.output_size};
+}
+
 class Detector {
  public:
   /// Draws into a folder of its own, if asked; nothing is drawn when that cannot be.
   Detector(const PredictOptions& options, const DetectionPrediction& detection, TrainedRun run, Progress& progress)
       : o_(options), d_(detection), progress_(progress), pool_(options.threads), reader_({.most_pixels = detection.most_pixels}), pictures_(find_pictures(options.input, detection.video.frames, detection.most_pixels)) {
-    try {
-      preparation_ = image_preparation_from_json(run.preparation);
-    } catch (const Error& e) {
-      throw Error(ErrorKind::kCheckpoint, run.file.string() + ": " + e.what());
-    }
-    const auto& config = run.spec.as<RetinaNetConfig>();
-    if (first_class(config) + static_cast<std::int64_t>(preparation_.classes.size()) != config.classes)
-      throw Error(ErrorKind::kCheckpoint, run.file.string() + ": names " + std::to_string(preparation_.classes.size()) +
-                                              " classes of objects, which are not those of its model");
-    prediction_ = {config, postprocess_of(detection.postprocess, config), preparation_.pad_multiple, preparation_.output_size};
-    session_ = prediction_session(
-        run, {.core_bytes = options.core_budget_bytes, .process_bytes = left_of(options.host_budget_bytes, options.base_bytes)}, pool_);
+    preparation_ = preparation_of(run);
+    prediction_ = prediction_of(run, preparation_, detection.postprocess);
+    session_ = prediction_session(options, run, pool_);
     session_->set_stop(progress.stop_check());
     report_.failures = pictures_.failures;
     if (d_.draw.empty() || is_video_name(o_.input)) return;
@@ -98,12 +109,17 @@ class Detector {
   }
 
   PredictReport run() {
-    plan_all();
-    make_folder_of(o_.output);
-    if (is_video_name(o_.input)) {
-      require_picture_fits(pictures_.list.front());
-      return video();
-    }
+    lead_predictions(o_, *session_, image_work(prediction_), [&] {
+      plan_all();
+      make_folder_of(o_.output);
+      is_video_name(o_.input) ? video() : pictures();
+      report_.next = next();
+    });
+    return report_;
+  }
+
+ private:
+  void pictures() {
     if (drawn_) start_drawing();
     const auto total = static_cast<std::int64_t>(pictures_.list.size() + pictures_.failures.size());
     progress_.update("predict", 0, total, "");
@@ -128,12 +144,10 @@ class Detector {
     report_.found = {{"detections", detections_}};
     report_.text = prediction_text(report_, quarantine,
                                    ", " + std::to_string(detections_) + " objects in " + written.string());
-    report_.next = next();
-    return report_;
   }
 
- private:
-  PredictReport video() {
+  void video() {
+    require_picture_fits(pictures_.list.front());
     const auto found_in = [&](const Tensor& rgb) {
       std::vector<ScoredBox> boxes;
       for (const Detection& d : predict_image(*session_, normalised(unit_range(rgb), preparation_), prediction_))
@@ -152,8 +166,6 @@ class Detector {
     report_.interrupted = video.interrupted;
     report_.damaged = video.lost > 0;
     report_.text = text_of(video, o_.output);
-    report_.next = next();
-    return report_;
   }
 
   /// To score what was found where the input says what is there, else to look at it.
@@ -289,6 +301,10 @@ class Detector {
 PredictReport predict_detections(const PredictOptions& options, const DetectionPrediction& detection, TrainedRun run, Progress& progress) {
   DetectionPrediction d = detection;
   d.video.frames = d.frames.selection();
+  if (follows(options)) {
+    const RankWork work = image_work(prediction_of(run, preparation_of(run), d.postprocess));
+    return follow_predictions(options, std::move(run), work);
+  }
   check_outputs(options, d);
   return Detector(options, d, std::move(run), progress).run();
 }

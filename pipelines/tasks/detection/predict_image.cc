@@ -1,5 +1,7 @@
 #include "pipelines/tasks/detection/predict_image.h"
 
+#include <algorithm>
+
 #include "io/image/image_resize.h"
 #include "pipelines/tasks/detection/image_preparation.h"
 #include "pipelines/tasks/place_sample.h"
@@ -13,30 +15,51 @@ Shape image_extents(const Dims& size, std::int64_t multiple, const Dims& output_
 
 namespace {
 
+using Json = nlohmann::json;
+static_assert(std::is_trivially_copyable_v<BoxCandidate>);
+
+/// What a core finds in its boxes of all levels; boxes are cut to (H, W) `size`.
+std::vector<BoxCandidate> candidates_of(const CoreSet& cores, std::size_t core, const Dims& size, const ImagePrediction& options) {
+  const Program& program = cores.executable().program;
+  const Dims& extents = program.graph.node(program.graph.find("image")).type.shape;
+  std::vector<BoxCandidate> candidates;
+  for (const AnchorLevel& level : anchor_levels({extents[1], extents[2]}, anchor_options(options.config))) {
+    const std::string name = std::to_string(level.level);
+    const TensorView logits = cores.owned(program.graph.outputs.at("class_logits/" + name), core);
+    const TensorView boxes = cores.owned(program.graph.outputs.at("boxes/" + name), core);
+    if (!logits.box.empty()) append_candidates(logits, boxes, 0, level, size, options.postprocess, candidates);
+  }
+  return candidates;
+}
+
 /// Best first; boxes in pixels of the picture, which lies at the top left of `extents`.
 std::vector<Detection> detections_in(Session& session, const Tensor& pixels, const Shape& extents, const ImagePrediction& options) {
-  const Dims size{pixels.shape()[0], pixels.shape()[1]};
-  CoreSet& cores = session.cores(extents, Phase::kPredict);
-  const Program& program = cores.executable().program;
-  cores.feed(program.graph.find("image"), [&](const TensorView& box) { place_sample(pixels, 0, box); });
-  cores.run();
-  const auto levels = anchor_levels({extents[1], extents[2]}, anchor_options(options.config));
-  std::vector<std::vector<BoxCandidate>> by_core(static_cast<std::size_t>(program.mesh().cores()));
-  session.pool().run(program.mesh().cores(), [&](std::int64_t core, int) {
-    const auto c = static_cast<std::size_t>(core);
-    for (const AnchorLevel& level : levels) {
-      const std::string name = std::to_string(level.level);
-      const TensorView logits = cores.owned(program.graph.outputs.at("class_logits/" + name), c);
-      const TensorView boxes = cores.owned(program.graph.outputs.at("boxes/" + name), c);
-      if (!logits.box.empty()) append_candidates(logits, boxes, 0, level, size, options.postprocess, by_core[c]);
-    }
-  });
+  const std::int64_t count = session.plan(extents, Phase::kPredict).program.mesh().cores();
+  std::vector<std::vector<BoxCandidate>> by_core(static_cast<std::size_t>(count));
+  run_led(session, image_work(options),
+          {.extents = extents,
+           .note = {pixels.shape()[0], pixels.shape()[1]},
+           .fill = [&](const TensorView& box) { place_sample(pixels, 0, box); },
+           .take = [&](std::size_t core, std::span<const std::byte> bytes) {
+             by_core[core].resize(bytes.size() / sizeof(BoxCandidate));
+             std::copy_n(bytes.data(), by_core[core].size() * sizeof(BoxCandidate),
+                         reinterpret_cast<std::byte*>(by_core[core].data()));
+           }});
   std::vector<BoxCandidate> all;
   for (const auto& candidates : by_core) all.insert(all.end(), candidates.begin(), candidates.end());
   return detect(std::move(all), options.postprocess);
 }
 
 }  // namespace
+
+RankWork image_work(const ImagePrediction& options) {
+  return {.pack = [options](const Json& note, const CoreSet& cores, std::size_t core) {
+    const Dims size{note.at(0).get<std::int64_t>(), note.at(1).get<std::int64_t>()};
+    const std::vector<BoxCandidate> candidates = candidates_of(cores, core, size, options);
+    const auto bytes = std::as_bytes(std::span(candidates));
+    return std::vector<std::byte>(bytes.begin(), bytes.end());
+  }};
+}
 
 std::vector<Detection> predict_image(Session& session, const Tensor& pixels, const ImagePrediction& options) {
   const Dims size{pixels.shape()[0], pixels.shape()[1]};

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "libcore/models/retinanet.h"
-#include "libcore/runtime/session.h"
+#include "pipelines/runs/lead.h"
 
 namespace voxshard {
 
@@ -18,8 +18,13 @@ struct ImagePrediction {
 /// The extents that a picture of (H, W) is predicted at: those of an output, or its own rounded up to a multiple; batch 1.
 Shape image_extents(const Dims& size, std::int64_t multiple, const Dims& output_size = {});
 
-/// Best first; boxes in pixels of the picture as it is given, cut to it.
+/// What all ranks do for predict_image(): each core's likeliest boxes; the note of a run is the picture's H and W.
+RankWork image_work(const ImagePrediction& options);
+
+/// Best first; boxes in pixels of the picture as it is given, cut to it. Of several ranks the first calls it, within lead();
+/// it alone holds the picture, the others get the boxes of their cores.
 ///   pixels  (H, W, 3) f32, normalised
+/// Errors: as run_led().
 std::vector<Detection> predict_image(Session& session, const Tensor& pixels, const ImagePrediction& options);
 
 }  // namespace voxshard

@@ -4,8 +4,8 @@
 //   reading        image: reading(image); then the label beside it: 4 n + reading(label)
 //   preparing      the image beside its label: turned 12 n, resampled 8 n + 4 m; written and gone; then the label: turned
 //                  8 n, resampled 4 n + 4 m, written 4 m and as it is on disk, at most 2 m
-//   predicting     reading; turning 8 n, resampling 4 n + 4 m; the core set beside image and labels, 8 m;
-//                  back 4 m + 4 n; writing 5 n
+//   predicting     reading; turning 8 n, resampling 4 n + 4 m; the core set beside the image, 4 m, which goes when it
+//                  is fed, then beside labels, as cores say them and whole, 5 m; back 4 m + 4 n; writing 5 n
 //   evaluating     reading(reference); 4 n + reading(prediction); with a threshold 8 n + reading(image), 16 n
 #include "pipelines/tasks/segmentation/case_memory.h"
 
@@ -177,7 +177,8 @@ ProcessPlan predicting_plan(const VolumeInfo& info, const fs::path& path, const 
     return process.held + widest_of({moment({{kReading, share * reading(info)}}),
                                      moment({{kReading, n}, {kResampling, turns ? n : 0}}),
                                      moment({{kReading, n}, {kResampling, resamples ? m : 0}}),
-                                     cores + moment({{kResampling, m}, {kResults, m}}), moment({{kResults, m + back}}),
+                                     cores + moment({{kResampling, m}}), cores + moment({{kResults, m + m / kVoxel}}),
+                                     moment({{kResults, m + back}}),
                                      moment({{kResults, n + n / kVoxel}})});
   };
   return require_grid(grid, path, limits, moments, [](double most) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <set>
@@ -59,26 +60,31 @@ class Evaluation {
     session_ = prediction_session(
         run,
         {.core_bytes = options.core_budget_bytes, .process_bytes = left_of(process.budget_bytes, process.base_bytes)},
-        pool_);
+        pool_, options.transport);
     session_->set_stop(progress_.stop_check());
-    plan(process);
   }
 
-  RunScores go() {
+  RunScores go(const PredictingProcess& process) {
+    const auto evaluated = [&] { return evaluate(process), std::string(); };
+    lead(*session_, work(), process, evaluated, &scores_.memory);
+    return std::move(scores_);
+  }
+
+ private:
+  void evaluate(const PredictingProcess& process) {
+    plan(process);
     const Stopwatch watch;
     const std::int64_t steps = this->steps();
     progress_.update("evaluate", 0, steps, "");
     for (std::int64_t step = 0; step < steps; ++step) {
       throw_if_stopped(progress_);
-      scores_.batches.push_back(one_batch(batch(step)));
+      scores_.batches.push_back(one_batch(step));
       progress_.update("evaluate", step + 1, steps, "loss " + fixed_text(scores_.batches.back().loss(), 4));
     }
     average();
     scores_.seconds = watch.seconds();
-    return std::move(scores_);
   }
 
- private:
   std::int64_t whole_batches() const { return static_cast<std::int64_t>(cases_.size()) / scores_.batch; }
   std::int64_t steps() const { return o_.steps > 0 ? o_.steps : whole_batches(); }
 
@@ -131,38 +137,71 @@ class Evaluation {
     return samples;
   }
 
-  BatchScores one_batch(const std::vector<Sample>& samples) {
-    CoreSet& cores = session_->cores(source_.extents(samples), Phase::kPredict);
-    const Graph& graph = cores.executable().program.graph;
-    cores.feed(graph.find("image"), [&](const TensorView& box) { source_.fill(samples, input::Image{}, box); });
-    cores.run();
+  Shape sums_shape() const { return {scores_.batch, sums_per_group(config_.classes)}; }
+
+  /// Of each core: each sample's sums and its voxels' scores. The note of a run is its step.
+  RankWork work() const {
+    const auto samples = [this](const nlohmann::json& note) { return batch(note.get<std::int64_t>()); };
+    return {.fill = [=, this](const nlohmann::json& note,
+                              const TensorView& box) { source_.fill(samples(note), input::Image{}, box); },
+            .pack = [=, this](const nlohmann::json& note, const CoreSet& cores,
+                              std::size_t core) { return packed(count(samples(note), cores, core)); },
+            .done = [=, this](const nlohmann::json& note) { source_.done_with(samples(note)); }};
+  }
+
+  struct CoreScores {
+    Tensor sums;  // a row per sample
+    VoxelScores voxels;
+  };
+  static_assert(std::is_trivially_copyable_v<VoxelScores>);
+
+  CoreScores count(const std::vector<Sample>& samples, const CoreSet& cores, std::size_t core) const {
+    CoreScores scores{Tensor(DType::kF64, sums_shape()), {}};
+    const TensorView logits = cores.owned(cores.executable().program.graph.outputs.at("logits"), core);
+    if (logits.box.empty()) return scores;
+    Box box = logits.box;
+    box.extent[4] = 1;
+    const Tensor labels(DType::kI32, box.extent);
+    const TensorView view = dense_view(labels.data(), DType::kI32, box);
+    source_.fill(samples, input::Labels{.classes = config_.classes}, view);
+    scores.voxels = voxel_scores(logits, view);
+    const Box rows = {{box.begin[0], 0}, {box.extent[0], sums_shape()[1]}};
+    kernels_.sums(logits, view, scores.sums.view().sub(rows),
+                  {.classes = config_.classes, .groups = scores_.batch, .batch = scores_.batch});
+    return scores;
+  }
+
+  static std::vector<std::byte> packed(const CoreScores& scores) {
+    const auto sums = static_cast<std::size_t>(scores.sums.bytes());
+    std::vector<std::byte> bytes(sizeof scores.voxels + sums);
+    std::memcpy(bytes.data(), &scores.voxels, sizeof scores.voxels);
+    std::memcpy(bytes.data() + sizeof scores.voxels, scores.sums.data(), sums);
+    return bytes;
+  }
+
+  CoreScores unpacked(std::span<const std::byte> bytes) const {
+    CoreScores scores{Tensor(DType::kF64, sums_shape()), {}};
+    ensure(std::ssize(bytes) == scores.sums.bytes() + static_cast<std::int64_t>(sizeof scores.voxels),
+           "a core counts each sample of a batch");
+    std::memcpy(&scores.voxels, bytes.data(), sizeof scores.voxels);
+    std::memcpy(scores.sums.data(), bytes.data() + sizeof scores.voxels, static_cast<std::size_t>(scores.sums.bytes()));
+    return scores;
+  }
+
+  BatchScores one_batch(std::int64_t step) {
+    const std::vector<Sample> samples = batch(step);
     const Mesh& mesh = spec_.cut.mesh;
-    const Shape sums_shape = {scores_.batch, sums_per_group(config_.classes)};
-    const auto count = static_cast<std::size_t>(mesh.cores());
-    std::vector<Tensor> sums(count);  // of each core, a row per sample
-    std::vector<VoxelScores> voxels(count);
-    pool_.run(mesh.cores(), [&](std::int64_t c, int) {
-      const auto core = static_cast<std::size_t>(c);
-      sums[core] = Tensor(DType::kF64, sums_shape);
-      const TensorView logits = cores.owned(graph.outputs.at("logits"), core);
-      if (logits.box.empty()) return;
-      Box box = logits.box;
-      box.extent[4] = 1;
-      const Tensor labels(DType::kI32, box.extent);
-      const TensorView view = dense_view(labels.data(), DType::kI32, box);
-      source_.fill(samples, input::Labels{.classes = config_.classes}, view);
-      voxels[core] = voxel_scores(logits, view);
-      const Box rows = {{box.begin[0], 0}, {box.extent[0], sums_shape[1]}};
-      kernels_.sums(logits, view, sums[core].view().sub(rows),
-                    {.classes = config_.classes, .groups = scores_.batch, .batch = scores_.batch});
-    });
-    source_.done_with(samples);
+    std::vector<CoreScores> by_core(static_cast<std::size_t>(mesh.cores()));
+    run_led(*session_, work(),
+            {.extents = source_.extents(samples),
+             .note = step,
+             .take = [&](std::size_t core, std::span<const std::byte> bytes) { by_core[core] = unpacked(bytes); }});
     BatchScores scores;
     for (const Sample& s : samples) scores.cases.push_back(dataset_.cases[cases_[s.item]].id);
-    const Tensor all(DType::kF64, sums_shape);
-    for (std::size_t core = 0; core < count; ++core) {
-      scores.voxels += voxels[core];
-      for (std::int64_t k = 0; k < all.count(); ++k) all.as<double>()[k] += sums[core].as<double>()[k];
+    const Tensor all(DType::kF64, sums_shape());
+    for (const CoreScores& core : by_core) {
+      scores.voxels += core.voxels;
+      for (std::int64_t k = 0; k < all.count(); ++k) all.as<double>()[k] += core.sums.as<double>()[k];
     }
     const std::int64_t share = scores_.batch / mesh.replicas;
     for (std::int64_t r = 0; r < mesh.replicas; ++r)
@@ -217,7 +256,7 @@ double BatchScores::loss() const {
 
 RunScores evaluate_run(const EvaluateRunOptions& options, TrainedRun run, const PredictingProcess& process,
                        Progress& progress) {
-  return Evaluation(options, std::move(run), process, progress).go();
+  return Evaluation(options, std::move(run), process, progress).go(process);
 }
 
 Json to_json(const RunScores& s) {

@@ -28,6 +28,7 @@ struct EvaluateRunOptions {
   std::int64_t steps = 0;      // batches; 0: those that the cases fill
   int threads = 1;
   std::int64_t core_budget_bytes = 0;
+  Transport* transport = nullptr;  // to the other ranks; null: all cores are in this process
 };
 
 struct BatchScores {
@@ -51,8 +52,9 @@ struct RunScores {
   ProcessPlan memory;
 };
 
-/// Errors: kInput and kNoCase for the data, also when they do not fill one batch; kConfig for classes that are not the
-/// model's, a crop that it does not take, a batch that its replicas cannot share; kBudget; Stopped.
+/// Of several ranks, which all call it, each reads its own boxes; the scores are those of rank 0 and on the others
+/// none. Errors: kInput and kNoCase for the data, also when they do not fill one batch; kConfig for classes that are
+/// not the model's, a crop that it does not take, a batch that its replicas cannot share; kBudget; Stopped.
 RunScores evaluate_run(const EvaluateRunOptions& options, TrainedRun run, const PredictingProcess& process,
                        Progress& progress);
 nlohmann::ordered_json to_json(const RunScores& scores);

@@ -8,6 +8,7 @@
 #include "io/files/output_folder.h"
 #include "io/volume/volume.h"
 #include "libcore/base/stopwatch.h"
+#include "pipelines/tasks/follow_predictions.h"
 #include "pipelines/tasks/segmentation/case_memory.h"
 #include "pipelines/tasks/segmentation/predict_volume.h"
 #include "pipelines/tasks/segmentation/prepare_image.h"
@@ -62,12 +63,17 @@ class Predictor {
     } catch (const Error& e) {
       throw Error(ErrorKind::kCheckpoint, run.file.string() + ": " + e.what());
     }
-    session_ = prediction_session(
-        run, {.core_bytes = options.core_budget_bytes, .process_bytes = left_of(options.host_budget_bytes, options.base_bytes)}, pool_);
+    session_ = prediction_session(options, run, pool_);
     session_->set_stop(progress_.stop_check());
   }
 
   PredictReport run(const std::vector<fs::path>& images) {
+    lead_predictions(o_, *session_, volume_work(), [&] { predict_all(images); });
+    return report_;
+  }
+
+ private:
+  void predict_all(const std::vector<fs::path>& images) {
     plan_all(images);
     std::set<std::string> ids;
     for (const fs::path& image : images) ids.insert(case_id(image, o_.formats));
@@ -89,10 +95,8 @@ class Predictor {
     if (report_.cases.empty() && !report_.interrupted)
       throw Error(ErrorKind::kNoCase, "[predict] none of " + std::to_string(images.size()) + " images could be predicted; the first: " +
                                           report_.failures.front().message);
-    return report_;
   }
 
- private:
   /// Plans every size there is from the headers. An unreadable image is left to its turn.
   void plan_all(const std::vector<fs::path>& images) {
     std::set<Shape> sizes;
@@ -134,10 +138,10 @@ class Predictor {
     Volume ct = read_image(path, o_.formats);
     throw_if_stopped(progress_);
     PreparedImage prepared = prepare_image(std::move(ct), plan_);
-    Volume labels{prepared.image.geometry,
-                  predict_volume(*session_, prepared.image.voxels, air_value(plan_), spec_.multiple())};
+    VolumeVoxels image = voxels_of(prepared.image.voxels);
+    image.done = [&] { prepared.image.voxels = {}; };
+    Volume labels{prepared.image.geometry, predict_volume(*session_, image, air_value(plan_), spec_.multiple())};
     session_->release();
-    prepared.image = {};
     return restore_label(std::move(labels), prepared.original, plan_);
   }
 
@@ -202,6 +206,7 @@ class Predictor {
 }  // namespace
 
 PredictReport predict_volumes(const PredictOptions& options, TrainedRun run, Progress& progress) {
+  if (follows(options)) return follow_predictions(options, std::move(run), volume_work());
   const auto images = find_images(options.input, options.formats);
   OutputFolder folder({.folder = options.output, .command = "predict", .inputs = {options.input, options.run}});
   PredictReport report = Predictor(options, std::move(run), folder, progress).run(images);

@@ -129,10 +129,11 @@ class VolumeTask : public TrainingTask {
   ProcessPlan step_plan(const StepSize& step) const override {
     return {{MemoryPart::kFeeding, 4 * step.box_points + source_.mapped_bytes(step.extents)}};
   }
-  /// The image; its labels as predicted; and its reference, mapped and as a volume: 4 + 4 + 2 + 4 bytes a voxel.
+  /// Labels as predicted, 1 byte a voxel, and their references, mapped and as boxes, 2 + 4; the mapped image, 4, is gone
+  /// by then.
   ProcessPlan validation_plan(const Shape& extents) const override {
     const std::int64_t voxels = element_count(extents);
-    return {{MemoryPart::kReading, 4 * voxels}, {MemoryPart::kResults, 4 * voxels}, {MemoryPart::kMetrics, 2 * voxels}};
+    return {{MemoryPart::kResults, voxels}, {MemoryPart::kMetrics, 6 * voxels}};
   }
   std::int64_t step_sizes(std::int64_t batch) const override {
     const std::int64_t sizes = source_.sizes();

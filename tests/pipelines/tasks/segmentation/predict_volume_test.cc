@@ -3,10 +3,8 @@
 
 #include <set>
 
-#include "libcore/ops/op_table.h"
-
 #include "libcore/base/rng.h"
-#include "libcore/train/initialise.h"
+#include "tests/pipelines/rank_sessions.h"
 #include "tests/pipelines/training_scene.h"
 
 namespace voxshard {
@@ -19,14 +17,26 @@ Tensor noise(Shape shape) {
   return image;
 }
 
-Tensor labels_of(const Tensor& image, Dims partition, DType precision) {
-  ModelSpec spec;
-  spec.as<UNetConfig>() = {.base_filters = 4, .depth = 3};
-  spec.precision = precision, spec.cut.mesh.partition = partition;
-  WorkerPool pool(2);
-  Session session(op_table(), lowering_of(spec, {}, {}), pool);
-  session.parameters() = initialise(build_graph(spec, {1, 16, 16, 16}, Phase::kTrain, precision), 5);
-  return predict_volume(session, image, -1, spec.multiple());
+/// By rank 0 of so many.
+Tensor labels_of(const Tensor& image, Dims partition, DType precision, int ranks = 1) {
+  ModelSpec spec = test::small_unet(partition);
+  spec.precision = precision;
+  Tensor labels;
+  test::over_ranks(ranks, spec, [&](Session& session) {
+    lead(session, volume_work(), {}, [&] {
+      VolumeVoxels voxels = voxels_of(image);
+      bool fed = false;
+      voxels.read = [&, read = voxels.read](const TensorView& box) {
+        EXPECT_FALSE(fed) << "the image may be gone";
+        read(box);
+      };
+      voxels.done = [&] { fed = true; };
+      labels = predict_volume(session, voxels, -1, spec.multiple());
+      EXPECT_TRUE(fed);
+      return std::string();
+    });
+  });
+  return labels;
 }
 
 TEST(PredictVolume, ExtentsAreRoundedUpForThePools) {
@@ -46,6 +56,19 @@ TEST(PredictVolume, LabelsAreThoseOfTheUncutModel) {
       for (const Dims& partition : {Dims{1, 2, 2, 1, 1}, Dims{1, 3, 1, 2, 1}, Dims{1, 1, 5, 1, 1}})
         EXPECT_TRUE(compare(whole.view(), labels_of(image, partition, precision).view()).bit_equal)
             << to_string(shape) << " over " << to_string(partition);
+    }
+}
+
+TEST(PredictVolume, LabelsOverRanksAreThoseOfOneProcess) {
+  for (const DType precision : {DType::kF32, DType::kBF16})
+    for (const Shape& shape : {Shape{13, 11, 9}, Shape{5, 3, 17}, Shape{1, 1, 1}}) {
+      const Tensor image = noise(shape);
+      for (const Dims& partition : {Dims{1, 2, 2, 1, 1}, Dims{1, 1, 5, 1, 1}}) {
+        const Tensor alone = labels_of(image, partition, precision);
+        for (const int ranks : {2, 3, 4})
+          EXPECT_TRUE(compare(alone.view(), labels_of(image, partition, precision, ranks).view()).bit_equal)
+              << to_string(shape) << " over " << to_string(partition) << " and " << ranks << " ranks";
+      }
     }
 }
 

@@ -1,0 +1,153 @@
+#include "pipelines/runs/core_messages.h"
+
+#include <algorithm>
+
+namespace voxshard {
+namespace {
+
+constexpr int kSampleTag = kMessageTags + 16, kFoundTag = kSampleTag + 1;  // above those of libcore/runtime
+constexpr std::int64_t kMostPackedBytes = std::int64_t{1} << 36;           // of a core
+
+/// Messages to others; those that are under way when an error ends it are dropped.
+class Sending {
+ public:
+  explicit Sending(Transport& transport) : transport_(transport) {}
+  ~Sending() {
+    for (std::size_t i = through_; i < sent_.size(); ++i) transport_.drop(sent_[i]);
+  }
+  Sending(const Sending&) = delete;
+  Sending& operator=(const Sending&) = delete;
+  void start(int to, std::span<const std::byte> bytes) {
+    sent_.push_back(transport_.start_send(to, kSampleTag, bytes));
+  }
+  void finish() {
+    for (; through_ < sent_.size(); ++through_) transport_.wait(sent_[through_]);
+  }
+
+ private:
+  Transport& transport_;
+  std::vector<MessageId> sent_;
+  std::size_t through_ = 0;
+};
+
+struct OwnBox {
+  std::size_t core = 0;  // of a replicated value the first of its rank
+  Box box;
+};
+
+/// What a rank holds of a value, without empty boxes.
+std::vector<OwnBox> boxes_of(const Program& program, ValueId id, int rank, int ranks) {
+  const std::int64_t cores = program.mesh().cores();
+  const Ranks place{rank, ranks};
+  const auto first = static_cast<std::size_t>(place.first(cores)), end = static_cast<std::size_t>(place.end(cores));
+  const std::vector<Box>& own = program.plan(id).own;
+  if (first == end) return {};
+  if (program.replicated(id)) return {{first, own.front()}};
+  std::vector<OwnBox> boxes;
+  for (std::size_t core = first; core < end; ++core)
+    if (!own[core].empty()) boxes.push_back({core, own[core]});
+  return boxes;
+}
+
+std::span<std::byte> bytes_of(const Tensor& tensor) {
+  return {tensor.data(), static_cast<std::size_t>(tensor.bytes())};
+}
+
+/// So many pieces at a time as there are workers to fill them.
+void send_boxes(Session& session, const std::vector<OwnBox>& boxes, DType dtype, int to, const FillBox& fill) {
+  std::vector<Box> pieces;
+  for (const OwnBox& own : boxes)
+    for (const Box& piece : pieces_of(own.box, dtype_bytes(dtype))) pieces.push_back(piece);
+  const auto at_once = static_cast<std::size_t>(session.pool().workers());
+  for (std::size_t begin = 0; begin < pieces.size(); begin += at_once) {
+    std::vector<Tensor> filled(std::min(at_once, pieces.size() - begin));
+    session.pool().run(std::ssize(filled), [&](std::int64_t i, int) {
+      const auto at = static_cast<std::size_t>(i);
+      const Box& piece = pieces[begin + at];
+      filled[at] = Tensor(dtype, piece.extent);
+      fill(dense_view(filled[at].data(), dtype, piece));
+    });
+    Sending sending(session.transport());
+    for (const Tensor& piece : filled) sending.start(to, bytes_of(piece));
+    sending.finish();
+  }
+}
+
+void add_pieces(const Box& box, int axis, std::int64_t element_bytes, std::int64_t most_bytes,
+                std::vector<Box>& pieces) {
+  const std::int64_t extent = box.extent[axis], bytes = box.count() * element_bytes;
+  if (bytes <= most_bytes || axis + 1 == box.rank()) {
+    pieces.push_back(box);
+    return;
+  }
+  const std::int64_t at_once = std::max<std::int64_t>(1, most_bytes / (bytes / extent));
+  for (std::int64_t begin = box.begin[axis]; begin < box.end(axis); begin += at_once) {
+    Box part = box;
+    part.set(axis, begin, std::min(begin + at_once, box.end(axis)));
+    add_pieces(part, axis + 1, element_bytes, most_bytes, pieces);
+  }
+}
+
+}  // namespace
+
+std::vector<Box> pieces_of(const Box& box, std::int64_t element_bytes, std::int64_t most_bytes) {
+  std::vector<Box> pieces;
+  if (!box.empty()) add_pieces(box, 0, element_bytes, most_bytes, pieces);
+  return pieces;
+}
+
+void feed_from_first(Session& session, CoreSet& cores, ValueId id, const FillBox& fill) {
+  Transport& transport = session.transport();
+  const Program& program = cores.executable().program;
+  const DType dtype = program.graph.node(id).type.dtype;
+  if (transport.rank() == 0) {
+    cores.feed(id, fill);
+    for (int to = 1; to < transport.ranks(); ++to)
+      send_boxes(session, boxes_of(program, id, to, transport.ranks()), dtype, to, fill);
+    return;
+  }
+  cores.feed(id, [](const TensorView&) {});  // it is noted as fed; what it holds comes now
+  for (const OwnBox& own : boxes_of(program, id, transport.rank(), transport.ranks())) {
+    const TensorView view = cores.owned(id, own.core);
+    for (const Box& piece : pieces_of(own.box, dtype_bytes(dtype))) {
+      const Tensor arrived(dtype, piece.extent);
+      transport.receive(0, kSampleTag, bytes_of(arrived));
+      copy(dense_view(arrived.data(), dtype, piece), view.sub(piece));
+    }
+  }
+}
+
+std::int64_t gather_from_cores(Session& session, const CoreSet& cores, const PackCore& pack, const TakeCore& take) {
+  Transport& transport = session.transport();
+  const std::int64_t all = cores.executable().program.mesh().cores();
+  const Ranks place = transport.place();
+  const auto first = static_cast<std::size_t>(place.first(all));
+  std::vector<std::vector<std::byte>> packed(static_cast<std::size_t>(place.end(all)) - first);
+  std::vector<std::int64_t> sizes(packed.size());
+  session.pool().run(std::ssize(packed), [&](std::int64_t i, int) {
+    const auto at = static_cast<std::size_t>(i);
+    packed[at] = pack(first + at);
+    sizes[at] = std::ssize(packed[at]);
+    if (transport.rank() > 0) return;
+    take(first + at, packed[at]);
+    packed[at] = {};
+  });
+  std::int64_t bytes = 0;
+  for (const std::int64_t size : sizes) bytes += size;
+  for (std::size_t i = 0; transport.rank() > 0 && i < packed.size(); ++i) {
+    transport.send(0, kFoundTag, std::as_bytes(std::span(&sizes[i], 1)));
+    if (sizes[i] > 0) transport.send(0, kFoundTag, packed[i]);
+  }
+  for (int from = 1; transport.rank() == 0 && from < transport.ranks(); ++from)
+    for (std::int64_t core = place.first_of(from, all); core < place.first_of(from + 1, all); ++core) {
+      std::int64_t size = 0;
+      transport.receive(from, kFoundTag, std::as_writable_bytes(std::span(&size, 1)));
+      ensure(size >= 0 && size <= kMostPackedBytes, "what a core found is of a size that there can be");
+      std::vector<std::byte> arrived(static_cast<std::size_t>(size));
+      if (size > 0) transport.receive(from, kFoundTag, arrived);
+      take(static_cast<std::size_t>(core), arrived);
+    }
+  return bytes;
+}
+
+}  // namespace voxshard
