@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <span>
 
 #include "io/datasets/dataset.h"
 #include "io/files/config_file.h"
@@ -140,10 +142,14 @@ class VolumeTask : public TrainingTask {
     return batch == 1 ? sizes : sizes * sizes;  // the widest extents of those in a batch
   }
 
+  void share(std::int64_t begin, std::int64_t end) override { begin_ = begin, end_ = end; }
+
   Shape load(std::int64_t step, std::int64_t batch, WorkerPool&) override {
     source_.done_with(batch_);
     batch_ = source_.batch(step, batch);
-    source_.prefetch(source_.batch(step + 1, batch));
+    const std::vector<Sample> next = source_.batch(step + 1, batch);
+    const std::int64_t begin = std::min(begin_, batch), end = std::min(end_, batch);
+    source_.prefetch(std::span(next).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)));
     return source_.extents(batch_);
   }
 
@@ -178,6 +184,7 @@ class VolumeTask : public TrainingTask {
   Split split_;
   SampleSource source_;
   std::vector<Sample> batch_;  // of the step that was loaded last
+  std::int64_t begin_ = 0, end_ = std::numeric_limits<std::int64_t>::max();  // of its samples those of this process
 };
 
 }  // namespace
