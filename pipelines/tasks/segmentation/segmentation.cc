@@ -224,8 +224,9 @@ class Segmentation : public Task {
     o.work = options.references, o.batch = options.batch, o.steps = options.steps, o.threads = options.threads;
     o.core_budget_bytes = options.core_budget_bytes, o.transport = options.transport;
     require_output_file(options.summary, kRunScores, {.inputs = {options.predictions, options.references}});
-    const RunScores scores =
+    RunScores scores =
         voxshard::evaluate_run(o, std::move(run), {options.host_budget_bytes, options.base_bytes}, progress);
+    scores.memory -= base_plan(options.base_bytes);  // which the command adds
     if (options.transport != nullptr && options.transport->rank() > 0) return {.memory = scores.memory};
     if (!options.summary.empty()) {
       if (options.summary.has_parent_path()) make_output_folder(options.summary.parent_path());
