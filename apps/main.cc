@@ -213,7 +213,6 @@ int run(const std::vector<std::string>& words) {
   std::unique_ptr<Transport> transport;  // its end waits for the other ranks, when all is said
   try {
     transport = start_transport(std::getenv);
-    if (transport->rank() > 0) note_crashes(mute());
     return as_rank(*transport, words, [&] { return run_words(words, *transport); });
   } catch (const Stopped&) {
     return report_stop(wants_json);

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "io/files/content_hash.h"
+#include "io/files/now_reading.h"
 #include "libcore/base/cpu.h"
 #include "libcore/base/parallel.h"
 #include "libcore/base/stop.h"
@@ -51,8 +52,9 @@ bool is_of_one_rank(const Error& error) {
   return error.kind() != ErrorKind::kUsage && error.kind() != ErrorKind::kConfig && !tells_of_stop(error);
 }
 
-}  // namespace
-
+/// From now on nothing that this process writes to its standard output and standard error is seen: neither texts, nor
+/// what a signal's handler or a library says. Returns where standard error led, for the last words of a crash; -1 when
+/// there is none.
 int mute() {
   const int errors = ::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
   const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -62,6 +64,8 @@ int mute() {
   return errors;
 }
 
+}  // namespace
+
 int usable_workers(const Transport& transport) { return std::max(1, hardware_workers() / transport.ranks_here()); }
 
 int as_rank(Transport& transport, const std::vector<std::string>& words, const std::function<int()>& body) {
@@ -69,6 +73,7 @@ int as_rank(Transport& transport, const std::vector<std::string>& words, const s
   int code = 0;
   try {
     run_as_rank(transport, [&] {
+      if (transport.rank() > 0) note_crashes(mute());
       require_alike(transport, facts_of_rank(words));
       try {
         code = body();

@@ -1,7 +1,6 @@
 // The program as one of several ranks, which a launcher of MPI programs started alike: rank 0 speaks for all, and all
 // end with its exit code. Alone none of this does anything.
 //
-//   if (transport->rank() > 0) note_crashes(mute());
 //   return as_rank(*transport, words, [&] { return run_subcommand(...); });
 #pragma once
 
@@ -13,16 +12,12 @@
 
 namespace voxshard {
 
-/// From now on nothing that this process writes to its standard output and standard error is seen: neither texts, nor
-/// what a signal's handler or a library says. Returns where standard error led, for the last words of a crash; -1 when
-/// there is none.
-int mute();
-
 /// The processors that this process may use, shared out among the ranks on this host; at least 1.
 int usable_workers(const Transport& transport);
 
 /// Runs what a rank does after it was found to be of the same build, on processors of the same kind, and started with
-/// the same words and --config as the others. Returns the exit code of rank 0, on every rank.
+/// the same words and --config as the others. What ranks other than 0 write to their standard output and standard error
+/// is not seen, but for the last words of a crash. Returns the exit code of rank 0, on every rank.
 /// Errors: kConfig names the first difference; those of `body` and of other ranks, with the rank and its host; of
 /// Stopped on any rank kStoppedRank on all.
 int as_rank(Transport& transport, const std::vector<std::string>& words, const std::function<int()>& body);

@@ -41,6 +41,9 @@ void try_print_error(const char* kind, const char* code, const std::string& mess
             << std::flush;
 }
 
+/// Where another rank was asked to stop, this process has no signal.
+int stop_exit_code() { return interrupted_exit_code(stop_signal() != 0 ? stop_signal() : SIGTERM); }
+
 /// Later lines do not begin where ours do: a line end in the name of a file forges none.
 std::string indented(std::string text) {
   for (std::size_t at = 0; (at = text.find('\n', at)) != std::string::npos; at += 3) text.replace(at, 1, "\n  ");
@@ -55,8 +58,7 @@ int print_outcome(const Outcome& outcome, bool json) {
   else
     print(plain_text(outcome.text + (outcome.next.empty() ? "" : "next: voxshard " + shell_line(outcome.next) + "\n"),
                      "\n\t"));
-  if (outcome.interrupted && stop_signal() != 0) return interrupted_exit_code(stop_signal());
-  return outcome.exit_code;
+  return outcome.interrupted ? stop_exit_code() : outcome.exit_code;
 }
 
 int print_version(bool json) {
@@ -83,8 +85,7 @@ int report_error(const Error& error, bool json) {
 }
 
 int report_stop(bool json) {
-  // 0: another rank was asked to.
-  const int code = interrupted_exit_code(stop_signal() != 0 ? stop_signal() : SIGTERM);
+  const int code = stop_exit_code();
   std::fprintf(stderr, "voxshard: interrupted\n");
   if (json) try_print_error("interrupted", "E_STOPPED", "interrupted", code);
   return code;

@@ -108,6 +108,10 @@ void CoreSet::pack_weights(std::size_t index) {
 
 void CoreSet::run() {
   if (watch_) return run_checked();
+  tell_errors(transport_, [&] { run_steps(); });
+}
+
+void CoreSet::run_steps() {
   flight_.reset();  // of a run that an error ended
   const std::size_t prologue = program().prologue;
   pool_.run(static_cast<std::int64_t>(prologue), [&](std::int64_t i, int worker) {
@@ -130,13 +134,13 @@ void CoreSet::run_checked() {
 }
 
 void CoreSet::run_instruction(std::size_t index) {
-  if (!watch_) return run_one(index);
+  if (!watch_) return tell_errors(transport_, [&] { run_one(index); });
   for (const Arena& workspace : cores_.workspaces()) {
     workspace.poison(0, workspace.bytes());
     workspace.revive(0, workspace.bytes());
   }
   watch_->begin(index);
-  run_one(index);
+  tell_errors(transport_, [&] { run_one(index); });
   watch_->end(index);
 }
 
@@ -211,6 +215,18 @@ void CoreSet::apply_effects() {
   for (const auto& [state, value] : program().graph.effects) copy(replicated(value), parameters_.at(program().graph.node(state).name).view());
 }
 
+/// Of what this rank's cores own.
+bool CoreSet::finite(ValueId id) const {
+  for (const std::size_t core : cores_of(id)) {
+    const TensorView own = owned(id, core);
+    Tensor dense(own.dtype, own.box.extent);
+    copy(own, dense_view(dense.data(), own.dtype, own.box));
+    for (std::int64_t k = 0; k < dense.count(); ++k)
+      if (!std::isfinite(load(dense.view(), k))) return false;
+  }
+  return true;
+}
+
 std::optional<ValueId> CoreSet::first_non_finite() {
   const std::size_t all = program().instructions.size();
   std::size_t first = all;
@@ -220,9 +236,7 @@ std::optional<ValueId> CoreSet::first_non_finite() {
     const bool complete = (instruction.kind == InstructionKind::kCompute && !instruction.partial) ||
                           instruction.kind == InstructionKind::kJoin;
     if (first < all || !complete || !is_float(program().graph.node(instruction.value).type.dtype)) continue;
-    const Tensor whole = gather(instruction.value);
-    for (std::int64_t k = 0; k < whole.count() && first == all; ++k)
-      if (!std::isfinite(load(whole.view(), k))) first = i;
+    if (!finite(instruction.value)) first = i;
     if (first < all && transport_.ranks() == 1) break;  // ranks go on: others wait for their messages
   }
   if (transport_.ranks() > 1) first = static_cast<std::size_t>(transport_.lowest(static_cast<std::int64_t>(first)));

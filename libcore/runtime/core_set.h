@@ -77,7 +77,9 @@ class CoreSet {
   /// `under_way`: the exchange between ranks that may not have ended when it begins.
   Segment make_segment(const std::vector<std::size_t>& instructions, std::optional<std::size_t> under_way = {}) const;
   void land();
+  void run_steps();
   void run_one(std::size_t index);
+  bool finite(ValueId id) const;
   void run_checked();
   void run_barrier(std::size_t index);
   void run_segment(const Segment& segment);

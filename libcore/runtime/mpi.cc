@@ -42,7 +42,7 @@ class MpiTransport : public Transport {
     require(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided), "starting MPI");
     require(MPI_Comm_dup(MPI_COMM_WORLD, &data_), "a communicator");
     require(MPI_Comm_dup(MPI_COMM_WORLD, &errors_), "a communicator");
-    for (MPI_Comm comm : {data_, errors_})
+    for (MPI_Comm comm : {data_, errors_, MPI_COMM_WORLD})
       require(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN), "its error handler");
     require(MPI_Comm_rank(data_, &rank_), "this rank");
     require(MPI_Comm_size(data_, &ranks_), "the number of ranks");
@@ -98,15 +98,14 @@ class MpiTransport : public Transport {
   void drop(MessageId id) override {
     const auto at = under_way_.find(id);
     if (failed_ || at == under_way_.end()) return;
-    for (std::size_t k = at->second.through; k < at->second.parts.size(); ++k) {
-      MPI_Request& request = at->second.parts[k].request;
-      if (at->second.receives) MPI_Cancel(&request);
-      MPI_Request_free(&request);
-    }
+    end_receives(at->second, Stopwatch());
+    for (Part& part : at->second.parts)
+      if (part.request != MPI_REQUEST_NULL) MPI_Request_free(&part.request);
     under_way_.erase(at);
   }
 
   void tell(const Error& error) override {
+    if (failed_) return;  // the others know of it, or of another
     told_ = told(error).substr(0, kMostBytesOfAnError);
     for (int to = 0; to < ranks_; ++to) {
       if (to == rank_) continue;
@@ -182,17 +181,26 @@ class MpiTransport : public Transport {
       hosts_.emplace_back(all.c_str() + static_cast<std::size_t>(r) * MPI_MAX_PROCESSOR_NAME);
   }
 
-  /// Waits for the other ranks, while all memory of messages is still there: from then on nobody moves any. Each rank
-  /// does it once.
+  /// Until nobody writes to what the message was to bring: a receive that has met its sender cannot be cancelled.
+  static void end_receives(Message& message, const Stopwatch& since) {
+    for (Part& part : message.parts) {
+      if (!message.receives || part.request == MPI_REQUEST_NULL) continue;
+      MPI_Cancel(&part.request);
+      int ended = 0;
+      for (Pause pause; ended == 0 && since.seconds() < kWaitAfterAnError_s; pause())
+        if (MPI_Test(&part.request, &ended, MPI_STATUS_IGNORE) != MPI_SUCCESS) break;
+    }
+  }
+
+  /// Waits for the other ranks, while all memory of messages is still there: what had met is through before they meet,
+  /// and from then on nobody moves any. Each rank does it once.
   void meet_after_an_error() {
     if (failed_) return;
     failed_ = true;
-    for (auto& [id, message] : under_way_)
-      for (std::size_t k = message.through; message.receives && k < message.parts.size(); ++k)
-        MPI_Cancel(&message.parts[k].request);
-    MPI_Request request;
-    if (MPI_Ibarrier(errors_, &request) != MPI_SUCCESS) return;
     const Stopwatch watch;
+    for (auto& [id, message] : under_way_) end_receives(message, watch);
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (MPI_Ibarrier(errors_, &request) != MPI_SUCCESS) return;
     int met = 0;
     for (Pause pause; met == 0 && watch.seconds() < kWaitAfterAnError_s; pause())
       if (MPI_Test(&request, &met, MPI_STATUS_IGNORE) != MPI_SUCCESS) return;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <filesystem>
 #include <mutex>
 #include <set>
 #include <thread>
@@ -148,10 +149,10 @@ std::int64_t Transport::lowest(std::int64_t value) {
   return value;
 }
 
-void run_as_rank(Transport& transport, const std::function<void()>& body) {
+void tell_errors(Transport& transport, const std::function<void()>& body) {
+  if (transport.ranks() == 1) return body();
   try {
     body();
-    if (transport.ranks() > 1) transport.lowest(0);
   } catch (const RankFailed&) {
     throw;
   } catch (const Error& error) {
@@ -160,10 +161,21 @@ void run_as_rank(Transport& transport, const std::function<void()>& body) {
   } catch (const std::bad_alloc&) {
     transport.tell({ErrorKind::kBudget, "[memory] the system refused an allocation; use a finer cut or more hosts"});
     throw;
+  } catch (const std::filesystem::filesystem_error& error) {
+    transport.tell(
+        {ErrorKind::kInput, std::string("[input] ") + error.what() + "; check the path and its permissions"});
+    throw;
   } catch (const std::exception& error) {
     transport.tell({ErrorKind::kInternal, std::string("[internal] ") + error.what()});
     throw;
   }
+}
+
+void run_as_rank(Transport& transport, const std::function<void()>& body) {
+  tell_errors(transport, [&] {
+    body();
+    if (transport.ranks() > 1) transport.lowest(0);
+  });
 }
 
 std::string told(const Error& error) {

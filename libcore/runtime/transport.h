@@ -121,6 +121,10 @@ class InProcessTransport : public Transport {};
 /// it; one that was told by another is not told again.
 void run_as_rank(Transport& transport, const std::function<void()>& body);
 
+/// Runs `body`; an error in it is told to the other ranks before anything that it threw over is gone: messages may still
+/// be under way to and from memory of the caller. Of one rank it only runs.
+void tell_errors(Transport& transport, const std::function<void()>& body);
+
 /// How a transport sends an error to other ranks, and reads it: `text` of another rank is bounded.
 std::string told(const Error& error);
 RankFailed heard(const std::string& told, const std::string& from);
