@@ -54,7 +54,8 @@ std::vector<std::string> unpack_texts(const std::string& packed) {
   std::vector<std::string> texts;
   for (std::size_t at = 0; at < packed.size();) {
     const std::size_t colon = packed.find(':', at);
-    ensure(colon != std::string::npos && colon > at && colon - at <= kMostDigits, "a packed text stands behind its length");
+    ensure(colon != std::string::npos && colon > at && colon - at <= kMostDigits,
+           "a packed text stands behind its length");
     std::size_t size = 0;
     for (; at < colon; ++at) {
       ensure(packed[at] >= '0' && packed[at] <= '9', "the length of a packed text is a number");

@@ -117,16 +117,18 @@ const std::byte* Transport::all_reduce(const Reduction& r) {
       if (to != self) continue;
       at_total ? subtotals.add_at_total(own[s], mine.data()) : subtotals.add(own[s], slot);
     }
-    if (to != self) under_way.push_back(start_send(to, tag, in_place != nullptr ? std::span(in_place, piece.size()) : piece));
+    if (to != self)
+      under_way.push_back(start_send(to, tag, in_place != nullptr ? std::span(in_place, piece.size()) : piece));
   }
   wait_for_all();
-  if (const std::byte* sum = mine.empty() ? nullptr : subtotals.total(r.tree.root()); sum != mine.data() && sum != nullptr)
-    std::memmove(mine.data(), sum, mine.size());
+  if (!mine.empty()) {
+    const std::byte* const sum = subtotals.total(r.tree.root());
+    if (sum != mine.data()) std::memmove(mine.data(), sum, mine.size());
+  }
   for (int other = 0; other < ranks(); ++other) {
     if (other == self) continue;
     const auto [first, last] = parts.of(other);
-    if (first < last)
-      under_way.push_back(start_receive(other, tag, total.subspan(bytes(first), bytes(last - first))));
+    if (first < last) under_way.push_back(start_receive(other, tag, total.subspan(bytes(first), bytes(last - first))));
     if (!mine.empty()) under_way.push_back(start_send(other, tag, mine));
   }
   wait_for_all();

@@ -103,7 +103,8 @@ Json to_json(const std::vector<RankBench>& ranks) {
                 {"cores", rank.cores},
                 {"step_seconds", rank.step_seconds},
                 {"worker_seconds", sum_of(rank.instructions.worker_seconds)}};
-    row.update(traffic_sums(sum_of(rank.instructions.sent), sum_of(rank.planned), sum_of(rank.instructions.waited_seconds)));
+    row.update(
+        traffic_sums(sum_of(rank.instructions.sent), sum_of(rank.planned), sum_of(rank.instructions.waited_seconds)));
     row["memory"] = rank.memory;
     rows.push_back(std::move(row));
   }
@@ -122,8 +123,7 @@ Json traffic_json(const std::vector<RankBench>& ranks, const std::vector<std::pa
       row_sent += rank.instructions.sent[i];
       row_planned += rank.planned[i];
       row_waited_s += rank.instructions.waited_seconds[i];
-      by_rank.push_back(
-          traffic_sums(rank.instructions.sent[i], rank.planned[i], rank.instructions.waited_seconds[i]));
+      by_rank.push_back(traffic_sums(rank.instructions.sent[i], rank.planned[i], rank.instructions.waited_seconds[i]));
     }
     if (row_sent == Traffic() && row_planned == Traffic()) continue;
     sent += row_sent;

@@ -1,5 +1,5 @@
-// What the ranks of a benchmark did in a step: what each sent and waited for, instruction by instruction, beside what the
-// program says that it sends. Every rank accounts for itself; rank 0 shows all.
+// What the ranks of a benchmark did in a step: what each sent and waited for, instruction by instruction, beside what
+// the program says that it sends. Every rank accounts for itself; rank 0 shows all.
 //
 //   own.instructions = counts_of_step(before, counts_of(cores), steps);
 //   const std::vector<RankBench> ranks = gather_ranks(transport, own, executable);      // empty but on rank 0
@@ -37,7 +37,8 @@ std::vector<RankBench> gather_ranks(Transport& transport, RankBench own, const E
 
 /// A row per rank, with the sums over its instructions.
 nlohmann::ordered_json to_json(const std::vector<RankBench>& ranks);
-/// What all ranks send and wait for: in all, and by the instructions that send anything, which `names` calls by layer and op.
+/// What all ranks send and wait for: in all, and by the instructions that send anything, which `names` calls by layer
+/// and op.
 nlohmann::ordered_json traffic_json(const std::vector<RankBench>& ranks,
                                     const std::vector<std::pair<std::string, std::string>>& names);
 

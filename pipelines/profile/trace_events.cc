@@ -7,14 +7,22 @@ using Json = nlohmann::ordered_json;
 
 const char* kind_name(TraceKind kind) {
   switch (kind) {
-    case TraceKind::kTask: return "task";
-    case TraceKind::kJoin: return "join";
-    case TraceKind::kFillMargin: return "fill";
-    case TraceKind::kExchange: return "exchange";
-    case TraceKind::kPack: return "pack";
-    case TraceKind::kSend: return "send";
-    case TraceKind::kReceive: return "receive";
-    case TraceKind::kWait: return "wait";
+    case TraceKind::kTask:
+      return "task";
+    case TraceKind::kJoin:
+      return "join";
+    case TraceKind::kFillMargin:
+      return "fill";
+    case TraceKind::kExchange:
+      return "exchange";
+    case TraceKind::kPack:
+      return "pack";
+    case TraceKind::kSend:
+      return "send";
+    case TraceKind::kReceive:
+      return "receive";
+    case TraceKind::kWait:
+      return "wait";
   }
   return "";
 }
@@ -27,8 +35,8 @@ void put_flow(EventStream& stream, const TraceEvent& event, const WallProcess& p
   Json flow = {{"name", "message"},
                {"cat", "message"},
                {"ph", sends ? "s" : "f"},
-               {"id", std::to_string(event.step) + ":" + std::to_string(event.instruction) + ":" + std::to_string(from) +
-                          ">" + std::to_string(to)},
+               {"id", std::to_string(event.step) + ":" + std::to_string(event.instruction) + ":" +
+                          std::to_string(from) + ">" + std::to_string(to)},
                {"pid", process.pid},
                {"tid", event.worker},
                {"ts", (event.begin_s + process.ahead_s) * 1e6}};

@@ -1,5 +1,5 @@
-// Trace events as text, one by one: a long profile never exists as a tree in memory, and what a rank has recorded goes to
-// rank 0 in pieces.
+// Trace events as text, one by one: a long profile never exists as a tree in memory, and what a rank has recorded goes
+// to rank 0 in pieces.
 //
 //   EventStream stream([&](const std::string& text) { out << text; });
 //   put_wall(stream, recorder, {.pid = 0, .name = "rank 0 on node-a"});

@@ -17,7 +17,8 @@ TEST(BenchOverMpi, SaysWhatCrossesAsTheProgramDoesAndProfilesAllRanks) {
   const test::ScratchFolder folder;
   const std::string words =
       " bench step --size 24x16x16 --base-filters 4 --depth 3 --partition 1x6x1x1x1 --steps 2 --device tpu-v3 --json";
-  const auto all = test::launch(test::mpirun(3) + test::built("voxshard") + words + " --trace " + folder / "ranks.json");
+  const auto all =
+      test::launch(test::mpirun(3) + test::built("voxshard") + words + " --trace " + folder / "ranks.json");
   ASSERT_EQ(all.exit_code, 0) << all.err;
   const json report = json::parse(all.out);
   ASSERT_EQ(report.at("ranks").size(), 3u);

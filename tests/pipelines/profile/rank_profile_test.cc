@@ -45,7 +45,8 @@ void expect_as_the_program_says(const Json& sums) {
 TEST(RanksOfABench, SendWhatTheProgramSaysToTheByte) {
   for (const DType precision : {DType::kF32, DType::kBF16}) {
     const auto reports = bench_over(4, bench_options(precision));
-    for (std::size_t rank = 1; rank < 4; ++rank) EXPECT_FALSE(reports[rank].contains("ranks")) << "rank 0 speaks for all";
+    for (std::size_t rank = 1; rank < 4; ++rank)
+      EXPECT_FALSE(reports[rank].contains("ranks")) << "rank 0 speaks for all";
     const Json& traffic = reports[0].at("traffic");
     expect_as_the_program_says(traffic);
     EXPECT_GT(traffic.at("bytes"), 0);
@@ -122,8 +123,7 @@ Profile profile_of(const SceneOptions& options, const std::filesystem::path& fil
     const auto feed = [&](const Node& input, const TensorView& box) { copy(inputs.at(input.name).view(), box); };
     std::optional<TraceFile> trace;
     for (int step = 0; step < 3; ++step) {
-      if (step == transport.rank())
-        trace.emplace(TraceOptions{.file = file, .steps = 1}, options.workers, &transport);
+      if (step == transport.rank()) trace.emplace(TraceOptions{.file = file, .steps = 1}, options.workers, &transport);
       if (step == 2) {
         cores.set_trace(trace->recorder());
         trace->begin_step(cores.executable().program);
