@@ -1,7 +1,6 @@
 #include "pipelines/training/train_ranks.h"
 
 #include <algorithm>
-#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "io/files/config_file.h"
@@ -78,17 +77,6 @@ void take_cut_of_first(Transport& transport, ModelSpec& spec) {
   if (transport.ranks() == 1) return;
   const std::string text = text_of_first(transport, transport.rank() == 0 ? to_json(spec).dump() : "");
   if (transport.rank() > 0) spec.cut = model_spec_from_json(parsed(text)).cut;
-}
-
-Validation validation_of_first(Transport& transport, Validation own) {
-  if (transport.ranks() == 1) return own;
-  const std::string text =
-      text_of_first(transport, Json{{"score", own.score}, {"by_class", own.by_class}}.dump());  // NaN is null
-  const nlohmann::json json = parsed(text);
-  Validation first{.score = json.at("score").get<double>(), .by_class = {}};
-  for (const auto& value : json.at("by_class"))
-    first.by_class.push_back(value.is_null() ? std::numeric_limits<double>::quiet_NaN() : value.get<double>());
-  return first;
 }
 
 void throw_if_any_stopped(Transport& transport, const Progress& progress) {

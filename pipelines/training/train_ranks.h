@@ -26,8 +26,6 @@ void require_same_data(Transport& transport, const CheckpointState& state);
 std::vector<Choice> choices_of_first(Transport& transport, const std::function<std::vector<Choice>()>& choose);
 /// How rank 0 cuts the model.
 void take_cut_of_first(Transport& transport, ModelSpec& spec);
-/// What rank 0 found.
-Validation validation_of_first(Transport& transport, Validation own);
 /// Errors: Stopped on all ranks once one of them was asked to stop.
 void throw_if_any_stopped(Transport& transport, const Progress& progress);
 

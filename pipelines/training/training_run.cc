@@ -182,7 +182,7 @@ std::string TrainingRun::text_of(const StepResult& result) const {
 }
 
 void TrainingRun::validate() {
-  report_.validation = validation_of_first(transport_, task_->validate(*session_, o_.spec, progress_));
+  report_.validation = task_->validate(*session_, o_.spec, progress_);
   report_.left_out = task_->left_out();  // also what could not be read now
   if (report_.validation->score <= state_.best_score) return;
   state_.best_score = report_.validation->score;
