@@ -31,6 +31,14 @@ TEST(Texts, OneRankKeepsItsOwn) {
   EXPECT_EQ(text_of_first(alone, "a"), "a");
 }
 
+TEST(Texts, PackedOnesComeBackWhateverIsInThem) {
+  const std::vector<std::string> texts = {"", "3:abc", std::string("\0\n:", 3), "12", ""};
+  EXPECT_EQ(unpack_texts(pack_texts(texts)), texts);
+  EXPECT_EQ(unpack_texts(""), std::vector<std::string>());
+  for (const char* damaged : {"abc", ":", "4:abc", "-1:a", "1x:a", "99999999999999999999:a", "1:ab"})
+    EXPECT_ANY_THROW(unpack_texts(damaged)) << damaged;
+}
+
 TEST(Texts, OneThatIsTooLongIsAnErrorOnBothSides) {
   Mailbox mailbox(2);
   for (const auto& error :
