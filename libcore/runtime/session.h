@@ -46,6 +46,8 @@ class Session {
   void release() { cores_.reset(); }
   /// Of all core sets that there will be, see CoreSet::set_stop().
   void set_stop(StopCheck stop) { stop_ = std::move(stop); }
+  /// Whether its question says so now.
+  bool stop_requested() const { return stop_ && stop_(); }
 
   Parameters& parameters() { return parameters_; }
   WorkerPool& pool() { return pool_; }

@@ -30,21 +30,29 @@ void say(Session& session, const char* word, const Json& of_it = {}, const Json&
   text_of_first(session.transport(), Json{{"word", word}, {"of", of_it}, {"note", note}}.dump());
 }
 
-/// The core set for a size, once every rank has its own; null when one was refused memory: `refused` says so.
-CoreSet* agreed_cores(Session& session, const Shape& extents, std::exception_ptr& refused) {
+/// The core set for a size, once every rank has its own and none was asked to stop; else null on all of them, and `why`
+/// says what keeps them: Stopped, or the memory that one was refused. Alone a stop is asked for within the run.
+CoreSet* agreed_cores(Session& session, const Shape& extents, std::exception_ptr& why) {
+  constexpr std::int64_t kStops = -1, kRefused = 0, kReady = 1;
+  Transport& transport = session.transport();
+  const bool stops = transport.ranks() > 1 && session.stop_requested();
   CoreSet* cores = nullptr;
   try {
-    cores = &session.cores(extents, Phase::kPredict);
+    if (!stops) cores = &session.cores(extents, Phase::kPredict);
   } catch (const Error& e) {
     if (e.kind() != ErrorKind::kBudget) throw;
-    refused = std::current_exception();
+    why = std::current_exception();
   } catch (const std::bad_alloc&) {
-    refused = std::current_exception();
+    why = std::current_exception();
   }
-  if (session.transport().ranks() == 1 || session.transport().lowest(refused ? 0 : 1) == 1) return cores;
+  if (transport.ranks() == 1) return cores;
+  const std::int64_t vote = transport.lowest(stops ? kStops : why ? kRefused : kReady);
+  if (vote == kReady) return cores;
   session.release();
-  if (!refused)
-    refused = std::make_exception_ptr(
+  if (vote == kStops)
+    why = std::make_exception_ptr(Stopped());
+  else if (!why)
+    why = std::make_exception_ptr(
         Error(ErrorKind::kBudget, kRefusedMemory,
               "[memory] the system refused memory for this case on another rank; use more hosts or a finer cut"));
   return nullptr;
@@ -101,8 +109,8 @@ ProcessPlan follow(Session& session, const RankWork& work, const PredictingProce
     }
     ensure(word == kRun, "rank 0 says one of four words");
     const LedRun run{.extents = extents_of(said.at("of")), .note = said.at("note")};
-    std::exception_ptr refused;
-    CoreSet* const cores = agreed_cores(session, run.extents, refused);
+    std::exception_ptr why;  // rank 0 says it
+    CoreSet* const cores = agreed_cores(session, run.extents, why);
     if (cores == nullptr) continue;
     const std::int64_t packed = run_together(session, *cores, work, run);
     most = widest(most,
@@ -118,9 +126,9 @@ ProcessPlan follow(Session& session, const RankWork& work, const PredictingProce
 CoreSet& run_led(Session& session, const RankWork& work, const LedRun& run) {
   const bool alone = session.transport().ranks() == 1;
   if (!alone) say(session, kRun, json_of(run.extents), run.note);
-  std::exception_ptr refused;
-  CoreSet* const cores = agreed_cores(session, run.extents, refused);
-  if (cores == nullptr) std::rethrow_exception(refused);
+  std::exception_ptr why;
+  CoreSet* const cores = agreed_cores(session, run.extents, why);
+  if (cores == nullptr) std::rethrow_exception(why);
   try {
     run_together(session, *cores, work, run);
   } catch (const RankFailed&) {

@@ -39,7 +39,8 @@ struct LedRun {
 };
 
 /// On rank 0, within lead(). The core set holds replicated results. Errors: kBudget, or bad_alloc, when memory for it
-/// is refused on any rank, which costs this run only; EndsBatch in the midst of it.
+/// is refused on any rank, which costs this run only; Stopped, before the run, when any rank of several was asked to
+/// stop (Session::set_stop); EndsBatch in the midst of it.
 CoreSet& run_led(Session& session, const RankWork& work, const LedRun& run);
 
 /// All ranks call it with the same work. Rank 0 runs `body` and says the end, or that it was stopped; the others follow

@@ -13,9 +13,11 @@ std::unique_ptr<Session> prediction_session(const PredictOptions& o, TrainedRun&
       o.transport);
 }
 
-PredictReport follow_predictions(const PredictOptions& options, TrainedRun run, const RankWork& work) {
+PredictReport follow_predictions(const PredictOptions& options, TrainedRun run, const RankWork& work,
+                                 const Progress& progress) {
   WorkerPool pool(options.threads);
   const std::unique_ptr<Session> session = prediction_session(options, run, pool);
+  session->set_stop(progress.stop_check());
   PredictReport report;
   lead(*session, work, process_of(options), {}, &report.memory.plan);
   return report;

@@ -1,7 +1,7 @@
 // What a rank other than 0 does while rank 0 predicts: it runs the boxes of its cores, knows no input and writes
 // nothing.
 //
-//   if (follows(options)) return follow_predictions(options, std::move(run), volume_work());
+//   if (follows(options)) return follow_predictions(options, std::move(run), volume_work(), progress);
 #pragma once
 
 #include "pipelines/runs/lead.h"
@@ -16,9 +16,10 @@ inline bool follows(const PredictOptions& options) {
 /// A run's session as `options` want it. `run` gives its parameters away.
 std::unique_ptr<Session> prediction_session(const PredictOptions& options, TrainedRun& run, WorkerPool& pool);
 
-/// Until rank 0, which is within lead(), says the end. Returns the memory that it took, and no cases. Errors: as
-/// lead().
-PredictReport follow_predictions(const PredictOptions& options, TrainedRun run, const RankWork& work);
+/// Until rank 0, which is within lead(), says the end; a stop that `progress` hears of stops rank 0 at its next run.
+/// Returns the memory that it took, and no cases. Errors: as lead().
+PredictReport follow_predictions(const PredictOptions& options, TrainedRun run, const RankWork& work,
+                                 const Progress& progress);
 
 /// On rank 0, or alone: `body` with the other ranks following.
 void lead_predictions(const PredictOptions& options, Session& session, const RankWork& work,

@@ -237,7 +237,7 @@ ClassPreparation preparation_of(const TrainedRun& run) {
 PredictReport predict_classes(const PredictOptions& options, const ClassPredictionOptions& own, TrainedRun run,
                               Progress& progress) {
   const ClassPreparation preparation = preparation_of(run);
-  if (follows(options)) return follow_predictions(options, std::move(run), class_work());
+  if (follows(options)) return follow_predictions(options, std::move(run), class_work(), progress);
   if (preparation.items == ItemKind::kClip) return predict_clips(options, own, std::move(run), preparation, progress);
   if (own.hop || !own.draw.empty())
     throw Error(ErrorKind::kUsage,

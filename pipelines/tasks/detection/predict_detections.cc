@@ -303,7 +303,7 @@ PredictReport predict_detections(const PredictOptions& options, const DetectionP
   d.video.frames = d.frames.selection();
   if (follows(options)) {
     const RankWork work = image_work(prediction_of(run, preparation_of(run), d.postprocess));
-    return follow_predictions(options, std::move(run), work);
+    return follow_predictions(options, std::move(run), work, progress);
   }
   check_outputs(options, d);
   return Detector(options, d, std::move(run), progress).run();

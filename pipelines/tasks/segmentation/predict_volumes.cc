@@ -206,7 +206,7 @@ class Predictor {
 }  // namespace
 
 PredictReport predict_volumes(const PredictOptions& options, TrainedRun run, Progress& progress) {
-  if (follows(options)) return follow_predictions(options, std::move(run), volume_work());
+  if (follows(options)) return follow_predictions(options, std::move(run), volume_work(), progress);
   const auto images = find_images(options.input, options.formats);
   OutputFolder folder({.folder = options.output, .command = "predict", .inputs = {options.input, options.run}});
   PredictReport report = Predictor(options, std::move(run), folder, progress).run(images);

@@ -73,6 +73,34 @@ TEST(Lead, AStopOfRank0StopsAll) {
   EXPECT_EQ(stopped, 3);
 }
 
+TEST(Lead, AStopOfAnyRankIsHeardBeforeTheNextRun) {
+  std::atomic<bool> asked = false;
+  over_ranks(3, small_unet({1, 2, 2, 1, 1}), [&](Session& session) {
+    session.set_stop([&] { return session.transport().rank() == 2 && asked; });
+    const std::string result = lead(session, counting(), {}, [&] {
+      EXPECT_GT(counted(session, {1, 8, 8, 8}), 0u);
+      asked = true;
+      EXPECT_THROW(counted(session, {1, 8, 8, 8}), Stopped);
+      EXPECT_THROW(counted(session, {1, 16, 8, 8}), Stopped) << "the others still follow";
+      return std::string("what was whole before");
+    });
+    EXPECT_EQ(result, "what was whole before");
+  });
+}
+
+TEST(Lead, AStopOfAnyRankThatRank0PassesOnStopsAll) {
+  std::atomic<int> stopped = 0;
+  over_ranks(3, small_unet({1, 2, 2, 1, 1}), [&](Session& session) {
+    session.set_stop([&] { return session.transport().rank() == 1; });
+    try {
+      lead_numbers(session, counting(), [&] { return std::vector<double>{double(counted(session, {1, 8, 8, 8}))}; });
+    } catch (const Stopped&) {
+      ++stopped;
+    }
+  });
+  EXPECT_EQ(stopped, 3);
+}
+
 TEST(Lead, AnErrorOfRank0EndsAllWithIt) {
   Mailbox mailbox(3);
   const auto errors = run_ranks(mailbox, [&](Transport& transport) {
