@@ -166,7 +166,7 @@ void leave_to_recipe(CLI::App& app, Options& o, const Context& context) {
   TrainOptions& t = o.train;
   bool goes_on = false;
   if (t.resume)
-    if (const auto chosen = choices_of_run(t.run)) {
+    if (const auto chosen = known_choices_of_first(*context.transport, [&] { return choices_of_run(t.run); })) {
       if (o.preset.name == "reference" && !chosen->empty())
         throw Error(ErrorKind::kConfig, "[resume] the run in " + t.run.string() + " began with chosen settings, {" + chosen->front().option + "} " +
                                             chosen->front().value + " among them; leave {preset} out, or start a run of its own");

@@ -73,6 +73,17 @@ std::vector<Choice> choices_of_first(Transport& transport, const std::function<s
   return choices_from_json(parsed(text));
 }
 
+std::optional<std::vector<Choice>> known_choices_of_first(
+    Transport& transport, const std::function<std::optional<std::vector<Choice>>()>& look) {
+  if (transport.ranks() == 1) return look();
+  std::string own;
+  if (transport.rank() == 0)
+    if (const auto known = look()) own = to_json(*known).dump();
+  const std::string text = text_of_first(transport, std::move(own));
+  if (text.empty()) return std::nullopt;
+  return choices_from_json(parsed(text));
+}
+
 void take_cut_of_first(Transport& transport, ModelSpec& spec) {
   if (transport.ranks() == 1) return;
   const std::string text = text_of_first(transport, transport.rank() == 0 ? to_json(spec).dump() : "");

@@ -24,6 +24,9 @@ void require_same_data(Transport& transport, const CheckpointState& state);
 
 /// The settings that rank 0 chooses: they depend on the memory that is free there.
 std::vector<Choice> choices_of_first(Transport& transport, const std::function<std::vector<Choice>()>& choose);
+/// The same of an earlier run's, where rank 0 sees one: folders that are not shared may look otherwise elsewhere.
+std::optional<std::vector<Choice>> known_choices_of_first(
+    Transport& transport, const std::function<std::optional<std::vector<Choice>>()>& look);
 /// How rank 0 cuts the model.
 void take_cut_of_first(Transport& transport, ModelSpec& spec);
 /// Errors: Stopped on all ranks once one of them was asked to stop.
