@@ -225,7 +225,7 @@ RunCommand add(CLI::App& app) {
       };
     t.threads = context.threads;
     t.transport = context.transport;
-    if (speaks) t.trace = trace_options(o->trace, o->plan.device);
+    t.trace = trace_options(o->trace, o->plan.device);
     const TpuConfig config = tpu_config(o->model.tpu, t.batch);
     t.iterations_per_loop = config.iterations_per_loop;
     t.feed = o->feed == kFeedNames[0] ? FeedMode::kBoxes : FeedMode::kPerHost;

@@ -33,7 +33,8 @@ TrainReport run_train(const TrainOptions& options, Progress& progress, const Tas
   std::unique_ptr<TrainingTask> task = kind.training(
       {.data = o.work, .seed = o.seed, .threads = o.threads, .memory_bytes = left_of(host.budget_bytes(), host.base_bytes()), .stop = progress.stop_check()}, o.task, o.spec);
   task->complete(o.spec);
-  require_output_file(o.trace.file, profile_file(), {.inputs = {o.work}, .own = o.run, .option = "{trace}"});
+  if (transport.rank() == 0)
+    require_output_file(o.trace.file, profile_file(), {.inputs = {o.work}, .own = o.run, .option = "{trace}"});
   RunFolder folder(o, transport);
   for (const std::string& warning : task->warnings()) progress.warn(warning);
   folder.require_startable();

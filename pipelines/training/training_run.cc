@@ -70,7 +70,7 @@ TrainingRun::TrainingRun(const TrainOptions& options, const RecordFormat& record
 TrainReport TrainingRun::go() {
   const Stopwatch watch;
   open_folder();
-  trace_.emplace(folder_.writes() ? o_.trace : TraceOptions(), o_.threads);
+  trace_.emplace(o_.trace, o_.threads, &transport_);
   const Program& program = session_->plan(extents_, Phase::kTrain).program;
   trace_->price(program, op_table(), feed_of(program.graph, records_));
   if (o_.device)
