@@ -6,6 +6,7 @@
 #include "io/files/config_file.h"
 #include "io/files/content_hash.h"
 #include "io/files/structured_text.h"
+#include "libcore/base/text.h"
 #include "libcore/runtime/alike.h"
 #include "libcore/runtime/texts.h"
 
@@ -60,10 +61,13 @@ Interval samples_of(const Program& program, const Ranks& place) {
   return samples.value_or(Interval{0, 0});
 }
 
-void require_same_data(Transport& transport, const CheckpointState& state) {
+void require_same_data(Transport& transport, const CheckpointState& state, const std::vector<Shape>& validates) {
   if (transport.ranks() == 1) return;
   require_alike(transport, {{"how the data were prepared (a hash)", content_hash(state.prepare.dump())},
                             {"what is trained on (a hash)", content_hash(state.training.dump())},
+                            {"the number of cases that validate", std::to_string(validates.size())},
+                            {"the sizes of the cases that validate (a hash)",
+                             content_hash(joined(validates, " ", [](const Shape& s) { return to_string(s); }))},
                             {"the model", state.model.dump()}});
 }
 

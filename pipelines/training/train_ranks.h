@@ -19,8 +19,9 @@ inline constexpr const char* kRanks = "ranks";
 void require_share_of_cores(const Transport& transport, const TrainOptions& options);
 /// The samples of a step of which cores of this rank hold more than labels.
 Interval samples_of(const Program& program, const Ranks& place);
-/// Errors: kConfig names a rank whose data are not those of rank 0.
-void require_same_data(Transport& transport, const CheckpointState& state);
+/// Errors: kConfig names a rank whose data are not those of rank 0: what trains or what validates.
+///   validates   the extents of the cases that validate, in their order
+void require_same_data(Transport& transport, const CheckpointState& state, const std::vector<Shape>& validates);
 
 /// The settings that rank 0 chooses: they depend on the memory that is free there.
 std::vector<Choice> choices_of_first(Transport& transport, const std::function<std::vector<Choice>()>& choose);

@@ -64,7 +64,7 @@ TrainingRun::TrainingRun(const TrainOptions& options, const RecordFormat& record
             .training = training_json(o_, *task_),
             .content = {},
             .machine = machine_json()};
-  require_same_data(transport_, state_);
+  require_same_data(transport_, state_, task_->validation_extents(o_.spec));
 }
 
 TrainReport TrainingRun::go() {

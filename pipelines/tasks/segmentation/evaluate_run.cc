@@ -7,10 +7,12 @@
 #include <numeric>
 #include <set>
 
+#include "io/files/content_hash.h"
 #include "io/files/folder_lock.h"
 #include "libcore/base/stopwatch.h"
 #include "libcore/base/text.h"
 #include "libcore/kernels/loss_terms.h"
+#include "libcore/runtime/alike.h"
 #include "pipelines/tasks/segmentation/predict_volume.h"
 #include "pipelines/tasks/segmentation/sample_source.h"
 #include "pipelines/tasks/segmentation/volume_task.h"
@@ -65,6 +67,7 @@ class Evaluation {
   }
 
   RunScores go(const PredictingProcess& process) {
+    require_same_cases();
     const auto evaluated = [&] { return evaluate(process), std::string(); };
     lead(*session_, work(), process, evaluated, &scores_.memory);
     return std::move(scores_);
@@ -83,6 +86,16 @@ class Evaluation {
     }
     average();
     scores_.seconds = watch.seconds();
+  }
+
+  /// Other ranks read their boxes of the cases that rank 0 names. Errors: kConfig when theirs are others.
+  void require_same_cases() {
+    if (session_->transport().ranks() == 1) return;
+    const std::string cases = joined(cases_, "\n", [&](std::size_t index) {
+      return dataset_.cases[index].id + " " + to_string(dataset_.cases[index].shape);
+    });
+    require_alike(session_->transport(), {{"the number of cases", std::to_string(cases_.size())},
+                                          {"the names and shapes of the cases (a hash)", content_hash(cases)}});
   }
 
   std::int64_t whole_batches() const { return static_cast<std::int64_t>(cases_.size()) / scores_.batch; }
