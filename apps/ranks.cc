@@ -1,9 +1,12 @@
 #include "apps/ranks.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
@@ -23,9 +26,7 @@ namespace {
 
 constexpr std::string_view kStopCode = "E_STOPPED";
 
-std::string hash_of_config(const std::vector<std::string>& words) {
-  const std::string path = config_path(words);
-  if (path.empty()) return "not given";
+std::string hash_of(const std::string& path) {
   try {
     return file_hash(path);
   } catch (const Error&) {
@@ -42,14 +43,49 @@ Facts facts_of_rank(const std::vector<std::string>& words) {
   facts.emplace_back("processor features", joined(cpu_features(), " "));
   facts.emplace_back("compiler", "g++ " __VERSION__);
   facts.emplace_back("MPI", mpi_library());
+  facts.emplace_back("build", hash_of("/proc/self/exe"));
+  facts.emplace_back("the number of words", std::to_string(words.size()));
   for (std::size_t i = 0; i < words.size(); ++i) facts.emplace_back("word " + std::to_string(i + 1), words[i]);
-  facts.emplace_back("the content of --config", hash_of_config(words));
+  const std::string config = config_path(words);
+  facts.emplace_back("the content of --config", config.empty() ? "not given" : hash_of(config));
   return facts;
 }
 
-/// An error of rank 0 that need not be one of all: those of options and plans are.
+/// An error that need not be one of all ranks: those of options and plans are, whichever rank was the first to find
+/// them.
 bool is_of_one_rank(const Error& error) {
   return error.kind() != ErrorKind::kUsage && error.kind() != ErrorKind::kConfig && !tells_of_stop(error);
+}
+
+/// What another rank told, without its name.
+RankFailed without_name(const Transport& transport, const RankFailed& error) {
+  const std::string text = error.what();
+  for (int rank = 0; rank < transport.ranks(); ++rank)
+    if (const std::string name = transport.name(rank) + ": "; text.starts_with(name))
+      return {error.kind(), error.code(), text.substr(name.size())};
+  return error;
+}
+
+int exit_code_from(const std::string& text) {
+  constexpr int kMost = 255;
+  int code = -1;
+  const auto [end, wrong] = std::from_chars(text.data(), text.data() + text.size(), code);
+  if (wrong != std::errc() || end != text.data() + text.size() || code < 0 || code > kMost)
+    throw Error(ErrorKind::kInternal, "[ranks] rank 0 said \"" + text.substr(0, 80) +
+                                          "\" in place of its exit code; report this with the command");
+  return code;
+}
+
+/// The processors that this process may use, as the system counts them, and the host that they are of.
+Processors own_processors() {
+  Processors own;
+  std::array<char, 256> host{};
+  if (::gethostname(host.data(), host.size() - 1) == 0) own.host = host.data();
+  cpu_set_t set;
+  const bool known = ::sched_getaffinity(0, sizeof set, &set) == 0;
+  for (int cpu = 0; cpu < (known ? CPU_SETSIZE : hardware_workers()); ++cpu)
+    if (!known || CPU_ISSET(cpu, &set)) own.numbers.insert(cpu);
+  return own;
 }
 
 /// From now on nothing that this process writes to its standard output and standard error is seen: neither texts, nor
@@ -66,7 +102,28 @@ int mute() {
 
 }  // namespace
 
-int usable_workers(const Transport& transport) { return std::max(1, hardware_workers() / transport.ranks_here()); }
+int share_of_processors(const std::vector<Processors>& ranks, std::size_t rank) {
+  const Processors& own = ranks.at(rank);
+  const auto shares = std::ranges::count_if(ranks, [&](const Processors& other) {
+    return other.host == own.host &&
+           std::ranges::any_of(other.numbers, [&](int number) { return own.numbers.contains(number); });
+  });
+  return static_cast<int>(std::max<std::int64_t>(1, std::ssize(own.numbers) / std::max<std::int64_t>(1, shares)));
+}
+
+int usable_workers(Transport& transport) {
+  if (transport.ranks() == 1) return hardware_workers();
+  const Processors own = own_processors();
+  const nlohmann::json said = {{"host", own.host}, {"numbers", own.numbers}};
+  constexpr auto kReplace = nlohmann::json::error_handler_t::replace;
+  const std::vector<std::string> texts = gather_texts(transport, said.dump(-1, ' ', false, kReplace));
+  std::vector<Processors> ranks;
+  for (const std::string& text : unpack_texts(text_of_first(transport, pack_texts(texts)))) {
+    const nlohmann::json json = nlohmann::json::parse(text);
+    ranks.push_back({.host = json.at("host"), .numbers = json.at("numbers")});
+  }
+  return share_of_processors(ranks, static_cast<std::size_t>(transport.rank()));
+}
 
 int as_rank(Transport& transport, const std::vector<std::string>& words, const std::function<int()>& body) {
   if (transport.ranks() == 1) return body();
@@ -80,10 +137,11 @@ int as_rank(Transport& transport, const std::vector<std::string>& words, const s
       } catch (const Stopped&) {
         throw Error(ErrorKind::kInternal, kStopCode.data(), "interrupted");
       }
-      code = std::stoi(text_of_first(transport, std::to_string(code)));
+      code = exit_code_from(text_of_first(transport, std::to_string(code)));
     });
-  } catch (const RankFailed&) {
-    throw;
+  } catch (const RankFailed& error) {
+    if (is_of_one_rank(error)) throw;
+    throw without_name(transport, error);
   } catch (Error& error) {
     if (is_of_one_rank(error)) error.add_context(transport.name(transport.rank()));
     throw;

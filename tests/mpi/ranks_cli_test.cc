@@ -55,6 +55,9 @@ TEST_F(RanksCli, RanksThatDifferAreRefusedByName) {
   EXPECT_EQ(words.exit_code, 5);
   EXPECT_THAT(words.err, HasSubstr("[ranks] rank 1 on "));
   EXPECT_THAT(words.err, HasSubstr("there word 6 is 5, here word 6 is 4; start the same program"));
+  const Launched fewer = run(1, "train work -o run --steps 4 : -n 1 " + built("voxshard") + " train work -o run");
+  EXPECT_EQ(fewer.exit_code, 5);
+  EXPECT_THAT(fewer.err, HasSubstr("there the number of words is 4, here the number of words is 6"));
   const Launched isa = run(1, "--version" + other + " --version");
   EXPECT_EQ(isa.exit_code, 5) << isa.err;
   EXPECT_THAT(isa.err, HasSubstr("there instructions is sse41"));
