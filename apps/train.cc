@@ -246,7 +246,7 @@ Command train_command() {
           .summary = "Trains a model on prepared volumes, or on pictures with boxes or classes, cut over a set of emulated cores.",
           .example = "voxshard train work -o model --partition 1x2x2x2x1 --base-filters 8 --steps 400",
           .add = add,
-          .saves = "the step at hand is dropped, the state after the last whole one is saved; go on with voxshard train --resume RUN",
+          .saves = "the step at hand is dropped (over several ranks it is finished), the state after the last whole one is saved; go on with voxshard train --resume RUN",
           .ranks = true};
 }
 

@@ -94,8 +94,12 @@ void take_cut_of_first(Transport& transport, ModelSpec& spec) {
   if (transport.rank() > 0) spec.cut = model_spec_from_json(parsed(text)).cut;
 }
 
-void throw_if_any_stopped(Transport& transport, const Progress& progress) {
-  if (transport.lowest(progress.stop_requested() ? 0 : 1) == 0) throw Stopped();
+void throw_if_any_stopped(Transport& transport, Progress& progress) {
+  const std::int64_t none = transport.ranks();
+  const std::int64_t first = transport.lowest(progress.stop_requested() ? transport.rank() : none);
+  if (first == none) return;
+  if (transport.ranks() > 1) progress.log(transport.name(static_cast<int>(first)) + " was asked to stop");
+  throw Stopped();
 }
 
 std::vector<RankReport> reports_of_ranks(Transport& transport, const TrainReport& own) {

@@ -30,8 +30,8 @@ std::optional<std::vector<Choice>> known_choices_of_first(
     Transport& transport, const std::function<std::optional<std::vector<Choice>>()>& look);
 /// How rank 0 cuts the model.
 void take_cut_of_first(Transport& transport, ModelSpec& spec);
-/// Errors: Stopped on all ranks once one of them was asked to stop.
-void throw_if_any_stopped(Transport& transport, const Progress& progress);
+/// Errors: Stopped on all ranks once one of them was asked to stop; of several, it logs which.
+void throw_if_any_stopped(Transport& transport, Progress& progress);
 
 /// On rank 0 of several what each of them took; else nothing.
 std::vector<RankReport> reports_of_ranks(Transport& transport, const TrainReport& own);
