@@ -31,7 +31,7 @@ int usable_workers(Transport& transport);
 /// is not seen, but for the last words of a crash. Returns the exit code of rank 0, on every rank.
 /// Errors: kConfig names the first difference; those of `body` and of other ranks, with the rank and its host
 /// unless they are of all (kUsage, kConfig); kInternal for an exit code of rank 0 that is none; of Stopped on any rank
-/// kStoppedRank on all.
+/// one that tells_of_stop(), on all.
 int as_rank(Transport& transport, const std::vector<std::string>& words, const std::function<int()>& body);
 
 /// Whether as_rank()'s error is that a rank was asked to stop.
