@@ -4,6 +4,7 @@
 #include <exception>
 #include <new>
 
+#include "io/files/structured_text.h"
 #include "libcore/base/text.h"
 #include "libcore/runtime/texts.h"
 
@@ -18,6 +19,10 @@ Json json_of(const Shape& extents) {
   Json list = Json::array();
   for (const std::int64_t extent : extents) list.push_back(extent);
   return list;
+}
+
+Json parsed(const std::string& text) {
+  return parse_json(text, {.path = {}, .kind = ErrorKind::kInternal, .tag = "[ranks] "});
 }
 
 Shape extents_of(const Json& list) {
@@ -83,7 +88,7 @@ std::string refusals(const PlannedBytes& planned) {
 }
 
 void add_refusals(PlannedBytes& planned, const std::string& text, const std::string& from) {
-  for (const Json& one : Json::parse(text)) {
+  for (const Json& one : parsed(text)) {
     const Shape extents = extents_of(one.at(0));
     planned.refused.emplace(extents, heard(one.at(1).get<std::string>(), from));
     planned.fits.erase(extents);
@@ -95,7 +100,7 @@ ProcessPlan follow(Session& session, const RankWork& work, const PredictingProce
   PlannedBytes planned;
   ProcessPlan most = base_plan(process.base_bytes);
   while (true) {
-    const Json said = Json::parse(text_of_first(session.transport(), ""));
+    const Json said = parsed(text_of_first(session.transport(), ""));
     const std::string word = said.at("word");
     if (word == kEnd) break;
     if (word == kStop) throw Stopped();
