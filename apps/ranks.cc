@@ -12,6 +12,7 @@
 
 #include "io/files/content_hash.h"
 #include "io/files/now_reading.h"
+#include "io/files/structured_text.h"
 #include "libcore/base/cpu.h"
 #include "libcore/base/parallel.h"
 #include "libcore/base/stop.h"
@@ -53,18 +54,7 @@ Facts facts_of_rank(const std::vector<std::string>& words) {
 
 /// An error that need not be one of all ranks: those of options and plans are, whichever rank was the first to find
 /// them.
-bool is_of_one_rank(const Error& error) {
-  return error.kind() != ErrorKind::kUsage && error.kind() != ErrorKind::kConfig && !tells_of_stop(error);
-}
-
-/// What another rank told, without its name.
-RankFailed without_name(const Transport& transport, const RankFailed& error) {
-  const std::string text = error.what();
-  for (int rank = 0; rank < transport.ranks(); ++rank)
-    if (const std::string name = transport.name(rank) + ": "; text.starts_with(name))
-      return {error.kind(), error.code(), text.substr(name.size())};
-  return error;
-}
+bool is_of_one_rank(const Error& error) { return !is_of_all_ranks(error.kind()) && !tells_of_stop(error); }
 
 int exit_code_from(const std::string& text) {
   constexpr int kMost = 255;
@@ -119,7 +109,7 @@ int usable_workers(Transport& transport) {
   const std::vector<std::string> texts = gather_texts(transport, said.dump(-1, ' ', false, kReplace));
   std::vector<Processors> ranks;
   for (const std::string& text : unpack_texts(text_of_first(transport, pack_texts(texts)))) {
-    const nlohmann::json json = nlohmann::json::parse(text);
+    const nlohmann::json json = parse_json(text, {.kind = ErrorKind::kInternal, .tag = "[ranks] "});
     ranks.push_back({.host = json.at("host"), .numbers = json.at("numbers")});
   }
   return share_of_processors(ranks, static_cast<std::size_t>(transport.rank()));
@@ -139,9 +129,8 @@ int as_rank(Transport& transport, const std::vector<std::string>& words, const s
       }
       code = exit_code_from(text_of_first(transport, std::to_string(code)));
     });
-  } catch (const RankFailed& error) {
-    if (is_of_one_rank(error)) throw;
-    throw without_name(transport, error);
+  } catch (const RankFailed&) {
+    throw;
   } catch (Error& error) {
     if (is_of_one_rank(error)) error.add_context(transport.name(transport.rank()));
     throw;

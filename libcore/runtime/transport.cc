@@ -8,6 +8,8 @@
 #include <set>
 #include <thread>
 
+#include "libcore/runtime/alike.h"
+
 namespace voxshard {
 namespace {
 
@@ -192,8 +194,9 @@ RankFailed heard(const std::string& told, const std::string& from) {
          "an error of another rank has a kind, a code and a text");
   const int kind = std::atoi(told.c_str());
   ensure(kind >= 0 && kind <= static_cast<int>(ErrorKind::kInternal), "an error of another rank is of a known kind");
-  return {static_cast<ErrorKind>(kind), lasting_code(told.substr(code, text - 1 - code)),
-          from + ": " + told.substr(text)};
+  const auto known = static_cast<ErrorKind>(kind);
+  return {known, lasting_code(told.substr(code, text - 1 - code)),
+          (is_of_all_ranks(known) ? "" : from + ": ") + told.substr(text)};
 }
 
 void Pause::operator()() {

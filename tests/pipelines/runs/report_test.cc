@@ -26,6 +26,7 @@ TEST(CaseBoundary, AnErrorOfAnotherRankIsNoCasesWhateverItsKind) {
   for (const ErrorKind kind : kOfCases) {
     const RankFailed error = heard(told({kind, "case_7 has no labels"}), "rank 1");
     EXPECT_EQ(error.kind(), kind);
+    EXPECT_STREQ(error.what(), kind == ErrorKind::kConfig ? "case_7 has no labels" : "rank 1: case_7 has no labels");
     std::vector<CaseFailure> failures;
     EXPECT_THROW(in_case_boundary("a", failures, [&] { throw error; }), RankFailed);
     EXPECT_THROW(failure_of("a", {kind}, [&] { throw error; }), RankFailed);
