@@ -72,7 +72,7 @@ class Preparation {
     for (const auto& p : dataset_.problems) report_.failures.push_back({p.id, p.code, p.reason});
     for (const auto& f : report_.failures)
       progress_.log("case " + f.id + ": " + f.code + " " + f.message + " [quarantined]");
-    if (dataset_.training.empty()) throw_no_case();
+    require_cases();
     sources_.resize(dataset_.training.size()), warnings_.resize(dataset_.training.size());
     usable_.assign(dataset_.training.size(), 1);
   }
@@ -255,7 +255,17 @@ class Preparation {
     folder_->finish(parts);
   }
 
-  /// On all ranks: rank 0 says why, and the others wait for its word.
+  /// Errors: kNoCase on all ranks, also when some of them see cases where others see none.
+  void require_cases() {
+    const bool none = dataset_.training.empty();
+    const bool others_see_some = transport_.ranks() > 1 && transport_.lowest(none ? 1 : 0) == 0;
+    if (!none) return;
+    if (!others_see_some) throw_no_case();
+    throw Error(ErrorKind::kNoCase, "[prepare] no case in " + options_.dataset.string() +
+                                        ", where other ranks see some; give a folder that all hosts share");
+  }
+
+  /// On all ranks at the same place: rank 0 says why, and the others wait for its word.
   [[noreturn]] void throw_no_case() {
     if (!writes()) {
       transport_.lowest(0);
