@@ -46,4 +46,6 @@ Budget host_budget(std::int64_t core_bytes, std::int64_t process_bytes, int rank
           .of_machine = process_bytes <= 0};
 }
 
+int ranks_here(const Transport* transport) { return transport != nullptr ? transport->ranks_here() : 1; }
+
 }  // namespace voxshard

@@ -29,7 +29,7 @@ TaskReport evaluate_run(EvaluateOptions options, const EstimatorOptions& estimat
 TaskReport run_evaluate(const EvaluateOptions& asked, Progress& progress, const TaskTable& tasks,
                         const EstimatorOptions& estimator) {
   EvaluateOptions options = asked;
-  const HostMemory memory(asked.host_budget_bytes, asked.transport != nullptr ? asked.transport->ranks_here() : 1);
+  const HostMemory memory(asked.host_budget_bytes, ranks_here(asked.transport));
   options.host_budget_bytes = memory.budget_bytes(), options.base_bytes = memory.base_bytes();
   TaskReport report;
   const bool of_run = is_trained_run(options.predictions);

@@ -8,7 +8,7 @@ namespace voxshard {
 PredictReport run_predict(const PredictOptions& asked, Progress& progress, const TaskTable& tasks,
                           const EstimatorOptions& estimator) {
   PredictOptions options = asked;
-  const HostMemory memory(asked.host_budget_bytes, asked.transport != nullptr ? asked.transport->ranks_here() : 1);
+  const HostMemory memory(asked.host_budget_bytes, ranks_here(asked.transport));
   options.host_budget_bytes = memory.budget_bytes(), options.base_bytes = memory.base_bytes();
   TrainedRun run = load_trained_run(
       {.run = options.run, .checkpoint = options.checkpoint, .partition = options.partition, .precision = options.precision,
