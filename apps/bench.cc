@@ -35,7 +35,7 @@ std::string ranks_text(const nlohmann::ordered_json& json) {
   std::vector<std::vector<std::string>> rows = {
       {"rank", "cores", "step s", "worker seconds", "messages", "sent", "waited s", "peak"}};
   for (const auto& rank : json["ranks"])
-    rows.push_back({rank["rank"], rank["cores"].dump(), fixed_text(rank["step_seconds"]),
+    rows.push_back({rank["name"], rank["cores"].dump(), fixed_text(rank["step_seconds"]),
                     fixed_text(rank["worker_seconds"]), rank["messages"].dump(), bytes_text(rank["bytes"]),
                     fixed_text(rank["waited_seconds"]), bytes_text(rank["memory"]["peak_resident_bytes"])});
   return text + text_table(rows);

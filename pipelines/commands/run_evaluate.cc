@@ -2,6 +2,7 @@
 
 #include "libcore/runtime/transport.h"
 #include "pipelines/commands/host_memory.h"
+#include "pipelines/runs/rank_json.h"
 
 namespace voxshard {
 namespace {
@@ -49,7 +50,9 @@ TaskReport run_evaluate(const EvaluateOptions& asked, Progress& progress, const 
   add_memory(report, memory);
   if (!of_run) return report;
   const auto ranks = memory_of_ranks(options.transport, memory.report(report.memory));
-  if (!ranks.empty()) report.json["ranks"] = ranks;
+  if (ranks.empty()) return report;
+  report.json["ranks"] = ranks;
+  report.text += memory_text_of_ranks(ranks);
   return report;
 }
 

@@ -2,6 +2,7 @@
 
 #include "libcore/kernels/conv.h"
 #include "pipelines/commands/host_memory.h"
+#include "pipelines/runs/rank_json.h"
 
 namespace voxshard {
 
@@ -26,8 +27,8 @@ PredictReport run_predict(const PredictOptions& asked, Progress& progress, const
   PredictReport report = task.predict(options, std::move(run), progress);
   report.checkpoint = checkpoint;
   report.memory = memory.report(report.memory.plan);
-  report.text += to_text(report.memory);
   report.ranks = memory_of_ranks(options.transport, report.memory);
+  report.text += report.ranks.empty() ? to_text(report.memory) : memory_text_of_ranks(report.ranks);
   return report;
 }
 
