@@ -21,6 +21,18 @@ std::string pack_json(const Json& json) {
   return packed;
 }
 
+nlohmann::json shape_json(const Shape& shape) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const std::int64_t extent : shape) list.push_back(extent);
+  return list;
+}
+
+Shape shape_from_json(const nlohmann::json& json) {
+  Shape shape;
+  for (const auto& extent : json) shape.push_back(extent.get<std::int64_t>());
+  return shape;
+}
+
 Json json_of_first(Transport& transport, const std::function<Json()>& own) {
   if (transport.ranks() == 1) return own();
   if (transport.rank() > 0) return unpack_cbor(text_of_first(transport, ""));

@@ -19,6 +19,10 @@ namespace voxshard {
 
 std::string pack_json(const nlohmann::ordered_json& json);
 
+/// [1, 48, 40, 56], and back.
+nlohmann::json shape_json(const Shape& shape);
+Shape shape_from_json(const nlohmann::json& json);
+
 /// What `own` says on rank 0, which alone is asked, on all ranks. Errors: kInternal for a damaged message.
 nlohmann::ordered_json json_of_first(Transport& transport, const std::function<nlohmann::ordered_json()>& own);
 
