@@ -11,6 +11,7 @@
 #include "pipelines/commands/bench_video.h"
 #include "pipelines/commands/run_bench.h"
 #include "pipelines/profile/device_files.h"
+#include "pipelines/runs/rank_json.h"
 
 namespace voxshard {
 namespace {
@@ -34,7 +35,7 @@ std::string ranks_text(const nlohmann::ordered_json& json) {
   std::vector<std::vector<std::string>> rows = {
       {"rank", "cores", "step s", "worker seconds", "messages", "sent", "waited s", "peak"}};
   for (const auto& rank : json["ranks"])
-    rows.push_back({rank["rank"], rank["cores"].dump(), fixed_text(rank["step_seconds"]),
+    rows.push_back({rank["name"], rank["cores"].dump(), fixed_text(rank["step_seconds"]),
                     fixed_text(rank["worker_seconds"]), rank["messages"].dump(), bytes_text(rank["bytes"]),
                     fixed_text(rank["waited_seconds"]), bytes_text(rank["memory"]["peak_resident_bytes"])});
   return text + text_table(rows);
@@ -111,7 +112,9 @@ RunCommand add(CLI::App& app) {
                          .core_budget_bytes = core_budget_bytes(o->model)};
     announce(o->plan, o->model, options.spec, o->batch, context);
     options.extents = sized_extents(app, o->size, options.spec, o->batch);
-    options.spec = planned_spec(o->plan, o->model, options.spec, options.extents, kBenchOptimizer, context);
+    options.spec = spec_of_first(*context.transport, [&] {
+      return planned_spec(o->plan, o->model, options.spec, options.extents, kBenchOptimizer, context);
+    });
     options.host_budget_bytes = host_budget_bytes(o->plan);
     options.trace = trace_options(o->trace, o->plan.device);
     if (!o->plan.device.empty() && o->plan.device != "host") options.device = device_from_name(o->plan.device).device;

@@ -5,6 +5,7 @@
 #include "apps/resume_args.h"
 #include "apps/task_args.h"
 #include "libcore/base/text.h"
+#include "libcore/runtime/transport.h"
 #include "pipelines/profile/device_advice.h"
 
 namespace voxshard {
@@ -49,7 +50,8 @@ PlanOptions plan_options(const PlanArgs& a, const ModelArgs& model, const ModelS
           .core_budget_bytes = core_budget_bytes(model),
           .host_budget_bytes = a.host_memory_bytes,
           .preference = a.prefer == "fewest" ? Preference::kFewestCores : Preference::kFastest,
-          .threads = context.threads};
+          .threads = context.threads,
+          .ranks = context.transport != nullptr ? context.transport->ranks() : 1};
 }
 
 void announce(const PlanArgs& args, const ModelArgs& model, const ModelSpec& spec, std::int64_t batch, const Context& context,
@@ -81,7 +83,7 @@ ModelSpec planned_spec(const PlanArgs& args, const ModelArgs& model, const Model
   context.progress->log("planned partition " + to_string(c.cut.mesh.partition) + ", " + std::to_string(c.cut.mesh.replicas) +
                         " replicas, recompute " + recompute_name(c.cut.recompute) + ", thinnest slab " +
                         std::to_string(c.cut.thinnest_slab) + ": " + bytes_text(c.core_bytes) + " per core, " +
-                        bytes_text(c.all_bytes) + " in all");
+                        bytes_text(c.all_bytes) + (options.ranks > 1 ? " in a process" : " in all"));
   return with_plan(spec, c);
 }
 

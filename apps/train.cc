@@ -11,6 +11,7 @@
 #include "apps/task_args.h"
 #include "apps/trace_args.h"
 #include "libcore/runtime/transport.h"
+#include "pipelines/runs/rank_json.h"
 #include "pipelines/training/run_facts.h"
 #include "pipelines/training/run_train.h"
 #include "pipelines/training/train_ranks.h"
@@ -77,17 +78,6 @@ ScheduleKind schedule_from_name(const std::string& name) {
   return name == "steps" ? ScheduleKind::kSteps : ScheduleKind::kConstant;
 }
 
-/// Of each rank what was planned and what it took.
-std::string ranks_text(const std::vector<RankReport>& ranks) {
-  std::string text;
-  for (const RankReport& rank : ranks) {
-    const auto& memory = rank.took.at("memory");
-    text += rank.name + ": " + bytes_text(memory.at("planned_bytes").get<std::int64_t>()) + " planned, " +
-            bytes_text(memory.at("peak_resident_bytes").get<std::int64_t>()) + " resident at the peak\n";
-  }
-  return text;
-}
-
 std::string report_text(const TrainReport& r, const std::string& run) {
   std::string text = std::to_string(r.steps) + " steps on " + std::to_string(r.train_cases) + " cases in " + duration_text(r.seconds) +
                      ", last loss " + fixed_text(r.loss, 4);
@@ -95,7 +85,7 @@ std::string report_text(const TrainReport& r, const std::string& run) {
     text += ", validation " + r.metric + " " + fixed_text(r.validation->score) + " (best " + fixed_text(r.best_score) + ")";
   if (r.left_out > 0) text += "; " + std::to_string(r.left_out) + " left out (see " + run + "/quarantine.csv)";
   return text + "; run folder " + run + (r.interrupted ? "; INCOMPLETE: stopped, go on with: voxshard train --resume " + run + "\n" : "\n") +
-          (r.ranks.empty() ? to_text(r.memory) : ranks_text(r.ranks));
+          (r.ranks.empty() ? to_text(r.memory) : memory_text_of_ranks(r.ranks));
 }
 
 /// What the options say only now: names, and what depends on other options.

@@ -8,9 +8,8 @@
 #include "apps/words/next_words.h"
 #include "apps/task_args.h"
 #include "apps/plan_args.h"
-#include "io/files/structured_text.h"
-#include "libcore/runtime/texts.h"
 #include "pipelines/commands/run_verify.h"
+#include "pipelines/runs/rank_json.h"
 
 namespace voxshard {
 namespace {
@@ -82,10 +81,9 @@ RunCommand add(CLI::App& app) {
                           .transport = context.transport};
     announce(o->plan, o->model, options.spec, o->batch, context);
     options.extents = sized_extents(app, o->size, options.spec, o->batch);
-    options.spec = planned_spec(o->plan, o->model, options.spec, options.extents, {}, context);
-    if (context.transport->ranks() > 1)  // a plan depends on the memory that is free: that of rank 0 counts
-      options.spec =
-          model_spec_from_json(parse_json(text_of_first(*context.transport, to_json(options.spec).dump()), {}));
+    options.spec = spec_of_first(*context.transport, [&] {
+      return planned_spec(o->plan, o->model, options.spec, options.extents, {}, context);
+    });
     if (o->model.partition.empty() && o->model.tpu.input_partition_dims.empty() && options.spec.cut.mesh.cores() == 1)
       options.grids = grids_to_verify(options.extents);
     const VerifyReport report = run_verify(options);

@@ -11,6 +11,15 @@ void require_sound(const std::vector<std::string>& broken, const char* stage) {
                                           " broken invariants, the first: " + broken.front());
 }
 
+/// Of the arenas, those of cores that other ranks host.
+std::int64_t bytes_elsewhere(const Footprint& bytes, const Ranks& ranks) {
+  const std::int64_t cores = std::ssize(bytes.arenas);
+  std::int64_t elsewhere = 0;
+  for (std::int64_t core = 0; core < cores; ++core)
+    if (!ranks.hosts(core, cores)) elsewhere += bytes.arenas[static_cast<std::size_t>(core)];
+  return elsewhere;
+}
+
 }  // namespace
 
 Graph step_graph(const Graph& graph, const OpTable& ops, Recompute recompute) {
@@ -34,6 +43,7 @@ Lowered lower_to_memory(Graph step, const OpTable& ops, const Cut& cut, const Ta
   Lowered lowered{.program = partition(std::move(step), ops, cut)};
   lowered.memory = plan_memory(lowered.program, ops, {.keep_all = target.keep_all, .tiled = target.tiled, .guard_bytes = target.guard_bytes});
   lowered.bytes = footprint(lowered.memory, {.optimizer_slots = target.optimizer_slots});
+  lowered.bytes.elsewhere = bytes_elsewhere(lowered.bytes, target.ranks);
   return lowered;
 }
 
@@ -43,9 +53,7 @@ Executable make_executable(Lowered lowered, const OpTable& ops, const Target& ta
   Schedule schedule = schedule_of(lowered.program, ops);
   Footprint bytes = footprint(lowered.memory, {.optimizer_slots = target.optimizer_slots, .workers = target.workers}, &kernels);
   bytes.messages = 2 * message_bytes(lowered.program, schedule, target.ranks);
-  const std::int64_t cores = lowered.program.mesh().cores();
-  for (std::int64_t core = 0; core < cores; ++core)
-    if (!target.ranks.hosts(core, cores)) bytes.elsewhere += bytes.arenas[static_cast<std::size_t>(core)];
+  bytes.elsewhere = bytes_elsewhere(bytes, target.ranks);
   return {std::move(lowered.program), std::move(lowered.memory), std::move(kernels), std::move(schedule), bytes};
 }
 

@@ -140,7 +140,8 @@ std::vector<Mesh> legal_meshes(const Shape& image, std::int64_t cores, bool exac
 std::vector<Candidate> price_candidates(const PlanProblem& problem, const OpTable& ops, const Device& device,
                                         WorkerPool& pool) {
   const Shape image = problem.graph.node(image_of(problem.graph)).type.shape;
-  const std::vector<Mesh> meshes = legal_meshes(image, problem.cores, problem.exactly);
+  std::vector<Mesh> meshes = legal_meshes(image, problem.cores, problem.exactly);
+  std::erase_if(meshes, [&](const Mesh& mesh) { return mesh.cores() < problem.ranks; });
   const auto widths = static_cast<std::int64_t>(problem.thinnest_slabs.size());
   const Pricing pricing(problem, ops, device);
   std::vector<std::vector<Candidate>> by_task(meshes.size() * problem.thinnest_slabs.size());

@@ -25,12 +25,19 @@ struct PlanProblem {
   std::int64_t all_cores_bytes = 0;     // budget of all cores of this process together; 0: no limit
   std::int64_t optimizer_slots = 2;     // tensors that the optimizer keeps per parameter: Adam 2, momentum 1
   int workers = 1;                      // threads that would run it here
+  int ranks = 1;                        // processes that share out the cores: each takes at least one
   bool tiled = true;                    // bytes of a TPU
   std::vector<Recompute> recompute = {Recompute::kNone, Recompute::kNorms, Recompute::kUpsampling, Recompute::kLevels};
   std::vector<std::int64_t> thinnest_slabs = {0, 4};
   Feed feed;
 
-  Target target() const { return {.tiled = tiled, .optimizer_slots = optimizer_slots, .workers = workers}; }
+  /// Of the last rank: no other hosts more cores.
+  Target target() const {
+    return {.tiled = tiled,
+            .optimizer_slots = optimizer_slots,
+            .workers = workers,
+            .ranks = {.rank = ranks - 1, .ranks = ranks}};
+  }
 };
 
 enum class Verdict : std::uint8_t {
@@ -44,7 +51,7 @@ struct Candidate {
 
   Verdict verdict = Verdict::kNotNeeded;
   std::int64_t core_bytes = 0;  // of the widest core: arena, parameters, optimizer state, replicated results
-  std::int64_t all_bytes = 0;   // all arenas, the rest once
+  std::int64_t all_bytes = 0;   // of a process: all arenas, or those of its rank, the rest once
   std::int64_t over_bytes = 0;  // how much too much
   std::vector<Allocation> largest;  // of the widest core, when it is over
 
@@ -63,7 +70,7 @@ struct Candidate {
 /// replicas that divide the batch; in ascending number of cores, fewer replicas first.
 std::vector<Mesh> legal_meshes(const Shape& image, std::int64_t cores, bool exactly);
 
-/// Every candidate with its verdict, in the order of legal_meshes. Errors: kConfig when the graph cannot be cut at all.
+/// Every candidate of at least as many cores as ranks with its verdict, in the order of legal_meshes. Errors: kConfig when the graph cannot be cut at all.
 /// Cost: 10 to 60 ms per candidate and worker.   Threads: runs on `pool`.
 std::vector<Candidate> price_candidates(const PlanProblem& problem, const OpTable& ops, const Device& device, WorkerPool& pool);
 

@@ -43,6 +43,10 @@ std::string text_of_first(Transport& transport, std::string own, std::int64_t mo
   return own;
 }
 
+bool first_finds(Transport& transport, const std::function<bool()>& find) {
+  return transport.lowest(transport.rank() > 0 || !find() ? 1 : 0) == 0;
+}
+
 std::string pack_texts(const std::vector<std::string>& texts) {
   std::string all;
   for (const std::string& text : texts) all += std::to_string(text.size()) + ":" + text;

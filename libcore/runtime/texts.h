@@ -5,6 +5,7 @@
 //   const std::string plan = text_of_first(transport, chosen.dump());              // on every rank: what rank 0 says
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,9 @@ std::vector<std::string> gather_texts(Transport& transport, const std::string& o
 
 /// The text of rank 0, on all of them. Errors: kInternal beyond `most_bytes`.
 std::string text_of_first(Transport& transport, std::string own, std::int64_t most_bytes = kMostTextBytes);
+
+/// What rank 0 finds, on all ranks; the others do not look.
+bool first_finds(Transport& transport, const std::function<bool()>& find);
 
 /// Several texts as one, each behind its length, so that any letter may be in them; and back.
 /// Errors of the way back: kInternal.

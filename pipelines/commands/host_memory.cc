@@ -1,7 +1,7 @@
 #include "pipelines/commands/host_memory.h"
 
 #include "io/system/process_memory.h"
-#include "libcore/runtime/texts.h"
+#include "pipelines/runs/rank_json.h"
 
 namespace voxshard {
 namespace {
@@ -31,13 +31,8 @@ void add_memory(TaskReport& report, const HostMemory& memory) {
 }
 
 nlohmann::ordered_json memory_of_ranks(Transport* transport, const ProcessReport& own) {
-  if (transport == nullptr || transport->ranks() == 1) return {};
-  nlohmann::ordered_json ranks;
-  for (const std::string& text : gather_texts(*transport, to_json(own).dump()))
-    ranks.push_back({{"rank", ranks.size()},
-                     {"name", transport->name(static_cast<int>(ranks.size()))},
-                     {"memory", nlohmann::ordered_json::parse(text)}});
-  return ranks;
+  if (transport == nullptr) return {};
+  return gather_reports(*transport, {{"memory", to_json(own)}});
 }
 
 Budget host_budget(std::int64_t core_bytes, std::int64_t process_bytes, int ranks_here) {
@@ -45,5 +40,7 @@ Budget host_budget(std::int64_t core_bytes, std::int64_t process_bytes, int rank
           .process_bytes = given_or_free(process_bytes, 0, ranks_here),
           .of_machine = process_bytes <= 0};
 }
+
+int ranks_here(const Transport* transport) { return transport != nullptr ? transport->ranks_here() : 1; }
 
 }  // namespace voxshard

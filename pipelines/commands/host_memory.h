@@ -1,9 +1,10 @@
 // What a command may take of this machine's memory, and what it says of it at its end.
 //
-//   HostMemory memory(options.host_budget_bytes);       // before the work: what is resident now is the base
+//   HostMemory memory(options.host_budget_bytes, ranks_here(options.transport));   // before the work: what is resident
+//                                                                                  // now is the base
 //   task.prepare({.host_budget_bytes = memory.budget_bytes(), .base_bytes = memory.base_bytes()}, progress);
 //   add_memory(report, memory);
-//   lowering_of(spec, host_budget(options.core_budget_bytes, options.host_budget_bytes), target)
+//   lowering_of(spec, host_budget(core_bytes, host_bytes, ranks_here(options.transport)), target)
 #pragma once
 
 #include "libcore/planner/budget.h"
@@ -15,7 +16,7 @@ class HostMemory {
  public:
   /// 0: what the process holds and its share of what the machine has free, which `ranks_here` processes of the run share;
   /// where nothing tells, no limit.
-  explicit HostMemory(std::int64_t budget_bytes, int ranks_here = 1);
+  HostMemory(std::int64_t budget_bytes, int ranks_here);
 
   std::int64_t budget_bytes() const { return budget_bytes_; }
   std::int64_t base_bytes() const { return base_bytes_; }
@@ -36,6 +37,8 @@ nlohmann::ordered_json memory_of_ranks(Transport* transport, const ProcessReport
 /// Of a step alone, without what the process holds already. `core_bytes`, `process_bytes`: as they were given, 0 when
 /// they were not; the process then may take its share of what the machine has free, and has no limit where nothing
 /// tells.
-Budget host_budget(std::int64_t core_bytes, std::int64_t process_bytes, int ranks_here = 1);
+Budget host_budget(std::int64_t core_bytes, std::int64_t process_bytes, int ranks_here);
+/// Processes of the run on this host. `transport`: null of one process.
+int ranks_here(const Transport* transport);
 
 }  // namespace voxshard

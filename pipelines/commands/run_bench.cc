@@ -54,7 +54,7 @@ struct Bench {
   explicit Bench(const BenchOptions& o)
       : pool(o.threads),
         session(op_table(),
-                lowering_of(o.spec, host_budget(o.core_budget_bytes, o.host_budget_bytes),
+                lowering_of(o.spec, host_budget(o.core_budget_bytes, o.host_budget_bytes, ranks_here(o.transport)),
                             {.optimizer_slots = Optimizer::slots(kBenchOptimizer),
                              .workers = o.threads,
                              .ranks = o.transport != nullptr ? o.transport->place() : Ranks()}),

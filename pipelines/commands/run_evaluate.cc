@@ -2,6 +2,7 @@
 
 #include "libcore/runtime/transport.h"
 #include "pipelines/commands/host_memory.h"
+#include "pipelines/runs/rank_json.h"
 
 namespace voxshard {
 namespace {
@@ -29,7 +30,7 @@ TaskReport evaluate_run(EvaluateOptions options, const EstimatorOptions& estimat
 TaskReport run_evaluate(const EvaluateOptions& asked, Progress& progress, const TaskTable& tasks,
                         const EstimatorOptions& estimator) {
   EvaluateOptions options = asked;
-  const HostMemory memory(asked.host_budget_bytes, asked.transport != nullptr ? asked.transport->ranks_here() : 1);
+  const HostMemory memory(asked.host_budget_bytes, ranks_here(asked.transport));
   options.host_budget_bytes = memory.budget_bytes(), options.base_bytes = memory.base_bytes();
   TaskReport report;
   const bool of_run = is_trained_run(options.predictions);
@@ -49,7 +50,9 @@ TaskReport run_evaluate(const EvaluateOptions& asked, Progress& progress, const 
   add_memory(report, memory);
   if (!of_run) return report;
   const auto ranks = memory_of_ranks(options.transport, memory.report(report.memory));
-  if (!ranks.empty()) report.json["ranks"] = ranks;
+  if (ranks.empty()) return report;
+  report.json["ranks"] = ranks;
+  report.text += memory_text_of_ranks(ranks);
   return report;
 }
 

@@ -19,6 +19,10 @@ std::int64_t most_cores(const Device& device) {
   return slices.empty() ? kMostCores : std::min(kMostCores, slices.back());
 }
 
+std::int64_t usual_cores(const PlanOptions& o) {
+  return std::min(std::max<std::int64_t>(kUsualCores, o.ranks), most_cores(*o.device.device));
+}
+
 /// Whether the plan is one of this machine's memory: its bytes are those of a run here, kernels included.
 bool in_process(const PlanOptions& o) {
   return !o.device.device->emulated() || o.host_budget_bytes > 0 || (o.for_run && o.core_budget_bytes > 0);
@@ -28,16 +32,23 @@ PlanProblem problem_of(const PlanOptions& o, const Graph& graph) {
   const Device& device = *o.device.device;
   PlanProblem problem{.graph = graph,
                       .cut = o.spec.cut,
-                      .cores = o.cores > 0 ? o.cores : o.device.cores.value_or(std::min(kUsualCores, most_cores(device))),
+                      .cores = o.cores > 0 ? o.cores : o.device.cores.value_or(usual_cores(o)),
                       .exactly = o.exactly,
                       .core_bytes = o.core_budget_bytes,
                       .all_cores_bytes = o.host_budget_bytes,
                       .optimizer_slots = Optimizer::slots(o.optimizer),
                       .workers = o.threads,
+                      .ranks = o.ranks,
                       .tiled = device.tiled() && !in_process(o),
                       .feed = feed_of(graph, task_of(task_table(), o.spec).records())};
   if (o.core_budget_bytes == 0 && !in_process(o)) problem.core_bytes = device.core_bytes();
   return problem;
+}
+
+/// Of which only grids are looked at.
+std::string cores_text(const PlanOptions& o, const PlanProblem& problem) {
+  if (o.exactly || o.ranks == 1) return (o.exactly ? "exactly " : "up to ") + std::to_string(problem.cores);
+  return std::to_string(o.ranks) + " (one for each rank) to " + std::to_string(problem.cores);
 }
 
 std::string grid_text(const Candidate& c) {
@@ -168,14 +179,17 @@ PlanReport run_plan(const PlanOptions& o, Progress& progress) {
   const PlanProblem problem = problem_of(o, build_graph(o.spec, o.extents, Phase::kTrain, o.spec.precision));
   if (problem.cores < 1 || problem.cores > 4096)
     throw Error(ErrorKind::kConfig, "[plan] {cores} is " + std::to_string(problem.cores) + "; expected 1 to 4096");
+  if (problem.cores < o.ranks)
+    throw Error(ErrorKind::kConfig, "[plan] " + std::to_string(o.ranks) + " ranks cannot share out " +
+                                        std::to_string(problem.cores) + (problem.cores == 1 ? " core" : " cores") +
+                                        "; give {cores} " + std::to_string(o.ranks) + ", or start fewer ranks");
   WorkerPool pool(o.threads);
   PlanReport report{.device = o.device.device->name(),
                     .emulated = o.device.device->emulated(),
                     .core_budget_bytes = problem.core_bytes};
   report.candidates = price_candidates(problem, op_table(), *o.device.device, pool);
   if (report.candidates.empty())
-    throw Error(ErrorKind::kConfig, "[plan] no legal grid has exactly " + std::to_string(problem.cores) +
-                                        " cores; grids are powers of two per axis, times replicas that divide the batch of " +
+    throw Error(ErrorKind::kConfig, "[plan] no legal grid has " + cores_text(o, problem) + " cores; grids are powers of two per axis, times replicas that divide the batch of " +
                                         std::to_string(o.extents[0]));
   progress.update("plan", static_cast<std::int64_t>(report.candidates.size()), static_cast<std::int64_t>(report.candidates.size()), "candidates");
   while ((report.best = choose(report.candidates, o.preference))) {

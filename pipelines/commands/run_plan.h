@@ -26,6 +26,7 @@ struct PlanOptions {
   Preference preference = Preference::kFastest;
   OptimizerOptions optimizer;           // its state counts on every core
   int threads = 1;
+  int ranks = 1;                        // processes that run it: each has at least a core, and bytes of its own
 };
 
 struct PlanReport {

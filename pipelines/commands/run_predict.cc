@@ -2,13 +2,14 @@
 
 #include "libcore/kernels/conv.h"
 #include "pipelines/commands/host_memory.h"
+#include "pipelines/runs/rank_json.h"
 
 namespace voxshard {
 
 PredictReport run_predict(const PredictOptions& asked, Progress& progress, const TaskTable& tasks,
                           const EstimatorOptions& estimator) {
   PredictOptions options = asked;
-  const HostMemory memory(asked.host_budget_bytes, asked.transport != nullptr ? asked.transport->ranks_here() : 1);
+  const HostMemory memory(asked.host_budget_bytes, ranks_here(asked.transport));
   options.host_budget_bytes = memory.budget_bytes(), options.base_bytes = memory.base_bytes();
   TrainedRun run = load_trained_run(
       {.run = options.run, .checkpoint = options.checkpoint, .partition = options.partition, .precision = options.precision,
@@ -26,8 +27,8 @@ PredictReport run_predict(const PredictOptions& asked, Progress& progress, const
   PredictReport report = task.predict(options, std::move(run), progress);
   report.checkpoint = checkpoint;
   report.memory = memory.report(report.memory.plan);
-  report.text += to_text(report.memory);
   report.ranks = memory_of_ranks(options.transport, report.memory);
+  report.text += report.ranks.empty() ? to_text(report.memory) : memory_text_of_ranks(report.ranks);
   return report;
 }
 

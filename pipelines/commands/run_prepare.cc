@@ -7,7 +7,7 @@ namespace voxshard {
 
 TaskReport run_prepare(const PrepareRequest& asked, Progress& progress, const TaskTable& tasks) {
   PrepareRequest request = asked;
-  const HostMemory memory(asked.host_budget_bytes, asked.transport != nullptr ? asked.transport->ranks_here() : 1);
+  const HostMemory memory(asked.host_budget_bytes, ranks_here(asked.transport));
   request.host_budget_bytes = memory.budget_bytes(), request.base_bytes = memory.base_bytes();
   for (const auto& task : tasks)
     if (task->prepares()) {

@@ -61,8 +61,7 @@ VerifyReport run_verify(const VerifyOptions& options) {
   // What takes most is the uncut network that keeps every value. Asked before anything of this size is made.
   const Cut whole{.mesh = {.partition = Dims::filled(spec.cut.mesh.partition.rank(), 1)}, .recompute = spec.cut.recompute,
             .convolution = spec.cut.convolution};
-  const int ranks_here = options.transport != nullptr ? options.transport->ranks_here() : 1;
-  require_within(host_budget(0, options.host_budget_bytes, ranks_here),
+  require_within(host_budget(0, options.host_budget_bytes, ranks_here(options.transport)),
                  build_graph(spec, options.extents, Phase::kTrain, spec.precision), op_table(), whole, {.keep_all = true});
   Equivalence uncut({.factory = [&](DType dtype) { return build_graph(spec, options.extents, Phase::kTrain, dtype); },
                      .dtype = spec.precision,

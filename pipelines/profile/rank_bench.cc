@@ -2,7 +2,9 @@
 
 #include <numeric>
 
+#include "io/files/structured_text.h"
 #include "libcore/runtime/texts.h"
+#include "pipelines/runs/rank_json.h"
 
 namespace voxshard {
 namespace {
@@ -37,12 +39,11 @@ std::vector<Traffic> traffic_from(const Json& rows) {
 
 /// For another rank of the same program.
 std::string text_of(const RankBench& rank) {
-  return Json{{"step_seconds", rank.step_seconds},
-              {"memory", rank.memory},
-              {"worker_seconds", rank.instructions.worker_seconds},
-              {"waited_seconds", rank.instructions.waited_seconds},
-              {"sent", traffic_text(rank.instructions.sent)}}
-      .dump();
+  return pack_json({{"step_seconds", rank.step_seconds},
+                    {"memory", rank.memory},
+                    {"worker_seconds", rank.instructions.worker_seconds},
+                    {"waited_seconds", rank.instructions.waited_seconds},
+                    {"sent", traffic_text(rank.instructions.sent)}});
 }
 
 RankBench rank_from(const Json& json) {
@@ -82,7 +83,7 @@ InstructionCounts counts_of_step(const InstructionCounts& before, InstructionCou
 
 std::vector<RankBench> gather_ranks(Transport& transport, RankBench own, const Executable& executable) {
   std::vector<RankBench> ranks;
-  for (const std::string& text : gather_texts(transport, text_of(own))) ranks.push_back(rank_from(Json::parse(text)));
+  for (const std::string& text : gather_texts(transport, text_of(own))) ranks.push_back(rank_from(unpack_cbor(text)));
   const std::int64_t cores = executable.program.mesh().cores();
   for (std::size_t r = 0; r < ranks.size(); ++r) {
     const Ranks place{static_cast<int>(r), transport.ranks()};
@@ -98,7 +99,8 @@ std::vector<RankBench> gather_ranks(Transport& transport, RankBench own, const E
 Json to_json(const std::vector<RankBench>& ranks) {
   Json rows = Json::array();
   for (const RankBench& rank : ranks) {
-    Json row = {{"rank", rank.name},
+    Json row = {{"rank", rows.size()},
+                {"name", rank.name},
                 {"first_core", rank.first_core},
                 {"cores", rank.cores},
                 {"step_seconds", rank.step_seconds},

@@ -4,9 +4,11 @@
 #include <nlohmann/json.hpp>
 
 #include "io/files/atomic_file.h"
+#include "io/files/structured_text.h"
 #include "libcore/runtime/rank_clock.h"
 #include "libcore/runtime/texts.h"
 #include "pipelines/profile/trace_events.h"
+#include "pipelines/runs/rank_json.h"
 
 namespace voxshard {
 namespace {
@@ -158,14 +160,14 @@ void TraceFile::send_events(const ClockOffset& ahead) {
                      {"clock_offset_seconds", ahead.seconds},
                      {"clock_round_trip_seconds", ahead.round_trip_s},
                      {"dropped_events", recorder_->dropped()}};
-  send_text(*transport_, 0, last.dump());
+  send_text(*transport_, 0, pack_json(last));
 }
 
 Json TraceFile::receive_events(std::ostream& out) {
   Json ranks = Json::array();
   for (int from = 1; from < transport_->ranks(); ++from) {
     for (std::string text; !(text = receive_text(*transport_, from)).empty();) out << text;
-    ranks.push_back(Json::parse(receive_text(*transport_, from)));
+    ranks.push_back(unpack_cbor(receive_text(*transport_, from)));
   }
   return ranks;
 }

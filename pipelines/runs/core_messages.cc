@@ -6,7 +6,13 @@ namespace voxshard {
 namespace {
 
 constexpr int kSampleTag = kMessageTags + 16, kFoundTag = kSampleTag + 1;  // above those of libcore/runtime
-constexpr std::int64_t kMostPackedBytes = std::int64_t{1} << 36;           // of a core
+
+/// The most that a core packs: of each element that it holds, of 2 bytes at least, up to 64 (a box that was found), or
+/// some numbers per class and sample.
+std::int64_t most_packed_bytes(const Footprint& bytes, std::int64_t core) {
+  constexpr std::int64_t kOfAByte = 32, kOfClasses = std::int64_t{1} << 28;
+  return kOfClasses + kOfAByte * bytes.core(static_cast<std::size_t>(core));
+}
 
 /// Messages to others; those that are under way when an error ends it are dropped.
 class Sending {
@@ -142,7 +148,8 @@ std::int64_t gather_from_cores(Session& session, const CoreSet& cores, const Pac
     for (std::int64_t core = place.first_of(from, all); core < place.first_of(from + 1, all); ++core) {
       std::int64_t size = 0;
       transport.receive(from, kFoundTag, std::as_writable_bytes(std::span(&size, 1)));
-      ensure(size >= 0 && size <= kMostPackedBytes, "what a core found is of a size that there can be");
+      ensure(size >= 0 && size <= most_packed_bytes(cores.executable().bytes, core),
+             "what a core found is of a size that there can be");
       std::vector<std::byte> arrived(static_cast<std::size_t>(size));
       if (size > 0) transport.receive(from, kFoundTag, arrived);
       take(static_cast<std::size_t>(core), arrived);

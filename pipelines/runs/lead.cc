@@ -7,6 +7,7 @@
 #include "io/files/structured_text.h"
 #include "libcore/base/text.h"
 #include "libcore/runtime/texts.h"
+#include "pipelines/runs/rank_json.h"
 
 namespace voxshard {
 namespace {
@@ -15,24 +16,8 @@ using Json = nlohmann::json;
 
 constexpr const char *kPlan = "plan", *kRun = "run", *kEnd = "end", *kStop = "stop";  // words of rank 0
 
-Json json_of(const Shape& extents) {
-  Json list = Json::array();
-  for (const std::int64_t extent : extents) list.push_back(extent);
-  return list;
-}
-
-Json parsed(const std::string& text) {
-  return parse_json(text, {.path = {}, .kind = ErrorKind::kInternal, .tag = "[ranks] "});
-}
-
-Shape extents_of(const Json& list) {
-  Shape extents;
-  for (const Json& extent : list) extents.push_back(extent.get<std::int64_t>());
-  return extents;
-}
-
 void say(Session& session, const char* word, const Json& of_it = {}, const Json& note = {}) {
-  text_of_first(session.transport(), Json{{"word", word}, {"of", of_it}, {"note", note}}.dump());
+  text_of_first(session.transport(), pack_json(Json{{"word", word}, {"of", of_it}, {"note", note}}));
 }
 
 /// The core set for a size, once every rank has its own and none was asked to stop; else null on all of them, and `why`
@@ -83,13 +68,13 @@ std::int64_t run_together(Session& session, CoreSet& cores, const RankWork& work
 /// What a rank other than 0 refuses, one text each: see told().
 std::string refusals(const PlannedBytes& planned) {
   Json list = Json::array();
-  for (const auto& [extents, error] : planned.refused) list.push_back({json_of(extents), told(error)});
-  return list.dump(-1, ' ', false, Json::error_handler_t::replace);
+  for (const auto& [extents, error] : planned.refused) list.push_back({shape_json(extents), told(error)});
+  return pack_json(list);
 }
 
 void add_refusals(PlannedBytes& planned, const std::string& text, const std::string& from) {
-  for (const Json& one : parsed(text)) {
-    const Shape extents = extents_of(one.at(0));
+  for (const Json& one : Json(unpack_cbor(text))) {
+    const Shape extents = shape_from_json(one.at(0));
     planned.refused.emplace(extents, heard(one.at(1).get<std::string>(), from));
     planned.fits.erase(extents);
   }
@@ -100,20 +85,20 @@ ProcessPlan follow(Session& session, const RankWork& work, const PredictingProce
   PlannedBytes planned;
   ProcessPlan most = base_plan(process.base_bytes);
   while (true) {
-    const Json said = parsed(text_of_first(session.transport(), ""));
+    const Json said = unpack_cbor(text_of_first(session.transport(), ""));
     const std::string word = said.at("word");
     if (word == kEnd) break;
     if (word == kStop) throw Stopped();
     if (word == kPlan) {
       std::set<Shape> sizes;
-      for (const Json& extents : said.at("of")) sizes.insert(extents_of(extents));
+      for (const Json& extents : said.at("of")) sizes.insert(shape_from_json(extents));
       planned = planned_sizes(session, sizes, process);
       most = widest(most, planned.held);
       gather_texts(session.transport(), refusals(planned));
       continue;
     }
     ensure(word == kRun, "rank 0 says one of four words");
-    const LedRun run{.extents = extents_of(said.at("of")), .note = said.at("note")};
+    const LedRun run{.extents = shape_from_json(said.at("of")), .note = said.at("note")};
     std::exception_ptr why;  // rank 0 says it
     CoreSet* const cores = agreed_cores(session, run.extents, why);
     if (cores == nullptr) continue;
@@ -130,7 +115,7 @@ ProcessPlan follow(Session& session, const RankWork& work, const PredictingProce
 
 CoreSet& run_led(Session& session, const RankWork& work, const LedRun& run) {
   const bool alone = session.transport().ranks() == 1;
-  if (!alone) say(session, kRun, json_of(run.extents), run.note);
+  if (!alone) say(session, kRun, shape_json(run.extents), run.note);
   std::exception_ptr why;
   CoreSet* const cores = agreed_cores(session, run.extents, why);
   if (cores == nullptr) std::rethrow_exception(why);
@@ -175,6 +160,7 @@ std::vector<double> lead_numbers(Session& session, const RankWork& work,
     const std::vector<double> numbers = body();
     return std::string(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(double));
   });
+  ensure(bytes.size() % sizeof(double) == 0, "rank 0 says whole numbers of 8 bytes");
   std::vector<double> numbers(bytes.size() / sizeof(double));
   std::copy_n(bytes.data(), numbers.size() * sizeof(double), reinterpret_cast<char*>(numbers.data()));
   return numbers;
@@ -186,7 +172,7 @@ PlannedBytes plan_predictions(Session& session, const std::set<Shape>& sizes, co
   const bool alone = transport.ranks() == 1;
   if (!alone) {
     Json list = Json::array();
-    for (const Shape& extents : sizes) list.push_back(json_of(extents));
+    for (const Shape& extents : sizes) list.push_back(shape_json(extents));
     say(session, kPlan, list);
   }
   // Others wait for this rank's answer: it stops behind it.

@@ -7,6 +7,7 @@
 #include "libcore/runtime/texts.h"
 #include "libcore/train/initialise.h"
 #include "pipelines/runs/checkpoint_folder.h"
+#include "pipelines/runs/rank_json.h"
 
 namespace voxshard {
 namespace {
@@ -91,11 +92,7 @@ bool is_trained_run(const fs::path& path) {
 }
 
 std::unique_ptr<Session> prediction_session(TrainedRun& run, const Budget& budget, WorkerPool& pool, Transport* transport) {
-  const std::int64_t ranks = transport != nullptr ? transport->ranks() : 1, cores = run.spec.cut.mesh.cores();
-  if (cores < ranks)
-    throw Error(ErrorKind::kConfig,
-                "[ranks] " + std::to_string(ranks) + " ranks cannot share out " + std::to_string(cores) +
-                    (cores == 1 ? " core" : " cores") + "; start fewer, or cut over more cores ({partition})");
+  if (transport != nullptr) require_core_per_rank(*transport, run.spec.cut.mesh);
   const Target target{.workers = pool.workers(), .ranks = transport != nullptr ? transport->place() : Ranks()};
   auto session = std::make_unique<Session>(op_table(), lowering_of(run.spec, budget, target), pool, transport);
   session->parameters() = std::move(run.parameters);

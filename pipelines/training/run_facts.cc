@@ -14,13 +14,21 @@ namespace {
 /// Of what is free, so much may be planned: the rest is for what reads and feeds.
 constexpr double kShareOfFreeMemory = 0.8;
 
+/// The cores of the last rank: no other hosts more.
+Ranks widest_share(const Transport* transport) {
+  const int ranks = transport != nullptr ? transport->ranks() : 1;
+  return {.rank = ranks - 1, .ranks = ranks};
+}
+
 /// A step in one precision, planned but not allocated. Errors: kBudget, kConfig.
 Executable step_in(DType precision, const TrainOptions& o, const Shape& extents, const Budget& budget) {
   ModelSpec spec = o.spec;
   spec.precision = precision;
   if (o.choose_plan) spec = o.choose_plan(spec, extents);
   return lower_within(budget, build_graph(spec, extents, Phase::kTrain, precision), op_table(), spec.cut,
-                      {.optimizer_slots = Optimizer::slots(o.optimizer), .workers = hardware_workers()});
+                      {.optimizer_slots = Optimizer::slots(o.optimizer),
+                       .workers = o.threads,
+                       .ranks = widest_share(o.transport)});
 }
 
 /// This machine's rates; null where there is no measurement that can be used.
@@ -48,13 +56,15 @@ PrecisionFacts precision_facts(const TrainOptions& o, const Shape& extents) {
   if (facts.multiplies_bf16 && device == nullptr) return facts;  // nothing is left to ask
   std::optional<Executable> f32;
   try {
-    f32 = step_in(DType::kF32, o, extents, host_budget(o.core_budget_bytes, o.host_budget_bytes));
+    f32 = step_in(DType::kF32, o, extents,
+                  host_budget(o.core_budget_bytes, o.host_budget_bytes, ranks_here(o.transport)));
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::kBudget) throw;
     facts.f32_fits = false, facts.f32_refusal = "it is over the budget";
     return facts;
   }
-  const std::int64_t free = machine_facts(".").available_bytes, needed = f32->bytes.process();
+  const std::int64_t free = machine_facts(".").available_bytes / ranks_here(o.transport),
+                     needed = f32->bytes.process();
   if (free > 0 && static_cast<double>(needed) > kShareOfFreeMemory * static_cast<double>(free))
     facts.f32_fits = false,
     facts.f32_refusal = "it needs " + bytes_text(needed) + " of the " + bytes_text(free) + " that are free";

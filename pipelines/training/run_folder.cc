@@ -20,10 +20,6 @@ std::string hash_of(const Checkpoint& checkpoint) {
 
 }  // namespace
 
-bool first_finds(Transport& transport, const std::function<bool()>& find) {
-  return transport.lowest(transport.rank() > 0 || !find() ? 1 : 0) == 0;
-}
-
 RunFolder::RunFolder(const TrainOptions& o, Transport& transport)
     : run_(o.run),
       resume_(o.resume),

@@ -7,7 +7,6 @@
 //   folder.start(content_hash(...));  folder.write("run.json", json);  folder.row({...});  folder.save_last(...);
 #pragma once
 
-#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -18,9 +17,6 @@
 #include "pipelines/training/run_train.h"
 
 namespace voxshard {
-
-/// What rank 0 finds, on all ranks; the others do not look.
-bool first_finds(Transport& transport, const std::function<bool()>& find);
 
 class RunFolder {
  public:

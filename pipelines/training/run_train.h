@@ -56,12 +56,6 @@ struct TrainOptions {
   Transport* transport = nullptr;        // to the other ranks; null: all cores are in this process
 };
 
-/// What one rank of several took of its machine.
-struct RankReport {
-  std::string name;            // "rank 1 on node-b"
-  nlohmann::ordered_json took;  // memory and feed, as in the report of a run
-};
-
 struct TrainReport {
   std::int64_t steps = 0, parameters = 0;
   double loss = 0;                 // of the last step
@@ -75,7 +69,7 @@ struct TrainReport {
   FeedReport feed;                 // of the steps of this call
   double seconds = 0;
   ProcessReport memory;
-  std::vector<RankReport> ranks;   // of several, on rank 0, by rank: memory and feed above are rank 0's
+  nlohmann::ordered_json ranks;    // of several, on rank 0: memory and feed of each (gather_reports); those above are rank 0's
   bool interrupted = false;        // also within the last validation
   std::filesystem::path unseen;    // what the trained model can be tried on; may be empty
   nlohmann::ordered_json to_json() const;

@@ -5,19 +5,13 @@
 
 #include "io/files/config_file.h"
 #include "io/files/content_hash.h"
-#include "io/files/structured_text.h"
 #include "libcore/base/text.h"
 #include "libcore/runtime/alike.h"
 #include "libcore/runtime/texts.h"
+#include "pipelines/runs/rank_json.h"
 
 namespace voxshard {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-nlohmann::json parsed(const std::string& text) {
-  return parse_json(text, {.path = {}, .kind = ErrorKind::kInternal, .tag = "[ranks] "});
-}
 
 std::string count_text(std::int64_t count, const char* what) {
   return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
@@ -28,11 +22,7 @@ std::string count_text(std::int64_t count, const char* what) {
 void require_share_of_cores(const Transport& transport, const TrainOptions& o) {
   const Mesh& mesh = o.spec.cut.mesh;
   const Ranks place = transport.place();
-  if (mesh.cores() < place.ranks)
-    throw Error(ErrorKind::kConfig, "[ranks] " + count_text(place.ranks, "rank") + " cannot share out " +
-                                        count_text(mesh.cores(), "core") + "; start at most " +
-                                        count_text(mesh.cores(), "rank") +
-                                        ", or cut over more cores ({partition}, {cores})");
+  require_core_per_rank(transport, mesh);
   for (int rank = 1; o.feed == FeedMode::kPerHost && rank < place.ranks; ++rank)
     if (place.first_of(rank, mesh.cores()) % mesh.cores_per_replica() != 0)
       throw Error(ErrorKind::kConfig,
@@ -73,8 +63,7 @@ void require_same_data(Transport& transport, const CheckpointState& state, const
 
 std::vector<Choice> choices_of_first(Transport& transport, const std::function<std::vector<Choice>()>& choose) {
   if (transport.ranks() == 1) return choose();
-  const std::string text = text_of_first(transport, transport.rank() == 0 ? to_json(choose()).dump() : "");
-  return choices_from_json(parsed(text));
+  return choices_from_json(json_of_first(transport, [&] { return to_json(choose()); }));
 }
 
 std::optional<std::vector<Choice>> known_choices_of_first(
@@ -82,16 +71,14 @@ std::optional<std::vector<Choice>> known_choices_of_first(
   if (transport.ranks() == 1) return look();
   std::string own;
   if (transport.rank() == 0)
-    if (const auto known = look()) own = to_json(*known).dump();
+    if (const auto known = look()) own = pack_json(to_json(*known));
   const std::string text = text_of_first(transport, std::move(own));
   if (text.empty()) return std::nullopt;
-  return choices_from_json(parsed(text));
+  return choices_from_json(unpack_cbor(text));
 }
 
 void take_cut_of_first(Transport& transport, ModelSpec& spec) {
-  if (transport.ranks() == 1) return;
-  const std::string text = text_of_first(transport, transport.rank() == 0 ? to_json(spec).dump() : "");
-  if (transport.rank() > 0) spec.cut = model_spec_from_json(parsed(text)).cut;
+  spec.cut = spec_of_first(transport, [&] { return spec; }).cut;
 }
 
 void throw_if_any_stopped(Transport& transport, Progress& progress) {
@@ -100,17 +87,6 @@ void throw_if_any_stopped(Transport& transport, Progress& progress) {
   if (first == none) return;
   if (transport.ranks() > 1) progress.log(transport.name(static_cast<int>(first)) + " was asked to stop");
   throw Stopped();
-}
-
-std::vector<RankReport> reports_of_ranks(Transport& transport, const TrainReport& own) {
-  if (transport.ranks() == 1) return {};
-  const Json told = {{"memory", to_json(own.memory)}, {"feed", to_json(own.feed)}};
-  std::vector<RankReport> ranks;
-  for (const std::string& text : gather_texts(transport, told.dump())) {
-    const auto json = Json(parsed(text));
-    ranks.push_back({.name = transport.name(static_cast<int>(ranks.size())), .took = json});
-  }
-  return ranks;
 }
 
 std::optional<std::string> ranks_change(const std::filesystem::path& run, int ranks) {

@@ -33,9 +33,6 @@ void take_cut_of_first(Transport& transport, ModelSpec& spec);
 /// Errors: Stopped on all ranks once one of them was asked to stop; of several, it logs which.
 void throw_if_any_stopped(Transport& transport, Progress& progress);
 
-/// On rank 0 of several what each of them took; else nothing.
-std::vector<RankReport> reports_of_ranks(Transport& transport, const TrainReport& own);
-
 /// That another number of ranks goes on with the run in this folder, in a sentence.
 std::optional<std::string> ranks_change(const std::filesystem::path& run, int ranks);
 

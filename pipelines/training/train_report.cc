@@ -25,11 +25,7 @@ nlohmann::ordered_json TrainReport::to_json() const {
           {"seconds", seconds},
           {"memory", voxshard::to_json(memory)}};
   if (chosen_on_test) json["chosen_on_test"] = true;
-  for (const RankReport& rank : ranks) {
-    Json row = {{"rank", rank.name}};
-    row.update(rank.took);
-    json["ranks"].push_back(std::move(row));
-  }
+  if (!ranks.empty()) json["ranks"] = ranks;
   return json;
 }
 

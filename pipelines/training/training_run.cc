@@ -6,8 +6,10 @@
 #include "libcore/base/text.h"
 #include "libcore/kernels/conv.h"
 #include "libcore/ops/op_table.h"
+#include "libcore/runtime/texts.h"
 #include "libcore/train/initialise.h"
 #include "pipelines/profile/device_advice.h"
+#include "pipelines/runs/rank_json.h"
 #include "pipelines/training/run_identity.h"
 #include "pipelines/training/train_memory.h"
 #include "pipelines/training/train_ranks.h"
@@ -102,7 +104,7 @@ TrainReport TrainingRun::go() {
   if (o_.feed == FeedMode::kPerHost) progress_.log(to_text(report_.feed));
   if (const auto text = report_.feed.warning(); text && o_.device) progress_.warn(*text);
   report_.memory = host_.report(memory_plan_);
-  report_.ranks = reports_of_ranks(transport_, report_);
+  report_.ranks = gather_reports(transport_, {{"memory", to_json(report_.memory)}, {"feed", to_json(report_.feed)}});
   if (had_work) write_report(true);
   return report_;
 }

@@ -22,6 +22,8 @@ TEST(BenchOverMpi, SaysWhatCrossesAsTheProgramDoesAndProfilesAllRanks) {
   ASSERT_EQ(all.exit_code, 0) << all.err;
   const json report = json::parse(all.out);
   ASSERT_EQ(report.at("ranks").size(), 3u);
+  EXPECT_EQ(report.at("ranks").at(2).at("rank"), 2);
+  EXPECT_EQ(report.at("ranks").at(2).at("name").get<std::string>().rfind("rank 2 on ", 0), 0u);
   const json& traffic = report.at("traffic");
   EXPECT_GT(traffic.at("bytes"), 0);
   for (const auto& row : traffic.at("by_instruction")) EXPECT_EQ(row.at("bytes"), row.at("program_bytes")) << row;

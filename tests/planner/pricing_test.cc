@@ -186,6 +186,24 @@ TEST(PriceCandidates, WhatIsOverSaysByHowMuchAndWhatFillsTheCore) {
   EXPECT_TRUE(priced(problem, quick_device()).front().fits()) << "exactly enough is enough";
 }
 
+TEST(PriceCandidates, RanksHaveACoreEachAndTheBytesOfTheirOwn) {
+  PlanProblem problem = scene_problem({1, 16, 16, 16}, 4);
+  problem.tiled = false, problem.ranks = 3;
+  int seen = 0;
+  for (const Candidate& c : priced(problem, quick_device())) {
+    EXPECT_EQ(c.cut.mesh.cores(), 4) << "1 and 2 cores are fewer than ranks";
+    if (c.verdict == Verdict::kNotNeeded) continue;
+    ++seen;
+    Target target = problem.target();
+    target.kernels = KernelSet::kReference;
+    const Executable last = lower(problem.graph, op_table(), c.cut, target);
+    const auto& arenas = last.bytes.arenas;
+    EXPECT_EQ(c.all_bytes, arenas[2] + arenas[3] + last.bytes.results + last.bytes.parameters + last.bytes.optimizer)
+        << "the last of 3 ranks hosts 2 of the 4 cores";
+  }
+  EXPECT_GT(seen, 0);
+}
+
 TEST(PriceCandidates, TheBytesOfAHostAreThoseOfTheCompiledPlan) {
   PlanProblem problem = scene_problem({2, 16, 8, 8}, 4, {.base_filters = 4, .depth = 3});
   problem.exactly = true, problem.tiled = false, problem.optimizer_slots = 3;

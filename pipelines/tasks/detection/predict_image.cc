@@ -16,7 +16,7 @@ Shape image_extents(const Dims& size, std::int64_t multiple, const Dims& output_
 namespace {
 
 using Json = nlohmann::json;
-static_assert(std::is_trivially_copyable_v<BoxCandidate>);
+static_assert(std::is_trivially_copyable_v<BoxCandidate> && sizeof(BoxCandidate) <= 64);
 
 /// What a core finds in its boxes of all levels; boxes are cut to (H, W) `size`.
 std::vector<BoxCandidate> candidates_of(const CoreSet& cores, std::size_t core, const Dims& size, const ImagePrediction& options) {
@@ -41,6 +41,7 @@ std::vector<Detection> detections_in(Session& session, const Tensor& pixels, con
            .note = {pixels.shape()[0], pixels.shape()[1]},
            .fill = [&](const TensorView& box) { place_sample(pixels, 0, box); },
            .take = [&](std::size_t core, std::span<const std::byte> bytes) {
+             ensure(bytes.size() % sizeof(BoxCandidate) == 0, "a core tells whole boxes");
              by_core[core].resize(bytes.size() / sizeof(BoxCandidate));
              std::copy_n(bytes.data(), by_core[core].size() * sizeof(BoxCandidate),
                          reinterpret_cast<std::byte*>(by_core[core].data()));

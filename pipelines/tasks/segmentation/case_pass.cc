@@ -6,21 +6,12 @@
 #include "io/files/structured_text.h"
 #include "libcore/base/parallel.h"
 #include "libcore/runtime/texts.h"
+#include "pipelines/runs/rank_json.h"
 #include "pipelines/tasks/segmentation/case_shares.h"
 
 namespace voxshard {
-namespace {
 
 using Json = nlohmann::ordered_json;
-
-/// Binary, so that every number arrives as it was, NaN among them.
-std::string packed(const Json& json) {
-  std::string text;
-  Json::to_cbor(json, text);
-  return text;
-}
-
-}  // namespace
 
 std::vector<char> CasePass::run(const CaseTurn& turn) {
   Progress& progress = hands_.progress;
@@ -66,12 +57,12 @@ void CasePass::join(const std::vector<std::int64_t>& mine, const CaseTurn& turn,
         {i, transport.rank(), outcome.good[at] != 0, to_json(outcome.failures[at]), turn.tell ? turn.tell(i) : Json()});
   }
   Json all = {{"stopped", false}, {"cases", Json::array()}};
-  for (const std::string& text : gather_texts(transport, packed(own))) {
+  for (const std::string& text : gather_texts(transport, pack_json(own))) {
     Json theirs = unpack_cbor(text);
     all["stopped"] = all["stopped"].get<bool>() || theirs.at("stopped").get<bool>();
     for (Json& one : theirs.at("cases")) all["cases"].push_back(std::move(one));
   }
-  all = unpack_cbor(text_of_first(transport, packed(all)));
+  all = unpack_cbor(text_of_first(transport, pack_json(all)));
   stopped_ = all.at("stopped").get<bool>();
   for (const Json& one : all.at("cases")) {
     const auto i = one.at(0).get<std::int64_t>();

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "pipelines/runs/rank_json.h"
+
 namespace voxshard {
 namespace {
 
@@ -56,12 +58,6 @@ void place(const Label* from, const Box& box, const Tensor& labels) {
       std::copy_n(from, box.extent[2], labels.as<std::int32_t>() + (d * shape[1] + h) * shape[2] + box.begin[2]);
 }
 
-Shape shape_of(const nlohmann::json& note) {
-  Shape shape;
-  for (const auto& extent : note) shape.push_back(extent.get<std::int64_t>());
-  return shape;
-}
-
 }  // namespace
 
 VolumeVoxels voxels_of(const Tensor& image) {
@@ -94,7 +90,7 @@ LabelledBox labels_of_core(const CoreSet& cores, std::size_t core, const Shape& 
 
 RankWork volume_work() {
   return {.pack = [](const nlohmann::json& note, const CoreSet& cores, std::size_t core) {
-    return labels_of_core(cores, core, shape_of(note)).labels;
+    return labels_of_core(cores, core, shape_from_json(note)).labels;
   }};
 }
 
@@ -104,11 +100,9 @@ Tensor predict_volume(Session& session, const VolumeVoxels& image, float air, st
   const ValueId logits = program.graph.outputs.at("logits");
   const DType type = label_type(program.graph.node(logits).type.shape.back());
   Tensor labels;
-  nlohmann::json note = nlohmann::json::array();
-  for (const std::int64_t extent : image.shape) note.push_back(extent);
   run_led(session, volume_work(),
           {.extents = extents,
-           .note = note,
+           .note = shape_json(image.shape),
            .fill = [&](const TensorView& box) { fill_image(box, image, air); },
            .fed =
                [&] {

@@ -5,10 +5,9 @@
 #include "io/files/config_file.h"
 #include "io/files/content_hash.h"
 #include "io/files/output_folder.h"
-#include "io/files/structured_text.h"
 #include "io/volume/mapped_volume.h"
 #include "libcore/base/stopwatch.h"
-#include "libcore/runtime/texts.h"
+#include "pipelines/runs/rank_json.h"
 #include "pipelines/tasks/segmentation/case_memory.h"
 #include "pipelines/tasks/segmentation/case_pass.h"
 #include "pipelines/tasks/segmentation/fingerprint.h"
@@ -72,7 +71,7 @@ class Preparation {
     for (const auto& p : dataset_.problems) report_.failures.push_back({p.id, p.code, p.reason});
     for (const auto& f : report_.failures)
       progress_.log("case " + f.id + ": " + f.code + " " + f.message + " [quarantined]");
-    if (dataset_.training.empty()) throw_no_case();
+    require_cases();
     sources_.resize(dataset_.training.size()), warnings_.resize(dataset_.training.size());
     usable_.assign(dataset_.training.size(), 1);
   }
@@ -100,13 +99,11 @@ class Preparation {
               .tell = [&](std::int64_t i) { return looked_at(i); },
               .hear = [&](std::int64_t i, const Json& told) { hear_looked_at(i, told); },
               .size = [&](std::int64_t i) { return size_of(dataset_.training[static_cast<std::size_t>(i)]); }});
-    report_.interrupted = pass.stopped();
-    if (report_.interrupted) return;
-    Json known;
-    if (const auto earlier =
-            writes() ? earlier_plan(options_.work, request_of(options_, dataset_, sources_)) : std::nullopt)
-      known = to_json(*earlier);
-    const auto agreed = parse_json(text_of_first(transport_, known.dump()), {.kind = ErrorKind::kInternal});
+    if (report_.interrupted = pass.stopped(); report_.interrupted) return;
+    const Json agreed = json_of_first(transport_, [&] {
+      const auto earlier = earlier_plan(options_.work, request_of(options_, dataset_, sources_));
+      return earlier ? to_json(*earlier) : Json();
+    });
     has_plan_ = !agreed.is_null();
     if (has_plan_) plan_ = plan_from_json(agreed);
   }
@@ -141,8 +138,7 @@ class Preparation {
                           all[static_cast<std::size_t>(i)] = fingerprint_of(told.at("found"));
                         },
                     .size = [&](std::int64_t i) { return size_of(dataset_.training[static_cast<std::size_t>(i)]); }});
-      report_.interrupted = pass.stopped();
-      if (report_.interrupted) return;
+      if (report_.interrupted = pass.stopped(); report_.interrupted) return;
       report_.failures.insert(report_.failures.end(), pass.failures().begin(), pass.failures().end());
       for (std::size_t i = 0; i < all.size(); ++i)
         if (usable_[i]) good.push_back(std::move(all[i]));
@@ -255,7 +251,17 @@ class Preparation {
     folder_->finish(parts);
   }
 
-  /// On all ranks: rank 0 says why, and the others wait for its word.
+  /// Errors: kNoCase on all ranks, also when some of them see cases where others see none.
+  void require_cases() {
+    const bool none = dataset_.training.empty();
+    const bool others_see_some = transport_.ranks() > 1 && transport_.lowest(none ? 1 : 0) == 0;
+    if (none && others_see_some)
+      throw Error(ErrorKind::kNoCase, "[prepare] no case in " + options_.dataset.string() +
+                                          ", where other ranks see some; give a folder that all hosts share");
+    if (none) throw_no_case();
+  }
+
+  /// On all ranks at the same place: rank 0 says why, and the others wait for its word.
   [[noreturn]] void throw_no_case() {
     if (!writes()) {
       transport_.lowest(0);

@@ -6,6 +6,7 @@
 
 #include "io/files/structured_text.h"
 #include "libcore/runtime/texts.h"
+#include "pipelines/runs/rank_json.h"
 
 namespace voxshard {
 namespace {
@@ -61,11 +62,7 @@ std::vector<ThresholdInterval> ThresholdFit::solve() const {
 
 void join(ThresholdFit& fit, Transport& transport) {
   if (transport.ranks() == 1) return;
-  const auto packed = [](const ThresholdFit& of) {
-    std::string text;
-    nlohmann::json::to_cbor(nlohmann::json(of.counts()), text);
-    return text;
-  };
+  const auto packed = [](const ThresholdFit& of) { return pack_json(of.counts()); };
   const auto counts_in = [](const std::string& text) {
     return unpack_cbor(text).get<std::vector<std::vector<std::int64_t>>>();
   };

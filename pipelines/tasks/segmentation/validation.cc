@@ -33,7 +33,10 @@ class Validating {
             {.extents = extents(index, multiple),
              .note = index,
              .take = [&](std::size_t core, std::span<const std::byte> bytes) {
-               by_core[core].resize(bytes.size() / sizeof(ClassCounts));
+               if (bytes.empty()) return;  // nothing of the volume is in its box
+               ensure(bytes.size() == static_cast<std::size_t>(dataset_.plan.classes()) * sizeof(ClassCounts),
+                      "a core counts every class");
+               by_core[core].resize(static_cast<std::size_t>(dataset_.plan.classes()));
                std::memcpy(by_core[core].data(), bytes.data(), bytes.size());
              }});
     std::vector<ClassCounts> all(static_cast<std::size_t>(dataset_.plan.classes()));
