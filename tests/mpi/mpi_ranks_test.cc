@@ -59,7 +59,8 @@ TEST_F(MpiRanks, ALauncherOfAnotherMpiIsAnErrorAndWritesNothing) {
   const std::string variable = test::is_open_mpi() ? "PMI_SIZE" : "OMPI_COMM_WORLD_SIZE";
   const Launched alone = run(0, "unet " + folder_ / "x", variable + "=4");
   EXPECT_EQ(alone.exit_code, 5) << alone.err;
-  EXPECT_NE(alone.err.find("announces 4 ranks (" + variable + "), but " + mpi_library()), std::string::npos) << alone.err;
+  EXPECT_NE(alone.err.find("announces 4 ranks (" + variable + "), but " + mpi_library()), std::string::npos)
+      << alone.err;
   EXPECT_FALSE(std::filesystem::exists(folder_ / "x"));
 }
 
