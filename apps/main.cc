@@ -8,11 +8,11 @@
 #include <memory>
 
 #include "apps/command.h"
-#include "apps/words/config_args.h"
 #include "apps/ranks.h"
 #include "apps/results.h"
 #include "apps/terminal/progress.h"
 #include "apps/terminal/stop_signals.h"
+#include "apps/words/config_args.h"
 #include "apps/words/typos.h"
 #include "io/files/now_reading.h"
 #include "io/system/process_memory.h"

@@ -19,7 +19,7 @@ int usable_workers(const Transport& transport);
 /// the same words and --config as the others. What ranks other than 0 write to their standard output and standard error
 /// is not seen, but for the last words of a crash. Returns the exit code of rank 0, on every rank.
 /// Errors: kConfig names the first difference; those of `body` and of other ranks, with the rank and its host; of
-/// Stopped on any rank kStoppedRank on all.
+/// Stopped on any rank one on all by which tells_of_stop() knows it.
 int as_rank(Transport& transport, const std::vector<std::string>& words, const std::function<int()>& body);
 
 /// Whether as_rank()'s error is that a rank was asked to stop.
