@@ -12,7 +12,7 @@
                                   # this machine, which does not have so many processors, and by the emulated one of a tpu-v3
 
 Steps are those of `voxshard bench step`; the median of a run counts, and of the rounds the median. --before "chrt -f 10" stands
-in front of every command.
+in front of every command whose ranks do not outnumber the processors.
 """
 import argparse, gzip, json, os, shlex, statistics, struct, subprocess, sys, tempfile
 from pathlib import Path
@@ -51,7 +51,9 @@ def launched(command, ranks):
         if os.geteuid() == 0:
             environment |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
         command = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", str(ranks), *command]
-    done = subprocess.run([*shlex.split(a.before), *command], env=environment, capture_output=True, text=True)
+    # In real time ranks that wait take the processors from those that they wait for, if they outnumber them.
+    before = shlex.split(a.before) if ranks <= len(os.sched_getaffinity(0)) else []
+    done = subprocess.run([*before, *command], env=environment, capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit(f"{shlex.join(command)}: exit {done.returncode}\n{done.stdout}{done.stderr}")
     return json.loads(done.stdout)
