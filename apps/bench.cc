@@ -134,8 +134,10 @@ RunCommand add(CLI::App& app) {
 
 Command bench_command() {
   return {.name = "bench",
-          .summary = "Measures training steps on random data and says where the time goes; or the reading of videos.",
-          .example = "voxshard bench step --model unet3d --base-filters 32 --size 64x64x64 --partition 1x2x2x2x1 --steps 3 --json",
+          .summary = "Measures training steps on random data and says where the time goes; or the reading of videos. A step's own "
+                     "seconds are the median of those measured, seconds of its parts (workers, waiting, an op) their mean.",
+          .example = "voxshard bench step --model unet3d --base-filters 32 --size 64x64x64 --partition 1x2x2x2x1 --steps 3 --json\n  "
+                     "mpirun -n 4 --bind-to none voxshard bench step --base-filters 32 --size 64x64x64 --partition 1x2x2x2x1 --steps 3 --json",
           .add = add,
           .ranks = true};
 }

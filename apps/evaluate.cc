@@ -67,7 +67,8 @@ Command evaluate_command() {
           .summary = "Dice and IoU per class and case, beside the best HU threshold if asked; COCO's numbers of detections; "
                      "accuracy, ROC-AUC and calibration of classes; loss and metrics of a run.",
           .example = "voxshard evaluate predictions data/labelsTs --dataset data --baseline threshold -o summary.json\n  "
-                     "voxshard evaluate run work --eval_batch_size 8 --json",
+                     "voxshard evaluate run work --eval_batch_size 8 --json\n  "
+                     "mpirun -n 4 --bind-to none voxshard evaluate predictions data/labelsTs --dataset data -o summary.json",
           .add = add,
           .ranks = true};
 }

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that voxshard builds and tests with, and only those that are missing.
 # Called by apps/quickstart.sh and tests/run.sh; needs root or sudo when something is missing, else nothing.
-# VOXSHARD_MPI=OFF leaves out MPI.
+# VOXSHARD_MPI=OFF leaves out MPI. What is optional is installed where that is possible; where it is not, the build and the
+# tests do without it and a line says so.
 set -euo pipefail
 
 packages=(
@@ -22,30 +23,55 @@ packages=(
   libprotobuf-dev protobuf-compiler libisal-dev  # TFRecord files: tf.Example, CRC-32C
   libgtest-dev libgmock-dev
 )
+optional=()
 if [ "${VOXSHARD_MPI:-ON}" != OFF ]; then
-  packages+=(
+  optional=(
     libopenmpi-dev openmpi-bin  # ranks over several processes and hosts; without them all cores are in one process
     iproute2                    # the tests make hosts of network namespaces
   )
 fi
 
-missing=()
-for package in "${packages[@]}"; do
-  status=$(dpkg-query -W -f '${Status}' "$package" 2>/dev/null || true)
-  [ "$status" = "install ok installed" ] || missing+=("$package")
-done
-if [ ${#missing[@]} -eq 0 ]; then
+# Those of the arguments that are not installed, a line each.
+missing_of() {
+  local package status
+  for package in "$@"; do
+    status=$(dpkg-query -W -f '${Status}' "$package" 2>/dev/null || true)
+    [ "$status" = "install ok installed" ] || echo "$package"
+  done
+}
+# Installs the arguments.
+apt_install() {
+  echo "Installing Debian packages: $*" >&2
+  "${as_root[@]}" apt-get update >&2 &&
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$@" >&2
+}
+
+mapfile -t missing < <(missing_of "${packages[@]}")
+mapfile -t missing_optional < <(missing_of "${optional[@]}")
+if [ $((${#missing[@]} + ${#missing_optional[@]})) -eq 0 ]; then
   exit 0
 fi
+go_on_without="Going on without these Debian packages, so that what needs them is left out: ${missing_optional[*]}"
 
 as_root=()
 if [ "$(id -u)" -ne 0 ]; then
   if ! command -v sudo >/dev/null; then
-    echo "These Debian packages are missing; run as root, or install sudo: ${missing[*]}" >&2
+    if [ ${#missing[@]} -eq 0 ]; then
+      echo "$go_on_without" >&2
+      exit 0
+    fi
+    echo "These Debian packages are missing; run as root, or install sudo: ${missing[*]} ${missing_optional[*]}" >&2
     exit 1
   fi
   as_root=(sudo)
+  # Who may not use sudo without being asked is not asked for what is optional alone.
+  if [ ${#missing[@]} -eq 0 ]; then
+    as_root=(sudo -n)
+  fi
 fi
-echo "Installing Debian packages: ${missing[*]}" >&2
-"${as_root[@]}" apt-get update >&2
-"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${missing[@]}" >&2
+if [ ${#missing[@]} -gt 0 ]; then
+  apt_install "${missing[@]}"
+fi
+if [ ${#missing_optional[@]} -gt 0 ] && ! apt_install "${missing_optional[@]}"; then
+  echo "$go_on_without" >&2
+fi

@@ -8,11 +8,11 @@
 #include <memory>
 
 #include "apps/command.h"
-#include "apps/words/config_args.h"
 #include "apps/ranks.h"
 #include "apps/results.h"
 #include "apps/terminal/progress.h"
 #include "apps/terminal/stop_signals.h"
+#include "apps/words/config_args.h"
 #include "apps/words/typos.h"
 #include "io/files/now_reading.h"
 #include "io/system/process_memory.h"
@@ -59,7 +59,7 @@ void add_global_options(CLI::App& app, GlobalOptions& global) {
   const std::string group = "Options of every subcommand";
   app.add_option("--config", global.config, "TOML, JSON or YAML file; keys are long option names or those of the original's configs, the command line wins")
       ->group(group);
-  app.add_option("--threads", global.threads, "Worker threads; results do not depend on it")
+  app.add_option("--threads", global.threads, "Worker threads; results do not depend on it; default: the processors that this process may use, of several ranks shared out on each host")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str()
       ->group(group);

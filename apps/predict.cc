@@ -49,7 +49,8 @@ Command predict_command() {
   return {.name = "predict",
           .summary = "Segments whole volumes, finds objects in whole pictures, or tells their class, of videos over time, by a trained run.",
           .example = "voxshard predict model data/imagesTs -o predictions\n  "
-                     "voxshard predict clips film.mp4 -o found.json --hop 8 --draw seen.mp4",
+                     "voxshard predict clips film.mp4 -o found.json --hop 8 --draw seen.mp4\n  "
+                     "mpirun -n 4 --bind-to none voxshard predict model data/imagesTs -o predictions --partition 1x2x2x1x1",
           .add = add,
           .saves = "what is predicted stays, marked as incomplete; label maps are kept when the same is predicted again",
           .ranks = true};

@@ -13,6 +13,7 @@
 #include "apps/terminal/shell.h"
 #include "apps/terminal/stop_signals.h"
 #include "libcore/base/plain_text.h"
+#include "libcore/runtime/mpi.h"
 
 namespace voxshard {
 namespace {
@@ -63,7 +64,7 @@ int print_outcome(const Outcome& outcome, bool json) {
 
 int print_version(bool json) {
   if (json)
-    print(json_text({{"name", "voxshard"}, {"version", VOXSHARD_VERSION}, {"compiler", "g++ " __VERSION__}}));
+    print(json_text({{"name", "voxshard"}, {"version", VOXSHARD_VERSION}, {"compiler", "g++ " __VERSION__}, {"mpi", mpi_library()}}));
   else
     print("voxshard " VOXSHARD_VERSION "\n");
   return kExitOk;

@@ -234,7 +234,8 @@ RunCommand add(CLI::App& app) {
 Command train_command() {
   return {.name = "train",
           .summary = "Trains a model on prepared volumes, or on pictures with boxes or classes, cut over a set of emulated cores.",
-          .example = "voxshard train work -o model --partition 1x2x2x2x1 --base-filters 8 --steps 400",
+          .example = "voxshard train work -o model --partition 1x2x2x2x1 --base-filters 8 --steps 400\n  "
+                     "mpirun -n 4 --bind-to none voxshard train work -o model --partition 1x2x2x2x1 --base-filters 8 --steps 400",
           .add = add,
           .saves = "the step at hand is dropped (over several ranks it is finished), the state after the last whole one is saved; go on with voxshard train --resume RUN",
           .ranks = true};

@@ -100,7 +100,8 @@ Command verify_command() {
           .summary = "Shows that a partitioned model computes what the uncut one does, layer by layer and end to end; without "
                      "--partition over several grids. Of several ranks each holds and runs the whole uncut model, and its cores of the "
                      "partitioned one.",
-          .example = "voxshard verify --model unet3d --size 48x40x56 --base-filters 8 --partition 1x2x2x2x1 --json",
+          .example = "voxshard verify --model unet3d --size 48x40x56 --base-filters 8 --partition 1x2x2x2x1 --json\n  "
+                     "mpirun -n 4 --bind-to none voxshard verify --model unet3d --size 48x40x56 --base-filters 8 --partition 1x2x2x2x1 --json",
           .add = add,
           .ranks = true};
 }

@@ -2,10 +2,9 @@
 // packed into one message per other rank, sent at once, and unpacked as it arrives, while workers already run what
 // needs none of it.
 //
-//   ExchangeFlight flight(together, 17);             // receives are posted, then sends; pieces inside the rank are
-//   copied run_segment(..., &flight);                        // tasks that read what has not come wait, the others do
-//   not flight.finish(0);                                 // before the next exchange or join: they use the same
-//   buffers
+//   ExchangeFlight flight(together, 17);  // posts receives, then sends, and copies the pieces inside the rank
+//   run_segment(..., &flight);            // tasks that read what has not come wait, the others do not
+//   flight.finish(0);                     // before the next exchange or join, which use the same buffers
 //
 // At most one is under way: it ends before the next instruction that sends something, at the latest at the end of a
 // step.

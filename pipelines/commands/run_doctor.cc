@@ -13,6 +13,7 @@
 #include "libcore/base/text.h"
 #include "libcore/kernels/conv.h"
 #include "libcore/kernels/conv_table.h"
+#include "libcore/runtime/mpi.h"
 #include "libcore/runtime/session.h"
 #include "pipelines/profile/measure_host.h"
 
@@ -49,6 +50,7 @@ std::vector<DoctorCheck> check_machine(const MachineFacts& facts, const DoctorOp
   add("workers", options.threads <= usable ? State::kOk : State::kWarning,
       std::to_string(options.threads) + " on " + std::to_string(usable) + " processors that this process may use" +
           (options.threads <= usable ? "" : "; more workers than processors take turns, use {threads} " + std::to_string(usable)));
+  add("mpi", State::kOk, built_with_mpi() ? mpi_library() : "none, one process only (Debian: libopenmpi-dev openmpi-bin)");
   const bool roomy = facts.memory_bytes == 0 || facts.memory_bytes >= kLeastMemoryBytes;
   add("memory", roomy ? State::kOk : State::kFailed,
       bytes_text(facts.memory_bytes) + ", " + bytes_text(facts.available_bytes) + " available, " +

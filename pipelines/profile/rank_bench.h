@@ -28,7 +28,7 @@ struct RankBench {
   std::int64_t first_core = 0, cores = 0;
   double step_seconds = 0;  // the median; of the wall clock
   nlohmann::ordered_json memory;
-  InstructionCounts instructions;
+  InstructionCounts instructions;  // of a step, the mean of those measured
   std::vector<Traffic> planned;  // per instruction what the program says that this rank sends
 };
 

@@ -54,8 +54,14 @@ done
 [[ $("${MPIRUN:-mpirun}" --version 2>&1) =~ "Open MPI"|OpenRTE ]] || { echo "${MPIRUN:-mpirun} is not Open MPI's" >&2; exit 77; }
 own=(unshare --net --mount --pid --fork --kill-child --mount-proc)
 [ "$(id -u)" -eq 0 ] || own=("${own[@]}" --user --map-root-user)
-if ! why=$("${own[@]}" sh -c 'mount -t tmpfs tmpfs /run && ip netns add try && ip netns exec try unshare --uts hostname try && ip link add try type bridge' 2>&1); then
-  echo "no permission for network namespaces: $why" >&2
+try='mount -t tmpfs tmpfs /run && ip netns add try && ip netns exec try unshare --uts hostname try && ip link add try type bridge &&
+  ip link add port type veth peer name net0 netns try && ip link set port master try'
+if [ -n "${RATE:-}" ]; then
+  command -v tc >/dev/null || { echo "no tc (Debian: iproute2)" >&2; exit 77; }
+  try+=" && ip netns exec try tc qdisc add dev net0 root tbf rate '$RATE' burst 256kb latency 50ms"
+fi
+if ! why=$("${own[@]}" sh -c "$try" 2>&1); then
+  echo "no network namespaces with links between them${RATE:+, each $RATE}: no permission, or not in this kernel: $why" >&2
   exit 77
 fi
 [ "${1:-}" != --check ] || exit 0

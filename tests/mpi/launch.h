@@ -51,10 +51,15 @@ inline std::string built(const std::string& program) {
   return std::filesystem::read_symlink("/proc/self/exe").parent_path() / program;
 }
 
-/// The beginning of a command; root needs two variables for it.
+/// Whose mpirun wants --oversubscribe and has codes, variables and processes of its own.
+inline bool is_open_mpi() { return mpi_library().starts_with("Open MPI"); }
+
+/// The beginning of a command. Of Open MPI: more ranks than processors, and root needs two variables for it.
 inline std::string mpirun(int ranks) {
+  const std::string count = "-n " + std::to_string(ranks) + " ";
+  if (!is_open_mpi()) return "'" VOXSHARD_MPIRUN "' " + count;
   const std::string root = ::geteuid() == 0 ? "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 " : "";
-  return root + "'" VOXSHARD_MPIRUN "' --oversubscribe --bind-to none -n " + std::to_string(ranks) + " ";
+  return root + "'" VOXSHARD_MPIRUN "' --oversubscribe --bind-to none " + count;
 }
 
 struct Launched {

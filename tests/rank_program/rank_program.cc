@@ -1,6 +1,6 @@
 // One rank of a training of a small model, for tests that start it with mpirun, or alone: rank 0 writes a checkpoint.
 //
-//   mpirun -n 4 rank_program SCENE OUT.safetensors [RANK]       RANK fails before its first step
+//   mpirun -n 4 rank_program SCENE OUT.safetensors [RANK [STEPS]]    RANK fails before its first step; -1: none does
 #include <cstdio>
 #include <cstdlib>
 
@@ -15,18 +15,20 @@ namespace {
 int run(int argc, char** argv) {
   std::unique_ptr<Transport> transport;
   try {
-    if (argc < 3) throw Error(ErrorKind::kUsage, "[usage] rank_program SCENE OUT [RANK]");
+    if (argc < 3) throw Error(ErrorKind::kUsage, "[usage] rank_program SCENE OUT [RANK [STEPS]]");
     transport = start_transport(std::getenv);
     const int failing = argc > 3 ? std::atoi(argv[3]) : -1;
+    const int steps = argc > 4 ? std::atoi(argv[4]) : test::kProgramSteps;
+    if (steps < 1) throw Error(ErrorKind::kUsage, "[usage] STEPS is a number from 1 on");
     run_as_rank(*transport, [&] {
       if (transport->rank() == failing) throw Error(ErrorKind::kInput, "E_NAN", "case_7 has no labels");
       const test::RankScene& scene = test::rank_scenes().at(argv[1]);
       const test::RankOutcome outcome =
-          test::train_as_rank(scene, transport->ranks() > 1 ? transport.get() : nullptr, test::kProgramSteps);
+          test::train_as_rank(scene, transport->ranks() > 1 ? transport.get() : nullptr, steps);
       if (outcome.sent != outcome.planned)
         throw Error(ErrorKind::kMismatch, "[traffic] what was sent is not what the program says");
       if (transport->rank() == 0)
-        save_checkpoint(argv[2], {.step = test::kProgramSteps}, outcome.parameters, outcome.optimizer);
+        save_checkpoint(argv[2], {.step = steps}, outcome.parameters, outcome.optimizer);
     });
     return kExitOk;
   } catch (const Error& error) {

@@ -21,15 +21,16 @@ inline RankScene retinanet_scene(DType dtype) {
           .dtype = dtype};
 }
 
-inline RankScene classifier_scene() {
+inline RankScene classifier_scene(DType dtype, const Dims& partition) {
   ResNetClassifierConfig config{.backbone = Backbone::kResNet18, .filters = 8};
   config.classes = 5;
   return {.build =
               [=] {
-                return build_resnet_classifier(config, {.batch = 2, .size = {48, 32}}, op_table());
+                return build_resnet_classifier(config, {.batch = 2, .size = {48, 32}, .dtype = dtype}, op_table());
               },
           .extents = {2, 48, 32},
-          .cut = {.mesh = {.partition = {1, 4, 1, 1}}}};
+          .cut = {.mesh = {.partition = partition}},
+          .dtype = dtype};
 }
 
 inline const std::map<std::string, RankScene>& rank_scenes() {
@@ -42,7 +43,8 @@ inline const std::map<std::string, RankScene>& rank_scenes() {
       {"unet_replicas", unet_scene({.extents = {2, 8, 8, 8}, .partition = "1x2x2x1x1", .replicas = 2})},
       // Margins of 64 KiB and more, which MPI does not send before the receiver asks for them.
       {"unet_large", unet_scene({.extents = {1, 16, 64, 64}, .partition = "1x4x1x1x1", .workers = 2})},
-      {"classifier", classifier_scene()},
+      {"classifier", classifier_scene(DType::kF32, {1, 4, 1, 1})},
+      {"classifier_bf16", classifier_scene(DType::kBF16, {1, 4, 2, 1})},
       {"retinanet", retinanet_scene(DType::kF32)},
       {"retinanet_bf16", retinanet_scene(DType::kBF16)},
   };
@@ -55,7 +57,7 @@ inline std::vector<std::string> rank_scene_names() {
   return names;
 }
 
-/// Of a training by rank_program: the second step has what the first one left in the optimizer.
+/// Of a training by rank_program that is told no number: the second step has what the first one left in the optimizer.
 inline constexpr int kProgramSteps = 2;
 
 }  // namespace voxshard::test

@@ -1,0 +1,129 @@
+// `voxshard predict` under mpirun writes what it writes alone, for every task; one input that cannot be read costs
+// itself, and no rank waits for ever.
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/mpi/launch.h"
+
+namespace voxshard {
+namespace {
+
+using nlohmann::json;
+using test::built, test::bytes_of, test::launch, test::Launched, test::mpirun, test::ScratchFolder;
+using testing::HasSubstr;
+
+constexpr std::int64_t kMiB = std::int64_t{1} << 20;
+
+class PredictRanks : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (const auto why = test::without_mpi()) GTEST_SKIP() << *why;
+  }
+  /// 0 ranks: without a launcher.
+  static Launched run(int ranks, const std::string& words) {
+    return launch((ranks == 0 ? "" : mpirun(ranks)) + built("voxshard") + " " + words);
+  }
+  static void run_well(const std::string& words) {
+    const Launched r = run(0, words + " --quiet");
+    ASSERT_EQ(r.exit_code, 0) << words << "\n" << r.err;
+  }
+  /// The report of `words` over ranks, which write each file as it is beside it, in one process; `code`: the exit code.
+  static json expect_same(int ranks, const std::string& words,
+                          const std::vector<std::pair<std::string, std::string>>& files, int code) {
+    const Launched r = run(ranks, words + " --json");
+    EXPECT_EQ(r.exit_code, code) << words << "\n" << r.err;
+    for (const auto& [file, alone] : files)
+      EXPECT_TRUE(!bytes_of(alone).empty() && bytes_of(file) == bytes_of(alone)) << ranks << " ranks: " << file;
+    return json::parse(r.out);
+  }
+  const ScratchFolder folder_;
+};
+
+/// A volume of 1.3 million voxels: what a rank plans is what it takes, and those that do not read hold their boxes
+/// alone.
+void expect_small(const json& report, int ranks) {
+  ASSERT_EQ(report.at("ranks").size(), static_cast<std::size_t>(ranks)) << report;
+  for (const auto& rank : report.at("ranks")) {
+    const auto& memory = rank.at("memory");
+    const auto planned = memory.at("planned_bytes").get<std::int64_t>();
+    EXPECT_GT(memory.at("planned").at("arenas"), 0) << rank;
+    EXPECT_LE(memory.at("peak_resident_bytes").get<std::int64_t>(), planned + planned / 20 + 96 * kMiB) << rank;
+    if (rank.at("rank") > 0) {
+      EXPECT_FALSE(memory.at("planned").contains("reading") || memory.at("planned").contains("resampling")) << rank;
+    }
+  }
+}
+
+TEST_F(PredictRanks, LabelMapsAreThoseOfOneProcessAndATornFileCostsItself) {
+  run_well("demo " + (folder_ / "data") + " --cases 2 --test 2");
+  run_well("prepare " + (folder_ / "data") + " -o " + (folder_ / "work") + " --spacing 4,4,4");
+  run_well("train " + (folder_ / "work") + " -o " + (folder_ / "run") +
+           " --base-filters 4 --depth 3 --crop 16x16x16 --steps 2 --fold all");
+  std::ofstream(folder_ / "data/imagesTs/a_torn.nii.gz") << "no volume";
+  const std::string words =
+      "predict " + (folder_ / "run") + " " + (folder_ / "data/imagesTs") + " --partition 1x2x2x1x1 -o ";
+  ASSERT_EQ(run(0, words + (folder_ / "alone") + " --quiet").exit_code, 8);
+  for (const int ranks : {2, 3, 4}) {
+    const std::string out = folder_ / ("over" + std::to_string(ranks));
+    std::vector<std::pair<std::string, std::string>> files;
+    for (const std::string name : {"/phantom_002.nii.gz", "/phantom_003.nii.gz", "/quarantine.csv"})
+      files.emplace_back(out + name, folder_ / ("alone" + name));
+    const json report = expect_same(ranks, words + out, files, 8);
+    EXPECT_EQ(report.at("failed"), 1);
+    expect_small(report, ranks);
+  }
+  const Launched many = run(5, words + (folder_ / "many") + " --json");
+  EXPECT_EQ(many.exit_code, 5) << many.err;
+  EXPECT_THAT(many.err, HasSubstr("[ranks] 5 ranks cannot share out 4 cores"));
+}
+
+TEST_F(PredictRanks, AFolderWithoutAnImageEndsAllRanksWithItsExitCode) {
+  run_well("demo " + (folder_ / "data") + " --cases 2 --test 1");
+  run_well("prepare " + (folder_ / "data") + " -o " + (folder_ / "work") + " --spacing 8,8,8");
+  run_well("train " + (folder_ / "work") + " -o " + (folder_ / "run") +
+           " --base-filters 4 --depth 3 --crop 16x16x16 --steps 2 --fold all --partition 1x2x2x1x1");
+  std::ofstream(folder_ / "bad_0000.nii.gz") << "no volume";
+  const Launched r = run(
+      3, "predict " + (folder_ / "run") + " " + (folder_ / "bad_0000.nii.gz") + " -o " + (folder_ / "out") + " --json");
+  EXPECT_EQ(r.exit_code, 4) << r.err;
+  EXPECT_THAT(r.err, HasSubstr("none of 1 images could be predicted"));
+  const std::string words = "evaluate " + (folder_ / "run") + " " + (folder_ / "work") + " --fold all --json";
+  const Launched alone = run(0, words), over = run(3, words);
+  ASSERT_EQ(alone.exit_code, 0) << alone.err;
+  ASSERT_EQ(over.exit_code, 0) << over.err;
+  for (const char* number : {"loss", "accuracy", "adaptive_dice32", "categorical_crossentropy", "batches"})
+    EXPECT_EQ(json::parse(over.out).at(number), json::parse(alone.out).at(number)) << number;
+}
+
+TEST_F(PredictRanks, DetectionsAreThoseOfOneProcess) {
+  run_well("demo " + (folder_ / "data") + " --task detection --cases 4 --test 2");
+  run_well("train " + (folder_ / "data") + " -o " + (folder_ / "run") +
+           " --model retinanet --backbone resnet18 --base-filters 8 --pyramid-filters 16 --crop 64x64 --steps 2");
+  const std::string words =
+      "predict " + (folder_ / "run") + " " + (folder_ / "data/val") + " --postprocess legacy --partition 1x2x2x1 -o ";
+  ASSERT_EQ(run(0, words + (folder_ / "alone.json") + " --quiet").exit_code, 0);
+  for (const int ranks : {2, 3, 4})
+    expect_same(ranks, words + (folder_ / "over.json"), {{folder_ / "over.json", folder_ / "alone.json"}}, 0);
+}
+
+TEST_F(PredictRanks, ClassesOfPicturesAndClipsAreThoseOfOneProcess) {
+  run_well("demo " + (folder_ / "digits") + " --task classification --cases 20 --test 6");
+  run_well("train " + (folder_ / "digits") + " -o " + (folder_ / "run") + " --model digits --steps 2 --batch 4");
+  const std::string words = "predict " + (folder_ / "run") + " " + (folder_ / "digits") + " --partition 1x2x2x1 -o ";
+  ASSERT_EQ(run(0, words + (folder_ / "alone.json") + " --quiet").exit_code, 0);
+  for (const int ranks : {2, 3, 4})
+    expect_same(ranks, words + (folder_ / "over.json"), {{folder_ / "over.json", folder_ / "alone.json"}}, 0);
+
+  run_well("demo " + (folder_ / "motions") + " --task classification --kind motion --cases 6 --test 3");
+  run_well("train " + (folder_ / "motions") + " -o " + (folder_ / "clips") +
+           " --model r2plus1d18 --base-filters 4 --clip-length 4 --size 32x32 --steps 1 --batch 1");
+  const std::string clips =
+      "predict " + (folder_ / "clips") + " " + (folder_ / "motions") + " --partition 1x1x2x2x1 -o ";
+  ASSERT_EQ(run(0, clips + (folder_ / "clips.json") + " --quiet").exit_code, 0);
+  for (const int ranks : {2, 4})
+    expect_same(ranks, clips + (folder_ / "over.json"), {{folder_ / "over.json", folder_ / "clips.json"}}, 0);
+}
+
+}  // namespace
+}  // namespace voxshard
