@@ -157,6 +157,11 @@ PartLog& OutputFolder::log() {
 void OutputFolder::finish(const std::vector<std::string>& parts) {
   Manifest& manifest = log().manifest();
   read_rank_manifests(use_.folder, manifest);
+  std::erase_if(manifest.parts, [&](const auto& named) {
+    if (named.second.whole) return false;
+    log_->remove_files(named.second);  // of what could not be made
+    return true;
+  });
   for (auto& [name, part] : manifest.parts) part.order += static_cast<std::int64_t>(parts.size());
   for (std::size_t i = 0; i < parts.size(); ++i)
     if (const auto found = manifest.parts.find(parts[i]); found != manifest.parts.end())

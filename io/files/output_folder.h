@@ -72,8 +72,8 @@ class OutputFolder {
   void commit(const std::string& part, const std::string& data) { log().commit(part, data); }
   void drop(const std::string& part) { log().drop(part); }
   PartLog& log();
-  /// All ranks have ended: what they wrote of their parts goes into the manifest, which then has a line for each part, in the
-  /// order of `parts`: the same for any number of ranks. Errors: kInput, kOutput.
+  /// All ranks have ended: what they wrote of their parts goes into the manifest, which then has a line for each part that
+  /// is whole, in the order of `parts`: the same for any number of ranks. Of the others nothing stays. Errors: kInput, kOutput.
   void finish(const std::vector<std::string>& parts);
 
  private:

@@ -106,7 +106,7 @@ TEST_P(TrainRanksModels, AnyNumberOfRanksWritesTheCheckpointOfOneProcess) {
     const Launched all = run(ranks, train(to));
     ASSERT_EQ(all.exit_code, 0) << ranks << " ranks: " << all.err;
     EXPECT_TRUE(last_bytes(to) == bytes) << ranks << " ranks";
-    const std::string last = "\"rank\": \"rank " + std::to_string(ranks - 1) + " on ";
+    const std::string last = "\"name\": \"rank " + std::to_string(ranks - 1) + " on ";
     EXPECT_EQ(all.out.find(last) != std::string::npos, ranks > 1) << "what each rank took; alone nothing is said";
   }
 }
