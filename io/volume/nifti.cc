@@ -9,6 +9,7 @@
 #include <cstring>
 #include <limits>
 #include <memory>
+#include <mutex>
 
 #include "io/volume/nifti.h"
 #include "io/files/atomic_file.h"
@@ -20,7 +21,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// NiftiImageIO that also goes on where ITK 5.2 refuses a sform: the geometry is taken from our own header check.
+/// NiftiImageIO that also goes on where ITK 5.2 refuses a sform: the geometry is taken from our own header check. One
+/// thread at a time reads a header: ITK 5.2 keeps the name of the file before it in a static string.
 class TolerantNiftiIO : public itk::NiftiImageIO {
  public:
   using Self = TolerantNiftiIO;
@@ -28,6 +30,8 @@ class TolerantNiftiIO : public itk::NiftiImageIO {
   itkFactorylessNewMacro(Self);
 
   void ReadImageInformation() override {
+    static std::mutex one_at_a_time;
+    const std::scoped_lock lock(one_at_a_time);
     try {
       NiftiImageIO::ReadImageInformation();
     } catch (const itk::ExceptionObject& e) {
