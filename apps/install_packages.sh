@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that voxshard builds and tests with, and only those that are missing.
-# Called by apps/quickstart.sh and tests/run.sh; needs root or sudo when something is missing, else nothing.
-# VOXSHARD_MPI=OFF leaves out MPI. What is optional is installed where that is possible; where it is not, the build and the
+# Called by apps/quickstart.sh, tests/run.sh and tests/fuzz/fuzz.sh; needs root or sudo when something is missing, else nothing.
+# Arguments are further packages that are needed. VOXSHARD_MPI=OFF leaves out MPI. What is optional is installed where that is possible; where it is not, the build and the
 # tests do without it and a line says so.
 set -euo pipefail
 
@@ -22,6 +22,7 @@ packages=(
   nlohmann-json3-dev libtomlplusplus-dev libyaml-cpp-dev  # settings
   libprotobuf-dev protobuf-compiler libisal-dev  # TFRecord files: tf.Example, CRC-32C
   libgtest-dev libgmock-dev
+  "$@"
 )
 optional=()
 if [ "${VOXSHARD_MPI:-ON}" != OFF ]; then

@@ -1,40 +1,90 @@
 #!/usr/bin/env bash
-# Builds voxshard and runs its fast tests; the last lines say what was left out and why (no data: VOXSHARD_TEST_DATA names
-# them; no ffmpeg, no MPI, no right to make network namespaces), and how many passed and failed. Fails if a test fails.
+# Builds voxshard and runs its tests; the last lines say what was left out and why (no data: VOXSHARD_TEST_DATA names them; no
+# ffmpeg, no MPI, no right to make network namespaces), and how many passed and failed. Fails if a test fails.
 #
-#   bash tests/run.sh                 fast tests, release build
-#   bash tests/run.sh --slow          slow tests too
-#   bash tests/run.sh --asan          in the address and undefined-behaviour sanitizer build
+#   bash tests/run.sh                 the fast tests; those of kernels, parity, models and verify once per instruction set
+#                                     that the processor has, the others once
+#   bash tests/run.sh --slow          the fast tests and the slow ones
+#   bash tests/run.sh --asan          the fast tests in the address and undefined-behaviour sanitizer build
+#   bash tests/run.sh --tsan          tests of kernels, runtime, ranks, training and readers in the thread sanitizer build
+#   bash tests/run.sh --fuzz SECONDS  every reader of outside bytes under libFuzzer for so long, and what that covers
 #   VOXSHARD_MPI=OFF bash tests/run.sh   without MPI, which is then not installed
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 preset=release
-exclude='slow|bench'
-for option in "$@"; do
-  case "$option" in
-    --slow) exclude='bench' ;;
-    --asan)
-      preset=asan
-      # oneDNN's AMX kernels read one entry behind a table of their own as they are made, which the sanitizer's heap reports at times.
-      export ONEDNN_MAX_CPU_ISA=${ONEDNN_MAX_CPU_ISA:-AVX512_CORE_BF16} ;;
-    -h | --help) sed -n '2,9s/^# \{0,1\}//p' "$0"; exit 0 ;;
-    *) echo "unknown option $option; try --help" >&2; exit 2 ;;
+what=fast
+while [ $# -gt 0 ]; do
+  case "$1" in
+    --slow) what=slow ;;
+    --asan | --tsan) preset=${1#--} ;;
+    --fuzz)
+      what=fuzz
+      case "${2:-}" in '' | *[!0-9]*) echo "--fuzz takes a number of seconds per reader; try --help" >&2; exit 2 ;; esac
+      seconds=$2
+      shift ;;
+    -h | --help) sed -n '2,12s/^# \{0,1\}//p' "$0"; exit 0 ;;
+    *) echo "unknown option $1; try --help" >&2; exit 2 ;;
   esac
+  shift
 done
+if [ "$what" != fast ] && [ "$preset" != release ]; then
+  echo "--$preset runs the fast tests; it goes with neither --slow nor --fuzz" >&2
+  exit 2
+fi
+if [ "$what" = fuzz ]; then
+  exec bash tests/fuzz/fuzz.sh "$seconds"
+fi
 
 bash apps/install_packages.sh
 cmake --preset "$preset" -DVOXSHARD_MPI="${VOXSHARD_MPI:-ON}"
 cmake --build --preset "$preset"
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
+
+logs=$(mktemp -d)
+trap 'rm -rf "$logs"' EXIT
 status=0
-ctest --preset "$preset" -LE "$exclude" -j "$(nproc)" | tee "$log" || status=$?
-count() { grep -cE "^ *[0-9]+/[0-9]+ Test .*$1" "$log" || true; }
+runs=0
+# Runs ctest with these arguments; its log is kept beside those of the runs before.
+run_tests() {
+  runs=$((runs + 1))
+  ctest --preset "$preset" -j "$(nproc)" --no-tests=error "$@" | tee "$logs/$runs.run" || status=$?
+  cp "build/$preset/Testing/Temporary/LastTest.log" "$logs/$runs.log"
+}
+# The instruction sets that the kernels can be limited to here, the one that they use unless told last.
+instruction_sets() {
+  "build/$preset/bin/voxshard" doctor --json 2>/dev/null |
+    python3 -c 'import json, sys; print(*json.load(sys.stdin)["instruction_sets"])'
+}
+
+case "$preset" in
+  tsan)
+    # OpenMP's own waits are not seen by the sanitizer: oneDNN and its threads are named in the list of suppressions.
+    export TSAN_OPTIONS="suppressions=$PWD/tests/tsan.supp history_size=4 ${TSAN_OPTIONS:-}"
+    run_tests -L '^(base|kernels|runtime|mpi|train|io)$' ;;
+  asan)
+    # oneDNN's AMX kernels read one entry behind a table of their own as they are made, which the sanitizer's heap reports at
+    # times; suites of other instruction sets run in the release build.
+    export ONEDNN_MAX_CPU_ISA=${ONEDNN_MAX_CPU_ISA:-AVX512_CORE_BF16}
+    run_tests -LE 'slow|bench' ;;
+  *)
+    if [ "$what" = slow ]; then run_tests -LE bench; else run_tests -LE 'slow|bench'; fi
+    if [ -z "${VOXSHARD_ISA:-}" ]; then
+      sets=$(instruction_sets)
+      for set in ${sets% *}; do
+        [ "$set" != "$sets" ] || continue  # the only one
+        echo "== VOXSHARD_ISA=$set"
+        export VOXSHARD_ISA=$set
+        run_tests -L '^(kernels|parity|models|train)$'
+        run_tests -LE 'slow|bench|kernels|parity|models|train' -R 'Verify'
+      done
+    fi ;;
+esac
+
+count() { cat "$logs"/*.run | grep -cE "^ *[0-9]+/[0-9]+ Test .*$1" || true; }
 skipped=$(count '\*\*\*Skipped')
 all=$(count '')
 passed=$(count ' Passed ')
-grep -A1 ': Skipped$' "build/$preset/Testing/Temporary/LastTest.log" | grep -vE ': Skipped$|^--$' | sort | uniq -c | sort -rn |
+cat "$logs"/*.log | grep -A1 ': Skipped$' | grep -vE ': Skipped$|^--$' | sort | uniq -c | sort -rn |
   sed 's/^ */skipped: /; s/^\(skipped: [0-9]*\) /\1 x /' || true
 echo "$passed of $all tests passed, $((all - passed - skipped)) failed ($skipped skipped)"
 exit "$status"

@@ -2,7 +2,8 @@
 //
 //   build/fuzz/bin/voxshard_fuzz coco CORPUS -max_total_time=600 -print_final_stats=1
 //
-// Without a corpus folder it begins with nothing; "coco seeds FOLDER" writes the reader's seeds there and ends.
+// Without a corpus folder it begins with nothing; "coco seeds FOLDER" writes the reader's seeds there and ends, "list" names the
+// readers. tests/fuzz/fuzz.sh runs them all.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -32,6 +33,10 @@ extern "C" int LLVMFuzzerInitialize(int* words, char*** word) {
     for (const auto& target : voxshard::fuzz_targets()) std::cerr << " " << target.name;
     std::cerr << "\n";
     std::exit(2);
+  }
+  if (std::string((*word)[1]) == "list") {
+    for (const auto& target : voxshard::fuzz_targets()) std::cout << target.name << "\n";
+    std::exit(0);
   }
   chosen = &voxshard::fuzz_target((*word)[1]);
   if (*words == 4 && std::string((*word)[2]) == "seeds") {
