@@ -148,13 +148,6 @@ std::vector<std::string> with_config(const std::vector<std::string>& words, cons
   return words;
 }
 
-void require_cpu() {
-  if (!cpu_runs_kernels())
-    throw Error(
-        ErrorKind::kConfig,
-        "[cpu] this processor has no AVX2 and FMA instructions, which voxshard needs (x86-64 since about 2013)");
-}
-
 /// What was typed, to go on where it was stopped.
 std::vector<std::string> again(std::vector<std::string> words, const CLI::App& app) {
   std::erase(words, "--restart");
@@ -185,7 +178,7 @@ int run_words(const std::vector<std::string>& words, Transport& transport) {
     if (version) return print_version(global.json);
     const auto chosen = root.get_subcommands();
     if (chosen.empty()) throw Error(ErrorKind::kUsage, "[usage] no subcommand; try voxshard --help");
-    require_cpu();
+    instruction_set();  // refuses a processor without kernels, and a value of VOXSHARD_ISA that it cannot follow
     const auto command = std::find_if(table.begin(), table.end(), [&](const Command& c) { return chosen[0]->get_name() == c.name; });
     ensure(command != table.end(), "the subcommand is in the table");
     if (!command->ranks) require_one_rank(transport, command->name);

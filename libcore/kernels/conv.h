@@ -31,12 +31,13 @@ void conv_weight_grad(const TensorView& x, const TensorView& d_y, const TensorVi
 
 namespace voxshard {
 
-/// True when this CPU (and ONEDNN_MAX_CPU_ISA) multiplies bf16 natively.
+/// True when oneDNN multiplies bf16 natively: on this processor, within VOXSHARD_ISA (base/cpu.h) and
+/// ONEDNN_MAX_CPU_ISA.
 bool cpu_has_native_bf16();
 /// "oneDNN 2.7.2": what the fast convolutions call.
 std::string kernel_library_version();
-/// "avx2": the newest that the library uses on this processor; ONEDNN_MAX_CPU_ISA lowers it. Sums may be added in
-/// another order with another set.
+/// "avx2": the newest that oneDNN uses on this processor; VOXSHARD_ISA (base/cpu.h) lowers it, and ONEDNN_MAX_CPU_ISA,
+/// which concerns oneDNN alone, further. Sums may be added in another order with another set.
 std::string kernel_instruction_set();
 
 }  // namespace voxshard

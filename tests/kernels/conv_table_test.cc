@@ -1,6 +1,7 @@
 // The table of convolutions: who is chosen, that a stated kernel is the one that is made, and packing as tasks.
 #include "libcore/kernels/conv_table.h"
 
+#include "libcore/base/cpu.h"
 #include "libcore/kernels/amx/processor.h"
 #include "libcore/kernels/fast/conv_kernels.h"
 #include "tests/kernels/conv_scene.h"
@@ -158,22 +159,37 @@ void compare_with_reference(ConvKernel kernel, ConvUse use, const Case& c, std::
   expect_close(slow.view, fast.view, type == DType::kBF16 ? 0x1.8p-8 : 0x1p-21 * (4 + std::sqrt(terms)), what);
 }
 
+bool runs_here(const ConvRow& row) {
+  return row.runs(use_of(row.pass, 32, 32, DType::kF32)) || row.runs(use_of(row.pass, 32, 32, DType::kBF16));
+}
+
 TEST(ConvTable, ARowThatComputesSomethingElseIsNotTrusted) {
   for (const ConvRow& row : conv_rows()) {
-    EXPECT_TRUE(conv_is_trusted(row)) << kConvKernelNames[static_cast<std::size_t>(row.kernel)];
+    const std::string name = kConvKernelNames[static_cast<std::size_t>(row.kernel)];
+    EXPECT_TRUE(conv_is_trusted(row)) << name;
     ConvRow wrong = row;  // the padding is on the other side
     wrong.make = [](const ConvUse& use) {
       ConvUse other = use;
       other.window.pad_lo[2] = 2, other.window.pad_hi[2] = 0;
       return make_conv(KernelSet::kReference, ConvKernel::kAny, other);
     };
-    EXPECT_FALSE(conv_agrees(wrong)) << kConvKernelNames[static_cast<std::size_t>(row.kernel)];
+    EXPECT_EQ(conv_agrees(wrong), !runs_here(row)) << name << ": a row that runs nowhere is not computed";
     wrong.make = [](const ConvUse&) -> std::unique_ptr<Kernel> {
       return std::make_unique<FunctionKernel>([](const KernelCall& call) {
         for (std::int64_t i = 0; i < call.output.count(); ++i) store(call.output, i, std::nan(""));
       });
     };
-    EXPECT_FALSE(conv_agrees(wrong));
+    EXPECT_EQ(conv_agrees(wrong), !runs_here(row)) << name;
+  }
+}
+
+TEST(ConvTable, TheRowsThatRunHereAreThoseOfTheInstructionSet) {
+  for (const ConvRow& row : conv_rows()) {
+    const bool bf16_library = row.kernel == ConvKernel::kLibrary && row.pass == ConvPass::kWeightGrad;
+    EXPECT_EQ(runs_here(row), row.kernel == ConvKernel::kAmx ? instruction_set() >= InstructionSet::kAmx
+                              : bf16_library                 ? cpu_has_native_bf16()
+                                                             : true)
+        << kConvKernelNames[static_cast<std::size_t>(row.kernel)];
   }
 }
 

@@ -74,7 +74,7 @@ Results all_results(const Case& c, const Operands& o, const Dims& tile, DType ty
 }
 
 TEST(WinogradBits, Avx2AndAvx512GiveTheSameAndPlainCodeIsClose) {
-  const bool wide = (hwy::SupportedTargets() & HWY_AVX3) != 0;
+  const bool wide = (vector_targets() & HWY_AVX3) != 0;
   for (const Case& c : bit_cases())
     for (const Dims& tile : kTiles)
       for (DType type : {DType::kF32, DType::kBF16}) {

@@ -3,8 +3,9 @@
 
 namespace voxshard::amx {
 
-/// True when the processor has amx_tile, amx_bf16 and the AVX-512 that the routines use, and the system lets this
-/// process keep tiles; asked once. No routine of kTiles (routines.h) may be called where it is false.
+/// True when the processor has amx_tile, amx_bf16 and the AVX-512 that the routines use, the system lets this process
+/// keep tiles, and VOXSHARD_ISA allows them. No routine of kTiles (routines.h) may be called where it is false. Errors:
+/// those of instruction_set (base/cpu.h).
 bool available();
 
 }  // namespace voxshard::amx

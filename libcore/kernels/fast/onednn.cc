@@ -1,6 +1,6 @@
-// The only file that includes oneDNN. Rules learnt from its traps (see onednn.h for the interface): dense plain
-// descriptors only, algorithm direct only (Winograd breaks integer equality), user scratchpads, one thread per
-// primitive.
+// With library_set.cc the only file that includes oneDNN. Rules learnt from its traps (see onednn.h for the interface):
+// dense plain descriptors only, algorithm direct only (Winograd breaks integer equality), user scratchpads, one thread
+// per primitive.
 //
 // A kernel that does not extend over D runs as a 2-D convolution whose batch is D.
 #include "libcore/kernels/fast/onednn.h"
@@ -13,34 +13,9 @@
 #include <unordered_map>
 
 #include "libcore/base/text.h"
-#include "libcore/kernels/conv.h"
+#include "libcore/kernels/fast/library_set.h"
 
 namespace voxshard {
-
-bool cpu_has_native_bf16() {
-  const dnnl::cpu_isa isa = dnnl::get_effective_cpu_isa();
-  return isa == dnnl::cpu_isa::avx512_core_bf16 || isa == dnnl::cpu_isa::avx512_core_amx;
-}
-
-std::string kernel_library_version() {
-  const dnnl_version_t* v = dnnl_version();
-  return "oneDNN " + std::to_string(v->major) + "." + std::to_string(v->minor) + "." + std::to_string(v->patch);
-}
-
-std::string kernel_instruction_set() {
-  constexpr std::pair<dnnl::cpu_isa, const char*> kSets[] = {{dnnl::cpu_isa::sse41, "sse41"},
-                                                             {dnnl::cpu_isa::avx, "avx"},
-                                                             {dnnl::cpu_isa::avx2, "avx2"},
-                                                             {dnnl::cpu_isa::avx2_vnni, "avx2_vnni"},
-                                                             {dnnl::cpu_isa::avx512_core, "avx512_core"},
-                                                             {dnnl::cpu_isa::avx512_core_vnni, "avx512_core_vnni"},
-                                                             {dnnl::cpu_isa::avx512_core_bf16, "avx512_core_bf16"},
-                                                             {dnnl::cpu_isa::avx512_core_amx, "avx512_core_amx"}};
-  const dnnl::cpu_isa isa = dnnl::get_effective_cpu_isa();
-  for (const auto& [set, name] : kSets)
-    if (set == isa) return name;
-  return "set " + std::to_string(static_cast<int>(isa));
-}
 
 namespace fast {
 namespace {
@@ -52,6 +27,7 @@ using dnnl::memory;
 constexpr int kCachedPrimitives = 128;
 
 dnnl::engine make_engine() {
+  limit_library();
   dnnl::set_primitive_cache_capacity(kCachedPrimitives);
   return {dnnl::engine::kind::cpu, 0};
 }

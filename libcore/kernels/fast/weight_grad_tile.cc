@@ -7,6 +7,7 @@
 #include <hwy/highway.h>
 
 #include "libcore/kernels/winograd/registers-inl.h"
+#include "libcore/kernels/winograd/vector_targets.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace voxshard::fast::HWY_NAMESPACE {
@@ -56,12 +57,9 @@ namespace voxshard::fast {
 
 HWY_EXPORT(AddOuterProducts);
 
-void add_outer_products(const OuterProductsOfPanels& p) { HWY_DYNAMIC_DISPATCH(AddOuterProducts)(p); }
+void add_outer_products(const OuterProductsOfPanels& p) { VOXSHARD_DISPATCH(AddOuterProducts)(p); }
 
-const char* outer_products_code() {
-  const std::int64_t usable = hwy::SupportedTargets() & HWY_TARGETS;
-  return hwy::TargetName(usable & -usable);
-}
+const char* outer_products_code() { return vector_target_name(HWY_TARGETS); }
 
 }  // namespace voxshard::fast
 #endif  // HWY_ONCE

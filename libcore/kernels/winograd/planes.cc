@@ -13,6 +13,7 @@
 
 #include "libcore/kernels/winograd/routines.h"
 #include "libcore/kernels/winograd/stages-inl.h"
+#include "libcore/kernels/winograd/vector_targets.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace voxshard::winograd::HWY_NAMESPACE {
@@ -168,16 +169,16 @@ HWY_EXPORT(WriteOutputs);
 
 void read_patches(const TileForm& form, const TileVoxels& from, const Planes& to, std::int64_t first_block,
                   float* scratch) {
-  HWY_DYNAMIC_DISPATCH(ReadPatches)(form, from, to, first_block, scratch);
+  VOXSHARD_DISPATCH(ReadPatches)(form, from, to, first_block, scratch);
 }
 
 void read_gradients(const TileForm& form, const TileVoxels& from, const Planes& to, std::int64_t first_block,
                     float* scratch) {
-  HWY_DYNAMIC_DISPATCH(ReadGradients)(form, from, to, first_block, scratch);
+  VOXSHARD_DISPATCH(ReadGradients)(form, from, to, first_block, scratch);
 }
 
 void write_outputs(const TileForm& form, const Planes& from, const float* bias, const TileVoxels& to) {
-  HWY_DYNAMIC_DISPATCH(WriteOutputs)(form, from, bias, to);
+  VOXSHARD_DISPATCH(WriteOutputs)(form, from, bias, to);
 }
 
 }  // namespace voxshard::winograd

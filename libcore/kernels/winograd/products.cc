@@ -11,6 +11,7 @@
 
 #include "libcore/kernels/winograd/registers-inl.h"
 #include "libcore/kernels/winograd/routines.h"
+#include "libcore/kernels/winograd/vector_targets.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace voxshard::winograd::HWY_NAMESPACE {
@@ -112,13 +113,10 @@ namespace voxshard::winograd {
 HWY_EXPORT(Multiply);
 HWY_EXPORT(AddOuterProducts);
 
-void multiply(const Products& p) { HWY_DYNAMIC_DISPATCH(Multiply)(p); }
-void add_outer_products(const OuterProducts& p) { HWY_DYNAMIC_DISPATCH(AddOuterProducts)(p); }
+void multiply(const Products& p) { VOXSHARD_DISPATCH(Multiply)(p); }
+void add_outer_products(const OuterProducts& p) { VOXSHARD_DISPATCH(AddOuterProducts)(p); }
 
-std::string instruction_set() {
-  const std::int64_t usable = hwy::SupportedTargets() & HWY_TARGETS;
-  return hwy::TargetName(usable & -usable);
-}
+std::string instruction_set() { return vector_target_name(HWY_TARGETS); }
 
 }  // namespace voxshard::winograd
 #endif  // HWY_ONCE

@@ -8,6 +8,7 @@
 
 #include "libcore/kernels/winograd/routines.h"
 #include "libcore/kernels/winograd/stages-inl.h"
+#include "libcore/kernels/winograd/vector_targets.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace voxshard::winograd::HWY_NAMESPACE {
@@ -108,29 +109,29 @@ HWY_EXPORT(TransformSums);
 
 void patches_to_slabs(const TileForm& form, const Planes& from, int position, const int* tiles, const Slabs& to,
                       float* scratch) {
-  HWY_DYNAMIC_DISPATCH(PatchesToSlabs)
+  VOXSHARD_DISPATCH(PatchesToSlabs)
   (form, from, position, tiles, to, scratch);
 }
 
 void gradients_to_slabs(const TileForm& form, const Planes& from, int position, const int* tiles, const Slabs& to,
                         float* scratch) {
-  HWY_DYNAMIC_DISPATCH(GradientsToSlabs)
+  VOXSHARD_DISPATCH(GradientsToSlabs)
   (form, from, position, tiles, to, scratch);
 }
 
 void slabs_to_outputs(const TileForm& form, const Slabs& from, int position, const int* tiles, const Planes& to,
                       std::int64_t first_block, std::int64_t blocks, float* scratch) {
-  HWY_DYNAMIC_DISPATCH(SlabsToOutputs)
+  VOXSHARD_DISPATCH(SlabsToOutputs)
   (form, from, position, tiles, to, first_block, blocks, scratch);
 }
 
 void transform_weights(const TileForm& form, const float* taps, float* to, std::int64_t position_step, float* scratch) {
-  HWY_DYNAMIC_DISPATCH(TransformWeights)
+  VOXSHARD_DISPATCH(TransformWeights)
   (form, taps, to, position_step, scratch);
 }
 
 void transform_sums(const TileForm& form, const float* sums, std::int64_t position_step, float* taps, float* scratch) {
-  HWY_DYNAMIC_DISPATCH(TransformSums)(form, sums, position_step, taps, scratch);
+  VOXSHARD_DISPATCH(TransformSums)(form, sums, position_step, taps, scratch);
 }
 
 }  // namespace voxshard::winograd

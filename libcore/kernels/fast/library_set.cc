@@ -1,0 +1,76 @@
+#include "libcore/kernels/fast/library_set.h"
+
+#include <cstdlib>
+#include <oneapi/dnnl/dnnl.hpp>
+#include <string>
+#include <utility>
+
+#include "libcore/base/cpu.h"
+#include "libcore/base/error.h"
+#include "libcore/base/text.h"
+#include "libcore/kernels/conv.h"
+
+namespace voxshard {
+namespace {
+
+constexpr std::pair<dnnl::cpu_isa, const char*> kLibrarySets[] = {{dnnl::cpu_isa::sse41, "sse41"},
+                                                                  {dnnl::cpu_isa::avx, "avx"},
+                                                                  {dnnl::cpu_isa::avx2, "avx2"},
+                                                                  {dnnl::cpu_isa::avx2_vnni, "avx2_vnni"},
+                                                                  {dnnl::cpu_isa::avx512_core, "avx512_core"},
+                                                                  {dnnl::cpu_isa::avx512_core_vnni, "avx512_core_vnni"},
+                                                                  {dnnl::cpu_isa::avx512_core_bf16, "avx512_core_bf16"},
+                                                                  {dnnl::cpu_isa::avx512_core_amx, "avx512_core_amx"}};
+
+/// The library's name of each InstructionSet.
+constexpr dnnl::cpu_isa kLimits[] = {dnnl::cpu_isa::avx2, dnnl::cpu_isa::avx512_core, dnnl::cpu_isa::avx512_core_bf16,
+                                     dnnl::cpu_isa::avx512_core_amx};
+
+/// True where the user limits the library by its own variable to what `limit` holds already.
+bool limits_itself_within(dnnl::cpu_isa limit) {
+  const char* own = std::getenv("ONEDNN_MAX_CPU_ISA");
+  if (own == nullptr) own = std::getenv("DNNL_MAX_CPU_ISA");  // its older name
+  if (own == nullptr) return false;
+  for (const auto& [set, name] : kLibrarySets)  // a set is its bits and those of all sets in it
+    if (lower_case(own) == name) return (static_cast<int>(set) & ~static_cast<int>(limit)) == 0;
+  return false;
+}
+
+/// Tells the library, which takes one limit and before its first use only, what instruction_set() allows.
+void set_limit() {
+  if (instruction_set() == instruction_sets().back()) return;
+  const dnnl::cpu_isa limit = kLimits[static_cast<int>(instruction_set())];
+  if (limits_itself_within(limit)) return;
+  ensure(dnnl::set_max_cpu_isa(limit) == dnnl::status::success, "oneDNN takes VOXSHARD_ISA before its first use");
+}
+
+dnnl::cpu_isa library_set() {
+  fast::limit_library();
+  return dnnl::get_effective_cpu_isa();
+}
+
+}  // namespace
+
+bool cpu_has_native_bf16() {
+  const dnnl::cpu_isa set = library_set();
+  return set == dnnl::cpu_isa::avx512_core_bf16 || set == dnnl::cpu_isa::avx512_core_amx;
+}
+
+std::string kernel_library_version() {
+  const dnnl_version_t* v = dnnl_version();
+  return "oneDNN " + std::to_string(v->major) + "." + std::to_string(v->minor) + "." + std::to_string(v->patch);
+}
+
+std::string kernel_instruction_set() {
+  const dnnl::cpu_isa in_use = library_set();
+  for (const auto& [set, name] : kLibrarySets)
+    if (set == in_use) return name;
+  return "set " + std::to_string(static_cast<int>(in_use));
+}
+
+void fast::limit_library() {
+  static const bool limited = (set_limit(), true);
+  (void)limited;
+}
+
+}  // namespace voxshard
