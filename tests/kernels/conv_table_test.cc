@@ -2,6 +2,7 @@
 #include "libcore/kernels/conv_table.h"
 
 #include "libcore/base/cpu.h"
+#include "libcore/kernels/amx/processor.h"
 #include "libcore/kernels/fast/conv_kernels.h"
 #include "tests/kernels/conv_scene.h"
 
@@ -117,8 +118,11 @@ TEST(ConvTable, TransformsAreSlicedWhereTheirWeightsOutweighActivations) {
   EXPECT_EQ(conv_slices(ConvKernel::kWinograd4, wide(ConvPass::kForward, 64, 64, 64)), 1);
 }
 
-/// Both sets on the operands of `use`, which lie in memory as the engine has them.
-void compare_with_reference(ConvKernel kernel, ConvUse use, const Case& c, std::int64_t slices) {
+using MakeUse = std::unique_ptr<Kernel> (*)(const ConvUse&);
+
+/// Both sets on the operands of `use`, which lie in memory as the engine has them; `make`: instead of the table's row.
+void compare_with_reference(ConvKernel kernel, ConvUse use, const Case& c, std::int64_t slices,
+                            MakeUse make = nullptr) {
   const bool integers = kernel == ConvKernel::kWinograd2;
   const Operands o(c, use.dtype, 1, integers);
   const std::string what = c.name + " " + kConvKernelNames[static_cast<std::size_t>(kernel)] + " in " +
@@ -145,7 +149,10 @@ void compare_with_reference(ConvKernel kernel, ConvUse use, const Case& c, std::
   Place fast = place(type, result, use.pass == ConvPass::kWeightGrad ? 0 : 1), slow = place(type, result);
   run_kernel(*make_conv(KernelSet::kReference, kernel, use), inputs, slow.view);
   use.slices = slices;
-  run_kernel(*make_conv(KernelSet::kFast, kernel, use), inputs, fast.view);
+  const auto made = make == nullptr ? make_conv(KernelSet::kFast, kernel, use)
+                    : slices > 1    ? fast::make_sliced(make, use)
+                                    : make(use);
+  run_kernel(*made, inputs, fast.view);
   if (integers) return expect_same_bits(slow.view, fast.view, what);
   const double terms =
       static_cast<double>(use.pass == ConvPass::kWeightGrad ? result.count() : c.window.volume() * c.ci);
@@ -203,9 +210,7 @@ TEST(ConvTable, TransformsEqualTheReferenceInEveryPassAndSlice) {
             }
 }
 
-TEST(ConvTable, AmxEqualsTheReferenceInEveryPassAndSlice) {
-  ConvUse asked = use_of(ConvPass::kForward, 32, 32, DType::kBF16);
-  if (!conv_runs(ConvKernel::kAmx, asked)) GTEST_SKIP() << "this processor has no AMX";
+void compare_amx_with_reference(MakeUse make) {
   const Case cases[] = {{"volume", window_of(3, 3, 1, 1, 1, 1), {9, 6, 17}, 32, 64},
                         {"image", window_of(2, 3, 1, 1, 1, 1), {19, 23}, 32, 64, 2}};
   for (const Case& c : cases)
@@ -216,14 +221,29 @@ TEST(ConvTable, AmxEqualsTheReferenceInEveryPassAndSlice) {
             compare_with_reference(
                 ConvKernel::kAmx,
                 {.pass = pass, .window = c.window, .weights = c.weights(), .dtype = DType::kBF16, .parts = parts}, c,
-                slices);
+                slices, make);
   for (std::int64_t width : {6, 300}) {  // the patches of 300 take several slabs
     const Case patches{"patches", window_of(3, 2, 2, 1, 0, 0), {16, 10, width}, 64, 32, 2};
     for (ConvPass pass : {ConvPass::kForward, ConvPass::kInputGrad, ConvPass::kWeightGrad})
       compare_with_reference(
           ConvKernel::kAmx,
-          {.pass = pass, .window = patches.window, .weights = patches.weights(), .dtype = DType::kBF16}, patches, 1);
+          {.pass = pass, .window = patches.window, .weights = patches.weights(), .dtype = DType::kBF16}, patches, 1,
+          make);
   }
+}
+
+TEST(ConvTable, AmxEqualsTheReferenceInEveryPassAndSlice) {
+  compare_amx_with_reference([](const ConvUse& use) { return fast::make_amx_over(amx::kEmulated, use); });
+  if (conv_runs(ConvKernel::kAmx, use_of(ConvPass::kForward, 32, 32, DType::kBF16)))
+    compare_amx_with_reference(nullptr);
+}
+
+TEST(ConvTable, TheEmulationIsNeverChosen) {
+  const ConvUse use = use_of(ConvPass::kForward, 32, 32, DType::kBF16);
+  EXPECT_TRUE(fast::amx_computes(use));
+  EXPECT_EQ(fast::amx_applies(use), amx::available());
+  EXPECT_EQ(conv_runs(ConvKernel::kAmx, use), amx::available());
+  EXPECT_EQ(choose_conv(use) == ConvKernel::kAmx, amx::available());
 }
 
 }  // namespace

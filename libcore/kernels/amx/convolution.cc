@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "libcore/kernels/amx/processor.h"
-
 namespace voxshard::amx {
 namespace {
 
@@ -46,7 +44,8 @@ Convolution::Convolution(const ConvolutionSpec& spec)
       direction_(spec.direction),
       parts_(source_parts(spec.direction, spec.weights, spec.parts)),
       channel_(spec.channel),
-      channels_(result_channels(spec.direction, spec.weights, spec.channel, spec.channels)) {
+      channels_(result_channels(spec.direction, spec.weights, spec.channel, spec.channels)),
+      routines_(&spec.routines) {
   ensure(applies(spec.window), "an AMX convolution has stride and dilation 1");
   for (std::int64_t part : parts_) chunks_ += ceil_div(part, kDepth);
 }
@@ -77,13 +76,13 @@ void Convolution::pack(const TensorView& weights, std::int64_t first, std::int64
         t / plane * strides[0] + t % plane / weights_[2] * strides[1] + t % weights_[2] * strides[2];
     auto square = [&](std::int64_t b, std::size_t c) {
       const std::int64_t from = at + chunks[c].channel * source_stride + (channel_ + b * kTileRows) * result_stride;
-      pack_weights({.data = weights.data + from * dtype_bytes(weights.dtype),
-                    .bf16 = weights.dtype == DType::kBF16,
-                    .source_stride = source_stride,
-                    .result_stride = result_stride,
-                    .sources = chunks[c].channels,
-                    .results = std::min(kTileRows, channels_ - b * kTileRows)},
-                   packed + block_begin(b) + (static_cast<std::int64_t>(c) * volume + tap) * kWeightsStep);
+      routines_->pack_weights({.data = weights.data + from * dtype_bytes(weights.dtype),
+                               .bf16 = weights.dtype == DType::kBF16,
+                               .source_stride = source_stride,
+                               .result_stride = result_stride,
+                               .sources = chunks[c].channels,
+                               .results = std::min(kTileRows, channels_ - b * kTileRows)},
+                              packed + block_begin(b) + (static_cast<std::int64_t>(c) * volume + tap) * kWeightsStep);
     };
     if (forward)  // in the order of memory
       for (std::size_t c = 0; c < chunks.size(); ++c)
@@ -159,8 +158,8 @@ void Convolution::read_plane(const ConvolutionCall& call, const Step& step, std:
       const VoxelRow row =
           row_of(src, step.n, d, step.h - window_.pad_lo[1] + r, step.w - window_.pad_lo[2], 0, parts_[part]);
       for (std::int64_t copy = 0; copy < column.copies; ++copy)
-        copy_lines(row, copy, column.pitch, to + copy * column.copy_bytes + r * column.pitch * kLineBytes,
-                   column.chunk_bytes);
+        routines_->copy_lines(row, copy, column.pitch, to + copy * column.copy_bytes + r * column.pitch * kLineBytes,
+                              column.chunk_bytes);
     }
     to += ceil_div(parts_[part], kDepth) * column.chunk_bytes;
   }
@@ -180,9 +179,9 @@ void Convolution::store(const TensorView& dst, const Step& step, std::int64_t ch
           (step.h + h - dst.box.begin[2]) * dst.strides[2] + (step.w + w - dst.box.begin[3]) * dst.strides[3] + channel;
       const std::byte* sums = b.sums + t * 2 * kTileBytes + (p - first) * kLineBytes;
       if (dst.dtype == DType::kBF16)
-        store_bf16(sums, rows, b.bias + channel, channels, dst.as<std::uint16_t>() + at, dst.strides[3]);
+        routines_->store_bf16(sums, rows, b.bias + channel, channels, dst.as<std::uint16_t>() + at, dst.strides[3]);
       else
-        store_f32(sums, rows, b.bias + channel, channels, dst.as<float>() + at, dst.strides[3]);
+        routines_->store_f32(sums, rows, b.bias + channel, channels, dst.as<float>() + at, dst.strides[3]);
       p += rows;
     }
   }
@@ -223,7 +222,7 @@ void Convolution::run_step(const ConvolutionCall& call, const Step& step, const 
     p.weights[0] = call.packed + block_begin(block);
     p.weights[1] = channel + kTileRows < call.dst.extent()[4] ? call.packed + block_begin(block + 1) : nullptr;
     for (std::int64_t u = 0; u < units; u += round_units)
-      multiply_taps(p, first_tile, past_tile, u, std::min(u + round_units, units));
+      routines_->multiply_taps(p, first_tile, past_tile, u, std::min(u + round_units, units));
     store(call.dst, step, channel, c, first_tile, past_tile, b);
   };
   const std::int64_t channels = call.dst.extent()[4];
@@ -248,7 +247,7 @@ void Convolution::run(const ConvolutionCall& call) const {
   std::fill(b.bias, b.bias + ceil_div(channels, 2 * kTileRows) * 2 * kTileRows, 0.0F);
   for (std::int64_t i = 0; call.bias != nullptr && i < channels; ++i)
     b.bias[i] = static_cast<float>(load(*call.bias, 16 * call.first_block + i));
-  const TileScope tiles;
+  const TileScope tiles(*routines_);
   for_each_step(c.dst.box, b.step, [&](const Step& step) { run_step(c, step, b); });
 }
 

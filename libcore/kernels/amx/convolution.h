@@ -24,6 +24,7 @@ struct ConvolutionSpec {
   std::vector<std::int64_t> parts = {};  // channels of each source when several lie side by side; empty: one
   std::int64_t channel = 0;              // the results are channels [channel, channel + channels) of Co (or Ci)
   std::int64_t channels = -1;            // -1: all from `channel` on
+  const Routines& routines = kTiles;
 };
 
 /// Sources are bf16, results bf16 or f32. Any number of channels is right; what is missing to 32 of a source part, and
@@ -65,6 +66,7 @@ class Convolution {
   std::vector<std::int64_t> parts_;
   std::int64_t chunks_ = 0;  // of 32 source channels; each part begins a chunk of its own
   std::int64_t channel_, channels_;
+  const Routines* routines_;
 };
 
 }  // namespace voxshard::amx

@@ -8,10 +8,10 @@
 
 #include <algorithm>
 
-#include "libcore/kernels/amx/routines.h"
 #include "libcore/kernels/amx/target.h"
+#include "libcore/kernels/amx/tiles.h"
 
-namespace voxshard::amx {
+namespace voxshard::amx::tiles {
 namespace {
 
 #define VOXSHARD_AMX_INLINE VOXSHARD_AMX_TARGET inline __attribute__((always_inline))
@@ -166,7 +166,7 @@ VOXSHARD_AMX_TARGET void pack_weights(const WeightSquare& w, std::byte* to) {
         weights_at(w, r * w.result_stride + kTileRows, held ? lanes(w.sources - kTileRows) : __mmask16{0});
     _mm512_store_si512(to + r * kLineBytes, reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(high, low)));
   }
-  transpose(to, to, kLineBytes);
+  transpose(to, to, kLineBytes, false);
 }
 
 void end_past_cache() { _mm_sfence(); }
@@ -188,4 +188,4 @@ VOXSHARD_AMX_TARGET void store_f32(const std::byte* sums, std::int64_t rows, con
       _mm512_mask_storeu_ps(to + b * kTileRows, lanes(channels - b * kTileRows), biased(sums, b, r, bias));
 }
 
-}  // namespace voxshard::amx
+}  // namespace voxshard::amx::tiles

@@ -2,10 +2,10 @@
 // reads memory, so what it reads was written by another function.
 #include <immintrin.h>
 
-#include "libcore/kernels/amx/routines.h"
 #include "libcore/kernels/amx/target.h"
+#include "libcore/kernels/amx/tiles.h"
 
-namespace voxshard::amx {
+namespace voxshard::amx::tiles {
 namespace {
 
 /// C 0 .. 3 are tiles 0 .. 3: A block i times B block j is tile 2 * i + j. A are tiles 4, 5; B are 6, 7.
@@ -104,4 +104,4 @@ VOXSHARD_AMX_TARGET void multiply_groups(const GroupProducts& p, std::int64_t fi
     p.x_blocks > 1 ? groups<1, 2>(p, first, past, zero) : groups<1, 1>(p, first, past, zero);
 }
 
-}  // namespace voxshard::amx
+}  // namespace voxshard::amx::tiles

@@ -1,7 +1,12 @@
-// What runs in tiles and vector registers; plain pointers and counts. A tile is 16 rows of 64 bytes, 1 KiB.
+// The seam between this room and the processor: all that runs in tiles and vector registers, as a table of routines on
+// plain pointers and counts. A tile is 16 rows of 64 bytes, 1 KiB.
+//
+//   kTiles     the instructions of the processor; requires available()
+//   kEmulated  the same in plain C++, on any processor: for tests and checks, never chosen for work
 //
 // Products are C (16 x 16 f32) += A (16 rows of 32 bf16) times B (16 rows of 16 pairs of bf16): two A and two B in
-// registers make four C, each a chain over its terms in the order of the call. Requires available().
+// registers make four C, each a chain over its terms in the order of the call. A test plants a fault by a copy of a
+// table with one routine of its own.
 #pragma once
 
 #include <cstddef>
@@ -31,11 +36,6 @@ struct TapProducts {
   const std::byte* weights[2];  // B tiles [chunk][kd][tap], kWeightsStep apart; the second is null for one block
   std::byte* sums;              // C tiles [tile][2]
 };
-/// sums (+)= over the units (chunk, kd) [first, past) of chunk-major order, for tiles [first_tile, past_tile), of which
-/// the first is even; `first` 0 begins at zero.
-void multiply_taps(const TapProducts& p, std::int64_t first_tile, std::int64_t past_tile, std::int64_t first,
-                   std::int64_t past);
-
 /// Products of a weight gradient for one tap: one or two blocks of 16 channels of d_y by one or two of x, over groups
 /// of 32 voxels.
 struct GroupProducts {
@@ -45,29 +45,18 @@ struct GroupProducts {
   int x_blocks;               // 1 or 2
   std::byte* sums;            // C tiles [d_y block][x block] of 16 channels of d_y by 16 of x
 };
-/// sums (+)= over groups [first, past); `zero` begins at zero.
-void multiply_groups(const GroupProducts& p, std::int64_t first, std::int64_t past, bool zero);
-
 /// Rows of voxels in memory: voxel i at data + i * stride bf16 values, held for i in [first, past), zero elsewhere.
 struct VoxelRow {
   const std::uint16_t* data;
   std::int64_t stride, first, past;
   std::int64_t channels;
 };
-/// Lines of 32 channels: voxels [from, from + count) to `to` + i * 64, + chunk * chunk_bytes; channels that are left of
-/// the last chunk become zero.
-void copy_lines(const VoxelRow& row, std::int64_t from, std::int64_t count, std::byte* to, std::int64_t chunk_bytes);
 /// Lines of 16 channels of two voxels, interleaved: copy k, `copy_bytes` behind the one before, has `pairs` of them
 /// that begin with voxels k and k + 1; + block * block_bytes.
 struct PairLines {
   std::byte* data;
   std::int64_t pairs, copies, copy_bytes, block_bytes;
 };
-void copy_pairs(const VoxelRow& row, const PairLines& to);
-/// to[j][i] = from[i][j], 16 x 16 words of 4 bytes; a row of `to` is to_stride bytes. `past_cache`: `to` and its rows
-/// are on 64 bytes and are not read soon; end_past_cache() follows before another thread may read them.
-void transpose(const std::byte* from, std::byte* to, std::int64_t to_stride, bool past_cache = false);
-void end_past_cache();
 
 /// 32 source channels by 16 result channels of one tap; strides in elements, one of them is 1; f32 or bf16.
 struct WeightSquare {
@@ -76,14 +65,55 @@ struct WeightSquare {
   std::int64_t source_stride, result_stride;
   std::int64_t sources, results;  // that exist; what is missing is zero
 };
-/// The B tile of a square, rounded to bf16.
-void pack_weights(const WeightSquare& w, std::byte* to);
+struct Routines {
+  const char* name;
 
-/// Adds bias (of each block, 16 f32) to the first `rows` rows of the C tiles of one or two blocks of result channels
-/// and stores `channels` (1 .. 32) values of each row; rows are `stride` values apart.
-void store_bf16(const std::byte* sums, std::int64_t rows, const float* bias, std::int64_t channels, std::uint16_t* to,
-                std::int64_t stride);
-void store_f32(const std::byte* sums, std::int64_t rows, const float* bias, std::int64_t channels, float* to,
-               std::int64_t stride);
+  /// Around the products of a call: eight tiles of 16 rows of 64 bytes, and none afterwards, which other libraries'
+  /// code in the same thread expects.
+  void (*begin)();
+  void (*end)();
+
+  /// sums (+)= over the units (chunk, kd) [first, past) of chunk-major order, for tiles [first_tile, past_tile), of
+  /// which the first is even; `first` 0 begins at zero.
+  void (*multiply_taps)(const TapProducts& p, std::int64_t first_tile, std::int64_t past_tile, std::int64_t first,
+                        std::int64_t past);
+  /// sums (+)= over groups [first, past); `zero` begins at zero.
+  void (*multiply_groups)(const GroupProducts& p, std::int64_t first, std::int64_t past, bool zero);
+
+  /// Lines of 32 channels: voxels [from, from + count) to `to` + i * 64, + chunk * chunk_bytes; channels that are left
+  /// of the last chunk become zero.
+  void (*copy_lines)(const VoxelRow& row, std::int64_t from, std::int64_t count, std::byte* to,
+                     std::int64_t chunk_bytes);
+  void (*copy_pairs)(const VoxelRow& row, const PairLines& to);
+  /// to[j][i] = from[i][j], 16 x 16 words of 4 bytes; a row of `to` is to_stride bytes, `from` may be `to`.
+  /// `past_cache`: `to` and its rows are on 64 bytes and are not read soon; end_past_cache() follows before another
+  /// thread may read them.
+  void (*transpose)(const std::byte* from, std::byte* to, std::int64_t to_stride, bool past_cache);
+  void (*end_past_cache)();
+
+  /// The B tile of a square, rounded to bf16.
+  void (*pack_weights)(const WeightSquare& w, std::byte* to);
+
+  /// Adds bias (of each block, 16 f32) to the first `rows` rows of the C tiles of one or two blocks of result channels
+  /// and stores `channels` (1 .. 32) values of each row; rows are `stride` values apart.
+  void (*store_bf16)(const std::byte* sums, std::int64_t rows, const float* bias, std::int64_t channels,
+                     std::uint16_t* to, std::int64_t stride);
+  void (*store_f32)(const std::byte* sums, std::int64_t rows, const float* bias, std::int64_t channels, float* to,
+                    std::int64_t stride);
+};
+
+extern const Routines kTiles, kEmulated;
+
+/// Between begin() and end() of its routines.
+class TileScope {
+ public:
+  explicit TileScope(const Routines& routines) : routines_(routines) { routines_.begin(); }
+  ~TileScope() { routines_.end(); }
+  TileScope(const TileScope&) = delete;
+  TileScope& operator=(const TileScope&) = delete;
+
+ private:
+  const Routines& routines_;
+};
 
 }  // namespace voxshard::amx

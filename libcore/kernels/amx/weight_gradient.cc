@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "libcore/kernels/amx/processor.h"
-
 namespace voxshard::amx {
 namespace {
 
@@ -52,7 +50,7 @@ struct WeightGradient::Buffers {
 };
 
 WeightGradient::WeightGradient(const WeightGradientSpec& spec)
-    : window_(spec.window.lifted()), weights_(lifted_weights(spec.weights)) {
+    : window_(spec.window.lifted()), weights_(lifted_weights(spec.weights)), routines_(&spec.routines) {
   ensure(applies(spec.window), "an AMX weight gradient has stride and dilation 1");
   const std::vector<std::int64_t> parts = source_parts(spec.parts, weights_[3]);
   std::int64_t first = 0;
@@ -144,11 +142,11 @@ void WeightGradient::read_x(const WeightGradientCall& call, const Step& step, st
     for (std::int64_t r = 0; r < rows; ++r) {
       const VoxelRow row =
           row_of(x, step.n, d, step.h - window_.pad_lo[1] + r, step.w - window_.pad_lo[2], block.channel, channels);
-      copy_pairs(row, {.data = to + r * row_bytes,
-                       .pairs = p.x_row_pairs,
-                       .copies = p.copies,
-                       .copy_bytes = p.copy_bytes,
-                       .block_bytes = p.block_bytes});
+      routines_->copy_pairs(row, {.data = to + r * row_bytes,
+                                  .pairs = p.x_row_pairs,
+                                  .copies = p.copies,
+                                  .copy_bytes = p.copy_bytes,
+                                  .block_bytes = p.block_bytes});
     }
     for (std::int64_t part = 0; part < count * p.copies; ++part)
       std::memset(to + part * p.copy_bytes + rows * row_bytes, 0,
@@ -166,16 +164,17 @@ void WeightGradient::read_d_y(const WeightGradientCall& call, const Step& step, 
     for (std::int64_t h = 0; h < step.size.h; ++h) {
       VoxelRow row = row_of(call.d_y, step.n, step.d + d, step.h + h, step.w, first, channels);
       row.past = step.size.w;
-      copy_pairs(row, {.data = plane + h * row_bytes,
-                       .pairs = p.row_pairs,
-                       .copies = 1,
-                       .copy_bytes = 0,
-                       .block_bytes = block_bytes});
+      routines_->copy_pairs(row, {.data = plane + h * row_bytes,
+                                  .pairs = p.row_pairs,
+                                  .copies = 1,
+                                  .copy_bytes = 0,
+                                  .block_bytes = block_bytes});
     }
     for (std::int64_t o = call.range.first_out; o < call.range.past_out; ++o, plane += block_bytes) {
       std::memset(plane + step.size.h * row_bytes, 0,
                   static_cast<std::size_t>(p.groups * kTileBytes - step.size.h * row_bytes));
-      for (std::int64_t g = 0; g < p.groups; ++g) transpose(plane + g * kTileBytes, plane + g * kTileBytes, kLineBytes);
+      for (std::int64_t g = 0; g < p.groups; ++g)
+        routines_->transpose(plane + g * kTileBytes, plane + g * kTileBytes, kLineBytes, false);
     }
   }
 }
@@ -209,7 +208,7 @@ void WeightGradient::add_step(const WeightGradientCall& call, const Step& step, 
               m.offsets[0] = i * p.block_bytes + p.tap_offset(h, w);
               m.offsets[1] = m.offsets[0] + p.block_bytes;
               m.sums = column + h * kSquareBytes;
-              multiply_groups(m, g, std::min(g + kRoundGroups, groups), first_step && g == 0);
+              routines_->multiply_groups(m, g, std::min(g + kRoundGroups, groups), first_step && g == 0);
             }
           for (std::int64_t h = 0; last_step && h < kh; ++h)
             write(call, (d * kh + h) * kw + w, call.range.first_in + i, call.range.first_out + o,
@@ -231,7 +230,8 @@ void WeightGradient::write(const WeightGradientCall& call, std::int64_t tap, std
       const std::int64_t channels = std::min(kTileRows, co - o * kTileRows);
       const bool whole = channels == kTileRows && block.channels == kTileRows;
       const bool past_cache = whole && aligned_rows && 4 * element_count(weights_) > kCachedBytes;
-      transpose(tile, whole ? reinterpret_cast<std::byte*>(to) : turned, whole ? 4 * co : kLineBytes, past_cache);
+      routines_->transpose(tile, whole ? reinterpret_cast<std::byte*>(to) : turned, whole ? 4 * co : kLineBytes,
+                           past_cache);
       for (std::int64_t c = 0; !whole && c < block.channels; ++c)
         std::memcpy(to + c * co, turned + c * kLineBytes, static_cast<std::size_t>(4 * channels));
     }
@@ -255,13 +255,13 @@ void WeightGradient::run(const WeightGradientCall& call) const {
   }
   const Dims last = {c.d_y.box.end(1), c.d_y.box.end(2), c.d_y.box.end(3)};
   bool first = true;
-  const TileScope tiles;
+  const TileScope tiles(*routines_);
   for_each_step(c.d_y.box, b.step, [&](const Step& step) {
     const Dims end = {step.d + step.size.d, step.h + step.size.h, step.w + step.size.w};
     add_step(c, step, first, end == last && step.n + 1 == c.d_y.box.end(0), b);
     first = false;
   });
-  end_past_cache();
+  routines_->end_past_cache();
 }
 
 }  // namespace voxshard::amx

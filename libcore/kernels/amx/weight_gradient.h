@@ -20,6 +20,7 @@ struct WeightGradientSpec {
   Window window;                         // applies(window)
   Shape weights;                         // (KD, KH, KW, Ci, Co) or (KH, KW, Ci, Co)
   std::vector<std::int64_t> parts = {};  // channels of each x when several lie side by side; empty: one
+  const Routines& routines = kTiles;
 };
 
 /// x and d_y are bf16.
@@ -58,6 +59,7 @@ class WeightGradient {
   Window window_;  // lifted
   Shape weights_;  // of rank 5
   std::vector<Block> blocks_;
+  const Routines* routines_;
 };
 
 }  // namespace voxshard::amx

@@ -124,24 +124,27 @@ Dims winograd_grain(const ConvUse& use, std::int64_t outputs) {
   return of_blocks;
 }
 
-bool amx_applies(const ConvUse& use) {
-  if (use.dtype != DType::kBF16 || !amx::available() || !parts_are_known(use)) return false;
+bool amx_computes(const ConvUse& use) {
+  if (use.dtype != DType::kBF16 || !parts_are_known(use)) return false;
   return amx::applies(use.window) || patches_apply(use);
 }
 
-std::unique_ptr<Kernel> make_amx(const ConvUse& use) {
-  if (!amx::applies(use.window)) return make_amx_patches(use);
+bool amx_applies(const ConvUse& use) { return amx::available() && amx_computes(use); }
+
+std::unique_ptr<Kernel> make_amx_over(const amx::Routines& routines, const ConvUse& use) {
+  if (!amx::applies(use.window)) return make_amx_patches(routines, use);
   if (use.pass == ConvPass::kWeightGrad) {
     using Gradient = amx::WeightGradient;
-    return std::make_unique<BlockedWeightGrad<Gradient>>(use, Gradient({.window = use.window, .weights = use.weights}),
-                                                         kAmxCode);
+    return std::make_unique<BlockedWeightGrad<Gradient>>(
+        use, Gradient({.window = use.window, .weights = use.weights, .routines = routines}), kAmxCode);
   }
   amx::Convolution conv({.window = use.window,
                          .weights = use.weights,
                          .direction = direction_of(use),
                          .parts = use.part_channels,
                          .channel = use.channel,
-                         .channels = use.channels});
+                         .channels = use.channels,
+                         .routines = routines});
   return std::make_unique<BlockedConv<amx::Convolution>>(use, std::move(conv), kAmxCode);
 }
 

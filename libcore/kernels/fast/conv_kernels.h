@@ -1,6 +1,7 @@
 // The fast convolutions that the rows of conv_table.cc make; tests make them by hand on any machine.
 #pragma once
 
+#include "libcore/kernels/amx/routines.h"
 #include "libcore/kernels/conv_table.h"
 
 namespace voxshard::fast {
@@ -19,13 +20,16 @@ bool winograd_applies(const ConvUse& use);
 std::unique_ptr<Kernel> make_winograd(const ConvUse& use, std::int64_t outputs);
 Dims winograd_grain(const ConvUse& use, std::int64_t outputs);
 
-/// Whether make_amx() computes it here: bf16, stride and dilation 1, or kernel == stride.
+/// Whether make_amx() computes it: bf16, stride and dilation 1, or kernel == stride.
+bool amx_computes(const ConvUse& use);
+/// And whether this processor has the tiles.
 bool amx_applies(const ConvUse& use);
-/// Every pass, bf16 products, f32 sums.
-std::unique_ptr<Kernel> make_amx(const ConvUse& use);
+/// Every pass, bf16 products, f32 sums. Over other routines than the tiles: for tests.
+std::unique_ptr<Kernel> make_amx_over(const amx::Routines& routines, const ConvUse& use);
+inline std::unique_ptr<Kernel> make_amx(const ConvUse& use) { return make_amx_over(amx::kTiles, use); }
 /// The part of it for kernel == stride, all channels of one x.
 bool patches_apply(const ConvUse& use);
-std::unique_ptr<Kernel> make_amx_patches(const ConvUse& use);
+std::unique_ptr<Kernel> make_amx_patches(const amx::Routines& routines, const ConvUse& use);
 
 /// A kernel by `make` for each of use.slices, behind one another in the packed weights; runs those that a block has.
 std::unique_ptr<Kernel> make_sliced(std::unique_ptr<Kernel> (*make)(const ConvUse& use), const ConvUse& use);

@@ -58,13 +58,14 @@ std::string patches_code() { return std::string(kAmxCode) + ":patches"; }
 /// The forward convolution: gather, multiply. The input gradient: multiply, scatter.
 class PatchConv : public Kernel {
  public:
-  explicit PatchConv(const ConvUse& use)
+  PatchConv(const amx::Routines& routines, const ConvUse& use)
       : rows_(use),
         shape_(use.weights),
         forward_(use.pass == ConvPass::kForward),
         conv_({.window = unit_window(),
                .weights = rows_.weights(),
-               .direction = forward_ ? ConvDirection::kForward : ConvDirection::kInputGrad}) {}
+               .direction = forward_ ? ConvDirection::kForward : ConvDirection::kInputGrad,
+               .routines = routines}) {}
 
   std::string code() const override { return patches_code(); }
   std::int64_t packed_bytes() const override { return conv_.packed_bytes(); }
@@ -145,8 +146,8 @@ class PatchConv : public Kernel {
 /// The gradient of a product on gathered rows, slabs added in order.
 class PatchWeightGrad : public Kernel {
  public:
-  explicit PatchWeightGrad(const ConvUse& use)
-      : rows_(use), grad_({.window = unit_window(), .weights = rows_.weights()}) {}
+  PatchWeightGrad(const amx::Routines& routines, const ConvUse& use)
+      : rows_(use), grad_({.window = unit_window(), .weights = rows_.weights(), .routines = routines}) {}
 
   std::string code() const override { return patches_code(); }
 
@@ -200,9 +201,9 @@ bool patches_apply(const ConvUse& use) {
   return is_patch_window(use.window.lifted()) && use.parts == 1 && (use.channels < 0 || use.channels == all);
 }
 
-std::unique_ptr<Kernel> make_amx_patches(const ConvUse& use) {
-  if (use.pass == ConvPass::kWeightGrad) return std::make_unique<PatchWeightGrad>(use);
-  return std::make_unique<PatchConv>(use);
+std::unique_ptr<Kernel> make_amx_patches(const amx::Routines& routines, const ConvUse& use) {
+  if (use.pass == ConvPass::kWeightGrad) return std::make_unique<PatchWeightGrad>(routines, use);
+  return std::make_unique<PatchConv>(routines, use);
 }
 
 }  // namespace voxshard::fast

@@ -1,5 +1,5 @@
 // AMX convolutions against the reference: windows, sizes, channels, margins, parts.
-#include "tests/kernels/amx_scene.h"
+#include "tests/kernels/amx/amx_scene.h"
 
 namespace voxshard {
 namespace {
@@ -7,6 +7,7 @@ namespace {
 using namespace test;
 
 class Amx : public AmxTest {};
+VOXSHARD_OVER_ROUTINES(Amx);
 
 std::vector<Case> amx_cases() {
   std::vector<Case> all;
@@ -33,43 +34,21 @@ std::vector<Case> amx_cases() {
   return all;
 }
 
-void compare_with_reference(const Case& c, DType result, std::int64_t margin, bool integers) {
-  const Operands o(c, DType::kBF16, margin, integers);
-  const std::string what = c.name + " " + dtype_name(result);
-  auto run = [&](ConvPass pass, const TensorView& to) {
-    if (pass == ConvPass::kForward)
-      run_amx({.window = c.window, .weights = c.weights()}, {o.x.view}, o.w.view, &o.bias.view, to);
-    else if (pass == ConvPass::kInputGrad)
-      run_amx({.window = c.window, .weights = c.weights(), .direction = ConvDirection::kInputGrad}, {o.d_y.view},
-              o.w.view, nullptr, to);
-    else
-      run_amx_gradient({.window = c.window, .weights = c.weights()}, {o.x.view}, o.d_y.view, to);
-  };
-  compare_passes(c, o, result, margin, run,
-                 [&](const TensorView& wanted, const TensorView& got, const TensorView& sums) {
-                   constexpr double kUnits = 64;  // sums of some thousand terms one after another
-                   if (!integers) return expect_within(wanted, got, sums, kUnits, what);
-                   const Place stored = place(got.dtype, got.box);
-                   copy(wanted, stored.view);
-                   expect_same_bits(stored.view, got, what);
-                 });
-}
-
-TEST_F(Amx, EqualsReferenceWithinABoundOfTheSumOfMagnitudes) {
+TEST_P(Amx, EqualsReferenceWithinABoundOfTheSumOfMagnitudes) {
   for (const Case& c : amx_cases())
-    for (DType result : {DType::kBF16, DType::kF32}) compare_with_reference(c, result, 0, false);
+    for (DType result : {DType::kBF16, DType::kF32}) compare_amx(routines(), c, result, 0, false);
 }
 
-TEST_F(Amx, EqualsReferenceOnMarginViews) {
-  for (const Case& c : amx_cases()) compare_with_reference(c, DType::kBF16, 2, false);
+TEST_P(Amx, EqualsReferenceOnMarginViews) {
+  for (const Case& c : amx_cases()) compare_amx(routines(), c, DType::kBF16, 2, false);
 }
 
-TEST_F(Amx, SmallIntegersAreExactAndRoundedOnce) {
+TEST_P(Amx, SmallIntegersAreExactAndRoundedOnce) {
   for (const Case& c : amx_cases())
-    for (DType result : {DType::kBF16, DType::kF32}) compare_with_reference(c, result, 1, true);
+    for (DType result : {DType::kBF16, DType::kF32}) compare_amx(routines(), c, result, 1, true);
 }
 
-TEST_F(Amx, WeightsInF32AreRoundedOnce) {
+TEST_P(Amx, WeightsInF32AreRoundedOnce) {
   const Case c{"f32 weights", window_of(3, 3, 1, 1, 1, 1), {3, 4, 16}, 40, 24, 1};
   const Operands o(c, DType::kBF16, 0, false);
   Place wide = place(DType::kF32, Box::whole(c.weights())), rounded = place(DType::kBF16, Box::whole(c.weights()));
@@ -77,7 +56,8 @@ TEST_F(Amx, WeightsInF32AreRoundedOnce) {
   copy(wide.view, rounded.view);
   for (auto direction : {ConvDirection::kForward, ConvDirection::kInputGrad}) {
     const bool forward = direction == ConvDirection::kForward;
-    const amx::ConvolutionSpec spec{.window = c.window, .weights = c.weights(), .direction = direction};
+    const amx::ConvolutionSpec spec{
+        .window = c.window, .weights = c.weights(), .direction = direction, .routines = routines()};
     const Place a = place(DType::kF32, forward ? c.y_box() : c.x_box()), b = place(DType::kF32, a.view.box);
     run_amx(spec, {forward ? o.x.view : o.d_y.view}, wide.view, nullptr, a.view);
     run_amx(spec, {forward ? o.x.view : o.d_y.view}, rounded.view, nullptr, b.view);
@@ -85,35 +65,36 @@ TEST_F(Amx, WeightsInF32AreRoundedOnce) {
   }
 }
 
-TEST_F(Amx, SourcesSideBySideAreOneSourceWithAllChannels) {
+TEST_P(Amx, SourcesSideBySideAreOneSourceWithAllChannels) {
   using Parts = std::vector<std::int64_t>;
   for (const Parts& channels : {Parts{64, 32}, {20, 16, 3}}) {
     const bool whole_chunks = channels.size() == 2;  // else the order of sums differs, and integers show the rest
     expect_parts_are_one_source(
         channels, DType::kBF16, !whole_chunks,
-        [](const Case& c, const Parts& parts) {
-          return amx::Convolution({.window = c.window, .weights = c.weights(), .parts = parts});
+        [&](const Case& c, const Parts& parts) {
+          return amx::Convolution({.window = c.window, .weights = c.weights(), .parts = parts, .routines = routines()});
         },
-        [](const Case& c, const Parts& parts) {
-          return amx::WeightGradient({.window = c.window, .weights = c.weights(), .parts = parts});
+        [&](const Case& c, const Parts& parts) {
+          return amx::WeightGradient(
+              {.window = c.window, .weights = c.weights(), .parts = parts, .routines = routines()});
         });
   }
 }
 
-TEST_F(Amx, LeavesNoTilesBehindForTheLibrary) {
+TEST_P(Amx, LeavesNoTilesBehindForTheLibrary) {
   const Case c{"library", window_of(3, 3, 1, 1, 1, 1), {4, 8, 16}, 32, 32, 1};
   const Operands o(c, DType::kBF16, 0, false);
   const auto library = make_conv_forward(KernelSet::kFast, c.window, c.weights(), DType::kBF16);
   const Place before = place(DType::kBF16, c.y_box()), after = place(DType::kBF16, c.y_box()),
               ours = place(DType::kBF16, c.y_box());
-  EXPECT_NE(library->code().find("amx"), std::string::npos) << library->code();
   run_kernel(*library, {o.x.view, o.w.view}, before.view);
-  run_amx({.window = c.window, .weights = c.weights()}, {o.x.view}, o.w.view, nullptr, ours.view);
+  run_amx({.window = c.window, .weights = c.weights(), .routines = routines()}, {o.x.view}, o.w.view, nullptr,
+          ours.view);
   run_kernel(*library, {o.x.view, o.w.view}, after.view);
   expect_same_bits(before.view, after.view, "oneDNN before and after");
 }
 
-TEST_F(Amx, AppliesToWindowsOfStrideAndDilationOne) {
+TEST(AmxWindows, AreThoseOfStrideAndDilationOne) {
   for (int rank : {2, 3}) {
     EXPECT_TRUE(amx::applies(window_of(rank, 3, 1, 1, 1, 1)));
     EXPECT_TRUE(amx::applies(window_of(rank, 5, 1, 1, 0, 2)));
