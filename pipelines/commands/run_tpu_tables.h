@@ -6,7 +6,6 @@
 //   tables.rows[0].residual()      // emulated / published - 1
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
 #include <vector>
@@ -79,7 +78,5 @@ struct TpuTables {
 };
 
 TpuTables run_tpu_tables(Progress& progress);
-
-nlohmann::ordered_json to_json(const TpuTables& tables);
 
 }  // namespace voxshard

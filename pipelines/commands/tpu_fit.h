@@ -23,6 +23,7 @@ struct PublishedStep {
   std::string device;  // a slice: "tpu-v3-8"
   double seconds = 0;
   std::string source;
+  std::string correction;  // what the source prints in its place and why that is not taken; empty: it stands there
 };
 
 /// Its program as the original's compiler would have run it: with what its fusions make again not kept, and nothing
@@ -56,6 +57,10 @@ StepPrice price_of(const PlannedStep& step, const TpuSpec& device);
 /// refitted.
 TpuSpec refit(const TpuSpec& device, const Figure& figure, const std::vector<PlannedStep>& steps,
               const std::string& left_out);
+/// What that makes of the residuals, for those who read them.
+inline constexpr const char* kFitMethod =
+    "the logarithms of emulated / published of its two rows add to zero, so that their residuals are opposite by construction: "
+    "they show one number, how far the pair is apart";
 /// All constants that are fitted, one after the other, each by its rows.
 TpuSpec refit_all(const TpuSpec& device, const std::vector<PlannedStep>& steps);
 /// Below this rate of unpacking (bytes/s of a host) the step waits for its hosts.

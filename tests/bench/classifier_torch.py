@@ -10,23 +10,16 @@ The networks of torchvision, as libcore/models/resnet_classifier.h and resnet3d.
 cross-entropy, SGD with momentum. --layout channels_last or contiguous (the default of PyTorch); --precision bf16 is autocast,
 weights and the loss are f32. The parameter count is checked before anything is timed.
 """
-import argparse, resource, statistics, time
 import torch
+import torch_step
 from torch import nn
 from torch.nn import functional as F
 
 PARAMETERS = {"resnet50": 25_557_032, "r2plus1d18": 31_505_325}
 CLASSES = {"resnet50": 1000, "r2plus1d18": 400}
 
-p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+p = torch_step.options(__doc__, size="1024x1024", precision="f32")
 p.add_argument("--model", choices=list(PARAMETERS), default="resnet50")
-p.add_argument("--size", default="1024x1024")
-p.add_argument("--batch", type=int, default=1)
-p.add_argument("--steps", type=int, default=1)
-p.add_argument("--warmup", type=int, default=1)
-p.add_argument("--threads", type=int, default=2)
-p.add_argument("--layout", choices=["channels_last", "contiguous"], default="channels_last")
-p.add_argument("--precision", choices=["f32", "bf16"], default="f32")
 a = p.parse_args()
 
 
@@ -90,28 +83,7 @@ def r2plus1d18():
     return nn.Sequential(*layers, nn.AdaptiveAvgPool3d(1), nn.Flatten(), nn.Linear(inputs, CLASSES["r2plus1d18"]))
 
 
-torch.manual_seed(1)
-torch.set_num_threads(a.threads)
-extents = tuple(int(n) for n in a.size.split("x"))
-layout = torch.contiguous_format
-if a.layout == "channels_last":
-    layout = torch.channels_last if len(extents) == 2 else torch.channels_last_3d
-model = (resnet50 if a.model == "resnet50" else r2plus1d18)().to(memory_format=layout)
-count = sum(parameter.numel() for parameter in model.parameters())
-assert count == PARAMETERS[a.model], count
-optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
-image = torch.randn(a.batch, 3, *extents).to(memory_format=layout)
+extents = torch_step.begin(a)
 labels = torch.arange(a.batch) % CLASSES[a.model]
-seconds = []
-for step in range(a.warmup + a.steps):
-    start = time.perf_counter()
-    optimizer.zero_grad(set_to_none=True)
-    with torch.autocast("cpu", torch.bfloat16, enabled=a.precision == "bf16"):
-        logits = model(image)
-    loss = F.cross_entropy(logits.float(), labels)
-    loss.backward()
-    optimizer.step()
-    if step >= a.warmup:
-        seconds.append(time.perf_counter() - start)
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-print(f"step {statistics.median(seconds):.3f} s, peak {peak:.2f} GiB ({a.precision}, {a.layout}, loss {loss.item():.4f})")
+torch_step.time_steps(a, (resnet50 if a.model == "resnet50" else r2plus1d18)(), torch.randn(a.batch, 3, *extents),
+                      lambda logits: F.cross_entropy(logits.float(), labels), parameters=PARAMETERS[a.model])

@@ -3,7 +3,7 @@
 
   tests/bench/ratios.py cut     --size 128 --partition 1x4x2x2x1    # cut step over uncut step
   tests/bench/ratios.py kernels --size 128                          # whole step over the sum of its convolutions alone
-  tests/bench/ratios.py peer    --size 64 --peer "python3 unet3d_torch.py --size 64 --steps 1"
+  tests/bench/ratios.py peer    --size 64 --peer "python3 tests/bench/unet3d_torch.py --size 64x64x64 --steps 1"
                                                                     # our step over the peer's ("step S s, peak P GiB")
   tests/bench/ratios.py peer    --model retinanet --size 1280x1280 --options "--backbone resnet50" \
                                 --peer "python3 tests/bench/retinanet_torch.py --size 1280x1280 --steps 1"

@@ -7,19 +7,14 @@ ResNet-50 (stride on the 3x3), pyramid of levels 3 to 7, heads shared by the lev
 Huber loss, SGD with momentum: the network of libcore/models/retinanet.h, written for PyTorch alone (no torchvision).
 --precision bf16 is autocast; weights and losses are f32. The parameter count is checked before anything is timed.
 """
-import argparse, math, resource, statistics, time
+import math
 import torch
+import torch_step
 from torch import nn
 from torch.nn import functional as F
 
-p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-p.add_argument("--size", default="640x640")
-p.add_argument("--batch", type=int, default=1)
-p.add_argument("--steps", type=int, default=3)
-p.add_argument("--warmup", type=int, default=1)
-p.add_argument("--threads", type=int, default=2)
+p = torch_step.options(__doc__, size="640x640", precision="bf16", steps=3)
 p.add_argument("--classes", type=int, default=91)
-p.add_argument("--precision", choices=["f32", "bf16"], default="bf16")
 a = p.parse_args()
 ANCHORS, FILTERS = 9, 256
 
@@ -106,30 +101,12 @@ def loss_of(outputs, targets):
     return (focal + 50 * huber / 4) / (positives + 1)
 
 
-torch.manual_seed(1)
-torch.set_num_threads(a.threads)
-height, width = (int(n) for n in a.size.split("x"))
-model = RetinaNet().to(memory_format=torch.channels_last)
-count = sum(parameter.numel() for parameter in model.parameters())
-assert a.classes != 91 or count == 34_091_159, count
-optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
-image = torch.randn(a.batch, 3, height, width).to(memory_format=torch.channels_last)
+height, width = torch_step.begin(a)
 targets = []
 for level in range(3, 8):
     h, w = -(-height // 2**level), -(-width // 2**level)
     classes = torch.where(torch.rand(a.batch, ANCHORS, h, w) < 0.01, 5, -1)
     codes = 0.1 * torch.randn(a.batch, 4 * ANCHORS, h, w) * (classes >= 0).repeat_interleave(4, 1)
     targets.append((classes, codes))
-seconds = []
-for step in range(a.warmup + a.steps):
-    start = time.perf_counter()
-    optimizer.zero_grad(set_to_none=True)
-    with torch.autocast("cpu", torch.bfloat16, enabled=a.precision == "bf16"):
-        outputs = model(image)
-    loss = loss_of(outputs, targets)
-    loss.backward()
-    optimizer.step()
-    if step >= a.warmup:
-        seconds.append(time.perf_counter() - start)
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-print(f"step {statistics.median(seconds):.3f} s, peak {peak:.2f} GiB ({a.precision}, loss {loss.item():.4f})")
+torch_step.time_steps(a, RetinaNet(), torch.randn(a.batch, 3, height, width), lambda outputs: loss_of(outputs, targets),
+                      parameters=34_091_159 if a.classes == 91 else None)

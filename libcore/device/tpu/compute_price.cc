@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "libcore/device/tpu/tpu_spec.h"
+#include "libcore/device/tpu/product_layout.h"
 
 namespace voxshard {
 namespace {
@@ -12,7 +12,7 @@ constexpr double kRowsAtATime = 8;  // a product streams 8 x 128 registers throu
 
 double padded(double n, double to) { return std::ceil(n / to) * to; }
 
-double memory_bytes(const Program& program, const Fusions& fusions, const OpDef& def, const OpContext& op, ValueId id,
+double memory_bytes(const TpuSpec& device, const Program& program, const Fusions& fusions, const OpDef& def, const OpContext& op, ValueId id,
                     const Box& iteration) {
   const auto& inputs = program.graph.node(id).inputs;
   double bytes = 0;
@@ -20,7 +20,16 @@ double memory_bytes(const Program& program, const Fusions& fusions, const OpDef&
     if (i != def.scalar)
       bytes += fusions.read_bytes(inputs[static_cast<std::size_t>(i)], needed_box(def, op, i, iteration));
   const Box written = def.driver < 0 ? iteration : result_box(def, op, iteration);
-  return written.empty() ? bytes : bytes + layout_bytes(program, id, written.extent);
+  return written.empty() ? bytes : bytes + layout_bytes(device, program, id, written.extent);
+}
+
+/// The products with the rows of samples that are there only to fill the sublanes, where those are multiplied too.
+Products with_padding(const TpuSpec& device, const OpDef& def, Products p, const Box& iteration) {
+  if (!device.samples_pad_products || p.count <= 0 || iteration.extent.rank() < 4) return p;
+  const std::int64_t samples = iteration.extent[0];
+  double& voxels = def.driver < 0 ? p.rows : p.inner;  // a gradient of weights sums over them
+  voxels *= static_cast<double>(padded_samples(samples)) / static_cast<double>(samples);
+  return p;
 }
 
 /// Ticks of one unit to stream `rows` through tiles of inner x columns.
@@ -49,9 +58,9 @@ Price compute_price(const TpuSpec& device, const Program& program, const OpTable
   const Work work = work_of(def, op, iteration);
   const Products& p = work.products;
   const double vector_flops = std::max(0.0, work.flops - 2 * p.count * p.rows * p.inner * p.columns);
-  return {.matrix_s = matrix_seconds(device, p),
+  return {.matrix_s = matrix_seconds(device, with_padding(device, def, p, iteration)),
           .vector_s = vector_flops / device.vector_flops_s,
-          .memory_s = memory_bytes(program, fusions, def, op, id, iteration) / device.memory_bytes_s,
+          .memory_s = memory_bytes(device, program, fusions, def, op, id, iteration) / device.memory_bytes_s,
           .overhead_s = device.dispatch_s};
 }
 

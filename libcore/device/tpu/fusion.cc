@@ -29,7 +29,7 @@ bool element_by_element(const Graph& graph, const OpTable& ops, ValueId id) {
 }  // namespace
 
 Fusions::Fusions(const TpuSpec& device, const Program& program, const OpTable& ops)
-    : program_(program), ops_(ops), values_(static_cast<std::size_t>(program.graph.size())) {
+    : device_(device), program_(program), ops_(ops), values_(static_cast<std::size_t>(program.graph.size())) {
   const Graph& graph = program.graph;
   std::vector<bool> read(values_.size(), false), wanted(values_.size(), false);
   for (const Node& node : graph.nodes())
@@ -56,7 +56,7 @@ double Fusions::read_bytes(ValueId id, const Box& box) const {
   const Node& node = program_.graph.node(id);
   const Box inside = intersect(box, Box::whole(node.type.shape));
   if (inside.empty()) return 0;
-  if (!fused(id)) return layout_bytes(program_, id, inside.extent);
+  if (!fused(id)) return layout_bytes(device_, program_, id, inside.extent);
   const auto types = program_.graph.input_types(id);
   const OpContext op{node.attrs, types, node.type};
   double bytes = 0;
@@ -65,10 +65,10 @@ double Fusions::read_bytes(ValueId id, const Box& box) const {
   return bytes;
 }
 
-double layout_bytes(const Program& program, ValueId id, const Dims& extent) {
+double layout_bytes(const TpuSpec& device, const Program& program, ValueId id, const Dims& extent) {
   const Node& node = program.graph.node(id);
   const bool computed = node.role == Role::kOp && !program.replicated(id);
-  return (computed ? product_elements(extent) : tiled_elements(extent)) *
+  return (computed && device.samples_pad_memory ? product_elements(extent) : tiled_elements(extent)) *
          static_cast<double>(device_bytes(node.type.dtype));
 }
 

@@ -35,6 +35,7 @@ class Fusions {
   };
   const Value& at(ValueId id) const { return values_[static_cast<std::size_t>(id)]; }
 
+  const TpuSpec& device_;
   const Program& program_;
   const OpTable& ops_;
   std::vector<Value> values_;
@@ -42,6 +43,6 @@ class Fusions {
 
 /// Bytes of a box of value `id`: activations in the layout of products; what comes from the hosts and what is
 /// replicated in the smallest tiles.
-double layout_bytes(const Program& program, ValueId id, const Dims& extent);
+double layout_bytes(const TpuSpec& device, const Program& program, ValueId id, const Dims& extent);
 
 }  // namespace voxshard

@@ -63,10 +63,10 @@ void HaloPasses::add(std::vector<Pass>& passes, Pass::Kind kind, ValueId id, int
 
 void HaloPasses::lower(std::vector<Pass>& passes, ValueId id, Operand operand) const {
   for (const Edge& edge : operand.edges) {
-    const double part = layout_bytes(program_, id, operand.extent);
+    const double part = layout_bytes(device_, program_, id, operand.extent);
     const std::int64_t window = operand.extent[edge.axis] + edge.low + edge.high;
     operand.extent[edge.axis] = window;
-    const double wide = layout_bytes(program_, id, operand.extent);
+    const double wide = layout_bytes(device_, program_, id, operand.extent);
     add(passes, Pass::Kind::kConcat, id, edge.axis, part + wide);
     if (edge.unequal) add(passes, Pass::Kind::kSlice, id, edge.axis, 2 * wide);
     if (edge.masked) add(passes, Pass::Kind::kMask, id, edge.axis, 2 * wide);

@@ -13,6 +13,9 @@
 
 namespace voxshard {
 
+/// So many samples with those that fill the last 8 sublanes.
+std::int64_t padded_samples(std::int64_t samples);
+
 /// Elements of a box of activations of `extent` (N, spatial axes, C) with padding. Of less than four axes:
 /// tiled_elements().
 double product_elements(const Dims& extent);

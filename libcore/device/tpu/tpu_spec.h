@@ -46,6 +46,9 @@ struct TpuSpec {
   double pass_bytes_s = 0;  // read and written by a pass that only moves data, with nothing to hide behind
   std::int64_t fused_tensors = kUsualFusedTensors;  // the most that a fusion reads to make one (fusion.h)
   bool masks_padding = true;  // even parts are masked for their zero padding too; assumed (halo_passes.h), no figure
+  // What samples that do not fill the 8 sublanes cost: memory, by the padding rule of convolutions; products of the rows
+  // that pad them, which is assumed away, no figure (product_layout.h; `bench tpu-tables` prints the rows otherwise).
+  bool samples_pad_memory = true, samples_pad_products = false;
   double dispatch_s = 0;      // per instruction, hidden by nothing
 
   // One chip. Its links go to the next chips along x and y, both ways.

@@ -85,6 +85,18 @@ TEST(ComputePrice, TheCheaperOperandIsInTheTiles) {
   EXPECT_DOUBLE_EQ(matrix_seconds(toy, p), 10 * 4 * (8 + 128) * 1e-9);  // not 10 * (512 + 128)
 }
 
+TEST(ComputePrice, SamplesThatPadTheSublanesAreMultipliedWhereTheDeviceSaysSo) {
+  TpuSpec padding = toy_device();
+  padding.samples_pad_products = true;
+  for (const auto& [samples, times] : {std::pair{4, 2.0}, {8, 1.0}, {16, 1.0}, {12, 16.0 / 12}}) {
+    // 16 x 16 x samples voxels lie in the tiles, 128 to each, and the 2 filters go through.
+    const Program program = toy_program({samples, 16, 16, 128}, {1, 1, 1, 1});
+    const double padded = price_step(program, op_table(), padding, {}).busy.matrix_s,
+                 spared = price_step(program, op_table(), toy_device(), {}).busy.matrix_s;
+    EXPECT_NEAR(padded / spared, times, 1e-9) << samples;
+  }
+}
+
 TEST(ComputePrice, MoreWorkIsNeverCheaper) {
   const TpuSpec toy = toy_device();
   for (double n : {1.0, 8.0, 100.0, 127.0, 128.0, 129.0}) {

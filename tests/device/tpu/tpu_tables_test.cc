@@ -1,6 +1,6 @@
 // The published rows: the emulation is within the goal, its two fitted constants are what the rows give, and the table
 // says what it does not explain.
-#include "pipelines/commands/run_tpu_tables.h"
+#include "pipelines/commands/tpu_tables_text.h"
 
 #include <cmath>
 #include <cstdio>
@@ -141,6 +141,10 @@ TEST(TpuTables, EveryRowHasItsResidualsInJson) {
     EXPECT_NEAR(passes, row.at("pass_seconds"), 1e-9);
   }
   EXPECT_EQ(json.at("fitted_constants").size(), 2u);
+  EXPECT_THAT(json.at("rows").at(1).at("correction").get<std::string>(), testing::HasSubstr("2560x2560 on v3-64"));
+  EXPECT_FALSE(json.at("rows").at(0).contains("correction"));
+  for (const auto& constant : json.at("fitted_constants"))
+    EXPECT_THAT(constant.at("method").get<std::string>(), testing::HasSubstr("opposite by construction"));
   EXPECT_GE(json.at("unexplained").size(), 6u) << "a line per row and one per pair of a model";
 }
 
@@ -184,8 +188,33 @@ TEST(TpuTables, WaysSayWhatFitsAndEveryAssumptionHasItsRows) {
     EXPECT_FALSE(ways.rows.front().fits) << "the base is notional";
     EXPECT_TRUE(ways.rows.back().fits);
   }
-  ASSERT_EQ(tables().assumptions.size(), 4u);
+  ASSERT_EQ(tables().assumptions.size(), 6u);
   for (const TpuAssumption& a : tables().assumptions) EXPECT_EQ(a.residuals.size(), 4u) << a.what;
+}
+
+TEST(TpuTables, SamplesThatPadProductsTooAreAnAlternativeThatTheRowsOfFourSamplesExclude) {
+  const auto& assumptions = tables().assumptions;
+  const auto padded = std::find_if(assumptions.begin(), assumptions.end(), [](const TpuAssumption& a) {
+    return a.what == "samples that do not fill the 8 sublanes cost products too, not memory alone";
+  });
+  ASSERT_NE(padded, assumptions.end());
+  for (std::size_t row : {0u, 1u}) EXPECT_GT(padded->residuals[row], 0.15) << "4 samples a core: over the goal";
+  for (std::size_t row : {2u, 3u})
+    EXPECT_EQ(padded->residuals[row], emulated(row).residual()) << "8 samples a core fill the sublanes";
+  EXPECT_GT(std::abs(padded->refitted_residuals[0]), 0.15) << "nor do other constants mend it";
+}
+
+TEST(TpuTables, ResidualsOfARowAndOfItsPartnerInTheFitAreOpposite) {
+  for (const FittedConstant& c : tables().fitted_constants) {
+    double sum = 0, largest = 0;
+    for (const TpuTableRow& row : tables().rows)
+      if (std::count(c.figure.fitted_to.begin(), c.figure.fitted_to.end(), row.published.name) > 0) {
+        const double log_residual = std::log(1 + row.emulated.residual());
+        sum += log_residual, largest = std::max(largest, std::abs(log_residual));
+      }
+    EXPECT_GT(largest, 0.002) << c.figure.key << ": opposite numbers, not zeros";
+    EXPECT_LT(std::abs(sum), 0.02) << c.figure.key << ": the file's constant is rounded, and within 2 % of what is fitted";
+  }
 }
 
 TEST(TpuTables, ExplainTellsThePassesOfTheSameProgram) {
