@@ -14,7 +14,7 @@ namespace {
 
 struct Options {
   std::string output;
-  bool quick = false;
+  bool quick = false, check = false;
 };
 
 std::string rate_text(double value, const std::string& unit) {
@@ -43,6 +43,7 @@ std::string report_text(const DoctorReport& r) {
             check.name + ": " + check.text + "\n";
   text += "libraries:";
   for (const auto& [name, version] : r.libraries) text += (name == "kernels" ? " " : ", " + name + " ") + version;
+  if (r.rates.tables.empty()) return text + "\n";
   text += "\n\nOne worker while all " + std::to_string(r.rates.threads) + " work, over channels and sizes:\n" + rates_text(r.rates);
   text += "a task " + fixed_text(r.rates.task_s * 1e6, 1) + " us, a barrier " + fixed_text(r.rates.barrier_s * 1e6, 1) +
           " us; a worker alone is " + fixed_text(r.rates.alone_compute, 2) + " (arithmetic) and " +
@@ -54,16 +55,20 @@ RunCommand add(CLI::App& app) {
   auto o = std::make_shared<Options>();
   app.add_option("-o,--output", o->output, "File to write; default: where --device host looks (~/.config/voxshard/host.json)");
   app.add_flag("--quick", o->quick, "A quarter of a minute instead of a minute, coarser");
+  app.add_flag("--check", o->check, "Looks at the machine and its kernels only; nothing is measured or written")->excludes("--quick");
   return [o](const Context& context) {
     const DoctorOptions options{.output = o->output.empty() ? host_device_path() : std::filesystem::path(o->output),
                                 .threads = context.threads,
                                 .quick = o->quick,
+                                .measure = !o->check,
                                 .command = o->quick ? "doctor --quick" : "doctor"};
     DoctorReport report = run_doctor(options, *context.progress);
     for (auto& check : report.checks) check.text = with_flags(check.text);
     return Outcome{.json = to_json(report),
                    .text = report_text(report),
-                   .next = {"plan", "--size", "64x64x64", "--device", o->output.empty() ? "host" : o->output}};
+                   .next = o->check ? std::vector<std::string>{"doctor", "--quick"}
+                                    : std::vector<std::string>{"plan", "--size", "64x64x64", "--device",
+                                                               o->output.empty() ? "host" : o->output}};
   };
 }
 

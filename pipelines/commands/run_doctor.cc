@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <set>
 
+#include "io/files/config_file.h"
 #include "io/files/output_file.h"
 #include "io/files/output_folder.h"
 #include "io/system/machine.h"
@@ -31,21 +31,45 @@ std::string known_cpu() {
   return name.empty() ? "unknown" : name;
 }
 
-std::vector<DoctorCheck> check_machine(const MachineFacts& facts, const DoctorOptions& options) {
+/// Why what is stored says nothing of this processor; empty where it is of it and of the set in force.
+std::string why_unseen(const std::filesystem::path& stored) {
+  std::error_code unknown;
+  if (!std::filesystem::exists(stored, unknown)) return "nothing is stored of it";
+  try {
+    const HostRates rates = host_rates_from_json(read_config(stored), stored.string());
+    if (rates.cpu == known_cpu() && rates.instruction_set == instruction_set_name(instruction_set())) return "";
+    return stored.string() + " is of " + rates.cpu + (rates.instruction_set.empty() ? "" : " with " + rates.instruction_set);
+  } catch (const Error&) {  // damaged, or no such file at all: it is written again, or refused, when this is measured
+    return stored.string() + " does not say of which it is";
+  }
+}
+
+std::string instruction_sets_text() {
+  const std::string in_force = instruction_set_name(instruction_set());
+  return joined(instruction_sets(), " ", instruction_set_name) + "; in force: " + in_force +
+         (instruction_set() < instruction_sets().back() ? " (VOXSHARD_ISA)" : "") + ", of which oneDNN uses " +
+         kernel_instruction_set();
+}
+
+DoctorCheck convolutions_check(const SelfCheck& check, const std::string& unseen) {
+  return {"convolutions", check.differ.empty() ? State::kOk : State::kWarning,
+          (unseen.empty() ? ""
+                          : "this processor with " + std::string(instruction_set_name(instruction_set())) +
+                                " was not seen before (" + unseen + "), self-check of all kernels: ") +
+              text_of(check)};
+}
+
+std::vector<DoctorCheck> check_machine(const MachineFacts& facts, const DoctorOptions& options, const DoctorReport& report) {
   std::vector<DoctorCheck> checks;
   auto add = [&](const char* name, State state, const std::string& text) { checks.push_back({name, state, text}); };
   const bool avx2 = cpu_runs_kernels();
   add("processor", avx2 ? State::kOk : State::kFailed,
       known_cpu() + ": " + joined(cpu_features(), " ") +
           (avx2 ? "" : "; AVX2 and FMA are needed (x86-64 since about 2013)"));
+  add("instruction sets", State::kOk, instruction_sets_text());
   add("bf16", State::kOk,
       cpu_has_native_bf16() ? "multiplied natively" : "stored as bf16, multiplied in f32: it saves memory, not time");
-  std::set<std::string> differing;
-  for (const ConvRow& row : conv_rows())
-    if (!conv_is_trusted(row)) differing.insert(kConvKernelNames[static_cast<std::size_t>(row.kernel)]);
-  add("convolutions", differing.empty() ? State::kOk : State::kWarning,
-      differing.empty() ? "every kernel computes a small case as the reference does"
-                        : "not used, because they compute a small case otherwise than the reference: " + joined(differing, ", "));
+  checks.push_back(convolutions_check(report.self_check, report.unseen));
   const int usable = hardware_workers();
   add("workers", options.threads <= usable ? State::kOk : State::kWarning,
       std::to_string(options.threads) + " on " + std::to_string(usable) + " processors that this process may use" +
@@ -81,12 +105,20 @@ const char* state_name(State state) {
 
 DoctorReport run_doctor(const DoctorOptions& options, Progress& progress) {
   const Stopwatch watch;
-  DoctorReport report{.output = options.output};
+  DoctorReport report{.instruction_sets = instruction_sets(),
+                      .instruction_set = instruction_set(),
+                      .self_check = self_check(conv_rows(), conv_is_trusted),
+                      .unseen = why_unseen(options.output),
+                      .output = options.output};
   const MachineFacts facts = machine_facts(".");
-  report.checks = check_machine(facts, options);
+  report.checks = check_machine(facts, options, report);
   report.libraries = io_library_versions();
   report.libraries.insert(report.libraries.begin(), {"kernels", kernel_library_version()});
   require_sound(report.checks);
+  if (!options.measure) {
+    report.seconds = watch.seconds();
+    return report;
+  }
   const OutputKind measured = {"what voxshard doctor measured", {".json"}, begins_with({R"({"measured_host":true)"})};
   require_output_file(options.output, measured);
   if (!options.output.parent_path().empty()) make_output_folder(options.output.parent_path());
@@ -96,6 +128,7 @@ DoctorReport run_doctor(const DoctorOptions& options, Progress& progress) {
                                .most_flops = options.most_flops},
                               progress);
   report.rates.cpu = known_cpu();
+  report.rates.instruction_set = instruction_set_name(instruction_set());
   report.rates.memory_bytes = std::max<std::int64_t>(1, facts.memory_bytes);
   report.rates.how = std::string("voxshard ") + VOXSHARD_VERSION + " " + options.command + ", " +
                      kernel_library_version();
@@ -109,11 +142,19 @@ nlohmann::ordered_json to_json(const DoctorReport& report) {
   for (const auto& check : report.checks)
     checks.push_back({{"name", check.name}, {"state", state_name(check.state)}, {"text", check.text}});
   for (const auto& [name, version] : report.libraries) libraries[name] = version;
-  return {{"checks", checks},
-          {"libraries", libraries},
-          {"output", report.output.string()},
-          {"seconds", report.seconds},
-          {"host", to_json(report.rates)}};
+  Json sets = Json::array();
+  for (InstructionSet set : report.instruction_sets) sets.push_back(instruction_set_name(set));
+  Json json = {{"instruction_sets", sets},
+               {"instruction_set", instruction_set_name(report.instruction_set)},
+               {"self_check", {{"unseen", report.unseen},
+                               {"agree", report.self_check.agree},
+                               {"differ", report.self_check.differ},
+                               {"absent", report.self_check.absent}}},
+               {"checks", checks},
+               {"libraries", libraries},
+               {"seconds", report.seconds}};
+  if (!report.rates.tables.empty()) json["output"] = report.output.string(), json["host"] = to_json(report.rates);
+  return json;
 }
 
 }  // namespace voxshard

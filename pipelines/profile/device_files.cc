@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "io/files/config_file.h"
+#include "libcore/base/cpu.h"
 #include "libcore/base/parallel.h"
 #include "libcore/base/text.h"
 #include "libcore/device/builtin_devices.h"
@@ -129,6 +130,7 @@ std::shared_ptr<const Device> host_device(int threads) {
   const fs::path path = host_device_path();
   if (!fs::exists(path)) return nullptr;
   HostRates rates = host_rates_from_json(read_config(path), path.string());
+  if (!rates.instruction_set.empty() && rates.instruction_set != instruction_set_name(instruction_set())) return nullptr;
   rates.threads = std::min(threads, hardware_workers());
   return std::make_shared<HostDevice>("host", std::move(rates));
 }

@@ -45,7 +45,8 @@ std::shared_ptr<const Device> device_from_json(const nlohmann::json& json, const
 /// The same from text. Errors: also kConfig when it is no JSON.
 std::shared_ptr<const Device> device_from_text(std::string_view text, const std::string& file, const std::string& name);
 
-/// This machine with `threads` workers, as far as it has them; null when it was not measured yet. Errors: kConfig.
+/// This machine with `threads` workers, as far as it has them; null when it was not measured yet, or with another
+/// instruction set than the one in force. Errors: kConfig.
 std::shared_ptr<const Device> host_device(int threads);
 
 /// Where `voxshard doctor` writes and `host` reads what this machine can do: $VOXSHARD_HOST_DEVICE, else

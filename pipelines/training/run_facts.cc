@@ -31,7 +31,7 @@ Executable step_in(DType precision, const TrainOptions& o, const Shape& extents,
                        .ranks = widest_share(o.transport)});
 }
 
-/// This machine's rates; null where there is no measurement that can be used.
+/// This machine's rates with this instruction set; null where there is no measurement that can be used.
 std::shared_ptr<const Device> measured_host() {
   try {
     return host_device(hardware_workers());

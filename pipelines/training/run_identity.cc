@@ -115,6 +115,7 @@ AdamEpsilon epsilon_of(const nlohmann::json& training) {
 Json machine_json() {
   const std::string cpu = cpu_name();
   Json json = {{"processor", cpu.empty() ? "unknown" : cpu},
+               {"instruction_set", instruction_set_name(instruction_set())},
                {"instructions", kernel_instruction_set()},
                {"voxshard", VOXSHARD_VERSION},
                {"kernels", kernel_library_version()}};

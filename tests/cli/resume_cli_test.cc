@@ -1,4 +1,5 @@
 // `train --resume RUN`: the run says what it is; what contradicts it is refused by name, and its steps may grow.
+#include "tests/cli/machine/instruction_sets.h"
 #include "tests/cli/trained_cli.h"
 
 namespace voxshard {
@@ -120,6 +121,23 @@ TEST_F(ResumeCli, AnotherInstructionSetIsSaid) {
   EXPECT_EQ(other.exit_code, 0) << other.err;
   EXPECT_THAT(other.err,
               testing::HasSubstr("this is another machine than that of the checkpoint: instructions sse41 (before: "));
+}
+
+TEST_F(ResumeCli, TheInstructionSetIsKeptInTheRunAndAnotherIsSaid) {
+  const std::vector<std::string> sets = machine_sets();
+  if (sets.size() < 2) GTEST_SKIP() << "this processor has one instruction set, " << sets.front();
+  Folder folder("resume_set");
+  {
+    const UseInstructionSet use(sets.back());
+    ASSERT_EQ(run_voxshard(train(folder / "run", "--steps 2")).exit_code, 0);
+  }
+  const auto machine = nlohmann::json::parse(file_text(folder / "run/run.json")).at("machine");
+  EXPECT_EQ(machine.at("instruction_set"), sets.back());
+  const UseInstructionSet use(sets.front());
+  const CommandResult other = run_voxshard("train --resume " + (folder / "run") + " --steps 3");
+  EXPECT_EQ(other.exit_code, 0) << other.err;
+  EXPECT_THAT(other.err, testing::HasSubstr("this is another machine than that of the checkpoint: instruction_set " +
+                                            sets.front() + " (before: " + sets.back() + ")"));
 }
 
 TEST_F(ResumeCli, ADeviceFileIsFoundWhereverTheRunGoesOn) {

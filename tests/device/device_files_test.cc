@@ -3,6 +3,8 @@
 
 #include <cstdlib>
 
+#include "libcore/base/cpu.h"
+#include "tests/device/host/host_scene.h"
 #include "tests/device/tpu/tpu_scene.h"
 #include "tests/pipelines/pipeline_scene.h"
 
@@ -78,6 +80,20 @@ TEST(DeviceName, TheHostIsWhereTheEnvironmentSays) {
   expect_config_error("not measured yet", [] { device_from_name("host"); });
   expect_config_error("voxshard doctor", [] { device_from_name("host"); });
   EXPECT_EQ(host_device(2), nullptr);
+}
+
+TEST(DeviceName, RatesOfAnotherInstructionSetAreNotOfThisMachine) {
+  const Scene scene("host_set");
+  const Variable file("VOXSHARD_HOST_DEVICE", scene.path("h.json").string());
+  HostRates rates = test::round_rates(2);
+  const auto device_of = [&](const std::string& set) {
+    rates.instruction_set = set;
+    std::ofstream(scene.path("h.json")) << to_json(rates);
+    return host_device(2);
+  };
+  EXPECT_EQ(device_of("mmx"), nullptr);
+  EXPECT_NE(device_of(instruction_set_name(instruction_set())), nullptr);
+  EXPECT_NE(device_of(""), nullptr) << "a file of before sets were noted";
 }
 
 TEST(DeviceName, TextThatIsNoJsonIsRefused) {

@@ -61,6 +61,11 @@ TEST_F(RanksCli, RanksThatDifferAreRefusedByName) {
   const Launched isa = run(1, "--version" + other + " --version");
   EXPECT_EQ(isa.exit_code, 5) << isa.err;
   EXPECT_THAT(isa.err, HasSubstr("there instructions is sse41"));
+  const Launched set = run(1, "--version : -n 1 env VOXSHARD_ISA=avx2 " + built("voxshard") + " --version");
+  if (set.exit_code != 0) {  // 0 where the machine has no other
+    EXPECT_EQ(set.exit_code, 5) << set.err;
+    EXPECT_THAT(set.err, HasSubstr("there instruction_set is avx2"));
+  }
 }
 
 TEST_F(RanksCli, AConfigThatOneRankSeesOtherwiseIsRefused) {

@@ -159,7 +159,7 @@ double rounded(double value) {
 }  // namespace
 
 OrderedJson to_json(const HostRates& rates) {
-  OrderedJson json = {{"measured_host", true}, {"cpu", rates.cpu}, {"how", rates.how}, {"native_bf16", rates.native_bf16}};
+  OrderedJson json = {{"measured_host", true}, {"cpu", rates.cpu}, {"instruction_set", rates.instruction_set}, {"how", rates.how}, {"native_bf16", rates.native_bf16}};
   for (const FigureRule& rule : kFigures)
     json[rule.key] = {{"value", rule.get(rates) / rule.scale}, {"unit", rule.unit}, {"kind", "measured"}, {"how", rule.how}};
   json["rates"] = OrderedJson::array();
@@ -186,6 +186,7 @@ HostRates host_rates_from_json(const Json& json, const std::string& name) {
   HostRates rates;
   if (!reader.flag(json, "", "measured_host")) throw reader.wrong("measured_host", "should be true");
   rates.cpu = reader.text(json, "", "cpu");
+  if (json.contains("instruction_set")) rates.instruction_set = reader.text(json, "", "instruction_set");
   rates.how = reader.text(json, "", "how");
   rates.native_bf16 = reader.flag(json, "", "native_bf16");
   for (const FigureRule& rule : kFigures) rule.set(rates, reader.figure(json, rule));
