@@ -45,14 +45,16 @@ struct ConvRow {
   bool direct = true;
   /// Of blocks, per axis of `over` (OpDef::grain). Null: none.
   Dims (*grain)(const ConvUse& use) = nullptr;
+  /// By how much its rounding may exceed that of the products added directly (product_allowance). Null: not at all.
+  double (*growth)(const ConvUse& use) = nullptr;
   std::unique_ptr<Kernel> (*make)(const ConvUse& use) = nullptr;
 };
 
 /// All rows, the preferred first; every pass ends with the reference, which runs everything.
 std::span<const ConvRow> conv_rows();
 
-/// Whether a row computes a small case of each type as the reference does: code for an instruction set that this
-/// processor runs otherwise must not be used.
+/// Whether a row computes small cases as the reference does, each type and way through its code that it runs, within
+/// what rounding may amount to: code for an instruction set that this processor runs otherwise must not be used.
 bool conv_agrees(const ConvRow& row);
 /// The same of a row of the table, found out once in a process.
 bool conv_is_trusted(const ConvRow& row);
@@ -70,6 +72,9 @@ bool conv_runs(ConvKernel kernel, const ConvUse& use);
 
 /// The grain of blocks with that kernel; empty: none.
 Dims conv_grain(ConvKernel kernel, const ConvUse& use);
+
+/// ConvRow::growth of that kernel.
+double conv_growth(ConvKernel kernel, const ConvUse& use);
 
 /// Kernels with inputs {x..., w[, bias]} -> y, {d_y, w[, bias]} -> d_x, {x, d_y} -> d_w (f32); each result element is
 /// the same for any block it is computed in. With slices blocks may be some of them (boxes of their channels; of a

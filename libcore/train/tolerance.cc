@@ -8,7 +8,6 @@ namespace voxshard {
 namespace {
 
 constexpr double kSumFactor = 8;  // times epsilon, length and size of an addend
-constexpr double kWalks = 8;      // standard deviations of a random walk
 
 /// The largest rms of any channel. By Cauchy and Schwarz no sum over positions of products of two channels is, in
 /// magnitudes, more than their number times both of these; an rms over all channels would miss the few that most of a
@@ -26,21 +25,6 @@ double widest_rms(const TensorView& dense) {
 }
 
 }  // namespace
-
-double epsilon_of(DType dtype) {
-  switch (dtype) {
-    case DType::kF64:
-      return 0x1p-53;
-    case DType::kBF16:
-      return 0x1p-8;
-    default:
-      return 0x1p-24;
-  }
-}
-
-double product_allowance(double products, double magnitude) {
-  return kWalks * epsilon_of(DType::kF32) * std::sqrt(products) * magnitude;
-}
 
 double sum_allowance(const CoreSet& uncut, const OpTable& ops, ValueId id, DType arithmetic) {
   const Graph& graph = uncut.executable().program.graph;

@@ -9,6 +9,7 @@
 #include "libcore/kernels/fast/conv_kernels.h"
 #include "libcore/kernels/fast/conv_ranges.h"
 #include "libcore/kernels/winograd/convolution.h"
+#include "libcore/kernels/winograd/growth.h"
 #include "libcore/kernels/winograd/weight_gradient.h"
 
 namespace voxshard::fast {
@@ -122,6 +123,11 @@ Dims winograd_grain(const ConvUse& use, std::int64_t outputs) {
   for (int a = 3 - use.window.rank(); a < 3; ++a) of_blocks.push_back(grain[a]);
   of_blocks.push_back(1);
   return of_blocks;
+}
+
+double winograd_growth(const ConvUse& use, std::int64_t outputs) {
+  const winograd::TileForm form = winograd::form_of(use.window, tile_of(outputs));
+  return use.pass == ConvPass::kWeightGrad ? winograd::weight_gradient_growth_of(form) : winograd::growth_of(form);
 }
 
 bool amx_computes(const ConvUse& use) {

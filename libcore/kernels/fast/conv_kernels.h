@@ -19,6 +19,7 @@ bool winograd_applies(const ConvUse& use);
 /// Every pass, in tiles of 4 or 2 `outputs` an axis; f32 products.
 std::unique_ptr<Kernel> make_winograd(const ConvUse& use, std::int64_t outputs);
 Dims winograd_grain(const ConvUse& use, std::int64_t outputs);
+double winograd_growth(const ConvUse& use, std::int64_t outputs);
 
 /// Whether make_amx() computes it: bf16, stride and dilation 1, or kernel == stride.
 bool amx_computes(const ConvUse& use);
@@ -30,6 +31,11 @@ inline std::unique_ptr<Kernel> make_amx(const ConvUse& use) { return make_amx_ov
 /// The part of it for kernel == stride, all channels of one x.
 bool patches_apply(const ConvUse& use);
 std::unique_ptr<Kernel> make_amx_patches(const amx::Routines& routines, const ConvUse& use);
+
+/// Whether a row computes this use here, trusted or not: a dense layer is asked as the product that it is.
+bool row_runs(const ConvRow& row, const ConvUse& use);
+/// The kernel of a row, around it what serves all rows: slices, dense layers.
+std::unique_ptr<Kernel> make_of_row(const ConvRow& row, const ConvUse& use);
 
 /// A kernel by `make` for each of use.slices, behind one another in the packed weights; runs those that a block has.
 std::unique_ptr<Kernel> make_sliced(std::unique_ptr<Kernel> (*make)(const ConvUse& use), const ConvUse& use);

@@ -93,6 +93,11 @@ Dims winograd_grain(const ConvUse& use) {
   return fast::winograd_grain(use, outputs);
 }
 
+template <std::int64_t outputs>
+double winograd_growth(const ConvUse& use) {
+  return fast::winograd_growth(use, outputs);
+}
+
 constexpr std::int64_t kLeastChannels = 16;  // a block; fewer leave lanes empty
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 
@@ -115,6 +120,7 @@ constexpr ConvRow winograd4_row(ConvPass pass) {
           .pays = [](const ConvUse& use) { return winograd_pays(use, 16, 32); },
           .direct = false,
           .grain = winograd_grain<4>,
+          .growth = winograd_growth<4>,
           .make = winograd<4>};
 }
 constexpr ConvRow winograd2_row(ConvPass pass) {
@@ -127,6 +133,7 @@ constexpr ConvRow winograd2_row(ConvPass pass) {
               },
           .direct = false,
           .grain = winograd_grain<2>,
+          .growth = winograd_growth<2>,
           .make = winograd<2>};
 }
 
@@ -177,7 +184,7 @@ constexpr ConvRow kRows[] = {
 ConvUse computed(const ConvUse& use) { return fast::is_dense_layer(use) ? fast::product_of_samples(use) : use; }
 
 bool pays(const ConvRow& row, const ConvUse& use) { return row.pays == nullptr || row.pays(computed(use)); }
-bool runs(const ConvRow& row, const ConvUse& use) { return row.runs(computed(use)) && conv_is_trusted(row); }
+bool runs(const ConvRow& row, const ConvUse& use) { return fast::row_runs(row, use) && conv_is_trusted(row); }
 
 /// The first row of that kernel that computes the use; kAny: of those that pay and have no grain. Null: none.
 const ConvRow* find_row(ConvKernel kernel, const ConvUse& use) {
@@ -208,6 +215,13 @@ std::int64_t sliced_channels(const ConvUse& use) {
 }
 
 }  // namespace
+
+bool fast::row_runs(const ConvRow& row, const ConvUse& use) { return row.runs(computed(use)); }
+
+std::unique_ptr<Kernel> fast::make_of_row(const ConvRow& row, const ConvUse& use) {
+  if (row.kernel != ConvKernel::kReference && is_dense_layer(use)) return make_dense(row.make, use);
+  return use.slices > 1 ? make_sliced(row.make, use) : row.make(use);
+}
 
 std::span<const ConvRow> conv_rows() { return kRows; }
 
@@ -247,14 +261,19 @@ Dims conv_grain(ConvKernel kernel, const ConvUse& use) {
   return {};
 }
 
+double conv_growth(ConvKernel kernel, const ConvUse& use) {
+  for (const ConvRow& row : kRows)
+    if (row.kernel == kernel && row.pass == use.pass) return row.growth == nullptr ? 1 : row.growth(use);
+  return 1;
+}
+
 std::unique_ptr<Kernel> make_conv(KernelSet set, ConvKernel kernel, const ConvUse& use) {
   const ConvRow* row = find_row(set == KernelSet::kReference ? ConvKernel::kReference : kernel, use);
   if (row == nullptr)
     throw Error(ErrorKind::kConfig, std::string("[conv] the kernel ") +
                                         kConvKernelNames[static_cast<std::size_t>(kernel)] +
                                         " was chosen on another processor and does not run here; have it chosen again");
-  if (row->kernel != ConvKernel::kReference && fast::is_dense_layer(use)) return fast::make_dense(row->make, use);
-  return use.slices > 1 ? fast::make_sliced(row->make, use) : row->make(use);
+  return fast::make_of_row(*row, use);
 }
 
 }  // namespace voxshard
