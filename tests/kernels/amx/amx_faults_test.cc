@@ -106,14 +106,13 @@ TEST(AmxFaults, ChannelsThatAreMissingAndNotZeroAreFound) {
   expect_found(faulty);
 }
 
-TEST(AmxFaults, WeightsOfAChannelThatIsNotThereAreFound) {
-  Routines faulty = named("one source channel too many is packed");
+TEST(AmxFaults, WeightsOfAChannelThatAreNotPackedAreFound) {
+  Routines faulty = named("the last source channel is not packed");
   faulty.pack_weights = [](const amx::WeightSquare& w, std::byte* to) {
-    amx::WeightSquare more = w;
-    more.sources = w.sources - 1;
-    kEmulated.pack_weights(more, to);
+    amx::WeightSquare less = w;
+    less.sources -= 1;
+    kEmulated.pack_weights(less, to);
   };
-  faulty.name = "the last source channel is not packed";
   expect_found(faulty);
 }
 

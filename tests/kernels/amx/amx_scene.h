@@ -8,9 +8,13 @@
 
 namespace voxshard::test {
 
+/// Asked when suites are registered, before any test runs: never throws.
 inline std::vector<const amx::Routines*> routines_here() {
   std::vector<const amx::Routines*> here = {&amx::kEmulated};
-  if (amx::available()) here.push_back(&amx::kTiles);
+  try {
+    if (amx::available()) here.push_back(&amx::kTiles);
+  } catch (const Error&) {  // an instruction set that is refused: tests that ask for one see that
+  }
   return here;
 }
 
