@@ -5,9 +5,9 @@
 
 #include "apps/command.h"
 #include "apps/exit_code.h"
-#include "apps/words/next_words.h"
-#include "apps/task_args.h"
 #include "apps/plan_args.h"
+#include "apps/task_args.h"
+#include "apps/words/next_words.h"
 #include "pipelines/commands/run_verify.h"
 #include "pipelines/runs/rank_json.h"
 
@@ -41,8 +41,8 @@ std::string report_text(const VerifyReport& r) {
   std::string text;
   if (k.compared > 0)
     text = std::to_string(k.compared) + " kernels against the slow ones (" + std::to_string(k.sampled) +
-           " in samples, " + std::to_string(k.left_out) + " left out): largest difference " +
-           std::to_string(k.widest_ratio) + " of what is allowed\n";
+           " by sums of their channels and single voxels): largest difference " + std::to_string(k.widest_ratio) +
+           " of what is allowed\n";
   std::string grids;
   for (const GridReport& grid : r.grids) grids += (grids.empty() ? "" : ", ") + to_string(grid.mesh.partition);
   text += std::to_string(r.layers) + " layer results over " + grids + ": " + std::to_string(r.bit_equal) +
@@ -52,11 +52,14 @@ std::string report_text(const VerifyReport& r) {
           std::to_string(r.end_to_end_ratio) + " of what is allowed\n";
   if (r.grids.size() == 1 && r.grids.front().mesh.cores() == 1)
     text += "nothing was cut: the network was compared with itself\n";
-  if (r.equal()) return text + "equal\n";
+  if (r.equal()) {
+    const std::vector<std::string> names = r.not_checked();
+    return text + verdict(r) + (names.empty() ? "" : "; not checked: " + joined(names, ", ")) + "\n";
+  }
   for (const GridReport& grid : r.grids)
     if (const auto& d = grid.report.first_difference)
-      return text + "DIFFERENT over " + to_string(grid.mesh.partition) + ", first at " + d->layer + " (" + d->what + ")" +
-             place_text(*d) + ": " + significant(d->difference) + ", allowed " + significant(d->tolerance) + "\n";
+      return text + "DIFFERENT over " + to_string(grid.mesh.partition) + ", first at " + d->layer + " (" + d->what +
+             ")" + place_text(*d) + ": " + significant(d->difference) + ", allowed " + significant(d->tolerance) + "\n";
   return text;
 }
 
@@ -87,9 +90,10 @@ RunCommand add(CLI::App& app) {
     if (o->model.partition.empty() && o->model.tpu.input_partition_dims.empty() && options.spec.cut.mesh.cores() == 1)
       options.grids = grids_to_verify(options.extents);
     const VerifyReport report = run_verify(options);
-    return Outcome{
-        .json = to_json(report), .text = report_text(report), .exit_code = report.equal() ? kExitOk : kExitMismatch,
-        .next = next_words(context.words, {.name = {"bench", "step"}, .options = {"--seed"}})};
+    return Outcome{.json = to_json(report),
+                   .text = report_text(report),
+                   .exit_code = report.equal() ? kExitOk : kExitMismatch,
+                   .next = next_words(context.words, {.name = {"bench", "step"}, .options = {"--seed"}})};
   };
 }
 
@@ -97,11 +101,15 @@ RunCommand add(CLI::App& app) {
 
 Command verify_command() {
   return {.name = "verify",
-          .summary = "Shows that a partitioned model computes what the uncut one does, layer by layer and end to end; without "
-                     "--partition over several grids. Of several ranks each holds and runs the whole uncut model, and its cores of the "
-                     "partitioned one.",
-          .example = "voxshard verify --model unet3d --size 48x40x56 --base-filters 8 --partition 1x2x2x2x1 --json\n  "
-                     "mpirun -n 4 --bind-to none voxshard verify --model unet3d --size 48x40x56 --base-filters 8 --partition 1x2x2x2x1 --json",
+          .summary =
+              "Shows that a partitioned model computes what the uncut one does, layer by layer and end to end; without "
+              "--partition over several grids. Of several ranks each holds and runs the whole uncut model, and its "
+              "cores of the "
+              "partitioned one.",
+          .example =
+              "voxshard verify --model unet3d --size 48x40x56 --base-filters 8 --partition 1x2x2x2x1 --json\n  "
+              "mpirun -n 4 --bind-to none voxshard verify --model unet3d --size 48x40x56 --base-filters 8 --partition "
+              "1x2x2x2x1 --json",
           .add = add,
           .ranks = true};
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "libcore/train/kernel_check.h"
 #include "libcore/train/random_values.h"
 #include "libcore/train/tolerance.h"
 
@@ -135,9 +136,6 @@ class OutcomeCheck {
   std::int64_t place_ = 0;
 };
 
-/// Kernels in samples: what a layer may take, about a tenth of a second of the slow ones.
-constexpr double kSampledFlops = 1e8;
-
 }  // namespace
 
 Oracles oracle_from_name(std::string_view name) {
@@ -164,10 +162,10 @@ struct Equivalence::Uncut {
     kept.emplace(plan, o.ops, parameters, pool, in_process);
     feed(*kept, inputs);
     kept->run();
-    if (o.oracle != Oracles::kFast)
-      kernels_checked =
-          check_kernels(*kept, o.ops, pool,
-                        o.oracle == Oracles::kReference ? std::numeric_limits<double>::infinity() : kSampledFlops);
+    if (o.oracle == Oracles::kFast) return;
+    KernelCheckOptions check{.seed = o.seed};
+    if (o.oracle == Oracles::kReference) check.whole_flops = std::numeric_limits<double>::infinity();
+    kernels_checked = check_kernels(*kept, o.ops, pool, check);
   }
 
   Outcome run(const Executable& executable, const OpTable& ops, WorkerPool& pool, Transport& transport) {

@@ -56,6 +56,11 @@ struct EquivalenceReport {
   int tensors = 0;                 // compared end to end
 
   bool equal() const { return !first_difference; }
+  /// What nothing was compared with: "grad/head/weights (conv_weight_grad)", "all kernels". Empty: equal() says all.
+  std::vector<std::string> not_checked() const {
+    if (kernels.compared == 0 && kernels.left_out.empty()) return {"all kernels"};
+    return kernels.left_out;
+  }
   void differ(const LayerDifference& found) {
     if (!first_difference) first_difference = found;
   }
@@ -66,8 +71,8 @@ class Equivalence {
   /// Runs the uncut model. What `options` refers to outlives this. Errors: those of the model.
   Equivalence(const EquivalenceOptions& options, WorkerPool& pool);
   ~Equivalence();
-  /// Errors: those of the partition. `cut` recomputes what the options' cut does. Of several ranks each runs its cores of the
-  /// cut model against the uncut one, which it holds whole; all of them check, and all get the same report.
+  /// Errors: those of the partition. `cut` recomputes what the options' cut does. Of several ranks each runs its cores
+  /// of the cut model against the uncut one, which it holds whole; all of them check, and all get the same report.
   EquivalenceReport check(const Cut& cut);
 
  private:

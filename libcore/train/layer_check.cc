@@ -11,12 +11,10 @@
 namespace voxshard {
 namespace {
 
-constexpr std::int64_t kTasks = 16;
-
 class LayerCheck {
  public:
   LayerCheck(const CoreSet& uncut, CoreSet& cut, const OpTable& ops, WorkerPool& pool)
-      : uncut_(uncut), cut_(cut), ops_(ops), oracle_(uncut.executable().program, ops, pool) {}
+      : uncut_(uncut), cut_(cut), ops_(ops), pool_(pool), sums_(pool) {}
 
   /// What this rank's cores hold that is unequal. Of an instruction the memory comes first, then the result or margin.
   std::vector<Unequal> run() {
@@ -74,19 +72,19 @@ class LayerCheck {
     }
   }
 
-  Worst differing(ValueId id, const TensorView& part, double difference, std::optional<Tensor>& sizes) const {
+  Worst differing(ValueId id, const TensorView& part, double difference, std::optional<Tensor>& sizes) {
     Worst worst;
-    const double products = oracle_.products(id);
+    std::vector<TensorView> inputs;
+    for (ValueId input : node(id).inputs) inputs.push_back(whole(input));
+    const Layer layer = layer_of(uncut_.executable().program, ops_, id, std::move(inputs));
+    const double products = products_of(layer);
     if (products == 0 || !std::isfinite(difference)) {
-      worst.add(difference, 0, sum_allowance(uncut_, ops_, id, node(id).type.dtype));
+      const bool sum = layer.def->driver >= 0;
+      worst.add(difference, 0, sum ? sum_allowance(sums_.widest(layer, node(id).inputs), node(id).type.dtype) : 0);
       return worst;
     }
     // A library may add the products of one element in an order that depends on the block.
-    if (!sizes) {
-      std::vector<Tensor> inputs;
-      for (ValueId input : node(id).inputs) inputs.push_back(uncut_.gather(input));
-      sizes = oracle_.magnitudes(id, inputs, split_blocks(Box::whole(node(id).type.shape), kTasks));
-    }
+    if (!sizes) sizes = sizes_of(layer);
     const Tensor a = dense(whole(id), part.box), b = dense(part, part.box), size = dense(sizes->view(), part.box);
     const double neighbour = 2 * epsilon_of(node(id).type.dtype);
     for (std::int64_t i = 0; i < a.count(); ++i) {
@@ -95,6 +93,17 @@ class LayerCheck {
                 2 * product_allowance(products, load(size.view(), i)) + neighbour * std::abs(value));
     }
     return worst;
+  }
+
+  /// Of the products of each element, over all of the value.
+  Tensor sizes_of(const Layer& layer) {
+    const OwnedLayer sized = magnitudes_of(layer, pool_);
+    Tensor sizes(DType::kF64, layer.result.shape);
+    for_each_part(Box::whole(layer.result.shape), pool_, [&](const Box& box) {
+      const Tensor part = reference_part(sized.layer, box);
+      copy(dense_view(part.data(), part.dtype(), box), sizes.view().sub(box));
+    });
+    return sizes;
   }
 
   /// A copy of the part at `box`.
@@ -127,7 +136,8 @@ class LayerCheck {
   const CoreSet& uncut_;
   CoreSet& cut_;
   const OpTable& ops_;
-  Oracle oracle_;
+  WorkerPool& pool_;
+  LongSums sums_;
   std::vector<Unequal> unequal_;
   std::int64_t place_ = 0;
   int compared_ = 0;

@@ -1,110 +1,111 @@
 #include "libcore/train/oracle.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "libcore/base/error.h"
+#include "libcore/tensor/rows.h"
 
 namespace voxshard {
 namespace {
 
 constexpr std::int64_t kTasks = 16;
 
-Tensor absolute(const Tensor& values) {
-  Tensor result(values.dtype(), values.shape());
-  for (std::int64_t i = 0; i < values.count(); ++i) store(result.view(), i, std::abs(load(values.view(), i)));
-  return result;
-}
+DType reference_type(DType dtype) { return is_float(dtype) ? DType::kF64 : dtype; }
 
 }  // namespace
 
-std::vector<Box> Oracle::boxes(std::size_t index, double most_flops) const {
-  const Instruction& instruction = program_.instructions[index];
-  const Node& node = program_.graph.node(instruction.value);
-  const OpDef& def = ops_.at(node.op);
-  const auto types = program_.graph.input_types(instruction.value);
-  const OpContext op{node.attrs, types, node.type};
-  const std::vector<Box>& blocks = instruction.blocks.front();
-  if (def.driver >= 0) {
-    double flops = 0;
-    for (const Box& block : blocks) flops += work_of(def, op, block).flops;
-    return flops <= most_flops ? blocks : std::vector<Box>();
-  }
-  const Box whole = Box::whole(node.type.shape);
-  const double flops = work_of(def, op, whole).flops;
-  if (flops <= most_flops) return split_blocks(whole, kTasks);
-  const std::vector<Box> planes = split_blocks(whole, static_cast<std::int64_t>(std::ceil(2 * flops / most_flops)));
-  std::vector<Box> sample{planes.front()};
-  if (planes.size() > 1)
-    sample.push_back(planes[1 + static_cast<std::size_t>(instruction.value) % (planes.size() - 1)]);
-  return sample;
+Box Layer::iteration() const {
+  return Box::whole(def->driver < 0 ? result.shape : types[static_cast<std::size_t>(def->driver)].shape);
 }
 
-void Oracle::run(ValueId id, const Kernel& kernel, const std::vector<Tensor>& inputs, const Box& box,
-                 const TensorView& output) const {
-  const Node& node = program_.graph.node(id);
-  const OpDef& def = ops_.at(node.op);
-  const auto types = program_.graph.input_types(id);
-  const OpContext op{node.attrs, types, node.type};
+Layer layer_of(const Program& program, const OpTable& ops, ValueId id, std::vector<TensorView> inputs) {
+  const Node& node = program.graph.node(id);
+  Layer layer{.def = &ops.at(node.op), .attrs = node.attrs, .result = node.type, .inputs = std::move(inputs)};
+  layer.types = program.graph.input_types(id);
+  for (ValueId input : node.inputs) layer.replicated.push_back(program.replicated(input));
+  return layer;
+}
+
+double flops_of(const Layer& layer) { return work_of(*layer.def, layer.op(), layer.iteration()).flops; }
+
+Tensor reference_part(const Layer& layer, const Box& box) {
+  const OpContext op = layer.op();
+  const auto kernel = layer.def->kernel(op, KernelSet::kReference);
   std::vector<Tensor> padded;
-  padded.reserve(inputs.size());
+  padded.reserve(layer.inputs.size());
   std::vector<TensorView> views;
-  for (std::size_t slot = 0; slot < inputs.size(); ++slot) {
-    const TensorView whole = inputs[slot].view();
-    const Box need = needed_box(def, op, static_cast<int>(slot), box), inside = intersect(need, whole.box);
-    if (need == inside || program_.replicated(node.inputs[slot])) {
+  for (std::size_t slot = 0; slot < layer.inputs.size(); ++slot) {
+    const TensorView& whole = layer.inputs[slot];
+    const Box need = needed_box(*layer.def, op, static_cast<int>(slot), box), inside = intersect(need, whole.box);
+    if (need == inside || layer.replicated[slot]) {
       views.push_back(whole.sub(inside));
       continue;
     }
     padded.emplace_back(whole.dtype, need.extent);
     views.push_back(dense_view(padded.back().data(), whole.dtype, need));
-    if (!inside.empty()) copy(whole, views.back().sub(inside));
+    if (!inside.empty()) copy(whole.sub(inside), views.back().sub(inside));
   }
-  ensure(kernel.packed_bytes() == 0, "a reference kernel reorders no weights");
-  Tensor workspace(DType::kU8, {kernel.workspace_bytes({.inputs = views, .output = output})});
-  kernel.run({.inputs = views, .output = output, .workspace = workspace.data()});
+  const Box gives = layer.def->driver < 0 ? box : result_box(*layer.def, op, box);
+  Tensor part(reference_type(layer.result.dtype), gives.extent);
+  const TensorView output = dense_view(part.data(), part.dtype(), gives);
+  ensure(kernel->packed_bytes() == 0, "a reference kernel reorders no weights");
+  Tensor workspace(DType::kU8, {kernel->workspace_bytes({.inputs = views, .output = output})});
+  kernel->run({.inputs = views, .output = output, .workspace = workspace.data()});
+  return part;
 }
 
-Tensor Oracle::result(ValueId id, const std::vector<Tensor>& inputs, const std::vector<Box>& boxes) const {
-  const Node& node = program_.graph.node(id);
-  const OpDef& def = ops_.at(node.op);
-  const auto types = program_.graph.input_types(id);
-  const OpContext op{node.attrs, types, node.type};
-  const auto kernel = def.kernel(op, KernelSet::kReference);
-  Tensor whole(is_float(node.type.dtype) ? DType::kF64 : node.type.dtype, node.type.shape);
-  std::vector<Tensor> partial(boxes.size());
-  pool_.run(static_cast<std::int64_t>(boxes.size()), [&](std::int64_t i, int) {
+Tensor reference_sum(const Layer& layer, const std::vector<Box>& blocks, WorkerPool& pool) {
+  std::vector<Tensor> parts(blocks.size());
+  pool.run(std::ssize(blocks), [&](std::int64_t i, int) {
     const auto at = static_cast<std::size_t>(i);
-    if (def.driver < 0) return run(id, *kernel, inputs, boxes[at], whole.view().sub(boxes[at]));
-    const Box box = result_box(def, op, boxes[at]);
-    partial[at] = Tensor(whole.dtype(), box.extent);
-    run(id, *kernel, inputs, boxes[at], dense_view(partial[at].data(), whole.dtype(), box));
+    parts[at] = reference_part(layer, blocks[at]);
   });
-  if (def.driver < 0) return whole;
-  for (std::size_t i = 0; i < boxes.size(); ++i) {
-    const Box box = result_box(def, op, boxes[i]);
-    Tensor sum(whole.dtype(), box.extent);
-    const TensorView part = whole.view().sub(box), total = dense_view(sum.data(), whole.dtype(), box);
-    copy(part, total);
-    for (std::int64_t k = 0; k < sum.count(); ++k) store(total, k, load(total, k) + load(partial[i].view(), k));
-    copy(total, part);
+  Tensor whole(reference_type(layer.result.dtype), layer.result.shape);
+  const TensorView total = whole.view();
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    const Box box = result_box(*layer.def, layer.op(), blocks[i]);
+    const TensorView part = dense_view(parts[i].data(), parts[i].dtype(), box);
+    for_each_row(box, [&](const Dims& at) {
+      const std::int64_t from = offset_at(part, at), to = offset_at(total, at);
+      for (std::int64_t k = 0; k < row_count(box); ++k)
+        store(total, to + k, load(total, to + k) + load(part, from + k));
+    });
   }
   return whole;
 }
 
-double Oracle::products(ValueId id) const {
-  const Node& node = program_.graph.node(id);
-  const OpDef& def = ops_.at(node.op);
-  if (def.driver >= 0) return 0;
-  const auto types = program_.graph.input_types(id);
-  const Products p = work_of(def, {node.attrs, types, node.type}, Box::whole(node.type.shape)).products;
+double products_of(const Layer& layer) {
+  if (layer.def->driver >= 0) return 0;
+  const Products p = work_of(*layer.def, layer.op(), layer.iteration()).products;
   return p.count * p.inner;
 }
 
-Tensor Oracle::magnitudes(ValueId id, const std::vector<Tensor>& inputs, const std::vector<Box>& boxes) const {
-  std::vector<Tensor> sizes;
-  for (const Tensor& input : inputs) sizes.push_back(absolute(input));
-  return result(id, sizes, boxes);
+OwnedLayer magnitudes_of(const Layer& layer, WorkerPool& pool) {
+  OwnedLayer sizes{.layer = layer};
+  for (const TensorView& input : layer.inputs) sizes.values.push_back(absolute(input, pool));
+  for (std::size_t i = 0; i < sizes.values.size(); ++i) sizes.layer.inputs[i] = sizes.values[i].view();
+  return sizes;
+}
+
+Tensor absolute(const TensorView& values, WorkerPool& pool) {
+  Tensor result(values.dtype, values.extent());
+  const TensorView to = result.view();
+  for_each_part(values.box, pool, [&](const Box& part) {
+    std::vector<double> row(static_cast<std::size_t>(row_count(part)));
+    for_each_row(part, [&](const Dims& at) {
+      load_row(values, offset_at(values, at), std::ssize(row), row.data());
+      for (double& v : row) v = std::abs(v);
+      store_row(to, offset_at(to, at), std::ssize(row), row.data());
+    });
+  });
+  return result;
+}
+
+std::vector<Box> parts_of(const Box& box) { return split_blocks(box, kTasks); }
+
+void for_each_part(const Box& box, WorkerPool& pool, const std::function<void(const Box&)>& body) {
+  const std::vector<Box> parts = parts_of(box);
+  pool.run(std::ssize(parts), [&](std::int64_t i, int) { body(parts[static_cast<std::size_t>(i)]); });
 }
 
 }  // namespace voxshard

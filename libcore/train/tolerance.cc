@@ -4,26 +4,16 @@
 #include <cmath>
 #include <limits>
 
+#include "libcore/tensor/rows.h"
+
 namespace voxshard {
 namespace {
 
-constexpr double kSumFactor = 8;  // times epsilon, length and size of an addend
-constexpr double kWalks = 8;      // standard deviations of a random walk
+constexpr double kSumFactor = 8;        // times epsilon, length and size of an addend
+constexpr double kWalks = 8;            // standard deviations of a random walk
+constexpr double kSmallest = 0x1p-126;  // of f32 and bf16; below it hardware may round to zero
 
-/// The largest rms of any channel. By Cauchy and Schwarz no sum over positions of products of two channels is, in
-/// magnitudes, more than their number times both of these; an rms over all channels would miss the few that most of a
-/// gradient is in.
-double widest_rms(const TensorView& dense) {
-  const std::int64_t channels = dense.rank() > 0 ? dense.extent().back() : 1;
-  std::vector<double> squares(static_cast<std::size_t>(channels));
-  for (std::int64_t i = 0; i < dense.count(); ++i) {
-    const double v = load(dense, i);
-    squares[static_cast<std::size_t>(i % channels)] += v * v;
-  }
-  const double rows =
-      static_cast<double>(std::max<std::int64_t>(1, dense.count() / std::max<std::int64_t>(1, channels)));
-  return squares.empty() ? 0 : std::sqrt(*std::max_element(squares.begin(), squares.end()) / rows);
-}
+double widest_of(const std::vector<double>& rms) { return rms.empty() ? 0 : *std::max_element(rms.begin(), rms.end()); }
 
 }  // namespace
 
@@ -38,23 +28,86 @@ double epsilon_of(DType dtype) {
   }
 }
 
+double half_spacing(double value, DType dtype) {
+  if (dtype == DType::kF64 || !is_float(dtype) || !std::isfinite(value)) return 0;
+  int exponent = 0;
+  std::frexp(value, &exponent);  // value = m * 2^exponent, m from 0.5 to below 1
+  return std::max(std::ldexp(epsilon_of(dtype), exponent - 1), kSmallest);
+}
+
 double product_allowance(double products, double magnitude) {
   return kWalks * epsilon_of(DType::kF32) * std::sqrt(products) * magnitude;
 }
 
-double sum_allowance(const CoreSet& uncut, const OpTable& ops, ValueId id, DType arithmetic) {
-  const Graph& graph = uncut.executable().program.graph;
-  const OpDef& def = ops.at(graph.node(id).op);
-  if (def.driver < 0) return 0;
+double sum_allowance(const LongSum& sum, DType arithmetic, double value) {
+  const double root = std::sqrt(sum.length);
+  const double growth = arithmetic == DType::kF64 ? sum.length * root : sum.length;
+  return kSumFactor * epsilon_of(arithmetic) * (growth * sum.addend + root * std::abs(value));
+}
+
+std::vector<double> channel_rms(const TensorView& values, WorkerPool& pool) {
+  const auto channels = static_cast<std::size_t>(row_count(values.box));
+  const std::vector<Box> parts = parts_of(values.box);
+  std::vector<std::vector<double>> sums(parts.size(), std::vector<double>(channels));
+  pool.run(std::ssize(parts), [&](std::int64_t i, int) {
+    const auto part = static_cast<std::size_t>(i);
+    std::vector<double> row(channels);
+    for_each_row(parts[part], [&](const Dims& at) {
+      load_row(values, offset_at(values, at), std::ssize(row), row.data());
+      for (std::size_t c = 0; c < channels; ++c) sums[part][c] += row[c] * row[c];
+    });
+  });
+  const double rows = static_cast<double>(values.count()) / static_cast<double>(std::max<std::size_t>(1, channels));
+  std::vector<double> rms(channels);
+  for (std::size_t c = 0; c < channels; ++c) {
+    for (const std::vector<double>& part : sums) rms[c] += part[c];
+    rms[c] = std::sqrt(rms[c] / std::max(1.0, rows));
+  }
+  return rms;
+}
+
+std::vector<double> LongSums::rms_of(const Layer& layer, std::size_t input, std::span<const ValueId> ids) {
+  if (ids.empty()) return channel_rms(layer.inputs[input], pool_);
+  const auto [at, first] = known_.try_emplace(ids[input]);
+  if (first) at->second = channel_rms(layer.inputs[input], pool_);
+  return at->second;
+}
+
+std::vector<LongSum> LongSums::of(const Layer& layer, std::span<const ValueId> ids) {
+  const OpDef& def = *layer.def;
+  if (def.driver < 0) return {};
+  const auto driver = static_cast<std::size_t>(def.driver);
   std::vector<double> sizes;
-  for (ValueId input : graph.node(id).inputs) sizes.push_back(widest_rms(uncut.gather(input).view()));
-  const Shape driver = graph.input_types(id)[static_cast<std::size_t>(def.driver)].shape;
-  const double length = static_cast<double>(element_count(driver) / driver.back());
-  const double addend = def.addend != nullptr ? def.addend(sizes) : sizes[static_cast<std::size_t>(def.driver)];
-  // Rounding of k-th partial sum s_k is epsilon * s_k. Addends of either sign (gradients, f32): s_k ~ sqrt(k), in all
-  // ~ length. Addends of one sign (squares, probabilities; these sums are f64): s_k ~ k, in all ~ length^1.5.
-  const double growth = arithmetic == DType::kF64 ? length * std::sqrt(length) : length;
-  return kSumFactor * epsilon_of(arithmetic) * growth * addend;
+  for (std::size_t i = 0; i < layer.inputs.size(); ++i) sizes.push_back(widest_of(rms_of(layer, i, ids)));
+  const std::vector<double> by_channel = rms_of(layer, driver, ids);
+  const Box all = layer.iteration();
+  const double length =
+      static_cast<double>(all.count()) / static_cast<double>(std::max<std::int64_t>(1, row_count(all)));
+  std::vector<LongSum> sums(static_cast<std::size_t>(element_count(layer.result.shape)), {.length = length});
+  const TensorView result = dense_view(nullptr, layer.result.dtype, Box::whole(layer.result.shape));
+  for (std::size_t c = 0; c < by_channel.size(); ++c) {
+    Box channel = all;
+    channel.set(all.rank() - 1, static_cast<std::int64_t>(c), static_cast<std::int64_t>(c) + 1);
+    const Box to = result_box(def, layer.op(), channel);
+    const bool alone = to != result.box;  // else every element is made of every channel
+    sizes[driver] = alone ? by_channel[c] : widest_of(by_channel);
+    const double addend = def.addend != nullptr ? def.addend(sizes) : sizes[driver];
+    for_each_row(to, [&](const Dims& at) {
+      for (std::int64_t i = offset_at(result, at), end = i + row_count(to); i < end; ++i) {
+        double& held = sums[static_cast<std::size_t>(i)].addend;
+        held = std::max(held, addend);
+      }
+    });
+    if (!alone) break;
+  }
+  return sums;
+}
+
+LongSum LongSums::widest(const Layer& layer, std::span<const ValueId> ids) {
+  LongSum widest;
+  for (const LongSum& sum : of(layer, ids))
+    if (sum.addend >= widest.addend) widest = sum;
+  return widest;
 }
 
 void Worst::add(double a, double b, double may_differ) {
@@ -63,6 +116,17 @@ void Worst::add(double a, double b, double may_differ) {
   const double of_allowed = d / may_differ;  // NaN is too far
   const double now = d <= may_differ || of_allowed > 1 ? of_allowed : std::numeric_limits<double>::infinity();
   if (now > ratio) *this = {d, may_differ, now};
+}
+
+void Worst::add_rounded(double found, double exact, DType dtype, double may_differ) {
+  if (found == exact) return;
+  const double d = std::abs(found - exact), rounding = half_spacing(std::max(std::abs(found), std::abs(exact)), dtype);
+  if (d <= rounding) return;
+  const double of_allowed = (d - rounding) / may_differ;
+  const double now = std::isfinite(d) && of_allowed <= std::numeric_limits<double>::max()
+                         ? of_allowed
+                         : std::numeric_limits<double>::infinity();
+  if (now > ratio) *this = {d, may_differ + rounding, now};
 }
 
 }  // namespace voxshard

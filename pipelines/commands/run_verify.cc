@@ -36,7 +36,17 @@ nlohmann::ordered_json first_difference_json(const EquivalenceReport& report) {
   return json;
 }
 
+/// Of each name of a list one string.
+nlohmann::ordered_json names_json(const std::vector<std::string>& names) {
+  return names.empty() ? nlohmann::ordered_json::array() : nlohmann::ordered_json(names);
+}
+
 }  // namespace
+
+std::string verdict(const EquivalenceReport& report) {
+  if (!report.equal()) return "different";
+  return report.not_checked().empty() ? "equal" : "equal as far as checked";
+}
 
 std::vector<Dims> grids_to_verify(const Shape& extents) {
   const int rank = extents.rank() + 1;
@@ -87,11 +97,13 @@ nlohmann::ordered_json to_json(const VerifyReport& report) {
                      {"equal", r.equal()},
                      {"first_difference", first_difference_json(r)}});
   return {{"equal", report.equal()},
+          {"verdict", verdict(report)},
+          {"not_checked", names_json(report.not_checked())},
           {"first_difference", first_difference_json(report)},
           {"kernels",
            {{"compared", report.kernels.compared},
-            {"in_samples", report.kernels.sampled},
-            {"left_out", report.kernels.left_out},
+            {"by_sums_of_channels", report.kernels.sampled},
+            {"left_out", names_json(report.kernels.left_out)},
             {"widest_ratio", report.kernels.widest_ratio}}},
           {"layers",
            {{"compared", report.layers},

@@ -38,7 +38,9 @@ std::vector<Dims> grids_to_verify(const Shape& extents);
 /// Of several ranks each holds and runs the whole uncut network itself, within its share of what its host has free, and its
 /// cores of the cut one; the report is the same on all of them. Errors: those of the model; kBudget.
 VerifyReport run_verify(const VerifyOptions& options);
-/// {"equal", "first_difference" (with its core, of several ranks also its rank), "kernels", "layers", "end_to_end", "grids",
+/// "equal"; "equal as far as checked" where something was compared with nothing, which is no failure; "different".
+std::string verdict(const EquivalenceReport& report);
+/// {"equal", "verdict", "not_checked", "first_difference" (with its core, of several ranks also its rank), "kernels", "layers", "end_to_end", "grids",
 /// "tolerance"}.
 nlohmann::ordered_json to_json(const VerifyReport& report);
 

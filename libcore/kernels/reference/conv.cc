@@ -56,6 +56,28 @@ void add_scaled(double* sum, const double* row, double scale, std::int64_t count
   for (std::int64_t j = 0; j < count; ++j) sum[j] += scale * row[j];
 }
 
+/// The sum of a[i] * b[i], in eight strands: one would wait for each addition.
+double dot(const double* a, const double* b, std::int64_t count) {
+  constexpr std::int64_t kStrands = 8;
+  double strands[kStrands] = {};
+  std::int64_t i = 0;
+  for (; i + kStrands <= count; i += kStrands)
+    for (std::int64_t s = 0; s < kStrands; ++s) strands[s] += a[i + s] * b[i + s];
+  for (; i < count; ++i) strands[0] += a[i] * b[i];
+  double sum = 0;
+  for (double strand : strands) sum += strand;
+  return sum;
+}
+
+/// sum[j] += sum over c of row[c] * matrix[c, j].
+void add_product(double* sum, const double* row, const double* matrix, std::int64_t rows, std::int64_t columns) {
+  if (columns == 1) {
+    sum[0] += dot(row, matrix, rows);
+    return;
+  }
+  for (std::int64_t c = 0; c < rows; ++c) add_scaled(sum, matrix + c * columns, row[c], columns);
+}
+
 std::vector<double> initial_row(const TensorView* bias, std::int64_t channels) {
   std::vector<double> row(static_cast<std::size_t>(channels), 0.0);
   if (bias != nullptr) load_row(*bias, 0, channels, row.data());
@@ -90,8 +112,7 @@ void conv_forward(std::span<const TensorView> x, const TensorView& w, const Tens
           for (int a = 0; a < 3; ++a)
             at += (o[a + 1] * window.stride[a] - window.pad_lo[a] + k[a] * window.dilation[a] - read.begin[a + 1]) *
                   step[a + 1];
-          for (std::int64_t c = 0; c < ci; ++c)
-            add_scaled(sum.data(), tap + c * co, src[static_cast<std::size_t>(at + c)], co);
+          add_product(sum.data(), src.data() + at, tap, ci, co);
         }
     store_row(y, offset_at(y, o), co, sum.data());
   });
@@ -128,8 +149,7 @@ void conv_input_grad(const TensorView& d_y, const TensorView& w, const TensorVie
             at += (o - d_y.box.begin[a + 1]) * step[a + 1];
           }
           if (!inside) continue;
-          for (std::int64_t o = 0; o < co; ++o)
-            add_scaled(sum.data(), tap + o * ci, src[static_cast<std::size_t>(at + o)], ci);
+          add_product(sum.data(), src.data() + at, tap, co, ci);
         }
     store_row(d_x, offset_at(d_x, i), ci, sum.data());
   });

@@ -22,7 +22,7 @@ TEST_P(VerifyClasses, EveryGridEqualsTheUncutModel) {
   const nlohmann::json report = r.json();
   EXPECT_EQ(report.at("equal"), true) << r.out;
   EXPECT_EQ(report.at("grids").size(), 4u) << "first axis in 2, all in 2, in 3, the batch";
-  EXPECT_EQ(report.at("kernels").at("left_out"), 0);
+  EXPECT_TRUE(report.at("kernels").at("left_out").empty());
   EXPECT_GT(report.at("layers").at("compared"), 4 * 50);
   EXPECT_LE(report.at("layers").at("widest_ratio"), 1);
   EXPECT_GT(report.at("end_to_end").at("tensors"), 4 * 20);
