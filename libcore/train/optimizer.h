@@ -7,6 +7,7 @@
 
 #include <set>
 
+#include "libcore/kernels/optimizer.h"
 #include "libcore/runtime/core_set.h"
 
 namespace voxshard {
@@ -50,7 +51,8 @@ using Gradients = std::map<std::string, TensorView>;
 
 class Optimizer {
  public:
-  Optimizer(OptimizerOptions options, const Graph& graph);
+  /// `kernels` are referred to; others than the fast ones are for checks.
+  Optimizer(OptimizerOptions options, const Graph& graph, const OptimizerKernels& kernels = fast::optimizer);
 
   /// How many tensors of its size are kept for each parameter, and their bytes for the parameters of `graph`: for plans.
   static std::int64_t slots(const OptimizerOptions& options);
@@ -70,6 +72,7 @@ class Optimizer {
 
  private:
   OptimizerOptions options_;
+  const OptimizerKernels& kernels_;
   std::set<std::string> decays_;  // the parameters that weight decay applies to
   Parameters state_;
 };
