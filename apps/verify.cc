@@ -81,7 +81,8 @@ RunCommand add(CLI::App& app) {
                           .threads = context.threads,
                           .host_budget_bytes = host_budget_bytes(o->plan),
                           .oracle = oracle_from_name(o->oracle),
-                          .transport = context.transport};
+                          .transport = context.transport,
+                          .progress = context.progress};
     announce(o->plan, o->model, options.spec, o->batch, context);
     options.extents = sized_extents(app, o->size, options.spec, o->batch);
     options.spec = spec_of_first(*context.transport, [&] {

@@ -3,14 +3,16 @@
 //   Equivalence uncut({.factory = ..., .dtype = DType::kBF16, .oracle = Oracles::kSampled}, pool);
 //   for (const Cut& cut : cuts) if (!uncut.check(cut).equal()) ...
 //
-// Kernels: each layer of the uncut run is computed again by the slow kernels in f64 from the same inputs, so that a
-// wrong kernel is found although both sides run it. Layer by layer: each instruction of the cut program, under its real
-// memory plan in checked arenas, is fed the uncut run's values and must give the uncut result, bit for bit where no sum
-// is cut, else within a tolerance from the length of the sum. Margins are compared too, so a lost or wrong exchange is
-// named at its layer. End to end: loss, gradients and weights after one SGD step may differ by no more than a small
-// multiple of what the uncut run differs from itself at higher precision (bf16 against f32, f32 against f64), and never
-// by more than a fixed part of their size. A model that recomputes is compared layer by layer with itself uncut, end to
-// end with the uncut model that does not.
+// Kernels: each layer of the uncut run is computed again by the slow kernels in f64 from the same stored inputs
+// (kernel_check.h), so that a wrong kernel is found although both sides run it; with every layer within its bound, what
+// the network differs from an exact one by is its condition and no fault. Layer by layer: each instruction of the cut
+// program, under its real memory plan in checked arenas, is fed the uncut run's values and must give the uncut result,
+// bit for bit where no sum is cut, else within a tolerance from the length of the sum. Margins are compared too, so a
+// lost or wrong exchange is named at its layer. End to end: loss, gradients and weights after one SGD step may differ
+// by no more than a small multiple of what the uncut run differs from itself when every parameter moves by a rounding
+// of f32: what the model makes of a rounding, be it small or large, as in bf16 or with a norm over few voxels, it makes
+// of another order of a sum too. A model that recomputes is compared layer by layer with itself uncut, end to end with
+// the uncut model that does not.
 #pragma once
 
 #include <memory>
@@ -21,8 +23,8 @@
 
 namespace voxshard {
 
-/// What the uncut network's kernels are compared with: nothing, the slow kernels in samples of large layers, or in
-/// whole (the run at higher precision is then one of slow kernels too).
+/// What the uncut network's kernels are compared with: nothing, the slow kernels with sums of the channels of large
+/// layers, or in whole; the f32 network is then also run in f64 by them.
 enum class Oracles : std::uint8_t { kFast, kSampled, kReference };
 inline constexpr const char* kOracleNames[] = {"fast", "sampled", "reference"};
 /// Errors: kConfig for an unknown name.
@@ -41,6 +43,9 @@ struct EquivalenceOptions {
   std::uint64_t seed = 0;
   Transport* transport = nullptr;  // null: in process
   Lower lower = voxshard::lower;   // of the cut model; a test's own plants faults
+  /// What is being done ("kernels", "over 1x2x1x1x1"), how far it is, of which layer.
+  std::function<void(const std::string& stage, std::int64_t done, std::int64_t total, const std::string& layer)>
+      progress = {};
 };
 
 struct EquivalenceReport {
@@ -50,8 +55,10 @@ struct EquivalenceReport {
   int bit_equal = 0;                                // of them equal to the bit
   int within_tolerance = 0;                         // sums whose order the cut changes, within tolerance
   double widest_ratio = 0;                          // largest difference / tolerance among those
-  double loss_uncut = 0, loss_cut = 0, loss_higher = 0;
-  double end_to_end_ratio = 0;     // largest difference / allowance over loss, gradients and updated weights
+  double loss_uncut = 0, loss_cut = 0;
+  std::optional<double> loss_higher;  // in f64 by the slow kernels, where all is compared with them
+  double condition = 0;         // what moving every parameter by a rounding of f32 changes of the gradients, relative
+  double end_to_end_ratio = 0;  // largest difference / allowance over loss, gradients and updated weights
   double end_to_end_relative = 0;  // largest difference of a gradient over its size
   int tensors = 0;                 // compared end to end
 

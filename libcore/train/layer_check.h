@@ -16,8 +16,9 @@ struct LayerReport {
   int compared = 0;
   int bit_equal = 0;         // of them equal to the bit, or of kernels rounded as they may be
   int within_tolerance = 0;  // the others, within tolerance
-  double widest_ratio = 0;   // largest difference / tolerance among those
-  int sampled = 0;           // of the kernels those that were compared by sums of channels and single voxels
+  int reordered = 0;  // of these the results that are no sums over voxels: their products were added in another order
+  double widest_ratio = 0;  // largest difference / tolerance among those
+  int sampled = 0;          // of the kernels those that were compared by sums of channels and single voxels
   std::vector<std::string> left_out = {};  // "grad/head/weights (conv_weight_grad)": not compared
 
   void differ(const LayerDifference& found) {

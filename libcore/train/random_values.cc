@@ -37,8 +37,9 @@ std::map<std::string, Tensor> random_inputs(const Graph& graph, DType dtype, std
   for (const Node& node : graph.nodes()) {
     if (node.role != Role::kInput) continue;
     Tensor tensor(is_float(node.type.dtype) ? dtype : node.type.dtype, node.type.shape);
+    const TensorView view = tensor.view();
     for (std::int64_t i = 0; i < tensor.count(); ++i)
-      store(tensor.view(), i,
+      store(view, i,
             std::visit(RandomValue{{seed, rng_stream(node.name)}, static_cast<std::uint64_t>(i)}, node.input));
     inputs.emplace(node.name, std::move(tensor));
   }

@@ -18,6 +18,7 @@ void add(VerifyReport& total, const GridReport& grid) {
   total.within_tolerance += r.within_tolerance;
   total.widest_ratio = std::max(total.widest_ratio, r.widest_ratio);
   total.loss_uncut = r.loss_uncut, total.loss_cut = r.loss_cut, total.loss_higher = r.loss_higher;
+  total.condition = r.condition;
   total.end_to_end_ratio = std::max(total.end_to_end_ratio, r.end_to_end_ratio);
   total.end_to_end_relative = std::max(total.end_to_end_relative, r.end_to_end_relative);
   total.tensors += r.tensors;
@@ -27,10 +28,8 @@ void add(VerifyReport& total, const GridReport& grid) {
 nlohmann::ordered_json first_difference_json(const EquivalenceReport& report) {
   if (!report.first_difference) return nullptr;
   const LayerDifference& first = *report.first_difference;
-  nlohmann::ordered_json json = {{"layer", first.layer},
-                                 {"what", first.what},
-                                 {"difference", first.difference},
-                                 {"allowed", first.tolerance}};
+  nlohmann::ordered_json json = {
+      {"layer", first.layer}, {"what", first.what}, {"difference", first.difference}, {"allowed", first.tolerance}};
   if (first.core >= 0) json["core"] = first.core;
   if (!first.rank.empty()) json["rank"] = first.rank;
   return json;
@@ -69,17 +68,24 @@ VerifyReport run_verify(const VerifyOptions& options) {
   WorkerPool pool(options.threads);
   const ModelSpec& spec = options.spec;
   // What takes most is the uncut network that keeps every value. Asked before anything of this size is made.
-  const Cut whole{.mesh = {.partition = Dims::filled(spec.cut.mesh.partition.rank(), 1)}, .recompute = spec.cut.recompute,
-            .convolution = spec.cut.convolution};
+  const Cut whole{.mesh = {.partition = Dims::filled(spec.cut.mesh.partition.rank(), 1)},
+                  .recompute = spec.cut.recompute,
+                  .convolution = spec.cut.convolution};
   require_within(host_budget(0, options.host_budget_bytes, ranks_here(options.transport)),
-                 build_graph(spec, options.extents, Phase::kTrain, spec.precision), op_table(), whole, {.keep_all = true});
-  Equivalence uncut({.factory = [&](DType dtype) { return build_graph(spec, options.extents, Phase::kTrain, dtype); },
-                     .dtype = spec.precision,
-                     .cut = spec.cut,
-                     .oracle = options.oracle,
-                     .seed = options.seed,
-                     .transport = options.transport},
-                    pool);
+                 build_graph(spec, options.extents, Phase::kTrain, spec.precision), op_table(), whole,
+                 {.keep_all = true});
+  Equivalence uncut(
+      {.factory = [&](DType dtype) { return build_graph(spec, options.extents, Phase::kTrain, dtype); },
+       .dtype = spec.precision,
+       .cut = spec.cut,
+       .oracle = options.oracle,
+       .seed = options.seed,
+       .transport = options.transport,
+       .progress =
+           [&](const std::string& stage, std::int64_t done, std::int64_t total, const std::string& layer) {
+             if (options.progress != nullptr) options.progress->update(stage, done, total, layer);
+           }},
+      pool);
   VerifyReport total;
   for (const Dims& parts : options.grids.empty() ? std::vector<Dims>{spec.cut.mesh.partition} : options.grids) {
     Cut cut = spec.cut;
@@ -96,38 +102,45 @@ nlohmann::ordered_json to_json(const VerifyReport& report) {
                      {"replicas", mesh.replicas},
                      {"equal", r.equal()},
                      {"first_difference", first_difference_json(r)}});
-  return {{"equal", report.equal()},
-          {"verdict", verdict(report)},
-          {"not_checked", names_json(report.not_checked())},
-          {"first_difference", first_difference_json(report)},
-          {"kernels",
-           {{"compared", report.kernels.compared},
-            {"by_sums_of_channels", report.kernels.sampled},
-            {"left_out", names_json(report.kernels.left_out)},
-            {"widest_ratio", report.kernels.widest_ratio}}},
-          {"layers",
-           {{"compared", report.layers},
-            {"bit_equal", report.bit_equal},
-            {"within_tolerance", report.within_tolerance},
-            {"widest_ratio", report.widest_ratio}}},
-          {"end_to_end",
-           {{"tensors", report.tensors},
-            {"loss_uncut", report.loss_uncut},
-            {"loss_partitioned", report.loss_cut},
-            {"loss_higher_precision", report.loss_higher},
-            {"widest_ratio", report.end_to_end_ratio},
-            {"widest_relative", report.end_to_end_relative}}},
-          {"grids", grids},
-          {"tolerance",
-           {{"kernels",
-             "rounding of the result + 8 x epsilon of f32 x sqrt(products) x sum of |products|; of other formulas 64 x "
-             "epsilon x largest"},
-            {"layers",
-             "0 where no sum is cut or reordered; else 8 x epsilon x length of the sum x size of an addend (f64 sums: "
-             "length^1.5)"},
-            {"end_to_end",
-             "4 x the uncut run's own difference to higher precision + 2^-20 of the size of the layer's weight "
-             "gradient, at most 2^-14 of it"}}}};
+  return {
+      {"equal", report.equal()},
+      {"verdict", verdict(report)},
+      {"not_checked", names_json(report.not_checked())},
+      {"first_difference", first_difference_json(report)},
+      {"kernels",
+       {{"compared", report.kernels.compared},
+        {"by_sums_of_channels", report.kernels.sampled},
+        {"left_out", names_json(report.kernels.left_out)},
+        {"widest_ratio", report.kernels.widest_ratio}}},
+      {"layers",
+       {{"compared", report.layers},
+        {"bit_equal", report.bit_equal},
+        {"within_tolerance", report.within_tolerance},
+        {"widest_ratio", report.widest_ratio}}},
+      {"end_to_end",
+       {{"tensors", report.tensors},
+        {"loss_uncut", report.loss_uncut},
+        {"loss_partitioned", report.loss_cut},
+        {"loss_higher_precision", report.loss_higher ? nlohmann::ordered_json(*report.loss_higher) : nullptr},
+        {"condition", report.condition},
+        {"widest_ratio", report.end_to_end_ratio},
+        {"widest_relative", report.end_to_end_relative}}},
+      {"grids", grids},
+      {"tolerance",
+       {{"kernels",
+         "rounding of the result to its type + 8 x epsilon of f32 x sqrt(products) x sum of |products|; of long sums 8 "
+         "x "
+         "epsilon x (length x addend + sqrt(length) x sum); of other formulas 64 x epsilon x largest; of a sum of "
+         "channels 6 "
+         "x the root of their squares"},
+        {"layers",
+         "0 where no sum is cut or reordered; else 8 x epsilon x length of the sum x size of an addend (f64 sums: "
+         "length^1.5)"},
+        {"end_to_end",
+         "8 x epsilon of f32 x sqrt(length of the longest sum) of the size of the layer's weight gradient, where "
+         "products were "
+         "reordered 8 x what the uncut run changes by when every parameter moves by a rounding of f32; + 2^-20 of that "
+         "size"}}}};
 }
 
 }  // namespace voxshard

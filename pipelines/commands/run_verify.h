@@ -15,9 +15,10 @@ struct VerifyOptions {
   std::uint64_t seed = 0;
   int threads = 1;
   std::int64_t host_budget_bytes = 0;  // of the uncut network that keeps every value; 0: what the machine has free
-  std::vector<Dims> grids;  // partitions to check instead of the model's own
+  std::vector<Dims> grids;             // partitions to check instead of the model's own
   Oracles oracle = Oracles::kSampled;
   Transport* transport = nullptr;  // to the other ranks; null: all cores are in this process
+  Progress* progress = nullptr;    // null: says nothing
 };
 
 struct GridReport {
@@ -35,13 +36,13 @@ struct VerifyReport : EquivalenceReport {
 /// several. Errors: kConfig when no axis can be cut.
 std::vector<Dims> grids_to_verify(const Shape& extents);
 
-/// Of several ranks each holds and runs the whole uncut network itself, within its share of what its host has free, and its
-/// cores of the cut one; the report is the same on all of them. Errors: those of the model; kBudget.
+/// Of several ranks each holds and runs the whole uncut network itself, within its share of what its host has free, and
+/// its cores of the cut one; the report is the same on all of them. Errors: those of the model; kBudget.
 VerifyReport run_verify(const VerifyOptions& options);
 /// "equal"; "equal as far as checked" where something was compared with nothing, which is no failure; "different".
 std::string verdict(const EquivalenceReport& report);
-/// {"equal", "verdict", "not_checked", "first_difference" (with its core, of several ranks also its rank), "kernels", "layers", "end_to_end", "grids",
-/// "tolerance"}.
+/// {"equal", "verdict", "not_checked", "first_difference" (with its core, of several ranks also its rank), "kernels",
+/// "layers", "end_to_end", "grids", "tolerance"}.
 nlohmann::ordered_json to_json(const VerifyReport& report);
 
 }  // namespace voxshard
