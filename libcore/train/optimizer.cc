@@ -14,7 +14,6 @@ constexpr std::int64_t kChunk = 1 << 16;  // elements per task: fixed, so that s
 /// What a step of any optimizer asks besides the elements.
 struct StepNumbers {
   const OptimizerOptions& options;
-  const OptimizerKernels& kernels;
   std::int64_t step;  // from 0
   float rate, scale, decay;
 };
@@ -36,7 +35,7 @@ struct Row {
 
 void sgd(const StepNumbers& at, std::span<const float> g, Elements w, std::span<const Elements> slots) {
   const auto momentum = static_cast<float>(at.options.momentum);
-  at.kernels.sgd(g, w, slots.empty() ? Elements() : slots[0],
+  fast::optimizer.sgd(g, w, slots.empty() ? Elements() : slots[0],
                       {at.rate, at.scale, at.decay, momentum, at.options.nesterov});
 }
 
@@ -44,7 +43,7 @@ void adam(const StepNumbers& at, std::span<const float> g, Elements w, std::span
   const OptimizerOptions& o = at.options;
   const auto rest = [&](double beta) { return 1 - std::pow(beta, static_cast<double>(at.step + 1)); };
   const double root = std::sqrt(rest(o.beta2));  // m / (sqrt(v) / root + e) = root m / (sqrt(v) + root e)
-  at.kernels.adam(g, w, slots[0], slots[1],
+  fast::optimizer.adam(g, w, slots[0], slots[1],
                        {.rate = at.rate,
                         .scale = at.scale,
                         .decay = at.decay,
@@ -55,16 +54,16 @@ void adam(const StepNumbers& at, std::span<const float> g, Elements w, std::span
 }
 
 void adadelta(const StepNumbers& at, std::span<const float> g, Elements w, std::span<const Elements> slots) {
-  at.kernels.adadelta(g, w, slots[0], slots[1], {at.rate, at.scale, at.decay, 0.95F, 1e-8F});
+  fast::optimizer.adadelta(g, w, slots[0], slots[1], {at.rate, at.scale, at.decay, 0.95F, 1e-8F});
 }
 
 void adagrad(const StepNumbers& at, std::span<const float> g, Elements w, std::span<const Elements> slots) {
-  at.kernels.adagrad(g, w, slots[0], {at.rate, at.scale, at.decay});
+  fast::optimizer.adagrad(g, w, slots[0], {at.rate, at.scale, at.decay});
 }
 
 void rmsprop(const StepNumbers& at, std::span<const float> g, Elements w, std::span<const Elements> slots) {
   const auto momentum = static_cast<float>(at.options.momentum);
-  at.kernels.rmsprop(g, w, slots[0], slots.size() > 1 ? slots[1] : Elements(),
+  fast::optimizer.rmsprop(g, w, slots[0], slots.size() > 1 ? slots[1] : Elements(),
                           {at.rate, at.scale, at.decay, 0.9F, momentum, 1e-10F});
 }
 
@@ -122,8 +121,7 @@ double learning_rate_at(const OptimizerOptions& options, std::int64_t step, std:
   return options.warmup_rate * (1 - share) + rate * share;
 }
 
-Optimizer::Optimizer(OptimizerOptions options, const Graph& graph, const OptimizerKernels& kernels)
-    : options_(options), kernels_(kernels) {
+Optimizer::Optimizer(OptimizerOptions options, const Graph& graph) : options_(options) {
   for (const Node& node : graph.nodes()) {
     if (!is_trained(node)) continue;
     if (node.parameter.decays) decays_.insert(node.name);
@@ -169,7 +167,7 @@ void Optimizer::update(WorkerPool& pool, Parameters& parameters, const Gradients
     std::vector<Elements> slots;
     for (const Slot& slot : kept) slots.push_back(piece.of(state_.at(slot.name + ("/" + *piece.name)).as<float>()));
     const float decay = decays_.contains(*piece.name) ? static_cast<float>(options_.weight_decay) : 0.0F;
-    row.step({options_, kernels_, step, rate, scale, decay}, piece.of(gradients.at(*piece.name).as<const float>()),
+    row.step({options_, step, rate, scale, decay}, piece.of(gradients.at(*piece.name).as<const float>()),
              piece.of(parameters.at(*piece.name).as<float>()), slots);
   });
 }

@@ -7,7 +7,6 @@
 
 #include <set>
 
-#include "libcore/kernels/optimizer.h"
 #include "libcore/runtime/core_set.h"
 
 namespace voxshard {
@@ -51,8 +50,7 @@ using Gradients = std::map<std::string, TensorView>;
 
 class Optimizer {
  public:
-  /// `kernels` are referred to; others than the fast ones are for checks.
-  Optimizer(OptimizerOptions options, const Graph& graph, const OptimizerKernels& kernels = fast::optimizer);
+  Optimizer(OptimizerOptions options, const Graph& graph);
 
   /// How many tensors of its size are kept for each parameter, and their bytes for the parameters of `graph`: for plans.
   static std::int64_t slots(const OptimizerOptions& options);
@@ -72,7 +70,6 @@ class Optimizer {
 
  private:
   OptimizerOptions options_;
-  const OptimizerKernels& kernels_;
   std::set<std::string> decays_;  // the parameters that weight decay applies to
   Parameters state_;
 };
