@@ -4,6 +4,7 @@
 
 #include "libcore/train/end_to_end.h"
 #include "libcore/train/kernel_check.h"
+#include "libcore/train/optimizer_check.h"
 #include "libcore/train/random_values.h"
 
 namespace voxshard {
@@ -49,6 +50,7 @@ struct Equivalence::Uncut {
                              }};
     if (o.oracle == Oracles::kReference) check.whole_flops = std::numeric_limits<double>::infinity();
     kernels_checked = check_kernels(*kept, o.ops, pool, check);
+    optimizers_checked = check_optimizers(o.optimizer, parameters, once.gradients, pool);
   }
 
   static void tell(const EquivalenceOptions& o, const std::string& stage, std::int64_t done, std::int64_t total) {
@@ -87,7 +89,7 @@ struct Equivalence::Uncut {
   std::optional<Outcome> higher;  // in f64, by the slow kernels
   Executable plan;
   std::optional<CoreSet> kept;
-  LayerReport kernels_checked;
+  LayerReport kernels_checked, optimizers_checked;
 };
 
 Equivalence::Equivalence(const EquivalenceOptions& options, WorkerPool& pool)
@@ -101,7 +103,9 @@ EquivalenceReport Equivalence::check(const Cut& cut) {
   const auto tell = [&](std::int64_t done) { Uncut::tell(options_, "over " + to_string(cut.mesh.partition), done, 2); };
   tell(0);
   report.kernels = uncut_->kernels_checked;
-  report.first_difference = report.kernels.first_difference;
+  report.optimizers = uncut_->optimizers_checked;
+  for (const LayerReport* uncut : {&report.kernels, &report.optimizers})
+    if (uncut->first_difference) report.differ(*uncut->first_difference);
   bool reordered = false;
   {
     const Executable executable = options_.lower(uncut_->plain, options_.ops, cut, target);

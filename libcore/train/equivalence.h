@@ -19,6 +19,7 @@
 #include <string_view>
 
 #include "libcore/graph/recompute.h"
+#include "libcore/kernels/optimizer.h"
 #include "libcore/train/layer_check.h"
 
 namespace voxshard {
@@ -40,6 +41,7 @@ struct EquivalenceOptions {
   Cut cut;  // what it recomputes counts for the cut model; the uncut one keeps everything
   KernelSet kernels = KernelSet::kFast;
   Oracles oracle = Oracles::kSampled;
+  const OptimizerKernels& optimizer = fast::optimizer;  // compared with the slow ones, unless nothing is
   std::uint64_t seed = 0;
   Transport* transport = nullptr;  // null: in process
   Lower lower = voxshard::lower;   // of the cut model; a test's own plants faults
@@ -51,6 +53,7 @@ struct EquivalenceOptions {
 struct EquivalenceReport {
   std::optional<LayerDifference> first_difference;  // the first layer that differs by more than allowed
   LayerReport kernels;                              // of the uncut network against the slow ones
+  LayerReport optimizers;                           // each kind on each parameter, against the slow ones
   int layers = 0;                                   // results compared layer by layer
   int bit_equal = 0;                                // of them equal to the bit
   int within_tolerance = 0;                         // sums whose order the cut changes, within tolerance

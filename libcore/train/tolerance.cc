@@ -30,6 +30,7 @@ double epsilon_of(DType dtype) {
 
 double half_spacing(double value, DType dtype) {
   if (dtype == DType::kF64 || !is_float(dtype) || !std::isfinite(value)) return 0;
+  if (value == 0) return kSmallest;
   int exponent = 0;
   std::frexp(value, &exponent);  // value = m * 2^exponent, m from 0.5 to below 1
   return std::max(std::ldexp(epsilon_of(dtype), exponent - 1), kSmallest);

@@ -13,6 +13,7 @@ void add(VerifyReport& total, const GridReport& grid) {
   const EquivalenceReport& r = grid.report;
   if (!total.first_difference) total.first_difference = r.first_difference;
   total.kernels = r.kernels;
+  total.optimizers = r.optimizers;
   total.layers += r.layers;
   total.bit_equal += r.bit_equal;
   total.within_tolerance += r.within_tolerance;

@@ -88,7 +88,6 @@ TEST_P(PlantedFault, WithoutOneTheModelIsEqual) {
   EXPECT_TRUE(report.equal()) << report.first_difference->layer << " " << report.first_difference->what << " "
                               << report.first_difference->difference << " of " << report.first_difference->tolerance;
   EXPECT_THAT(report.kernels.left_out, testing::IsEmpty());
-  EXPECT_EQ(report.kernels.sampled, 0);
   EXPECT_GT(report.kernels.compared, 100);
 }
 

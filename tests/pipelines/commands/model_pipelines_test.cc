@@ -26,10 +26,18 @@ std::vector<std::string> keys(const nlohmann::ordered_json& json) {
 
 TEST(RunVerify, AnEqualModelHasNoFirstDifference) {
   const auto json = to_json(run_verify({.spec = small_spec(), .extents = {1, 12, 8, 16}, .seed = 2, .threads = 2}));
-  EXPECT_THAT(keys(json), testing::ElementsAre("equal", "verdict", "not_checked", "first_difference", "kernels", "layers", "end_to_end", "grids", "tolerance"));
+  EXPECT_THAT(keys(json), testing::ElementsAre("equal", "verdict", "not_checked", "first_difference", "kernels", "optimizers", "layers", "end_to_end", "grids", "tolerance"));
   EXPECT_EQ(json["equal"], true);
+  EXPECT_EQ(json["verdict"], "equal");
+  EXPECT_TRUE(json["not_checked"].empty());
   EXPECT_TRUE(json["first_difference"].is_null());
   EXPECT_GT(json["layers"]["compared"], 50);
+}
+
+TEST(RunVerify, WhereNothingIsComparedWithSlowKernelsItIsEqualAsFarAsChecked) {
+  const auto report = run_verify({.spec = small_spec(), .extents = {1, 12, 8, 16}, .oracle = Oracles::kFast});
+  EXPECT_EQ(verdict(report), "equal as far as checked");
+  EXPECT_THAT(report.not_checked(), testing::ElementsAre("all kernels"));
 }
 
 TEST(RunVerify, WithoutAPartitionSeveralGridsAreChosenThatCutSomething) {
