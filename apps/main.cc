@@ -6,8 +6,10 @@
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
+#include <system_error>
 
 #include "apps/command.h"
+#include "apps/exit_code.h"
 #include "apps/ranks.h"
 #include "apps/results.h"
 #include "apps/terminal/progress.h"
@@ -15,8 +17,10 @@
 #include "apps/words/config_args.h"
 #include "apps/words/typos.h"
 #include "io/files/now_reading.h"
+#include "io/files/standard_streams.h"
 #include "io/system/process_memory.h"
 #include "libcore/base/cpu.h"
+#include "libcore/base/thread_shortage.h"
 #include "libcore/runtime/launcher.h"
 #include "pipelines/tpu/tpu_config_keys.h"
 
@@ -184,6 +188,7 @@ int run_words(const std::vector<std::string>& words, Transport& transport) {
     if (!command->ranks) require_one_rank(transport, command->name);
     TerminalProgress progress({.quiet = global.quiet});
     for (const auto& note : said.notes) progress.log(note);
+    const ThreadShortage shortage(chosen[0]->count("--threads") == 0, [&](const std::string& text) { progress.warn(text); });
     const bool saves = command->saves != nullptr;
     on_stop({.saves = saves ? command->saves : "",
              .leaves = command->leaves != nullptr ? command->leaves : "no file is left half-written",
@@ -215,6 +220,10 @@ int run(const std::vector<std::string>& words) {
     return report_error({ErrorKind::kBudget, "[memory] the system refused an allocation; give a smaller size or batch, fewer filters or a finer cut, or free memory"}, wants_json);
   } catch (const std::filesystem::filesystem_error& e) {
     return report_error({ErrorKind::kInput, std::string("[input] ") + e.what() + "; check the path and its permissions"}, wants_json);
+  } catch (const std::system_error& e) {  // also of a library that makes threads of its own
+    const bool refused = e.code() == std::errc::resource_unavailable_try_again;
+    return report_error({refused ? ErrorKind::kBudget : ErrorKind::kInternal, refused ? "E_THREADS" : "E_INTERNAL",
+                         std::string(refused ? "[threads] the system refused a thread: " : "[internal] ") + e.what()}, wants_json);
   } catch (const std::exception& e) {
     return report_error({ErrorKind::kInternal, std::string("[internal] ") + e.what()}, wants_json);
   }
@@ -224,6 +233,7 @@ int run(const std::vector<std::string>& words) {
 }  // namespace voxshard
 
 int main(int argc, char** argv) {
+  if (!voxshard::open_standard_streams()) return voxshard::kExitOutput;
   voxshard::return_freed_memory();
   voxshard::note_crashes(STDERR_FILENO);
   voxshard::catch_stop_signals();

@@ -1,6 +1,5 @@
 #include "apps/ranks.h"
 
-#include <fcntl.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -12,6 +11,7 @@
 
 #include "io/files/content_hash.h"
 #include "io/files/now_reading.h"
+#include "io/files/standard_streams.h"
 #include "io/files/structured_text.h"
 #include "libcore/base/cpu.h"
 #include "libcore/base/parallel.h"
@@ -78,18 +78,6 @@ Processors own_processors() {
   return own;
 }
 
-/// From now on nothing that this process writes to its standard output and standard error is seen: neither texts, nor
-/// what a signal's handler or a library says. Returns where standard error led, for the last words of a crash; -1 when
-/// there is none.
-int mute() {
-  const int errors = ::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
-  const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
-  if (nowhere < 0) throw Error(ErrorKind::kOutput, "[output] cannot open /dev/null; check the system's devices");
-  for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) ::dup2(nowhere, stream);
-  ::close(nowhere);
-  return errors;
-}
-
 }  // namespace
 
 int share_of_processors(const std::vector<Processors>& ranks, std::size_t rank) {
@@ -120,7 +108,7 @@ int as_rank(Transport& transport, const std::vector<std::string>& words, const s
   int code = 0;
   try {
     run_as_rank(transport, [&] {
-      if (transport.rank() > 0) note_crashes(mute());
+      if (transport.rank() > 0) note_crashes(mute_standard_streams());
       require_alike(transport, facts_of_rank(words));
       try {
         code = body();

@@ -97,7 +97,7 @@ FrameResultsWriter::FrameResultsWriter(const FrameResultFiles& files, const Resu
       {"width", video.width},
       {"height", video.height},
       {"categories",
-       categories}}.dump();
+       categories}}.dump(-1, ' ', false, Json::error_handler_t::replace);
   head.pop_back();  // the brace is closed by close()
   impl_->json->stream() << head << ",\"frames\":[";
 }

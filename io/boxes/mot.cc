@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
-#include <fstream>
 #include <set>
 #include <system_error>
 #include <utility>
@@ -12,6 +11,7 @@
 #include "io/boxes/number_fields.h"
 #include "io/files/atomic_file.h"
 #include "io/files/file_error.h"
+#include "io/files/open_file.h"
 
 namespace voxshard {
 namespace {
@@ -75,8 +75,8 @@ MotFile read_mot(const fs::path& path) {
   if (!fs::is_regular_file(path, error)) throw input_error(path, "is not a file", "give MOT's gt.txt or det.txt");
   if (fs::file_size(path, error) > kMostBytes)
     throw input_error(path, "has more than 256 MiB", "expected MOT text, one box per line");
-  std::ifstream in(path, std::ios::binary);
-  if (!in) throw input_error(path, "cannot be opened", "check its permissions");
+  InputFile in(path);
+  if (!in) throw input_error(path, in.problem(), "check its permissions");
   MotFile file;
   BoundedNotes notes("lines");
   std::set<std::pair<std::int64_t, std::int64_t>> seen;  // frame, track
@@ -115,7 +115,7 @@ std::string mot_line(const MotRow& row) {
 
 OutputKind mot_results_file() {
   return {"tracks of voxshard predict", {".txt"}, [](const fs::path& path) {
-            std::ifstream in(path, std::ios::binary);
+            InputFile in(path);
             std::string line(kLongestLine, '\0');
             in.read(line.data(), static_cast<std::streamsize>(line.size()));
             line.resize(static_cast<std::size_t>(in.gcount()));

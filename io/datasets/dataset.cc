@@ -258,7 +258,7 @@ Dataset read_dataset(const fs::path& folder) {
     refuse(file, "is no description of a data set");
   Dataset d;
   d.folder = folder;
-  d.name = fs::absolute(folder / "x").parent_path().lexically_normal().filename().string();
+  d.name = plain_text(fs::absolute(folder / "x").parent_path().lexically_normal().filename().string());
   try {
     if (root.contains("name") && root.at("name").is_string()) d.name = plain_text(root.at("name").get<std::string>());
     read_cases(d, root, file);

@@ -8,6 +8,7 @@
 #include "io/files/atomic_file.h"
 #include "io/files/file_error.h"
 #include "io/files/now_reading.h"
+#include "io/files/open_file.h"
 
 namespace voxshard {
 namespace {
@@ -31,8 +32,8 @@ class IdxFile {
     if (!fs::exists(path, error)) throw input_error(path, "does not exist", "check the path", "E_MISSING");
     if (!fs::is_regular_file(path, error)) throw input_error(path, "is not a file", "give an IDX file");
     file_bytes_ = static_cast<std::int64_t>(fs::file_size(path, error));
-    if (!error) gz_.reset(gzopen(path.c_str(), "rb"));
-    if (gz_ == nullptr) throw input_error(path, "cannot be opened", "check its permissions");
+    gz_.reset(gzdopen(open_regular_file(path).release(), "rb"));
+    if (gz_ == nullptr) throw std::bad_alloc();
   }
 
   Shape header(int axes) {

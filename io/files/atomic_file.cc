@@ -1,11 +1,15 @@
 #include "io/files/atomic_file.h"
 
 #include <fcntl.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include <cctype>
 #include <cerrno>
+#include <climits>
+#include <cstdint>
 #include <cstring>
+#include <random>
 #include <regex>
 #include <utility>
 #include <vector>
@@ -22,7 +26,7 @@ constexpr const char* kCheckFolder = "check that the folder exists, is writable 
 
 constexpr const char* kCheckDisk = "check the disk and its file system";
 
-/// Of temporary_path, read by is_temporary.
+/// Of make_temporary_file, read by is_temporary.
 constexpr std::string_view kTemporary = ".tmp.";
 
 /// The error number of the first call that failed; 0 when all is on the disk.
@@ -52,17 +56,46 @@ const std::string& machine_name() {
   return name;
 }
 
-}  // namespace
+/// 16 hexadecimal digits that nobody can guess.
+std::string random_part() {
+  std::uint64_t bits = 0;
+  if (::getrandom(&bits, sizeof bits, 0) != static_cast<ssize_t>(sizeof bits)) {  // a kernel that filters the call
+    std::random_device device;
+    bits = std::uint64_t{device()} << 32 | device();
+  }
+  std::string digits;
+  for (int shift = 60; shift >= 0; shift -= 4) digits += "0123456789abcdef"[bits >> shift & 15];
+  return digits;
+}
+
+/// The end of a name too long to stand behind the mark; its extensions are there.
+std::string end_of(const std::string& name, std::size_t most_bytes) {
+  if (name.size() <= most_bytes) return name;
+  std::size_t begin = name.size() - most_bytes;
+  while (begin < name.size() && (static_cast<unsigned char>(name[begin]) & 0xc0) == 0x80) ++begin;  // within a letter
+  return name.substr(begin);
+}
 
 fs::path temporary_path(const fs::path& path) {
-  fs::path temporary = path.parent_path() / (std::string(kTemporary) + machine_name() + "-" +
-                                             std::to_string(::getpid()) + "." + path.filename().string());
+  const std::string mark =
+      std::string(kTemporary) + machine_name() + "-" + std::to_string(::getpid()) + "-" + random_part() + ".";
+  return path.parent_path() / (mark + end_of(path.filename().string(), NAME_MAX - mark.size()));
+}
+
+}  // namespace
+
+TemporaryFile make_temporary_file(const fs::path& path) {
+  fs::path temporary = temporary_path(path);
   note_unfinished(temporary);
-  return temporary;
+  Descriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
+  if (file.number() >= 0) return {std::move(temporary), std::move(file)};
+  const int reason = errno;
+  forget_unfinished(temporary);
+  throw output_error(path, std::strerror(reason), kCheckFolder);
 }
 
 bool is_temporary(const fs::path& path) {
-  static const std::regex kName(R"(\.tmp\.([A-Za-z0-9_]*-)?[0-9]+\..+)");
+  static const std::regex kName(R"(\.tmp\.([A-Za-z0-9_]*-)?[0-9]+(-[0-9a-f]{16})?\..+)");
   return std::regex_match(path.filename().string(), kName);
 }
 
@@ -101,13 +134,10 @@ void remove_incomplete(const fs::path& path) {
   fs::remove(incomplete_path(path), ignored);
 }
 
-AtomicFile::AtomicFile(fs::path path) : path_(std::move(path)), temporary_(temporary_path(path_)) {
-  out_.open(temporary_, std::ios::binary | std::ios::trunc);
-  if (out_) return;
-  const int reason = errno;
-  forget_unfinished(temporary_);
-  throw output_error(path_, std::strerror(reason), kCheckFolder);
-}
+AtomicFile::AtomicFile(fs::path path) : AtomicFile(path, make_temporary_file(path)) {}
+
+AtomicFile::AtomicFile(fs::path path, TemporaryFile temporary)
+    : path_(std::move(path)), temporary_(std::move(temporary.path)), out_(std::move(temporary.file)) {}
 
 AtomicFile::~AtomicFile() {
   if (!temporary_.empty()) discard_file(temporary_);

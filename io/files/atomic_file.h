@@ -1,22 +1,30 @@
-// Output files appear whole or not at all: bytes go to ".tmp.MACHINE-PID.NAME" in the same folder, are synced, and the
+// Output files appear whole or not at all: bytes go to ".tmp.MACHINE-PID-RANDOM.NAME" in the same folder, are synced, and the
 // file is then renamed onto its name.
 //
 //   write_file_atomically(path, [&](std::ostream& out) { out << json.dump(2) << '\n'; });
 #pragma once
 
 #include <filesystem>
-#include <fstream>
 #include <functional>
 #include <ostream>
 #include <string_view>
 
+#include "io/files/open_file.h"
+
 namespace voxshard {
 
-/// The temporary name that belongs to `path` (same folder, same extensions: libraries choose a format by them). It is noted
-/// as unfinished (unfinished_files.h) until it is committed or discarded.
-std::filesystem::path temporary_path(const std::filesystem::path& path);
+/// A file that will get another name: `path` has its folder and its extensions (libraries choose a format by them).
+struct TemporaryFile {
+  std::filesystem::path path;
+  Descriptor file;  // open to write
+};
+
+/// Makes an empty file to be renamed to `path`. Nobody can put a file or a link in its way: its name holds 64 random bits, and
+/// what has that name is not opened. It is noted as unfinished (unfinished_files.h) until it is committed or discarded.
+/// Errors: kOutput names the path and the reason.
+TemporaryFile make_temporary_file(const std::filesystem::path& path);
 /// Whether a file has such a name, of this process or another: what is left of killed ones may be removed.
-///   example: ".tmp.node1-1234.image.nii"; those of older versions lack the machine
+///   example: ".tmp.node1-1234-0123456789abcdef.image.nii"; those of older versions lack the machine, or the random part
 bool is_temporary(const std::filesystem::path& path);
 /// Syncs `temporary`, renames it onto `path` and syncs the folder. Errors: kOutput, also when the disk refuses to sync;
 /// the temporary file is then removed, and `path` is as it was (whole and new when only the folder was not synced).
@@ -47,8 +55,10 @@ class AtomicFile {
   void commit(bool complete = true);
 
  private:
+  AtomicFile(std::filesystem::path path, TemporaryFile temporary);
+
   std::filesystem::path path_, temporary_;
-  std::ofstream out_;
+  OutputStream out_;
 };
 
 /// Calls `body` with a binary stream and commits what it wrote. Errors: kOutput names the path and the reason.

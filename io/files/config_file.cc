@@ -3,7 +3,7 @@
 //   read_config("train.toml")["train"]["epochs"]
 #include "io/files/config_file.h"
 
-#include <fstream>
+#include "io/files/open_file.h"
 
 namespace voxshard {
 
@@ -19,7 +19,7 @@ json read_config(const fs::path& path) {
 }
 
 std::string config_line(const fs::path& path, const std::string& word) {
-  std::ifstream in(path);
+  InputFile in(path);
   for (std::string line; std::getline(in, line);)
     if (line.find(word) != std::string::npos) return line;
   return {};

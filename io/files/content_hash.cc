@@ -2,11 +2,11 @@
 
 #include <xxhash.h>
 
-#include <fstream>
 #include <new>
 #include <vector>
 
 #include "io/files/file_error.h"
+#include "io/files/open_file.h"
 
 namespace voxshard {
 namespace {
@@ -48,8 +48,8 @@ std::string content_hash(std::string_view bytes) { return content_hash(std::as_b
 
 std::string file_hash(const std::filesystem::path& path) {
   constexpr const char* kAction = "check the path, its permissions and the disk";
-  std::ifstream in(path, std::ios::binary);
-  if (!in) throw input_error(path, "cannot be opened", kAction);
+  InputFile in(path);
+  if (!in) throw input_error(path, in.problem(), kAction);
   ContentHash hash;
   std::vector<char> piece(kPieceBytes);
   while (in) {

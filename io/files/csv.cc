@@ -6,10 +6,12 @@
 
 #include <charconv>
 #include <cmath>
-#include <fstream>
+#include <cstring>
 #include <string_view>
 
 #include "io/files/atomic_file.h"
+#include "io/files/file_error.h"
+#include "io/files/open_file.h"
 #include "libcore/base/error.h"
 #include "libcore/base/text.h"
 
@@ -45,7 +47,7 @@ bool first_number(const std::string& row, std::int64_t& value) {
 }  // namespace
 
 bool csv_has_rows(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
+  InputFile in(path);
   std::string line;
   return std::getline(in, line) && std::getline(in, line);
 }
@@ -67,8 +69,9 @@ CsvWriter CsvWriter::create(const fs::path& path, std::vector<std::string> colum
 }
 
 CsvWriter CsvWriter::resume(const fs::path& path, std::vector<std::string> columns, std::int64_t last_step) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return create(path, std::move(columns));
+  if (std::error_code unseen; !fs::exists(path, unseen)) return create(path, std::move(columns));
+  InputFile in(path);
+  if (!in) throw input_error(path, in.problem(), "move it away, or choose a new output folder");
   std::string kept = header_row(columns), row;
   std::getline(in, row);
   if (row + "\n" != kept)
@@ -79,7 +82,6 @@ CsvWriter CsvWriter::resume(const fs::path& path, std::vector<std::string> colum
     std::int64_t step = 0;
     if (first_number(row, step) && step <= last_step) kept += row + "\n";
   }
-  in.close();
   write_text_atomically(path, kept);
   return CsvWriter(path, std::move(columns));
 }
@@ -89,12 +91,8 @@ void CsvWriter::write(const std::vector<CsvField>& row) {
   std::string line;
   for (std::size_t i = 0; i < row.size(); ++i) line += (i ? "," : "") + csv_text(row[i]);
   line += "\n";
-  std::ofstream out(path_, std::ios::binary | std::ios::app);
-  out.write(line.data(), static_cast<std::streamsize>(line.size()));
-  out.flush();
-  if (!out)
-    throw Error(ErrorKind::kOutput,
-                "[output] cannot write " + path_.string() + "; check that the folder exists and has space");
+  if (const int reason = append_to_file(path_, line, false, true); reason != 0)
+    throw output_error(path_, std::strerror(reason), "check that the folder exists, is writable and has space");
 }
 
 }  // namespace voxshard

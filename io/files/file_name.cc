@@ -43,6 +43,11 @@ std::string text_problem(std::string_view text) {
   return find_steering(text) == std::string_view::npos ? "" : "holds a control character";
 }
 
+void require_utf8_name(std::string_view name) {
+  if (!is_utf8(name))
+    throw Error(ErrorKind::kInput, "E_NAME", "[name] \"" + shown_name(name) + "\" is no UTF-8; rename it");
+}
+
 std::string relative_path_problem(std::string_view path, std::size_t most_bytes) {
   if (path.empty()) return "is empty";
   if (path.front() == '/') return "is absolute";

@@ -28,6 +28,11 @@ std::string text_problem(std::string_view text);
 /// The same for a path of plain names below a folder: not absolute, nothing leads upwards; "./" in front is allowed.
 std::string relative_path_problem(std::string_view path, std::size_t most_bytes = kMostNameBytes);
 
+/// Errors: kInput E_NAME for a file that was found under a name that is no UTF-8: results and lists are JSON, from which it would come
+/// back as another name.
+///   name  of the file alone, or with the folders below the one that was given
+void require_utf8_name(std::string_view name);
+
 /// A name for messages and tables: what steers a screen as \x1b, and about `most_bytes` of it.
 std::string shown_name(std::string_view name, std::size_t most_bytes = 80);
 

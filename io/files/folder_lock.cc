@@ -22,6 +22,8 @@ namespace fs = std::filesystem;
 
 constexpr const char* kLockName = ".voxshard.lock";
 constexpr off_t kMostBytes = 256;  // of a lock file: "1234 train"
+/// No link is followed, and a named pipe that lies there does not hold up who opens it.
+constexpr int kNeverWaits = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
 
 /// "process 1234, train" of a writer that is alive; empty when the holder only reads.
 std::string holder(int descriptor) {
@@ -75,7 +77,7 @@ bool FolderLock::take(int how) {
 FolderLock FolderLock::writing(const fs::path& folder, const std::string& command) {
   for (;;) {
     FolderLock lock(folder / kLockName);
-    lock.descriptor_ = ::open(lock.file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+    lock.descriptor_ = ::open(lock.file_.c_str(), O_RDWR | O_CREAT | kNeverWaits, 0666);
     struct stat opened {
     }, named{};
     if (lock.descriptor_ < 0 || ::fstat(lock.descriptor_, &opened) != 0)
@@ -101,9 +103,12 @@ FolderLock FolderLock::writing(const fs::path& folder, const std::string& comman
 
 FolderLock FolderLock::reading(const fs::path& folder) {
   FolderLock lock(folder / kLockName);
-  lock.descriptor_ = ::open(lock.file_.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+  lock.descriptor_ = ::open(lock.file_.c_str(), O_RDONLY | kNeverWaits);
   if (lock.descriptor_ < 0 && errno == ENOENT && fs::exists(folder / kManifestName))
-    lock.descriptor_ = ::open(lock.file_.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+    lock.descriptor_ = ::open(lock.file_.c_str(), O_RDONLY | O_CREAT | kNeverWaits, 0666);
+  struct stat opened {};
+  if (lock.descriptor_ >= 0 && (::fstat(lock.descriptor_, &opened) != 0 || !S_ISREG(opened.st_mode)))
+    throw input_error(lock.file_, "is no lock file of voxshard", "move it away");
   if (lock.descriptor_ >= 0 && !lock.take(LOCK_SH))
     throw input_error(folder, "is being written by " + by_whom(lock.descriptor_), "begin when that has ended");
   return lock;

@@ -11,6 +11,8 @@
 #include <atomic>
 #include <cstring>
 
+#include "libcore/base/plain_text.h"
+
 namespace voxshard {
 namespace {
 
@@ -82,7 +84,7 @@ NowReading::NowReading(const std::filesystem::path& path) {
   if (slot_ < 0) return;
   Slot& slot = slots[static_cast<std::size_t>(slot_)];
   slot.thread = pthread_self();
-  slot.name[path.native().copy(slot.name.data(), slot.name.size() - 1)] = '\0';
+  slot.name[plain_text(path.native()).copy(slot.name.data(), slot.name.size() - 1)] = '\0';  // as a screen may show it
   slot.state = kShown;
 }
 

@@ -4,10 +4,10 @@
 #include "io/files/output_file.h"
 
 #include <algorithm>
-#include <fstream>
 
 #include "io/files/atomic_file.h"
 #include "io/files/manifest.h"
+#include "io/files/open_file.h"
 #include "io/files/output_folder.h"
 #include "libcore/base/error.h"
 #include "libcore/base/text.h"
@@ -65,7 +65,7 @@ void require_ours(const fs::path& file, const OutputKind& kind, const OutputPlac
                                       ", or move it away");
 }
 
-std::string next_bytes(std::ifstream& in) {
+std::string next_bytes(InputFile& in) {
   std::string text(kMostRead, '\0');
   in.read(text.data(), kMostRead);
   text.resize(static_cast<std::size_t>(in.gcount()));
@@ -76,15 +76,15 @@ std::string next_bytes(std::ifstream& in) {
 
 std::function<bool(const fs::path&)> ends_around(std::string text) {
   return [text = std::move(text)](const fs::path& path) {
-    std::ifstream in(path, std::ios::binary | std::ios::ate);
-    in.seekg(std::max<std::int64_t>(0, static_cast<std::int64_t>(in.tellg()) - kMostRead));
+    InputFile in(path);
+    in.seekg(std::max<std::int64_t>(0, in.bytes() - kMostRead));
     return next_bytes(in).find(text) != std::string::npos;
   };
 }
 
 std::function<bool(const fs::path&)> begins_with(std::vector<std::string> beginnings) {
   return [beginnings = std::move(beginnings)](const fs::path& path) {
-    std::ifstream in(path, std::ios::binary);
+    InputFile in(path);
     std::string text = next_bytes(in);
     std::erase_if(text, [](char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; });
     return std::any_of(beginnings.begin(), beginnings.end(), [&](const auto& b) { return text.starts_with(b); });

@@ -1,10 +1,6 @@
 #include "io/files/part_log.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <system_error>
@@ -12,6 +8,7 @@
 #include "io/files/atomic_file.h"
 #include "io/files/file_error.h"
 #include "io/files/file_name.h"
+#include "io/files/open_file.h"
 
 namespace voxshard {
 namespace {
@@ -97,18 +94,8 @@ void PartLog::rewrite() {
 }
 
 void PartLog::append(const Json& line, bool sync) {
-  const std::string text = text_of(line);
-  const int file = ::open(path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
-  const off_t end = file >= 0 ? ::lseek(file, 0, SEEK_END) : -1;
-  if (file >= 0) errno = ENOSPC;  // a short write sets none
-  const bool written = file >= 0 && ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
-                       (!sync || ::fdatasync(file) == 0);
-  const std::string reason = std::strerror(errno);
-  if (!written && end >= 0 && ::ftruncate(file, end) != 0) {
-    // Half a line stays; it is left out as long as nothing follows it.
-  }
-  if (file >= 0) ::close(file);
-  if (!written) throw output_error(path_, reason, "check that the folder exists, is writable and has space");
+  if (const int reason = append_to_file(path_, text_of(line), sync); reason != 0)
+    throw output_error(path_, std::strerror(reason), "check that the folder exists, is writable and has space");
 }
 
 void PartLog::remove_files(const ManifestPart& part, const std::set<std::string>& but) const {

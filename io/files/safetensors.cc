@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <fstream>
 #include <optional>
 #include <set>
 #include <span>
@@ -15,6 +14,7 @@
 
 #include "io/files/atomic_file.h"
 #include "io/files/content_hash.h"
+#include "io/files/open_file.h"
 #include "io/files/structured_text.h"
 
 namespace voxshard {
@@ -100,7 +100,7 @@ Entry read_entry(const std::string& name, const json& value, std::uint64_t data_
 }
 
 /// The header as text, after its length has been checked against the file.
-std::string read_header(std::ifstream& in, std::uint64_t file_bytes, const fs::path& path) {
+std::string read_header(std::istream& in, std::uint64_t file_bytes, const fs::path& path) {
   std::uint64_t length = 0;
   if (file_bytes < 8 || !in.read(reinterpret_cast<char*>(&length), 8)) refuse(path, "is shorter than 8 bytes");
   if (length > file_bytes - 8 || length > kHeaderLimit)
@@ -202,12 +202,11 @@ void save_safetensors(const fs::path& path, const std::vector<NamedTensor>& tens
 }
 
 SafetensorsFile load_safetensors(const fs::path& path) {
-  std::error_code error;
-  const auto file_bytes = fs::file_size(path, error);
-  std::ifstream in(path, std::ios::binary);
-  if (error || !in)
+  InputFile in(path);
+  if (!in)
     throw Error(ErrorKind::kInput,
-                "[checkpoint] " + path.string() + ": cannot be opened; check the path and its permissions");
+                "[checkpoint] " + path.string() + ": " + in.problem() + "; check the path and its permissions");
+  const auto file_bytes = static_cast<std::uint64_t>(in.bytes());
   const std::string text = read_header(in, file_bytes, path);
   const json header = parse_header(text, path);
   if (!header.is_object()) refuse(path, "has a header that is not a JSON object");

@@ -7,13 +7,13 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
-#include <fstream>
 #include <pugixml.hpp>
 #include <sstream>
 #include <vector>
 
 #include "io/files/file_name.h"
 #include "io/files/json_tree.h"
+#include "io/files/open_file.h"
 #include "io/files/yaml_tree.h"
 #include "libcore/base/plain_text.h"
 
@@ -186,10 +186,10 @@ bool is_deeper(const pugi::xml_node& node, int levels) {
 }  // namespace
 
 std::string read_text(const TextSource& source) {
-  std::ifstream in(source.path, std::ios::binary);
-  std::error_code error;
-  if (!in || std::filesystem::is_directory(source.path, error))
-    refuse(source, default_code(source.kind), "", "cannot be read; check the path and its permissions");
+  InputFile in(source.path);
+  if (!in)
+    refuse(source, default_code(source.kind), "",
+           in.problem() + "; give a regular file, and check the path and its permissions");
   std::string text, block(std::size_t{1} << 20, '\0');
   while (in.read(block.data(), static_cast<std::streamsize>(block.size())), in.gcount() > 0) {
     text.append(block, 0, static_cast<std::size_t>(in.gcount()));
@@ -252,7 +252,8 @@ json parse_yaml(std::string_view text, const TextSource& source) {
   } catch (const YamlProblem& problem) {
     refuse(source, problem.code, ":" + std::to_string(problem.line), problem.what);
   } catch (const YAML::Exception& e) {
-    refuse(source, kSyntax, e.mark.is_null() ? "" : ":" + std::to_string(e.mark.line + 1) + ":" + std::to_string(e.mark.column + 1),
+    refuse(source, kSyntax,
+           e.mark.is_null() ? "" : ":" + std::to_string(e.mark.line + 1) + ":" + std::to_string(e.mark.column + 1),
            "is not valid YAML: " + shown_name(e.msg, kMostReason));
   }
 }

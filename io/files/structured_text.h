@@ -41,8 +41,8 @@ struct TextSource {
   TextLimits limits = kDataLimits;
 };
 
-/// The whole file. Errors: `kind` for one that cannot be read; E_LIMIT for more than limits.bytes, of which no more is
-/// read (a pipe has no size).
+/// The whole of a regular file. Errors: `kind` for one that cannot be read; E_LIMIT for more than limits.bytes, of which no
+/// more is read (files of the kernel have no size).
 std::string read_text(const TextSource& source);
 
 /// The same of a list of names beside the data, within kConfigLimits; empty when there is no such file. Errors: kInput.

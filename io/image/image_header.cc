@@ -4,12 +4,11 @@
 #include <tiffio.h>
 
 #include <algorithm>
-#include <fstream>
 #include <memory>
-#include <system_error>
 
 #include "io/files/file_error.h"
 #include "io/files/now_reading.h"
+#include "io/files/open_file.h"
 #include "libcore/base/text.h"
 
 namespace voxshard {
@@ -81,9 +80,16 @@ ImageHeader parse_jpeg(std::string_view bytes, const fs::path& path) {
   return h;
 }
 
+TIFF* tiff_of(const fs::path& path) {
+  Descriptor file = open_regular_file(path);
+  TIFF* tiff = TIFFFdOpen(file.number(), path.c_str(), "r");
+  if (tiff != nullptr) file.release();  // TIFFClose closes it
+  return tiff;
+}
+
 ImageHeader parse_tiff(std::string_view bytes, const fs::path& path) {
   [[maybe_unused]] static const bool quiet = (TIFFSetWarningHandler(nullptr), TIFFSetErrorHandler(nullptr), true);
-  const std::unique_ptr<TIFF, decltype(&TIFFClose)> tiff(TIFFOpen(path.c_str(), "r"), TIFFClose);
+  const std::unique_ptr<TIFF, decltype(&TIFFClose)> tiff(tiff_of(path), TIFFClose);
   if (!tiff) throw input_error(path, "is a damaged TIFF", kGetAgain);
   std::uint32_t width = 0, height = 0;
   std::uint16_t bits = 1, channels = 1, orientation = 1, format = SAMPLEFORMAT_UINT;
@@ -127,14 +133,12 @@ bool is_image_name(const fs::path& path) {
 }
 
 std::string read_image_bytes(const fs::path& path) {
-  std::error_code error;
-  if (fs::is_directory(path, error)) throw input_error(path, "is a folder", "give a picture");
-  const auto bytes = fs::file_size(path, error);
-  if (error) throw input_error(path, "cannot be opened: " + error.message(), "check the path and its permissions");
-  constexpr std::uintmax_t kMostBytes = std::uintmax_t{1} << 31;
+  InputFile in(path);
+  if (!in) throw input_error(path, in.problem(), "give a picture, and check the path and its permissions");
+  const std::int64_t bytes = in.bytes();
+  constexpr std::int64_t kMostBytes = std::int64_t{1} << 31;
   if (bytes == 0) throw input_error(path, "is empty", kGetAgain);
   if (bytes > kMostBytes - 1) throw input_error(path, "has 2 GiB or more", "cut the picture into smaller ones");
-  std::ifstream in(path, std::ios::binary);
   std::string text(static_cast<std::size_t>(bytes), '\0');
   in.read(text.data(), static_cast<std::streamsize>(bytes));
   if (!in) throw input_error(path, "cannot be read", "check its permissions");

@@ -5,13 +5,13 @@
 
 #include <zlib.h>
 
-#include <fstream>
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
 #include <string>
 #include <vector>
 
 #include "io/files/atomic_file.h"
+#include "io/files/open_file.h"
 #include "io/image/opencv_threads.h"
 
 namespace voxshard {
@@ -53,7 +53,7 @@ void write_sheet(const fs::path& path, const Tensor& rgb) {
 OutputKind sheet_file() {
   return {"a sheet of voxshard", {".png"}, [](const fs::path& path) {
             std::string head(kHeadBytes + mark().size(), '\0');
-            std::ifstream in(path, std::ios::binary);
+            InputFile in(path);
             in.read(head.data(), static_cast<std::streamsize>(head.size()));
             return in.good() && head.starts_with("\x89PNG") && head.substr(kHeadBytes) == mark();
           }};

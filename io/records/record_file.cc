@@ -7,11 +7,11 @@
 #include <bit>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <regex>
 
 #include "io/files/atomic_file.h"
 #include "io/files/file_error.h"
+#include "io/files/open_file.h"
 #include "io/records/crc32c.h"
 #include "libcore/base/text.h"
 
@@ -35,10 +35,8 @@ bool is_head(std::string_view bytes) {
 }
 
 std::string beginning_of(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::error_code error;
-  if (!in || fs::is_directory(path, error))
-    throw input_error(path, "cannot be read", "check the path and its permissions");
+  InputFile in(path);
+  if (!in) throw input_error(path, in.problem(), "give a regular file, and check the path and its permissions");
   std::string bytes(kHead, '\0');
   in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   bytes.resize(static_cast<std::size_t>(in.gcount()));
@@ -61,7 +59,7 @@ std::optional<std::string> stem_of(const std::string& name) {
 /// Where bytes come from: the file itself, or what zlib makes of it. (zlib alone would take a plain record of 35615
 /// bytes for gzip: its length begins with gzip's mark.)
 struct RecordReader::Source {
-  std::ifstream plain;
+  std::optional<InputFile> plain;
   gzFile gzip = nullptr;
   std::int64_t plain_bytes = -1;  // of a plain file
   std::int64_t file_bytes = 0;    // on the disk
@@ -72,8 +70,8 @@ struct RecordReader::Source {
   /// How many bytes came; fewer at the end. -1: damaged.
   std::int64_t read(char* data, std::int64_t bytes) {
     if (gzip == nullptr) {
-      plain.read(data, bytes);
-      return plain.bad() ? -1 : plain.gcount();
+      plain->read(data, bytes);
+      return plain->bad() ? -1 : plain->gcount();
     }
     const int got = gzread(gzip, data, static_cast<unsigned>(bytes));
     int error = Z_OK;
@@ -99,11 +97,11 @@ RecordReader::RecordReader(const fs::path& path, const RecordLimits& limits)
     throw input_error(path, "is compressed with ZLIB", "write it again with GZIP or without compression", "E_FORMAT");
   source_->file_bytes = static_cast<std::int64_t>(fs::file_size(path));
   if (gzip) {
-    source_->gzip = gzopen(path.c_str(), "rb");
-    if (source_->gzip == nullptr) throw input_error(path, "cannot be opened", "check its permissions");
+    source_->gzip = gzdopen(open_regular_file(path).release(), "rb");
+    if (source_->gzip == nullptr) throw std::bad_alloc();
     gzbuffer(source_->gzip, 1U << 18);
   } else {
-    source_->plain.open(path, std::ios::binary);
+    source_->plain.emplace(path);
     source_->plain_bytes = source_->file_bytes;
   }
 }
@@ -181,12 +179,13 @@ std::int64_t first_record_bytes(const fs::path& path) {
   return length > static_cast<std::uint64_t>(kMostRecordBytes) ? 0 : static_cast<std::int64_t>(length);
 }
 
-RecordWriter::RecordWriter(fs::path path, RecordCompression compression)
-    : path_(std::move(path)), temporary_(temporary_path(path_)) {
-  file_ = gzopen(temporary_.c_str(), compression == RecordCompression::kGzip ? "wb6" : "wbT");
+RecordWriter::RecordWriter(fs::path path, RecordCompression compression) : path_(std::move(path)) {
+  TemporaryFile temporary = make_temporary_file(path_);
+  temporary_ = std::move(temporary.path);
+  file_ = gzdopen(temporary.file.release(), compression == RecordCompression::kGzip ? "wb6" : "wbT");
   if (file_ == nullptr) {
     discard_file(temporary_);
-    throw output_error(path_, std::strerror(errno), "check that the folder exists, is writable and has space");
+    throw std::bad_alloc();
   }
   gzbuffer(static_cast<gzFile>(file_), 1U << 18);
 }

@@ -4,6 +4,7 @@
 #include <new>
 
 #include "libcore/base/error.h"
+#include "libcore/base/thread_shortage.h"
 
 extern "C" {
 #include <libavcodec/avcodec.h>
@@ -33,14 +34,18 @@ VideoDecoder::VideoDecoder(const VideoInput& input, int threads, std::int64_t mo
                                         "; convert the file with ffmpeg on a machine that can read it");
   };
   if (codec == nullptr) throw fail("has no decoder in this FFmpeg");
-  context_.reset(avcodec_alloc_context3(codec));
-  if (!context_) throw std::bad_alloc();
-  if (avcodec_parameters_to_context(context_.get(), &parameters) < 0) throw fail("has parameters that make no sense");
-  context_->pkt_timebase = input.stream().time_base;
-  context_->thread_count = threads;
-  context_->max_pixels = most_pixels;
-  if (const int code = avcodec_open2(context_.get(), codec, nullptr); code < 0)
-    throw fail("cannot be started (" + av_error_text(code) + ")");
+  const auto start = [&](int own_threads) {
+    context_.reset(avcodec_alloc_context3(codec));
+    if (!context_) throw std::bad_alloc();
+    if (avcodec_parameters_to_context(context_.get(), &parameters) < 0) throw fail("has parameters that make no sense");
+    context_->pkt_timebase = input.stream().time_base;
+    context_->thread_count = own_threads;
+    context_->max_pixels = most_pixels;
+    return avcodec_open2(context_.get(), codec, nullptr);
+  };
+  int code = start(threads);
+  if (code < 0 && threads > 1 && (code = start(1)) >= 0) say_single_thread("FFmpeg's decoder", threads);
+  if (code < 0) throw fail("cannot be started (" + av_error_text(code) + ")");
 }
 
 void VideoDecoder::count_error(int code) {

@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "io/files/now_reading.h"
+#include "io/files/open_file.h"
 #include "libcore/base/error.h"
 
 extern "C" {
@@ -24,11 +25,10 @@ Error input_error(const fs::path& path, const std::string& what) {
 
 void check_plain_file(const fs::path& path) {
   std::error_code error;
-  const auto status = fs::status(path, error);
-  if (!fs::exists(status)) throw input_error(path, "no such file; check the path");
-  if (fs::is_directory(status)) throw input_error(path, "is a folder; expected a video file; name a file in it");
-  if (!fs::is_regular_file(status))
-    throw input_error(path, "is no plain file; expected a video file; copy it to a disk first");
+  if (!fs::exists(path, error)) throw input_error(path, "no such file; check the path");
+  if (fs::is_directory(path, error)) throw input_error(path, "is a folder; expected a video file; name a file in it");
+  if (const std::string problem = reading_problem(path); !problem.empty())
+    throw input_error(path, problem + "; expected a video file; copy it to a disk first");
   if (fs::file_size(path, error) == 0 && !error) throw input_error(path, "is empty; copy it again from its source");
 }
 

@@ -7,6 +7,7 @@
 
 #include "io/video/yuv.h"
 #include "libcore/base/error.h"
+#include "libcore/base/thread_shortage.h"
 
 extern "C" {
 #include <libavutil/frame.h>
@@ -79,7 +80,8 @@ void set_colours(SwsContext& context, const PictureKind& kind) {
   sws_setColorspaceDetails(&context, matrix, from_full, matrix, to_full, brightness, contrast, saturation);
 }
 
-SwsPtr make_context(const PictureKind& kind, AVPixelFormat target, int threads) {
+/// None when it cannot be made.
+SwsPtr try_context(const PictureKind& kind, AVPixelFormat target, int threads) {
   SwsPtr context(sws_alloc_context());
   if (!context) throw std::bad_alloc();
   const auto set = [&](const char* name, std::int64_t value) { av_opt_set_int(context.get(), name, value, 0); };
@@ -87,8 +89,15 @@ SwsPtr make_context(const PictureKind& kind, AVPixelFormat target, int threads) 
   set("dstw", kind.width), set("dsth", kind.height), set("dst_format", target);
   set("sws_flags", SWS_BICUBIC | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INT);
   set("threads", threads);
-  if (sws_init_context(context.get(), nullptr, nullptr) < 0) throw unreadable(kind);
+  if (sws_init_context(context.get(), nullptr, nullptr) < 0) return nullptr;
   set_colours(*context, kind);
+  return context;
+}
+
+SwsPtr make_context(const PictureKind& kind, AVPixelFormat target, int threads) {
+  SwsPtr context = try_context(kind, target, threads);
+  if (!context && threads > 1 && (context = try_context(kind, target, 1))) say_single_thread("libswscale", threads);
+  if (!context) throw unreadable(kind);
   return context;
 }
 

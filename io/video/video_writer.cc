@@ -10,8 +10,10 @@
 #include <vector>
 
 #include "io/files/atomic_file.h"
+#include "io/files/open_file.h"
 #include "io/video/av.h"
 #include "libcore/base/error.h"
+#include "libcore/base/thread_shortage.h"
 
 extern "C" {
 #include <libavcodec/avcodec.h>
@@ -38,12 +40,9 @@ constexpr const char* kQuality = "18";
 /// The same for MPEG-4 (quantiser 1 to 31).
 constexpr int kMpeg4Quantiser = 3;
 
-AvCodecPtr open_encoder(const fs::path& path, const VideoWriteOptions& options, bool global_header) {
-  const AVCodec* codec = avcodec_find_encoder_by_name("libx264");
-  const bool x264 = codec != nullptr;
-  if (!x264) codec = avcodec_find_encoder(AV_CODEC_ID_MPEG4);
-  if (codec == nullptr)
-    throw output_error(path, "this FFmpeg has neither an H.264 nor an MPEG-4 encoder; install Debian's libavcodec");
+/// With its settings, not yet open.
+AvCodecPtr make_encoder(const AVCodec* codec, bool x264, const VideoWriteOptions& options, int threads,
+                        bool global_header) {
   AvCodecPtr context(avcodec_alloc_context3(codec));
   if (!context) throw std::bad_alloc();
   context->width = static_cast<int>(options.width + options.width % 2);
@@ -51,7 +50,7 @@ AvCodecPtr open_encoder(const fs::path& path, const VideoWriteOptions& options, 
   context->pix_fmt = AV_PIX_FMT_YUV420P;
   context->time_base = kEncoderTimeBase;
   context->max_b_frames = 0;  // packets leave in the order of the frames
-  context->thread_count = options.threads;
+  context->thread_count = threads;
   context->colorspace = AVCOL_SPC_BT709;
   context->color_range = AVCOL_RANGE_MPEG;
   context->sample_aspect_ratio = {static_cast<int>(options.sample_aspect.num),
@@ -64,7 +63,24 @@ AvCodecPtr open_encoder(const fs::path& path, const VideoWriteOptions& options, 
     context->flags |= AV_CODEC_FLAG_QSCALE;
     context->global_quality = kMpeg4Quantiser * FF_QP2LAMBDA;
   }
-  if (const int code = avcodec_open2(context.get(), codec, nullptr); code < 0)
+  return context;
+}
+
+AvCodecPtr open_encoder(const fs::path& path, const VideoWriteOptions& options, bool global_header) {
+  const AVCodec* codec = avcodec_find_encoder_by_name("libx264");
+  const bool x264 = codec != nullptr;
+  if (!x264) codec = avcodec_find_encoder(AV_CODEC_ID_MPEG4);
+  if (codec == nullptr)
+    throw output_error(path, "this FFmpeg has neither an H.264 nor an MPEG-4 encoder; install Debian's libavcodec");
+  AvCodecPtr context;
+  const auto start = [&](int threads) {
+    context = make_encoder(codec, x264, options, threads, global_header);
+    return avcodec_open2(context.get(), codec, nullptr);
+  };
+  int code = start(options.threads);
+  if (code < 0 && options.threads > 1 && (code = start(1)) >= 0)
+    say_single_thread("the video encoder", options.threads);
+  if (code < 0)
     throw output_error(path, std::string("the encoder ") + codec->name + " refuses " + std::to_string(options.width) +
                                  " x " + std::to_string(options.height) + " (" + av_error_text(code) +
                                  "); write smaller pictures");
@@ -85,6 +101,7 @@ SwsPtr rgb_to_yuv(const AVCodecContext& encoder) {
 
 struct VideoWriter::Impl {
   fs::path path, temporary;
+  Descriptor file;  // of the temporary one
   VideoWriteOptions options;
   AVFormatContext* format = nullptr;  // a muxer's context is not freed as an opened file's is
   AVStream* stream = nullptr;
@@ -110,8 +127,7 @@ struct VideoWriter::Impl {
   }
 
   void open_muxer() {
-    const std::string name = "file:" + temporary.string();
-    avformat_alloc_output_context2(&format, nullptr, nullptr, name.c_str());
+    avformat_alloc_output_context2(&format, nullptr, nullptr, temporary.c_str());
     if (format == nullptr) throw std::bad_alloc();
     encoder = open_encoder(path, options, format->oformat->flags & AVFMT_GLOBALHEADER);
     stream = avformat_new_stream(format, nullptr);
@@ -119,7 +135,7 @@ struct VideoWriter::Impl {
     check(avcodec_parameters_from_context(stream->codecpar, encoder.get()), "describing the video");
     stream->sample_aspect_ratio = encoder->sample_aspect_ratio;
     stream->time_base = {static_cast<int>(options.time_base.num), static_cast<int>(options.time_base.den)};
-    if (const int code = avio_open(&format->pb, name.c_str(), AVIO_FLAG_WRITE); code < 0)
+    if (const int code = avio_open(&format->pb, ("file:" + file.path()).c_str(), AVIO_FLAG_WRITE); code < 0)
       throw output_error(path, av_error_text(code) + "; check that the folder exists, is writable and has space");
     av_dict_set(&format->metadata, "comment", kMark, 0);
     AVDictionary* settings = nullptr;
@@ -158,7 +174,9 @@ OutputKind written_video() {
   return {"a video of voxshard predict", {".mp4", ".mov", ".mkv"}, [](const fs::path& path) {
             silence_av();
             AVFormatContext* opened = nullptr;
-            if (avformat_open_input(&opened, ("file:" + path.string()).c_str(), nullptr, nullptr) < 0) return false;
+            const std::string name = "file:" + path.string();
+            if (!reading_problem(path).empty() || avformat_open_input(&opened, name.c_str(), nullptr, nullptr) < 0)
+              return false;
             const AvFormatPtr format(opened);
             const AVDictionaryEntry* comment = av_dict_get(format->metadata, "comment", nullptr, 0);
             return comment != nullptr && std::string_view(comment->value) == kMark;
@@ -176,7 +194,8 @@ VideoWriter::VideoWriter(const fs::path& path, const VideoWriteOptions& options)
   if (std::find(kEndings.begin(), kEndings.end(), path.extension()) == kEndings.end())
     throw output_error(path, "expected a name that ends in .mp4, .mov or .mkv");
   impl_->path = path;
-  impl_->temporary = temporary_path(path);
+  TemporaryFile temporary = make_temporary_file(path);
+  impl_->temporary = std::move(temporary.path), impl_->file = std::move(temporary.file);
   impl_->options = options;
   impl_->open_muxer();
   impl_->to_yuv = rgb_to_yuv(*impl_->encoder);

@@ -4,7 +4,6 @@
 //   MappedVolume::open("cache/liver_03.nii").read_box(box, view);
 #include "io/volume/mapped_volume.h"
 
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -12,6 +11,7 @@
 #include <bit>
 #include <cstring>
 
+#include "io/files/open_file.h"
 #include "io/volume/nifti_header.h"
 
 namespace voxshard {
@@ -112,10 +112,8 @@ MappedVolume MappedVolume::open(const std::filesystem::path& path) {
   if (impl->scaled) impl->slope = header.slope, impl->intercept = header.intercept;
   impl->data_begin = header.data_begin();
   impl->map_bytes = static_cast<std::size_t>(header.data_begin() + header.voxel_bytes());
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) throw input_error(path, "cannot be opened", "check its permissions");
-  impl->map = ::mmap(nullptr, impl->map_bytes, PROT_READ, MAP_PRIVATE, fd, 0);
-  ::close(fd);
+  const Descriptor file = open_regular_file(path);
+  impl->map = ::mmap(nullptr, impl->map_bytes, PROT_READ, MAP_PRIVATE, file.number(), 0);
   if (impl->map == MAP_FAILED)
     throw input_error(path, "cannot be mapped into memory", "check the address space limit (ulimit -v)");
   return MappedVolume(std::move(impl));

@@ -259,7 +259,7 @@ void write_nifti(const fs::path& path, const Volume& volume, DiskType type) {
                          "crop or resample it");
   const char* in_place = bytes_as_they_are(path, volume, type);
   const auto made = in_place != nullptr ? std::vector<char>() : disk_bytes(path, volume, type);
-  const fs::path temporary = temporary_path(path);
+  const fs::path temporary = make_temporary_file(path).path;  // ITK opens by name
   try {
     write_with_itk(temporary, volume.geometry, type, in_place != nullptr ? in_place : made.data());
     require_promised_bytes(read_nifti_header(temporary), temporary);  // ITK does not report a full disk

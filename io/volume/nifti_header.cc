@@ -12,6 +12,7 @@
 #include <cstring>
 #include <memory>
 
+#include "io/files/open_file.h"
 #include "io/volume/nifti.h"
 
 namespace voxshard {
@@ -59,13 +60,18 @@ struct CloseGz {
 };
 using GzFile = std::unique_ptr<gzFile_s, CloseGz>;
 
+GzFile open_gz(const fs::path& path) {
+  GzFile gz(gzdopen(open_regular_file(path).release(), "rb"));
+  if (!gz) throw std::bad_alloc();
+  return gz;
+}
+
 void require_file(const fs::path& path) {
   std::error_code error;
   if (!fs::exists(path, error)) throw input_error(path, "does not exist", "check the path");
   if (!fs::is_regular_file(path, error)) throw input_error(path, "is not a file", "give a NIfTI file, not a folder");
   if (fs::file_size(path, error) == 0) throw input_error(path, "is empty (0 bytes)", "copy or export the file again");
-  GzFile gz(gzopen(path.c_str(), "rb"));
-  if (!gz) throw input_error(path, "cannot be opened", "check its permissions");
+  const GzFile gz = open_gz(path);
   if (!path.string().ends_with(".gz") && gzdirect(gz.get()) == 0)
     throw input_error(path, "is compressed with gzip but its name does not end in .gz", "rename it to end in .gz");
 }
@@ -180,8 +186,7 @@ NiftiHeader read_nifti_header(const fs::path& path) {
   const auto [header_file, data_file] = *files;
   require_file(path);
   if (header_file != path) require_file(header_file);
-  GzFile gz(gzopen(header_file.c_str(), "rb"));
-  if (!gz) throw input_error(header_file, "cannot be opened", "check its permissions");
+  const GzFile gz = open_gz(header_file);
   unsigned char bytes[540] = {};
   const int length = gzread(gz.get(), bytes, sizeof bytes);
   if (length < 0) throw damaged_gzip(header_file, gz.get());
@@ -275,8 +280,7 @@ NonFinite require_promised_bytes(const NiftiHeader& h, const fs::path& path, boo
                            " bytes that its header promises",
                        "copy or export the file again");
   };
-  GzFile gz(gzopen(h.data_file.c_str(), "rb"));
-  if (!gz) throw input_error(h.data_file, "cannot be opened", "check its permissions");
+  const GzFile gz = open_gz(h.data_file);
   const bool scan = find_non_finite && (h.scalar_type() == "float32" || h.scalar_type() == "float64");
   const bool plain = gzdirect(gz.get()) != 0;
   if (plain) {

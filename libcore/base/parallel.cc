@@ -7,8 +7,11 @@
 #include <exception>
 #include <limits>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
+
+#include "libcore/base/thread_shortage.h"
 
 namespace voxshard {
 
@@ -27,6 +30,19 @@ struct WorkerPool::Impl {
   int running = 0;
   bool stopping = false;
 
+  Impl() = default;
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+  /// Also when not all threads could be made: those that wait have to be woken.
+  ~Impl() {
+    {
+      const std::lock_guard lock(mutex);
+      stopping = true;
+    }
+    wake.notify_all();
+    for (auto& thread : threads) thread.join();
+  }
+
   void loop(int worker) {
     std::uint64_t seen = 0;
     std::unique_lock lock(mutex);
@@ -44,17 +60,15 @@ struct WorkerPool::Impl {
 };
 
 WorkerPool::WorkerPool(int workers) : impl_(std::make_unique<Impl>()) {
-  for (int w = 1; w < workers; ++w) impl_->threads.emplace_back([this, w] { impl_->loop(w); });
+  impl_->threads.reserve(static_cast<std::size_t>(workers));
+  try {
+    for (int w = 1; w < workers; ++w) impl_->threads.emplace_back([impl = impl_.get(), w] { impl->loop(w); });
+  } catch (const std::system_error&) {  // what one thread takes in memory comes as this, too
+    went_short_of_threads(this->workers(), workers);
+  }
 }
 
-WorkerPool::~WorkerPool() {
-  {
-    std::lock_guard lock(impl_->mutex);
-    impl_->stopping = true;
-  }
-  impl_->wake.notify_all();
-  for (auto& thread : impl_->threads) thread.join();
-}
+WorkerPool::~WorkerPool() = default;
 
 int WorkerPool::workers() const { return static_cast<int>(impl_->threads.size()) + 1; }
 

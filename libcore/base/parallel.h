@@ -15,7 +15,7 @@ class WorkerPool {
  public:
   using Task = std::function<void(std::int64_t task, int worker)>;
 
-  /// Starts `workers` - 1 threads (the caller is worker 0). `workers` >= 1.
+  /// Starts `workers` - 1 threads (the caller is worker 0), or fewer as thread_shortage.h says. `workers` >= 1. Errors: E_THREADS.
   explicit WorkerPool(int workers);
   ~WorkerPool();
   WorkerPool(const WorkerPool&) = delete;

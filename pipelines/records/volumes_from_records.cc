@@ -6,6 +6,7 @@
 #include "io/files/content_hash.h"
 #include "io/files/output_folder.h"
 #include "libcore/base/parallel.h"
+#include "libcore/base/plain_text.h"
 #include "pipelines/records/ct_record.h"
 #include "pipelines/records/from_records.h"
 #include "pipelines/records/record_files.h"
@@ -94,7 +95,7 @@ TaskReport volumes_from_records(const ConvertRequest& request, const std::vector
     progress.update("records", ++done, total, input.id);
   });
 
-  Dataset dataset{.name = request.input.filename().string(),
+  Dataset dataset{.name = plain_text(request.input.filename().string()),
                   .folder = request.output,
                   .channels = {"CT"},
                   .label_names = {"background"},

@@ -7,6 +7,7 @@
 
 #include "io/files/atomic_file.h"
 #include "io/files/csv.h"
+#include "libcore/base/plain_text.h"
 #include "libcore/runtime/transport.h"
 
 namespace voxshard {
@@ -22,9 +23,9 @@ std::optional<CaseFailure> failure_of(const std::string& id, std::initializer_li
     throw;
   } catch (const Error& e) {
     if (std::find(kinds.begin(), kinds.end(), e.kind()) == kinds.end()) throw;
-    return CaseFailure{id, e.code(), e.what()};
+    return CaseFailure{plain_text(id), e.code(), e.what()};
   } catch (const std::bad_alloc&) {
-    return CaseFailure{id, kRefusedMemory,
+    return CaseFailure{plain_text(id), kRefusedMemory,
                        "[memory] the system refused memory for this case; use fewer threads, give the process more, or "
                        "make the case smaller"};
   }
@@ -39,7 +40,8 @@ bool in_case_boundary(const std::string& id, std::vector<CaseFailure>& failures,
 void write_quarantine(const std::filesystem::path& folder, const std::vector<CaseFailure>& failures,
                       const std::string& name) {
   std::string text = "case,code,message\n";
-  for (const auto& f : failures) text += csv_text(f.id) + "," + csv_text(f.code) + "," + csv_text(f.message) + "\n";
+  for (const auto& f : failures)
+    text += csv_text(f.id) + "," + csv_text(f.code) + "," + csv_text(plain_text(f.message, "\n\t")) + "\n";
   write_text_atomically(folder / name, text);
 }
 

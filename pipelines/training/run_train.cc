@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "io/files/file_name.h"
 #include "pipelines/training/run_folder.h"
 #include "pipelines/training/train_numbers.h"
 #include "pipelines/training/training_run.h"
@@ -25,6 +26,7 @@ TrainReport run_train(const TrainOptions& options, Progress& progress, const Tas
   require_in_range(train_numbers(o));
   check(o);
   const Task& kind = task_of(tasks, o.spec);
+  require_utf8_name(std::filesystem::absolute(o.work).string());  // run.json keeps it for who goes on
   require_own_settings(kind, o.task, "train", "the model is a " + o.spec.model_name());
   require_in_range(kind.settings(TaskCommand::kTrain, o.task));
   InProcessTransport alone;

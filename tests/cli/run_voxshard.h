@@ -45,10 +45,12 @@ inline std::string file_text(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-inline CommandResult run_voxshard(const std::string& arguments) {
+/// `redirections` stand behind those of the streams: "2>&-".   `before`: "ulimit -v 4000000; exec".
+inline CommandResult run_voxshard(const std::string& arguments, const std::string& redirections = "", const std::string& before = "") {
   Folder streams("streams");
   const std::string out = streams / "out", err = streams / "err";
-  const int status = std::system((std::string(VOXSHARD_BINARY) + " " + arguments + " >" + out + " 2>" + err).c_str());
+  const std::string command = before + " " + VOXSHARD_BINARY + " " + arguments + " >" + out + " 2>" + err + " " + redirections;
+  const int status = std::system(command.c_str());
   CommandResult result{
       .exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), .out = {}, .err = {}};
   result.out = file_text(out), result.err = file_text(err);

@@ -29,7 +29,8 @@ std::vector<std::string> folder_complaints(const std::vector<SourceFile>& files)
 std::vector<std::string> include_complaints(const SourceFile& file, const Arrows& arrows);  // as listed, written from the root
 std::vector<std::string> size_complaints(const SourceFile& file);         // at most 320 lines
 std::vector<std::string> printing_complaints(const SourceFile& file);     // only apps prints
-std::vector<std::string> file_access_complaints(const SourceFile& file);  // only io opens files
+std::vector<std::string> file_access_complaints(const SourceFile& file);  // only io/files opens files
+std::vector<std::string> opening_by_name_complaints(const SourceFile& file);  // what libraries open is looked at before
 std::vector<std::string> parser_complaints(const SourceFile& file);    // only io/files/structured_text.cc parses JSON, TOML, XML
 std::vector<std::string> thread_complaints(const SourceFile& file);       // only libcore/base and runtime start threads
 std::vector<std::string> heavy_header_complaints(

@@ -62,11 +62,21 @@ TEST(Structure, OnlyAppsPrints) {
   expect_clean(printing_complaints);
 }
 
-TEST(Structure, OnlyIoOpensFiles) {
-  EXPECT_EQ(file_access_complaints({"pipelines/a.cc", "#include <fstream>\n"}).size(), 1u);
-  EXPECT_EQ(file_access_complaints({"libcore/train/a.cc", "  auto* f = std::fopen(p, \"r\");\n"}).size(), 1u);
-  EXPECT_EQ(file_access_complaints({"io/a.cc", "  std::ifstream in(p);\n"}).size(), 0u);
+TEST(Structure, FilesAreOpenedInOnePlace) {
+  for (const char* line : {"#include <fstream>\n", "  std::ofstream out(p);\n", "  auto* f = std::fopen(p, \"r\");\n", "  ::open(p, 0);\n",
+                           "  gz = gzopen(p, m);\n", "  TIFF* t = TIFFOpen(p, m);\n", "  cv::Mat m = cv::imread(p);\n"})
+    for (const char* path : {"pipelines/a.cc", "libcore/train/a.cc", "apps/a.cc", "io/volume/a.cc", "io/files/a.cc"})
+      EXPECT_EQ(file_access_complaints({path, line}).size(), 1u) << path << ": " << line;
+  for (const char* line : {"  MappedVolume::open(p);\n", "  gzdopen(f, m);\n", "  InputFile in(p);\n", "  open(impl_->json, p);\n"})
+    EXPECT_EQ(file_access_complaints({"io/volume/a.cc", line}).size(), 0u) << line;
+  EXPECT_EQ(file_access_complaints({"io/files/open_file.cc", "  ::open(p, 0);\n"}).size(), 0u);
   expect_clean(file_access_complaints);
+}
+
+TEST(Structure, WhatLibrariesOpenByNameIsLookedAtBefore) {
+  EXPECT_EQ(opening_by_name_complaints({"io/video/a.cc", "  avformat_open_input(&f, n, 0, 0);\n"}).size(), 1u);
+  EXPECT_EQ(opening_by_name_complaints({"io/video/a.cc", "#include \"io/files/open_file.h\"\n  avformat_open_input(&f, n, 0, 0);\n"}).size(), 0u);
+  expect_clean(opening_by_name_complaints);
 }
 
 TEST(Structure, OnlyOneFileParsesTextOfOthers) {

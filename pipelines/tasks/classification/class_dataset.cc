@@ -7,6 +7,7 @@
 #include "io/datasets/idx.h"
 #include "io/files/file_name.h"
 #include "io/system/process_memory.h"
+#include "libcore/base/plain_text.h"
 #include "libcore/base/text.h"
 #include "pipelines/runs/process_plan.h"
 #include "pipelines/tasks/classification/class_clips.h"
@@ -52,7 +53,7 @@ Entries entries_of_folders(const fs::path& root, const ClassReading& reading, Cl
     if (!folder->is_directory(inside)) {
       if (is_class_item(folder->path(), reading))
         set.failures.push_back(
-            {name, "E_CLASS", "lies beside the folders of the classes; move it into the one of its class"});
+            {plain_text(name), "E_CLASS", "lies beside the folders of the classes; move it into the one of its class"});
       continue;
     }
     if (const std::string problem = text_problem(name); !problem.empty()) {
@@ -61,8 +62,13 @@ Entries entries_of_folders(const fs::path& root, const ClassReading& reading, Cl
     }
     entries.classes.insert(name);
     for (fs::recursive_directory_iterator it(folder->path(), inside), end; !inside && it != end; it.increment(inside))
-      if (is_class_item(it->path(), reading) && it->is_regular_file(inside))
-        entries.list.push_back({it->path().lexically_relative(root).generic_string(), name, it->path()});
+      if (is_class_item(it->path(), reading) && it->is_regular_file(inside)) {
+        const std::string item = it->path().lexically_relative(root).generic_string();
+        in_case_boundary(item, set.failures, [&] {
+          require_utf8_name(item);
+          entries.list.push_back({item, name, it->path()});
+        });
+      }
     if (inside)
       throw Error(ErrorKind::kInput, "[data] " + folder->path().string() + ": cannot be read: " + inside.message());
   }

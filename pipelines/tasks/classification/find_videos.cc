@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "io/files/file_name.h"
 #include "io/video/video_reader.h"
 #include "pipelines/tasks/classification/classify_batch.h"
 #include "pipelines/tasks/video_info.h"
@@ -53,6 +54,7 @@ FoundVideos find_videos(const fs::path& input, const ClassPreparation& p, const 
   const auto canvas_of_video = [](const FoundVideo& v) { return Dims{v.extents[1], v.extents[2], v.extents[3]}; };
   for (const auto& [name, file] : files)
     in_case_boundary(name, found.failures, [&] {
+      require_utf8_name(name);
       found.list.push_back(described(name, file, p, steps, {.threads = threads, .most_pixels = most_pixels}));
       std::int64_t& most = most_windows[canvas_of_video(found.list.back())];
       most = std::max(most, ClipWindows(found.list.back().frames, steps).count());

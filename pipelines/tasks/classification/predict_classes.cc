@@ -59,6 +59,7 @@ ClassDataset find_items(const fs::path& input, const ClassReading& reading, bool
   ClassDataset set{.source = input, .kind = "folder"};
   for (const fs::path& file : files)
     in_case_boundary(file.filename().string(), set.failures, [&] {
+      require_utf8_name(file.filename().string());
       set.items.push_back(read_class_item(file, reading));
       set.items.back().name = file.filename().string();
     });

@@ -13,7 +13,9 @@
 #include "io/boxes/kitti.h"
 #include "io/boxes/mot_sequence.h"
 #include "io/boxes/voc.h"
+#include "io/files/file_name.h"
 #include "io/image/picture.h"
+#include "libcore/base/plain_text.h"
 #include "libcore/base/rng.h"
 #include "libcore/base/text.h"
 #include "pipelines/tasks/detection/picture_places.h"
@@ -33,10 +35,11 @@ bool check_picture(DetectionImage& image, const PictureReader& pictures, std::ve
   const std::string name = image.file.filename().string();
   PictureSize h;
   try {
+    require_utf8_name(name);
     h = pictures.size(image.file);
   } catch (const Error& e) {
     std::error_code error;
-    notes.push_back({name, fs::exists(picture_address(image.file).file, error) ? e.code() : "E_MISSING", e.what()});
+    notes.push_back({plain_text(name), fs::exists(picture_address(image.file).file, error) ? e.code() : "E_MISSING", e.what()});
     return false;
   }
   const auto size_text = [](std::int64_t w, std::int64_t h) { return std::to_string(w) + " x " + std::to_string(h); };

@@ -226,6 +226,7 @@ class Detector {
     const Stopwatch watch;
     const std::string name = picture.file.filename().string();
     const auto failure = failure_of(name, {ErrorKind::kInput, ErrorKind::kBudget}, [&] {
+      require_utf8_name(name);
       require_picture_fits(picture);
       const fs::path drawn = drawn_ ? named_file(d_.draw, drawn_names_.at(picture.id), ".png") : fs::path();
       const Tensor pixels = normalised(reader_.read(picture.file, {.dtype = DType::kF32}), preparation_);

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "io/datasets/dataset.h"
+#include "io/files/file_name.h"
 #include "io/files/output_folder.h"
 #include "io/image/overlay.h"
 #include "io/image/sheet_file.h"
@@ -249,6 +250,7 @@ LabelScores evaluate_labels(const EvaluateLabelsOptions& options, Progress& prog
       {.need = plan,
        .body = [&](std::int64_t i) {
          const auto at = static_cast<std::size_t>(i);
+         require_utf8_name(pairs[at].id);
          scored[at] = evaluate_case(pairs[at], classes, ignored, report.thresholds, options.formats);
        },
        .tell = [&](std::int64_t i) { return scores_message(scored[static_cast<std::size_t>(i)]); },

@@ -39,6 +39,15 @@ TEST_F(NowReadingDeath, ACrashInALibrarysOwnThreadNamesAllThatAreRead) {
   EXPECT_EXIT(crash(), testing::KilledBySignal(SIGABRT), "while reading a.mp4, b.mp4; files");
 }
 
+TEST_F(NowReadingDeath, ACrashShowsWhatSteersAScreenInLetters) {
+  const auto crash = [] {
+    note_crashes(STDERR_FILENO);
+    const NowReading mine("a\x1b[2J\xff.mp4");
+    ::raise(SIGSEGV);
+  };
+  EXPECT_EXIT(crash(), testing::KilledBySignal(SIGSEGV), R"(while reading a\\x1b\[2J\\xff\.mp4; files)");
+}
+
 TEST_F(NowReadingDeath, ACrashWithoutAFileSaysWhichItWas) {
   const auto crash = [] {
     note_crashes(STDERR_FILENO);

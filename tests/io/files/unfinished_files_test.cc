@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -14,15 +15,21 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// The files of a folder with the name of a temporary one.
+std::ptrdiff_t temporaries_in(const fs::path& folder) {
+  return std::ranges::count_if(fs::directory_iterator(folder), fs::directory_iterator(),
+                               [](const auto& entry) { return is_temporary(entry.path()); });
+}
+
 TEST(UnfinishedFiles, AreRemovedAndWholeOnesStay) {
   const fs::path folder = fs::temp_directory_path() / ("voxshard_unfinished_" + std::to_string(::getpid()));
   fs::create_directories(folder);
   write_text_atomically(folder / "whole", "1");
   AtomicFile open(folder / "open");
   open.stream() << "half" << std::flush;
-  EXPECT_TRUE(fs::exists(temporary_path(folder / "open")));
+  EXPECT_EQ(temporaries_in(folder), 1);
   remove_unfinished_files();
-  EXPECT_FALSE(fs::exists(temporary_path(folder / "open")));
+  EXPECT_EQ(temporaries_in(folder), 0);
   EXPECT_TRUE(fs::exists(folder / "whole"));
   fs::remove_all(folder);
 }
@@ -42,12 +49,22 @@ TEST(UnfinishedFiles, MoreThanCanBeNotedAreWrittenAllTheSame) {
 }
 
 TEST(AtomicFile, OnlyNamesOfTemporaryFilesAreTemporary) {
-  const fs::path mine = temporary_path("out/found.json");
-  forget_unfinished(mine);
+  const fs::path folder = fs::temp_directory_path() / ("voxshard_temporary_" + std::to_string(::getpid()));
+  fs::create_directories(folder);
+  const fs::path mine = make_temporary_file(folder / "found.json").path,
+                 other = make_temporary_file(folder / "found.json").path;
   EXPECT_TRUE(is_temporary(mine));
-  EXPECT_TRUE(is_temporary("a/.tmp.123.case.nii")) << "of an older version";
-  for (const char* other : {".tmp.notes.txt", "found.json", ".tmp.1-2.", "tmp.node-1.x"})
-    EXPECT_FALSE(is_temporary(other)) << other;
+  EXPECT_NE(mine, other);
+  EXPECT_TRUE(mine.string().ends_with(".found.json"));
+  for (const char* older : {"a/.tmp.123.case.nii", "a/.tmp.node-123.case.nii"})
+    EXPECT_TRUE(is_temporary(older)) << "of an older version";
+  for (const char* name : {".tmp.notes.txt", "found.json", ".tmp.1-2.", "tmp.node-1.x"})
+    EXPECT_FALSE(is_temporary(name)) << name;
+  const fs::path long_name = folder / (std::string(240, 'x') + "\u00e4.nii.gz");
+  write_text_atomically(long_name, "whole");
+  EXPECT_TRUE(fs::exists(long_name)) << "the temporary name is cut, not the file's";
+  for (const fs::path& file : {mine, other}) discard_file(file);
+  fs::remove_all(folder);
 }
 
 TEST(AtomicFile, WhatAStopCutShortHasAnotherName) {

@@ -163,10 +163,10 @@ TEST(Image, WhatIsNoPictureIsSaidToBeNone) {
   write_bytes(path("float.tif"), tiff_bytes({.width = 2, .height = 2, .bits = 32}, {1}, 3));
   write_bytes(path("bits.tif"), tiff_bytes({.width = 2, .height = 2, .bits = 32}, {1}));
   fs::create_directory(path("folder.png"));
-  expect_error(ErrorKind::kInput, "missing.png: cannot be opened", [&] { read_rgb(path("missing.png")); });
+  expect_error(ErrorKind::kInput, "missing.png: cannot be read: No such file", [&] { read_rgb(path("missing.png")); });
   expect_error(ErrorKind::kInput, "empty.png: is empty", [&] { read_rgb(path("empty.png")); });
   expect_error(ErrorKind::kInput, "text.png: is no PNG", [&] { read_rgb(path("text.png")); });
-  expect_error(ErrorKind::kInput, "folder.png: is a folder", [&] { read_rgb(path("folder.png")); });
+  expect_error(ErrorKind::kInput, "folder.png: cannot be read: it is a folder", [&] { read_rgb(path("folder.png")); });
   expect_error(ErrorKind::kInput, "float.tif: has signed or floating-point", [&] { read_rgb(path("float.tif")); });
   expect_error(ErrorKind::kInput, "bits.tif: has 32 bits", [&] { read_rgb(path("bits.tif")); });
 }

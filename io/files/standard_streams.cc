@@ -1,0 +1,33 @@
+#include "io/files/standard_streams.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "libcore/base/error.h"
+
+namespace voxshard {
+
+bool open_standard_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(stream, F_GETFD) >= 0 || errno != EBADF) continue;
+    // The lowest free number is this one. It is open for the other direction, so that reads and writes fail. A system
+    // without devices has its root.
+    int opened = ::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+    if (opened < 0) opened = ::open("/", O_RDONLY | O_DIRECTORY);
+    if (opened != stream) return false;
+  }
+  return true;
+}
+
+int mute_standard_streams() {
+  const int errors = ::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+  const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+  if (nowhere < 0) throw Error(ErrorKind::kOutput, "[output] cannot open /dev/null; check the system's devices");
+  for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) ::dup2(nowhere, stream);
+  ::close(nowhere);
+  return errors;
+}
+
+}  // namespace voxshard
