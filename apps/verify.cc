@@ -42,7 +42,9 @@ std::string report_text(const VerifyReport& r) {
   if (k.compared > 0)
     text = std::to_string(k.compared) + " kernels against the slow ones (" + std::to_string(k.sampled) +
            " by sums of their channels and single voxels): largest difference " + std::to_string(k.widest_ratio) +
-           " of what is allowed\n";
+           " of what is allowed\n" + std::to_string(r.optimizers.compared) +
+           " updates by optimizers against the slow ones: largest difference " +
+           std::to_string(r.optimizers.widest_ratio) + " of what is allowed\n";
   std::string grids;
   for (const GridReport& grid : r.grids) grids += (grids.empty() ? "" : ", ") + to_string(grid.mesh.partition);
   text += std::to_string(r.layers) + " layer results over " + grids + ": " + std::to_string(r.bit_equal) +
@@ -72,8 +74,8 @@ RunCommand add(CLI::App& app) {
   app.add_option("--seed", o->seed, "Seed of weights and inputs")->check(number_in(kSeeds))->capture_default_str();
   app.add_option(
          "--oracle", o->oracle,
-         "What the uncut network's kernels are compared with: slow ones on samples of large layers (sampled), on all "
-         "(reference), or nothing (fast)")
+         "What the uncut network's kernels are compared with: slow ones, of large layers by sums of their channels over "
+         "all voxels (sampled), on all (reference), or nothing (fast)")
       ->capture_default_str();
   return [o, &app](const Context& context) {
     VerifyOptions options{.spec = model_spec(o->model, o->batch),
@@ -102,15 +104,11 @@ RunCommand add(CLI::App& app) {
 
 Command verify_command() {
   return {.name = "verify",
-          .summary =
-              "Shows that a partitioned model computes what the uncut one does, layer by layer and end to end; without "
-              "--partition over several grids. Of several ranks each holds and runs the whole uncut model, and its "
-              "cores of the "
-              "partitioned one.",
-          .example =
-              "voxshard verify --model unet3d --size 48x40x56 --base-filters 8 --partition 1x2x2x2x1 --json\n  "
-              "mpirun -n 4 --bind-to none voxshard verify --model unet3d --size 48x40x56 --base-filters 8 --partition "
-              "1x2x2x2x1 --json",
+          .summary = "Shows that a partitioned model computes what the uncut one does, layer by layer and end to end; without "
+                     "--partition over several grids. Of several ranks each holds and runs the whole uncut model, and its cores of the "
+                     "partitioned one.",
+          .example = "voxshard verify --model unet3d --size 48x40x56 --base-filters 8 --partition 1x2x2x2x1 --json\n  "
+                     "mpirun -n 4 --bind-to none voxshard verify --model unet3d --size 48x40x56 --base-filters 8 --partition 1x2x2x2x1 --json",
           .add = add,
           .ranks = true};
 }

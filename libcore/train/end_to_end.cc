@@ -129,7 +129,7 @@ void EndToEnd::cut(const Outcome& cut, bool reordered, const Parameters& paramet
 double EndToEnd::allowance(double scale, double moves) const {
   const double of_sums = kFactor * epsilon_of(DType::kF32) * std::sqrt(longest_.voxels) * scale;
   const double of_condition = kFactor * moves;
-  return (reordered_ ? of_condition : std::min(of_sums, of_condition)) + kFloor * scale;
+  return (reordered_ ? std::max(of_sums, of_condition) : of_sums) + kFloor * scale;
 }
 
 void EndToEnd::compare(const std::string& name, const Tensor& gradient, const Tensor& cut, const Tensor& parameter) {

@@ -9,9 +9,8 @@ namespace voxshard {
 namespace {
 
 constexpr int kSteps = 2;
-constexpr double kRoundings = 16;       // of f32, in the weight and its slots
-constexpr double kFormula = 64;         // in what is added to a weight: a root, a quotient, powers
-constexpr double kSquareSum = 0x1p-40;  // of sums in f64, relative
+constexpr double kRoundings = 16;  // of f32, in the weight and its slots
+constexpr double kFormula = 64;    // in what is added to a weight: a root, a quotient, powers
 constexpr float kRate = 0.01F, kScale = 0.9F, kDecay = 1e-4F, kMomentum = 0.9F;
 
 /// A parameter's weights and what the optimizer keeps of it.
@@ -98,8 +97,11 @@ LayerReport check_optimizers(const OptimizerKernels& kernels, const Parameters& 
     const std::vector<float> g(gradient.as<double>(), gradient.as<double>() + gradient.count());
     for (std::size_t k = 0; k < std::size(kKinds); ++k)
       worst[at * kChecks + k] = compare_steps(kKinds[k], kernels, w, g);
-    const double sum = reference::optimizer.square_sum(g);
-    worst[at * kChecks + std::size(kKinds)].add(kernels.square_sum(g), sum, kSquareSum * sum);
+    const double sum = reference::optimizer.square_sum(g),
+                 length = static_cast<double>(std::max<std::size_t>(1, g.size()));
+    // Both sides round: each in an order of its own.
+    worst[at * kChecks + std::size(kKinds)].add(
+        kernels.square_sum(g), sum, 2 * sum_allowance({.length = length, .addend = sum / length}, DType::kF64));
   });
   LayerReport report;
   for (std::size_t i = 0; i < worst.size(); ++i) {

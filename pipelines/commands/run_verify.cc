@@ -113,6 +113,7 @@ nlohmann::ordered_json to_json(const VerifyReport& report) {
         {"by_sums_of_channels", report.kernels.sampled},
         {"left_out", names_json(report.kernels.left_out)},
         {"widest_ratio", report.kernels.widest_ratio}}},
+      {"optimizers", {{"compared", report.optimizers.compared}, {"widest_ratio", report.optimizers.widest_ratio}}},
       {"layers",
        {{"compared", report.layers},
         {"bit_equal", report.bit_equal},
@@ -129,19 +130,16 @@ nlohmann::ordered_json to_json(const VerifyReport& report) {
       {"grids", grids},
       {"tolerance",
        {{"kernels",
-         "rounding of the result to its type + 8 x epsilon of f32 x sqrt(products) x sum of |products|; of long sums 8 "
-         "x "
-         "epsilon x (length x addend + sqrt(length) x sum); of other formulas 64 x epsilon x largest; of a sum of "
-         "channels 6 "
-         "x the root of their squares"},
+         "rounding of the result to its type + 8 x epsilon of f32 x sqrt(products) x sum of |products|; of long sums 8 x "
+         "epsilon x (length x addend + sqrt(length) x sum); of other formulas 64 x epsilon x largest; of a sum of channels "
+         "6 x the root of their squares"},
         {"layers",
          "0 where no sum is cut or reordered; else 8 x epsilon x length of the sum x size of an addend (f64 sums: "
          "length^1.5)"},
         {"end_to_end",
-         "8 x epsilon of f32 x sqrt(length of the longest sum) of the size of the layer's weight gradient, where "
-         "products were "
-         "reordered 8 x what the uncut run changes by when every parameter moves by a rounding of f32; + 2^-20 of that "
-         "size"}}}};
+         "8 x epsilon of f32 x sqrt(length of the longest sum) of the size of the layer's weight gradient; where products "
+         "were reordered at least 8 x what the uncut run changes by when every parameter moves by a rounding of f32; + "
+         "2^-20 of that size"}}}};
 }
 
 }  // namespace voxshard

@@ -27,7 +27,7 @@ TEST_P(VerifyClasses, EveryGridEqualsTheUncutModel) {
   EXPECT_LE(report.at("layers").at("widest_ratio"), 1);
   EXPECT_GT(report.at("end_to_end").at("tensors"), 4 * 20);
   EXPECT_LE(report.at("end_to_end").at("widest_ratio"), 1);
-  EXPECT_THAT(report.at("tolerance").at("end_to_end"), testing::HasSubstr("higher precision"));
+  EXPECT_THAT(report.at("tolerance").at("end_to_end"), testing::HasSubstr("rounding of f32"));
 }
 
 constexpr Scene kScenes[] = {{"digits", ""},
@@ -58,6 +58,15 @@ TEST(VerifyClassesCut, AsATpuConfigSaysIsAsThePartitionSays) {
     EXPECT_EQ(cut.json().at("end_to_end").at("loss_partitioned"), plain.json().at("end_to_end").at("loss_partitioned"))
         << "labels on every core, or cut where they divide: the same loss";
   }
+}
+
+TEST(VerifyClassesCut, OfANormOverEightValuesIsEqual) {
+  // A batch norm over so few values makes much of a rounding: that is the case's condition and no fault of a kernel.
+  const CommandResult r = run_voxshard(
+      "verify --model r2plus1d18 --size 9x21x26 --base-filters 4 --classes 5 --precision f32 --json");
+  EXPECT_EQ(r.exit_code, 0) << r.out;
+  EXPECT_EQ(r.json().at("verdict"), "equal");
+  EXPECT_GT(r.json().at("end_to_end").at("condition"), 1e-6);
 }
 
 TEST(VerifyClassesCut, LabelsOfTheWrongAxesAreRefused) {

@@ -4,6 +4,7 @@
 
 #include "libcore/models/unet.h"
 #include "libcore/ops/op_table.h"
+#include "libcore/train/optimizer.h"
 #include "libcore/train/optimizer_check.h"
 #include "libcore/train/random_values.h"
 
