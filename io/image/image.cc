@@ -1,5 +1,6 @@
 #include "io/image/image.h"
 
+#include <cstring>
 #include <new>
 
 #include <opencv2/core.hpp>
@@ -73,6 +74,12 @@ std::string encoded_rgb(const Tensor& rgb, const std::string& ending) {
   std::vector<unsigned char> bytes;
   cv::imencode(ending, bgr, bytes, {cv::IMWRITE_PNG_COMPRESSION, 6, cv::IMWRITE_JPEG_QUALITY, 95});
   return {bytes.begin(), bytes.end()};
+}
+
+void load_codecs() {
+  Tensor pixel(DType::kU8, {1, 1, 3});
+  std::memset(pixel.data(), 0, 3);
+  decoded(encoded_rgb(pixel, ".png"));
 }
 
 void write_rgb(const fs::path& path, const Tensor& rgb) {

@@ -19,15 +19,18 @@ std::int64_t given_or_free(std::int64_t given_bytes, std::int64_t held_bytes, in
 HostMemory::HostMemory(std::int64_t budget_bytes, int ranks_here)
     : base_bytes_(resident_bytes()), budget_bytes_(given_or_free(budget_bytes, base_bytes_, ranks_here)) {}
 
-ProcessReport HostMemory::report(const ProcessPlan& plan) const {
-  return {.plan = plan, .peak_resident_bytes = peak_resident_bytes(), .budget_bytes = budget_bytes_};
+ProcessReport HostMemory::report(const ProcessPlan& plan, Progress& progress) const {
+  const ProcessReport report{.plan = plan, .peak_resident_bytes = peak_resident_bytes(), .budget_bytes = budget_bytes_};
+  if (const auto text = report.warning()) progress.warn(*text);
+  return report;
 }
 
-void add_memory(TaskReport& report, const HostMemory& memory) {
+ProcessReport add_memory(TaskReport& report, const HostMemory& memory, Progress& progress) {
   report.memory += base_plan(memory.base_bytes());
-  const ProcessReport all = memory.report(report.memory);
+  const ProcessReport all = memory.report(report.memory, progress);
   report.json["memory"] = to_json(all);
   report.text += to_text(all);
+  return all;
 }
 
 nlohmann::ordered_json memory_of_ranks(Transport* transport, const ProcessReport& own) {

@@ -3,7 +3,7 @@
 //   HostMemory memory(options.host_budget_bytes, ranks_here(options.transport));   // before the work: what is resident
 //                                                                                  // now is the base
 //   task.prepare({.host_budget_bytes = memory.budget_bytes(), .base_bytes = memory.base_bytes()}, progress);
-//   add_memory(report, memory);
+//   add_memory(report, memory, progress);
 //   lowering_of(spec, host_budget(core_bytes, host_bytes, ranks_here(options.transport)), target)
 #pragma once
 
@@ -21,14 +21,15 @@ class HostMemory {
   std::int64_t budget_bytes() const { return budget_bytes_; }
   std::int64_t base_bytes() const { return base_bytes_; }
   /// A whole plan, the base included, with the peak that the process has reached.
-  ProcessReport report(const ProcessPlan& plan) const;
+  /// A peak over the budget is said to `progress` too.
+  ProcessReport report(const ProcessPlan& plan, Progress& progress) const;
 
  private:
   std::int64_t base_bytes_, budget_bytes_;
 };
 
 /// Completes what a task reported: the plan gets its base, JSON and text get the plan and the measured peak.
-void add_memory(TaskReport& report, const HostMemory& memory);
+ProcessReport add_memory(TaskReport& report, const HostMemory& memory, Progress& progress);
 
 /// On rank 0 of several what each of them planned and took, [{"rank": 1, "name": "rank 1 on node-b", "memory":
 /// {...}}, ...]; else null. All ranks call it. `transport`: null of one process.

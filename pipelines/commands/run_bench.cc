@@ -45,6 +45,12 @@ std::optional<double> priced_seconds(const Program& program, const Device& devic
   }
 }
 
+/// At the end. The budget is that of all cores together; a process that took more than that is told of it.
+void note_peak(BenchReport& report, Progress& progress) {
+  report.peak_resident_bytes = report.memory.peak_resident_bytes = peak_resident_bytes();
+  if (const auto text = report.memory.warning()) progress.warn(*text);
+}
+
 /// A session with random weights and a feed of random data.
 struct Bench {
   WorkerPool pool;
@@ -64,6 +70,9 @@ struct Bench {
     report.planned_bytes = executable.bytes.process();
     report.memory.plan = base_plan(report.resident_before_bytes) + plan_of(executable.bytes) +
                          ProcessPlan{{MemoryPart::kPlans, kept_bytes(executable)}};
+    report.memory.plan += libraries_plan(
+        resident_bytes(),
+        base_plan(report.resident_before_bytes) + ProcessPlan{{MemoryPart::kPlans, kept_bytes(executable)}});
     report.memory.budget_bytes = o.host_budget_bytes;
     report.native_bf16 = cpu_has_native_bf16();
     report.model = to_json(o.spec);
@@ -131,7 +140,7 @@ BenchReport run_bench_step(const BenchOptions& options, Progress& progress) {
     trace.end_step();
     progress.update("bench step", step + 1, all, "");
   }
-  report.peak_resident_bytes = report.memory.peak_resident_bytes = peak_resident_bytes();
+  note_peak(report, progress);
   RankBench own{.step_seconds = median(report.step_seconds), .memory = to_json(report.memory)};
   own.instructions = counts_of_step(before, counts_of(cores), options.steps);
   for (std::size_t i = 0; i < report.instructions.size(); ++i) {
@@ -180,7 +189,7 @@ BenchReport run_bench_kernels(const BenchOptions& options, Progress& progress) {
     progress.update("bench kernels", static_cast<std::int64_t>(k) + 1, static_cast<std::int64_t>(index.size()), kept[k].layer);
   }
   report.instructions = std::move(kept);
-  report.peak_resident_bytes = report.memory.peak_resident_bytes = peak_resident_bytes();
+  note_peak(report, progress);
   return report;
 }
 

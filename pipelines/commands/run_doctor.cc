@@ -77,7 +77,7 @@ std::vector<DoctorCheck> check_machine(const MachineFacts& facts, const DoctorOp
   add("mpi", State::kOk, built_with_mpi() ? mpi_library() : "none, one process only (Debian: libopenmpi-dev openmpi-bin)");
   const bool roomy = facts.memory_bytes == 0 || facts.memory_bytes >= kLeastMemoryBytes;
   add("memory", roomy ? State::kOk : State::kFailed,
-      bytes_text(facts.memory_bytes) + ", " + bytes_text(facts.available_bytes) + " available, " +
+      bytes_text(facts.memory_bytes) + (facts.memory_of.empty() ? "" : " by " + facts.memory_of) + ", " + bytes_text(facts.available_bytes) + " available, " +
           bytes_text(facts.swap_bytes) + " of swap" + (roomy ? "" : "; at least " + bytes_text(kLeastMemoryBytes) + " are needed"));
   const bool huge = facts.huge_pages == "always" || facts.huge_pages == "madvise";
   add("huge pages", huge ? State::kOk : State::kWarning,

@@ -47,9 +47,9 @@ TaskReport run_evaluate(const EvaluateOptions& asked, Progress& progress, const 
     const bool waits = options.transport != nullptr && options.transport->rank() > 0 && !task.shares_evaluation();
     if (!waits) report = task.evaluate(options, progress);
   }
-  add_memory(report, memory);
+  const ProcessReport process = add_memory(report, memory, progress);
   if (!of_run) return report;
-  const auto ranks = memory_of_ranks(options.transport, memory.report(report.memory));
+  const auto ranks = memory_of_ranks(options.transport, process);
   if (ranks.empty()) return report;
   report.json["ranks"] = ranks;
   report.text += memory_text_of_ranks(ranks);

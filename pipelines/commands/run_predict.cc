@@ -26,7 +26,7 @@ PredictReport run_predict(const PredictOptions& asked, Progress& progress, const
   const std::filesystem::path checkpoint = run.file;
   PredictReport report = task.predict(options, std::move(run), progress);
   report.checkpoint = checkpoint;
-  report.memory = memory.report(report.memory.plan);
+  report.memory = memory.report(report.memory.plan, progress);
   report.ranks = memory_of_ranks(options.transport, report.memory);
   report.text += report.ranks.empty() ? to_text(report.memory) : memory_text_of_ranks(report.ranks);
   return report;

@@ -13,7 +13,7 @@ TaskReport run_prepare(const PrepareRequest& asked, Progress& progress, const Ta
     if (task->prepares()) {
       require_in_range(task->settings(TaskCommand::kPrepare, request.task));
       TaskReport report = task->prepare(request, progress);
-      add_memory(report, memory);
+      add_memory(report, memory, progress);
       return report;
     }
   return tasks.front()->prepare(request, progress);

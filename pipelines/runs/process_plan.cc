@@ -17,6 +17,7 @@ struct PartRow {
   const char* text;  // for people
 };
 constexpr PartRow kRows[] = {{MemoryPart::kBase, "base", "program and libraries"},
+                             {MemoryPart::kLibraries, "libraries", "libraries in use"},
                              {MemoryPart::kArenas, "arenas", "arenas"},
                              {MemoryPart::kWeights, "weights", "weights"},
                              {MemoryPart::kGradients, "gradients", "gradients and statistics"},
@@ -57,6 +58,11 @@ ProcessPlan widest(const ProcessPlan& a, const ProcessPlan& b) { return b.total(
 
 std::int64_t planned_bytes(double bytes) { return static_cast<std::int64_t>(std::min(bytes, 0x1p62)); }
 
+ProcessPlan libraries_plan(std::int64_t resident_bytes, const ProcessPlan& held) {
+  if (held[MemoryPart::kBase] <= 0) return {};
+  return {{MemoryPart::kLibraries, std::max<std::int64_t>(0, resident_bytes - held.total())}};
+}
+
 ProcessPlan plan_of(const Footprint& f) {
   return {{MemoryPart::kArenas, f.all_arenas() - f.elsewhere},
           {MemoryPart::kWeights, f.parameters},
@@ -90,10 +96,20 @@ nlohmann::ordered_json to_json(const ProcessReport& report) {
   nlohmann::ordered_json parts = nlohmann::ordered_json::object();
   for (const PartRow& row : kRows)
     if (report.plan[row.part] > 0) parts[row.name] = report.plan[row.part];
-  return {{"planned_bytes", report.plan.total()},
-          {"planned", parts},
-          {"peak_resident_bytes", report.peak_resident_bytes},
-          {"budget_bytes", report.budget_bytes}};
+  nlohmann::ordered_json json = {{"planned_bytes", report.plan.total()},
+                                 {"planned", parts},
+                                 {"peak_resident_bytes", report.peak_resident_bytes},
+                                 {"budget_bytes", report.budget_bytes}};
+  if (const auto text = report.warning())
+    json["warning"] = {{"code", text->substr(0, text->find(' '))}, {"message", *text}};
+  return json;
+}
+
+std::optional<std::string> ProcessReport::warning() const {
+  if (budget_bytes <= 0 || peak_resident_bytes <= budget_bytes) return std::nullopt;
+  return "W_PEAK this process took " + bytes_text(peak_resident_bytes) + " at its peak, " +
+         bytes_text(peak_resident_bytes - budget_bytes) + " over the " + bytes_text(budget_bytes) +
+         " that it may take; its results are whole. Where that is a hard limit, give host-memory that much less";
 }
 
 std::string to_text(const ProcessReport& report) {

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -21,7 +22,8 @@
 namespace voxshard {
 
 enum class MemoryPart : std::uint8_t {
-  kBase,        // program, libraries, and what was loaded before the plan was made
+  kBase,        // program and libraries as they start
+  kLibraries,   // what libraries loaded at their first use, and lists of the data: measured when the plan is made
   kArenas,      // of all cores in this process
   kWeights,     // parameters and states
   kGradients,   // and other replicated results: converted weights, statistics
@@ -67,6 +69,10 @@ std::int64_t planned_bytes(double bytes);
 
 /// A process that has done nothing but load.
 inline ProcessPlan base_plan(std::int64_t resident_bytes) { return {{MemoryPart::kBase, resident_bytes}}; }
+/// What is resident when a plan is made beyond what is planned of it: code and tables that libraries load when they are
+/// first used (kernels are compiled to be planned, codecs are loaded before), and lists of the data. `held`: what of
+/// the plan is there already. Nothing where its base is 0, nobody having measured it.
+ProcessPlan libraries_plan(std::int64_t resident_bytes, const ProcessPlan& held);
 /// What the core set of an executable and its parameters take.
 ProcessPlan plan_of(const Footprint& bytes);
 
@@ -82,12 +88,15 @@ std::int64_t kept_plans_bytes(std::int64_t largest, std::int64_t all, std::int64
 std::string to_text(const ProcessPlan& plan);
 
 /// For the end of a command, and for its JSON: "planned_bytes", "planned" by part, "peak_resident_bytes",
-/// "budget_bytes".
+/// "budget_bytes", and "warning" {"code", "message"} for a peak over the budget.
 ///   budget_bytes  of the process; 0: no limit
 struct ProcessReport {
   ProcessPlan plan;
   std::int64_t peak_resident_bytes = 0;
   std::int64_t budget_bytes = 0;
+
+  /// W_PEAK, with what it took and what to do, where the peak is over the budget.
+  std::optional<std::string> warning() const;
 };
 nlohmann::ordered_json to_json(const ProcessReport& report);
 /// "memory: 412.0 MiB planned (...), 398.0 MiB resident at the peak\n"

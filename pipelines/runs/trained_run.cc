@@ -3,6 +3,7 @@
 #include <limits>
 #include <utility>
 
+#include "io/system/process_memory.h"
 #include "libcore/ops/op_table.h"
 #include "libcore/runtime/texts.h"
 #include "libcore/train/initialise.h"
@@ -129,6 +130,7 @@ PlannedBytes planned_sizes(Session& session, const std::set<Shape>& sizes, const
   const std::int64_t kept = kept_plans_bytes(largest, all, room);
   session.keep_plans(kept);
   planned.held = base_plan(process.base_bytes) + ProcessPlan{{MemoryPart::kWeights, weights}, {MemoryPart::kPlans, std::min(all, kept)}};
+  planned.held += libraries_plan(resident_bytes(), planned.held + ProcessPlan{{MemoryPart::kReading, process.loaded_bytes}});
   return planned;
 }
 

@@ -55,7 +55,7 @@ struct PlannedBytes {
   std::int64_t host = 0;  // of all cores and workers of this process
   std::map<Shape, PlanBytes> fits;  // by size
   std::map<Shape, Error> refused;   // sizes over the budget, each with what would fit
-  ProcessPlan held;                 // by the process all the time: its base, weights, the plans that are kept
+  ProcessPlan held;                 // by the process all the time: its base, libraries, weights, the plans that are kept
 
   /// What the core set of a size takes beside that.
   ProcessPlan cores(const Shape& extents) const;
@@ -64,7 +64,8 @@ struct PlannedBytes {
 /// The process in which predictions are planned.
 struct PredictingProcess {
   std::int64_t budget_bytes = 0;  // 0: no limit
-  std::int64_t base_bytes = 0;
+  std::int64_t base_bytes = 0;    // 0: not measured
+  std::int64_t loaded_bytes = 0;  // of the inputs, which are planned elsewhere, what is in memory before the plan is made
 };
 
 /// Plans a prediction at every size, N and the spatial axes, on this rank; a size over the budget is refused, and nothing

@@ -69,6 +69,8 @@ class TrainingTask {
   virtual ProcessPlan step_plan(const StepSize&) const { return {}; }
   virtual ProcessPlan validation_plan(const Shape&) const { return {}; }
   virtual std::int64_t step_sizes(std::int64_t) const { return 1; }
+  /// What of step_plan() is in memory before the first step, such as the pixels of IDX files.
+  virtual ProcessPlan loaded_plan() const { return {}; }
 
   /// From now on this process fills no more than the labels of samples before `begin` and from `end` on of each step:
   /// other ranks host their cores, and they need not be read. Until it is called it fills all.

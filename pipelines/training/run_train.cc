@@ -45,7 +45,7 @@ TrainReport run_train(const TrainOptions& options, Progress& progress, const Tas
     o.choose_settings(o, *task);
     task->complete(o.spec);
   }
-  return TrainingRun(o, kind.records(), folder, std::move(task), transport, progress).go();
+  return TrainingRun(o, kind.records(), folder, std::move(task), host, transport, progress).go();
 }
 
 }  // namespace voxshard

@@ -4,6 +4,8 @@
 #include <limits>
 #include <set>
 
+#include "io/system/process_memory.h"
+
 namespace voxshard {
 namespace {
 
@@ -92,11 +94,12 @@ ProcessPlan plan_training(Session& session, const TrainingTask& task, const Mode
   const std::int64_t room = left_of(host.budget_bytes(), (base + plan).total());
   const std::int64_t kept = size.traced ? all : kept_plans_bytes(largest, all, room);
   session.keep_plans(size.traced ? 0 : kept);
-  plan += base + ProcessPlan{{MemoryPart::kPlans, std::min(all, kept)}};
+  ProcessPlan held = base + ProcessPlan{{MemoryPart::kPlans, std::min(all, kept)}};
+  held += libraries_plan(resident_bytes(), held + task.loaded_plan());
+  plan += held;
   if (host.budget_bytes() > 0 && plan.total() > host.budget_bytes()) {
-    const std::int64_t lasts = base.total() + std::min(all, kept);
     require_fits(plan, host.budget_bytes(), ErrorKind::kBudget, "this training",
-                 training.smaller_step(left_of(host.budget_bytes(), lasts)));
+                 training.smaller_step(left_of(host.budget_bytes(), held.total())));
   }
   return plan;
 }

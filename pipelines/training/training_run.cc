@@ -17,7 +17,8 @@
 namespace voxshard {
 
 TrainingRun::TrainingRun(const TrainOptions& options, const RecordFormat& records, RunFolder& folder,
-                         std::unique_ptr<TrainingTask> task, Transport& transport, Progress& progress)
+                         std::unique_ptr<TrainingTask> task, const HostMemory& host, Transport& transport,
+                         Progress& progress)
     : o_(options),
       records_(records),
       folder_(folder),
@@ -25,7 +26,7 @@ TrainingRun::TrainingRun(const TrainOptions& options, const RecordFormat& record
       progress_(progress),
       task_(std::move(task)),
       pool_(options.threads),
-      host_(options.host_budget_bytes, transport.ranks_here()) {
+      host_(host) {
   extents_ = task_->largest_extents(o_.batch);
   choose_plan();
   require_share_of_cores(transport_, o_);
@@ -103,7 +104,7 @@ TrainReport TrainingRun::go() {
   report_.feed = feed_->report();
   if (o_.feed == FeedMode::kPerHost) progress_.log(to_text(report_.feed));
   if (const auto text = report_.feed.warning(); text && o_.device) progress_.warn(*text);
-  report_.memory = host_.report(memory_plan_);
+  report_.memory = host_.report(memory_plan_, progress_);
   report_.ranks = gather_reports(transport_, {{"memory", to_json(report_.memory)}, {"feed", to_json(report_.feed)}});
   if (had_work) write_report(true);
   return report_;

@@ -16,9 +16,9 @@ namespace voxshard {
 
 class TrainingRun {
  public:
-  /// Plans; nothing of the plan is allocated. Errors: kBudget, kConfig.
+  /// Plans; nothing of the plan is allocated. `host`: from before the data were read. Errors: kBudget, kConfig.
   TrainingRun(const TrainOptions& options, const RecordFormat& records, RunFolder& folder,
-              std::unique_ptr<TrainingTask> task, Transport& transport, Progress& progress);
+              std::unique_ptr<TrainingTask> task, const HostMemory& host, Transport& transport, Progress& progress);
   /// Errors: those of run_train().
   TrainReport go();
 

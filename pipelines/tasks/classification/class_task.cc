@@ -226,6 +226,7 @@ class ClassTask : public TrainingTask {
   ProcessPlan step_plan(const StepSize& step) const override {
     return source_.plan(step.extents, step.workers) + held_plan(p_.sets.val);
   }
+  ProcessPlan loaded_plan() const override { return held_plan(p_.sets.train) + held_plan(p_.sets.val); }
   ProcessPlan validation_plan(const Shape& extents) const override {
     return held_plan(p_.sets.train) + held_plan(p_.sets.val) + samples_plan(extents, p_.preparation.channels) +
            reading_items_plan(most_points(p_.sets.val), extents[0], p_.preparation) +

@@ -5,6 +5,7 @@
 
 #include "io/files/atomic_file.h"
 #include "io/files/file_name.h"
+#include "io/image/image.h"
 #include "libcore/base/stopwatch.h"
 #include "libcore/base/text.h"
 #include "pipelines/tasks/classification/class_memory.h"
@@ -98,10 +99,11 @@ class Classifier {
     const std::vector<ItemBatch> batches = item_batches(set_.items, preparation_);
     std::set<Shape> sizes;
     for (const ItemBatch& batch : batches) sizes.insert(batch.extents);
+    if (preparation_.items == ItemKind::kPicture && set_.pixels == nullptr) load_codecs();
     if (!sizes.empty())
       planned_ = plan_predictions(*session_, sizes,
                                   std::to_string(set_.items.size()) + " " + item_kind_name(preparation_.items),
-                                  {o_.host_budget_bytes, o_.base_bytes}, progress_);
+                                  {o_.host_budget_bytes, o_.base_bytes, held_plan(set_).total()}, progress_);
     planned_.held += held_plan(set_);
     report_.memory.plan = planned_.held, report_.bytes_per_core = planned_.core, report_.host_bytes = planned_.host;
     rows_.resize(set_.items.size());

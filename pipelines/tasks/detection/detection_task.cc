@@ -50,7 +50,9 @@ class DetectionTask : public TrainingTask {
   DetectionTask(const DetectionTaskOptions& options, const RetinaNetConfig& config)
       : o_(options), sets_(read_sets(options)), preparation_(preparation_of(sets_, options)),
         source_(sets_.train.images, preparation_, options.sampling, config, options.seed),
-        reader_({.most_pixels = options.sampling.most_pixels}) {}
+        reader_({.most_pixels = options.sampling.most_pixels}) {
+    load_codecs();  // before the plan of the training measures what is resident
+  }
 
   const char* metric() const override { return "ap50"; }
 

@@ -194,6 +194,7 @@ class Detector {
       }
     }
     frames_ = std::ranges::count_if(pictures_.list, [](const Picture& p) { return picture_address(p.file).frame.has_value(); });
+    load_codecs();
     planned_ = plan_predictions(*session_, sizes, std::to_string(pictures_.list.size()) + " pictures",
                                 {o_.host_budget_bytes, o_.base_bytes}, progress_);
     report_.memory.plan = planned_.held;

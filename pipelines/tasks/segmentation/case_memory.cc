@@ -15,6 +15,8 @@
 #include <functional>
 #include <optional>
 
+#include "io/image/image.h"
+#include "io/system/process_memory.h"
 #include "libcore/base/text.h"
 #include "pipelines/tasks/segmentation/prepare_image.h"
 
@@ -160,6 +162,8 @@ ProcessPlan preparing_case_plan(const Case& item, const PreparePlan& plan, const
 
 ProcessPlan predicting_plan(const VolumeInfo& info, const fs::path& path, const PreparePlan& plan,
                             const Predicting& process, const VolumeLimits& limits) {
+  require_fits(process.held, limits.memory_bytes, ErrorKind::kInput, "the process alone, before " + path.filename().string(),
+               "No input would fit");
   VolumeLimits reading_limits = limits;
   reading_limits.memory_bytes = left_of(limits.memory_bytes, process.held.total());
   require_within(reading_limits, info, path);
@@ -215,7 +219,10 @@ ProcessPlan picture_plan(const std::vector<Evaluated>& cases, const VolumeFormat
     const double bytes = info ? 3 * kVoxel * static_cast<double>(voxels_of(info->geometry)) : 0;
     all += bytes, largest = std::max(largest, bytes);
   }
-  const ProcessPlan plan = moment({{kReading, all}, {kResampling, 2 * largest}});  // turned, then cropped
+  const std::int64_t before = resident_bytes();
+  load_codecs();
+  ProcessPlan plan = moment({{kReading, all}, {kResampling, 2 * largest}});  // turned, then cropped
+  plan[kLibraries] = std::max<std::int64_t>(0, resident_bytes() - before);
   require_fits(plan, formats.limits.memory_bytes, ErrorKind::kBudget, "the picture of slices", "leave {png} out");
   return plan;
 }

@@ -53,6 +53,25 @@ TEST(ProcessPlan, TheReportHasThePlanByPartAndThePeak) {
             "peak\n");
 }
 
+TEST(ProcessPlan, APeakOverTheBudgetIsSaid) {
+  const ProcessPlan plan{{kBase, 70 * kMiB}};
+  for (const ProcessReport& silent : {ProcessReport{plan, 90 * kMiB, 0}, ProcessReport{plan, 90 * kMiB, 90 * kMiB}}) {
+    EXPECT_EQ(silent.warning(), std::nullopt);
+    EXPECT_FALSE(to_json(silent).contains("warning"));
+  }
+  const ProcessReport over{plan, 90 * kMiB, 80 * kMiB};
+  EXPECT_THAT(*over.warning(), HasSubstr("W_PEAK this process took 90.00 MiB at its peak, 10.00 MiB over the 80.00 MiB"));
+  EXPECT_EQ(to_json(over).at("warning").at("code"), "W_PEAK");
+  EXPECT_EQ(to_json(over).at("warning").at("message"), *over.warning());
+}
+
+TEST(ProcessPlan, LibrariesAreWhatIsResidentBeyondWhatIsPlannedOfIt) {
+  const ProcessPlan held{{kBase, 70 * kMiB}, {kPlans, 5 * kMiB}};
+  EXPECT_EQ(libraries_plan(82 * kMiB, held), (ProcessPlan{{kLibraries, 7 * kMiB}}));
+  EXPECT_EQ(libraries_plan(60 * kMiB, held), ProcessPlan()) << "never less than what is planned";
+  EXPECT_EQ(libraries_plan(82 * kMiB, {{kPlans, 5 * kMiB}}), ProcessPlan()) << "nobody measured the base";
+}
+
 TEST(ProcessPlan, AsManyPlansAreKeptAsFit) {
   EXPECT_EQ(kept_plans_bytes(2 * kMiB, 20 * kMiB, 0), 20 * kMiB) << "all";
   EXPECT_EQ(kept_plans_bytes(2 * kMiB, 900 * kMiB, 0), 64 * kMiB);
