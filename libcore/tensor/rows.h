@@ -6,6 +6,8 @@
 // it.
 #pragma once
 
+#include <algorithm>
+
 #include "libcore/tensor/tensor.h"
 
 namespace voxshard {
@@ -44,6 +46,9 @@ inline void load_row(const TensorView& view, std::int64_t offset, std::int64_t c
   } else if (view.dtype == DType::kF32) {
     const float* from = view.as<float>() + offset;
     for (std::int64_t i = 0; i < count; ++i) to[i] = from[i];
+  } else if (view.dtype == DType::kBF16) {
+    const BF16* from = view.as<BF16>() + offset;
+    for (std::int64_t i = 0; i < count; ++i) to[i] = static_cast<float>(from[i]);
   } else {
     for (std::int64_t i = 0; i < count; ++i) to[i] = load(view, offset + i);
   }
@@ -51,7 +56,10 @@ inline void load_row(const TensorView& view, std::int64_t offset, std::int64_t c
 
 /// Writes `count` doubles at `offset`, rounded to the view's type.
 inline void store_row(const TensorView& view, std::int64_t offset, std::int64_t count, const double* from) {
-  for (std::int64_t i = 0; i < count; ++i) store(view, offset + i, from[i]);
+  if (view.dtype == DType::kF64)
+    std::copy_n(from, count, view.as<double>() + offset);
+  else
+    for (std::int64_t i = 0; i < count; ++i) store(view, offset + i, from[i]);
 }
 
 /// The part of the (N, D, H, W) axes of `box` in sample n; all else whole.

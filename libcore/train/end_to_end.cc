@@ -67,7 +67,8 @@ Parameters moved_by_a_rounding(const Parameters& parameters, std::uint64_t seed)
   return moved;
 }
 
-Condition::Condition(const Outcome& uncut, const std::vector<Outcome>& moved) : loss_{.scale = std::abs(uncut.loss)} {
+Condition::Condition(const Outcome& uncut, const std::vector<Outcome>& moved)
+    : measured_(!moved.empty()), loss_{.scale = std::abs(uncut.loss)} {
   double squares = 0;
   for (const auto& [name, gradient] : uncut.gradients) {
     Size& size = sizes_[name];
@@ -114,7 +115,7 @@ void EndToEnd::cut(const Outcome& cut, bool reordered, const Parameters& paramet
   reordered_ = reordered;
   report_.loss_uncut = uncut_.loss;
   report_.loss_cut = cut.loss;
-  report_.condition = condition_.typical();
+  if (condition_.measured()) report_.condition = condition_.typical();
   check("loss", "loss", std::abs(uncut_.loss - cut.loss), allowance(condition_.loss_scale(), condition_.loss_moves()));
   for (const auto& [name, gradient] : uncut_.gradients)
     compare(name, gradient, cut.gradients.at(name), parameters.at(name));

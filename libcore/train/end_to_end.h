@@ -28,7 +28,9 @@ Parameters moved_by_a_rounding(const Parameters& parameters, std::uint64_t seed)
 /// be tenths.
 class Condition {
  public:
+  /// `moved`: runs with moved parameters; none: only the sizes are known.
   Condition(const Outcome& uncut, const std::vector<Outcome>& moved);
+  bool measured() const { return measured_; }
 
   /// Over all gradients, as a root mean square: by chance a single one, of few elements, may hardly move.
   double typical() const { return typical_; }
@@ -46,6 +48,7 @@ class Condition {
   };
   double at_least_typical(const Size& size) const { return std::max(size.moves, typical_ * size.scale); }
 
+  bool measured_ = false;
   Size loss_;
   double typical_ = 0;
   std::map<std::string, Size> sizes_;

@@ -30,7 +30,7 @@ struct Equivalence::Uncut {
         whole{.mesh = {.partition = Dims::filled(o.cut.mesh.partition.rank(), 1)}, .convolution = o.cut.convolution},
         once_plan(voxshard::lower(plain, o.ops, whole, {.kernels = o.kernels})),
         once(run(once_plan, o.ops, pool, in_process)),
-        condition(once, run_moved(o, pool)) {
+        sizes(once, {}) {
     if (o.oracle == Oracles::kReference) {
       tell(o, "higher precision", 0, 1);
       const KernelSet kernels = KernelSet::kReference;
@@ -68,6 +68,12 @@ struct Equivalence::Uncut {
     return outcome(cores);
   }
 
+  /// The condition, measured when it is first asked for; on every rank the same.
+  const Condition& condition(const EquivalenceOptions& o, WorkerPool& pool) {
+    if (!measured) measured.emplace(once, run_moved(o, pool));
+    return *measured;
+  }
+
   std::vector<Outcome> run_moved(const EquivalenceOptions& o, WorkerPool& pool) {
     std::vector<Outcome> outcomes;
     for (int i = 0; i < kMoved; ++i) {
@@ -85,7 +91,8 @@ struct Equivalence::Uncut {
   Cut whole;
   Executable once_plan;
   Outcome once;
-  Condition condition;
+  Condition sizes;  // without what moves them
+  std::optional<Condition> measured;
   std::optional<Outcome> higher;  // in f64, by the slow kernels
   Executable plan;
   std::optional<CoreSet> kept;
@@ -122,11 +129,11 @@ EquivalenceReport Equivalence::check(const Cut& cut) {
   const Executable executable = options_.lower(uncut_->plain, options_.ops, cut, target);
   tell(1);
   const Outcome cut_outcome = uncut_->run(executable, options_.ops, pool_, transport);
-  EndToEnd check(uncut_->once, uncut_->condition, longest_sums(uncut_->plain, options_.ops), report);
-  if (uncut_->higher) {
-    report.loss_higher = uncut_->higher->loss;
-    if (options_.dtype == DType::kF32) check.precision(*uncut_->higher);
-  }
+  const bool precise = uncut_->higher && options_.dtype == DType::kF32;
+  EndToEnd check(uncut_->once, reordered || precise ? uncut_->condition(options_, pool_) : uncut_->sizes,
+                 longest_sums(uncut_->plain, options_.ops), report);
+  if (uncut_->higher) report.loss_higher = uncut_->higher->loss;
+  if (precise) check.precision(*uncut_->higher);
   check.cut(cut_outcome, reordered, uncut_->parameters, transport);
   tell(2);
   return report;

@@ -19,7 +19,7 @@ void add(VerifyReport& total, const GridReport& grid) {
   total.within_tolerance += r.within_tolerance;
   total.widest_ratio = std::max(total.widest_ratio, r.widest_ratio);
   total.loss_uncut = r.loss_uncut, total.loss_cut = r.loss_cut, total.loss_higher = r.loss_higher;
-  total.condition = r.condition;
+  if (r.condition) total.condition = r.condition;
   total.end_to_end_ratio = std::max(total.end_to_end_ratio, r.end_to_end_ratio);
   total.end_to_end_relative = std::max(total.end_to_end_relative, r.end_to_end_relative);
   total.tensors += r.tensors;
@@ -39,6 +39,10 @@ nlohmann::ordered_json first_difference_json(const EquivalenceReport& report) {
 /// Of each name of a list one string.
 nlohmann::ordered_json names_json(const std::vector<std::string>& names) {
   return names.empty() ? nlohmann::ordered_json::array() : nlohmann::ordered_json(names);
+}
+
+nlohmann::ordered_json number_json(const std::optional<double>& number) {
+  return number ? nlohmann::ordered_json(*number) : nlohmann::ordered_json();
 }
 
 }  // namespace
@@ -123,21 +127,24 @@ nlohmann::ordered_json to_json(const VerifyReport& report) {
        {{"tensors", report.tensors},
         {"loss_uncut", report.loss_uncut},
         {"loss_partitioned", report.loss_cut},
-        {"loss_higher_precision", report.loss_higher ? nlohmann::ordered_json(*report.loss_higher) : nullptr},
-        {"condition", report.condition},
+        {"loss_higher_precision", number_json(report.loss_higher)},
+        {"condition", number_json(report.condition)},
         {"widest_ratio", report.end_to_end_ratio},
         {"widest_relative", report.end_to_end_relative}}},
       {"grids", grids},
       {"tolerance",
        {{"kernels",
-         "rounding of the result to its type + 8 x epsilon of f32 x sqrt(products) x sum of |products|; of long sums 8 x "
-         "epsilon x (length x addend + sqrt(length) x sum); of other formulas 64 x epsilon x largest; of a sum of channels "
+         "rounding of the result to its type + 8 x epsilon of f32 x sqrt(products) x sum of |products|; of long sums 8 "
+         "x "
+         "epsilon x (length x addend + sqrt(length) x sum); of other formulas 64 x epsilon x largest; of a sum of "
+         "channels "
          "6 x the root of their squares"},
         {"layers",
          "0 where no sum is cut or reordered; else 8 x epsilon x length of the sum x size of an addend (f64 sums: "
          "length^1.5)"},
         {"end_to_end",
-         "8 x epsilon of f32 x sqrt(length of the longest sum) of the size of the layer's weight gradient; where products "
+         "8 x epsilon of f32 x sqrt(length of the longest sum) of the size of the layer's weight gradient; where "
+         "products "
          "were reordered at least 8 x what the uncut run changes by when every parameter moves by a rounding of f32; + "
          "2^-20 of that size"}}}};
 }

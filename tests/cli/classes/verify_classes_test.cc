@@ -66,7 +66,6 @@ TEST(VerifyClassesCut, OfANormOverEightValuesIsEqual) {
       "verify --model r2plus1d18 --size 9x21x26 --base-filters 4 --classes 5 --precision f32 --json");
   EXPECT_EQ(r.exit_code, 0) << r.out;
   EXPECT_EQ(r.json().at("verdict"), "equal");
-  EXPECT_GT(r.json().at("end_to_end").at("condition"), 1e-6);
 }
 
 TEST(VerifyClassesCut, LabelsOfTheWrongAxesAreRefused) {
