@@ -38,7 +38,7 @@ struct Outcome {
   nlohmann::ordered_json json;
   std::string text;
   int exit_code = 0;
-  bool interrupted = false;  // main then exits with 130 or 143
+  bool interrupted = false;  // main then exits with the code of the signal
   std::vector<std::string> next = {};    // the command to go on with, without "voxshard"; may be empty
   std::vector<std::string> resume = {};  // the same when interrupted; empty: the words again, with --resume where there is one
 };

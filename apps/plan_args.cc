@@ -39,8 +39,9 @@ PlanOptions plan_options(const PlanArgs& a, const ModelArgs& model, const ModelS
   if (model.cores < 0)
     throw Error(ErrorKind::kConfig, "[config] --cores is " + std::to_string(model.cores) + "; expected 1 or more, or 0 for those of the device");
   std::string device = a.device;
-  if (device.empty() && !std::filesystem::exists(host_device_path())) {
+  if (device.empty() && !is_host_measured()) {
     device = "tpu-v3";
+    if (const std::string problem = host_device_problem(); !problem.empty()) context.progress->warn(problem);
     context.progress->log("this machine was not measured yet (voxshard doctor): grids are compared by their time on " + device);
   }
   return {.spec = spec,

@@ -23,6 +23,7 @@ RunCommand add(CLI::App& app) {
   app.add_option("input", o->predict.input, "An image, or a folder of images; of a detector pictures, a COCO JSON, a MOT text, or a video; of a classifier also its data set, of one of clips videos. A file on which a library crashes ends the run, which names it")->required();
   app.add_option("-o,--output", o->predict.output, "Folder to write label maps to; of a detector the file of COCO results, or of what is in a video, .json; of a classifier the file of classes, .json, beside which the same is written as .csv, of one of clips the time lines")
       ->required();
+  app.add_flag("--held-out", o->predict.held_out, "Predict only what the run was not trained on, by what the files hold, whatever they are called");
   app.add_option("--checkpoint", o->predict.checkpoint, "best, last, or auto: best when there is one")->capture_default_str();
   app.add_option("--partition", o->partition, "Another partition than that of the training");
   app.add_option("--precision", o->precision, "Another precision: bf16 or f32");

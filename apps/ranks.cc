@@ -35,6 +35,15 @@ std::string hash_of(const std::string& path) {
   }
 }
 
+/// Of a configuration, which is bounded as it is read.
+std::string hash_of_config(const std::string& path) {
+  try {
+    return content_hash(read_text({.path = path, .kind = ErrorKind::kConfig, .limits = kConfigLimits}));
+  } catch (const Error&) {
+    return "not readable";  // its reader says why
+  }
+}
+
 Facts facts_of_rank(const std::vector<std::string>& words) {
   Facts facts;
   const auto machine = machine_json();
@@ -48,7 +57,7 @@ Facts facts_of_rank(const std::vector<std::string>& words) {
   facts.emplace_back("the number of words", std::to_string(words.size()));
   for (std::size_t i = 0; i < words.size(); ++i) facts.emplace_back("word " + std::to_string(i + 1), words[i]);
   const std::string config = config_path(words);
-  facts.emplace_back("the content of --config", config.empty() ? "not given" : hash_of(config));
+  facts.emplace_back("the content of --config", config.empty() ? "not given" : hash_of_config(config));
   return facts;
 }
 
@@ -115,7 +124,7 @@ int as_rank(Transport& transport, const std::vector<std::string>& words, const s
       } catch (const Stopped&) {
         throw Error(ErrorKind::kInternal, kStopCode.data(), "interrupted");
       }
-      code = exit_code_from(text_of_first(transport, std::to_string(code)));
+      code = exit_code_from(text_of_first(transport, std::to_string(code), kMostWordBytes));
     });
   } catch (const RankFailed&) {
     throw;

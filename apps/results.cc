@@ -20,13 +20,16 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-void print(const std::string& text) {
+/// False when nobody reads it any more (SIGPIPE). Errors: kOutput.
+bool print(const std::string& text) {
   errno = 0;
   std::cout << text << std::flush;
+  if (!std::cout && stop_signal() == SIGPIPE) return false;
   if (!std::cout)
     throw Error(ErrorKind::kOutput, std::string("[output] cannot write to standard output: ") +
                                         std::strerror(errno == 0 ? EIO : errno) +
                                         "; check where it leads and its space");
+  return true;
 }
 
 /// Letters that steer a screen are spelled out, which JSON reads as the same.
@@ -54,12 +57,13 @@ std::string indented(std::string text) {
 }  // namespace
 
 int print_outcome(const Outcome& outcome, bool json) {
+  bool read = true;
   if (json)
-    print(json_text(outcome.json));
+    read = print(json_text(outcome.json));
   else
-    print(plain_text(outcome.text + (outcome.next.empty() ? "" : "next: voxshard " + shell_line(outcome.next) + "\n"),
+    read = print(plain_text(outcome.text + (outcome.next.empty() ? "" : "next: voxshard " + shell_line(outcome.next) + "\n"),
                      "\n\t"));
-  return outcome.interrupted ? stop_exit_code() : outcome.exit_code;
+  return outcome.interrupted || !read ? stop_exit_code() : outcome.exit_code;
 }
 
 int print_version(bool json) {

@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array kOfOneCall = {"help", "config", "threads", "json", "quiet", "output", "resume", "restart"};
+constexpr std::array kOfOneCall = {"help", "config", "threads", "json", "quiet", "output", "resume", "restart", "accept-changes"};
 
 /// The long name; empty for what is known by its place.
 std::string name_of(const CLI::Option& option) {

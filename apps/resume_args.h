@@ -20,7 +20,7 @@ inline constexpr const char* kPathType = "PATH";
 /// Of options that name a device, which may be a file.
 inline constexpr const char* kDeviceType = "DEVICE";
 
-/// What was said to `app`, but for what concerns one call only (--resume, --restart, --json, --quiet, --config,
+/// What was said to `app`, but for what concerns one call only (--resume, --restart, --accept-changes, --json, --quiet, --config,
 /// --threads,
 /// --trace and its options, -o).
 GivenOptions given_options(const CLI::App& app);

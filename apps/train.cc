@@ -67,6 +67,9 @@ void add_training_options(CLI::App& app, Options& o) {
   app.add_flag("--resume", t.resume,
                "Go on from the last checkpoint, to the same bits. train --resume RUN takes data and options from the run; --steps may grow")
       ->group(training);
+  app.add_flag("--accept-changes", t.accept_changes,
+               "With --resume: go on though data of the run are gone, damaged or changed; which is said and kept in the run")
+      ->group(training);
   app.add_flag("--restart", t.restart, "Throw an earlier run in the folder away")->group(training);
   app.add_option("--seed", t.seed, "Seed of weights, samples and augmentation")->check(number_in(kSeeds))->capture_default_str()->group("Samples");
   for (const TrainNumber& row : train_numbers(t)) app.get_option("--" + row.name)->check(number_in(row.range));
@@ -145,7 +148,9 @@ void choose(CLI::App& app, const Options& o, const Context& context, TrainOption
     asked.choose_plan = [&](const ModelSpec& spec, const Shape& extents) {
       return planned_spec(o.plan, o.model, spec, extents, run.optimizer, asking);
     };
-  const auto chosen = [&] { return recipe(recipe_facts(asked, task, !is_given(app, "precision"))); };
+  const bool precision = !is_given(app, "precision");
+  if (const std::string unseen = precision ? unseen_host() : ""; !unseen.empty()) context.progress->log(unseen);
+  const auto chosen = [&] { return recipe(recipe_facts(asked, task, precision)); };
   run.chosen = say(app, choices_of_first(*context.transport, chosen));
   for (const Choice& c : run.chosen) context.progress->log("chosen: {" + c.option + "} " + c.value + " (" + c.reason + ")");
 }
@@ -175,11 +180,13 @@ void leave_to_recipe(CLI::App& app, Options& o, const Context& context) {
   };
 }
 
-/// To predict what the model has not seen.
+/// To predict what the model has not seen; none where there is no such thing.
 std::vector<std::string> next_command(const TrainReport& report, const TrainOptions& o) {
-  if (report.unseen.empty()) return {};
+  if (report.unseen.data.empty()) return {};
   const bool volumes = o.spec.model->data == kVoxelLabels;
-  return {"predict", o.run.string(), report.unseen.string(), "-o", volumes ? "predictions" : "found.json"};
+  std::vector<std::string> words = {"predict", o.run.string(), report.unseen.data.string(), "-o", volumes ? "predictions" : "found.json"};
+  if (report.unseen.among_trained) words.push_back("--held-out");
+  return words;
 }
 
 RunCommand add(CLI::App& app) {

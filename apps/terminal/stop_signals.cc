@@ -14,7 +14,7 @@ namespace {
 static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
 
 // What the handler says; whole before `announced` is set, never changed after it.
-std::string first_text, second_text, document_of_int, document_of_term;
+std::string first_text, second_text, document_of_hup, document_of_int, document_of_term;
 bool saves = false;
 std::atomic<bool> announced{false};
 std::atomic<int> caught_signal{0};
@@ -33,12 +33,23 @@ void write_to(int file, std::string_view text) {
   _exit(interrupted_exit_code(signal));
 }
 
+std::string_view document_of(int signal) {
+  return signal == SIGHUP ? document_of_hup : signal == SIGINT ? document_of_int : document_of_term;
+}
+
+/// Nothing is written: that would only bring the next one.
+void on_broken_pipe(int) {
+  int none = 0;
+  const bool first = caught_signal.compare_exchange_strong(none, SIGPIPE);
+  if (first && (!announced || !saves)) end_at_once(SIGPIPE);
+}
+
 void on_stop_signal(int signal) {
   const bool again = caught_signal.exchange(signal) != 0;
   if (!announced) end_at_once(signal);
   write_to(STDERR_FILENO, again ? second_text : first_text);
   if (!again && saves) return;
-  if (!again) write_to(STDOUT_FILENO, signal == SIGINT ? document_of_int : document_of_term);
+  if (!again) write_to(STDOUT_FILENO, document_of(signal));
   end_at_once(signal);
 }
 
@@ -56,6 +67,15 @@ void catch_stop_signals() {
   action.sa_handler = on_stop_signal;
   action.sa_flags = SA_RESTART;
   for (const int signal : {SIGINT, SIGTERM}) sigaction(signal, &action, nullptr);
+  const auto catch_unless_ignored = [&](int signal) {
+    struct sigaction before {};
+    sigaction(signal, nullptr, &before);
+    if (before.sa_handler != SIG_IGN) sigaction(signal, &action, nullptr);
+  };
+  catch_unless_ignored(SIGHUP);
+  action.sa_handler = on_broken_pipe;
+  catch_unless_ignored(SIGPIPE);
+  std::signal(SIGXFSZ, SIG_IGN);  // writing fails with EFBIG, and its error says which file
 }
 
 void on_stop(const StopNotice& notice) {
@@ -66,7 +86,8 @@ void on_stop(const StopNotice& notice) {
                                 : "interrupted: " + notice.leaves + "\n");
     second_text = begin + "ended at once\n";
   }
-  if (notice.json) document_of_int = document(SIGINT), document_of_term = document(SIGTERM);
+  if (notice.json)
+    document_of_hup = document(SIGHUP), document_of_int = document(SIGINT), document_of_term = document(SIGTERM);
   announced = true;
 }
 

@@ -1,6 +1,8 @@
-// Ctrl-C and SIGTERM: the first one is answered on the screen at once, and asks the command to save what is whole and
-// to end; where nothing is worth saving it ends the process itself. A second one ends it in any case. No end leaves a
-// torn file or a temporary one.
+// Ctrl-C, SIGTERM, SIGHUP (the terminal is gone) and SIGPIPE (nobody reads what is printed any more): the first one is
+// answered on the screen at once, and asks the command to save what is whole and to end; where nothing is worth saving it
+// ends the process itself. A second one ends it in any case, but for SIGPIPE, which comes with every line that is not
+// read. No end leaves a torn file or a temporary one. A file that grows beyond the limit of the process (SIGXFSZ) is an
+// output that cannot be written, as on a full disk.
 //
 //   catch_stop_signals();
 //   on_stop({.saves = "the last whole step is saved; go on with --resume"});
@@ -11,7 +13,7 @@
 
 namespace voxshard {
 
-/// 128 + the signal's number, as a shell counts: 130 for Ctrl-C, 143 for SIGTERM.
+/// 128 + the signal's number, as a shell counts: 129 for SIGHUP, 130 for Ctrl-C, 141 for SIGPIPE, 143 for SIGTERM.
 constexpr int interrupted_exit_code(int signal) { return 128 + signal; }
 
 struct StopNotice {
@@ -21,7 +23,8 @@ struct StopNotice {
   bool json = false;   // where it ends at once: with an error's document on standard output
 };
 
-/// From now on SIGINT and SIGTERM are caught. Until on_stop() they end the process at once.
+/// From now on these signals are caught. Until on_stop() they end the process at once. Who has told the process to
+/// ignore SIGHUP or SIGPIPE, as nohup does, is obeyed.
 void catch_stop_signals();
 /// What holds for the command that runs; called once, before it.
 void on_stop(const StopNotice& notice);

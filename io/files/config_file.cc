@@ -3,7 +3,7 @@
 //   read_config("train.toml")["train"]["epochs"]
 #include "io/files/config_file.h"
 
-#include "io/files/open_file.h"
+#include <sstream>
 
 namespace voxshard {
 
@@ -19,7 +19,7 @@ json read_config(const fs::path& path) {
 }
 
 std::string config_line(const fs::path& path, const std::string& word) {
-  InputFile in(path);
+  std::istringstream in(read_text({.path = path, .kind = ErrorKind::kConfig, .tag = "[config] ", .limits = kConfigLimits}));
   for (std::string line; std::getline(in, line);)
     if (line.find(word) != std::string::npos) return line;
   return {};

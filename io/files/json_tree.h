@@ -1,6 +1,7 @@
 // JSON as values, without what nobody reads: takes the parser's events, so that what is left out takes no memory. With
 // a callback nlohmann's own tree looks through the whole list at the end of each object in it (json_sax.hpp of 3.11):
-// 300,000 annotations took three minutes.
+// 300,000 annotations took three minutes. A name that is there twice in one object is refused, as in TOML and YAML:
+// nobody knows which of its values was meant, and other readers take the other one.
 //
 //   JsonTree tree("segmentation");
 //   json::sax_parse(text, &tree);          // by io/files/structured_text.cc only
@@ -14,11 +15,17 @@
 
 namespace voxshard {
 
+/// A name that an object has twice.
+struct JsonNameTwice {
+  std::string name;
+};
+
 class JsonTree {
  public:
   using Json = nlohmann::json;
 
   /// `left_out`: the name whose values are dropped, in objects of any level; what they hold is still checked as JSON.
+  /// Empty: of none.
   explicit JsonTree(std::string left_out) : left_out_(std::move(left_out)) {}
   // Lists and objects that are open are pointed to.
   JsonTree(const JsonTree&) = delete;
@@ -41,8 +48,11 @@ class JsonTree {
   bool end_array() { return close(); }
   bool key(std::string& name) {
     if (open_.back() == nullptr) return true;
-    leaves_out_ = name == left_out_;
-    if (!leaves_out_) member_ = &(*open_.back())[name];  // of two of one name the last counts
+    leaves_out_ = !left_out_.empty() && name == left_out_;
+    if (leaves_out_) return true;
+    const std::size_t members = open_.back()->size();
+    member_ = &(*open_.back())[name];
+    if (open_.back()->size() == members) throw JsonNameTwice{name};
     return true;
   }
   template <class Problem>

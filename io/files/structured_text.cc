@@ -139,6 +139,27 @@ void bound_toml(std::string_view text, const TextSource& source) {
   }
 }
 
+/// Ends the reading of CBOR that is nested too deep, before the parser calls itself once more.
+class CborDepth : public nlohmann::json_sax<json> {
+ public:
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(number_integer_t) override { return true; }
+  bool number_unsigned(number_unsigned_t) override { return true; }
+  bool number_float(number_float_t, const string_t&) override { return true; }
+  bool string(string_t&) override { return true; }
+  bool binary(binary_t&) override { return true; }
+  bool start_object(std::size_t) override { return ++level_ <= kDataLimits.depth; }
+  bool key(string_t&) override { return true; }
+  bool end_object() override { return --level_ >= 0; }
+  bool start_array(std::size_t) override { return ++level_ <= kDataLimits.depth; }
+  bool end_array() override { return --level_ >= 0; }
+  bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception&) override { return false; }
+
+ private:
+  int level_ = 0;
+};
+
 /// What nlohmann says after the place.
 std::string reason_of(const json::exception& e) {
   const std::string what = e.what();
@@ -207,10 +228,11 @@ std::string read_text_if_there(const std::filesystem::path& path) {
 json parse_json(std::string_view text, const TextSource& source, const std::string& left_out) {
   bound_json(text, source);
   try {
-    if (left_out.empty()) return json::parse(text);
     JsonTree tree(left_out);
     json::sax_parse(text, &tree);
     return std::move(tree).value();
+  } catch (const JsonNameTwice& twice) {
+    refuse(source, kSyntax, "", "has the name \"" + shown_name(twice.name) + "\" twice in one object; keep one");
   } catch (const json::parse_error& e) {
     refuse(source, kSyntax, line_of(text, e.byte > 0 ? e.byte - 1 : 0), "is not valid JSON: " + reason_of(e));
   } catch (const json::exception& e) {  // a number that no double holds
@@ -220,6 +242,10 @@ json parse_json(std::string_view text, const TextSource& source, const std::stri
 
 nlohmann::ordered_json unpack_cbor(std::string_view packed) {
   try {
+    CborDepth depth;
+    if (!json::sax_parse(packed, &depth, json::input_format_t::cbor))
+      throw Error(ErrorKind::kInternal, "[ranks] a message between ranks is damaged: it is no CBOR of up to " +
+                                            std::to_string(kDataLimits.depth) + " levels");
     return nlohmann::ordered_json::from_cbor(packed);
   } catch (const json::exception& e) {
     throw Error(ErrorKind::kInternal, std::string("[ranks] a message between ranks is damaged: ") + e.what());

@@ -48,7 +48,8 @@ std::string read_text(const TextSource& source);
 /// The same of a list of names beside the data, within kConfigLimits; empty when there is no such file. Errors: kInput.
 std::string read_text_if_there(const std::filesystem::path& path);
 
-/// Errors: `kind` with E_SYNTAX "train.json:12: is not valid JSON: …", with E_LIMIT for what is beyond the limits.
+/// Errors: `kind` with E_SYNTAX "train.json:12: is not valid JSON: …", also for a name that an object has twice; with
+/// E_LIMIT for what is beyond the limits.
 ///   left_out  the name whose values are dropped as they are read, in objects of any level; empty: of none
 nlohmann::json parse_json(std::string_view text, const TextSource& source, const std::string& left_out = {});
 

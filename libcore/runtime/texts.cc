@@ -1,10 +1,18 @@
 #include "libcore/runtime/texts.h"
 
+#include <algorithm>
+
 namespace voxshard {
 namespace {
 
-void require_short(std::int64_t size, std::int64_t most_bytes) {
-  ensure(size >= 0 && size <= most_bytes, "a text between ranks has no more bytes than its readers allow");
+/// A longer text goes in several messages, so that its reader allocates no more than this before it has arrived.
+constexpr std::size_t kPieceBytes = std::size_t{16} << 20;
+
+void require_short(std::int64_t size, std::int64_t most_bytes, const std::string& who) {
+  if (size < 0 || size > most_bytes)
+    throw Error(ErrorKind::kInternal, "[ranks] " + who + " sends a text of " + std::to_string(size) +
+                                          " bytes, of at most " + std::to_string(most_bytes) +
+                                          "; nothing was allocated for it; check that all ranks run one program");
 }
 
 }  // namespace
@@ -13,20 +21,26 @@ void require_short(std::int64_t size, std::int64_t most_bytes) {
 void send_text(Transport& transport, int to, const std::string& text) {
   const std::int64_t size = static_cast<std::int64_t>(text.size());
   transport.send(to, kTextTag, std::as_bytes(std::span(&size, 1)));
-  if (size > 0) transport.send(to, kTextTag, std::as_bytes(std::span(text)));
+  for (std::size_t at = 0; at < text.size(); at += kPieceBytes)
+    transport.send(to, kTextTag, std::as_bytes(std::span(text).subspan(at, std::min(kPieceBytes, text.size() - at))));
 }
 
 std::string receive_text(Transport& transport, int from, std::int64_t most_bytes) {
   std::int64_t size = 0;
   transport.receive(from, kTextTag, std::as_writable_bytes(std::span(&size, 1)));
-  require_short(size, most_bytes);
-  std::string text(static_cast<std::size_t>(size), '\0');
-  if (size > 0) transport.receive(from, kTextTag, std::as_writable_bytes(std::span(text)));
+  require_short(size, most_bytes, transport.name(from));
+  const auto all = static_cast<std::size_t>(size);
+  std::string text;
+  while (text.size() < all) {
+    const std::size_t at = text.size(), piece = std::min(kPieceBytes, all - at);
+    text.resize(at + piece);
+    transport.receive(from, kTextTag, std::as_writable_bytes(std::span(text).subspan(at)));
+  }
   return text;
 }
 
 std::vector<std::string> gather_texts(Transport& transport, const std::string& own, std::int64_t most_bytes) {
-  require_short(static_cast<std::int64_t>(own.size()), most_bytes);
+  require_short(static_cast<std::int64_t>(own.size()), most_bytes, transport.name(transport.rank()));
   if (transport.rank() > 0) {
     send_text(transport, 0, own);
     return {};
@@ -38,7 +52,7 @@ std::vector<std::string> gather_texts(Transport& transport, const std::string& o
 
 std::string text_of_first(Transport& transport, std::string own, std::int64_t most_bytes) {
   if (transport.rank() > 0) return receive_text(transport, 0, most_bytes);
-  require_short(static_cast<std::int64_t>(own.size()), most_bytes);
+  require_short(static_cast<std::int64_t>(own.size()), most_bytes, transport.name(0));
   for (int to = 1; to < transport.ranks(); ++to) send_text(transport, to, own);
   return own;
 }

@@ -16,7 +16,11 @@ namespace voxshard {
 /// The most that a text between ranks holds, in bytes.
 inline constexpr std::int64_t kMostTextBytes = std::int64_t{1} << 30;
 
-/// One text from one rank to another, which waits for it. Errors: kInternal beyond `most_bytes`.
+/// Of a word, a name of a file, a number in letters.
+inline constexpr std::int64_t kMostWordBytes = std::int64_t{1} << 16;
+
+/// One text from one rank to another, which waits for it, and allocates some 16 MiB at most before they have arrived.
+/// Errors: kInternal names a rank whose text is beyond `most_bytes`.
 void send_text(Transport& transport, int to, const std::string& text);
 std::string receive_text(Transport& transport, int from, std::int64_t most_bytes = kMostTextBytes);
 

@@ -3,6 +3,7 @@
 #include "libcore/runtime/transport.h"
 #include "pipelines/commands/host_memory.h"
 #include "pipelines/runs/rank_json.h"
+#include "pipelines/tasks/seen_inputs.h"
 
 namespace voxshard {
 namespace {
@@ -44,6 +45,7 @@ TaskReport run_evaluate(const EvaluateOptions& asked, Progress& progress, const 
     const Task& task = task_predicting(tasks, options.predictions);
     require_own_settings(task, options.task, "evaluate", "these predictions are " + options.predictions.string());
     require_in_range(task.settings(TaskCommand::kEvaluate, options.task));
+    options.seen = read_seen(options.predictions).value_or(SeenInputs());
     const bool waits = options.transport != nullptr && options.transport->rank() > 0 && !task.shares_evaluation();
     if (!waits) report = task.evaluate(options, progress);
   }

@@ -45,6 +45,7 @@ nlohmann::ordered_json to_json(const PredictReport& report) {
                                  {"host_bytes", report.host_bytes},
                                  {"memory", to_json(report.memory)},
                                  {"interrupted", report.interrupted}};
+  add_counts(json, report.seen);
   if (!report.ranks.empty()) json["ranks"] = report.ranks;
   if (!report.found.is_null()) json.update(report.found);
   return json;

@@ -69,7 +69,8 @@ NamedDevice from_file(std::string_view name) {
 
 NamedDevice from_host() {
   const fs::path path = host_device_path();
-  if (!fs::exists(path))
+  if (const std::string problem = host_device_problem(); !problem.empty()) throw Error(ErrorKind::kConfig, problem);
+  if (!is_host_measured())
     throw Error(ErrorKind::kConfig,
                 "[device] this machine was not measured yet: there is no " + path.string() + "; run voxshard doctor");
   return {device_from_json(read_config(path), path.string(), "host")};
@@ -91,6 +92,19 @@ fs::path host_device_path() {
       "[device] no folder for the measurement of this machine: HOME is not set; set VOXSHARD_HOST_DEVICE to a file");
 }
 
+bool is_host_measured() {
+  std::error_code unseen;
+  return fs::exists(host_device_path(), unseen);
+}
+
+std::string host_device_problem() {
+  std::error_code error;
+  const fs::path path = host_device_path();
+  if (fs::status(path, error).type() != fs::file_type::none) return "";
+  return "[device] " + path.string() + " cannot be looked for: " + error.message() +
+         "; this machine counts as not measured. Set VOXSHARD_HOST_DEVICE to a file that you may read";
+}
+
 bool is_auto_device(std::string_view word) { return word == "auto" || word.starts_with("auto:"); }
 
 FoundDevice found_device(std::string_view word) {
@@ -98,7 +112,8 @@ FoundDevice found_device(std::string_view word) {
   FoundDevice found;
   if (!asked.empty() && asked != "host") {
     const std::size_t ending = asked.rfind(".json");
-    const bool there = is_file_name(asked) && fs::exists(asked.substr(0, ending + 5));
+    std::error_code unseen;
+    const bool there = is_file_name(asked) && fs::exists(asked.substr(0, ending + 5), unseen);
     try {
       static_cast<void>(device_from_name(asked));
       return {.name = std::string(asked), .note = ""};
@@ -107,8 +122,9 @@ FoundDevice found_device(std::string_view word) {
       found.note = "device " + std::string(asked) + " is absent, falling back to this machine: " + e.what();
     }
   }
-  if (fs::exists(host_device_path())) found.name = "host";
-  else found.note += std::string(found.note.empty() ? "" : "; ") + "this machine was not measured yet, run voxshard doctor: plans go by the clock of tpu-v3";
+  const std::string problem = host_device_problem();
+  if (is_host_measured()) found.name = "host";
+  else found.note += std::string(found.note.empty() || problem.empty() ? "" : "; ") + problem, found.note += std::string(found.note.empty() ? "" : "; ") + "this machine was not measured yet, run voxshard doctor: plans go by the clock of tpu-v3";
   return found;
 }
 
@@ -127,8 +143,9 @@ std::shared_ptr<const Device> device_from_text(std::string_view text, const std:
 }
 
 std::shared_ptr<const Device> host_device(int threads) {
+  if (const std::string problem = host_device_problem(); !problem.empty()) throw Error(ErrorKind::kConfig, problem);
+  if (!is_host_measured()) return nullptr;
   const fs::path path = host_device_path();
-  if (!fs::exists(path)) return nullptr;
   HostRates rates = host_rates_from_json(read_config(path), path.string());
   if (!rates.instruction_set.empty() && rates.instruction_set != instruction_set_name(instruction_set())) return nullptr;
   rates.threads = std::min(threads, hardware_workers());

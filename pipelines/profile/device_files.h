@@ -45,8 +45,13 @@ std::shared_ptr<const Device> device_from_json(const nlohmann::json& json, const
 /// The same from text. Errors: also kConfig when it is no JSON.
 std::shared_ptr<const Device> device_from_text(std::string_view text, const std::string& file, const std::string& name);
 
+/// Whether this machine was measured, as far as its user may see. Errors: those of host_device_path().
+bool is_host_measured();
+/// Why that cannot be seen, in a sentence: a folder that the user may not look into; empty when it can. Errors: the same.
+std::string host_device_problem();
+
 /// This machine with `threads` workers, as far as it has them; null when it was not measured yet, or with another
-/// instruction set than the one in force. Errors: kConfig.
+/// instruction set than the one in force. Errors: kConfig, also when that cannot be seen.
 std::shared_ptr<const Device> host_device(int threads);
 
 /// Where `voxshard doctor` writes and `host` reads what this machine can do: $VOXSHARD_HOST_DEVICE, else

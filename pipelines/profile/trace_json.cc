@@ -106,7 +106,7 @@ TraceFile::TraceFile(TraceOptions options, int workers, Transport* transport)
     : options_(std::move(options)), transport_(transport != nullptr && transport->ranks() > 1 ? transport : nullptr) {
   if (options_.file.empty()) return;
   recorder_.emplace(TraceRecorder::Options{.workers = workers, .most_steps = options_.steps, .most_events = options_.most_events});
-  if (transport_ == nullptr || transport_->rank() == 0) write_file(false);
+  if (transport_ == nullptr || transport_->rank() == 0) static_cast<void>(AtomicFile(options_.file));  // gone without commit()
 }
 
 TraceFile::~TraceFile() = default;

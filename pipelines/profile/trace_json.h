@@ -32,7 +32,7 @@ OutputKind profile_file();
 
 class TraceFile {
  public:
-  /// Writes an empty profile, so that a file that cannot be written is refused before the run. Errors: kOutput.
+  /// Tries whether the file can be written, so that it is refused before the run; what lies there stays. Errors: kOutput.
   /// `transport`: to the other ranks, each of which has one of these; null: there are none.
   TraceFile(TraceOptions options, int workers, Transport* transport = nullptr);
   ~TraceFile();

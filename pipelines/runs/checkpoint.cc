@@ -53,6 +53,8 @@ void save_checkpoint(const std::filesystem::path& path, const CheckpointState& s
                                         {"training", state.training},
                                         {"content", state.content},
                                         {"machine", state.machine}};
+  if (!state.trained_on.is_null()) about["trained_on"] = state.trained_on;
+  if (!state.changes.is_null()) about["changes"] = state.changes;
   if (!state.unvalidated.is_null()) about["unvalidated"] = state.unvalidated;
   save_safetensors(path, tensors, {{"voxshard", about.dump()}});
   auto beside = path;
@@ -73,6 +75,8 @@ Checkpoint load_checkpoint(const std::filesystem::path& path) {
                         .prepare = json.at("prepare"),
                         .training = json.at("training"),
                         .content = json.value("content", nlohmann::json()),
+                        .trained_on = json.value("trained_on", nlohmann::json()),
+                        .changes = json.value("changes", nlohmann::json()),
                         .machine = json.value("machine", nlohmann::json()),
                         .step = json.at("step"),
                         .best_score = json.at("best_score"),
@@ -81,12 +85,14 @@ Checkpoint load_checkpoint(const std::filesystem::path& path) {
     throw Error(ErrorKind::kCheckpoint, "[checkpoint] " + path.string() + ": its description is broken: " + e.what());
   }
   for (const nlohmann::json* part : {&checkpoint.state.model, &checkpoint.state.prepare, &checkpoint.state.training,
-                                     &checkpoint.state.content, &checkpoint.state.machine})
+                                     &checkpoint.state.content, &checkpoint.state.trained_on, &checkpoint.state.machine})
     if (!part->is_object() && !part->is_null())
       throw Error(ErrorKind::kCheckpoint, "[checkpoint] " + path.string() + ": its description is broken: a part is no object");
   if (checkpoint.state.step < 0)
     throw Error(ErrorKind::kCheckpoint, "[checkpoint] " + path.string() + ": its description is broken: step " +
                                             std::to_string(checkpoint.state.step));
+  if (!checkpoint.state.changes.is_array() && !checkpoint.state.changes.is_null())
+    throw Error(ErrorKind::kCheckpoint, "[checkpoint] " + path.string() + ": its description is broken: changes are no list");
   if (!is_unvalidated(checkpoint.state.unvalidated))
     throw Error(ErrorKind::kCheckpoint, "[checkpoint] " + path.string() + ": its description is broken: unvalidated is no row of four numbers");
   for (NamedTensor& t : file.tensors) {

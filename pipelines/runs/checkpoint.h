@@ -16,6 +16,8 @@ struct CheckpointState {
   nlohmann::json prepare;    // PreparePlan
   nlohmann::json training;   // what decides the trajectory: optimizer, sampling, steps, seed, cases
   nlohmann::json content;    // a hash of what each case holds; null in files of version 0.1.0 before these were kept
+  nlohmann::json trained_on;  // TrainedOn of all that trained so far; null likewise
+  nlohmann::json changes;    // of the data, that were accepted when the run went on (data_changes.h); null: none
   nlohmann::json machine;    // processor, instruction set, library versions; null likewise
   std::int64_t step = 0;     // steps done
   double best_score = -1;    // of the validations so far; -1: none

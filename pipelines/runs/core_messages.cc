@@ -148,8 +148,10 @@ std::int64_t gather_from_cores(Session& session, const CoreSet& cores, const Pac
     for (std::int64_t core = place.first_of(from, all); core < place.first_of(from + 1, all); ++core) {
       std::int64_t size = 0;
       transport.receive(from, kFoundTag, std::as_writable_bytes(std::span(&size, 1)));
-      ensure(size >= 0 && size <= most_packed_bytes(cores.executable().bytes, core),
-             "what a core found is of a size that there can be");
+      if (const std::int64_t most = most_packed_bytes(cores.executable().bytes, core); size < 0 || size > most)
+        throw Error(ErrorKind::kInternal, "[ranks] " + transport.name(from) + " sends " + std::to_string(size) +
+                                              " bytes that core " + std::to_string(core) + " found, of at most " +
+                                              std::to_string(most) + "; nothing was allocated for them");
       std::vector<std::byte> arrived(static_cast<std::size_t>(size));
       if (size > 0) transport.receive(from, kFoundTag, arrived);
       take(static_cast<std::size_t>(core), arrived);

@@ -59,8 +59,8 @@ std::optional<Dims> smaller_size_that_fits(Session& session, Shape extents) {
 TrainedRun load_trained_run(const TrainedRunOptions& options) {
   Transport* const transport = options.transport;
   const bool follows = transport != nullptr && transport->rank() > 0;
-  SoundCheckpoint found = follows ? load_first_sound({text_of_first(*transport, "")}) : load_checkpoint_of(options);
-  if (transport != nullptr && !follows) text_of_first(*transport, found.file.string());
+  SoundCheckpoint found = follows ? load_first_sound({text_of_first(*transport, "", kMostWordBytes)}) : load_checkpoint_of(options);
+  if (transport != nullptr && !follows) text_of_first(*transport, found.file.string(), kMostWordBytes);
   TrainedRun run{.file = std::move(found.file), .notes = std::move(found.notes)};
   Checkpoint& checkpoint = found.checkpoint;
   try {
@@ -83,6 +83,7 @@ TrainedRun load_trained_run(const TrainedRunOptions& options) {
   require_parameters_of(build_graph(run.spec, small_extents(run.spec), Phase::kTrain, run.spec.precision),
                         checkpoint.parameters);
   run.preparation = std::move(checkpoint.state.prepare);
+  run.trained_on = TrainedOn::from_json(checkpoint.state.trained_on);
   run.parameters = std::move(checkpoint.parameters);
   return run;
 }

@@ -16,6 +16,7 @@
 #include "pipelines/runs/model_spec.h"
 #include "pipelines/runs/process_plan.h"
 #include "pipelines/runs/report.h"
+#include "pipelines/runs/trained_on.h"
 
 namespace voxshard {
 
@@ -35,6 +36,7 @@ struct TrainedRun {
   std::int64_t replicas = 1;            // of the training
   std::int64_t step = 0;                // of the training, that the checkpoint was saved at
   nlohmann::json preparation;           // as the training task wrote it
+  TrainedOn trained_on = {};            // not known of older ones
   Parameters parameters;
 };
 

@@ -1,21 +1,28 @@
 #include "pipelines/tasks/case_hashes.h"
 
 #include <atomic>
+#include <functional>
 
 #include "io/files/content_hash.h"
 
 namespace voxshard {
+namespace {
 
-nlohmann::ordered_json case_hashes(const std::vector<HashedCase>& cases, WorkerPool& pool, Progress& progress) {
+namespace fs = std::filesystem;
+using FileHashes = std::map<fs::path, std::string>;
+
+/// Of every file once.
+FileHashes file_hashes(const std::vector<HashedCase>& cases, const std::function<std::string(const fs::path&)>& hash_of,
+                       WorkerPool& pool, Progress& progress) {
   throw_if_stopped(progress);
-  std::map<std::filesystem::path, std::string> hashes;
+  FileHashes hashes;
   for (const HashedCase& item : cases)
     for (const auto& file : item.files)
       if (const auto known = item.known.find(file); known != item.known.end())
         hashes[file] = known->second;
       else
         hashes[file];
-  std::vector<std::pair<const std::filesystem::path, std::string>*> rows;
+  std::vector<FileHashes::value_type*> rows;
   for (auto& row : hashes)
     if (row.second.empty()) rows.push_back(&row);
   const auto total = static_cast<std::int64_t>(rows.size());
@@ -23,18 +30,55 @@ nlohmann::ordered_json case_hashes(const std::vector<HashedCase>& cases, WorkerP
   pool.run(total, [&](std::int64_t i, int) {
     throw_if_stopped(progress);
     auto& [file, hash] = *rows[static_cast<std::size_t>(i)];
-    hash = file_hash(file);
+    hash = hash_of(file);
     progress.update("check data", ++done, total, file.filename().string());
   });
-  nlohmann::ordered_json found = nlohmann::ordered_json::object();
+  return hashes;
+}
+
+std::vector<std::string> keys_of(const HashedCase& item, const FileHashes& hashes) {
+  if (item.files.empty()) return {item.part};
+  std::vector<std::string> keys;
+  for (const auto& file : item.files) {
+    const std::string& hash = hashes.at(file);
+    if (hash.empty()) return {};
+    keys.push_back(item.part.empty() ? hash : content_hash(hash + item.part));
+  }
+  return keys;
+}
+
+/// Empty for a file that cannot be read.
+std::string hash_if_readable(const fs::path& file) {
+  try {
+    return file_hash(file);
+  } catch (const Error&) {
+    return "";
+  }
+}
+
+}  // namespace
+
+CaseHashes case_hashes(const std::vector<HashedCase>& cases, WorkerPool& pool, Progress& progress) {
+  const FileHashes hashes = file_hashes(cases, file_hash, pool, progress);
+  CaseHashes found{.cases = nlohmann::ordered_json::object(), .trained = {}};
   for (const HashedCase& item : cases) {
     ContentHash hash;
-    if (found.contains(item.name)) hash.add(found[item.name].get<std::string>());
-    for (const auto& file : item.files) hash.add(hashes[file]);
+    if (found.cases.contains(item.name)) hash.add(found.cases[item.name].get<std::string>());
+    for (const auto& file : item.files) hash.add(hashes.at(file));
     hash.add(item.text);
-    found[item.name] = hash.text();
+    found.cases[item.name] = hash.text();
+    if (!item.trains) continue;
+    for (std::string& key : keys_of(item, hashes)) found.trained.push_back(std::move(key));
   }
   return found;
+}
+
+std::vector<std::vector<std::string>> item_keys(const std::vector<HashedCase>& items, WorkerPool& pool,
+                                                Progress& progress) {
+  const FileHashes hashes = file_hashes(items, hash_if_readable, pool, progress);
+  std::vector<std::vector<std::string>> keys;
+  for (const HashedCase& item : items) keys.push_back(keys_of(item, hashes));
+  return keys;
 }
 
 }  // namespace voxshard

@@ -1,6 +1,7 @@
 #include "pipelines/tasks/predicted_file.h"
 
 #include "io/files/output_folder.h"
+#include "pipelines/tasks/seen_inputs.h"
 
 namespace voxshard {
 namespace {
@@ -26,11 +27,13 @@ void require_predicted_file(const PredictOptions& options, const std::string& wh
   require_output_file(options.output, kind, place);
   require_output_file(quarantine_of(options.output),
                       {"a list of what is left out", {".csv"}, begins_with({"case,code,message"})}, place);
+  require_output_file(seen_file_of(options.output), seen_file(), place);
 }
 
 void make_folder_of(const fs::path& output) { make_output_folder(folder_of(output)); }
 
 fs::path write_left_out(const PredictReport& report, const fs::path& output) {
+  write_seen(output, report.seen);
   const fs::path list = quarantine_of(output);
   const std::vector<CaseFailure> left = left_out(report);
   if (!left.empty() || fs::exists(list)) write_quarantine(folder_of(list), left, list.filename().string());

@@ -22,7 +22,8 @@ void require_predicted_file(const PredictOptions& options, const std::string& wh
 /// Makes the folder of the output. Errors: kOutput.
 void make_folder_of(const std::filesystem::path& output);
 
-/// Writes the list, also over an old one that no longer holds; none where nothing is left out and none lies there.
+/// Writes the list, also over an old one that no longer holds; none where nothing is left out and none lies there. So
+/// with the list of what the run was trained on (seen_inputs.h).
 /// Returns its name. Errors: kOutput.
 std::filesystem::path write_left_out(const PredictReport& report, const std::filesystem::path& output);
 

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include "libcore/tensor/shape.h"
 #include "pipelines/runs/process_plan.h"
 #include "pipelines/runs/report.h"
+#include "pipelines/runs/trained_on.h"
 #include "pipelines/tasks/setting.h"
 
 namespace voxshard {
@@ -97,6 +99,14 @@ struct PrepareRequest {
   Transport* transport = nullptr;  // to the other ranks; null: this process prepares all cases
 };
 
+/// What trained and what validated when a run began, by the names in its splits_final.json.
+struct KeptSplit {
+  std::set<std::string> train, val;
+  bool holds(const std::string& name) const { return train.contains(name) || val.contains(name); }
+};
+/// Of every name that is kept but not there any more: E_MISSING.
+std::vector<CaseFailure> gone_from(const KeptSplit& kept, const std::vector<std::string>& names);
+
 /// Where the samples of a run come from, and what looking at them may take.
 struct TrainingData {
   std::filesystem::path data;
@@ -104,6 +114,9 @@ struct TrainingData {
   int threads = 1;
   std::int64_t memory_bytes = 0;  // beside what the process holds already; 0: no limit
   StopCheck stop = {};            // asked while samples are looked at, which then throws Stopped
+  std::vector<KeptSplit> kept = {};  // of a run that goes on with changed data: what trained then does not validate now;
+                                     // of volumes by fold; empty: the data and the options say
+  bool accepts_changes = false;  // of such a run: what is damaged is left out where it would else be refused
 };
 
 struct PredictOptions {
@@ -117,6 +130,7 @@ struct PredictOptions {
   std::int64_t core_budget_bytes = 0;
   std::int64_t host_budget_bytes = 0;  // of this process; 0: no limit, and for run_predict what the machine has
   std::int64_t base_bytes = 0;         // of it what is resident before the work begins; run_predict measures it
+  bool held_out = false;               // what the run was trained on is not predicted
   VolumeFormats formats = volume_formats();
   ModelTable models = model_table();
   TaskOptions task;
@@ -135,6 +149,7 @@ struct PredictReport {
   std::int64_t kept = 0;              // of the cases: predicted by an earlier call that had all in common with this one
   std::vector<CaseFailure> failures;  // also in quarantine.csv
   std::vector<std::string> not_reached;  // the inputs whose turn a stop forestalled; in quarantine.csv as E_STOPPED
+  SeenInputs seen = {};                // of the inputs those that the run was trained on
   std::int64_t bytes_per_core = 0;    // of the largest input
   std::int64_t host_bytes = 0;
   ProcessReport memory = {};          // of the process, at its widest moment
@@ -166,6 +181,7 @@ struct EvaluateOptions {
   std::int64_t batch = 0;           // of a run: samples of a step over all replicas; 0: one per replica
   std::int64_t steps = 0;           // of a run: batches, the data repeated; 0: those that the data fill once
   std::int64_t core_budget_bytes = 0;  // of a run
+  SeenInputs seen = {};                // of the predictions, as predict marked them
   int threads = 1;
   std::int64_t host_budget_bytes = 0;  // of this process; 0: no limit, and for run_evaluate what the machine has
   std::int64_t base_bytes = 0;         // of it what is resident before the work begins; run_evaluate measures it

@@ -28,6 +28,15 @@ std::string demo_hash(const DemoOptions& o, int cases, int test_cases) {
                       " " + std::to_string(test_cases) + (o.kind.empty() ? "" : " " + o.kind));
 }
 
+std::vector<CaseFailure> gone_from(const KeptSplit& kept, const std::vector<std::string>& names) {
+  const std::set<std::string> there(names.begin(), names.end());
+  std::vector<CaseFailure> gone;
+  for (const auto* part : {&kept.train, &kept.val})
+    for (const std::string& name : *part)
+      if (!there.contains(name)) gone.push_back({name, "E_MISSING", "was there when the run began; it goes on without"});
+  return gone;
+}
+
 std::string prediction_hash(const PredictOptions& o, const std::filesystem::path& checkpoint, const std::string& how) {
   return content_hash("predict 1 " + file_hash(checkpoint) + " " + (o.precision ? dtype_name(*o.precision) : "") + " " + how);
 }

@@ -13,6 +13,7 @@
 #include "pipelines/runs/model_spec.h"
 #include "pipelines/runs/process_plan.h"
 #include "pipelines/runs/report.h"
+#include "pipelines/tasks/case_hashes.h"
 
 namespace voxshard {
 
@@ -26,6 +27,12 @@ struct StepSize {
   Shape extents;                // N and the spatial axes
   std::int64_t box_points = 0;  // voxels or pixels of the boxes that are filled at once, one sample of each
   int workers = 1;
+};
+
+/// What to try a trained model on, as the command predict takes it.
+struct Unseen {
+  std::filesystem::path data;   // empty: nothing is held out, or nothing tells where it is
+  bool among_trained = false;  // what was held out lies there beside what was trained on
 };
 
 class TrainingTask {
@@ -44,11 +51,11 @@ class TrainingTask {
   virtual nlohmann::ordered_json preparation() const = 0;
   /// What decides the samples of a step; a resumed run must agree on all of it.
   virtual nlohmann::ordered_json sampling() const = 0;
-  /// What the samples hold: by the role and name of a case, a hash of its files and annotations. A resumed run must
-  /// find the same.
+  /// What the samples hold: by the role and name of a case, a hash of its files and annotations, of which a resumed run
+  /// must find the same; and the keys of what trains.
   ///   resumes  hashes that `prepare` noted do not count: what the files hold now is compared with the run's
   /// Cost: every file is read once, but for those with a noted hash. Errors: kInput.
-  virtual nlohmann::ordered_json content(bool resumes, WorkerPool& pool, Progress& progress) const = 0;
+  virtual CaseHashes content(bool resumes, WorkerPool& pool, Progress& progress) const = 0;
   /// What is odd about the data or the samples, one sentence each, for the log before training starts.
   virtual std::vector<std::string> warnings() const { return {}; }
   /// Whether the best checkpoint is chosen on what the data hold for tests, for want of another part.
@@ -56,8 +63,7 @@ class TrainingTask {
   /// Writes which cases train and which validate.
   virtual void describe(const std::filesystem::path& run) const = 0;
 
-  /// What to predict with the trained model, as the command predict takes it; empty where nothing tells.
-  virtual std::filesystem::path unseen() const { return {}; }
+  virtual Unseen unseen() const { return {}; }
 
   /// The extents (N and the spatial axes) of the largest step there can be: what a plan of the whole run must hold.
   virtual Shape largest_extents(std::int64_t batch) const = 0;

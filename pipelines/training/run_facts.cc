@@ -76,6 +76,14 @@ PrecisionFacts precision_facts(const TrainOptions& o, const Shape& extents) {
 
 }  // namespace
 
+std::string unseen_host() {
+  try {
+    return host_device_problem();
+  } catch (const Error& e) {  // no home folder
+    return e.what();
+  }
+}
+
 RecipeFacts recipe_facts(const TrainOptions& o, const TrainingTask& task, bool precision) {
   RecipeFacts facts{.data = std::string(o.spec.model->data),
                     .steps = o.steps,

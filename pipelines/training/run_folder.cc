@@ -78,7 +78,7 @@ std::optional<SoundCheckpoint> RunFolder::load_newest() {
     if (!found) checkpoints_.remove_all();  // the best of a run that cannot go on
   }
   if (transport_.ranks() == 1) return found;
-  const std::string file = text_of_first(transport_, found ? found->file.string() : "");
+  const std::string file = text_of_first(transport_, found ? found->file.string() : "", kMostWordBytes);
   if (file.empty()) return std::nullopt;
   if (!found) found = SoundCheckpoint{.file = file, .checkpoint = load_checkpoint(file)};
   require_alike(transport_, {{"the checkpoint " + file, hash_of(found->checkpoint)}});

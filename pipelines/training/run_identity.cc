@@ -8,6 +8,7 @@
 #include "io/system/machine.h"
 #include "libcore/base/cpu.h"
 #include "libcore/kernels/conv.h"
+#include "pipelines/training/data_changes.h"
 
 namespace voxshard {
 namespace {
@@ -41,7 +42,7 @@ std::string option_of(const std::string& field) {
 
 /// Fields that the data decide, not an option.
 bool is_of_data(const std::string& field) {
-  return field == "cases" || field == "boxes" || field == "classes" || field == "channels";
+  return may_change_with_data(field) || field == "classes" || field == "channels";
 }
 
 /// Fields of a model that say how it is cut: another cut computes the same, but for the order of sums.
@@ -57,6 +58,15 @@ nlohmann::json without_cut(nlohmann::json model) {
   for (const char* field : kOfCut)
     if (field != std::string_view("replicas") || !keeps_replicas) model.erase(field);
   return model;
+}
+
+nlohmann::json without_data(nlohmann::json description) {
+  if (!description.is_object()) return description;
+  std::vector<std::string> fields;
+  for (const auto& [field, value] : description.items())
+    if (may_change_with_data(field)) fields.push_back(field);
+  for (const std::string& field : fields) description.erase(field);
+  return description;
 }
 
 /// In `training` of runs by adam; runs of before it was written lack it.
@@ -141,17 +151,20 @@ std::vector<std::string> machine_changes(const nlohmann::json& theirs, const nlo
 }
 
 void require_same_run(const CheckpointState& theirs, const CheckpointState& mine, const std::filesystem::path& file,
-                      bool options_of_run) {
+                      bool options_of_run, bool accepts_changes) {
   const ErrorKind kind = options_of_run ? ErrorKind::kConfig : ErrorKind::kCheckpoint;
   const std::string start = "[checkpoint] " + file.string();
   const std::string what_to_do =
       options_of_run ? "leave it out, or start a run of its own" : "give the options of that run, or {restart}";
+  const std::string go_on = "put back what the run began with, go on without with {resume} {accept-changes}, or {restart}";
   const auto compare = [&](const char* part, nlohmann::json a, nlohmann::json b) {
+    if (accepts_changes) a = without_data(std::move(a)), b = without_data(std::move(b));
     const auto different = first_contradiction(a, b);
     if (!different) return;
     if (is_of_data(different->field))
       throw Error(ErrorKind::kCheckpoint, start + " is of a run on other data: /" + part + "/" + different->field +
-                                              " differs; put back what the run began with, or {restart}");
+                                              " differs; " +
+                                              (may_change_with_data(different->field) ? go_on : "put back what the run began with, or {restart}"));
     throw Error(kind, start + " is of another run: /" + part + "/" + different->field + " differs: {" +
                           option_of(different->field) + "} is " + short_text(different->mine) + " now, and " +
                           short_text(different->theirs) + " there; " + what_to_do);
@@ -166,16 +179,18 @@ void require_same_run(const CheckpointState& theirs, const CheckpointState& mine
                           " now, and " + std::to_string(steps_before) + " there; they may only grow");
   before.erase("steps"), now.erase("steps");
   compare("training", before, now);
-  if (const auto different = first_contradiction(theirs.prepare, mine.prepare))
+  const auto prepared = [&](const nlohmann::json& how) { return accepts_changes ? without_data(how) : how; };
+  if (const auto different = first_contradiction(prepared(theirs.prepare), prepared(mine.prepare)))
     throw Error(ErrorKind::kCheckpoint, start + " is of a run on data that were prepared otherwise: /prepare/" +
-                                            different->field + " differs; prepare them as before, or {restart}");
-  if (theirs.content.is_null()) return;
+                                            different->field + " differs; " +
+                                            (may_change_with_data(different->field) ? go_on : "prepare them as before, or {restart}"));
+  if (theirs.content.is_null() || accepts_changes) return;
   if (const auto different = first_contradiction(theirs.content, mine.content))
     throw Error(ErrorKind::kCheckpoint, start + ": the data are not what they were: " + different->field +
                                             (different->mine.is_null()     ? " is missing"
                                              : different->theirs.is_null() ? " is new"
                                                                            : " has changed") +
-                                            "; put back what the run began with, or {restart}");
+                                            "; " + go_on);
 }
 
 std::optional<std::string> cut_change(const nlohmann::json& theirs, const nlohmann::json& mine) {

@@ -28,8 +28,9 @@ std::vector<std::string> machine_changes(const nlohmann::json& theirs, const nlo
 /// How the model is cut may differ (cut_change()), but for replicas that a norm or a loss is taken over.
 /// Errors: kConfig names the first option that contradicts the run when the others were taken from it, else
 /// kCheckpoint; kCheckpoint for a case that holds something else than it did.
+///   accepts_changes  the data may be others: cases gone, changed or new, and what follows from them
 void require_same_run(const CheckpointState& theirs, const CheckpointState& mine, const std::filesystem::path& file,
-                      bool options_of_run);
+                      bool options_of_run, bool accepts_changes = false);
 
 /// That a run goes on over another grid or other replicas than its model was cut for, in a sentence.
 std::optional<std::string> cut_change(const nlohmann::json& theirs, const nlohmann::json& mine);

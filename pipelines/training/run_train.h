@@ -49,6 +49,7 @@ struct TrainOptions {
   std::vector<Choice> chosen;  // those of them that nobody said, for run.json
   /// Chooses what the options leave open, once the data are known; before anything is planned. Empty: nothing is open.
   std::function<void(TrainOptions& options, const TrainingTask& task)> choose_settings;
+  bool accept_changes = false; // go on though the data are not what they were
   bool restart = false;        // throw an earlier run in this folder away
   TraceOptions trace;          // of the first steps of this call
   FeedMode feed = FeedMode::kBoxes;
@@ -71,7 +72,7 @@ struct TrainReport {
   ProcessReport memory;
   nlohmann::ordered_json ranks;    // of several, on rank 0: memory and feed of each (gather_reports); those above are rank 0's
   bool interrupted = false;        // also within the last validation
-  std::filesystem::path unseen;    // what the trained model can be tried on; may be empty
+  Unseen unseen;                   // what the trained model can be tried on
   nlohmann::ordered_json to_json() const;
 };
 

@@ -86,6 +86,7 @@ TrainReport TrainingRun::go() {
     write_report(false);
   else
     progress_.log("all " + std::to_string(o_.steps) + " steps are done: nothing is left to train; more with {steps}");
+  if (data_changed_) save();
   folder_.begin_rows({"step", "loss", "gradient_norm", "learning_rate", "seconds", "validation_" + report_.metric},
                      trainer_->steps_done());
   progress_.update("train", trainer_->steps_done(), o_.steps, "");
@@ -95,6 +96,12 @@ TrainReport TrainingRun::go() {
   } catch (const Stopped&) {
     report_.interrupted = true;
     trace_->end_step();
+  } catch (Error& e) {
+    if (e.kind() != ErrorKind::kInput || transport_.ranks() > 1) throw;  // others may be within a step
+    save();
+    throw Error(e.kind(), e.code(),
+                std::string(e.what()) + " [the state of step " + std::to_string(trainer_->steps_done()) +
+                    " is saved; {resume} {accept-changes} goes on without this file]");
   }
   trace_->write();
   if (report_.interrupted) save();

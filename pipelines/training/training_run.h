@@ -42,6 +42,8 @@ class TrainingRun {
   void restore();
   /// On rank 0. Errors: kCheckpoint, kConfig for a run of other options or data.
   void require_same(const SoundCheckpoint& found);
+  /// On rank 0, of a run that goes on.
+  void take_up(const CheckpointState& theirs);
   void save();
   /// run.json: at the start with what the run is, for those who resume it; at the end also with how it went.
   void write_report(bool ended) const;
@@ -65,6 +67,7 @@ class TrainingRun {
   HostMemory host_;
   ProcessPlan memory_plan_;
   bool saved_ = false;  // a checkpoint was written
+  bool data_changed_ = false;  // since the checkpoint that this call began with, as was accepted
 };
 
 }  // namespace voxshard

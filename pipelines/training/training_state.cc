@@ -2,6 +2,7 @@
 #include "io/files/config_file.h"
 #include "io/files/content_hash.h"
 #include "libcore/train/initialise.h"
+#include "pipelines/training/data_changes.h"
 #include "pipelines/training/run_identity.h"
 #include "pipelines/training/train_ranks.h"
 #include "pipelines/training/training_run.h"
@@ -14,7 +15,11 @@ void TrainingRun::open_folder() {
   const Json made_with = {state_.model, state_.prepare, training};
   folder_.start(content_hash(made_with.dump()));
   if (!folder_.holds_checkpoint()) write_report(false);  // who is stopped while data are hashed can go on too
-  if (folder_.writes()) state_.content = task_->content(o_.resume, pool_, progress_);
+  if (folder_.writes()) {
+    CaseHashes content = task_->content(o_.resume, pool_, progress_);
+    state_.content = std::move(content.cases);
+    state_.trained_on = TrainedOn(content.trained).to_json();
+  }
   folder_.clear(o_.resume);
 }
 
@@ -23,6 +28,7 @@ void TrainingRun::write_report(bool ended) const {
                {"recipe", to_json(o_.chosen)}, {"model", to_json(o_.spec)},   {"training", state_.training},
                {"machine", state_.machine},    {"memory", memory_},           {kSavedCheckpoints, saved_}};
   if (transport_.ranks() > 1) json[kRanks] = transport_.ranks();
+  if (!state_.changes.is_null()) json[kDataChanges] = state_.changes;
   if (ended) json["report"] = report_.to_json();
   folder_.write("run.json", json);
 }
@@ -63,13 +69,34 @@ void TrainingRun::restore() {
   trainer_->set_steps_done(checkpoint.state.step);
   saved_ = true;
   state_.best_score = checkpoint.state.best_score;
+  if (folder_.writes()) take_up(checkpoint.state);
   state_.unvalidated = checkpoint.state.unvalidated;
   progress_.log("resumed at step " + std::to_string(checkpoint.state.step));
 }
 
+/// What was trained on stays so, also where the data have changed; that is told, and kept at once.
+void TrainingRun::take_up(const CheckpointState& theirs) {
+  state_.changes = theirs.changes;
+  const DataChange change = theirs.content.is_null() ? DataChange() : data_change(theirs.content, state_.content);
+  TrainedOn trained_on = TrainedOn::from_json(state_.trained_on);
+  const TrainedOn before = TrainedOn::from_json(theirs.trained_on);
+  trained_on.add(before);
+  const bool is_known = before.is_known() || (!theirs.content.is_null() && !change.any());
+  state_.trained_on = is_known ? trained_on.to_json() : nlohmann::json();
+  if (!change.any()) return;
+  progress_.warn("the run goes on with data that are not what they were: " + to_text(change));
+  Json entry = to_json(change);
+  entry["step"] = theirs.step;
+  const nlohmann::json cases = theirs.training.value("cases", nlohmann::json());
+  entry["cases_before"] = cases.is_array() ? nlohmann::json(cases.size()) : cases;
+  if (state_.changes.is_null()) state_.changes = nlohmann::json::array();
+  state_.changes.push_back(nlohmann::json(entry));
+  data_changed_ = true;
+}
+
 void TrainingRun::require_same(const SoundCheckpoint& found) {
   const CheckpointState& theirs = found.checkpoint.state;
-  require_same_run(theirs, state_, found.file, o_.options_of_run);
+  require_same_run(theirs, state_, found.file, o_.options_of_run, o_.accept_changes);
   for (const std::string& note : machine_changes(theirs.machine, state_.machine)) progress_.warn(note);
   if (const auto note = cut_change(theirs.model, state_.model)) progress_.warn(*note);
   if (const auto note = ranks_change(o_.run, transport_.ranks())) progress_.log(*note);

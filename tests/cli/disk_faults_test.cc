@@ -27,6 +27,20 @@ struct FailingDisk {
   Environment fault, preload{"LD_PRELOAD", VOXSHARD_DISK_FAULTS}, asan{"ASAN_OPTIONS", "verify_asan_link_order=0"};
 };
 
+TEST_F(TrainedCli, AFolderOfSettingsThatMayNotBeLookedIntoCostsTheMeasurementOnly) {
+  const Folder folder("no_config");
+  fs::create_symlink(folder / "config", folder / "config");  // leads to itself: the system refuses to look, root too
+  const Environment config("XDG_CONFIG_HOME", folder / "config");
+  const CommandResult r = run_voxshard("train " + work() + " -o " + (folder / "run") +
+                                       " --base-filters 4 --depth 3 --crop 16x16x16 --steps 1 --fold all");
+  EXPECT_EQ(r.exit_code, 0) << r.err;
+  EXPECT_THAT(r.err, testing::HasSubstr("cannot be looked for"));
+  const CommandResult planned = run_voxshard("train " + work() + " -o " + (folder / "planned") + " --partition auto --cores 2" +
+                                             " --base-filters 4 --depth 3 --crop 16x16x16 --steps 1 --fold all --precision f32");
+  EXPECT_EQ(planned.exit_code, 0) << planned.err;
+  EXPECT_THAT(planned.err, testing::HasSubstr("cannot be looked for"));
+}
+
 int temporaries_in(const fs::path& folder) {
   int count = 0;
   if (!fs::exists(folder)) return count;

@@ -36,7 +36,7 @@ class Process {
     const std::string command = "exec " + program + " " + arguments + " >" + (streams_ / "out");
     pid_ = ::fork();
     if (pid_ == 0) {
-      for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, SIG_DFL);
+      for (const int signal : {SIGHUP, SIGINT, SIGPIPE, SIGTERM}) std::signal(signal, SIG_DFL);
       ::setpgid(0, 0);
       ::dup2(ends[1], STDERR_FILENO);
       ::close(ends[0]), ::close(ends[1]);

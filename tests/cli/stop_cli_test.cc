@@ -135,5 +135,46 @@ TEST_F(StopCli, WhatSavesNothingEndsAtTheFirstSignal) {
   EXPECT_THAT(r.err, HasSubstr("interrupted: no file is left half-written"));
 }
 
+TEST_F(StopCli, ALostTerminalStopsAsASignalToEndDoes) {
+  Process p(train("hung", "--steps 3 --fold all --batch 2 --json", "256x256"));
+  ASSERT_TRUE(p.read_until("train 0/3"));
+  p.send(SIGHUP);
+  const CommandResult r = p.wait();
+  EXPECT_EQ(r.exit_code, 129) << r.err;
+  EXPECT_EQ(r.json().at("interrupted"), true);
+  EXPECT_TRUE(std::filesystem::exists(file("hung/checkpoints/last.safetensors")));
+}
+
+TEST_F(StopCli, AReaderThatGoesAwayStopsAndWhatIsWholeIsSaved) {
+  const std::string words = train("unread", "--steps 3 --fold all --checkpoint-every 1", "64x64");
+  const int status = std::system(("bash -c '" + std::string(VOXSHARD_BINARY) + " " + words + " 2>&1 | head -n 1 >" + file("line") +
+                                  "; exit ${PIPESTATUS[0]}'")
+                                     .c_str());
+  EXPECT_EQ(WEXITSTATUS(status), 141);
+  EXPECT_THAT(file_text(file("line")), HasSubstr("train ..."));
+  EXPECT_FALSE(has_temporary_files(file("unread")));
+  const CommandResult resumed = run_voxshard("train --json -q --resume " + file("unread"));
+  EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
+  EXPECT_EQ(resumed.json().at("steps"), 3);
+}
+
+TEST_F(StopCli, AFileBeyondTheLimitOfTheProcessIsAnOutputThatCannotBeWritten) {
+  const std::string command = std::string(VOXSHARD_BINARY) + " " + train("limited", "--steps 1 --fold all -q", "64x64");
+  const int status = std::system(("bash -c 'ulimit -f 64; " + command + " 2>" + file("err") + "'").c_str());
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 6) << file_text(file("err"));
+  EXPECT_THAT(file_text(file("err")), HasSubstr("File too large"));
+  EXPECT_FALSE(has_temporary_files(file("limited")));
+}
+
+TEST_F(StopCli, AProfileThatCannotBeWrittenLeavesNoneBehind) {
+  const std::string bench = std::string(VOXSHARD_BINARY) + " bench step --size 16x16x16 --base-filters 4 --depth 3 --steps 2 -q --trace " + file("profile.json");
+  const int status = std::system(("bash -c 'ulimit -f 1; " + bench + " 2>" + file("bench_err") + "'").c_str());
+  EXPECT_EQ(WIFEXITED(status) ? WEXITSTATUS(status) : -1, 6) << file_text(file("bench_err"));
+  EXPECT_FALSE(std::filesystem::exists(file("profile.json"))) << "an empty one looks like one of a run without steps";
+  EXPECT_EQ(std::system((bench + " 2>/dev/null >/dev/null").c_str()), 0);
+  EXPECT_THAT(file_text(file("profile.json")), HasSubstr("encoder0/conv0")) << "a whole one";
+}
+
 }  // namespace
 }  // namespace voxshard

@@ -46,5 +46,33 @@ TEST(Texts, OneThatIsTooLongIsAnErrorOnBothSides) {
     EXPECT_TRUE(error);
 }
 
+TEST(Texts, OneThatIsAnnouncedTooLongIsRefusedByItsRanksNameBeforeItIsAllocated) {
+  for (const std::int64_t announced : {std::int64_t{-1}, std::int64_t{1} << 40}) {
+    Mailbox mailbox(2);
+    std::string said;
+    run_ranks(mailbox, [&](Transport& t) {
+      if (t.rank() == 1) return t.send(0, kTextTag, std::as_bytes(std::span(&announced, 1)));
+      try {
+        receive_text(t, 1);
+      } catch (const Error& e) {
+        said = e.what();
+      }
+    });
+    EXPECT_NE(said.find("rank 1 sends a text of " + std::to_string(announced) + " bytes"), std::string::npos) << said;
+  }
+}
+
+TEST(Texts, OneInSeveralPiecesComesWhole) {
+  Mailbox mailbox(2);
+  std::string long_text(40'000'000, 'x'), arrived;
+  long_text[39'999'999] = 'y', long_text[20'000'000] = 'z';
+  for (const auto& error : run_ranks(mailbox, [&](Transport& t) {
+         if (t.rank() == 1) send_text(t, 0, long_text);
+         else arrived = receive_text(t, 1);
+       }))
+    EXPECT_FALSE(error);
+  EXPECT_TRUE(arrived == long_text);
+}
+
 }  // namespace
 }  // namespace voxshard

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "io/datasets/idx.h"
+#include "io/files/content_hash.h"
 #include "io/files/file_name.h"
 #include "io/system/process_memory.h"
 #include "libcore/base/plain_text.h"
@@ -12,6 +13,7 @@
 #include "pipelines/runs/process_plan.h"
 #include "pipelines/tasks/classification/class_clips.h"
 #include "pipelines/tasks/classification/class_memory.h"
+#include "pipelines/tasks/volume_files.h"
 
 namespace voxshard {
 namespace {
@@ -204,6 +206,16 @@ ClassItem read_class_item(const fs::path& file, const ClassReading& reading) {
   item.size = {header.height, header.width};
   item.colour = header.channels > 2;
   return item;
+}
+
+std::vector<fs::path> files_of_item(const ClassItem& item, ItemKind kind) {
+  return kind == ItemKind::kVolume ? files_of_volume(item.file) : std::vector{item.file};
+}
+
+std::string pixels_key(const ClassDataset& set, const ClassItem& item) {
+  const Tensor& pixels = *set.pixels;
+  const std::size_t bytes = static_cast<std::size_t>(pixels.bytes() / pixels.shape()[0]);
+  return content_hash(std::span(pixels.data() + static_cast<std::size_t>(item.index) * bytes, bytes));
 }
 
 std::map<std::string, fs::path> class_files(const ClassPart& part, const ClassReading& reading,

@@ -18,7 +18,7 @@
 
 #include "io/image/image.h"
 #include "io/volume/volume.h"
-#include "pipelines/runs/report.h"
+#include "pipelines/tasks/requests.h"
 #include "pipelines/tasks/classification/item_kind.h"
 
 namespace voxshard {
@@ -113,11 +113,16 @@ struct ClassSetsOptions {
   bool validates = true;  // false: nothing does, and a part of the data's own that would is not trained on
   std::uint64_t seed = 0;
   ClassReading reading = {};
+  std::optional<KeptSplit> kept = {};  // by the names of the items, in place of a share
 };
 
 /// Errors: as read_class_part; kInput for a path that is no such data set; kConfig for fewer than two classes, or a
 /// fraction outside of [0, 1).
 ClassSets read_class_sets(const ClassSetsOptions& options);
+
+std::vector<std::string> names_of(const ClassDataset& set);
+/// What a run began with and has no more joins the failures of `train`, each once.
+void list_gone(ClassSets& sets, const KeptSplit& kept);
 
 /// Classes of which no item is left to train are left out with E_EMPTY, what validates of them with E_CLASS; the others
 /// get their numbers anew. Errors: kConfig for fewer than two that are left.
@@ -140,6 +145,11 @@ ClassSets split_classes(ClassDataset dataset, double val_fraction, std::uint64_t
 
 /// The header of a picture or volume. Errors: kInput.
 ClassItem read_class_item(const std::filesystem::path& file, const ClassReading& reading);
+
+/// The files that hold an item: of a volume its header's too.
+std::vector<std::filesystem::path> files_of_item(const ClassItem& item, ItemKind kind);
+/// Of an IDX image a hash of its pixels, by which it is known in another file too.
+std::string pixels_key(const ClassDataset& set, const ClassItem& item);
 
 /// Whether a file's name is that of an item: a picture, a volume, or a video.
 bool is_class_item(const std::filesystem::path& file, const ClassReading& reading);

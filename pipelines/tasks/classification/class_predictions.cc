@@ -42,6 +42,7 @@ ClassPrediction row_of(const nlohmann::json& entry, const ClassPredictions& foun
 
 Json predictions_head(const ClassPredictions& p) {
   Json head = {{"task", kTask}, {"classes", p.classes}, {"items", item_kind_name(p.items)}};
+  if (p.trained_on > 0) head["trained_on"] = p.trained_on;
   if (p.items == ItemKind::kClip) head.update({{"clip_length", p.clip_length}, {"clip_stride", p.clip_stride}});
   return head;
 }

@@ -65,7 +65,32 @@ std::string group_of(const ClassItem& item) {
   return picture ? "cut out of " + *picture : video_of(item);
 }
 
+/// What validated does, the others train.
+ClassSets split_as_kept(ClassDataset dataset, const KeptSplit& kept) {
+  ClassSets sets;
+  sets.val = dataset;
+  sets.val.failures.clear();
+  std::erase_if(sets.val.items, [&](const ClassItem& item) { return !kept.val.contains(item.name); });
+  std::erase_if(dataset.items, [&](const ClassItem& item) { return kept.val.contains(item.name); });
+  sets.train = std::move(dataset);
+  return sets;
+}
+
 }  // namespace
+
+std::vector<std::string> names_of(const ClassDataset& set) {
+  std::vector<std::string> names;
+  for (const ClassItem& item : set.items) names.push_back(item.name);
+  return names;
+}
+
+void list_gone(ClassSets& sets, const KeptSplit& kept) {
+  std::vector<std::string> known = names_of(sets.train);
+  for (const std::string& name : names_of(sets.val)) known.push_back(name);
+  for (const auto* set : {&sets.train, &sets.val})
+    for (const CaseFailure& failure : set->failures) known.push_back(failure.id);
+  for (CaseFailure& gone : gone_from(kept, known)) sets.train.failures.push_back(std::move(gone));
+}
 
 ClassSets split_classes(ClassDataset dataset, double val_fraction, std::uint64_t seed) {
   if (!(val_fraction >= 0 && val_fraction < 1))
@@ -153,6 +178,8 @@ ClassSets read_class_sets(const ClassSetsOptions& o) {
     sets.val = read_class_part(*val, o.reading, &set.classes);
     sets.val_is_test = o.val.empty() && !parts.val;
     leave_out_held_out(set, sets.val);
+  } else if (o.kept) {
+    return split_as_kept(std::move(set), *o.kept);
   } else {
     return split_classes(std::move(set), o.val_fraction, o.seed);
   }

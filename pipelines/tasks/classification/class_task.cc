@@ -22,12 +22,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::vector<std::string> names_of(const ClassDataset& set) {
-  std::vector<std::string> names;
-  for (const ClassItem& item : set.items) names.push_back(item.name);
-  return names;
-}
-
 /// What cannot be seen at the size of the model leaves the set.
 void leave_out_too_large(ClassDataset& set, const ClassPreparation& preparation) {
   std::erase_if(set.items, [&](const ClassItem& item) {
@@ -114,7 +108,8 @@ Prepared prepared(const ClassTaskOptions& o, const ModelSpec& spec) {
                             .val_fraction = o.val_fraction,
                             .validates = o.validates,
                             .seed = o.seed,
-                            .reading = p.reading});
+                            .reading = p.reading,
+                            .kept = o.kept});
   const ColourChoice colour = choose_colour(p.sets.train, volumes ? "grey" : o.colour);
   if (!colour.note.empty()) p.notes.push_back(colour.note);
   const std::int64_t multiple = o.pad_multiple.value_or(of_one_size(p.sets) ? 1 : volumes ? 8 : 32);
@@ -140,6 +135,7 @@ Prepared prepared(const ClassTaskOptions& o, const ModelSpec& spec) {
     if (normalises) set_statistics(p.preparation, sums);
     if (!sums.note.empty()) p.notes.push_back(sums.note);
   }
+  if (o.kept) list_gone(p.sets, *o.kept);
   leave_out_empty_classes(p.sets);
   p.preparation.classes = p.sets.train.classes;
   return p;
@@ -171,8 +167,8 @@ class ClassTask : public TrainingTask {
     return {{"cases", training_cases()}, {"names", names.text()}, {"seed", o_.seed}};
   }
 
-  /// By class, of its files with their names; of IDX by the files.
-  Json content(bool, WorkerPool& pool, Progress& progress) const override {
+  /// By class, of its files with their names; of IDX by the files, and each image's key by its pixels.
+  CaseHashes content(bool, WorkerPool& pool, Progress& progress) const override {
     std::vector<HashedCase> cases;
     for (const auto& [role, set] : {std::pair("train", &p_.sets.train), std::pair("validate", &p_.sets.val)}) {
       for (const auto& file : set->files)
@@ -180,12 +176,15 @@ class ClassTask : public TrainingTask {
           cases.push_back({.name = std::string(role) + "/" + file.filename().string(), .files = {file}});
       if (set->files.empty())
         for (const ClassItem& item : set->items)
-          cases.push_back(
-              {.name = std::string(role) + "/" + set->classes[static_cast<std::size_t>(item.label)],
-               .files = p_.reading.items == ItemKind::kVolume ? files_of_volume(item.file) : std::vector{item.file},
-               .text = item.name});
+          cases.push_back({.name = std::string(role) + "/" + set->classes[static_cast<std::size_t>(item.label)],
+                           .files = files_of_item(item, p_.reading.items),
+                           .text = item.name,
+                           .trains = set == &p_.sets.train});
     }
-    return case_hashes(cases, pool, progress);
+    CaseHashes hashes = case_hashes(cases, pool, progress);
+    for (const ClassItem& item : p_.sets.train.items)
+      if (p_.sets.train.pixels != nullptr) hashes.trained.push_back(pixels_key(p_.sets.train, item));
+    return hashes;
   }
 
   std::vector<std::string> warnings() const override {
@@ -213,7 +212,14 @@ class ClassTask : public TrainingTask {
     described_ = run;
   }
 
-  std::filesystem::path unseen() const override { return o_.val.empty() ? o_.data : o_.val; }
+  /// What predict takes of the data: the part that tests, else the one that validates, else all.
+  Unseen unseen() const override {
+    if (!o_.val.empty()) return {.data = o_.val};
+    const ClassParts parts = find_class_parts(o_.data);
+    if (parts.test || parts.val) return {.data = o_.data};
+    if (p_.sets.val.items.empty()) return {};
+    return {.data = o_.data, .among_trained = true};
+  }
 
   Shape largest_extents(std::int64_t batch) const override { return source_.largest_extents(batch); }
 

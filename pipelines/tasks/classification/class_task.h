@@ -30,6 +30,7 @@ struct ClassTaskOptions {
   int threads = 1;                // that look at the items before training
   std::int64_t memory_bytes = 0;  // that this may take; 0: no limit
   StopCheck stop = {};
+  std::optional<KeptSplit> kept = {};  // see TrainingData
 };
 
 /// The spec decides whether pictures are learnt from, with three spatial axes the data whether volumes or clips; and

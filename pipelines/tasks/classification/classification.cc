@@ -169,6 +169,7 @@ class ClassificationRow : public Task {
     ClassTaskOptions o = options.of<ClassTaskOptions>();
     o.data = data.data, o.seed = data.seed, o.threads = data.threads, o.memory_bytes = data.memory_bytes;
     o.stop = data.stop;
+    if (!data.kept.empty()) o.kept = data.kept.front();
     if (!(o.window_hu[0] < o.window_hu[1]))
       throw Error(ErrorKind::kUsage, "[usage] {window} should be LOW,HIGH with LOW < HIGH, like -160,240");
     return class_task(o, spec);
@@ -189,7 +190,7 @@ class ClassificationRow : public Task {
   TaskReport evaluate(const EvaluateOptions& options, Progress& progress) const override {
     EvaluateClassesOptions o = options.task.of<EvaluateClassesOptions>();
     o.predictions = options.predictions, o.references = options.references, o.summary = options.summary;
-    o.threads = options.threads;
+    o.threads = options.threads, o.seen = options.seen;
     o.formats.limits.memory_bytes = left_of(options.host_budget_bytes, options.base_bytes);
     ProcessPlan memory = evaluating_classes_plan(o.predictions, o.references);
     require_fits(base_plan(options.base_bytes) + memory, options.host_budget_bytes, ErrorKind::kBudget,

@@ -4,16 +4,19 @@
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "io/files/file_name.h"
 #include "io/files/output_folder.h"
 #include "io/image/class_plots.h"
 #include "io/image/sheet_file.h"
 #include "libcore/base/text.h"
+#include "pipelines/tasks/classification/class_clips.h"
 #include "pipelines/tasks/classification/class_memory.h"
 #include "pipelines/tasks/classification/class_predictions.h"
 #include "pipelines/tasks/classification/class_statistics.h"
 #include "pipelines/tasks/classification/intensity_baseline.h"
+#include "pipelines/tasks/seen_inputs.h"
 
 namespace voxshard {
 namespace {
@@ -40,6 +43,13 @@ std::vector<std::int64_t> labels_of(const ClassDataset& set) {
   std::vector<std::int64_t> labels;
   for (const ClassItem& item : set.items) labels.push_back(item.label);
   return labels;
+}
+
+/// Of the items, of clips of their videos.
+std::vector<std::string> names_scored(const ClassDataset& truth) {
+  std::set<std::string> names;
+  for (const ClassItem& item : truth.items) names.insert(video_of(item));
+  return {names.begin(), names.end()};
 }
 
 /// Fitted on the training part, asked for the items of `scored`.
@@ -142,6 +152,8 @@ ClassReport evaluate_classes(const EvaluateClassesOptions& options, Progress& pr
                              .most_pixels = options.most_pixels,
                              .formats = options.formats};
   ClassDataset truth = read_unseen_classes(options.references, reading, &found.classes);
+  const std::set<std::string> left_out(options.seen.left_out.begin(), options.seen.left_out.end());
+  std::erase_if(truth.items, [&](const ClassItem& item) { return left_out.contains(video_of(item)); });
   ClassReport report{.classes = found.classes, .top_k = options.top_k, .failures = found.failures};
   report.failures.insert(report.failures.end(), truth.failures.begin(), truth.failures.end());
   const std::size_t known = truth.items.size();
@@ -156,6 +168,7 @@ ClassReport evaluate_classes(const EvaluateClassesOptions& options, Progress& pr
                                         ", which begins with " +
                                         (found.rows.empty() ? "none" : shown_name(found.rows[0].file)) +
                                         "; give the data set that was predicted");
+  report.seen = seen_among(options.seen, names_scored(truth));
   if (options.intensity_baseline) {
     report.intensities = intensity_scores(options, reading, truth, progress);
     log_failures(report.intensities->failures, progress);
@@ -232,6 +245,7 @@ Json to_json(const ClassReport& r) {
   if (r.clips) json.update(to_json(*r.clips, r.classes));
   json["failed"] = r.failures.size();
   json["failures"] = to_json(r.failures);
+  if (r.seen.any()) add_counts(json, r.seen);
   return json;
 }
 
@@ -257,7 +271,7 @@ std::string to_text(const ClassReport& r) {
                     fixed_text(s.f1), fixed_text(r.auc[c])});
   }
   rows.push_back({"mean", std::to_string(r.items), fixed_text(r.mean_recall), "", "", fixed_text(r.mean_auc)});
-  std::string text = text_table(rows);
+  std::string text = seen_text(r.seen) + text_table(rows);
   if (r.classes.size() > kMostRows)
     text += "... and " + std::to_string(r.classes.size() - kMostRows) + " more classes; all of them with {json}\n";
   rows = {{"confidence", "items", "mean", "accuracy"}};

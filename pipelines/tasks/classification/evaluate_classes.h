@@ -13,6 +13,7 @@
 
 #include "libcore/metrics/classified.h"
 #include "pipelines/runs/process_plan.h"
+#include "pipelines/runs/trained_on.h"
 #include "pipelines/tasks/classification/evaluate_clips.h"
 
 namespace voxshard {
@@ -24,6 +25,7 @@ struct EvaluateClassesOptions {
   std::filesystem::path png;          // confusion and calibration; may be empty
   bool intensity_baseline = false;    // scores also a logistic model on the mean of each channel
   std::filesystem::path dataset;      // whose training part that model learns from; empty: of `references`
+  SeenInputs seen = {};  // of the predictions what the run was trained on
   std::int64_t top_k = 5;
   std::int64_t most_pixels = kMostPixels;
   int threads = 1;  // that read items for the model on intensities
@@ -44,6 +46,7 @@ struct IntensityScores {
 struct ClassReport {
   std::vector<std::string> classes;
   std::int64_t items = 0;
+  SeenInputs seen;  // of what is scored: by item, of clips by video
   double accuracy = 0, top_k_accuracy = 0, majority_accuracy = 0;  // majority: of the commonest class of the references
   double mean_recall = 0, mean_auc = 0;                            // over the classes that have a number
   std::int64_t top_k = 5;

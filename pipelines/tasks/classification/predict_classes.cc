@@ -14,6 +14,7 @@
 #include "pipelines/tasks/classification/predict_clips.h"
 #include "pipelines/tasks/follow_predictions.h"
 #include "pipelines/tasks/predicted_file.h"
+#include "pipelines/tasks/seen_inputs.h"
 
 namespace voxshard {
 namespace {
@@ -84,6 +85,10 @@ class Classifier {
     });
     for (const CaseFailure& failure : set_.failures) log(failure);
     report_.failures = set_.failures;
+    keep_wanted(set_.items, {run.trained_on, o_.held_out, report_.seen, pool_, progress_}, [&](const ClassItem& item) {
+      if (set_.pixels == nullptr) return HashedCase{.name = item.name, .files = files_of_item(item, preparation_.items)};
+      return HashedCase{.name = item.name, .files = {}, .part = pixels_key(set_, item)};
+    });
     session_ = prediction_session(options, run, pool_);
     session_->set_stop(progress.stop_check());
     found_ = {.classes = preparation_.classes, .items = preparation_.items};
@@ -187,6 +192,7 @@ class Classifier {
     make_folder_of(o_.output);
     const auto named = [&](const fs::path& file) { return report_.interrupted ? incomplete_path(file) : file; };
     const fs::path json = named(o_.output), table = named(class_table_of(o_.output));
+    found_.trained_on = std::ssize(report_.seen.trained_on);
     write_class_predictions(json, found_);
     write_class_table(table, found_);
     if (!report_.interrupted) remove_incomplete(json), remove_incomplete(table);

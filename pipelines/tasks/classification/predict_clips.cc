@@ -17,6 +17,7 @@
 #include "pipelines/tasks/classification/window_reader.h"
 #include "pipelines/tasks/follow_predictions.h"
 #include "pipelines/tasks/predicted_file.h"
+#include "pipelines/tasks/seen_inputs.h"
 #include "pipelines/tasks/time_lines/draw_time_line.h"
 #include "pipelines/tasks/time_lines/time_line_files.h"
 
@@ -54,6 +55,8 @@ class ClipPredictor {
     found_ = find_videos(options.input, p_, steps_, own.most_pixels, options.threads);
     for (const CaseFailure& failure : found_.failures) log(failure);
     report_.failures = found_.failures;
+    keep_wanted(found_.list, {run.trained_on, o_.held_out, report_.seen, pool_, progress_},
+                [](const FoundVideo& video) { return HashedCase{.name = video.name, .files = {video.file}}; });
     session_ = prediction_session(options, run, pool_);
     session_->set_stop(progress.stop_check());
     if (own.draw.empty() || !draws_folder(o_)) return;
@@ -71,8 +74,11 @@ class ClipPredictor {
   void predict_all() {
     plan_all();
     make_folder_of(o_.output);
-    Json head = predictions_head(
-        {.classes = p_.classes, .items = p_.items, .clip_length = p_.clip_length, .clip_stride = p_.clip_stride});
+    Json head = predictions_head({.classes = p_.classes,
+                                  .items = p_.items,
+                                  .clip_length = p_.clip_length,
+                                  .clip_stride = p_.clip_stride,
+                                  .trained_on = std::ssize(report_.seen.trained_on)});
     head["hop"] = steps_.hop;
     const TimeLineFiles files = time_line_files(o_.output);
     TimeLinesWriter writer(files, head, p_.classes);

@@ -6,6 +6,7 @@
 #include "pipelines/tasks/detection/detection_info.h"
 #include "pipelines/tasks/detection/picture_memory.h"
 #include "pipelines/tasks/detection/predict_detections.h"
+#include "pipelines/tasks/seen_inputs.h"
 #include "pipelines/tasks/video_info.h"
 
 namespace voxshard {
@@ -116,6 +117,8 @@ class DetectionRow : public Task {
                                          const ModelSpec& spec) const override {
     DetectionTaskOptions o = options.of<DetectionTaskOptions>();
     o.data = data.data, o.seed = data.seed;
+    o.pass = {.threads = data.threads, .memory_bytes = data.memory_bytes, .stop = data.stop};
+    if (!data.kept.empty()) o.kept = data.kept.front();
     const auto& scale = o.sampling.augmentation.scale;
     if (!(scale[0] > 0) || !(scale[0] <= scale[1]) || scale[1] > 16)
       throw Error(ErrorKind::kUsage,
@@ -136,6 +139,7 @@ class DetectionRow : public Task {
   TaskReport evaluate(const EvaluateOptions& options, Progress& progress) const override {
     EvaluateDetectionOptions o = options.task.of<EvaluateDetectionOptions>();
     o.predictions = options.predictions, o.references = options.references, o.summary = options.summary;
+    o.seen = options.seen;
     const ProcessPlan memory = evaluating_detections_plan(o.predictions, o.references);
     require_fits(base_plan(options.base_bytes) + memory, options.host_budget_bytes, ErrorKind::kBudget,
                  "counting " + o.predictions.filename().string(), "Score fewer pictures at a time");
@@ -159,7 +163,7 @@ std::shared_ptr<const Task> detection() { return std::make_shared<DetectionRow>(
 std::string to_text(const DetectionReport& r) {
   std::vector<std::vector<std::string>> rows = {{"", "value"}};
   for (std::size_t i = 0; i < kCocoNumbers; ++i) rows.push_back({coco_names()[i], fixed_text(r.summary[i])});
-  std::string text = text_table(rows);
+  std::string text = seen_text(r.seen) + text_table(rows);
   constexpr std::size_t kShown[] = {0, 1, 2, 8};  // of the twelve, class by class
   rows = {{"class", "boxes"}};
   for (const std::size_t i : kShown) rows[0].push_back(coco_names()[i]);

@@ -240,6 +240,8 @@ DetectionSets read_detection_sets(const DetectionSetsOptions& o) {
     return without_seen(with_equal_classes({std::move(set), read_detection_dataset(val, DetectionUse::kTraining, o.most_pixels)}));
   if (is_voc_folder(set.source) || is_kitti_folder(set.source))
     if (auto sets = split_by_lists(set)) return std::move(*sets);
+  if (o.kept)
+    return split_by(std::move(set), [&](const auto& image) { return o.kept->val.contains(image.file.filename().string()); });
   return has_video_frames(set) ? split_by_time(std::move(set), o.val_fraction)
                                : split_detection_dataset(std::move(set), o.val_fraction, o.seed);
 }

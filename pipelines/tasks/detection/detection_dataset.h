@@ -15,7 +15,7 @@
 #include "io/boxes/detection_annotations.h"
 #include "io/image/image.h"
 #include "io/video/select.h"
-#include "pipelines/runs/report.h"
+#include "pipelines/tasks/requests.h"
 
 namespace voxshard {
 
@@ -55,6 +55,7 @@ struct DetectionSetsOptions {
   std::uint64_t seed = 0;
   std::optional<FrameSelection> frames;  // of `data`, whose pictures are then frames of videos
   std::int64_t most_pixels = kMostPixels;  // of a picture or frame; what has more is left out with E_SIZE
+  std::optional<KeptSplit> kept = {};  // by the names of the files, in place of a share of `data`
 };
 
 /// A picture that also validates does not train: it is left out with E_DUPLICATE, as is one that two entries name.

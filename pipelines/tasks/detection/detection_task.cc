@@ -2,13 +2,16 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 
 #include "io/datasets/dataset.h"
+#include "io/files/file_name.h"
 #include "io/image/picture.h"
 #include "libcore/metrics/average_precision.h"
 #include "pipelines/tasks/case_hashes.h"
 #include "pipelines/tasks/detection/detection_dataset.h"
 #include "pipelines/tasks/detection/picture_memory.h"
+#include "pipelines/tasks/detection/picture_places.h"
 #include "pipelines/tasks/detection/predict_image.h"
 #include "pipelines/tasks/sided_classes.h"
 
@@ -19,18 +22,29 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kAp50 = 1;  // in a CocoSummary
 
-DetectionSets read_sets(const DetectionTaskOptions& o) {
-  const double fraction = o.held_out.validate ? o.held_out.fraction : 0;
-  DetectionSets sets =
-      read_detection_sets({.data = o.data, .val = o.held_out.file, .val_fraction = fraction, .frames = o.frames.selection(), .most_pixels = o.sampling.most_pixels});
-  if (!o.held_out.validate) sets.val.images.clear();
-  return sets;
-}
-
 std::vector<std::string> names_of(const DetectionDataset& dataset) {
   std::vector<std::string> names;
   for (const DetectionImage& image : dataset.images) names.push_back(image.file.filename().string());
   return names;
+}
+
+/// What the run began with and has no more is among the notes, each once.
+void note_gone(DetectionSets& sets, const KeptSplit& kept) {
+  std::vector<std::string> known = names_of(sets.train);
+  for (const std::string& name : names_of(sets.val)) known.push_back(name);
+  for (const auto* set : {&sets.train, &sets.val})
+    for (const EntryNote& note : set->notes) known.push_back(note.entry);
+  for (const CaseFailure& gone : gone_from(kept, known)) sets.train.notes.push_back({gone.id, gone.code, gone.message});
+}
+
+DetectionSets read_sets(const DetectionTaskOptions& o) {
+  const double fraction = o.held_out.validate ? o.held_out.fraction : 0;
+  DetectionSets sets =
+      read_detection_sets({.data = o.data, .val = o.held_out.file, .val_fraction = fraction, .frames = o.frames.selection(), .most_pixels = o.sampling.most_pixels, .kept = o.kept});
+  if (!o.held_out.validate) sets.val.images.clear();
+  leave_out_undecoded(sets.train, PictureReader({.most_pixels = o.sampling.most_pixels}), o.pass);
+  if (o.kept) note_gone(sets, *o.kept);
+  return sets;
 }
 
 /// All that the annotations say of a picture, with every digit.
@@ -83,13 +97,15 @@ class DetectionTask : public TrainingTask {
   }
 
   /// Of a picture's file (of a frame the video's) and its boxes.
-  Json content(bool, WorkerPool& pool, Progress& progress) const override {
+  CaseHashes content(bool, WorkerPool& pool, Progress& progress) const override {
     std::vector<HashedCase> cases;
     for (const auto& [role, set] : {std::pair("train/", &sets_.train), std::pair("validate/", &sets_.val)})
       for (const DetectionImage& image : set->images)
         cases.push_back({.name = role + image.file.filename().string(),
                          .files = {picture_address(image.file).file},
-                         .text = text_of(image)});
+                         .text = text_of(image),
+                         .part = part_of(image.file),
+                         .trains = set == &sets_.train});
     return case_hashes(cases, pool, progress);
   }
 
@@ -104,12 +120,15 @@ class DetectionTask : public TrainingTask {
   void describe(const std::filesystem::path& run) const override {
     write_splits(run / "splits_final.json", {{.train = names_of(sets_.train), .val = names_of(sets_.val)}});
     write_quarantine(run, failures());
+    described_ = run;
   }
 
-  /// The annotations of the pictures that validate, or of all.
-  std::filesystem::path unseen() const override {
+  /// The annotations of the pictures that validate, which may be those of all.
+  Unseen unseen() const override {
     const auto& own = o_.held_out.file.empty() ? sets_.val.source : o_.held_out.file;
-    return !own.empty() && std::filesystem::is_regular_file(own) ? own : sets_.train.source;
+    if (!own.empty() && own != sets_.train.source) return {.data = own};
+    if (sets_.val.images.empty()) return {};
+    return {.data = sets_.train.source, .among_trained = true};
   }
 
   Shape largest_extents(std::int64_t batch) const override { return source_.largest_extents(batch); }
@@ -154,11 +173,19 @@ class DetectionTask : public TrainingTask {
   std::vector<double> validate_alone(Session& session, const ImagePrediction& prediction, Progress& progress) const {
     const auto images = static_cast<std::int64_t>(sets_.val.images.size());
     std::vector<ScoredBox> found;
+    std::set<std::int64_t> undecoded;
     for (std::int64_t i = 0; i < images; ++i) {
       throw_if_stopped(progress);
       const DetectionImage& image = sets_.val.images[static_cast<std::size_t>(i)];
       if (i == 0) progress.update("validate", 0, images, image.file.filename().string());
-      const Tensor pixels = normalised(reader_.read(image.file, {.dtype = DType::kF32}), preparation_);
+      Tensor pixels;
+      if (const auto failure = failure_of(image.file.filename().string(), {ErrorKind::kInput},
+                                          [&] { pixels = reader_.read(image.file, {.dtype = DType::kF32}); })) {
+        list_undecoded(*failure, progress);
+        undecoded.insert(i);
+        continue;
+      }
+      pixels = normalised(std::move(pixels), preparation_);
       for (const Detection& d : predict_image(session, pixels, prediction))
         found.push_back({.image = i,
                          .category = d.class_id - first_class(prediction.config),
@@ -167,9 +194,13 @@ class DetectionTask : public TrainingTask {
       progress.update("validate", i + 1, images, image.file.filename().string());
     }
     session.release();
+    if (std::ssize(undecoded) == images)
+      progress.warn("none of the " + std::to_string(images) + " pictures that validate can be read: the score of 0 says " +
+                    "nothing; give {val} others");
     const auto categories = static_cast<std::int64_t>(preparation_.classes.size());
-    const AveragePrecision scores =
-        average_precision(true_boxes(sets_.val), found, {.images = images, .categories = categories});
+    std::vector<TrueBox> truth = true_boxes(sets_.val);
+    std::erase_if(truth, [&](const TrueBox& box) { return undecoded.contains(box.image); });
+    const AveragePrecision scores = average_precision(truth, found, {.images = images, .categories = categories});
     std::vector<double> numbers = {std::max(0.0, scores.summary()[kAp50])};
     for (std::size_t c = 0; c < preparation_.classes.size(); ++c) {
       const double ap50 = scores.summary_of(c)[kAp50];
@@ -178,10 +209,20 @@ class DetectionTask : public TrainingTask {
     return numbers;
   }
 
+  /// What does not validate since it cannot be read, each once; it joins the list that describe() wrote.
+  void list_undecoded(const CaseFailure& failure, Progress& progress) const {
+    if (std::ranges::find(undecoded_, failure.id, &CaseFailure::id) != undecoded_.end()) return;
+    undecoded_.push_back(failure);
+    progress.warn(shown_name(failure.id) + ": " + failure.message + " [left out of validation]");
+    if (!described_.empty()) write_quarantine(described_, failures());
+  }
+
   std::vector<CaseFailure> failures() const {
     std::vector<EntryNote> notes = sets_.train.notes;
     notes.insert(notes.end(), sets_.val.notes.begin(), sets_.val.notes.end());
-    return note_failures(notes);
+    std::vector<CaseFailure> all = note_failures(notes);
+    all.insert(all.end(), undecoded_.begin(), undecoded_.end());
+    return all;
   }
 
   DetectionTaskOptions o_;
@@ -189,6 +230,8 @@ class DetectionTask : public TrainingTask {
   ImagePreparation preparation_;
   DetectionSource source_;
   PictureReader reader_;  // of validation
+  mutable std::vector<CaseFailure> undecoded_;  // of validation, so far
+  mutable std::filesystem::path described_;     // the run whose quarantine.csv lists them; empty: none yet
 };
 
 }  // namespace

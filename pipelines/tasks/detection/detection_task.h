@@ -6,6 +6,7 @@
 
 #include <memory>
 
+#include "pipelines/tasks/detection/decoded_pictures.h"
 #include "pipelines/tasks/detection/detection_source.h"
 #include "pipelines/tasks/detection/frame_choice.h"
 #include "pipelines/tasks/training_task.h"
@@ -25,9 +26,12 @@ struct DetectionTaskOptions {
   ImageSampling sampling;
   std::uint64_t seed = 0;
   FrameChoice frames;                    // of `data` that are frames of videos
+  PicturePass pass = {};                 // that looks at the pictures before training
+  std::optional<KeptSplit> kept = {};    // see TrainingData
 };
 
-/// Of `config` the variant matters: it decides anchors and which class is the first. Errors: those of
+/// Of `config` the variant matters: it decides anchors and which class is the first. Decodes every training picture once;
+/// what cannot be decoded is left out, also of what validates, when its turn comes. Errors: those of
 /// read_detection_sets; kNoCase.
 std::unique_ptr<TrainingTask> detection_task(const DetectionTaskOptions& options, const RetinaNetConfig& config);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "io/files/atomic_file.h"
 #include "io/files/output_folder.h"
@@ -9,7 +10,9 @@
 #include "io/files/csv.h"
 #include "io/files/output_file.h"
 #include "pipelines/tasks/detection/detection_dataset.h"
+#include "pipelines/tasks/detection/picture_places.h"
 #include "pipelines/tasks/detection/video_dataset.h"
+#include "pipelines/tasks/seen_inputs.h"
 
 namespace voxshard {
 namespace {
@@ -41,6 +44,16 @@ void write_text_file(const std::filesystem::path& path, const std::string& text)
   write_text_atomically(path, text);
 }
 
+/// Images that were not predicted, since the run was trained on them, are not scored. Returns what of the others it was
+/// trained on.
+SeenInputs leave_out_unasked(DetectionDataset& truth, std::vector<ScoredBox>& found, const SeenInputs& seen) {
+  const std::set<std::string> unasked(seen.left_out.begin(), seen.left_out.end());
+  keep_images(truth, found, [&](const DetectionImage& image) { return !unasked.contains(seen_name(image.id, image.file)); });
+  std::vector<std::string> names;
+  for (const DetectionImage& image : truth.images) names.push_back(seen_name(image.id, image.file));
+  return seen_among(seen, names);
+}
+
 }  // namespace
 
 DetectionReport evaluate_detections(const EvaluateDetectionOptions& options, Progress& progress) {
@@ -52,6 +65,7 @@ DetectionReport evaluate_detections(const EvaluateDetectionOptions& options, Pro
   DetectionDataset truth = read_detection_dataset(options.references, DetectionUse::kScoring);
   CocoResults found = read_coco_results(options.predictions, truth);
   if (const auto frames = options.frames.selection()) keep_frames(truth, found.boxes, *frames);
+  const SeenInputs seen = leave_out_unasked(truth, found.boxes, options.seen);
   const auto truths = true_boxes(truth);
   const AveragePrecision scores = average_precision(truths, found.boxes,
                                                     {.images = static_cast<std::int64_t>(truth.images.size()),
@@ -61,6 +75,7 @@ DetectionReport evaluate_detections(const EvaluateDetectionOptions& options, Pro
                          .images = static_cast<std::int64_t>(truth.images.size()),
                          .boxes = static_cast<std::int64_t>(truths.size()),
                          .detections = static_cast<std::int64_t>(found.boxes.size()),
+                         .seen = seen,
                          .failures = note_failures(truth.notes)};
   for (std::size_t c = 0; c < truth.classes.size(); ++c) {
     const auto counts = [&](const TrueBox& t) {
@@ -98,6 +113,7 @@ Json to_json(const DetectionReport& report) {
   }
   json["failed"] = report.failures.size();
   json["failures"] = to_json(report.failures);
+  if (report.seen.any()) add_counts(json, report.seen);
   return json;
 }
 

@@ -12,6 +12,7 @@
 
 #include "libcore/metrics/average_precision.h"
 #include "pipelines/runs/report.h"
+#include "pipelines/runs/trained_on.h"
 #include "pipelines/tasks/detection/frame_choice.h"
 
 namespace voxshard {
@@ -21,6 +22,7 @@ struct EvaluateDetectionOptions {
   std::filesystem::path references;   // as read_detection_dataset takes them
   std::filesystem::path summary;      // JSON to write; may be empty
   std::filesystem::path curves;       // CSV to write; may be empty
+  SeenInputs seen = {};               // of the predictions what the run was trained on
   FrameChoice frames;                 // score only these, of references that are frames of videos
 };
 
@@ -34,6 +36,7 @@ struct DetectionReport {
   CocoSummary summary{};
   std::vector<ClassDetectionScores> classes;
   std::int64_t images = 0, boxes = 0, detections = 0;
+  SeenInputs seen;                    // of the images that are scored
   std::vector<CaseFailure> failures;  // entries of either file that were left out
 };
 

@@ -5,7 +5,9 @@
 #include "io/boxes/mot_sequence.h"
 #include "io/image/picture.h"
 #include "io/video/stream.h"
+#include "io/video/video_reader.h"
 #include "pipelines/tasks/detection/detection_dataset.h"
+#include "pipelines/tasks/detection/picture_places.h"
 #include "pipelines/tasks/detection/video_dataset.h"
 
 namespace voxshard {
@@ -53,6 +55,19 @@ Pictures find_pictures(const fs::path& input, const std::optional<FrameSelection
   found.numbered = true;
   for (const fs::path& file : files) found.list.push_back({file, static_cast<std::int64_t>(found.list.size()) + 1});
   return found;
+}
+
+HashedCase picture_input(const Picture& picture) {
+  return {.name = seen_name(picture.id, picture.file), .files = {picture_address(picture.file).file}, .part = part_of(picture.file)};
+}
+
+std::vector<HashedCase> frame_inputs(const fs::path& video, const std::optional<FrameSelection>& frames,
+                                     std::int64_t most_pixels) {
+  const VideoReader reader(video, {.most_pixels = most_pixels});
+  std::vector<HashedCase> inputs;
+  for (const std::int64_t frame : select_frames(reader.index(), frames.value_or(FrameSelection())))
+    inputs.push_back({.name = std::to_string(frame), .files = {video}, .part = part_of(frame_path(video, frame))});
+  return inputs;
 }
 
 }  // namespace voxshard

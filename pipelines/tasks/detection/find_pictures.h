@@ -10,6 +10,7 @@
 
 #include "io/video/select.h"
 #include "pipelines/runs/report.h"
+#include "pipelines/tasks/case_hashes.h"
 
 namespace voxshard {
 
@@ -34,5 +35,10 @@ bool is_data_set(const std::filesystem::path& input);
 /// Errors: kInput when the input does not exist or cannot be read; kNoCase for a folder without a picture.
 Pictures find_pictures(const std::filesystem::path& input, const std::optional<FrameSelection>& frames,
                        std::int64_t most_pixels);
+
+/// What a picture, or of a video each frame that is chosen, is made of, and what evaluate knows it by.
+HashedCase picture_input(const Picture& picture);
+std::vector<HashedCase> frame_inputs(const std::filesystem::path& video, const std::optional<FrameSelection>& frames,
+                                     std::int64_t most_pixels);
 
 }  // namespace voxshard

@@ -103,6 +103,11 @@ std::pair<fs::path, std::int64_t> PictureKeys::key_of(const DetectionImage& imag
   return {place->second, picture.frame.value_or(-1)};
 }
 
+std::string part_of(const fs::path& picture) {
+  const auto frame = picture_address(picture).frame;
+  return frame ? "#frame=" + std::to_string(*frame) : std::string();
+}
+
 void leave_out_seen(DetectionDataset& set, PictureKeys& seen, const std::string& why) {
   std::erase_if(set.images, [&](const DetectionImage& image) {
     if (seen.insert(image)) return false;

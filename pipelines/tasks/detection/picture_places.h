@@ -33,6 +33,14 @@ class PictureKeys {
   std::map<std::filesystem::path, std::filesystem::path> places_;  // by name
 };
 
+/// What evaluate knows a predicted picture by, "17 a.png": ids are unique, and names are for people.
+inline std::string seen_name(std::int64_t id, const std::filesystem::path& picture) {
+  return std::to_string(id) + " " + picture.filename().string();
+}
+
+/// Of a frame which of its video's it is, "#frame=17", whatever the video is called; empty for a picture of its own.
+std::string part_of(const std::filesystem::path& picture);
+
 /// Leaves out the images whose picture is among `seen`, with a note (E_DUPLICATE) that says why, and adds the others.
 void leave_out_seen(DetectionDataset& set, PictureKeys& seen, const std::string& why);
 

@@ -21,6 +21,7 @@
 #include "pipelines/tasks/detection/picture_memory.h"
 #include "pipelines/tasks/detection/predict_image.h"
 #include "pipelines/tasks/predicted_file.h"
+#include "pipelines/tasks/seen_inputs.h"
 
 namespace voxshard {
 namespace {
@@ -48,6 +49,9 @@ void check_outputs(const PredictOptions& o, const DetectionPrediction& d) {
     require_json_output(o, what);
     require_result_files({.json = o.output, .coco = d.video.coco, .mot = d.video.mot}, place.inputs);
     require_output_file(d.draw, written_video(), {.inputs = place.inputs, .option = "{draw}"});
+    require_output_file(seen_file_of(o.output), seen_file(), place);
+    if (o.held_out)
+      throw Error(ErrorKind::kUsage, "[predict] {held-out} chooses among pictures; of a video {range} chooses the frames");
     return;
   }
   if (!d.draw.empty()) require_outside(d.draw, place.inputs, "{draw}");
@@ -97,6 +101,9 @@ class Detector {
     session_ = prediction_session(options, run, pool_);
     session_->set_stop(progress.stop_check());
     report_.failures = pictures_.failures;
+    const InputSieve sieve{run.trained_on, o_.held_out, report_.seen, pool_, progress_};
+    if (is_video_name(o_.input)) wanted_inputs(sieve, frame_inputs(o_.input, d_.video.frames, d_.most_pixels));
+    else keep_wanted(pictures_.list, sieve, picture_input);
     if (d_.draw.empty() || is_video_name(o_.input)) return;
     drawn_.emplace(FolderUse{.folder = d_.draw, .command = "predict (pictures)", .inputs = {o_.input, o_.run}, .option = "{draw}"});
     made_with_ = prediction_hash(o_, run.file, d_.postprocess);
@@ -166,6 +173,7 @@ class Detector {
     report_.interrupted = video.interrupted;
     report_.damaged = video.lost > 0;
     report_.text = text_of(video, o_.output);
+    write_seen(o_.output, report_.seen);
   }
 
   /// To score what was found where the input says what is there, else to look at it.

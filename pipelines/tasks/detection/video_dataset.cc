@@ -66,10 +66,10 @@ void keep_frames(DetectionDataset& dataset, const FrameSelection& selection) {
                 "[data] " + dataset.source.string() + ": no frame with an entry is chosen; check {range}");
 }
 
-void keep_frames(DetectionDataset& dataset, std::vector<ScoredBox>& found, const FrameSelection& selection) {
-  std::vector<std::int64_t> ids;
-  for (const DetectionImage& image : dataset.images) ids.push_back(image.id);
-  keep_frames(dataset, selection);
+namespace {
+
+/// Boxes of images that are left, by their new places; `ids`: those of all images before.
+void keep_boxes(const DetectionDataset& dataset, const std::vector<std::int64_t>& ids, std::vector<ScoredBox>& found) {
   std::map<std::int64_t, std::int64_t> index_of;  // by id
   for (const DetectionImage& image : dataset.images) index_of.emplace(image.id, std::ssize(index_of));
   std::erase_if(found, [&](ScoredBox& box) {
@@ -78,6 +78,27 @@ void keep_frames(DetectionDataset& dataset, std::vector<ScoredBox>& found, const
     box.image = kept->second;
     return false;
   });
+}
+
+std::vector<std::int64_t> ids_of(const DetectionDataset& dataset) {
+  std::vector<std::int64_t> ids;
+  for (const DetectionImage& image : dataset.images) ids.push_back(image.id);
+  return ids;
+}
+
+}  // namespace
+
+void keep_frames(DetectionDataset& dataset, std::vector<ScoredBox>& found, const FrameSelection& selection) {
+  const std::vector<std::int64_t> ids = ids_of(dataset);
+  keep_frames(dataset, selection);
+  keep_boxes(dataset, ids, found);
+}
+
+void keep_images(DetectionDataset& dataset, std::vector<ScoredBox>& found,
+                 const std::function<bool(const DetectionImage&)>& keep) {
+  const std::vector<std::int64_t> ids = ids_of(dataset);
+  std::erase_if(dataset.images, [&](const DetectionImage& image) { return !keep(image); });
+  keep_boxes(dataset, ids, found);
 }
 
 DetectionSets split_by_time(DetectionDataset dataset, double val_fraction) {

@@ -6,6 +6,8 @@
 //   validates
 #pragma once
 
+#include <functional>
+
 #include "io/video/select.h"
 #include "pipelines/tasks/detection/detection_dataset.h"
 
@@ -22,6 +24,10 @@ void keep_frames(DetectionDataset& dataset, const FrameSelection& selection);
 
 /// The same, and of detections those in the images that stay, which they are numbered anew for.
 void keep_frames(DetectionDataset& dataset, std::vector<ScoredBox>& found, const FrameSelection& selection);
+
+/// Keeps the images that are asked for, and the detections in them.
+void keep_images(DetectionDataset& dataset, std::vector<ScoredBox>& found,
+                 const std::function<bool(const DetectionImage&)>& keep);
 
 /// The last part of each video's entries validates, at least one when the fraction is above 0 and there are two; the
 /// rest, and pictures that are no frames, train. Notes stay with `train`. Errors: kConfig for a fraction outside of [0,

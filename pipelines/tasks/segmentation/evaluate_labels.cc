@@ -15,6 +15,7 @@
 #include "libcore/metrics/dice.h"
 #include "pipelines/tasks/segmentation/case_memory.h"
 #include "pipelines/tasks/segmentation/case_pass.h"
+#include "pipelines/tasks/seen_inputs.h"
 #include "pipelines/tasks/segmentation/source_case.h"
 #include "pipelines/tasks/volume_files.h"
 
@@ -227,7 +228,11 @@ LabelScores evaluate_labels(const EvaluateLabelsOptions& options, Progress& prog
   const auto in = [](const auto& files, const std::string& id) {
     return files.contains(id) ? files.at(id) : fs::path();
   };
-  for (const auto& [id, path] : references) pairs.push_back({id, path, in(predictions, id), in(images, id)});
+  const std::set<std::string> unasked(options.seen.left_out.begin(), options.seen.left_out.end());
+  for (const auto& [id, path] : references)
+    if (!unasked.contains(id)) pairs.push_back({id, path, in(predictions, id), in(images, id)});
+  if (pairs.empty())
+    throw Error(ErrorKind::kNoCase, "[evaluate] none of the references was predicted: the run was trained on all of them");
   for (const auto& [id, path] : predictions)
     if (!references.contains(id))
       progress.log("prediction " + path.filename().string() + " has no reference; left out");
@@ -264,6 +269,7 @@ LabelScores evaluate_labels(const EvaluateLabelsOptions& options, Progress& prog
   for (std::size_t i = 0; i < pairs.size(); ++i)
     if (good[i]) report.cases.push_back(std::move(scored[i]));
   report.failures = pass.failures();
+  report.seen = seen_among(options.seen, ids_of(report.cases));
   if (report.cases.empty())
     throw Error(ErrorKind::kNoCase, "[evaluate] none of the " + std::to_string(pairs.size()) +
                                         " references could be scored; " + "the first: case " + report.failures[0].id +
@@ -295,6 +301,7 @@ Json to_json(const LabelScores& report) {
   }
   json["failed"] = report.failures.size();
   json["failures"] = to_json(report.failures);
+  if (report.seen.any()) add_counts(json, report.seen);
   return json;
 }
 

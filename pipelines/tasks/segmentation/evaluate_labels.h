@@ -17,6 +17,7 @@
 #include "libcore/runtime/transport.h"
 #include "pipelines/runs/process_plan.h"
 #include "pipelines/runs/report.h"
+#include "pipelines/runs/trained_on.h"
 #include "pipelines/tasks/segmentation/threshold_baseline.h"
 
 namespace voxshard {
@@ -26,6 +27,7 @@ struct EvaluateLabelsOptions {
   std::filesystem::path dataset;    // class names, training cases and images; may be empty
   std::filesystem::path summary;    // summary.json to write; may be empty
   std::filesystem::path png;        // contact sheet; needs `dataset` for the images; may be empty
+  SeenInputs seen = {};             // of the predictions what the run was trained on
   bool threshold_baseline = false;  // needs `dataset`
   int threads = 1;
   VolumeFormats formats = volume_formats();  // their limits.memory_bytes: of all cases in flight; 0: no limit
@@ -51,6 +53,7 @@ struct LabelScores {
   double mean_dice = 0, mean_iou = 0;  // over the foreground classes
   std::optional<double> baseline_mean_dice;
   std::vector<ThresholdInterval> thresholds;  // by class; empty without baseline
+  SeenInputs seen;                            // of the cases that are scored
   std::vector<CaseFailure> failures;          // a missing or unusable prediction, or one that memory does not hold
   ProcessPlan memory;                         // of the cases in flight when they took most
 };

@@ -13,6 +13,7 @@
 #include "libcore/base/text.h"
 #include "libcore/kernels/loss_terms.h"
 #include "libcore/runtime/alike.h"
+#include "pipelines/tasks/seen_inputs.h"
 #include "pipelines/tasks/segmentation/predict_volume.h"
 #include "pipelines/tasks/segmentation/sample_source.h"
 #include "pipelines/tasks/segmentation/volume_task.h"
@@ -55,7 +56,7 @@ class Evaluation {
                .step = run.step,
                .loss_name = kLossNames[static_cast<std::size_t>(config_.loss)],
                .mesh = mesh,
-               .batch = options.batch > 0 ? options.batch : mesh.replicas};
+               .batch = options.batch > 0 ? options.batch : mesh.replicas, .seen = seen_cases(dataset_, cases_, run.trained_on)};
     if (scores_.batch % mesh.replicas != 0)
       throw Error(ErrorKind::kConfig, "[evaluate] the batch " + std::to_string(scores_.batch) +
                                           " must be divisible by the " + std::to_string(mesh.replicas) + " replicas");
@@ -290,6 +291,7 @@ Json to_json(const RunScores& s) {
                {"partition", to_string(s.mesh.partition)},
                {"dropped", s.dropped},
                {"seconds", s.seconds},
+               {"trained_on", s.seen.known ? Json(s.seen.trained_on.size()) : Json(nullptr)},
                {"batches", Json::array()}};
   for (const BatchScores& b : s.batches)
     json["batches"].push_back({{"cases", b.cases},
@@ -307,7 +309,7 @@ std::string to_text(const RunScores& s) {
                                                 {"adaptive_dice32", fixed_text(s.adaptive_dice32, 6)},
                                                 {"categorical_crossentropy", fixed_text(s.cross_entropy, 6)}};
   if (s.mesh.replicas > 1) rows.push_back({"loss of replica 0", fixed_text(s.loss_replica_0, 6)});
-  std::string text = text_table(rows) + std::to_string(s.batches.size()) + " batches of " + std::to_string(s.batch) +
+  std::string text = seen_text(s.seen) + text_table(rows) + std::to_string(s.batches.size()) + " batches of " + std::to_string(s.batch) +
                      " over " + std::to_string(s.mesh.replicas) + " x " + to_string(s.mesh.partition) +
                      " cores, global step " + std::to_string(s.step) + " of " + s.checkpoint.string();
   if (!s.dropped.empty())

@@ -46,6 +46,7 @@ struct RunScores {
   Mesh mesh;
   std::int64_t batch = 0;
   std::vector<BatchScores> batches;
+  SeenInputs seen;                   // of the cases
   std::vector<std::string> dropped;  // cases of the batch that was not whole
   double loss = 0, loss_replica_0 = 0, accuracy = 0, adaptive_dice32 = 0, cross_entropy = 0;
   double seconds = 0;

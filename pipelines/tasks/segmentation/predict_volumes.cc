@@ -9,6 +9,7 @@
 #include "io/volume/volume.h"
 #include "libcore/base/stopwatch.h"
 #include "pipelines/tasks/follow_predictions.h"
+#include "pipelines/tasks/seen_inputs.h"
 #include "pipelines/tasks/segmentation/case_memory.h"
 #include "pipelines/tasks/segmentation/predict_volume.h"
 #include "pipelines/tasks/segmentation/prepare_image.h"
@@ -63,11 +64,15 @@ class Predictor {
     } catch (const Error& e) {
       throw Error(ErrorKind::kCheckpoint, run.file.string() + ": " + e.what());
     }
+    trained_on_ = run.trained_on;
     session_ = prediction_session(options, run, pool_);
     session_->set_stop(progress_.stop_check());
   }
 
-  PredictReport run(const std::vector<fs::path>& images) {
+  PredictReport run(std::vector<fs::path> images) {
+    keep_wanted(images, {trained_on_, o_.held_out, report_.seen, pool_, progress_}, [&](const fs::path& image) {
+      return HashedCase{.name = case_id(image, o_.formats), .files = files_of_volume(image)};
+    });
     lead_predictions(o_, *session_, volume_work(), [&] { predict_all(images); });
     return report_;
   }
@@ -92,6 +97,7 @@ class Predictor {
                          case_id(image, o_.formats));
     }
     write_quarantine(o_.output, left_out(report_));
+    write_seen(o_.output, report_.seen);
     if (report_.cases.empty() && !report_.interrupted)
       throw Error(ErrorKind::kNoCase, "[predict] none of " + std::to_string(images.size()) + " images could be predicted; the first: " +
                                           report_.failures.front().message);
@@ -196,6 +202,7 @@ class Predictor {
   WorkerPool pool_;
   ModelSpec spec_;
   std::string made_with_;  // hash
+  TrainedOn trained_on_;
   PreparePlan plan_;
   std::unique_ptr<Session> session_;
   PlannedBytes planned_;

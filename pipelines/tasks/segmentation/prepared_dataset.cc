@@ -50,7 +50,8 @@ Manifest finished_manifest(const std::filesystem::path& folder) {
   for (std::size_t i = 0; i < std::min(kMostNames, cases.size()); ++i) names += (i ? ", " : "") + cases[i];
   throw Error(ErrorKind::kInput, "[" + folder.string() + "] " + std::to_string(cases.size()) + " of " + std::to_string(of) +
                                      " cases are missing or not as the last `voxshard prepare` wrote them (" + names +
-                                     (cases.size() > kMostNames ? ", ..." : "") + "); run it again with {resume}");
+                                     (cases.size() > kMostNames ? ", ..." : "") +
+                                     "); run it again with {resume}, or go on with a training without them by {accept-changes}");
 }
 
 /// (D, H, W) as `prepare` notes it; what the volumes really have stands in their headers. Errors: json::exception.
@@ -64,6 +65,17 @@ Shape shape_of_record(const nlohmann::json& json) {
     shape.push_back(extent);
   }
   return shape;
+}
+
+/// By the request in plans.json; nothing where it is another one's.
+void note_sources(const std::filesystem::path& folder, std::vector<PreparedCase>& cases) {
+  const nlohmann::json plans = read_json(folder / "plans.json");
+  const nlohmann::json request = plans.value("request", nlohmann::json::object());
+  const nlohmann::json known = request.is_object() ? request.value("cases", nlohmann::json::object()) : nlohmann::json();
+  for (PreparedCase& item : cases)
+    if (const auto files = known.find(item.id); known.is_object() && files != known.end() && files->is_array())
+      for (const auto& file : *files)
+        if (file.is_array() && file.size() == 2 && file[1].is_string()) item.sources.push_back(file[1]);
 }
 
 }  // namespace
@@ -91,7 +103,7 @@ std::set<std::string> case_files(const std::string& id) {
 
 std::string case_part(const std::string& id) { return "case " + id; }
 
-PreparedDataset read_prepared(const std::filesystem::path& folder) {
+PreparedDataset read_prepared(const std::filesystem::path& folder, std::vector<CaseFailure>* left_out) {
   const Manifest manifest = finished_manifest(folder);
   PreparedDataset prepared{.name = "", .folder = folder, .plan = read_plan(folder / "plans.json"), .cases = {}};
   const nlohmann::json json = read_json(folder / "dataset.json");
@@ -116,10 +128,24 @@ PreparedDataset read_prepared(const std::filesystem::path& folder) {
     throw Error(ErrorKind::kInput,
                 "[" + (folder / "dataset.json").string() + "] not written by `voxshard prepare`: " + e.what());
   }
-  if (!others.empty()) refuse_cases(folder, others, prepared.cases.size());
+  if (!others.empty() && left_out == nullptr) refuse_cases(folder, others, prepared.cases.size());
+  for (const std::string& id : others)
+    left_out->push_back({id, "E_READ", "is missing or not as the last `voxshard prepare` wrote it; run it again with {resume}"});
+  std::erase_if(prepared.cases, [&](const PreparedCase& item) { return std::ranges::count(others, item.id) > 0; });
+  note_sources(folder, prepared.cases);
   if (prepared.cases.empty()) throw Error(ErrorKind::kNoCase, "[" + folder.string() + "] holds no prepared case");
   std::sort(prepared.cases.begin(), prepared.cases.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
   return prepared;
+}
+
+SeenInputs seen_cases(const PreparedDataset& dataset, const std::vector<std::size_t>& cases, const TrainedOn& trained_on) {
+  SeenInputs seen{.known = trained_on.is_known(), .inputs = std::ssize(cases)};
+  for (const std::size_t index : cases) {
+    const PreparedCase& item = dataset.cases[index];
+    const auto hash = item.hashes.find(item.image);
+    if (hash != item.hashes.end() && trained_on.contains(hash->second)) seen.trained_on.push_back(item.id);
+  }
+  return seen;
 }
 
 ForegroundVoxels sample_foreground(const Tensor& label, int classes, const std::string& id, std::uint64_t seed) {

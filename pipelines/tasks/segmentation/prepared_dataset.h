@@ -16,6 +16,8 @@
 #include <vector>
 
 #include "libcore/tensor/tensor.h"
+#include "pipelines/runs/report.h"
+#include "pipelines/runs/trained_on.h"
 #include "pipelines/tasks/segmentation/prepare_plan.h"
 
 namespace voxshard {
@@ -26,6 +28,7 @@ struct PreparedCase {
   std::map<std::filesystem::path, std::string> hashes;  // of these files, as `prepare` noted them
   Shape shape;                             // (D, H, W) of both volumes
   std::vector<std::int64_t> class_voxels;  // by class, on the prepared grid
+  std::vector<std::string> sources;        // hashes of the files that it was prepared from
 };
 
 struct PreparedDataset {
@@ -52,7 +55,11 @@ std::string case_part(const std::string& id);
 
 /// Errors: kInput when the folder was not written by `prepare`, when that did not finish, or when cases (named) are missing
 /// or not as the plan's `prepare` wrote them; kNoCase when it has no case.
-PreparedDataset read_prepared(const std::filesystem::path& folder);
+///   left_out  where the cases go that are missing or not as they were written, in place of that error; null: nowhere
+PreparedDataset read_prepared(const std::filesystem::path& folder, std::vector<CaseFailure>* left_out = nullptr);
+
+/// Which of some cases, by their places, a run was trained on: by their images as `prepare` noted them.
+SeenInputs seen_cases(const PreparedDataset& dataset, const std::vector<std::size_t>& cases, const TrainedOn& trained_on);
 
 /// Up to kForegroundSamples voxels of each class but the background, spread evenly over all of its voxels in raster
 /// order.

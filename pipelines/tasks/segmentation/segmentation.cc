@@ -1,3 +1,4 @@
+#include "pipelines/tasks/seen_inputs.h"
 #include "pipelines/tasks/segmentation/segmentation.h"
 
 #include <algorithm>
@@ -188,7 +189,7 @@ class Segmentation : public Task {
   std::unique_ptr<TrainingTask> training(const TrainingData& data, const TaskOptions& options,
                                          const ModelSpec&) const override {
     VolumeTaskOptions o = options.of<VolumeTaskOptions>();
-    o.work = data.data, o.sampling.seed = data.seed;
+    o.work = data.data, o.sampling.seed = data.seed, o.kept = data.kept, o.accepts_changes = data.accepts_changes;
     require_pad_multiple(o.sampling.pad_multiple);
     return volume_task(o);
   }
@@ -206,7 +207,7 @@ class Segmentation : public Task {
     require_settings(options, false, progress);
     EvaluateLabelsOptions o = options.task.of<EvaluateLabelsOptions>();
     o.predictions = options.predictions, o.references = options.references;
-    o.summary = options.summary, o.threads = options.threads, o.transport = options.transport;
+    o.summary = options.summary, o.seen = options.seen, o.threads = options.threads, o.transport = options.transport;
     o.formats.limits.memory_bytes = left_of(options.host_budget_bytes, options.base_bytes);
     const LabelScores scores = evaluate_labels(o, progress);
     TaskReport report{.json = to_json(scores), .text = to_text(scores), .partial = !scores.failures.empty(), .memory = scores.memory};
@@ -274,7 +275,7 @@ std::string to_text(const LabelScores& r) {
   }
   rows.push_back({"mean", fixed_text(r.mean_dice), fixed_text(r.mean_iou)});
   if (baseline) rows.back().push_back(fixed_text(*r.baseline_mean_dice));
-  std::string text = text_table(rows);
+  std::string text = seen_text(r.seen) + text_table(rows);
   text += std::to_string(r.cases.size()) + " cases scored, " + std::to_string(r.failures.size()) + " not\n";
   for (const auto& f : r.failures) text += "  " + f.id + ": " + f.code + " " + f.message + "\n";
   return text;

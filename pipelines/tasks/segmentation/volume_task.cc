@@ -27,6 +27,16 @@ std::vector<Split> folds_of(const PreparedDataset& dataset, const std::string& f
   return make_splits(ids, static_cast<int>(std::min<std::size_t>(5, ids.size())));
 }
 
+/// The folds that a run began with, of the cases that are there; new ones train.
+std::vector<Split> folds_as_kept(const PreparedDataset& dataset, const std::vector<KeptSplit>& kept) {
+  std::vector<Split> folds;
+  for (const KeptSplit& one : kept) {
+    Split& fold = folds.emplace_back();
+    for (const PreparedCase& item : dataset.cases) (one.val.contains(item.id) ? fold.val : fold.train).push_back(item.id);
+  }
+  return folds;
+}
+
 Split choose_split(const PreparedDataset& dataset, const std::vector<Split>& folds, const std::string& fold) {
   for (std::size_t f = 0; f < folds.size(); ++f)
     if (fold == std::to_string(f)) return folds[f];
@@ -50,10 +60,17 @@ class VolumeTask : public TrainingTask {
   explicit VolumeTask(const VolumeTaskOptions& options)
       : o_(options),
         lock_(FolderLock::reading(options.work)),
-        dataset_(read_prepared(options.work)),
-        folds_(folds_of(dataset_, options.fold)),
+        dataset_(read_prepared(options.work, options.accepts_changes ? &failures_ : nullptr)),
+        folds_(options.kept.empty() || options.fold == "all" ? folds_of(dataset_, options.fold)
+                                                             : folds_as_kept(dataset_, options.kept)),
         split_(choose_split(dataset_, folds_, options.fold)),
-        source_(dataset_, indices(dataset_, split_.train), options.sampling) {}
+        source_(dataset_, indices(dataset_, split_.train), options.sampling) {
+    if (options.kept.empty()) return;
+    std::vector<std::string> known;
+    for (const PreparedCase& item : dataset_.cases) known.push_back(item.id);
+    for (const CaseFailure& failure : failures_) known.push_back(failure.id);
+    for (CaseFailure& gone : gone_from(options.kept.front(), known)) failures_.push_back(std::move(gone));
+  }
 
   const char* metric() const override { return "dice"; }
 
@@ -87,32 +104,45 @@ class VolumeTask : public TrainingTask {
 
   /// Of image, label and foreground. A new run takes the hashes that `prepare` noted: read_prepared has seen that size
   /// and time of the files are the same.
-  Json content(bool resumes, WorkerPool& pool, Progress& progress) const override {
+  CaseHashes content(bool resumes, WorkerPool& pool, Progress& progress) const override {
+    if (!resumes)
+      progress.log("what the " + std::to_string(dataset_.cases.size()) + " cases hold is as `prepare` noted it, by size "
+                   "and time of their files; they are read and compared when the run goes on");
     std::vector<HashedCase> cases;
     for (const auto& [role, ids] : {std::pair("train/", &split_.train), std::pair("validate/", &split_.val)})
       for (std::size_t index : indices(dataset_, *ids)) {
         const PreparedCase& item = dataset_.cases[index];
         cases.push_back({.name = role + item.id,
                          .files = {item.image, item.label, item.foreground},
-                         .known = resumes ? std::map<fs::path, std::string>() : item.hashes});
+                         .known = resumes ? std::map<fs::path, std::string>() : item.hashes,
+                         .trains = ids == &split_.train});
       }
-    return case_hashes(cases, pool, progress);
+    CaseHashes hashes = case_hashes(cases, pool, progress);
+    for (std::size_t index : indices(dataset_, split_.train))
+      for (const std::string& source : dataset_.cases[index].sources) hashes.trained.push_back(source);
+    return hashes;
   }
 
   std::vector<std::string> warnings() const override {
     return mirrors_sides() ? mirror_warnings(dataset_.plan.class_names, "{flip}") : std::vector<std::string>();
   }
 
+  std::int64_t left_out() const override { return std::ssize(failures_); }
+
   void describe(const std::filesystem::path& run) const override {
     if (!folds_.empty()) write_splits(run / "splits_final.json", folds_);
+    if (!failures_.empty() || fs::exists(run / "quarantine.csv")) write_quarantine(run, failures_);
   }
 
-  /// The images that the data set keeps for testing, else those of the training; run.json of `prepare` names the data set.
-  fs::path unseen() const override {
+  /// The images that the data set keeps for testing, else those of the training, among which are those that validate;
+  /// run.json of `prepare` names the data set.
+  Unseen unseen() const override {
+    const auto has = [](const fs::path& images) { return fs::is_directory(images) && !fs::is_empty(images); };
     try {
       const fs::path data = read_json(o_.work / "run.json").value("dataset", std::string());
-      for (const char* images : {"imagesTs", "imagesTr"})
-        if (!data.empty() && fs::is_directory(data / images) && !fs::is_empty(data / images)) return data / images;
+      if (data.empty()) return {};
+      if (has(data / "imagesTs")) return {.data = data / "imagesTs"};
+      if (!split_.val.empty() && has(data / "imagesTr")) return {.data = data / "imagesTr", .among_trained = true};
     } catch (const std::exception&) {  // of an older version, or moved
     }
     return {};
@@ -178,6 +208,7 @@ class VolumeTask : public TrainingTask {
   }
 
   VolumeTaskOptions o_;
+  std::vector<CaseFailure> failures_;  // cases that the run began with and goes on without
   FolderLock lock_;  // nobody prepares the folder anew while its volumes are read
   PreparedDataset dataset_;
   std::vector<Split> folds_;

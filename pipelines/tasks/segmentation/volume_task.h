@@ -6,6 +6,7 @@
 
 #include <memory>
 
+#include "pipelines/tasks/requests.h"
 #include "pipelines/tasks/segmentation/sample_source.h"
 #include "pipelines/tasks/training_task.h"
 
@@ -15,6 +16,8 @@ struct VolumeTaskOptions {
   std::filesystem::path work;  // a folder that `voxshard prepare` wrote
   std::string fold = "0";      // of 5 (fewer with few cases), or "all": no validation
   SamplingOptions sampling = {.crop = {64, 64, 64}};
+  std::vector<KeptSplit> kept = {};  // by fold, see TrainingData
+  bool accepts_changes = false;      // damaged cases are left out
 };
 
 /// The cases that a fold holds out, by their place in the data set; of "all" all. Errors: kConfig.

@@ -159,5 +159,24 @@ TEST(StructuredText, DeepFilesAreRefusedByEachReader) {
   EXPECT_THAT(notes[0].message, testing::StartsWith("is nested deeper"));
 }
 
+TEST(StructuredText, ANameThatAnObjectHasTwiceIsRefusedInJsonAsInTomlAndYaml) {
+  for (const char* text : {R"({"steps": 1, "batch": 2, "steps": 3})", R"([{"a": {"b": 1, "b": 1}}])", R"({"a": [], "a": {}})"})
+    expect_error(ErrorKind::kInput, "twice in one object; keep one", [&] { parsed(text); });
+  EXPECT_EQ(parsed(R"([{"a": 1, "b": {"a": 2}}, {"a": 3}])")[1]["a"], 3) << "in two objects it is no second one";
+  EXPECT_ANY_THROW(parsed_toml("a = 1\na = 2\n"));
+  EXPECT_ANY_THROW(parse_yaml("a: 1\na: 2\n", {.path = "a.yaml"}));
+  const json dropped = parse_json(R"([{"x": 1, "x": 2, "y": 3}])", {.path = "a.json"}, "x");
+  EXPECT_EQ(dropped, json::parse(R"([{"y": 3}])")) << "what nobody reads";
+}
+
+TEST(StructuredText, MessagesBetweenRanksAreBoundedInDepth) {
+  const json list = {{"a", {1, 2, {{"b", "text"}}}}};
+  std::string packed;
+  json::to_cbor(list, packed);
+  EXPECT_EQ(unpack_cbor(packed), list);
+  expect_error(ErrorKind::kInternal, "damaged", [] { unpack_cbor(std::string(kBrackets, '\x81')); });  // lists of one
+  expect_error(ErrorKind::kInternal, "damaged", [] { unpack_cbor("\x9b\x7f\xff\xff\xff\xff\xff\xff\xff"); });  // of 2^63
+}
+
 }  // namespace
 }  // namespace voxshard

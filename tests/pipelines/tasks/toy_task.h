@@ -42,7 +42,7 @@ class ToySamples : public TrainingTask {
   std::int64_t validation_cases() const override { return training_cases(); }
   nlohmann::ordered_json preparation() const override { return {{"side", kToySide}}; }
   nlohmann::ordered_json sampling() const override { return {{"seed", seed_}, {"noise", o_.noise}}; }
-  nlohmann::ordered_json content(bool, WorkerPool&, Progress&) const override { return {{"letters", letters_}}; }
+  CaseHashes content(bool, WorkerPool&, Progress&) const override { return {.cases = {{"letters", letters_}}, .trained = {}}; }
   void describe(const std::filesystem::path& run) const override { std::ofstream(run / "toy.txt") << letters_; }
   Shape largest_extents(std::int64_t batch) const override { return {batch, kToySide, kToySide}; }
   std::vector<Shape> validation_extents(const ModelSpec&) const override { return {{1, kToySide, kToySide}}; }

@@ -1,0 +1,111 @@
+#include "pipelines/tasks/seen_inputs.h"
+
+#include <algorithm>
+#include <set>
+
+#include "io/files/config_file.h"
+#include "io/files/file_error.h"
+
+namespace voxshard {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// All of its files are ones that were trained on: of a volume in two files the header alone may be that of others.
+bool was_trained_on(const TrainedOn& trained_on, const std::vector<std::string>& keys) {
+  return !keys.empty() && std::ranges::all_of(keys, [&](const std::string& key) { return trained_on.contains(key); });
+}
+
+std::string of_all(std::size_t count, std::int64_t all) { return std::to_string(count) + " of " + std::to_string(all); }
+
+void say_seen(const SeenInputs& seen, Progress& progress) {
+  if (!seen.known)
+    progress.log("the checkpoint does not say what it was trained on: whether these inputs are among it is not known");
+  if (!seen.trained_on.empty())
+    progress.warn("W_TRAINED " + of_all(seen.trained_on.size(), seen.inputs) +
+                  " inputs are what the run was trained on: scores of them say nothing about new data; {held-out} "
+                  "predicts the others alone");
+  if (!seen.left_out.empty())
+    progress.log("{held-out}: " + of_all(seen.left_out.size(), seen.inputs) +
+                 " inputs are what the run was trained on, and are not predicted");
+}
+
+}  // namespace
+
+std::vector<char> wanted_inputs(const InputSieve& sieve, const std::vector<HashedCase>& inputs) {
+  SeenInputs& seen = sieve.seen;
+  std::vector<char> wanted(inputs.size(), 1);
+  seen = {.known = sieve.trained_on.is_known(), .inputs = std::ssize(inputs)};
+  if (!seen.known && sieve.held_out)
+    throw Error(ErrorKind::kCheckpoint,
+                "[predict] the checkpoint does not say what it was trained on (an older version wrote it); leave "
+                "{held-out} out");
+  if (seen.known) {
+    const auto keys = item_keys(inputs, sieve.pool, sieve.progress);
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      if (!was_trained_on(sieve.trained_on, keys[i])) continue;
+      (sieve.held_out ? seen.left_out : seen.trained_on).push_back(inputs[i].name);
+      wanted[i] = !sieve.held_out;
+    }
+  }
+  say_seen(seen, sieve.progress);
+  if (!inputs.empty() && std::ranges::find(wanted, 1) == wanted.end())
+    throw Error(ErrorKind::kNoCase, "[predict] {held-out}: the run was trained on all of the " +
+                                        std::to_string(inputs.size()) + " inputs; give others, or leave it out");
+  return wanted;
+}
+
+fs::path seen_file_of(const fs::path& output) {
+  if (output.extension() != ".json") return output / "trained_on.json";
+  return output.parent_path() / (output.stem().string() + ".trained_on.json");
+}
+
+OutputKind seen_file() {
+  return {"a list of predictions of what was trained on", {".json"}, begins_with({R"({"trained_on":)"})};
+}
+
+void write_seen(const fs::path& output, const SeenInputs& seen) {
+  const fs::path file = seen_file_of(output);
+  std::error_code error;
+  if (!seen.any()) {
+    if (fs::exists(file, error) && seen_file().is_ours(file)) fs::remove(file, error);
+    return;
+  }
+  nlohmann::ordered_json json;
+  add_counts(json, seen);
+  json["inputs"] = seen.inputs, json["names_trained_on"] = seen.trained_on, json["names_left_out"] = seen.left_out;
+  write_json(file, json);
+}
+
+std::optional<SeenInputs> read_seen(const fs::path& predictions) {
+  const fs::path file = seen_file_of(predictions);
+  std::error_code error;
+  if (!fs::exists(file, error)) return std::nullopt;
+  const nlohmann::json json = read_json(file);
+  try {
+    return SeenInputs{
+        .inputs = json.at("inputs"), .trained_on = json.at("names_trained_on"), .left_out = json.at("names_left_out")};
+  } catch (const nlohmann::json::exception&) {
+    throw input_error(file, "is no list of what was trained on", "predict again");
+  }
+}
+
+SeenInputs seen_among(SeenInputs seen, const std::vector<std::string>& names) {
+  const std::set<std::string> scored(names.begin(), names.end());
+  std::erase_if(seen.trained_on, [&](const std::string& name) { return !scored.contains(name); });
+  seen.inputs = std::ssize(names);
+  return seen;
+}
+
+std::string seen_text(const SeenInputs& seen) {
+  std::string text;
+  if (!seen.trained_on.empty())
+    text = "W_TRAINED " + of_all(seen.trained_on.size(), seen.inputs) +
+           " that are scored are what the run was trained on: these scores say little about new data";
+  if (!seen.left_out.empty())
+    text += std::string(text.empty() ? "" : "; ") + std::to_string(seen.left_out.size()) +
+            " that the run was trained on were not predicted and are not scored";
+  return text.empty() ? text : text + "\n";
+}
+
+}  // namespace voxshard
