@@ -13,7 +13,6 @@ namespace {
 constexpr double kFactor = 8;       // times what moving the parameters by a rounding changes, or a walk of roundings
 constexpr double kFloor = 0x1p-20;  // of the size of what is compared: some roundings of f32
 constexpr double kLearningRate = 0.01;
-constexpr const char* kPrecision = "precision";
 
 double rms(const Tensor& f64) {
   double sum = 0;
@@ -54,14 +53,15 @@ Outcome outcome(CoreSet& cores) {
   return result;
 }
 
-Parameters moved_by_a_rounding(const Parameters& parameters, std::uint64_t seed) {
+Parameters moved_by_roundings(const Parameters& parameters, double products, std::uint64_t seed) {
+  const auto by = static_cast<float>(2 * epsilon_of(DType::kF32) * std::sqrt(products));
   Parameters moved = parameters;
   for (auto& [name, tensor] : moved) {
     const RngKey key{.seed = seed, .stream = rng_stream(name)};
     if (tensor.dtype() != DType::kF32) continue;
     for (std::int64_t i = 0; i < tensor.count(); ++i) {
       const bool up = (rng_bits(key, static_cast<std::uint64_t>(i)) & 1) != 0;
-      tensor.as<float>()[i] *= up ? 1 + 0x1p-23F : 1 - 0x1p-23F;
+      tensor.as<float>()[i] *= up ? 1 + by : 1 - by;
     }
   }
   return moved;
@@ -101,16 +101,6 @@ LongestSums longest_sums(const Graph& graph, const OpTable& ops) {
   return longest;
 }
 
-void EndToEnd::precision(const Outcome& higher) {
-  const double steps = std::sqrt(longest_.products);
-  const auto allowed = [&](double scale, double moves) { return kFactor * steps * moves + kFloor * scale; };
-  add("loss", kPrecision, std::abs(uncut_.loss - higher.loss),
-      allowed(condition_.loss_scale(), condition_.loss_moves()));
-  for (const auto& [name, gradient] : uncut_.gradients)
-    add(name, kPrecision, rms_difference<double>(gradient, higher.gradients.at(name)),
-        allowed(condition_.scale(name), condition_.moves(name)));
-}
-
 void EndToEnd::cut(const Outcome& cut, bool reordered, const Parameters& parameters, Transport& transport) {
   reordered_ = reordered;
   report_.loss_uncut = uncut_.loss;
@@ -121,7 +111,6 @@ void EndToEnd::cut(const Outcome& cut, bool reordered, const Parameters& paramet
     compare(name, gradient, cut.gradients.at(name), parameters.at(name));
   for (const Unequal& u : join_unequal(transport, unequal_)) {
     if (u.too_far()) report_.differ(u.found);
-    if (u.found.what == kPrecision) continue;
     report_.end_to_end_ratio = std::max(report_.end_to_end_ratio, u.ratio);
     report_.end_to_end_relative = std::max(report_.end_to_end_relative, u.relative);
   }

@@ -20,12 +20,13 @@ struct Outcome {
 /// Of a core set that has run.
 Outcome outcome(CoreSet& cores);
 
-/// Each parameter moved by a rounding of f32 or two; which way, is a hash.
-Parameters moved_by_a_rounding(const Parameters& parameters, std::uint64_t seed);
+/// Each parameter moved by what a sum of `products` products is rounded by, a walk of as many roundings of f32; which
+/// way, is a hash.
+Parameters moved_by_roundings(const Parameters& parameters, double products, std::uint64_t seed);
 
-/// The size of each gradient, and what moving the parameters by a rounding of f32 changes it by, relative to that: the
-/// condition of the case. In bf16, where one rounding of an activation that falls otherwise makes others do so, it may
-/// be tenths.
+/// The size of each gradient, and what moving the parameters by the roundings of a sum in f32 changes it by, relative
+/// to that: the condition of the case. In bf16, where one rounding of an activation that falls otherwise makes others
+/// do so, it may be tenths.
 class Condition {
  public:
   /// `moved`: runs with moved parameters; none: only the sizes are known.
@@ -67,10 +68,6 @@ class EndToEnd {
  public:
   EndToEnd(const Outcome& uncut, const Condition& condition, const LongestSums& longest, EquivalenceReport& report)
       : uncut_(uncut), condition_(condition), longest_(longest), report_(report) {}
-
-  /// A run in f64 by slow kernels, of one in f32: each of its results has the roundings of its sum, a walk of as many
-  /// steps as it has products, where the condition is of one.
-  void precision(const Outcome& higher);
 
   /// A cut run, of this rank; then the report has what all ranks found. Cutting adds long sums in another order. Those
   /// in f64 (norms, losses) then differ by parts of 2^-53, which reach what is stored in f32 about once in 1e7; those

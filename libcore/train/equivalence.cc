@@ -30,7 +30,8 @@ struct Equivalence::Uncut {
         whole{.mesh = {.partition = Dims::filled(o.cut.mesh.partition.rank(), 1)}, .convolution = o.cut.convolution},
         once_plan(voxshard::lower(plain, o.ops, whole, {.kernels = o.kernels})),
         once(run(once_plan, o.ops, pool, in_process)),
-        sizes(once, {}) {
+        sizes(once, {}),
+        longest(longest_sums(plain, o.ops)) {
     if (o.oracle == Oracles::kReference) {
       tell(o, "higher precision", 0, 1);
       const KernelSet kernels = KernelSet::kReference;
@@ -78,7 +79,7 @@ struct Equivalence::Uncut {
     std::vector<Outcome> outcomes;
     for (int i = 0; i < kMoved; ++i) {
       tell(o, "condition", i, kMoved);
-      Parameters moved = moved_by_a_rounding(parameters, o.seed + 1 + static_cast<std::uint64_t>(i));
+      Parameters moved = moved_by_roundings(parameters, longest.products, o.seed + 1 + static_cast<std::uint64_t>(i));
       outcomes.push_back(run(once_plan, o.ops, moved, pool, in_process));
     }
     return outcomes;
@@ -92,8 +93,9 @@ struct Equivalence::Uncut {
   Executable once_plan;
   Outcome once;
   Condition sizes;  // without what moves them
+  LongestSums longest;
   std::optional<Condition> measured;
-  std::optional<Outcome> higher;  // in f64, by the slow kernels
+  std::optional<Outcome> higher;  // in f64, by the slow kernels; told, not judged: a ReLU may jump in between
   Executable plan;
   std::optional<CoreSet> kept;
   LayerReport kernels_checked, optimizers_checked;
@@ -129,11 +131,8 @@ EquivalenceReport Equivalence::check(const Cut& cut) {
   const Executable executable = options_.lower(uncut_->plain, options_.ops, cut, target);
   tell(1);
   const Outcome cut_outcome = uncut_->run(executable, options_.ops, pool_, transport);
-  const bool precise = uncut_->higher && options_.dtype == DType::kF32;
-  EndToEnd check(uncut_->once, reordered || precise ? uncut_->condition(options_, pool_) : uncut_->sizes,
-                 longest_sums(uncut_->plain, options_.ops), report);
+  EndToEnd check(uncut_->once, reordered ? uncut_->condition(options_, pool_) : uncut_->sizes, uncut_->longest, report);
   if (uncut_->higher) report.loss_higher = uncut_->higher->loss;
-  if (precise) check.precision(*uncut_->higher);
   check.cut(cut_outcome, reordered, uncut_->parameters, transport);
   tell(2);
   return report;

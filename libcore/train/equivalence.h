@@ -9,11 +9,11 @@
 // program, under its real memory plan in checked arenas, is fed the uncut run's values and must give the uncut result,
 // bit for bit where no sum is cut, else within a tolerance from the length of the sum. Margins are compared too, so a
 // lost or wrong exchange is named at its layer. End to end: loss, gradients and weights after one SGD step may differ
-// by what the length of the longest sum allows (end_to_end.h). Where products were added in another order, so that every
-// layer differs by roundings, they may differ by a small multiple of what the uncut run differs from itself when every
-// parameter moves by a rounding of f32: what the model makes of a rounding, be it small or large, as in bf16 or with a
-// norm over few voxels. A model that recomputes is compared layer by layer with itself uncut, end to end with the uncut
-// model that does not.
+// by what the length of the longest sum allows (end_to_end.h). Where products were added in another order, so that
+// every layer differs by roundings, they may differ by a small multiple of what the uncut run differs from itself when
+// every parameter moves by the roundings of a sum: what the model makes of a rounding, be it small or large, as in bf16
+// or with a norm over few voxels. A model that recomputes is compared layer by layer with itself uncut, end to end with
+// the uncut model that does not.
 #pragma once
 
 #include <memory>
@@ -61,7 +61,7 @@ struct EquivalenceReport {
   double widest_ratio = 0;                          // largest difference / tolerance among those
   double loss_uncut = 0, loss_cut = 0;
   std::optional<double> loss_higher;  // in f64 by the slow kernels, where all is compared with them
-  /// What moving every parameter by a rounding of f32 changes of the gradients, relative; where that was asked.
+  /// What moving every parameter by the roundings of a sum changes of the gradients, relative; where that was asked.
   std::optional<double> condition;
   double end_to_end_ratio = 0;     // largest difference / allowance over loss, gradients and updated weights
   double end_to_end_relative = 0;  // largest difference of a gradient over its size

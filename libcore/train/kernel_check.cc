@@ -14,8 +14,9 @@ namespace {
 constexpr double kPointFactor = 64;  // roundings of an f32 formula, on the scale of its largest result
 constexpr double kKink =
     0x1p-18;  // where a formula jumps (the gradient of a ReLU): inputs this near, on the scale of the largest
-constexpr double kFormula = 1;      // rounding to f32 before that to the result's type
-constexpr std::int64_t kSpots = 8;  // boxes of single voxels, a row of so many voxels each
+constexpr double kFormula = 1;       // rounding to f32 before that to the result's type
+constexpr double kFarWithin = 0.25;  // of what a lower bound of the allowance allows
+constexpr std::int64_t kSpots = 8;   // boxes of single voxels, a row of so many voxels each
 constexpr std::int64_t kSpotRow = 8;
 
 double largest_of(const TensorView& values, WorkerPool& pool) {
@@ -77,15 +78,7 @@ class CheckedLayer {
   }
 
   Worst compare_boxes(const std::vector<Box>& boxes) {
-    const double products = products_of(layer_);
-    if (products > 0) {
-      const OwnedLayer sizes = magnitudes_of(layer_, pool_);
-      return over(boxes, [&](const Box& box) {
-        const Tensor size = reference_part(sizes.layer, box);
-        return compare(box, reference_part(layer_, box),
-                       [&](std::int64_t i) { return product_allowance(products, size.as<double>()[i]); });
-      });
-    }
+    if (const double products = products_of(layer_); products > 0) return compare_products(boxes, products);
     const double point = is_float(layer_.result.dtype) ? point_allowance() : 0;
     const Worst worst = over(boxes, [&](const Box& box) {
       return compare(box, reference_part(layer_, box), [&](std::int64_t) { return point; });
@@ -99,13 +92,8 @@ class CheckedLayer {
   /// The worst of boxes that are tasks.
   Worst over(const std::vector<Box>& boxes, const std::function<Worst(const Box&)>& compared) {
     std::vector<Worst> each(boxes.size());
-    pool_.run(std::ssize(boxes), [&](std::int64_t i, int) {
-      const auto at = static_cast<std::size_t>(i);
-      each[at] = compared(boxes[at]);
-    });
-    Worst worst;
-    for (const Worst& w : each) worst.add(w);
-    return worst;
+    run(boxes, [&](std::size_t i) { each[i] = compared(boxes[i]); });
+    return worst_of(each);
   }
 
   /// What is found in `box` against `exact`; `allowance` of an element by its number in the box.
@@ -131,6 +119,40 @@ class CheckedLayer {
       }
       first += std::ssize(value);
     });
+    return worst;
+  }
+
+  /// Of a sum of products. |sum| is no more than the sum of |products|: a box that is far within what that allows needs
+  /// no second run for the magnitudes.
+  Worst compare_products(const std::vector<Box>& boxes, double products) {
+    std::vector<Tensor> exact(boxes.size());
+    std::vector<Worst> each(boxes.size());
+    run(boxes, [&](std::size_t i) {
+      exact[i] = reference_part(layer_, boxes[i]);
+      each[i] = compare(boxes[i], exact[i], [&](std::int64_t k) {
+        return product_allowance(products, std::abs(exact[i].as<double>()[k]));
+      });
+      if (each[i].ratio <= kFarWithin) exact[i] = {};
+    });
+    const bool all_within = std::all_of(each.begin(), each.end(), [](const Worst& w) { return w.ratio <= kFarWithin; });
+    if (!all_within) {
+      const OwnedLayer sizes = magnitudes_of(layer_, pool_);
+      run(boxes, [&](std::size_t i) {
+        if (each[i].ratio <= kFarWithin) return;
+        const Tensor size = reference_part(sizes.layer, boxes[i]);
+        each[i] = compare(boxes[i], exact[i],
+                          [&](std::int64_t k) { return product_allowance(products, size.as<double>()[k]); });
+      });
+    }
+    return worst_of(each);
+  }
+
+  void run(const std::vector<Box>& boxes, const std::function<void(std::size_t)>& task) {
+    pool_.run(std::ssize(boxes), [&](std::int64_t i, int) { task(static_cast<std::size_t>(i)); });
+  }
+  static Worst worst_of(const std::vector<Worst>& each) {
+    Worst worst;
+    for (const Worst& w : each) worst.add(w);
     return worst;
   }
 

@@ -20,7 +20,7 @@
 namespace voxshard {
 
 struct KernelCheckOptions {
-  double whole_flops = 3e7;  // layers of more are compared by a sum of their channels; about a hundredth of a second
+  double whole_flops = 1e7;  // layers of more are compared by a sum of their channels; some hundredths of a second
   /// Layers of more are left out. Only to see what that would miss: 1e8 once was the limit of weight gradients.
   double left_out_flops = std::numeric_limits<double>::infinity();
   ValueId only = kNoValue;  // check this layer alone

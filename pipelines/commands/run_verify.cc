@@ -145,7 +145,8 @@ nlohmann::ordered_json to_json(const VerifyReport& report) {
         {"end_to_end",
          "8 x epsilon of f32 x sqrt(length of the longest sum) of the size of the layer's weight gradient; where "
          "products "
-         "were reordered at least 8 x what the uncut run changes by when every parameter moves by a rounding of f32; + "
+         "were reordered at least 8 x what the uncut run changes by when every parameter moves by the roundings of a "
+         "sum in f32; + "
          "2^-20 of that size"}}}};
 }
 

@@ -27,7 +27,7 @@ TEST_P(VerifyClasses, EveryGridEqualsTheUncutModel) {
   EXPECT_LE(report.at("layers").at("widest_ratio"), 1);
   EXPECT_GT(report.at("end_to_end").at("tensors"), 4 * 20);
   EXPECT_LE(report.at("end_to_end").at("widest_ratio"), 1);
-  EXPECT_THAT(report.at("tolerance").at("end_to_end"), testing::HasSubstr("rounding of f32"));
+  EXPECT_THAT(report.at("tolerance").at("end_to_end"), testing::HasSubstr("roundings of a sum"));
 }
 
 constexpr Scene kScenes[] = {{"digits", ""},
