@@ -31,17 +31,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr double kDrawnScore = 0.3;  // less likely boxes are in the JSON only
 
-PostprocessOptions postprocess_of(const std::string& name, const RetinaNetConfig& config) {
-  PostprocessOptions options = postprocess_options(config);
-  if (name == "detection") options = detection_postprocess();
-  else if (name == "legacy") options = legacy_evaluation_postprocess();
-  else if (name == "legacy_export") options = legacy_export_postprocess();
-  else if (name != "auto")
-    throw Error(ErrorKind::kUsage, "[predict] {postprocess} is \"" + name + "\"; expected auto, detection, legacy or legacy_export");
-  options.background = first_class(config) == 1;  // a question of the model, not of the way its boxes are chosen
-  return options;
-}
-
 void check_outputs(const PredictOptions& o, const DetectionPrediction& d) {
   const std::string what = "the detections of a RetinaNet run go";
   const OutputPlace place = {.inputs = {o.input, o.run}};

@@ -8,6 +8,17 @@
 
 namespace voxshard {
 
+PostprocessOptions postprocess_of(const std::string& name, const RetinaNetConfig& config) {
+  PostprocessOptions options = postprocess_options(config);
+  if (name == "detection") options = detection_postprocess();
+  else if (name == "legacy") options = legacy_evaluation_postprocess();
+  else if (name == "legacy_export") options = legacy_export_postprocess();
+  else if (name != "auto")
+    throw Error(ErrorKind::kUsage, "[predict] {postprocess} is \"" + name + "\"; expected auto, detection, legacy or legacy_export");
+  options.background = first_class(config) == 1;  // a question of the model, not of the way its boxes are chosen
+  return options;
+}
+
 Shape image_extents(const Dims& size, std::int64_t multiple, const Dims& output_size) {
   const Dims padded = output_size.empty() ? padded_size(size, multiple) : output_size;
   return {1, padded[0], padded[1]};

@@ -15,6 +15,9 @@ struct ImagePrediction {
   Dims output_size = {};  // H W that pictures are scaled into (image_preparation.h); empty: they keep their size
 };
 
+/// How boxes are chosen, by name: detection, legacy, legacy_export, or auto, as the model's config has it. Errors: kUsage for another.
+PostprocessOptions postprocess_of(const std::string& name, const RetinaNetConfig& config);
+
 /// The extents that a picture of (H, W) is predicted at: those of an output, or its own rounded up to a multiple; batch 1.
 Shape image_extents(const Dims& size, std::int64_t multiple, const Dims& output_size = {});
 
