@@ -68,10 +68,8 @@ TEST(DenseLayer, EqualsTheReferenceInPlaceAndInsideOfLargerTensors) {
           Place fast = place(p.type, p.result, around), slow = place(p.type, p.result);
           run_kernel(*make_conv(KernelSet::kFast, choose_conv(use), use), p.inputs, fast.view);
           run_kernel(*make_conv(KernelSet::kReference, ConvKernel::kReference, use), p.inputs, slow.view);
-          const double rounding = p.type == DType::kBF16 ? 0x1p-8 : 0x1p-23;
           expect_close(
-              slow.view, fast.view,
-              rounding * (p.type == DType::kBF16 ? 1.5 : 4 + std::sqrt(static_cast<double>(p.terms))),
+              slow.view, fast.view, sum_tolerance(p.type, p.terms),
               c.name + " pass " + std::to_string(static_cast<int>(p.pass)) + " margin " + std::to_string(margin));
         }
       }

@@ -51,17 +51,14 @@ void compare_sets(MakeKernel make, const Case& c, DType type, const std::vector<
   if (integers) {
     expect_same_bits(slow.view, fast.view, c.name);
   } else {
-    const double rounding = out_type == DType::kBF16 ? 0x1p-8 : 0x1p-23;
-    expect_close(slow.view, fast.view,
-                 rounding * (out_type == DType::kBF16 ? 1.5 : 4 + std::sqrt(static_cast<double>(terms))), c.name);
+    expect_close(slow.view, fast.view, sum_tolerance(out_type, terms), c.name);
   }
 }
 
 void compare_all(const Case& c, DType type, std::int64_t margin, bool integers) {
   const Operands o(c, type, margin, integers);
   const std::int64_t taps = c.window.volume();
-  compare_sets(forward, c, type, {o.x.view, o.w.view, o.bias.view}, c.y_box(), type, margin, integers,
-               taps * c.ci);
+  compare_sets(forward, c, type, {o.x.view, o.w.view, o.bias.view}, c.y_box(), type, margin, integers, taps * c.ci);
   compare_sets(input_grad, c, type, {o.d_y.view, o.w.view}, c.x_box(), type, margin, integers, taps * c.co);
   if (c.y_box().empty()) return;
   compare_sets(make_conv_weight_grad, c, type, {o.x.view, o.d_y.view}, Box::whole(c.weights()), DType::kF32, 0,
@@ -137,7 +134,9 @@ TEST(Conv, SmallIntegersAreBitEqual) {
 }
 
 TEST(Conv, ExtentsThatTheLibraryCannotCountAreRefused) {
-  fast::ConvGeometry g{.src = {2050, 2050, 2050, 1}, .dst = {2048, 2048, 2048, 1}, .window = {{3, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, {0, 0, 0}}};
+  fast::ConvGeometry g{.src = {2050, 2050, 2050, 1},
+                       .dst = {2048, 2048, 2048, 1},
+                       .window = {{3, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, {0, 0, 0}}};
   for (const auto& make : {fast::LibraryConv::forward, fast::LibraryConv::weight_grad}) {
     EXPECT_THROW(make(g, nullptr, true), Error);
     fast::ConvGeometry small = g;

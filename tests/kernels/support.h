@@ -122,6 +122,14 @@ inline void expect_close(const TensorView& a, const TensorView& b, double tolera
   EXPECT_LE(d.max_abs, tolerance * (1 + d.max_magnitude)) << what << " at " << to_string(d.at);
 }
 
+/// By what part of its largest result a convolution of normal operands may differ from one that adds its `terms` products in
+/// another order, results being stored in `stored`, for expect_close(). f32: sums of n such products are of size sqrt(n), as are
+/// their magnitudes over the largest of many results; four roundings, and the random walk of n more. bf16: one rounding, and
+/// half of one where the other result lies across its border.
+inline double sum_tolerance(DType stored, std::int64_t terms) {
+  return stored == DType::kBF16 ? 0x1.8p-8 : 0x1p-23 * (4 + std::sqrt(static_cast<double>(terms)));
+}
+
 inline void expect_same_bits(const TensorView& a, const TensorView& b, const std::string& what) {
   const Difference d = compare(a, b);
   EXPECT_TRUE(d.bit_equal) << what << ": differs by " << d.max_abs << " of " << d.max_magnitude << " at "

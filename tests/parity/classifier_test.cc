@@ -5,8 +5,8 @@
 
 #include "libcore/models/model.h"
 #include "libcore/ops/op_table.h"
-#include "libcore/train/initialise.h"
 #include "tests/parity/reference.h"
+#include "tests/parity/trajectory.h"
 
 namespace voxshard {
 namespace {
@@ -37,24 +37,13 @@ TEST_P(ClassifierAgainstPyTorch, LossGradientsAndTenStepsAgree) {
   const std::any config = config_of(model, all, expected);
   Shape extents;
   for (const auto& extent : expected.at("extents")) extents.push_back(extent);
-  WorkerPool pool(2);
-  Session session(
-      op_table(),
-      [&](const Shape& e, Phase phase) {
-        GraphOptions options{.batch = e[0], .training = phase == Phase::kTrain};
-        for (int a = 1; a < e.rank(); ++a) options.size.push_back(e[a]);
-        Dims partition = Dims::filled(e.rank() + 1, 1);
-        partition[1] = 4;
-        return lower(model.build(config, options, op_table()), op_table(), {.mesh = {.partition = partition}}, {});
-      },
-      pool);
-  const Graph& graph = session.plan(extents, Phase::kTrain).program.graph;
-  session.parameters() = initialise(graph, seed);
-  fill_parameters(session.parameters(), seed, [&](const std::string& name) { return ends_block(model.name, name); });
-  Trainer trainer(
-      session, {.kind = OptimizerKind::kSgd, .learning_rate = all.at("learning_rate"), .momentum = all.at("momentum")},
-      graph, 10);
+  const auto build = [&](DType type) {
+    GraphOptions options{.batch = extents[0], .dtype = type};
+    for (int a = 1; a < extents.rank(); ++a) options.size.push_back(extents[a]);
+    return model.build(config, options, op_table());
+  };
   std::map<std::string, Tensor> inputs;
+  const Graph graph = build(DType::kF32);
   for (const Node& node : graph.nodes()) {
     if (node.role != Role::kInput) continue;
     Tensor values(node.type.dtype, node.type.shape);
@@ -66,10 +55,20 @@ TEST_P(ClassifierAgainstPyTorch, LossGradientsAndTenStepsAgree) {
                               : signed_uniform(seed, "image", i));
     inputs.emplace(node.name, std::move(values));
   }
-  const auto feed = [&](const Node& input, const TensorView& box) { copy(inputs.at(input.name).view(), box); };
-  // PyTorch computed in f64; ReLUs near 0 fall to the other side, as in RetinaNet.
-  expect_ten_steps(trainer, extents, feed, expected,
-                   {.loss = 2e-3, .gradient = 1e-2, .is_zero = [](const std::string&) { return false; }});
+  Dims partition = Dims::filled(extents.rank() + 1, 1);
+  partition[1] = 4;
+  expect_trajectory(
+      {.build = build,
+       .cut = {.mesh = {.partition = partition}},
+       .fill =
+           [&](Parameters& parameters) {
+             fill_parameters(parameters, seed, [&](const std::string& name) { return ends_block(model.name, name); });
+           },
+       .feed = [&](const Node& input, const TensorView& box) { copy(inputs.at(input.name).view(), box); },
+       .extents = extents,
+       .sgd = {.kind = OptimizerKind::kSgd, .learning_rate = all.at("learning_rate"), .momentum = all.at("momentum")},
+       .seed = seed},
+      expected);
 }
 
 INSTANTIATE_TEST_SUITE_P(AllCases, ClassifierAgainstPyTorch, testing::Values(0, 1, 2, 3, 4));

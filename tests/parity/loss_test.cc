@@ -2,13 +2,18 @@
 // numbers and how they were made: loss_reference.json, make_loss_reference.py.
 #include "libcore/kernels/loss.h"
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
+#include <functional>
+#include <numeric>
 #include <set>
 
 #include "libcore/base/rng.h"
 #include "libcore/graph/autodiff.h"
 #include "libcore/lower/lower.h"
 #include "libcore/ops/op_table.h"
+#include "tests/parity/allowance.h"
 #include "tests/parity/reference.h"
 
 namespace voxshard {
@@ -100,17 +105,21 @@ TEST_P(LossAgainstPyTorch, ValueAndGradientAgreeCutAndUncut) {
     DType dtype;
     KernelSet kernels;
     Dims cut;
-    double within;
   };
-  for (const Setting& s : {Setting{DType::kF64, KernelSet::kReference, {1, 1, 1, 1, 1}, 1e-12},
-                           Setting{DType::kF32, KernelSet::kFast, {1, 1, 1, 1, 1}, 1e-5},
-                           Setting{DType::kF32, KernelSet::kFast, {2, 2, 1, 2, 1}, 1e-5}}) {
+  const auto shape = all.at("shape").get<std::vector<double>>();
+  const double voxels = std::accumulate(shape.begin(), shape.end(), 1.0, std::multiplies<>());
+  for (const Setting& s : {Setting{DType::kF64, KernelSet::kReference, {1, 1, 1, 1, 1}},
+                           Setting{DType::kF32, KernelSet::kFast, {1, 1, 1, 1, 1}},
+                           Setting{DType::kF32, KernelSet::kFast, {2, 2, 1, 2, 1}}}) {
     const Computed mine = loss_and_gradient(all, asked, s.dtype, {.kernels = s.kernels}, s.cut);
-    EXPECT_NEAR(mine.value, expected.at("value").get<double>(), s.within) << to_string(s.cut);
+    const double value = expected.at("value");
+    // A loss is made of sums over the voxels of probabilities, addends of one sign: the condition of a mean is its
+    // size. That of 1 less a share is 1.
+    EXPECT_NEAR(mine.value, value, allowance({voxels, std::max(1.0, value)}, s.dtype)) << to_string(s.cut);
     ASSERT_EQ(mine.gradient.count(), std::ssize(expected.at("gradient")));
     for (std::int64_t i = 0; i < mine.gradient.count(); ++i)
       EXPECT_NEAR(load(mine.gradient.view(), i), expected.at("gradient").at(static_cast<std::size_t>(i)).get<double>(),
-                  s.within * largest)
+                  allowance({voxels, largest}, s.dtype))
           << to_string(s.cut) << " at " << i;
   }
 }

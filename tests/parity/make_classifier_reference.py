@@ -86,7 +86,7 @@ for model, extents in CASES:
     image = residual_network.tensor(residual_network.signed(SEED, "image", (*extents, channels)), (0, axes + 1, *range(1, axes + 1)))
     labels = torch.from_numpy(np.floor(counter_rng.uniform(SEED, "labels", extents[0]) * CLASSES).astype(np.int64))
     net(image)
-    steps = sgd_reference.ten_steps(net.parameters, lambda: F.cross_entropy(net(image), labels), RATE, MOMENTUM)
+    steps = sgd_reference.conditioned_steps(net.parameters, lambda: F.cross_entropy(net(image), labels), RATE, MOMENTUM)
     cases.append({"model": model, "extents": extents, "channels": channels, **steps})
 sgd_reference.print_reference("make_classifier_reference.py",
                               {"seed": SEED, "base_filters": BASE, "classes": CLASSES, "learning_rate": RATE, "momentum": MOMENTUM},

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes unet_reference.json: loss, gradient norm of every parameter and ten losses of SGD with PyTorch, f32.
+"""Makes unet_reference.json: loss, gradient norm of every parameter and ten losses of SGD with PyTorch, in f32 and in f64.
 
   apt-get install python3-torch python3-numpy
   python3 tests/parity/make_unet_reference.py > tests/parity/unet_reference.json
@@ -8,6 +8,7 @@ Weights and inputs are not stored: both sides make them with the same counter-ba
 """
 import counter_rng
 import numpy as np
+import rounding
 import sgd_reference
 import torch
 import torch.nn.functional as F
@@ -23,6 +24,7 @@ def uniform(name, count):
 
 
 parameters = {}
+dtype = torch.float32  # of the network
 
 
 def parameter(name, shape, permute=None):
@@ -33,7 +35,7 @@ def parameter(name, shape, permute=None):
         value = ((2 * uniform(name, n) - 1) * limit).astype(np.float32).reshape(shape)
     else:
         value = np.full(shape, 1.0 if name.endswith("/gamma") else 0.0, np.float32)
-    t = torch.from_numpy(np.ascontiguousarray(value.transpose(permute) if permute else value)).requires_grad_()
+    t = torch.from_numpy(np.ascontiguousarray(value.transpose(permute) if permute else value)).to(dtype).requires_grad_()
     parameters[name] = t
     return t
 
@@ -85,7 +87,7 @@ class UNet:
 
 def loss_of(logits, labels, kind):
     p = logits.softmax(1)
-    y = F.one_hot(labels, CLASSES).permute(0, 4, 1, 2, 3).float()
+    y = F.one_hot(labels, CLASSES).permute(0, 4, 1, 2, 3).to(dtype)
     inside, total = (p * y).sum((0, 2, 3, 4)), (p + y).sum((0, 2, 3, 4))
     if kind == "adaptive_dice32":
         dice = 2 * (inside + 1e-7) / (total + 1e-7)
@@ -102,11 +104,19 @@ for norm, slope, kind, size, replicas in CASES:
     voxels = BATCH * int(np.prod(size))
     image = torch.from_numpy((2 * uniform("image", voxels) - 1).astype(np.float32)).reshape(BATCH, 1, *size)
     labels = torch.from_numpy((uniform("labels", voxels) * CLASSES).astype(np.int64)).reshape(BATCH, *size)
-    parameters.clear()
-    net = UNet(norm, slope)
-    net(image)
-    parts = list(zip(image.chunk(replicas), labels.chunk(replicas)))
-    steps = sgd_reference.ten_steps(parameters, lambda: sum(loss_of(net(x), y, kind) for x, y in parts) / replicas, RATE, MOMENTUM)
-    cases.append({"norm": norm, "slope": slope, "loss": kind, "size": size, "replicas": replicas, **steps})
+
+    def run(of):
+        """Ten steps from the same weights, in that type."""
+        global dtype
+        dtype = of
+        parameters.clear()
+        net, typed = UNet(norm, slope), image.to(of)
+        net(typed)
+        parts = list(zip(typed.chunk(replicas), labels.chunk(replicas)))
+        return sgd_reference.ten_steps(parameters, lambda: sum(loss_of(net(x), y, kind) for x, y in parts) / replicas, RATE, MOMENTUM)
+
+    exact = run(torch.float64)  # the condition is found in f32, in which PyTorch convolves volumes forty times as fast
+    cases.append({"norm": norm, "slope": slope, "loss": kind, "size": size, "replicas": replicas, **run(torch.float32),
+                  "f64": exact, "condition": rounding.condition(exact, lambda: run(torch.float32))})
 sgd_reference.print_reference("make_unet_reference.py", {"seed": SEED, "batch": BATCH, "base_filters": BASE,
                               "classes": CLASSES, "learning_rate": RATE, "momentum": MOMENTUM}, cases)

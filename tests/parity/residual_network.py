@@ -52,13 +52,14 @@ class Network:
         k, s = self.axes(kernel), self.axes(stride)
         w = self.get(name + "/kernel", (*k, x.shape[1], filters), (self.rank + 1, self.rank, *range(self.rank)))
         fixed = [p for n in reversed(k) for p in ((n - 1) // 2, n - 1 - (n - 1) // 2)]
-        x = F.pad(x, same_padding(x, k, s) if same else fixed)
+        x = F.pad(x.to(w.dtype), same_padding(x, k, s) if same else fixed)  # an image takes the type of the weights
         return CONV[self.rank](x, w, self.get(name + "/bias", (filters,)) if bias else None, s)
 
     def norm(self, x, name, active=True, scale=True):
         c = (x.shape[1],)
         gamma = self.get(name + "/norm/gamma", c) if scale else None
-        x = F.batch_norm(x, None, None, gamma, self.get(name + "/norm/beta", c), training=True, eps=self.epsilon)
+        beta = self.get(name + "/norm/beta", c)
+        x = F.batch_norm(x.to(beta.dtype), None, None, gamma, beta, training=True, eps=self.epsilon)
         return F.relu(x) if active else x
 
     def unit(self, x, name, filters, kernel, stride=1, active=True):
