@@ -72,9 +72,9 @@ class CheckedLayer {
     return compare_boxes(parts_of(found_.box));
   }
 
-  Worst projection(const ChannelAxis& axis, const std::vector<double>& r) {
+  Worst projection(const ChannelAxis& axis, const std::vector<double>& r, const std::vector<Box>& blocks) {
     const ProjectedLayer p = projected(layer_, axis, r, pool_);
-    return layer_.def->driver >= 0 ? compare_projected_sum(p, axis, r) : compare_projection(p, r);
+    return layer_.def->driver >= 0 ? compare_projected_sum(p, axis, r, blocks) : compare_projection(p, r);
   }
 
   Worst compare_boxes(const std::vector<Box>& boxes) {
@@ -173,7 +173,7 @@ class CheckedLayer {
   }
 
   Worst compare_sum(const std::vector<Box>& blocks) {
-    const std::vector<LongSum> sums = sums_.of(layer_, ids_);
+    const std::vector<LongSum> sums = sums_.of(layer_, ids_, blocks);
     const Tensor exact = reference_sum(layer_, blocks, pool_);
     const double point = point_allowance();
     const auto allowed = [&](std::int64_t i) {
@@ -215,10 +215,11 @@ class CheckedLayer {
   }
 
   /// The same of a contraction: each tap and channel that is left.
-  Worst compare_projected_sum(const ProjectedLayer& p, const ChannelAxis& axis, const std::vector<double>& r) {
+  Worst compare_projected_sum(const ProjectedLayer& p, const ChannelAxis& axis, const std::vector<double>& r,
+                              const std::vector<Box>& blocks) {
     Layer sized = p.exact.layer;  // its inputs as sizes: of the summed ones the norm over the channels
     sized.inputs = p.sizes.layer.inputs;
-    const std::vector<LongSum> sums = sums_.of(sized, {});
+    const std::vector<LongSum> sums = sums_.of(sized, {}, blocks);
     const Tensor exact = reference_sum(p.exact.layer, parts_of(sized.iteration()), pool_);
     const Tensor found = summed_channels(found_, axis.axis, 0, r, pool_);
     const Tensor size = channel_norms(found_, axis.axis, 0, r, pool_);
@@ -273,7 +274,7 @@ class KernelCheck {
     if (flops <= options_.whole_flops || !axis) return count(id, checked.whole(blocks));
     ++report_.sampled;
     const auto r = random_signs(node.name, options_.seed, node.type.shape[axis->axis]);
-    Worst worst = checked.projection(*axis, r);
+    Worst worst = checked.projection(*axis, r, blocks);
     if (ops_.at(node.op).driver < 0)
       worst.add(checked.compare_boxes(spots_of(Box::whole(node.type.shape), {options_.seed, rng_stream(node.name)})));
     count(id, worst);

@@ -11,11 +11,12 @@ namespace {
 constexpr int kSteps = 2;
 constexpr double kRoundings = 16;  // of f32, in the weight and its slots
 constexpr double kFormula = 64;    // in what is added to a weight: a root, a quotient, powers
-constexpr float kRate = 0.01F, kScale = 0.9F, kDecay = 1e-4F, kMomentum = 0.9F;
+constexpr float kRate = 0.01F, kDecay = 1e-4F, kMomentum = 0.9F;
 
 /// A parameter's weights and what the optimizer keeps of it.
 struct Values {
   std::vector<float> w, a, b;
+  float scale = 1;  // of the gradient, which makes it one of about 1: a step is then no rounding of the weights
 };
 
 struct Kind {
@@ -27,13 +28,13 @@ struct Kind {
 constexpr Kind kKinds[] = {
     {"sgd", 0,
      [](const OptimizerKernels& k, std::span<const float> g, Values& v) {
-       k.sgd(g, v.w, v.a, {.rate = kRate, .scale = kScale, .decay = kDecay, .momentum = kMomentum, .nesterov = true});
+       k.sgd(g, v.w, v.a, {.rate = kRate, .scale = v.scale, .decay = kDecay, .momentum = kMomentum, .nesterov = true});
      }},
     {"adam", 0,
      [](const OptimizerKernels& k, std::span<const float> g, Values& v) {
        k.adam(g, v.w, v.a, v.b,
               {.rate = kRate,
-               .scale = kScale,
+               .scale = v.scale,
                .decay = kDecay,
                .beta1 = 0.9F,
                .beta2 = 0.999F,
@@ -42,16 +43,16 @@ constexpr Kind kKinds[] = {
      }},
     {"adadelta", 0,
      [](const OptimizerKernels& k, std::span<const float> g, Values& v) {
-       k.adadelta(g, v.w, v.a, v.b, {.rate = 1, .scale = kScale, .decay = kDecay, .rho = 0.95F, .epsilon = 1e-6F});
+       k.adadelta(g, v.w, v.a, v.b, {.rate = 1, .scale = v.scale, .decay = kDecay, .rho = 0.95F, .epsilon = 1e-6F});
      }},
     {"adagrad", 0.1F,
      [](const OptimizerKernels& k, std::span<const float> g, Values& v) {
-       k.adagrad(g, v.w, v.a, {.rate = kRate, .scale = kScale, .decay = kDecay});
+       k.adagrad(g, v.w, v.a, {.rate = kRate, .scale = v.scale, .decay = kDecay});
      }},
     {"rmsprop", 0, [](const OptimizerKernels& k, std::span<const float> g, Values& v) {
        k.rmsprop(
            g, v.w, v.a, v.b,
-           {.rate = kRate, .scale = kScale, .decay = kDecay, .rho = 0.9F, .momentum = kMomentum, .epsilon = 1e-6F});
+           {.rate = kRate, .scale = v.scale, .decay = kDecay, .rho = 0.9F, .momentum = kMomentum, .epsilon = 1e-6F});
      }}};
 
 void compare_slot(Worst& worst, const std::vector<float>& found, const std::vector<float>& exact) {
@@ -67,6 +68,9 @@ Worst compare_steps(const Kind& kind, const OptimizerKernels& kernels, std::span
   const Values first{
       {w.begin(), w.end()}, std::vector<float>(w.size(), kind.first), std::vector<float>(w.size(), kind.first)};
   Values found = first, exact = first;
+  double squares = 0;
+  for (float v : g) squares += static_cast<double>(v) * static_cast<double>(v);
+  if (squares > 0) found.scale = exact.scale = static_cast<float>(std::sqrt(static_cast<double>(g.size()) / squares));
   for (int step = 0; step < kSteps; ++step) {
     kind.step(kernels, g, found);
     kind.step(reference::optimizer, g, exact);

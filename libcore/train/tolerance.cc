@@ -25,9 +25,10 @@ double half_spacing(double value, DType dtype) {
 }
 
 double sum_allowance(const LongSum& sum, DType arithmetic, double value) {
-  const double root = std::sqrt(sum.length);
+  const double root = std::sqrt(sum.length), blocks = sum.block > 0 ? sum.length / sum.block : 1;
+  const double straight = root / blocks + std::sqrt(std::log2(std::max(1.0, blocks)));
   const double growth = arithmetic == DType::kF64 ? sum.length * root : sum.length;
-  return kSumFactor * epsilon_of(arithmetic) * (growth * sum.addend + root * std::abs(value));
+  return kSumFactor * epsilon_of(arithmetic) * (growth * sum.addend + straight * std::abs(value));
 }
 
 std::vector<double> channel_rms(const TensorView& values, WorkerPool& pool) {
@@ -58,7 +59,7 @@ std::vector<double> LongSums::rms_of(const Layer& layer, std::size_t input, std:
   return at->second;
 }
 
-std::vector<LongSum> LongSums::of(const Layer& layer, std::span<const ValueId> ids) {
+std::vector<LongSum> LongSums::of(const Layer& layer, std::span<const ValueId> ids, const std::vector<Box>& blocks) {
   const OpDef& def = *layer.def;
   if (def.driver < 0) return {};
   const auto driver = static_cast<std::size_t>(def.driver);
@@ -68,7 +69,11 @@ std::vector<LongSum> LongSums::of(const Layer& layer, std::span<const ValueId> i
   const Box all = layer.iteration();
   const double length =
       static_cast<double>(all.count()) / static_cast<double>(std::max<std::int64_t>(1, row_count(all)));
-  std::vector<LongSum> sums(static_cast<std::size_t>(element_count(layer.result.shape)), {.length = length});
+  double longest = 0;
+  for (const Box& block : blocks)
+    longest = std::max(longest, static_cast<double>(block.count()) / static_cast<double>(row_count(block)));
+  std::vector<LongSum> sums(static_cast<std::size_t>(element_count(layer.result.shape)),
+                            {.length = length, .block = longest});
   const TensorView result = dense_view(nullptr, layer.result.dtype, Box::whole(layer.result.shape));
   for (std::size_t c = 0; c < by_channel.size(); ++c) {
     Box channel = all;

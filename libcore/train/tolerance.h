@@ -17,12 +17,14 @@ double half_spacing(double value, DType dtype);
 struct LongSum {
   double length = 0;  // addends
   double addend = 0;  // the typical size of one
+  double block = 0;   // the most of them that are added in one go, before blocks are joined in a tree; 0: all
 };
 
 /// What the rounding of that sum may amount to, added up in `arithmetic`. The k-th addition rounds the k-th partial sum
 /// s_k, so that the errors, of either sign, come to epsilon * sqrt(sum s_k^2). Addends of either sign (gradients, f32):
-/// s_k ~ sqrt(k) addend, in all ~ length; to which comes what grows straight to the sum itself (`value`): sqrt(length)
-/// * value. Addends of one sign (squares, probabilities; these sums are f64): s_k ~ k, in all ~ length^1.5.
+/// s_k ~ sqrt(k) addend, in all ~ length. To which comes what grows straight to the sum itself (`value`): in each block
+/// to its part of it, of B blocks together sqrt(length) / B * value, and a rounding of up to the value for each level
+/// of the tree. Addends of one sign (squares, probabilities; these sums are f64): s_k ~ k, in all ~ length^1.5.
 double sum_allowance(const LongSum& sum, DType arithmetic, double value = 0);
 
 /// The root mean square of each channel. By Cauchy and Schwarz no sum over positions of products of two channels is, in
@@ -37,7 +39,8 @@ class LongSums {
  public:
   explicit LongSums(WorkerPool& pool) : pool_(pool) {}
   /// `id`s name inputs whose rms is remembered; empty: none is.
-  std::vector<LongSum> of(const Layer& layer, std::span<const ValueId> ids);
+  /// `blocks` of the driver are added in one go each; none: all is.
+  std::vector<LongSum> of(const Layer& layer, std::span<const ValueId> ids, const std::vector<Box>& blocks = {});
   /// The largest of these.
   LongSum widest(const Layer& layer, std::span<const ValueId> ids);
 

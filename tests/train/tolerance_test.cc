@@ -41,6 +41,8 @@ TEST(Tolerance, ALongSumGrowsAsItsWalk) {
   const LongSum sum{.length = 1e4, .addend = 2};
   EXPECT_DOUBLE_EQ(sum_allowance(sum, DType::kF32), 8 * 0x1p-24 * 1e4 * 2);
   EXPECT_DOUBLE_EQ(sum_allowance(sum, DType::kF32, -3), 8 * 0x1p-24 * (1e4 * 2 + 100 * 3));
+  const LongSum in_blocks{.length = 1e4, .addend = 2, .block = 1e4 / 16};
+  EXPECT_DOUBLE_EQ(sum_allowance(in_blocks, DType::kF32, -3), 8 * 0x1p-24 * (1e4 * 2 + (100.0 / 16 + 2) * 3));
   EXPECT_DOUBLE_EQ(sum_allowance(sum, DType::kF64), 8 * 0x1p-53 * 1e6 * 2);
 }
 
