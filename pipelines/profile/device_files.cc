@@ -94,15 +94,25 @@ fs::path host_device_path() {
 
 bool is_host_measured() {
   std::error_code unseen;
-  return fs::exists(host_device_path(), unseen);
+  return fs::exists(host_device_path(), unseen) && host_device_problem().empty();
 }
 
 std::string host_device_problem() {
   std::error_code error;
   const fs::path path = host_device_path();
-  if (fs::status(path, error).type() != fs::file_type::none) return "";
-  return "[device] " + path.string() + " cannot be looked for: " + error.message() +
-         "; this machine counts as not measured. Set VOXSHARD_HOST_DEVICE to a file that you may read";
+  if (fs::status(path, error).type() == fs::file_type::none)
+    return "[device] " + path.string() + " cannot be looked for: " + error.message() +
+           "; this machine counts as not measured. Set VOXSHARD_HOST_DEVICE to a file that you may read";
+  if (!fs::exists(path, error)) return "";
+  const std::string in_force = instruction_set_name(instruction_set());
+  try {
+    const HostRates rates = host_rates_from_json(read_config(path), path.string());
+    if (rates.instruction_set.empty() || rates.instruction_set == in_force) return "";
+    return "[device] " + path.string() + " was measured with " + rates.instruction_set + ", in force is " + in_force +
+           ": this machine counts as not measured. Run voxshard doctor again, or set VOXSHARD_HOST_DEVICE to a file of " + in_force;
+  } catch (const Error&) {  // damaged: said by those who read it
+    return "";
+  }
 }
 
 bool is_auto_device(std::string_view word) { return word == "auto" || word.starts_with("auto:"); }
@@ -147,7 +157,6 @@ std::shared_ptr<const Device> host_device(int threads) {
   if (!is_host_measured()) return nullptr;
   const fs::path path = host_device_path();
   HostRates rates = host_rates_from_json(read_config(path), path.string());
-  if (!rates.instruction_set.empty() && rates.instruction_set != instruction_set_name(instruction_set())) return nullptr;
   rates.threads = std::min(threads, hardware_workers());
   return std::make_shared<HostDevice>("host", std::move(rates));
 }

@@ -45,13 +45,15 @@ std::shared_ptr<const Device> device_from_json(const nlohmann::json& json, const
 /// The same from text. Errors: also kConfig when it is no JSON.
 std::shared_ptr<const Device> device_from_text(std::string_view text, const std::string& file, const std::string& name);
 
-/// Whether this machine was measured, as far as its user may see. Errors: those of host_device_path().
+/// Whether this machine was measured, as far as its user may see, with the instruction set in force. Errors: those of
+/// host_device_path().
 bool is_host_measured();
-/// Why that cannot be seen, in a sentence: a folder that the user may not look into; empty when it can. Errors: the same.
+/// Why it counts as not measured though it may have been, in a sentence: a folder that the user may not look into, or
+/// another instruction set than the one in force; else empty. Errors: the same.
 std::string host_device_problem();
 
-/// This machine with `threads` workers, as far as it has them; null when it was not measured yet, or with another
-/// instruction set than the one in force. Errors: kConfig, also when that cannot be seen.
+/// This machine with `threads` workers, as far as it has them; null when it was not measured yet. Errors: kConfig, also
+/// for a host_device_problem().
 std::shared_ptr<const Device> host_device(int threads);
 
 /// Where `voxshard doctor` writes and `host` reads what this machine can do: $VOXSHARD_HOST_DEVICE, else

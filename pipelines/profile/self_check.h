@@ -19,8 +19,8 @@ struct SelfCheck {
   std::vector<std::string> absent;  // the instruction set in force has no code for them
 };
 
-/// Asks `agrees` of each row but the reference that runs here.   Cost: a small convolution per row by the reference,
-/// some tenths of a second in all.
+/// Asks `agrees` of each row but the reference that runs here.   Cost: small convolutions of every code path of a
+/// row by the reference, one to two tenths of a second per row.
 SelfCheck self_check(std::span<const ConvRow> rows, bool (*agrees)(const ConvRow& row));
 
 /// "14 kernels compute small cases as the reference does; not in avx2: amx forward": for people.

@@ -91,7 +91,11 @@ TEST(DeviceName, RatesOfAnotherInstructionSetAreNotOfThisMachine) {
     std::ofstream(scene.path("h.json")) << to_json(rates);
     return host_device(2);
   };
-  EXPECT_EQ(device_of("mmx"), nullptr);
+  expect_config_error("was measured with mmx, in force is", [&] { device_of("mmx"); });
+  expect_config_error("Run voxshard doctor again", [] { device_from_name("host"); });
+  EXPECT_FALSE(is_host_measured());
+  EXPECT_EQ(found_device("auto").name, "");
+  EXPECT_THAT(found_device("auto").note, testing::HasSubstr("was measured with mmx"));
   EXPECT_NE(device_of(instruction_set_name(instruction_set())), nullptr);
   EXPECT_NE(device_of(""), nullptr) << "a file of before sets were noted";
 }
