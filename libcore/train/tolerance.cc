@@ -10,6 +10,7 @@ namespace voxshard {
 namespace {
 
 constexpr double kSumFactor = 8;        // times epsilon, length and size of an addend
+constexpr double kStraightFactor = 2;   // times epsilon and the straight growth of a sum, see sum_allowance
 constexpr double kSmallest = 0x1p-126;  // of f32 and bf16; below it hardware may round to zero
 
 double widest_of(const std::vector<double>& rms) { return rms.empty() ? 0 : *std::max_element(rms.begin(), rms.end()); }
@@ -28,7 +29,7 @@ double sum_allowance(const LongSum& sum, DType arithmetic, double value) {
   const double root = std::sqrt(sum.length), blocks = sum.block > 0 ? sum.length / sum.block : 1;
   const double straight = root / blocks + std::sqrt(std::log2(std::max(1.0, blocks)));
   const double growth = arithmetic == DType::kF64 ? sum.length * root : sum.length;
-  return kSumFactor * epsilon_of(arithmetic) * (growth * sum.addend + straight * std::abs(value));
+  return epsilon_of(arithmetic) * (kSumFactor * growth * sum.addend + kStraightFactor * straight * std::abs(value));
 }
 
 std::vector<double> channel_rms(const TensorView& values, WorkerPool& pool) {

@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
+
+#include "libcore/base/rng.h"
 
 namespace voxshard {
 namespace {
@@ -40,10 +43,26 @@ TEST(Tolerance, WhatIsNotFiniteIsTooFar) {
 TEST(Tolerance, ALongSumGrowsAsItsWalk) {
   const LongSum sum{.length = 1e4, .addend = 2};
   EXPECT_DOUBLE_EQ(sum_allowance(sum, DType::kF32), 8 * 0x1p-24 * 1e4 * 2);
-  EXPECT_DOUBLE_EQ(sum_allowance(sum, DType::kF32, -3), 8 * 0x1p-24 * (1e4 * 2 + 100 * 3));
+  EXPECT_DOUBLE_EQ(sum_allowance(sum, DType::kF32, -3), 0x1p-24 * (8 * 1e4 * 2 + 2 * 100 * 3));
   const LongSum in_blocks{.length = 1e4, .addend = 2, .block = 1e4 / 16};
-  EXPECT_DOUBLE_EQ(sum_allowance(in_blocks, DType::kF32, -3), 8 * 0x1p-24 * (1e4 * 2 + (100.0 / 16 + 2) * 3));
+  EXPECT_DOUBLE_EQ(sum_allowance(in_blocks, DType::kF32, -3), 0x1p-24 * (8 * 1e4 * 2 + 2 * (100.0 / 16 + 2) * 3));
   EXPECT_DOUBLE_EQ(sum_allowance(sum, DType::kF64), 8 * 0x1p-53 * 1e6 * 2);
+}
+
+TEST(Tolerance, SumsThatGrowStraightStayWithinItAndComeNear) {
+  constexpr int kLength = 4096;
+  Worst worst;
+  for (std::uint64_t stream = 0; stream < 1000; ++stream) {
+    float sum = 0;
+    double exact = 0;
+    for (std::uint64_t i = 0; i < kLength; ++i) {
+      const float addend = static_cast<float>(rng_uniform({.seed = 7, .stream = stream}, i));
+      sum += addend, exact += addend;
+    }
+    worst.add(sum, exact, sum_allowance({.length = kLength, .addend = std::sqrt(1.0 / 3)}, DType::kF32, exact));
+  }
+  EXPECT_FALSE(worst.too_far()) << worst.difference << ", allowed " << worst.allowed;
+  EXPECT_GT(worst.ratio, 0.25);
 }
 
 }  // namespace
