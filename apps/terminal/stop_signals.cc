@@ -13,8 +13,12 @@ namespace {
 
 static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
 
-// What the handler says; whole before `announced` is set, never changed after it.
-std::string first_text, second_text, document_of_hup, document_of_int, document_of_term;
+// What the handler says; whole before `announced` is set, never changed after it, and never destroyed: a signal may come
+// while the program ends.
+struct Words {
+  std::string first, second, document_of_hup, document_of_int, document_of_term;
+};
+Words& words = *new Words;
 bool saves = false;
 std::atomic<bool> announced{false};
 std::atomic<int> caught_signal{0};
@@ -34,7 +38,9 @@ void write_to(int file, std::string_view text) {
 }
 
 std::string_view document_of(int signal) {
-  return signal == SIGHUP ? document_of_hup : signal == SIGINT ? document_of_int : document_of_term;
+  return signal == SIGHUP   ? words.document_of_hup
+         : signal == SIGINT ? words.document_of_int
+                            : words.document_of_term;
 }
 
 /// Nothing is written: that would only bring the next one.
@@ -47,7 +53,7 @@ void on_broken_pipe(int) {
 void on_stop_signal(int signal) {
   const bool again = caught_signal.exchange(signal) != 0;
   if (!announced) end_at_once(signal);
-  write_to(STDERR_FILENO, again ? second_text : first_text);
+  write_to(STDERR_FILENO, again ? words.second : words.first);
   if (!again && saves) return;
   if (!again) write_to(STDOUT_FILENO, document_of(signal));
   end_at_once(signal);
@@ -82,12 +88,15 @@ void on_stop(const StopNotice& notice) {
   const std::string begin = isatty(STDERR_FILENO) == 1 ? "\r\033[Kvoxshard: " : "voxshard: ";
   saves = !notice.saves.empty();
   if (!notice.quiet) {
-    first_text = begin + (saves ? "stopping: " + notice.saves + " (once more: end at once)\n"
-                                : "interrupted: " + notice.leaves + "\n");
-    second_text = begin + "ended at once\n";
+    words.first = begin + (saves ? "stopping: " + notice.saves + " (once more: end at once)\n"
+                                 : "interrupted: " + notice.leaves + "\n");
+    words.second = begin + "ended at once\n";
   }
-  if (notice.json)
-    document_of_hup = document(SIGHUP), document_of_int = document(SIGINT), document_of_term = document(SIGTERM);
+  if (notice.json) {
+    words.document_of_hup = document(SIGHUP);
+    words.document_of_int = document(SIGINT);
+    words.document_of_term = document(SIGTERM);
+  }
   announced = true;
 }
 
