@@ -81,7 +81,8 @@ void expect_found(const std::vector<Compared>& off, const std::vector<Compared>&
 }
 
 TEST_P(StoredTrajectory, InF64AMillionthOffIsFoundInEveryNumber) {
-  for (const auto& expected : stored_reference(GetParam()).at("cases")) {
+  const nlohmann::json reference = stored_reference(GetParam());
+  for (const auto& expected : reference.at("cases")) {
     const Comparison off = compare(stored_trajectory(expected, 1 + 1e-6), expected, DType::kF64);
     const Comparison same = compare(stored_trajectory(expected, 1), expected, DType::kF64);
     ASSERT_EQ(same.losses.size(), kSteps) << "all steps say something";
@@ -91,7 +92,8 @@ TEST_P(StoredTrajectory, InF64AMillionthOffIsFoundInEveryNumber) {
 }
 
 TEST_P(StoredTrajectory, InF32APercentOffIsFoundInEveryLossThatIsCompared) {
-  for (const auto& expected : stored_reference(GetParam()).at("cases")) {
+  const nlohmann::json reference = stored_reference(GetParam());
+  for (const auto& expected : reference.at("cases")) {
     const Comparison off = compare(stored_trajectory(expected, 1 + 1e-2), expected, DType::kF32);
     ASSERT_GE(off.losses.size(), 2U);
     expect_found(off.losses, compare(stored_trajectory(expected, 1), expected, DType::kF32).losses);
