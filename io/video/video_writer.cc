@@ -97,6 +97,14 @@ SwsPtr rgb_to_yuv(const AVCodecContext& encoder) {
   return context;
 }
 
+/// A frame of the encoder's size. FFmpeg makes it with room behind its rows, which libswscale reads past.
+AvFramePtr make_frame_of(const AVCodecContext& encoder, AVPixelFormat format) {
+  AvFramePtr frame = make_frame();
+  frame->width = encoder.width, frame->height = encoder.height, frame->format = format;
+  if (av_frame_get_buffer(frame.get(), 0) < 0) throw std::bad_alloc();
+  return frame;
+}
+
 }  // namespace
 
 struct VideoWriter::Impl {
@@ -107,7 +115,7 @@ struct VideoWriter::Impl {
   AVStream* stream = nullptr;
   AvCodecPtr encoder;
   SwsPtr to_yuv;
-  AvFramePtr yuv;
+  AvFramePtr rgb, yuv;
   AvPacketPtr packet, held;  // held: waits for the next one, which ends its duration
   std::vector<std::int64_t> pts_ticks;
   bool done = false;
@@ -200,10 +208,8 @@ VideoWriter::VideoWriter(const fs::path& path, const VideoWriteOptions& options)
   impl_->open_muxer();
   impl_->to_yuv = rgb_to_yuv(*impl_->encoder);
   impl_->packet = make_packet(), impl_->held = make_packet();
-  impl_->yuv = make_frame();
-  impl_->yuv->width = impl_->encoder->width, impl_->yuv->height = impl_->encoder->height;
-  impl_->yuv->format = AV_PIX_FMT_YUV420P;
-  if (av_frame_get_buffer(impl_->yuv.get(), 0) < 0) throw std::bad_alloc();
+  impl_->rgb = make_frame_of(*impl_->encoder, AV_PIX_FMT_RGB24);
+  impl_->yuv = make_frame_of(*impl_->encoder, AV_PIX_FMT_YUV420P);
 }
 
 VideoWriter::~VideoWriter() = default;
@@ -215,12 +221,11 @@ void VideoWriter::write(const Tensor& rgb, std::int64_t pts_ticks) {
   ensure(rgb.dtype() == DType::kU8 && rgb.shape() == Shape{o.height, o.width, 3}, "a frame has the size of its video");
   ensure(pts_ticks > (w.pts_ticks.empty() ? -1 : w.pts_ticks.back()), "timestamps grow and are not negative");
   const cv::Mat given(static_cast<int>(o.height), static_cast<int>(o.width), CV_8UC3, rgb.data());
-  cv::Mat even;
-  cv::copyMakeBorder(given, even, 0, w.yuv->height - given.rows, 0, w.yuv->width - given.cols, cv::BORDER_REPLICATE);
+  cv::Mat even(w.rgb->height, w.rgb->width, CV_8UC3, w.rgb->data[0], static_cast<std::size_t>(w.rgb->linesize[0]));
+  cv::copyMakeBorder(given, even, 0, even.rows - given.rows, 0, even.cols - given.cols, cv::BORDER_REPLICATE);
+  ensure(even.data == w.rgb->data[0], "the border is made in the frame itself");
   if (av_frame_make_writable(w.yuv.get()) < 0) throw std::bad_alloc();
-  const std::uint8_t* planes[4] = {even.data};
-  const int strides[4] = {static_cast<int>(even.step[0])};
-  sws_scale(w.to_yuv.get(), planes, strides, 0, even.rows, w.yuv->data, w.yuv->linesize);
+  sws_scale(w.to_yuv.get(), w.rgb->data, w.rgb->linesize, 0, even.rows, w.yuv->data, w.yuv->linesize);
   w.yuv->pts = static_cast<std::int64_t>(w.pts_ticks.size());
   w.pts_ticks.push_back(pts_ticks);
   w.encode(w.yuv.get());

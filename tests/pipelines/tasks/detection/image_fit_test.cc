@@ -23,7 +23,8 @@ nlohmann::json stored() {
 Dims dims(const nlohmann::json& pair) { return {pair.at(0).get<std::int64_t>(), pair.at(1).get<std::int64_t>()}; }
 
 TEST(ImageFit, SizesAreThoseOfTheReference) {
-  for (const auto& row : stored().at("sizes"))
+  const nlohmann::json all = stored();
+  for (const auto& row : all.at("sizes"))
     EXPECT_EQ(fit_into(dims(row.at("size")), dims(row.at("output"))).size, dims(row.at("scaled"))) << row;
 }
 
