@@ -1,5 +1,6 @@
 // The promise of memory is of the whole process, so each law starts one: what it plans by part stands beside the peak
 // that it reached, and what it plans over its budget is refused before.
+#include "tests/base/sanitizer.h"
 #include "tests/cli/large_volume.h"
 #include "tests/cli/trained_cli.h"
 
@@ -15,9 +16,7 @@ constexpr std::int64_t kMiB = std::int64_t{1} << 20;
 class MemoryCli : public TrainedCli {
  protected:
   void SetUp() override {
-#ifdef __SANITIZE_ADDRESS__
-    GTEST_SKIP() << "the sanitizer's shadow is part of the peak, and of no plan";
-#endif
+    if (test::kShadowed) GTEST_SKIP() << "the sanitizer's shadow is part of the peak, and of no plan";
   }
   /// An image that memory holds easily, and one of 32 million voxels.
   static void write_two_images(const Folder& folder) {

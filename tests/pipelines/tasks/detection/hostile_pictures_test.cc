@@ -4,6 +4,7 @@
 #include "pipelines/commands/run_predict.h"
 #include "pipelines/tasks/detection/detection_dataset.h"
 #include "pipelines/tasks/detection/predict_detections.h"
+#include "tests/base/sanitizer.h"
 #include "tests/pipelines/tasks/detection/detection_scene.h"
 #include "tests/pipelines/tasks/detection/pictures_scene.h"
 
@@ -53,9 +54,7 @@ TEST(PredictDetections, APictureThatIsTooLargeCostsItself) {
   PredictOptions o = scene.predict();
   detection_of(o).most_pixels = 100000;
   scene.expect_large_refused(o, "E_SIZE");
-#ifdef __SANITIZE_ADDRESS__
-  GTEST_SKIP() << "the sanitizer's shadow is part of the peak, and of no plan";
-#endif
+  if (test::kShadowed) GTEST_SKIP() << "the sanitizer's shadow is part of the peak, and of no plan";
   const std::int64_t small = [&] {
     PredictOptions alone = scene.predict();
     alone.input = scene.path("in") / "small.png";
