@@ -64,7 +64,6 @@ instruction_sets() {
 if [ "$preset" != release ]; then export ONEDNN_MAX_CPU_ISA=${ONEDNN_MAX_CPU_ISA:-AVX512_CORE_BF16}; fi
 case "$preset" in
   tsan)
-    # OpenMP's own waits are not seen by the sanitizer: oneDNN and its threads are named in the list of suppressions.
     export TSAN_OPTIONS="suppressions=$PWD/tests/tsan.supp history_size=4 ${TSAN_OPTIONS:-}"
     run_tests -L "^($(IFS='|'; echo "${threaded[*]}"))\$" ;;
   asan)

@@ -23,6 +23,13 @@ AvFramePtr make_frame() {
   return frame;
 }
 
+AvFramePtr make_picture(int width, int height, int format) {
+  AvFramePtr picture = make_frame();
+  picture->width = width, picture->height = height, picture->format = format;
+  if (av_frame_get_buffer(picture.get(), 0) < 0) throw std::bad_alloc();
+  return picture;
+}
+
 AvPacketPtr make_packet() {
   AvPacketPtr packet(av_packet_alloc());
   if (!packet) throw std::bad_alloc();

@@ -101,13 +101,6 @@ SwsPtr make_context(const PictureKind& kind, AVPixelFormat target, int threads) 
   return context;
 }
 
-AvFramePtr make_picture(const PictureKind& kind, AVPixelFormat format) {
-  AvFramePtr picture = make_frame();
-  picture->width = kind.width, picture->height = kind.height, picture->format = format;
-  if (av_frame_get_buffer(picture.get(), 0) < 0) throw std::bad_alloc();
-  return picture;
-}
-
 cv::Mat plane(const AVFrame& picture, int index, int type) {
   return {picture.height, picture.width, type, picture.data[index], static_cast<std::size_t>(picture.linesize[index])};
 }
@@ -137,7 +130,7 @@ void RgbConverter::convert(const AVFrame& frame, Tensor& rgb) {
   if (!impl_->context || kind != impl_->kind) {
     impl_->context.reset();
     const AVPixelFormat target = target_of(kind);
-    impl_->converted = make_picture(kind, target);
+    impl_->converted = make_picture(kind.width, kind.height, target);
     impl_->context = make_context(kind, target, impl_->threads);
     impl_->kind = kind;
   }

@@ -97,14 +97,6 @@ SwsPtr rgb_to_yuv(const AVCodecContext& encoder) {
   return context;
 }
 
-/// A frame of the encoder's size. FFmpeg makes it with room behind its rows, which libswscale reads past.
-AvFramePtr make_frame_of(const AVCodecContext& encoder, AVPixelFormat format) {
-  AvFramePtr frame = make_frame();
-  frame->width = encoder.width, frame->height = encoder.height, frame->format = format;
-  if (av_frame_get_buffer(frame.get(), 0) < 0) throw std::bad_alloc();
-  return frame;
-}
-
 }  // namespace
 
 struct VideoWriter::Impl {
@@ -208,8 +200,8 @@ VideoWriter::VideoWriter(const fs::path& path, const VideoWriteOptions& options)
   impl_->open_muxer();
   impl_->to_yuv = rgb_to_yuv(*impl_->encoder);
   impl_->packet = make_packet(), impl_->held = make_packet();
-  impl_->rgb = make_frame_of(*impl_->encoder, AV_PIX_FMT_RGB24);
-  impl_->yuv = make_frame_of(*impl_->encoder, AV_PIX_FMT_YUV420P);
+  impl_->rgb = make_picture(impl_->encoder->width, impl_->encoder->height, AV_PIX_FMT_RGB24);
+  impl_->yuv = make_picture(impl_->encoder->width, impl_->encoder->height, AV_PIX_FMT_YUV420P);
 }
 
 VideoWriter::~VideoWriter() = default;

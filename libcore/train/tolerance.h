@@ -24,8 +24,9 @@ struct LongSum {
 /// s_k, so that the errors, of either sign, come to epsilon * sqrt(sum s_k^2). Addends of either sign (gradients, f32):
 /// s_k ~ sqrt(k) addend, in all ~ length. To which comes what grows straight to the sum itself (`value`): in each block
 /// to its part of it, of B blocks together sqrt(length) / B * value, and a rounding of up to the value for each level
-/// of the tree. A rounding is off by 0.58 epsilon at most in its standard deviation and s_k = k / n of the value gives
-/// 0.33 sqrt(n) epsilon: twice sqrt(n) is six of them, where the extreme of a million sums is five. Addends of one sign (squares, probabilities; these sums are f64): s_k ~ k, in all ~ length^1.5.
+/// of the tree. The standard deviation of a rounding is 0.58 epsilon at most, and s_k = k / n of the value gives 0.33
+/// sqrt(n) epsilon: twice sqrt(n) is six of them, where the extreme of a million sums is five. Addends of one sign
+/// (squares, probabilities; these sums are f64): s_k ~ k, in all ~ length^1.5.
 double sum_allowance(const LongSum& sum, DType arithmetic, double value = 0);
 
 /// The root mean square of each channel. By Cauchy and Schwarz no sum over positions of products of two channels is, in

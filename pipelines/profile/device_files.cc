@@ -67,10 +67,15 @@ NamedDevice from_file(std::string_view name) {
   return rest.empty() ? NamedDevice{std::move(device)} : with_slice(std::move(device), name, rest.substr(1));
 }
 
+bool has_host_file() {
+  std::error_code unseen;
+  return fs::exists(host_device_path(), unseen);
+}
+
 NamedDevice from_host() {
   const fs::path path = host_device_path();
   if (const std::string problem = host_device_problem(); !problem.empty()) throw Error(ErrorKind::kConfig, problem);
-  if (!is_host_measured())
+  if (!has_host_file())
     throw Error(ErrorKind::kConfig,
                 "[device] this machine was not measured yet: there is no " + path.string() + "; run voxshard doctor");
   return {device_from_json(read_config(path), path.string(), "host")};
@@ -92,10 +97,7 @@ fs::path host_device_path() {
       "[device] no folder for the measurement of this machine: HOME is not set; set VOXSHARD_HOST_DEVICE to a file");
 }
 
-bool is_host_measured() {
-  std::error_code unseen;
-  return fs::exists(host_device_path(), unseen) && host_device_problem().empty();
-}
+bool is_host_measured() { return has_host_file() && host_device_problem().empty(); }
 
 std::string host_device_problem() {
   std::error_code error;
@@ -103,7 +105,7 @@ std::string host_device_problem() {
   if (fs::status(path, error).type() == fs::file_type::none)
     return "[device] " + path.string() + " cannot be looked for: " + error.message() +
            "; this machine counts as not measured. Set VOXSHARD_HOST_DEVICE to a file that you may read";
-  if (!fs::exists(path, error)) return "";
+  if (!has_host_file()) return "";
   const std::string in_force = instruction_set_name(instruction_set());
   try {
     const HostRates rates = host_rates_from_json(read_config(path), path.string());
@@ -133,7 +135,7 @@ FoundDevice found_device(std::string_view word) {
     }
   }
   const std::string problem = host_device_problem();
-  if (is_host_measured()) found.name = "host";
+  if (problem.empty() && has_host_file()) found.name = "host";
   else found.note += std::string(found.note.empty() || problem.empty() ? "" : "; ") + problem, found.note += std::string(found.note.empty() ? "" : "; ") + "this machine was not measured yet, run voxshard doctor: plans go by the clock of tpu-v3";
   return found;
 }
@@ -154,7 +156,7 @@ std::shared_ptr<const Device> device_from_text(std::string_view text, const std:
 
 std::shared_ptr<const Device> host_device(int threads) {
   if (const std::string problem = host_device_problem(); !problem.empty()) throw Error(ErrorKind::kConfig, problem);
-  if (!is_host_measured()) return nullptr;
+  if (!has_host_file()) return nullptr;
   const fs::path path = host_device_path();
   HostRates rates = host_rates_from_json(read_config(path), path.string());
   rates.threads = std::min(threads, hardware_workers());
