@@ -14,7 +14,7 @@ namespace {
 using nlohmann::json;
 
 /// All of train2017 takes 450 MB; most of its values are segmentations, which are dropped as they are read.
-constexpr TextLimits kLimits{.bytes = std::int64_t{2} << 30, .depth = 32, .values = 200'000'000};
+constexpr TextLimits kCocoLimits{.bytes = std::int64_t{2} << 30, .depth = 32, .values = 200'000'000};
 constexpr double kMostSize = 1e9;
 constexpr double kMostWhole = 9007199254740992;  // 2^53: exact in a double
 
@@ -76,7 +76,7 @@ void null_not_finite(std::string& text) {
 }
 
 json read_coco_json(const std::filesystem::path& path) {
-  return read_json(path, {.mend = null_not_finite, .left_out = "segmentation", .limits = kLimits});
+  return read_json(path, {.mend = null_not_finite, .left_out = "segmentation", .limits = kCocoLimits});
 }
 
 std::int64_t whole_number(const json& entry, const char* field) {

@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr TextLimits kLimits{.bytes = 1 << 20};  // the real ones have some hundred bytes
+constexpr TextLimits kKittiLimits{.bytes = 1 << 20};  // the real ones have some hundred bytes
 constexpr std::size_t kMostRows = 1000, kMostClasses = 100;
 constexpr std::size_t kLongestLine = 1024, kFields = 15;
 constexpr const char* kLabels = "label_2";
@@ -44,7 +44,7 @@ struct Page {
 /// Errors: EntryProblem.
 std::string text_of(const fs::path& file) {
   try {
-    return read_text({.path = file, .limits = kLimits});
+    return read_text({.path = file, .limits = kKittiLimits});
   } catch (const Error& e) {
     throw EntryProblem(e.what(), "E_READ");
   }

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr TextLimits kLimits{.bytes = 16 << 20, .depth = 64, .values = 1'000'000};  // VOC has four levels
+constexpr TextLimits kVocLimits{.bytes = 16 << 20, .depth = 64, .values = 1'000'000};  // VOC has four levels
 
 /// An object whose class is known by name only, until all files were read.
 struct NamedBox {
@@ -67,7 +67,7 @@ std::int64_t side(const pugi::xml_node& size, const char* field) {
 
 /// Errors: EntryProblem.
 void parse_page(pugi::xml_document& xml, const fs::path& file) {
-  TextSource source{.path = file, .limits = kLimits};
+  TextSource source{.path = file, .limits = kVocLimits};
   try {
     const std::string text = read_text(source);
     source.path.clear();  // a note names the file

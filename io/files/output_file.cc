@@ -19,8 +19,6 @@ namespace fs = std::filesystem;
 
 constexpr std::int64_t kMostRead = 4096;  // bytes, from the beginning or the end
 
-std::string with(const std::string& option) { return option.empty() ? "" : " with " + option; }
-
 bool is_there(const fs::path& path, const char* name) {
   std::error_code unseen;
   return fs::exists(path / name, unseen);
@@ -50,7 +48,7 @@ void require_free_folder(const fs::path& file, const OutputPlace& place) {
     if (!place.own.empty() && fs::equivalent(at, place.own, error) && !error) return;
     if (const std::string owner = owner_of(at); !owner.empty())
       throw Error(ErrorKind::kOutput, "[output] " + file.string() + " would lie in " + at.string() + ", which " + owner +
-                                          "; choose a place of its own" + with(place.option));
+                                          "; choose a place of its own" + with_option(place.option));
     if (at == at.parent_path()) return;
   }
 }
@@ -61,7 +59,7 @@ void require_ours(const fs::path& file, const OutputKind& kind, const OutputPlac
   const bool empty = fs::is_regular_file(file, error) && fs::file_size(file, error) == 0 && !error;
   if (empty || (fs::is_regular_file(file, error) && kind.is_ours(file))) return;
   throw Error(ErrorKind::kOutput, "[output] " + file.string() + " is there and is not " + kind.name +
-                                      ", so it is not replaced; choose another name" + with(place.option) +
+                                      ", so it is not replaced; choose another name" + with_option(place.option) +
                                       ", or move it away");
 }
 
@@ -96,7 +94,7 @@ void require_output_file(const fs::path& file, const OutputKind& kind, const Out
   const std::string name = lower_case(file.filename().string());
   if (std::none_of(kind.endings.begin(), kind.endings.end(), [&](const auto& end) { return name.ends_with(end); }))
     throw Error(ErrorKind::kUsage, "[output] " + file.string() + ": the name of " + kind.name + " ends in " +
-                                       joined(kind.endings, ", ") + "; choose one" + with(place.option));
+                                       joined(kind.endings, ", ") + "; choose one" + with_option(place.option));
   require_outside(file, place.inputs, place.option);
   require_free_folder(file, place);
   require_ours(file, kind, place);

@@ -14,12 +14,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string with(const std::string& option) { return option.empty() ? "" : " with " + option; }
-
 [[noreturn]] void refuse_place(const fs::path& output, const fs::path& input, const std::string& option) {
   throw Error(ErrorKind::kUsage, "[output] " + output.string() + " and the input " + input.string() +
                                      " lie one in the other: what is written could overwrite what is read; " +
-                                     "choose a place of its own" + with(option));
+                                     "choose a place of its own" + with_option(option));
 }
 
 /// A name in the folder that is no hidden file; empty when there is none.
@@ -45,6 +43,8 @@ void remove_temporary_files(const fs::path& folder) {
 }
 
 }  // namespace
+
+std::string with_option(const std::string& option) { return option.empty() ? "" : " with " + option; }
 
 void make_output_folder(const fs::path& folder) {
   std::error_code error;
@@ -105,11 +105,11 @@ void OutputFolder::require_ours() const {
   if (manifest)
     throw Error(ErrorKind::kOutput, "[output] " + use_.folder.string() + " was made by voxshard " + manifest->command +
                                         ", whose files " + use_.command + " could overwrite; choose another folder" +
-                                        with(use_.option));
+                                        with_option(use_.option));
   if (const std::string name = some_file(use_.folder); !name.empty())
     throw Error(ErrorKind::kOutput, "[output] " + use_.folder.string() + " holds " + name + ", which voxshard " +
                                         use_.command + " did not write and could overwrite; choose a new folder" +
-                                        with(use_.option));
+                                        with_option(use_.option));
 }
 
 void OutputFolder::claim() {
@@ -123,7 +123,7 @@ void OutputFolder::start(const FolderParts& call) {
   std::vector<std::pair<std::string, ManifestPart*>> going;
   const auto refuse = [&](const std::string& what) {
     throw Error(ErrorKind::kOutput, "[output] " + use_.folder.string() + " holds " + what + "; choose another folder" +
-                                        with(use_.option) + ", or move what is in this one");
+                                        with_option(use_.option) + ", or move what is in this one");
   };
   for (auto& [name, part] : manifest.parts) {
     const bool same = part.whole && part.options == call.options;

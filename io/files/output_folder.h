@@ -26,6 +26,9 @@ namespace voxshard {
 /// read-only.
 void make_output_folder(const std::filesystem::path& folder);
 
+/// " with {output}": the end of a message that asks for another place; empty without an option.
+std::string with_option(const std::string& option);
+
 /// For a file or folder to be written. Errors: kUsage when it is one of the inputs, or lies in one that is a folder,
 /// by whatever name or link.
 ///   option  that names the output, for the message

@@ -10,9 +10,9 @@
 namespace voxshard {
 namespace {
 
-constexpr int kFont = cv::FONT_HERSHEY_SIMPLEX;
+constexpr int kPlotFont = cv::FONT_HERSHEY_SIMPLEX;
 constexpr int kMargin = 20, kTitle = 44, kLabels = 110, kDiagram = 480, kMostMatrix = 1600, kLeastMatrix = 480;
-const cv::Scalar kInk(30, 30, 30), kPale(190, 190, 190), kBar(70, 130, 200), kGap(225, 120, 110);
+const cv::Scalar kPlotInk(30, 30, 30), kPale(190, 190, 190), kBar(70, 130, 200), kGap(225, 120, 110);
 
 /// Rows of cells in a square.
 struct Grid {
@@ -23,11 +23,11 @@ struct Grid {
 
 cv::Size size_of(const std::string& text, double scale) {
   int below = 0;
-  return cv::getTextSize(text, kFont, scale, 1, &below);
+  return cv::getTextSize(text, kPlotFont, scale, 1, &below);
 }
 
-void write(cv::Mat& picture, const std::string& text, cv::Point at, double scale, const cv::Scalar& colour = kInk) {
-  cv::putText(picture, text, at, kFont, scale, colour, 1, cv::LINE_AA);
+void write(cv::Mat& picture, const std::string& text, cv::Point at, double scale, const cv::Scalar& colour = kPlotInk) {
+  cv::putText(picture, text, at, kPlotFont, scale, colour, 1, cv::LINE_AA);
 }
 
 /// In the middle of a cell, or not at all where it does not fit.
@@ -59,7 +59,7 @@ void draw_matrix(cv::Mat& picture, const ClassPlots& p, const Grid& grid) {
       const cv::Rect cell = grid.at(row, column);
       cv::rectangle(picture, cell, shade, cv::FILLED);
       if (grid.cell >= 10) cv::rectangle(picture, cell, kPale, 1);
-      if (count > 0) write_inside(picture, std::to_string(count), cell, share > 0.5 ? cv::Scalar(255, 255, 255) : kInk);
+      if (count > 0) write_inside(picture, std::to_string(count), cell, share > 0.5 ? cv::Scalar(255, 255, 255) : kPlotInk);
     }
     const std::string name = cut_to(printable_text(p.classes[static_cast<std::size_t>(row)]), kLabels - 24, 0.45);
     if (grid.cell < 12) continue;
@@ -68,7 +68,7 @@ void draw_matrix(cv::Mat& picture, const ClassPlots& p, const Grid& grid) {
     const std::string below = cut_to(name, grid.cell - 2, 0.45);
     write(picture, below, {grid.left + middle - size_of(below, 0.45).width / 2, grid.top + grid.side() + 18}, 0.45);
   }
-  cv::rectangle(picture, {grid.left, grid.top, grid.side(), grid.side()}, kInk, 1);
+  cv::rectangle(picture, {grid.left, grid.top, grid.side(), grid.side()}, kPlotInk, 1);
   write(picture, "rows: true class, columns: predicted", {grid.left, grid.top + grid.side() + 44}, 0.45);
 }
 
@@ -81,18 +81,18 @@ void draw_diagram(cv::Mat& picture, const ClassPlots& p, const cv::Rect& box) {
     cv::rectangle(picture, cv::Point(left, y_of(bar.accuracy)), cv::Point(right, y_of(0)), kBar, cv::FILLED);
     cv::rectangle(picture, cv::Point(left, y_of(bar.accuracy)), cv::Point(right, y_of(bar.confidence)), kGap,
                   cv::FILLED);
-    cv::rectangle(picture, cv::Point(left, y_of(bar.share)), cv::Point(right, y_of(0)), kInk, 1);
+    cv::rectangle(picture, cv::Point(left, y_of(bar.share)), cv::Point(right, y_of(0)), kPlotInk, 1);
   }
   for (int tenth = 0; tenth <= 10; tenth += 2) {
     const double v = tenth / 10.0;
     const std::string text = tenth == 10 ? "1" : "0." + std::to_string(tenth);
-    cv::line(picture, {box.x - 4, y_of(v)}, {box.x, y_of(v)}, kInk, 1);
-    cv::line(picture, {x_of(v), box.y + box.height}, {x_of(v), box.y + box.height + 4}, kInk, 1);
+    cv::line(picture, {box.x - 4, y_of(v)}, {box.x, y_of(v)}, kPlotInk, 1);
+    cv::line(picture, {x_of(v), box.y + box.height}, {x_of(v), box.y + box.height + 4}, kPlotInk, 1);
     write(picture, text, {box.x - 36, y_of(v) + 5}, 0.45);
     write(picture, text, {x_of(v) - 10, box.y + box.height + 18}, 0.45);
   }
   cv::line(picture, {x_of(0), y_of(0)}, {x_of(1), y_of(1)}, kPale, 1, cv::LINE_AA);
-  cv::rectangle(picture, box, kInk, 1);
+  cv::rectangle(picture, box, kPlotInk, 1);
   write(picture, "accuracy over confidence; red: the gap; outlined: share of items", {box.x, box.y + box.height + 44},
         0.45);
 }

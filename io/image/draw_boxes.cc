@@ -4,6 +4,7 @@
 #include <cmath>
 #include <opencv2/imgproc.hpp>
 
+#include "io/image/class_scalar.h"
 #include "io/image/draw_caption.h"
 #include "io/image/opencv_threads.h"
 #include "io/image/overlay.h"
@@ -39,8 +40,7 @@ void draw_boxes(Tensor& rgb, std::span<const DrawnBox> boxes) {
   const int line_px = drawn_line_px(rgb.shape());
   for (const DrawnBox& drawn : boxes) {
     if (!is_drawable(drawn.box, picture)) continue;
-    const auto rgb_of = class_colour(drawn.colour);
-    const cv::Scalar colour(rgb_of[0], rgb_of[1], rgb_of[2]);
+    const cv::Scalar colour = class_scalar(drawn.colour);
     const cv::Rect box = pixels_of(drawn.box, picture);
     cv::rectangle(picture, box, colour, line_px);
     if (!drawn.caption.empty())

@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <opencv2/imgproc.hpp>
 
+#include "io/image/class_scalar.h"
 #include "io/image/opencv_threads.h"
 #include "io/image/overlay.h"
 
 namespace voxshard {
 namespace {
 
-constexpr int kFont = cv::FONT_HERSHEY_SIMPLEX;
+constexpr int kCaptionFont = cv::FONT_HERSHEY_SIMPLEX;
 
 /// OpenCV's scale: 1 is about 22 px high.
 double letters_for(const cv::Mat& picture) {
@@ -32,18 +33,17 @@ void draw_caption(Tensor& rgb, const DrawnCaption& caption) {
   opencv_on_this_thread();
   cv::Mat picture(static_cast<int>(rgb.shape()[0]), static_cast<int>(rgb.shape()[1]), CV_8UC3, rgb.data());
   const std::string text = printable_text(caption.text);
-  const auto rgb_of = class_colour(caption.colour);
-  const cv::Scalar colour(rgb_of[0], rgb_of[1], rgb_of[2]);
+  const cv::Scalar colour = class_scalar(caption.colour);
   const int line_px = drawn_line_px(rgb.shape()), x = static_cast<int>(caption.x), y = static_cast<int>(caption.y);
   int below = 0;
-  const cv::Size letters = cv::getTextSize(text, kFont, letters_for(picture), line_px, &below);
+  const cv::Size letters = cv::getTextSize(text, kCaptionFont, letters_for(picture), line_px, &below);
   const int height = letters.height + below + 2 * line_px;
   const int left = std::clamp(x, 0, std::max(0, picture.cols - letters.width));
   const int top = std::clamp(y >= height ? y - height : y, 0, std::max(0, picture.rows - height));
   cv::rectangle(picture, cv::Rect(left, top, letters.width, height), colour, cv::FILLED);
   const double light = 0.299 * colour[0] + 0.587 * colour[1] + 0.114 * colour[2];  // luma of BT.601
   const cv::Scalar ink = light > 128 ? cv::Scalar(0, 0, 0) : cv::Scalar(255, 255, 255);
-  cv::putText(picture, text, {left, top + line_px + letters.height}, kFont, letters_for(picture), ink, line_px,
+  cv::putText(picture, text, {left, top + line_px + letters.height}, kCaptionFont, letters_for(picture), ink, line_px,
               cv::LINE_AA);
 }
 

@@ -10,6 +10,7 @@
 #include <map>
 #include <opencv2/imgproc.hpp>
 
+#include "io/image/class_scalar.h"
 #include "io/image/opencv_threads.h"
 #include "io/volume/resample.h"
 
@@ -51,11 +52,6 @@ std::array<std::int64_t, 3> centre_of(const Volume* label, const Shape& shape) {
   return {std::llround(sum[0] / count), std::llround(sum[1] / count), std::llround(sum[2] / count)};
 }
 
-cv::Scalar scalar_of(int label) {
-  const auto c = class_colour(label);
-  return {static_cast<double>(c[0]), static_cast<double>(c[1]), static_cast<double>(c[2])};
-}
-
 /// The labels in a slice and, for each, its mask with smooth edges at the size of the tile.
 std::map<int, cv::Mat> masks_of(const cv::Mat& labels, cv::Size size) {
   std::map<int, cv::Mat> masks;
@@ -89,7 +85,7 @@ void fill(cv::Mat& picture, const cv::Mat& mask, int label, double opacity) {
 void outline(cv::Mat& picture, const cv::Mat& mask, int label) {
   std::vector<std::vector<cv::Point>> contours;
   cv::findContours(mask, contours, cv::RETR_LIST, cv::CHAIN_APPROX_NONE);
-  cv::drawContours(picture, contours, -1, scalar_of(label), 1, cv::LINE_AA);
+  cv::drawContours(picture, contours, -1, class_scalar(label), 1, cv::LINE_AA);
 }
 
 void text(cv::Mat& sheet, const std::string& words, cv::Point at, double scale, const cv::Scalar& colour) {
@@ -215,7 +211,7 @@ cv::Mat legend(int width, const std::map<int, bool>& shown, const OverlayOptions
   int at = 0;
   for (const auto& [label, unused] : shown) {
     const cv::Point corner(8 + at % per_row * 170, at / per_row * kLegendRowPx + 5);
-    cv::rectangle(strip, cv::Rect(corner, cv::Size(14, 14)), scalar_of(label), cv::FILLED);
+    cv::rectangle(strip, cv::Rect(corner, cv::Size(14, 14)), class_scalar(label), cv::FILLED);
     const auto k = static_cast<std::size_t>(label);
     const std::string name = k < o.label_names.size() ? o.label_names[k] : "class " + std::to_string(label);
     text(strip, name.substr(0, 18), {corner.x + 20, corner.y + 12}, 0.45, kInk);

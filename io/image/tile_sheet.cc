@@ -6,6 +6,7 @@
 #include <cmath>
 #include <opencv2/imgproc.hpp>
 
+#include "io/image/class_scalar.h"
 #include "io/image/draw_caption.h"
 #include "io/image/opencv_threads.h"
 #include "io/image/overlay.h"
@@ -13,16 +14,11 @@
 namespace voxshard {
 namespace {
 
-constexpr int kFont = cv::FONT_HERSHEY_SIMPLEX;
-constexpr int kGapPx = 14, kLeastBandPx = 6, kMostFramePx = 48, kStripePx = 4;
+constexpr int kSheetFont = cv::FONT_HERSHEY_SIMPLEX;
+constexpr int kTileGapPx = 14, kLeastBandPx = 6, kMostFramePx = 48, kStripePx = 4;
 constexpr double kOneViewPx = 1280, kOfThreePx = 560;  // of the longest axis
 constexpr double kLeastAxisPx = 120, kMostVoxelPx = 40;
-const cv::Scalar kPaper(18, 18, 20), kInk(230, 230, 230), kFaint(165, 165, 165), kOutside(46, 46, 52);
-
-cv::Scalar scalar_of(int colour) {
-  const auto c = class_colour(colour);
-  return {static_cast<double>(c[0]), static_cast<double>(c[1]), static_cast<double>(c[2])};
-}
+const cv::Scalar kSheetPaper(18, 18, 20), kSheetInk(230, 230, 230), kSheetFaint(165, 165, 165), kOutside(46, 46, 52);
 
 /// Longer texts would make the sheet wider than a picture can be looked at.
 constexpr std::size_t kMostLetters = 200;
@@ -39,15 +35,15 @@ struct Letters {
   int line_px = 1;
   cv::Size size(const std::string& text) const {
     int below = 0;
-    cv::Size box = cv::getTextSize(text, kFont, scale, line_px, &below);
+    cv::Size box = cv::getTextSize(text, kSheetFont, scale, line_px, &below);
     box.height += below;
     return box;
   }
   /// With the upper left corner at `at`.
   void write(cv::Mat& sheet, const std::string& text, cv::Point at, const cv::Scalar& colour) const {
     int below = 0;
-    const cv::Size box = cv::getTextSize(text, kFont, scale, line_px, &below);
-    cv::putText(sheet, text, {at.x, at.y + box.height}, kFont, scale, colour, line_px, cv::LINE_AA);
+    const cv::Size box = cv::getTextSize(text, kSheetFont, scale, line_px, &below);
+    cv::putText(sheet, text, {at.x, at.y + box.height}, kSheetFont, scale, colour, line_px, cv::LINE_AA);
   }
 };
 
@@ -117,7 +113,7 @@ cv::Scalar ink_on(const cv::Scalar& ground) {
 
 void name(cv::Mat& sheet, const PlacedView& view, const DrawnTile& tile, double scale) {
   cv::Rect own = pixels(view, tile.own);
-  const cv::Scalar ground = scalar_of(tile.colour);
+  const cv::Scalar ground = class_scalar(tile.colour);
   const std::string text = shortened(tile.name);
   for (const double letters : {0.62 * scale, 0.5, 0.38}) {
     const cv::Size size = Letters{letters, letters > 0.6 ? 2 : 1}.size(text);
@@ -138,7 +134,7 @@ void widths(cv::Mat& sheet, const PlacedView& view, const DrawnTile& tile, doubl
   const Letters letters{0.42 * scale};
   const auto say = [&](std::int64_t voxels, cv::Point at) {
     if (voxels > 0)
-      plate(sheet, std::to_string(voxels), at, whole, letters, scalar_of(tile.colour), ink_on(scalar_of(tile.colour)));
+      plate(sheet, std::to_string(voxels), at, whole, letters, class_scalar(tile.colour), ink_on(class_scalar(tile.colour)));
   };
   const bool rows_fit = own.width >= 56 && own.height >= 20 && (own.width >= 120 || own.height >= 40);
   const bool columns_fit = own.height >= 56 && own.width >= 20 && (own.height >= 120 || own.width >= 40);
@@ -180,7 +176,7 @@ void draw_view(cv::Mat& sheet, const TileView& view, const PlacedView& at, int f
     const int thin = std::min(own.width, own.height), lines = thin < 24 ? 1 : thin < 80 ? 2 : 3;
     for (int in = 0; in < lines && thin > 2 * in; ++in)
       cv::rectangle(sheet, cv::Rect(own.x + in, own.y + in, own.width - 2 * in, own.height - 2 * in),
-                    scalar_of(tile.colour), 1);
+                    class_scalar(tile.colour), 1);
   }
   for (const DrawnTile& tile : view.tiles) widths(sheet, at, tile, scale);
   for (const DrawnTile& tile : view.tiles) name(sheet, at, tile, scale);
@@ -228,8 +224,8 @@ DrawnSheet draw_tiles(const TileSheet& sheet) {
 
   DrawnSheet drawn;
   std::vector<int> frames;
-  int left = kGapPx, bottom = 0;
-  const int top = kGapPx + heading.size("Ag").height + 12;
+  int left = kTileGapPx, bottom = 0;
+  const int top = kTileGapPx + heading.size("Ag").height + 12;
   for (const TileView& view : sheet.views) {
     const std::int64_t rows = view.extent[0], columns = view.extent[1];
     PlacedView at{.rows = static_cast<int>(rows),
@@ -240,36 +236,36 @@ DrawnSheet draw_tiles(const TileSheet& sheet) {
     frames.push_back(frame_px(view, at));
     at.left = left + frames.back(), at.top = top + frames.back();
     const cv::Rect place = pixels(at, Box::whole({rows, columns}));
-    left += std::max(place.width + 2 * frames.back(), text.size(shortened(view.caption)).width) + kGapPx;
+    left += std::max(place.width + 2 * frames.back(), text.size(shortened(view.caption)).width) + kTileGapPx;
     bottom = std::max(bottom, place.br().y + frames.back());
     drawn.views.push_back(at);
   }
 
-  int width = std::max(left, heading.size(shortened(sheet.title)).width + 2 * kGapPx), entry = 0;
-  for (const std::string& line : sheet.lines) width = std::max(width, text.size(shortened(line)).width + 2 * kGapPx);
+  int width = std::max(left, heading.size(shortened(sheet.title)).width + 2 * kTileGapPx), entry = 0;
+  for (const std::string& line : sheet.lines) width = std::max(width, text.size(shortened(line)).width + 2 * kTileGapPx);
   for (const TileKey& key : sheet.key) entry = std::max(entry, text.size(shortened(key.text)).width + 44);
-  width = std::max(width, entry + 2 * kGapPx);
-  const int columns = entry > 0 ? std::max(1, (width - 2 * kGapPx) / entry) : 1;
+  width = std::max(width, entry + 2 * kTileGapPx);
+  const int columns = entry > 0 ? std::max(1, (width - 2 * kTileGapPx) / entry) : 1;
   const int key_rows = (static_cast<int>(sheet.key.size()) + columns - 1) / columns;
   const int lines_top = bottom + line_height + 14,
             key_top = lines_top + static_cast<int>(sheet.lines.size()) * line_height + 6;
-  cv::Mat paper(key_top + key_rows * line_height + kGapPx, width, CV_8UC3, kPaper);
+  cv::Mat paper(key_top + key_rows * line_height + kTileGapPx, width, CV_8UC3, kSheetPaper);
 
-  heading.write(paper, shortened(sheet.title), {kGapPx, kGapPx}, kInk);
+  heading.write(paper, shortened(sheet.title), {kTileGapPx, kTileGapPx}, kSheetInk);
   for (std::size_t i = 0; i < sheet.views.size(); ++i) {
     draw_view(paper, sheet.views[i], drawn.views[i], frames[i], scale);
     const int below =
         pixels(drawn.views[i], Box::whole({drawn.views[i].rows, drawn.views[i].columns})).br().y + frames[i];
-    text.write(paper, shortened(sheet.views[i].caption), {drawn.views[i].left - frames[i], below + 6}, kFaint);
+    text.write(paper, shortened(sheet.views[i].caption), {drawn.views[i].left - frames[i], below + 6}, kSheetFaint);
   }
   for (std::size_t i = 0; i < sheet.lines.size(); ++i)
-    text.write(paper, shortened(sheet.lines[i]), {kGapPx, lines_top + static_cast<int>(i) * line_height}, kInk);
+    text.write(paper, shortened(sheet.lines[i]), {kTileGapPx, lines_top + static_cast<int>(i) * line_height}, kSheetInk);
   for (int i = 0; i < static_cast<int>(sheet.key.size()); ++i) {
     const TileKey& key = sheet.key[static_cast<std::size_t>(i)];
-    const cv::Point at(kGapPx + i / key_rows * entry,
+    const cv::Point at(kTileGapPx + i / key_rows * entry,
                        key_top + i % key_rows * line_height);  // downwards, then to the right
-    cv::rectangle(paper, cv::Rect(at.x, at.y, 16, line_height - 8), scalar_of(key.colour), cv::FILLED);
-    text.write(paper, shortened(key.text), {at.x + 24, at.y}, kInk);
+    cv::rectangle(paper, cv::Rect(at.x, at.y, 16, line_height - 8), class_scalar(key.colour), cv::FILLED);
+    text.write(paper, shortened(key.text), {at.x + 24, at.y}, kSheetInk);
   }
   drawn.rgb = Tensor(DType::kU8, {paper.rows, paper.cols, 3});
   paper.copyTo(cv::Mat(paper.rows, paper.cols, CV_8UC3, drawn.rgb.data()));

@@ -5,19 +5,17 @@
 namespace voxshard {
 namespace {
 
-using C = DigitsConfig;
-
 constexpr std::int64_t kPixels = 28, kHidden = 200;
 
-const std::vector<ConfigField>& fields() {
+const std::vector<ConfigField>& digits_fields() {
   static const std::vector<ConfigField> rows = [] {
-    std::vector<ConfigField> all = class_fields<C>();
+    std::vector<ConfigField> all = class_fields<DigitsConfig>();
     all.push_back(
-        field(&C::size_multiplier, {.name = "size_multiplier",
+        field(&DigitsConfig::size_multiplier, {.name = "size_multiplier",
                                     .help = "The image is enlarged by this integer, to 28 times as many pixels",
                                     .least = 1,
                                     .most = 64}));
-    all.push_back(field(&C::dropout, {.name = "dropout",
+    all.push_back(field(&DigitsConfig::dropout, {.name = "dropout",
                                       .help = "The share of the hidden layer that a step drops",
                                       .least = 0,
                                       .below = 1,
@@ -28,7 +26,7 @@ const std::vector<ConfigField>& fields() {
 }
 
 Dims size_of(const std::any& config) {
-  return Dims::filled(2, kPixels * std::any_cast<const C&>(config).size_multiplier);
+  return Dims::filled(2, kPixels * std::any_cast<const DigitsConfig&>(config).size_multiplier);
 }
 
 ValueId norm(Layers& layers, ValueId x, const std::string& name) {
@@ -44,7 +42,7 @@ ValueId convolution(Layers& layers, ValueId x, const std::string& name, std::int
 }  // namespace
 
 Graph build_digits(const DigitsConfig& config, const GraphOptions& options, const OpTable& ops) {
-  check_graph("digits", fields(), config, options, 2, 2);
+  check_graph("digits", digits_fields(), config, options, 2, 2);
   if (const Dims size = size_of(config); options.size != size)
     throw Error(ErrorKind::kConfig, "[digits] a size multiplier of " + std::to_string(config.size_multiplier) +
                                         " makes images " + to_string(size) + ", got " + to_string(options.size));
@@ -66,10 +64,10 @@ Model digits() {
           .group = "digits CNN",
           .spatial_axes = 2,
           .data = kClassLabels,
-          .config = C{},
-          .fields = fields(),
+          .config = DigitsConfig{},
+          .fields = digits_fields(),
           .build = [](const std::any& config, const GraphOptions& options,
-                      const OpTable& ops) { return build_digits(std::any_cast<const C&>(config), options, ops); },
+                      const OpTable& ops) { return build_digits(std::any_cast<const DigitsConfig&>(config), options, ops); },
           .size = size_of};
 }
 

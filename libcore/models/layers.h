@@ -57,6 +57,8 @@ struct ConvOptions {
   std::string weights = {};  // the parameters' name where several convolutions share them; empty: `name`
 };
 
+constexpr double kNoActivation = 1;  // a slope that changes nothing
+
 struct NormLayer {
   std::optional<double> slope = {};  // activation; empty: that of the options, 1: none
   Initial gamma_begins = initial::Constant{1};

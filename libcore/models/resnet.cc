@@ -3,8 +3,6 @@
 namespace voxshard {
 namespace {
 
-constexpr double kNoActivation = 1;
-
 struct Block {
   std::string name;
   std::int64_t filters = 64;

@@ -5,16 +5,14 @@
 namespace voxshard {
 namespace {
 
-using C = ResNet3dConfig;
-
-constexpr double kEpsilon = 1e-5, kNoActivation = 1;
+constexpr double kResNet3dEpsilon = 1e-5;
 constexpr int kGroups = 4, kBlocks = 2;
 
-const std::vector<ConfigField>& fields() {
+const std::vector<ConfigField>& resnet3d_fields() {
   static const std::vector<ConfigField> rows = [] {
-    std::vector<ConfigField> all = class_fields<C>();
-    all.push_back(base_filters_field(&C::filters));
-    all.push_back(norm_momentum_field(&C::norm_momentum));
+    std::vector<ConfigField> all = class_fields<ResNet3dConfig>();
+    all.push_back(base_filters_field(&ResNet3dConfig::filters));
+    all.push_back(norm_momentum_field(&ResNet3dConfig::norm_momentum));
     return all;
   }();
   return rows;
@@ -22,7 +20,7 @@ const std::vector<ConfigField>& fields() {
 
 class ResNet3d {
  public:
-  ResNet3d(Builder& b, Layers& layers, const C& config) : b_(b), l_(layers), config_(config) {}
+  ResNet3d(Builder& b, Layers& layers, const ResNet3dConfig& config) : b_(b), l_(layers), config_(config) {}
 
   ValueId features(ValueId x) {
     x = stem(x);
@@ -79,16 +77,16 @@ class ResNet3d {
 
   Builder& b_;
   Layers& l_;
-  const C& config_;
+  const ResNet3dConfig& config_;
 };
 
 }  // namespace
 
 Graph build_resnet3d(const ResNet3dConfig& config, const GraphOptions& options, const OpTable& ops) {
-  check_graph("resnet3d", fields(), config, options, 3, 3);
+  check_graph("resnet3d", resnet3d_fields(), config, options, 3, 3);
   Graph graph;
   Builder b(graph, ops);
-  const NormOptions norm{.replicas = options.norm_replicas, .momentum = config.norm_momentum, .epsilon = kEpsilon};
+  const NormOptions norm{.replicas = options.norm_replicas, .momentum = config.norm_momentum, .epsilon = kResNet3dEpsilon};
   Layers layers(b, {.dtype = options.dtype, .training = options.training, .norm = norm});
   const ValueId image = image_input(b, options, config.channels);
   add_class_head(b, layers, ResNet3d(b, layers, config).features(image), config, options);
@@ -96,16 +94,16 @@ Graph build_resnet3d(const ResNet3dConfig& config, const GraphOptions& options, 
 }
 
 Model resnet3d(const std::string& name, bool factorised) {
-  C config;
+  ResNet3dConfig config;
   config.factorised = factorised;
   return {.name = name,
           .group = "3-D ResNet",
           .spatial_axes = 3,
           .data = kClassLabels,
           .config = config,
-          .fields = fields(),
+          .fields = resnet3d_fields(),
           .build = [](const std::any& any, const GraphOptions& options, const OpTable& ops) {
-            return build_resnet3d(std::any_cast<const C&>(any), options, ops);
+            return build_resnet3d(std::any_cast<const ResNet3dConfig&>(any), options, ops);
           }};
 }
 

@@ -5,15 +5,13 @@
 namespace voxshard {
 namespace {
 
-using C = ResNetClassifierConfig;
+constexpr double kResNetEpsilon = 1e-5;
 
-constexpr double kEpsilon = 1e-5;
-
-const std::vector<ConfigField>& fields() {
+const std::vector<ConfigField>& resnet_fields() {
   static const std::vector<ConfigField> rows = [] {
-    std::vector<ConfigField> all = class_fields<C>();
-    all.push_back(base_filters_field(&C::filters));
-    all.push_back(norm_momentum_field(&C::norm_momentum));
+    std::vector<ConfigField> all = class_fields<ResNetClassifierConfig>();
+    all.push_back(base_filters_field(&ResNetClassifierConfig::filters));
+    all.push_back(norm_momentum_field(&ResNetClassifierConfig::norm_momentum));
     return all;
   }();
   return rows;
@@ -22,10 +20,10 @@ const std::vector<ConfigField>& fields() {
 }  // namespace
 
 Graph build_resnet_classifier(const ResNetClassifierConfig& config, const GraphOptions& options, const OpTable& ops) {
-  check_graph("resnet", fields(), config, options, 2, 2);
+  check_graph("resnet", resnet_fields(), config, options, 2, 2);
   Graph graph;
   Builder b(graph, ops);
-  const NormOptions norm{.replicas = options.norm_replicas, .momentum = config.norm_momentum, .epsilon = kEpsilon};
+  const NormOptions norm{.replicas = options.norm_replicas, .momentum = config.norm_momentum, .epsilon = kResNetEpsilon};
   Layers layers(b, {.dtype = options.dtype, .training = options.training, .norm = norm});
   const ValueId image = image_input(b, options, config.channels);
   const ValueId features = resnet(layers, {.backbone = config.backbone, .filters = config.filters}, image).back();
@@ -34,16 +32,16 @@ Graph build_resnet_classifier(const ResNetClassifierConfig& config, const GraphO
 }
 
 Model resnet_classifier(const std::string& name, Backbone backbone) {
-  C config;
+  ResNetClassifierConfig config;
   config.backbone = backbone;
   return {.name = name,
           .group = "ResNet",
           .spatial_axes = 2,
           .data = kClassLabels,
           .config = config,
-          .fields = fields(),
+          .fields = resnet_fields(),
           .build = [](const std::any& any, const GraphOptions& options, const OpTable& ops) {
-            return build_resnet_classifier(std::any_cast<const C&>(any), options, ops);
+            return build_resnet_classifier(std::any_cast<const ResNetClassifierConfig&>(any), options, ops);
           }};
 }
 

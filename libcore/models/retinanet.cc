@@ -10,18 +10,16 @@ namespace {
 constexpr int kHeadConvolutions = 4;
 constexpr double kHeadDeviation = 0.01;
 constexpr double kFirstScore = 0.01;
-constexpr double kEpsilon = 1e-4;  // of all batch norms
+constexpr double kRetinaNetEpsilon = 1e-4;  // of all batch norms
 constexpr double kAlpha = 0.25, kGamma = 1.5, kDelta = 0.1, kBoxWeight = 50;
-
-using C = RetinaNetConfig;
 
 /// Choosing a variant chooses its usual number of classes and what it trains how; their rows come later.
 ConfigField variant_field() {
-  ConfigField row = field(&C::variant, {.name = "variant", .help = "detection or legacy: which of the two reference models (anchors, classes, first kernels)",
+  ConfigField row = field(&RetinaNetConfig::variant, {.name = "variant", .help = "detection or legacy: which of the two reference models (anchors, classes, first kernels)",
                                                 .names = {"detection", "legacy"}});
   row.set = [set = row.set](std::any& config, const FieldValue& value) {
     set(config, value);
-    auto& c = std::any_cast<C&>(config);
+    auto& c = std::any_cast<RetinaNetConfig&>(config);
     c.classes = 90 + first_class(c);
     const bool legacy = c.variant == RetinaNetVariant::kLegacy;
     c.decay = legacy ? Decay::kAllButBackboneNorms : Decay::kKernels;
@@ -30,18 +28,18 @@ ConfigField variant_field() {
   return row;
 }
 
-const std::vector<ConfigField>& fields() {
+const std::vector<ConfigField>& retinanet_fields() {
   static const std::vector<ConfigField> rows = {
-      field(&C::backbone, {.name = "backbone", .help = "resnet50, resnet34 or resnet18", .names = {"resnet18", "resnet34", "resnet50"}}),
+      field(&RetinaNetConfig::backbone, {.name = "backbone", .help = "resnet50, resnet34 or resnet18", .names = {"resnet18", "resnet34", "resnet50"}}),
       variant_field(),
-      base_filters_field(&C::filters),
-      field(&C::pyramid_filters, {.name = "pyramid_filters", .help = "Filters of the feature pyramid and the heads", .least = 1, .most = 4096}),
-      field(&C::channels, {.name = "channels", .help = "Image channels", .least = 1, .most = 65536, .of_data = true}),
-      field(&C::classes, {.name = "classes", .help = "Classes, background included (but for {variant} legacy)", .most = 65536, .of_data = true}),
-      norm_momentum_field(&C::norm_momentum),
-      field(&C::decay, {.name = "decay_on", .help = "What {weight-decay} applies to: kernels, or all_but_backbone_norms as in the legacy variant, whose default it is",
+      base_filters_field(&RetinaNetConfig::filters),
+      field(&RetinaNetConfig::pyramid_filters, {.name = "pyramid_filters", .help = "Filters of the feature pyramid and the heads", .least = 1, .most = 4096}),
+      field(&RetinaNetConfig::channels, {.name = "channels", .help = "Image channels", .least = 1, .most = 65536, .of_data = true}),
+      field(&RetinaNetConfig::classes, {.name = "classes", .help = "Classes, background included (but for {variant} legacy)", .most = 65536, .of_data = true}),
+      norm_momentum_field(&RetinaNetConfig::norm_momentum),
+      field(&RetinaNetConfig::decay, {.name = "decay_on", .help = "What {weight-decay} applies to: kernels, or all_but_backbone_norms as in the legacy variant, whose default it is",
                         .names = {"kernels", "all_but_backbone_norms"}, .shapes = false, .before = "kernels"}),
-      field(&C::frozen, {.name = "frozen", .help = "What stays as it begins: none, or stem (the first convolution) as in the legacy variant, whose default it is",
+      field(&RetinaNetConfig::frozen, {.name = "frozen", .help = "What stays as it begins: none, or stem (the first convolution) as in the legacy variant, whose default it is",
                          .names = {"none", "stem"}, .shapes = false, .before = "none"})};
   return rows;
 }
@@ -126,14 +124,14 @@ PostprocessOptions postprocess_options(const RetinaNetConfig& config) {
 }
 
 Graph build_retinanet(const RetinaNetConfig& config, const GraphOptions& options, const OpTable& ops) {
-  check_graph("retinanet", fields(), config, options, 2, 2);
+  check_graph("retinanet", retinanet_fields(), config, options, 2, 2);
   const std::int64_t least = first_class(config) + 1;
   if (config.classes < least)
     throw Error(ErrorKind::kConfig, "[retinanet] at least " + std::to_string(least) + " classes are needed" +
                                         (least == 2 ? " (background included)" : "") + ", got " + std::to_string(config.classes));
   Graph graph;
   Builder b(graph, ops);
-  const NormOptions norm{.replicas = options.norm_replicas, .momentum = config.norm_momentum, .epsilon = kEpsilon};
+  const NormOptions norm{.replicas = options.norm_replicas, .momentum = config.norm_momentum, .epsilon = kRetinaNetEpsilon};
   LayerOptions layer_options{.dtype = options.dtype, .training = options.training, .norm = norm};
   Layers backbone(b, layer_options);  // it has no biases
   layer_options.biases_decay = layer_options.norms_decay = config.decay == Decay::kAllButBackboneNorms;
@@ -166,10 +164,10 @@ Model retinanet() {
           .group = "RetinaNet",
           .spatial_axes = 2,
           .data = kBoxes,
-          .config = C{},
-          .fields = fields(),
+          .config = RetinaNetConfig{},
+          .fields = retinanet_fields(),
           .build = [](const std::any& config, const GraphOptions& options, const OpTable& ops) {
-            return build_retinanet(std::any_cast<const C&>(config), options, ops);
+            return build_retinanet(std::any_cast<const RetinaNetConfig&>(config), options, ops);
           },
           .targets = target_inputs()};
 }

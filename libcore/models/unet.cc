@@ -3,23 +3,21 @@
 namespace voxshard {
 namespace {
 
-using C = UNetConfig;
-
-const std::vector<ConfigField>& fields() {
+const std::vector<ConfigField>& unet_fields() {
   static const std::vector<ConfigField> rows = {
-      base_filters_field(&C::base_filters),
-      field(&C::depth, {.name = "depth", .help = "Levels", .least = 1, .most = 8}),
-      field(&C::channels, {.name = "channels", .help = "Image channels", .least = 1, .most = 65536, .of_data = true}),
-      field(&C::classes, {.name = "classes", .help = "Classes, background included", .least = 2, .most = 65536, .of_data = true}),
-      field(&C::norm, {.name = "norm", .help = "batch, instance or none", .names = {"batch", "instance", "none"}}),
-      field(&C::slope, {.name = "slope", .help = "relu or leaky_relu (slope 0.01)", .option = "activation",
+      base_filters_field(&UNetConfig::base_filters),
+      field(&UNetConfig::depth, {.name = "depth", .help = "Levels", .least = 1, .most = 8}),
+      field(&UNetConfig::channels, {.name = "channels", .help = "Image channels", .least = 1, .most = 65536, .of_data = true}),
+      field(&UNetConfig::classes, {.name = "classes", .help = "Classes, background included", .least = 2, .most = 65536, .of_data = true}),
+      field(&UNetConfig::norm, {.name = "norm", .help = "batch, instance or none", .names = {"batch", "instance", "none"}}),
+      field(&UNetConfig::slope, {.name = "slope", .help = "relu or leaky_relu (slope 0.01)", .option = "activation",
                         .words = {{"relu", 0.0}, {"leaky_relu", 0.01}}}),
-      field(&C::deconvolution, {.name = "deconvolution", .help = "deconvolution, or nearest up-sampling", .option = "up",
+      field(&UNetConfig::deconvolution, {.name = "deconvolution", .help = "deconvolution, or nearest up-sampling", .option = "up",
                                 .words = {{"deconvolution", true}, {"nearest", false}}}),
-      field(&C::loss, {.name = "loss",
+      field(&UNetConfig::loss, {.name = "loss",
                        .help = "dice_ce, cross_entropy, adaptive_dice32, or of each sample dice, generalized_dice, hamming, jaccard or tversky",
                        .names = {std::begin(kLossNames), std::end(kLossNames)}, .shapes = false}),
-      field(&C::pool, {.name = "pool", .help = "same, or valid: pooling drops the last plane of an odd extent",
+      field(&UNetConfig::pool, {.name = "pool", .help = "same, or valid: pooling drops the last plane of an odd extent",
                        .names = {"same", "valid"}, .shapes = false, .before = "same"})};
   return rows;
 }
@@ -67,7 +65,7 @@ ValueId network(Builder& b, Layers& layers, const UNetConfig& config, ValueId x)
 }  // namespace
 
 Graph build_unet(const UNetConfig& config, const GraphOptions& options, const OpTable& ops) {
-  check_graph("unet", fields(), config, options, 2, 3);
+  check_graph("unet", unet_fields(), config, options, 2, 3);
   require_poolable(config, options.size);
   Graph graph;
   Builder b(graph, ops);
@@ -97,12 +95,12 @@ Model unet(const std::string& name, int spatial_axes) {
   return {.name = name,
           .group = "U-Net",
           .spatial_axes = spatial_axes,
-          .config = C{},
-          .fields = fields(),
+          .config = UNetConfig{},
+          .fields = unet_fields(),
           .build = [](const std::any& config, const GraphOptions& options, const OpTable& ops) {
-            return build_unet(std::any_cast<const C&>(config), options, ops);
+            return build_unet(std::any_cast<const UNetConfig&>(config), options, ops);
           },
-          .multiple = [](const std::any& config) { return std::int64_t{1} << (std::any_cast<const C&>(config).depth - 1); },
+          .multiple = [](const std::any& config) { return std::int64_t{1} << (std::any_cast<const UNetConfig&>(config).depth - 1); },
           .recompute = Recompute::kNorms};  // 0 to 5 % of a step, 15 to 25 % of the memory
 }
 

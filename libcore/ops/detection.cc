@@ -69,7 +69,7 @@ void require_sums(const DetectionAttrs& attrs, const TensorType& sums) {
                                                         to_string(sums.shape));
 }
 
-TensorType infer_sums(const Attributes& given, std::span<const TensorType> in) {
+TensorType infer_detection_sums(const Attributes& given, std::span<const TensorType> in) {
   const auto& attrs = attrs_of<DetectionAttrs>(given);
   require(in.size() == kPerLevel, "expected logits, class targets, boxes and box targets");
   require_level(attrs, in);
@@ -125,7 +125,7 @@ Work focal_work(const OpContext& op, const Box& it) {
   return work;
 }
 
-std::unique_ptr<Kernel> sums_kernel(const OpContext& op, KernelSet set) {
+std::unique_ptr<Kernel> detection_sums_kernel(const OpContext& op, KernelSet set) {
   return std::make_unique<FunctionKernel>(
       [fn = detection_kernels(set).sums, spec = spec_of(op.attrs, classes_of(op.inputs[0], op.inputs[1]))](const KernelCall& c) {
         fn(c.inputs[0].lifted(), c.inputs[1].lifted(), c.inputs[2].lifted(), c.inputs[3].lifted(), c.output, spec);
@@ -170,7 +170,7 @@ Shape with_channels(Shape x, std::int64_t channels) {
   return x;
 }
 
-OpUse sums_sample(DType, const Shape& x) {
+OpUse detection_sums_sample(DType, const Shape& x) {
   const TensorType boxes{DType::kF32, with_channels(x, 4 * kSampleAnchors)};
   return {sample_attributes(DType::kF32), {{DType::kF32, x}, {DType::kI32, with_channels(x, kSampleAnchors)}, boxes, boxes}};
 }
@@ -193,13 +193,13 @@ void add_detection_ops(OpTable& table) {
   table.add({.name = "detection_sums",
              .driver = 0,
              .attributes = DetectionAttrs{},
-             .infer = infer_sums,
+             .infer = infer_detection_sums,
              .adds_to = adds_to_groups<DetectionAttrs>,
              .work = focal_work,
-             .kernel = sums_kernel,
+             .kernel = detection_sums_kernel,
              // A position holds anchors x classes logits, each worth up to about its size: up to a thousand in all.
              .addend = [](std::span<const double> rms) { return 1000 * (1 + rms[0] + rms[2]); },
-             .sample = {.memory = sums_sample, .channels = {kFewLogits, kManyLogits}, .f32_only = true}});
+             .sample = {.memory = detection_sums_sample, .channels = {kFewLogits, kManyLogits}, .f32_only = true}});
   table.add({.name = "detection_loss",
              .driver = 0,
              .attributes = DetectionAttrs{},

@@ -33,7 +33,7 @@ const SegmentationAttrs& checked(const Attributes& given, const TensorType& logi
   return attrs;
 }
 
-TensorType infer_sums(const Attributes& attrs, std::span<const TensorType> in) {
+TensorType infer_segmentation_sums(const Attributes& attrs, std::span<const TensorType> in) {
   require(in.size() == 2, "expected logits and labels");
   return {DType::kF64, {checked(attrs, in[0], in[1]).groups, sums_per_group(in[0].shape.back())}};
 }
@@ -55,7 +55,7 @@ void differentiate_loss(GradientContext& g) {
                                g.node.attrs, "grad/" + g.node.name);
 }
 
-std::unique_ptr<Kernel> sums_kernel(const OpContext& op, KernelSet set) {
+std::unique_ptr<Kernel> segmentation_sums_kernel(const OpContext& op, KernelSet set) {
   return std::make_unique<FunctionKernel>([fn = segmentation_kernels(set).sums, spec = spec_of(op, 0)](const KernelCall& c) {
     fn(c.inputs[0].lifted(), c.inputs[1].lifted(), c.output, spec);
   });
@@ -80,7 +80,7 @@ TensorType labels_like(Shape logits) {
 }
 TensorType sums_of_classes(std::int64_t classes) { return {DType::kF64, {1, sums_per_group(classes)}}; }
 
-OpUse sums_sample(DType stored, const Shape& x) { return {SegmentationAttrs{}, {{stored, x}, labels_like(x)}}; }
+OpUse segmentation_sums_sample(DType stored, const Shape& x) { return {SegmentationAttrs{}, {{stored, x}, labels_like(x)}}; }
 OpUse loss_sample(DType, const Shape& x) {
   const Shape voxel = {1, 1, 1, 1, element_count(x)};
   return {SegmentationAttrs{}, {sums_of_classes(element_count(x)), {DType::kF32, voxel}, labels_like(voxel)}};
@@ -95,12 +95,12 @@ void add_loss_ops(OpTable& table) {
   table.add({.name = "segmentation_sums",
              .driver = 0,
              .attributes = SegmentationAttrs{},
-             .infer = infer_sums,
+             .infer = infer_segmentation_sums,
              .needed = voxel_needs<SegmentationAttrs>,
              .adds_to = adds_to_groups<SegmentationAttrs>,
-             .kernel = sums_kernel,
+             .kernel = segmentation_sums_kernel,
              .addend = [](std::span<const double> rms) { return 1 + rms[0]; },
-             .sample = {.memory = sums_sample, .channels = {2, 4, 16}, .f32_only = true}});
+             .sample = {.memory = segmentation_sums_sample, .channels = {2, 4, 16}, .f32_only = true}});
   table.add({.name = "segmentation_loss",
              .driver = 0,
              .attributes = SegmentationAttrs{},

@@ -19,7 +19,7 @@ NormSpec spec_of(const OpContext& op) {
   return {.groups = a.groups, .batch = a.batch, .count = a.count, .epsilon = a.epsilon, .slope = a.slope};
 }
 
-TensorType infer_sums(const Attributes& given, std::span<const TensorType> in) {
+TensorType infer_norm_sums(const Attributes& given, std::span<const TensorType> in) {
   const auto& attrs = attrs_of<NormAttrs>(given);
   require(in.size() == 1, "expected one input");
   const std::int64_t batch = in[0].shape[0];
@@ -91,7 +91,7 @@ void differentiate_apply(GradientContext& g) {
   if (g.wanted[3]) g.d_inputs[3] = b.op("group_column", {sums}, ColumnAttrs{.column = 0}, name + "/beta");
 }
 
-std::unique_ptr<Kernel> sums_kernel(const OpContext& op, KernelSet set) {
+std::unique_ptr<Kernel> norm_sums_kernel(const OpContext& op, KernelSet set) {
   return std::make_unique<FunctionKernel>([fn = norm_kernels(set).moment_sums, spec = spec_of(op)](const KernelCall& c) {
     fn(c.inputs[0].lifted(), c.output, spec);
   });
@@ -141,7 +141,7 @@ OpUse apply_sample(DType stored, const Shape& x) { return norm_sample(stored, x,
 OpUse grad_sums_sample(DType stored, const Shape& x) { return norm_sample(stored, x, 5); }
 OpUse input_grad_sample(DType stored, const Shape& x) { return norm_sample(stored, x, 6); }
 /// Two numbers per channel.
-OpUse sums_sample(DType, const Shape& x) { return {NormAttrs{.epsilon = 1e-3}, {{DType::kF64, {1, element_count(x), 2}}}}; }
+OpUse norm_sums_sample(DType, const Shape& x) { return {NormAttrs{.epsilon = 1e-3}, {{DType::kF64, {1, element_count(x), 2}}}}; }
 OpUse column_sample(DType, const Shape& x) { return {ColumnAttrs{1}, {{DType::kF64, {1, element_count(x), 2}}}}; }
 OpUse running_sample(DType, const Shape& x) { return {NormAttrs{.epsilon = 1e-3}, {{DType::kF32, {element_count(x), 2}}}}; }
 
@@ -152,17 +152,17 @@ void add_norm_ops(OpTable& table) {
   table.add({.name = "moment_sums",
              .driver = 0,
              .attributes = norm,
-             .infer = infer_sums,
+             .infer = infer_norm_sums,
              .needed = norm_needs,
              .adds_to = adds_to_groups<NormAttrs>,
-             .kernel = sums_kernel,
+             .kernel = norm_sums_kernel,
              .addend = [](std::span<const double> rms) { return rms[0] + rms[0] * rms[0]; },
              .sample = {.memory = moment_sums_sample}});
   table.add({.name = "norm_stats",
              .attributes = norm,
              .infer = infer_stats,
              .kernel = stats_kernel<&NormKernels::stats>,
-             .sample = {.memory = sums_sample, .few = true}});
+             .sample = {.memory = norm_sums_sample, .few = true}});
   table.add({.name = "norm_apply",
              .attributes = norm,
              .infer = infer_apply<4>,
@@ -196,7 +196,7 @@ void add_norm_ops(OpTable& table) {
              .attributes = norm,
              .infer = infer_moments,
              .kernel = stats_kernel<&NormKernels::group_moments>,
-             .sample = {.memory = sums_sample, .few = true}});
+             .sample = {.memory = norm_sums_sample, .few = true}});
   table.add({.name = "running_stats",
              .attributes = norm,
              .infer = infer_running,

@@ -7,12 +7,6 @@
 #include "libcore/runtime/collectives.h"
 
 namespace voxshard {
-namespace {
-
-std::int64_t bytes_of(const TensorView& view) { return view.count() * dtype_bytes(view.dtype); }
-
-}  // namespace
-
 CoreSet::CoreSet(const Executable& executable, const OpTable& ops, Parameters& parameters, WorkerPool& pool,
                  Transport& transport, ArenaMode mode)
     : pool_(pool),
@@ -192,8 +186,8 @@ void CoreSet::run_call(std::size_t instruction, std::int64_t core, const Call& c
   TraceRecorder* trace = tracing();
   std::int64_t bytes = 0;
   if (trace != nullptr) {
-    bytes = bytes_of(call.output);
-    for (const TensorView& input : call.inputs) bytes += bytes_of(input);
+    bytes = call.output.bytes();
+    for (const TensorView& input : call.inputs) bytes += input.bytes();
   }
   const TraceSpan span(trace, worker, TraceKind::kTask, instruction, core, bytes);
   const Stopwatch watch;
@@ -206,7 +200,7 @@ void CoreSet::run_call(std::size_t instruction, std::int64_t core, const Call& c
 
 void CoreSet::fill_margin(const Stage& stage, std::int64_t core, int worker) {
   std::int64_t bytes = 0;
-  for (const TensorView& view : stage.zero) bytes += bytes_of(view);
+  for (const TensorView& view : stage.zero) bytes += view.bytes();
   const TraceSpan span(tracing(), worker, TraceKind::kFillMargin, stage.instruction, core, bytes);
   for (const TensorView& view : stage.zero) fill_zero(view);
 }

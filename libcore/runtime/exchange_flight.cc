@@ -7,8 +7,6 @@
 namespace voxshard {
 namespace {
 
-std::int64_t bytes_of(const TensorView& view) { return view.count() * dtype_bytes(view.dtype); }
-
 /// One piece of a message: its place there, dense, and its place in a core's memory.
 struct Piece {
   const Copy* copy;
@@ -54,7 +52,7 @@ void ExchangeFlight::start_receives() {
     auto pieces = peer == ranks.rank ? std::vector<const Copy*>()
                                      : crossing(exchange(), ranks, peer, ranks.rank, t_.cores.count());
     if (pieces.empty()) continue;
-    const auto bytes = t_.cores.incoming().subspan(at, static_cast<std::size_t>(voxshard::bytes_of(pieces, type)));
+    const auto bytes = t_.cores.incoming().subspan(at, static_cast<std::size_t>(bytes_of(pieces, type)));
     at += bytes.size();
     for (const Copy* piece : pieces) ++coming_[static_cast<std::size_t>(piece->to - first_)];
     ++open_;
@@ -79,7 +77,7 @@ void ExchangeFlight::start_sends() {
     const Piece& piece = pieces[static_cast<std::size_t>(i)];
     const TensorView from =
         t_.cores.held(exchange().value, static_cast<std::size_t>(piece.copy->from)).sub(piece.copy->box);
-    const TraceSpan span(t_.trace, worker, TraceKind::kExchange, index_, piece.copy->from, bytes_of(from));
+    const TraceSpan span(t_.trace, worker, TraceKind::kExchange, index_, piece.copy->from, from.bytes());
     copy(from, dense_view(piece.at, type, piece.copy->box));
   });
   for (const auto& [peer, bytes] : messages) {
@@ -96,7 +94,7 @@ void ExchangeFlight::copy_inside() {
   t_.pool.run(static_cast<std::int64_t>(inside.size()), [&](std::int64_t i, int worker) {
     const Copy& piece = *inside[static_cast<std::size_t>(i)];
     const TensorView to = t_.cores.held(exchange().value, static_cast<std::size_t>(piece.to)).sub(piece.box);
-    const TraceSpan span(t_.trace, worker, TraceKind::kExchange, index_, piece.to, bytes_of(to));
+    const TraceSpan span(t_.trace, worker, TraceKind::kExchange, index_, piece.to, to.bytes());
     t_.transport.copy(piece.from, piece.to,
                       t_.cores.held(exchange().value, static_cast<std::size_t>(piece.from)).sub(piece.box), to);
   });

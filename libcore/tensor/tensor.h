@@ -25,6 +25,7 @@ struct TensorView {
   const Dims& extent() const { return box.extent; }
   int rank() const { return box.rank(); }
   std::int64_t count() const { return box.count(); }
+  std::int64_t bytes() const { return count() * dtype_bytes(dtype); }
   bool is_dense() const;
   /// The part at `part` (must lie inside `box`), sharing memory.
   TensorView sub(const Box& part) const;

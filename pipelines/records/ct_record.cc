@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "libcore/base/text.h"
+#include "pipelines/records/record_input.h"
 
 namespace voxshard {
 namespace {
@@ -18,13 +19,11 @@ constexpr const char* kDirection = "voxshard/direction";  // 9, row-major
 
 constexpr std::int64_t kMostClasses = 256;  // one bad label must not become the number of classes for all cases
 
-Error refusal(const char* code, const std::string& what) { return Error(ErrorKind::kInput, code, what); }
-
 /// Floats in the bytes of a feature.
 struct RawFloats {
   RawFloats(const TfExample& example, const char* name) : bytes(bytes_feature(example, name)) {
     if (bytes.size() % 4 != 0)
-      throw refusal("E_SHAPE", std::string("has ") + std::to_string(bytes.size()) + " bytes in " + name +
+      throw record_error("E_SHAPE", std::string("has ") + std::to_string(bytes.size()) + " bytes in " + name +
                                    "; expected raw float32 numbers of 4 bytes");
   }
   std::int64_t count() const { return static_cast<std::int64_t>(bytes.size() / 4); }
@@ -55,13 +54,13 @@ Shape shape_of(const TfExample& example, std::int64_t voxels, const CtReading& r
     shape = {edge, edge, edge};
   }
   if (!fits(shape))
-    throw refusal("E_SHAPE", "has " + std::to_string(voxels) + " voxels in " + kCtImage + ", which are " +
+    throw record_error("E_SHAPE", "has " + std::to_string(voxels) + " voxels in " + kCtImage + ", which are " +
                                  (example.has(kShape) ? "not as many as " + std::string(kShape) + " says"
                                                       : std::string("no cube")) +
                                  (reading.shape.rank() == 3 ? " and not " + to_string(reading.shape) : "") +
                                  "; give their size as D x H x W");
   if (voxels > reading.limits.most_voxels)
-    throw refusal("E_SIZE", "has " + std::to_string(voxels) + " voxels, more than " +
+    throw record_error("E_SIZE", "has " + std::to_string(voxels) + " voxels, more than " +
                                 std::to_string(reading.limits.most_voxels) + " that are read here");
   return shape;
 }
@@ -80,7 +79,7 @@ std::array<double, count> numbers(const TfExample& example, const char* name) {
   const FloatList& list = float_list(example, name);
   std::array<double, count> values{};
   if (list.size() != count || !std::all_of(list.begin(), list.end(), [](float v) { return std::abs(v) < 1e6F; }))
-    throw refusal("E_GEOMETRY",
+    throw record_error("E_GEOMETRY",
                   std::string("has a malformed ") + name + "; expected " + std::to_string(count) + " finite numbers");
   std::transform(list.begin(), list.end(), values.begin(), decimal);
   return values;
@@ -100,7 +99,7 @@ Geometry geometry_of(const TfExample& example, const Shape& shape) {
       good = good && std::abs(dot - (a == b ? 1 : 0)) < 1e-4;
     }
   if (!good)
-    throw refusal("E_GEOMETRY",
+    throw record_error("E_GEOMETRY",
                   std::string("has a spacing that is not positive, or a ") + kDirection + " that is no rotation");
   return g;
 }
@@ -110,7 +109,7 @@ void read_index(const RawFloats& raw, Tensor& label, int& classes) {
   for (std::int64_t i = 0; i < raw.count(); ++i) {
     const float value = raw[i];
     if (!(value >= 0) || value > static_cast<float>(kMostClasses - 1) || value != std::floor(value))
-      throw refusal("E_LABELS", "has " + number_text(static_cast<double>(value)) + " as the label of voxel " +
+      throw record_error("E_LABELS", "has " + number_text(static_cast<double>(value)) + " as the label of voxel " +
                                     std::to_string(i) + "; expected whole numbers from 0 to " +
                                     std::to_string(kMostClasses - 1) + ", one a voxel, or one-hot");
     label.as<std::int32_t>()[i] = static_cast<std::int32_t>(value);
@@ -131,7 +130,7 @@ void read_one_hot(const RawFloats& raw, Tensor& label, int classes) {
         good = good && value == 0;
     }
     if (!good || found < 0)
-      throw refusal("E_LABELS", "has no one-hot label at voxel " + std::to_string(i) + "; expected one 1 and " +
+      throw record_error("E_LABELS", "has no one-hot label at voxel " + std::to_string(i) + "; expected one 1 and " +
                                     std::to_string(classes - 1) + " zeros");
     label.as<std::int32_t>()[i] = found;
   }
@@ -147,14 +146,14 @@ CtSample ct_sample(const TfExample& example, const CtReading& reading) {
   std::memcpy(sample.image.voxels.data(), raw.bytes.data(), raw.bytes.size());
   for (std::int64_t i = 0; i < raw.count(); ++i)
     if (!std::isfinite(raw[i]))
-      throw refusal("E_NAN", "has a voxel that is NaN or infinite, the first at " +
+      throw record_error("E_NAN", "has a voxel that is NaN or infinite, the first at " +
                                  voxel_name(sample.image.geometry, i) +
                                  "; replace such voxels, for example by -1000 HU (air)");
   if (!example.has(kCtLabel)) return sample;
   const RawFloats label(example, kCtLabel);
   const std::int64_t per_voxel = label.count() / raw.count();
   if (per_voxel < 1 || per_voxel > kMostClasses || label.count() % raw.count() != 0)
-    throw refusal("E_SHAPE", std::string("has ") + std::to_string(label.count()) + " numbers in " + kCtLabel + " for " +
+    throw record_error("E_SHAPE", std::string("has ") + std::to_string(label.count()) + " numbers in " + kCtLabel + " for " +
                                  std::to_string(raw.count()) +
                                  " voxels; expected one a voxel, or one a voxel and class of at most " +
                                  std::to_string(kMostClasses));
@@ -169,15 +168,15 @@ CtSample ct_sample(const TfExample& example, const CtReading& reading) {
 
 TfExample ct_example(const Volume& image, const Volume& label, const CtLabels& labels) {
   if (!same_geometry(image.geometry, label.geometry, 1e-3))
-    throw refusal("E_GEOMETRY", "the label lies otherwise than its image; check that they belong together");
+    throw record_error("E_GEOMETRY", "the label lies otherwise than its image; check that they belong together");
   if (labels.classes > kMostClasses)
-    throw refusal("E_LABELS", std::to_string(labels.classes) + " classes; a record holds at most " + std::to_string(kMostClasses));
+    throw record_error("E_LABELS", std::to_string(labels.classes) + " classes; a record holds at most " + std::to_string(kMostClasses));
   const std::int64_t voxels = image.voxels.count(), per_voxel = labels.one_hot ? labels.classes : 1;
   std::string bytes(static_cast<std::size_t>(4 * voxels * per_voxel), '\0');
   for (std::int64_t i = 0; i < voxels; ++i) {
     const std::int32_t value = label.voxels.as<std::int32_t>()[i];
     if (value < 0 || value >= labels.classes)
-      throw refusal("E_LABELS", "the label of voxel " + voxel_name(label.geometry, i) + " is " + std::to_string(value) +
+      throw record_error("E_LABELS", "the label of voxel " + voxel_name(label.geometry, i) + " is " + std::to_string(value) +
                                     "; expected 0 to " + std::to_string(labels.classes - 1) +
                                     ": a record has no word for voxels that do not count");
     const float number = labels.one_hot ? 1.0F : static_cast<float>(value);

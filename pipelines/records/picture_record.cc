@@ -6,6 +6,7 @@
 #include "io/files/file_name.h"
 #include "io/image/image.h"
 #include "io/image/image_header.h"
+#include "pipelines/records/record_input.h"
 
 namespace voxshard {
 namespace {
@@ -24,8 +25,6 @@ constexpr const char* kArea = "image/object/area";
 constexpr const char* kFormat = "image/format";
 constexpr std::int64_t kMostId = std::int64_t{1} << 53;  // what JSON's readers keep exact
 
-Error refusal(const char* code, const std::string& what) { return Error(ErrorKind::kInput, code, what); }
-
 std::optional<std::int64_t> whole_number_of(const std::string& text) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -40,7 +39,7 @@ List list_if_there(const TfExample& example, const char* name,
   if (!example.has(name)) return {};
   List list = read(example, name);
   if (!list.empty() && list.size() != count)
-    throw refusal("E_ENTRY", "has " + std::to_string(list.size()) + " values in " + name + " for " +
+    throw record_error("E_ENTRY", "has " + std::to_string(list.size()) + " values in " + name + " for " +
                                  std::to_string(count) + " boxes");
   return list;
 }
@@ -49,17 +48,17 @@ ImageHeader header_of(std::string_view bytes) {
   try {
     return parse_image_header(bytes, kEncoded);
   } catch (const Error& e) {
-    throw refusal(e.code(), std::string("has a picture that cannot be used: ") + e.what());
+    throw record_error(e.code(), std::string("has a picture that cannot be used: ") + e.what());
   }
 }
 
 void require_picture(RecordPicture& picture) {
   const std::string_view bytes = picture.encoded;
   const bool png = bytes.starts_with("\x89PNG"), jpeg = bytes.starts_with("\xff\xd8");
-  if (!png && !jpeg) throw refusal("E_READ", std::string("has no PNG or JPEG in ") + kEncoded);
+  if (!png && !jpeg) throw record_error("E_READ", std::string("has no PNG or JPEG in ") + kEncoded);
   const ImageHeader header = header_of(bytes);
   if (header.orientation != 1)
-    throw refusal("E_ORIENTATION",
+    throw record_error("E_ORIENTATION",
                   "has a picture with EXIF orientation " + std::to_string(header.orientation) +
                       ", which TensorFlow does not apply and others do: its boxes cannot be placed; write it upright");
   require_pixels_within(kMostPixels, header.width, header.height, kEncoded);
@@ -69,7 +68,7 @@ void require_picture(RecordPicture& picture) {
 void require_size(const TfExample& example, const char* name, std::int64_t pixels) {
   if (!example.has(name)) return;
   if (const std::int64_t said = int64_feature(example, name); said != pixels)
-    throw refusal("E_SIZE", std::string("has ") + std::to_string(said) + " as " + name + ", but its picture has " +
+    throw record_error("E_SIZE", std::string("has ") + std::to_string(said) + " as " + name + ", but its picture has " +
                                 std::to_string(pixels));
 }
 
@@ -78,7 +77,7 @@ void require_size(const TfExample& example, const char* name, std::int64_t pixel
 RecordPicture record_picture(const TfExample& example) {
   RecordPicture picture;
   if (example.has("image/segmentation/mask"))
-    throw refusal("E_FEATURE",
+    throw record_error("E_FEATURE",
                   "has image/segmentation/mask, a sample for semantic segmentation; expected boxes, or a volume in "
                   "image/ct_image");
   picture.encoded = bytes_feature(example, kEncoded);
@@ -100,7 +99,7 @@ RecordPicture record_picture(const TfExample& example) {
                   crowds = list_if_there(example, kCrowd, int64_list, count);
   const BytesList texts = list_if_there(example, kText, bytes_list, count);
   if (x1.size() != count || y0.size() != count || y1.size() != count || labels.size() != count)
-    throw refusal("E_ENTRY", "has " + std::to_string(count) + " values in " + kXMin +
+    throw record_error("E_ENTRY", "has " + std::to_string(count) + " values in " + kXMin +
                                  ", but not as many in the other edges and labels");
   const auto width = static_cast<double>(picture.width), height = static_cast<double>(picture.height);
   for (std::size_t i = 0; i < count; ++i)

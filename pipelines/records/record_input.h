@@ -13,9 +13,14 @@
 
 #include "io/records/record_file.h"
 #include "io/records/tf_example.h"
+#include "libcore/base/error.h"
 #include "pipelines/runs/report.h"
 
 namespace voxshard {
+
+/// An error about what a record holds, which names itself: kInput.
+///   code  "E_SHAPE"
+inline Error record_error(const char* code, const std::string& what) { return Error(ErrorKind::kInput, code, what); }
 
 struct RecordInput {
   std::filesystem::path file;

@@ -12,12 +12,10 @@
 namespace voxshard {
 namespace {
 
-using Json = nlohmann::json;
-
 constexpr const char *kPlan = "plan", *kRun = "run", *kEnd = "end", *kStop = "stop";  // words of rank 0
 
-void say(Session& session, const char* word, const Json& of_it = {}, const Json& note = {}) {
-  text_of_first(session.transport(), pack_json(Json{{"word", word}, {"of", of_it}, {"note", note}}));
+void say(Session& session, const char* word, const nlohmann::json& of_it = {}, const nlohmann::json& note = {}) {
+  text_of_first(session.transport(), pack_json(nlohmann::json{{"word", word}, {"of", of_it}, {"note", note}}));
 }
 
 /// The core set for a size, once every rank has its own and none was asked to stop; else null on all of them, and `why`
@@ -67,13 +65,13 @@ std::int64_t run_together(Session& session, CoreSet& cores, const RankWork& work
 
 /// What a rank other than 0 refuses, one text each: see told().
 std::string refusals(const PlannedBytes& planned) {
-  Json list = Json::array();
+  nlohmann::json list = nlohmann::json::array();
   for (const auto& [extents, error] : planned.refused) list.push_back({shape_json(extents), told(error)});
   return pack_json(list);
 }
 
 void add_refusals(PlannedBytes& planned, const std::string& text, const std::string& from) {
-  for (const Json& one : Json(unpack_cbor(text))) {
+  for (const nlohmann::json& one : nlohmann::json(unpack_cbor(text))) {
     const Shape extents = shape_from_json(one.at(0));
     planned.refused.emplace(extents, heard(one.at(1).get<std::string>(), from));
     planned.fits.erase(extents);
@@ -85,13 +83,13 @@ ProcessPlan follow(Session& session, const RankWork& work, const PredictingProce
   PlannedBytes planned;
   ProcessPlan most = base_plan(process.base_bytes);
   while (true) {
-    const Json said = unpack_cbor(text_of_first(session.transport(), ""));
+    const nlohmann::json said = unpack_cbor(text_of_first(session.transport(), ""));
     const std::string word = said.at("word");
     if (word == kEnd) break;
     if (word == kStop) throw Stopped();
     if (word == kPlan) {
       std::set<Shape> sizes;
-      for (const Json& extents : said.at("of")) sizes.insert(shape_from_json(extents));
+      for (const nlohmann::json& extents : said.at("of")) sizes.insert(shape_from_json(extents));
       planned = planned_sizes(session, sizes, process);
       most = widest(most, planned.held);
       gather_texts(session.transport(), refusals(planned));
@@ -171,7 +169,7 @@ PlannedBytes plan_predictions(Session& session, const std::set<Shape>& sizes, co
   Transport& transport = session.transport();
   const bool alone = transport.ranks() == 1;
   if (!alone) {
-    Json list = Json::array();
+    nlohmann::json list = nlohmann::json::array();
     for (const Shape& extents : sizes) list.push_back(shape_json(extents));
     say(session, kPlan, list);
   }

@@ -157,16 +157,16 @@ TEST(Builder, InfersTheTypesOfTheResults) {
   EXPECT_EQ(to_string(s.b.type(s.b.op("sum_all", {s.x}, {}, "s"))), "f64[1]");
 }
 
-struct Padding {
+struct PaddingCase {
   std::int64_t extent, kernel, stride, dilation, output, lo, hi;
 };
 
 // TensorFlow's rule: output ceil(extent / stride), the odd voxel of padding goes to the high side.
 TEST(SamePadding, FollowsTheRuleOfTheOriginal) {
-  for (const Padding& p : {Padding{37, 2, 2, 1, 19, 0, 1}, Padding{8, 3, 1, 1, 8, 1, 1}, Padding{8, 3, 2, 1, 4, 0, 1},
-                           Padding{7, 3, 2, 1, 4, 1, 1}, Padding{224, 7, 2, 1, 112, 2, 3}, Padding{8, 4, 1, 1, 8, 1, 2},
-                           Padding{8, 2, 1, 1, 8, 0, 1}, Padding{8, 3, 1, 2, 8, 2, 2}, Padding{5, 1, 2, 1, 3, 0, 0},
-                           Padding{9, 2, 3, 1, 3, 0, 0}, Padding{1, 3, 1, 1, 1, 1, 1}, Padding{8, 2, 2, 1, 4, 0, 0}}) {
+  for (const PaddingCase& p : {PaddingCase{37, 2, 2, 1, 19, 0, 1}, PaddingCase{8, 3, 1, 1, 8, 1, 1}, PaddingCase{8, 3, 2, 1, 4, 0, 1},
+                           PaddingCase{7, 3, 2, 1, 4, 1, 1}, PaddingCase{224, 7, 2, 1, 112, 2, 3}, PaddingCase{8, 4, 1, 1, 8, 1, 2},
+                           PaddingCase{8, 2, 1, 1, 8, 0, 1}, PaddingCase{8, 3, 1, 2, 8, 2, 2}, PaddingCase{5, 1, 2, 1, 3, 0, 0},
+                           PaddingCase{9, 2, 3, 1, 3, 0, 0}, PaddingCase{1, 3, 1, 1, 1, 1, 1}, PaddingCase{8, 2, 2, 1, 4, 0, 0}}) {
     Window w{{p.kernel, 1}, {p.stride, 1}, {p.dilation, 1}, {}, {}};
     set_same_padding(w, {1, p.extent, 5, 1});
     SCOPED_TRACE("extent " + std::to_string(p.extent) + " kernel " + std::to_string(p.kernel) + " stride " +

@@ -8,19 +8,19 @@ namespace {
 
 using namespace test;
 
-const std::uint64_t kSeed = printed_seed("kernels/detection_loss", 41);
+const std::uint64_t kDetectionSeed = printed_seed("kernels/detection_loss", 41);
 
 /// Targets from -2 (ignored) to `classes` (ignored too).
 double random_target(const Dims& at, std::int64_t classes) {
-  return static_cast<double>(rng_below({.seed = kSeed, .stream = 5}, index_of(at), classes + 3) - 2);
+  return static_cast<double>(rng_below({.seed = kDetectionSeed, .stream = 5}, index_of(at), classes + 3) - 2);
 }
 
-struct Scene {
+struct DetectionScene {
   Place logits, class_targets, boxes, box_targets;
   DetectionLossSpec spec;
   Tensor sums, loss;
 
-  Scene(DType type, Shape cells, std::int64_t anchors, std::int64_t classes, std::int64_t groups, std::int64_t margin = 0)
+  DetectionScene(DType type, Shape cells, std::int64_t anchors, std::int64_t classes, std::int64_t groups, std::int64_t margin = 0)
       : spec{.classes = classes, .groups = groups, .batch = cells[0], .delta = 0.5},
         sums(DType::kF64, {groups, 3}),
         loss(DType::kF64, {1}) {
@@ -29,13 +29,13 @@ struct Scene {
       shape.push_back(channels);
       return Box::whole(shape);
     };
-    logits = random(type, with(anchors * classes), kSeed, margin);
+    logits = random(type, with(anchors * classes), kDetectionSeed, margin);
     class_targets = place(DType::kI32, with(anchors), margin);
-    boxes = random(type, with(4 * anchors), kSeed + 1, margin);
+    boxes = random(type, with(4 * anchors), kDetectionSeed + 1, margin);
     box_targets = place(type == DType::kF64 ? type : DType::kF32, with(4 * anchors), margin);
     fill(class_targets.view, [=](const Dims& at) { return random_target(at, classes); });
     fill(box_targets.view, [](const Dims& at) {  // half of them do not count
-      return index_of(at) % 2 == 0 ? 0.0 : rng_normal({.seed = kSeed, .stream = 7}, index_of(at));
+      return index_of(at) % 2 == 0 ? 0.0 : rng_normal({.seed = kDetectionSeed, .stream = 7}, index_of(at));
     });
   }
 
@@ -95,7 +95,7 @@ TEST(DetectionLoss, GradientsByHand) {
 TEST(DetectionLoss, GradientsMatchCentralDifferences) {
   for (std::int64_t groups : {1, 2})
     for (double gamma : {0.0, 1.5, 2.0}) {
-      Scene s(DType::kF64, {2, 1, 3, 4}, 3, 4, groups);
+      DetectionScene s(DType::kF64, {2, 1, 3, 4}, 3, 4, groups);
       s.spec.gamma = gamma;
       Place d_logits = place(DType::kF64, s.logits.view.box), d_boxes = place(DType::kF64, s.boxes.view.box);
       s.reference_loss();
@@ -120,7 +120,7 @@ TEST(DetectionLoss, FastEqualsReference) {
     for (std::int64_t anchors : {1, 9})
       for (DType type : {DType::kF32, DType::kBF16})
         for (std::int64_t groups : {1, 2}) {
-          Scene s(type, {2, 1, 3, 5}, anchors, classes, groups, 1);
+          DetectionScene s(type, {2, 1, 3, 5}, anchors, classes, groups, 1);
           const std::string what = std::to_string(anchors) + " anchors of " + std::to_string(classes) + " classes";
           s.reference_loss();
           Tensor sums(DType::kF64, s.sums.shape());
@@ -152,7 +152,7 @@ TEST(DetectionLoss, FastEqualsReference) {
 
 TEST(DetectionLoss, LargeLogitsStayFinite) {
   for (bool fast : {false, true}) {
-    Scene s(DType::kF32, {1, 1, 4, 5}, 2, 3, 1);
+    DetectionScene s(DType::kF32, {1, 1, 4, 5}, 2, 3, 1);
     for (std::int64_t i = 0; i < s.logits.memory.count(); ++i) s.logits.memory.as<float>()[i] *= 1000;
     (fast ? fast::detection.sums : reference::detection.sums)(s.logits.view, s.class_targets.view, s.boxes.view,
                                                               s.box_targets.view, s.sums.view(), s.spec);
@@ -176,12 +176,12 @@ TEST(DetectionLoss, ANumberThatIsNoNumberShowsInTheLoss) {
 }
 
 TEST(DetectionLoss, AnImageWithoutObjectsHasAFiniteLossAndNoBoxGradient) {
-  Scene s(DType::kF32, {1, 1, 2, 3}, 2, 3, 1);
+  DetectionScene s(DType::kF32, {1, 1, 2, 3}, 2, 3, 1);
   fill(s.class_targets.view, [](const Dims&) { return -1.0; });
   fill(s.box_targets.view, [](const Dims&) { return 0.0; });
   EXPECT_GT(s.reference_loss(), 0);
   EXPECT_TRUE(std::isfinite(s.loss.as<double>()[0]));
-  Place grad = random(DType::kF32, s.boxes.view.box, kSeed), zero = place(DType::kF32, s.boxes.view.box);
+  Place grad = random(DType::kF32, s.boxes.view.box, kDetectionSeed), zero = place(DType::kF32, s.boxes.view.box);
   fast::detection.huber_grad(s.boxes.view, s.box_targets.view, s.sums.view(), grad.view, s.spec);
   expect_same_bits(zero.view, grad.view, "gradient");
 }

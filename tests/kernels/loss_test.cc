@@ -8,23 +8,23 @@ namespace {
 
 using namespace test;
 
-const std::uint64_t kSeed = printed_seed("kernels/loss", 31);
+const std::uint64_t kLossSeed = printed_seed("kernels/loss", 31);
 
-struct Scene {
+struct LossScene {
   Place logits, labels;
   LossSpec spec;
   Tensor sums, loss;
 
-  Scene(LossKind kind, DType type, Shape shape, std::int64_t groups, std::int64_t margin = 0)
+  LossScene(LossKind kind, DType type, Shape shape, std::int64_t groups, std::int64_t margin = 0)
       : spec{.kind = kind, .classes = shape.back(), .groups = groups, .batch = shape[0]},
         sums(DType::kF64, {groups, 3 * shape.back() + 2}),
         loss(DType::kF64, {1}) {
-    logits = random(type, Box::whole(shape), kSeed, margin);
+    logits = random(type, Box::whole(shape), kLossSeed, margin);
     const std::int64_t classes = shape.back();
     shape[4] = 1;
     labels = place(DType::kI32, Box::whole(shape), margin);
     fill(labels.view, [=](const Dims& at) {  // -1 is ignored
-      return static_cast<double>(rng_below({.seed = kSeed, .stream = 9}, index_of(at), classes + 1) - 1);
+      return static_cast<double>(rng_below({.seed = kLossSeed, .stream = 9}, index_of(at), classes + 1) - 1);
     });
   }
   double reference_loss() {
@@ -66,7 +66,7 @@ TEST(Loss, EqualLogitsByHand) {
 TEST(Loss, GradientsOfAllKindsMatchCentralDifferences) {
   for (LossKind kind : kLosses)
     for (std::int64_t groups : {1, 2}) {
-      Scene s(kind, DType::kF64, {2, 2, 3, 4, 3}, groups);
+      LossScene s(kind, DType::kF64, {2, 2, 3, 4, 3}, groups);
       Place grad = place(DType::kF64, s.logits.view.box);
       s.reference_loss();
       reference::segmentation.grad(s.logits.view, s.labels.view, s.sums.view(), grad.view, s.spec);
@@ -81,7 +81,7 @@ TEST(Loss, FastEqualsReference) {
       for (std::int64_t width : {1, 63, 64, 65})
         for (DType type : {DType::kF32, DType::kBF16})
           for (std::int64_t groups : {1, 2}) {
-            Scene s(kind, type, {2, 2, 3, width, classes}, groups, 1);
+            LossScene s(kind, type, {2, 2, 3, width, classes}, groups, 1);
             const std::string what = std::to_string(classes) + " classes, width " + std::to_string(width);
             s.reference_loss();
             Tensor sums(DType::kF64, s.sums.shape());
@@ -106,7 +106,7 @@ TEST(Loss, FastEqualsReference) {
 }
 
 TEST(Loss, LargeLogitsStayFinite) {
-  Scene s(LossKind::kDiceCE, DType::kF32, {1, 1, 2, 70, 3}, 1);
+  LossScene s(LossKind::kDiceCE, DType::kF32, {1, 1, 2, 70, 3}, 1);
   for (std::int64_t i = 0; i < s.logits.memory.count(); ++i) s.logits.memory.as<float>()[i] *= 1000;
   s.reference_loss();
   Tensor sums(DType::kF64, s.sums.shape());
@@ -116,10 +116,10 @@ TEST(Loss, LargeLogitsStayFinite) {
 
 TEST(Loss, AGroupWithoutVoxelsHasNoGradient) {
   for (LossKind kind : kLosses) {
-    Scene s(kind, DType::kF32, {1, 1, 2, 7, 3}, 1);
+    LossScene s(kind, DType::kF32, {1, 1, 2, 7, 3}, 1);
     fill(s.labels.view, [](const Dims&) { return -1.0; });
     EXPECT_TRUE(std::isfinite(s.reference_loss()));
-    Place grad = random(DType::kF32, s.logits.view.box, kSeed), zero = place(DType::kF32, s.logits.view.box);
+    Place grad = random(DType::kF32, s.logits.view.box, kLossSeed), zero = place(DType::kF32, s.logits.view.box);
     fast::segmentation.grad(s.logits.view, s.labels.view, s.sums.view(), grad.view, s.spec);
     expect_same_bits(zero.view, grad.view, "gradient");
   }

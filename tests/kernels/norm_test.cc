@@ -9,22 +9,22 @@ namespace {
 
 using namespace test;
 
-const std::uint64_t kSeed = printed_seed("kernels/norm", 991);
+const std::uint64_t kNormSeed = printed_seed("kernels/norm", 991);
 
-struct Scene {
+struct NormScene {
   Place x, gamma, beta, d_y;
   Tensor sums, stats, grad_sums;
   NormSpec spec;
 
-  Scene(DType type, const Shape& shape, std::int64_t groups, double slope, std::int64_t margin = 0)
+  NormScene(DType type, const Shape& shape, std::int64_t groups, double slope, std::int64_t margin = 0)
       : sums(DType::kF64, {groups, shape.back(), 2}),
         stats(DType::kF64, sums.shape()),
         grad_sums(DType::kF64, sums.shape()) {
-    x = random(type, Box::whole(shape), kSeed, margin);
-    d_y = random(type, Box::whole(shape), kSeed + 1, margin);
+    x = random(type, Box::whole(shape), kNormSeed, margin);
+    d_y = random(type, Box::whole(shape), kNormSeed + 1, margin);
     const DType parameter = type == DType::kF64 ? DType::kF64 : DType::kF32;
-    gamma = random(parameter, Box::whole({shape.back()}), kSeed + 2);
-    beta = random(parameter, Box::whole({shape.back()}), kSeed + 3);
+    gamma = random(parameter, Box::whole({shape.back()}), kNormSeed + 2);
+    beta = random(parameter, Box::whole({shape.back()}), kNormSeed + 3);
     spec = {.groups = groups,
             .batch = shape[0],
             .count = static_cast<double>(element_count(shape) / shape.back() / groups),
@@ -55,7 +55,7 @@ TEST(Norm, SumsAndStatisticsByHand) {
 TEST(Norm, GradientOfTheWholeChainMatchesCentralDifferences) {
   for (std::int64_t groups : {1, 2})
     for (double slope : {1.0, 0.1, 0.0}) {
-      Scene s(DType::kF64, {2, 2, 3, 4, 3}, groups, slope);
+      NormScene s(DType::kF64, {2, 2, 3, 4, 3}, groups, slope);
       Place y = place(DType::kF64, s.x.view.box), d_x = place(DType::kF64, s.x.view.box);
       s.reference_stats();
       reference::norm.input_grad(s.x.view, s.stats.view(), s.gamma.view, s.beta.view, s.d_y.view, s.grad_sums.view(),
@@ -84,7 +84,7 @@ TEST(Norm, FastEqualsReference) {
     for (DType type : {DType::kF32, DType::kBF16})
       for (std::int64_t margin : {0, 1})
         for (std::int64_t groups : {1, 3}) {
-          Scene s(type, {3, 2, 5, 9, channels}, groups, 0.01, margin);
+          NormScene s(type, {3, 2, 5, 9, channels}, groups, 0.01, margin);
           s.reference_stats();
           const std::string what = std::to_string(channels) + " channels " + dtype_name(type);
           Tensor sums(DType::kF64, s.sums.shape());
@@ -107,7 +107,7 @@ TEST(Norm, FastEqualsReference) {
 
 TEST(Norm, ABlockEqualsTheBlockOfTheWhole) {
   for (std::int64_t channels : {1, 3, 16, 33}) {
-    Scene s(DType::kF32, {1, 4, 5, 9, channels}, 1, 0.0);
+    NormScene s(DType::kF32, {1, 4, 5, 9, channels}, 1, 0.0);
     s.reference_stats();
     Place whole = place(DType::kF32, s.x.view.box), whole_grad = place(DType::kF32, s.x.view.box);
     fast::norm.apply(s.x.view, s.stats.view(), s.gamma.view, s.beta.view, whole.view, s.spec);
@@ -128,8 +128,8 @@ TEST(Norm, ABlockEqualsTheBlockOfTheWhole) {
 }
 
 TEST(Norm, SumsOfBlocksAddUpToTheSumOfTheWhole) {
-  Scene s(DType::kF32, {2, 4, 5, 9, 3}, 2, 1.0);
-  fill_integers(s.x.view, kSeed);
+  NormScene s(DType::kF32, {2, 4, 5, 9, 3}, 2, 1.0);
+  fill_integers(s.x.view, kNormSeed);
   Tensor whole(DType::kF64, s.sums.shape()), part(DType::kF64, s.sums.shape()), total(DType::kF64, s.sums.shape());
   fast::norm.moment_sums(s.x.view, whole.view(), s.spec);
   for (std::int64_t h = 0; h < 5; h += 2) {

@@ -10,11 +10,11 @@ namespace {
 
 using namespace test;
 
-const std::uint64_t kSeed = printed_seed("kernels/pointwise", 5);
+const std::uint64_t kPointwiseSeed = printed_seed("kernels/pointwise", 5);
 
 TEST(Pointwise, LeakyReluGradientMatchesCentralDifferences) {
-  Place x = random(DType::kF64, Box::whole({2, 3, 5}), kSeed), y = place(DType::kF64, x.view.box),
-        g = random(DType::kF64, x.view.box, kSeed + 1), d_x = place(DType::kF64, x.view.box);
+  Place x = random(DType::kF64, Box::whole({2, 3, 5}), kPointwiseSeed), y = place(DType::kF64, x.view.box),
+        g = random(DType::kF64, x.view.box, kPointwiseSeed + 1), d_x = place(DType::kF64, x.view.box);
   reference::pointwise.leaky_relu_grad(x.view, g.view, d_x.view, 0.2);
   EXPECT_LE(gradient_error(x.view, d_x.view,
                            [&] {
@@ -46,8 +46,8 @@ TEST(Pointwise, FastEqualsReference) {
                              Shape{2, 3, 4, 5, 1}, Shape{2, 3, 4, 5, 17}, Shape{1, 2, 3, 4, 5, 6}, Shape{2, 0, 3, 4}})
     for (DType type : {DType::kF32, DType::kBF16, DType::kF64})
       for (std::int64_t margin : {0, 1}) {
-        Place a = random(type, Box::whole(shape), kSeed, margin),
-              b = random(type, Box::whole(shape), kSeed + 1, margin);
+        Place a = random(type, Box::whole(shape), kPointwiseSeed, margin),
+              b = random(type, Box::whole(shape), kPointwiseSeed + 1, margin);
         Place fast = place(type, a.view.box, margin), slow = place(type, a.view.box);
         const std::string what = to_string(shape) + " " + dtype_name(type);
         const double tolerance = type == DType::kBF16 ? 0x1p-8 : 1e-6;
@@ -78,7 +78,7 @@ TEST(Pointwise, FastEqualsReference) {
 TEST(Pointwise, ConversionRoundsAsBF16DoesForAnyPairOfTypes) {
   for (DType from : {DType::kF32, DType::kBF16, DType::kF64, DType::kI32})
     for (DType to : {DType::kF32, DType::kBF16, DType::kF64}) {
-      Place src = random(from, Box::whole({2, 3, 4, 9}), kSeed, 1);
+      Place src = random(from, Box::whole({2, 3, 4, 9}), kPointwiseSeed, 1);
       if (from == DType::kF32) {
         src.view.as<float>()[0] = std::numeric_limits<float>::infinity();
         src.view.as<float>()[1] = std::numeric_limits<float>::quiet_NaN();

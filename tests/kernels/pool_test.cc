@@ -8,7 +8,7 @@ namespace {
 
 using namespace test;
 
-const std::uint64_t kSeed = printed_seed("kernels/pool", 77);
+const std::uint64_t kPoolSeed = printed_seed("kernels/pool", 77);
 
 Window window_of(std::int64_t kernel, std::int64_t stride, std::int64_t dilation, std::int64_t lo, std::int64_t hi) {
   return {.kernel = Dims::filled(3, kernel),
@@ -54,8 +54,8 @@ TEST(Pool, ReferenceGradientsMatchCentralDifferences) {
   const Shape shape = {2, 4, 5, 6, 2};
   for (const Window& w : windows()) {
     const Box y_box = output_box(w, shape);
-    Place x = random(DType::kF64, Box::whole(shape), kSeed), y = place(DType::kF64, y_box),
-          g = random(DType::kF64, y_box, kSeed + 1), d_x = place(DType::kF64, x.view.box),
+    Place x = random(DType::kF64, Box::whole(shape), kPoolSeed), y = place(DType::kF64, y_box),
+          g = random(DType::kF64, y_box, kPoolSeed + 1), d_x = place(DType::kF64, x.view.box),
           arg = place(DType::kU8, y_box);
     reference::pool.max_pool_argmax(x.view, arg.view, w, shape);
     reference::pool.max_pool_grad(arg.view, g.view, d_x.view, w);
@@ -77,8 +77,8 @@ TEST(Pool, ReferenceGradientsMatchCentralDifferences) {
 
 TEST(Pool, UpsampleGradientMatchesCentralDifferences) {
   const Dims factor = {1, 2, 3};
-  Place x = random(DType::kF64, Box::whole({1, 2, 3, 2, 3}), kSeed),
-        y = place(DType::kF64, Box::whole({1, 2, 6, 6, 3})), g = random(DType::kF64, y.view.box, kSeed + 1),
+  Place x = random(DType::kF64, Box::whole({1, 2, 3, 2, 3}), kPoolSeed),
+        y = place(DType::kF64, Box::whole({1, 2, 6, 6, 3})), g = random(DType::kF64, y.view.box, kPoolSeed + 1),
         d_x = place(DType::kF64, x.view.box);
   reference::pool.upsample_nearest_grad(g.view, d_x.view, factor);
   EXPECT_LE(gradient_error(x.view, d_x.view,
@@ -111,7 +111,7 @@ TEST(Pool, FastEqualsReferenceInEveryBlock) {
           const Shape shape = {2, 5, 6, 7, channels};
           const Box y_box = output_box(w, shape);
           const double tolerance = type == DType::kBF16 ? 0x1p-7 : 1e-6;
-          Place x = random(type, Box::whole(shape), kSeed, margin), d_y = random(type, y_box, kSeed + 2, margin),
+          Place x = random(type, Box::whole(shape), kPoolSeed, margin), d_y = random(type, y_box, kPoolSeed + 2, margin),
                 arg = place(DType::kU8, y_box, margin);
           const std::string what = "kernel " + to_string(w.kernel) + " channels " + std::to_string(channels);
           reference::pool.max_pool_argmax(x.view, arg.view, w, shape);
@@ -149,8 +149,8 @@ TEST(Pool, UpsampleFastEqualsReferenceInEveryBlock) {
   for (std::int64_t channels : {1, 8, 17})
     for (DType type : {DType::kF32, DType::kBF16}) {
       const Dims factor = {2, 1, 3};
-      Place x = random(type, Box::whole({2, 3, 4, 5, channels}), kSeed, 1),
-            d_y = random(type, Box::whole({2, 6, 4, 15, channels}), kSeed, 1);
+      Place x = random(type, Box::whole({2, 3, 4, 5, channels}), kPoolSeed, 1),
+            d_y = random(type, Box::whole({2, 6, 4, 15, channels}), kPoolSeed, 1);
       for (const Box& block : some_blocks(d_y.view.box)) {
         Place fast = place(type, block, 1), slow = place(type, block);
         fast::pool.upsample_nearest(x.view, fast.view, factor);

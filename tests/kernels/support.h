@@ -8,7 +8,6 @@
 #include <cstdio>
 #include <cstring>
 #include <functional>
-#include <ostream>
 #include <span>
 #include <vector>
 
@@ -16,13 +15,9 @@
 #include "libcore/kernels/kernel.h"
 #include "libcore/tensor/rows.h"
 #include "libcore/kernels/window.h"
+#include "tests/base/print_boxes.h"
 
-namespace voxshard {
-
-inline void PrintTo(const Dims& dims, std::ostream* out) { *out << to_string(dims); }
-inline void PrintTo(const Box& box, std::ostream* out) { *out << to_string(box); }
-
-namespace test {
+namespace voxshard::test {
 
 /// Prints the seed of a test file once and returns it.
 inline std::uint64_t printed_seed(const char* what, std::uint64_t seed) {
@@ -168,5 +163,4 @@ inline double dot(const TensorView& a, const TensorView& b) {
   return total;
 }
 
-}  // namespace test
-}  // namespace voxshard
+}  // namespace voxshard::test

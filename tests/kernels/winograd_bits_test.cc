@@ -14,11 +14,11 @@ std::vector<Case> bit_cases() {
           {"2-D", window_of(2, 3, 1, 1, 1, 1), {41, 50}, 32, 48, 1}};
 }
 
-const std::vector<Dims> kTiles = {{4, 4, 4}, {2, 4, 2}};
+const std::vector<Dims> kBitTiles = {{4, 4, 4}, {2, 4, 2}};
 
 TEST(WinogradBits, AnyBoxAndAnyChannelsAreThoseOfTheWhole) {
   for (const Case& c : bit_cases())
-    for (const Dims& tile : kTiles)
+    for (const Dims& tile : kBitTiles)
       for (DType type : {DType::kF32, DType::kBF16}) {
         const Operands o(c, type, 0, false);
         for (auto direction : {ConvDirection::kForward, ConvDirection::kInputGrad}) {
@@ -44,7 +44,7 @@ TEST(WinogradBits, ASliceOfTheResultsHasTheWeightsOfTheWhole) {
 
 TEST(WinogradBits, AWeightGradientIsTheSameInAnyTasksAndMemory) {
   for (const Case& c : bit_cases())
-    for (const Dims& tile : kTiles)
+    for (const Dims& tile : kBitTiles)
       for (DType type : {DType::kF32, DType::kBF16})
         expect_same_in_any_tasks(
             c, winograd::WeightGradient({.window = c.window, .weights = c.weights(), .tile = tile}), type);
@@ -76,7 +76,7 @@ Results all_results(const Case& c, const Operands& o, const Dims& tile, DType ty
 TEST(WinogradBits, Avx2AndAvx512GiveTheSameAndPlainCodeIsClose) {
   const bool wide = (vector_targets() & HWY_AVX3) != 0;
   for (const Case& c : bit_cases())
-    for (const Dims& tile : kTiles)
+    for (const Dims& tile : kBitTiles)
       for (DType type : {DType::kF32, DType::kBF16}) {
         const Operands o(c, type, 0, false);
         auto with = [&](std::int64_t target, const char* name) {

@@ -15,10 +15,6 @@ bool any_has(const std::vector<std::string>& lines, const std::string& piece) {
   return false;
 }
 
-Program program_of(const SceneOptions& options, bool training = true) {
-  return scene_program(options, training);
-}
-
 MemoryPlan two_buffers(Buffer a, Buffer b) {
   MemoryPlan plan;
   plan.arenas.resize(1);
@@ -53,7 +49,7 @@ TEST(VerifyMemory, FindsABufferOutsideItsPoolOrNotAligned) {
 }
 
 TEST(VerifyMemory, FindsAPlanThatWasMovedByHand) {
-  const Program program = program_of({.partition = "1x2x1x1x1"});
+  const Program program = scene_program({.partition = "1x2x1x1x1"});
   MemoryPlan plan = plan_memory(program, op_table(), {});
   ASSERT_TRUE(verify(plan).empty());
   for (Buffer& buffer : plan.arenas[1].buffers) buffer.offset = 0;
@@ -63,7 +59,7 @@ TEST(VerifyMemory, FindsAPlanThatWasMovedByHand) {
 /// Checked here instruction by instruction, not by intervals as verify() does.
 TEST(MemoryPlan, AtNoInstructionDoTwoLiveBuffersShareAByte) {
   for (const char* partition : {"1x1x1x1x1", "1x2x1x2x1", "1x3x2x1x1"}) {
-    const Program program = program_of({.extents = {2, 7, 6, 9}, .partition = partition});
+    const Program program = scene_program({.extents = {2, 7, 6, 9}, .partition = partition});
     const MemoryPlan plan = plan_memory(program, op_table(), {});
     for (const Pool& arena : plan.arenas) {
       for (int i = 0; i <= static_cast<int>(program.instructions.size()); ++i) {
@@ -84,7 +80,7 @@ TEST(MemoryPlan, AtNoInstructionDoTwoLiveBuffersShareAByte) {
 }
 
 TEST(MemoryPlan, AValueLivesFromItsFirstWriterToItsLastReader) {
-  const Program program = program_of({.partition = "1x2x1x1x1"});
+  const Program program = scene_program({.partition = "1x2x1x1x1"});
   const MemoryPlan plan = plan_memory(program, op_table(), {});
   for (int i = 0; i < static_cast<int>(program.instructions.size()); ++i) {
     const Instruction& instruction = program.instructions[static_cast<std::size_t>(i)];
@@ -107,7 +103,7 @@ TEST(MemoryPlan, AValueLivesFromItsFirstWriterToItsLastReader) {
 }
 
 TEST(MemoryPlan, OutputsGradientsAndEffectsLiveToTheEnd) {
-  const Program program = program_of({.partition = "1x2x1x1x1"});
+  const Program program = scene_program({.partition = "1x2x1x1x1"});
   const MemoryPlan plan = plan_memory(program, op_table(), {});
   const int end = static_cast<int>(program.instructions.size());
   for (const auto& [parameter, gradient] : program.graph.gradients) EXPECT_EQ(plan.process.find(gradient)->last, end);
@@ -118,7 +114,7 @@ TEST(MemoryPlan, OutputsGradientsAndEffectsLiveToTheEnd) {
 
 TEST(MemoryPlan, KeepingAllNeverNeedsLess) {
   for (const char* partition : {"1x1x1x1x1", "1x2x2x1x1", "1x4x1x2x1"}) {
-    const Program program = program_of({.partition = partition});
+    const Program program = scene_program({.partition = partition});
     const MemoryPlan reused = plan_memory(program, op_table(), {}),
                      kept = plan_memory(program, op_table(), {.keep_all = true});
     EXPECT_TRUE(verify(kept).empty());
@@ -130,7 +126,7 @@ TEST(MemoryPlan, KeepingAllNeverNeedsLess) {
 }
 
 TEST(MemoryPlan, ParametersAndStatesAreCountedOnce) {
-  const Program program = program_of({.partition = "1x2x2x1x1"});
+  const Program program = scene_program({.partition = "1x2x2x1x1"});
   std::int64_t bytes = 0;
   for (const Node& node : program.graph.nodes())
     if (node.role == Role::kParameter || node.role == Role::kState) bytes += element_count(node.type.shape) * 4;
@@ -138,7 +134,7 @@ TEST(MemoryPlan, ParametersAndStatesAreCountedOnce) {
 }
 
 TEST(LargestAllocations, AreSortedAndNameLayersOfTheGraph) {
-  const Program program = program_of({.extents = {1, 16, 16, 16}, .partition = "1x2x1x1x1"});
+  const Program program = scene_program({.extents = {1, 16, 16, 16}, .partition = "1x2x1x1x1"});
   const MemoryPlan plan = plan_memory(program, op_table(), {});
   const auto largest = largest_allocations(program, plan, 1, 5);
   ASSERT_EQ(largest.size(), 5U);
@@ -159,7 +155,7 @@ TEST(LargestAllocations, AreSortedAndNameLayersOfTheGraph) {
 }
 
 TEST(MemoryPlan, TextNamesEveryArenaAndTheBuffersOfTheFirst) {
-  const Program program = program_of({.partition = "1x2x1x1x1"});
+  const Program program = scene_program({.partition = "1x2x1x1x1"});
   const std::string text = to_text(program, plan_memory(program, op_table(), {}));
   for (const char* piece : {"arena 0: ", "arena 1: ", "encoder0/conv0", "process pool: "})
     EXPECT_NE(text.find(piece), std::string::npos) << piece;

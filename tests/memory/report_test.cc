@@ -79,15 +79,11 @@ TEST(MemoryReport, TheWidestCoreHasTheWidestArena) {
   EXPECT_EQ(bytes.widest_core(), plan.arenas[1].bytes + plan.process.bytes + plan.parameter_bytes);
 }
 
-Program program_of(const SceneOptions& o) {
-  return scene_program(o);
-}
-
 TEST(MemoryReport, ThePartsAddUpToTheArena) {
   for (const char* partition : {"1x1x1x1x1", "1x2x1x1x1", "1x4x2x1x1", "2x1x1x3x1"})
     for (const Recompute recompute : {Recompute::kNone, Recompute::kLevels})
       for (const bool tiled : {false, true}) {
-        const Program program = program_of({.extents = {2, 16, 9, 8},
+        const Program program = scene_program({.extents = {2, 16, 9, 8},
                                             .partition = partition,
                                             .dtype = DType::kBF16,
                                             .recompute = recompute,
@@ -108,7 +104,7 @@ TEST(MemoryReport, ThePartsAddUpToTheArena) {
 }
 
 TEST(MemoryReport, EveryGradientIsCountedAndNothingElse) {
-  const Program program = program_of({.partition = "1x2x1x1x1"});
+  const Program program = scene_program({.partition = "1x2x1x1x1"});
   std::int64_t bytes = 0;
   for (const auto& [parameter, gradient] : program.graph.gradients)
     bytes += (program.graph.node(gradient).type.bytes() + kAlignment - 1) / kAlignment * kAlignment;
@@ -120,7 +116,7 @@ TEST(MemoryReport, RecomputingMoreKeepsLess) {
     std::int64_t before = 0;
     for (const Recompute recompute : {Recompute::kNone, Recompute::kNorms, Recompute::kUpsampling}) {
       const MemoryReport r =
-          report_of(program_of({.extents = {1, 16, 16, 16}, .partition = "1x2x1x1x1", .recompute = recompute}), tiled);
+          report_of(scene_program({.extents = {1, 16, 16, 16}, .partition = "1x2x1x1x1", .recompute = recompute}), tiled);
       if (before > 0) {
         EXPECT_LT(r.kept_bytes, before) << recompute_name(recompute);
       }
@@ -130,10 +126,10 @@ TEST(MemoryReport, RecomputingMoreKeepsLess) {
 }
 
 TEST(MemoryReport, AnUncutUNetHasNoHaloInTilesAndACutOneHas) {
-  EXPECT_EQ(report_of(program_of({.extents = {1, 16, 16, 16}}), true).halo_bytes, 0);
-  EXPECT_EQ(report_of(program_of({.extents = {2, 16, 16, 16}, .partition = "2x1x1x1x1"}), true).halo_bytes, 0)
+  EXPECT_EQ(report_of(scene_program({.extents = {1, 16, 16, 16}}), true).halo_bytes, 0);
+  EXPECT_EQ(report_of(scene_program({.extents = {2, 16, 16, 16}, .partition = "2x1x1x1x1"}), true).halo_bytes, 0)
       << "samples have no neighbours";
-  EXPECT_GT(report_of(program_of({.extents = {1, 16, 16, 16}, .partition = "1x2x1x1x1"}), true).halo_bytes, 0);
+  EXPECT_GT(report_of(scene_program({.extents = {1, 16, 16, 16}, .partition = "1x2x1x1x1"}), true).halo_bytes, 0);
 }
 
 }  // namespace

@@ -26,16 +26,16 @@ EquivalenceOptions options_of(const RetinaNetConfig& config, const Shape& extent
 
 void expect_equal(const EquivalenceOptions& options) { test::expect_equal(options, {.layers = 400, .tensors = 300}); }
 
-const RetinaNetConfig kNarrow{.backbone = Backbone::kResNet18, .classes = 4, .filters = 4, .pyramid_filters = 8};
+const RetinaNetConfig kNarrowNet{.backbone = Backbone::kResNet18, .classes = 4, .filters = 4, .pyramid_filters = 8};
 
 class EveryGrid : public testing::TestWithParam<Case> {};
 
 TEST_P(EveryGrid, EqualsTheUncutModelInF32) {
-  expect_equal(options_of(kNarrow, GetParam().extents, GetParam().partition, DType::kF32));
+  expect_equal(options_of(kNarrowNet, GetParam().extents, GetParam().partition, DType::kF32));
 }
 
 TEST_P(EveryGrid, EqualsTheUncutModelInBf16) {
-  expect_equal(options_of(kNarrow, GetParam().extents, GetParam().partition, DType::kBF16));
+  expect_equal(options_of(kNarrowNet, GetParam().extents, GetParam().partition, DType::kBF16));
 }
 
 INSTANTIATE_TEST_SUITE_P(Grids, EveryGrid,
@@ -49,35 +49,35 @@ TEST(RetinaNetEquivalence, HoldsForBottlenecks) {
 }
 
 TEST(RetinaNetEquivalence, HoldsForManyClassesWhoseGradientsLieInAFewChannels) {
-  RetinaNetConfig config = kNarrow;
+  RetinaNetConfig config = kNarrowNet;
   config.classes = 43;  // 387 channels: the same order of additions on every processor
   expect_equal(options_of(config, {1, 160, 192}, "1x4x2x1", DType::kF32));
 }
 
 TEST(RetinaNetEquivalence, HoldsWhereTheLibraryAddsInAnOrderOfTheBlock) {
-  RetinaNetConfig config = kNarrow;
+  RetinaNetConfig config = kNarrowNet;
   config.classes = 60;  // 540 channels: from 513 on oneDNN does so with AVX-512
   for (const DType dtype : {DType::kF32, DType::kBF16}) expect_equal(options_of(config, {1, 96, 130}, "1x2x2x1", dtype));
 }
 
 TEST(RetinaNetEquivalence, HoldsForReplicasWithTheirOwnNormAndLoss) {
-  auto options = options_of(kNarrow, {4, 64, 48}, "1x2x1x1", DType::kF32);
+  auto options = options_of(kNarrowNet, {4, 64, 48}, "1x2x1x1", DType::kF32);
   options.cut.mesh.replicas = 2;
   options.factory = [](DType type) {
-    return build_retinanet(kNarrow, {.batch = 4, .size = {64, 48}, .dtype = type, .norm_replicas = 2}, op_table());
+    return build_retinanet(kNarrowNet, {.batch = 4, .size = {64, 48}, .dtype = type, .norm_replicas = 2}, op_table());
   };
   expect_equal(options);
 }
 
 TEST(RetinaNetEquivalence, HoldsForTargetsThatAreReplicatedByTheRuleOfTheOriginal) {
-  auto options = options_of(kNarrow, {1, 160, 192}, "1x4x2x1", DType::kF32);
+  auto options = options_of(kNarrowNet, {1, 160, 192}, "1x4x2x1", DType::kF32);
   // Of 20x24, 10x12, 5x6, 3x3 and 2x2 cells only the first is cut.
   options.cut.inputs = test::placed_targets({.kind = InputPlacement::Kind::kWhereDivisible});
   expect_equal(options);
 }
 
 TEST(RetinaNetEquivalence, HoldsForRecomputation) {
-  auto options = options_of(kNarrow, {1, 96, 64}, "1x2x2x1", DType::kBF16);
+  auto options = options_of(kNarrowNet, {1, 96, 64}, "1x2x2x1", DType::kBF16);
   options.cut.recompute = Recompute::kLevels;
   expect_equal(options);
 }
@@ -93,7 +93,7 @@ struct DamagingTransport : InProcessTransport {
 
 TEST(RetinaNetEquivalence, ADamagedExchangeIsFound) {
   WorkerPool pool(1);
-  auto options = options_of(kNarrow, {1, 64, 64}, "1x2x1x1", DType::kF32);
+  auto options = options_of(kNarrowNet, {1, 64, 64}, "1x2x1x1", DType::kF32);
   DamagingTransport transport;
   options.transport = &transport;
   const EquivalenceReport report = check_equivalence(options, pool);

@@ -9,7 +9,6 @@
 #include <gtest/gtest.h>
 
 #include <functional>
-#include <ostream>
 #include <string>
 #include <vector>
 
@@ -17,12 +16,9 @@
 #include "libcore/graph/builder.h"
 #include "libcore/ops/op_table.h"
 #include "libcore/runtime/core_set.h"
+#include "tests/base/print_boxes.h"
 
-namespace voxshard {
-
-inline void PrintTo(const Dims& dims, std::ostream* out) { *out << to_string(dims); }
-
-namespace test {
+namespace voxshard::test {
 
 constexpr std::uint64_t kOpSeed = 77;
 
@@ -213,5 +209,4 @@ inline void expect_parity(const OpCase& c) {
   }
 }
 
-}  // namespace test
-}  // namespace voxshard
+}  // namespace voxshard::test

@@ -5,7 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include <ostream>
 #include <string>
 #include <vector>
 
@@ -14,13 +13,9 @@
 #include "libcore/graph/text.h"
 #include "libcore/ops/op_table.h"
 #include "libcore/partition/program.h"
+#include "tests/base/print_boxes.h"
 
-namespace voxshard {
-
-inline void PrintTo(const Dims& dims, std::ostream* out) { *out << to_string(dims); }
-inline void PrintTo(const Box& box, std::ostream* out) { *out << to_string(box); }
-
-namespace test {
+namespace voxshard::test {
 
 inline Window same_window(const Shape& x, std::int64_t kernel, std::int64_t stride = 1, std::int64_t dilation = 1) {
   const int rank = x.rank() - 2;
@@ -81,5 +76,4 @@ inline double signature(const Dims& at) {
   return value;
 }
 
-}  // namespace test
-}  // namespace voxshard
+}  // namespace voxshard::test

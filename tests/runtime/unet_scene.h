@@ -8,7 +8,6 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <ostream>
 #include <string>
 
 #include "libcore/base/rng.h"
@@ -17,12 +16,9 @@
 #include "libcore/planner/budget.h"
 #include "libcore/train/initialise.h"
 #include "libcore/train/trainer.h"
+#include "tests/base/print_boxes.h"
 
-namespace voxshard {
-
-inline void PrintTo(const Dims& dims, std::ostream* out) { *out << to_string(dims); }
-
-namespace test {
+namespace voxshard::test {
 
 struct SceneOptions {
   Shape extents = {1, 8, 8, 16};
@@ -122,5 +118,4 @@ inline std::string first_difference(const Parameters& a, const Parameters& b) {
   return "";
 }
 
-}  // namespace test
-}  // namespace voxshard
+}  // namespace voxshard::test

@@ -244,7 +244,7 @@ bool use_in_place(const TensorView& view, const Box& box, DType type, TensorView
 }
 
 void fill_from(const TensorView& from, const TensorView& to) {
-  if (!from.box.contains(to.box)) std::memset(to.data, 0, static_cast<std::size_t>(to.count() * dtype_bytes(to.dtype)));
+  if (!from.box.contains(to.box)) std::memset(to.data, 0, static_cast<std::size_t>(to.bytes()));
   const Box held = intersect(from.box, to.box);
   if (!held.empty()) pointwise.convert(from.sub(held), to.sub(held));
 }
@@ -296,7 +296,7 @@ void for_each_tap(const TensorView& rows, const Window& window, const TensorView
 }  // namespace
 
 void gather_patches(const TensorView& x, const Window& window, const TensorView& rows) {
-  std::memset(rows.data, 0, static_cast<std::size_t>(rows.count() * dtype_bytes(rows.dtype)));
+  std::memset(rows.data, 0, static_cast<std::size_t>(rows.bytes()));
   for_each_tap(rows, window, x, [](const TensorView& part, const TensorView& grid) { pointwise.convert(grid, part); });
 }
 

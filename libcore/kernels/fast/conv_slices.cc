@@ -19,7 +19,7 @@ TensorView channels_of(const TensorView& view, std::int64_t first, std::int64_t 
   return part;
 }
 
-std::int64_t bytes_of(const TensorView& view) { return aligned_bytes(view.count() * dtype_bytes(view.dtype)); }
+std::int64_t bytes_of(const TensorView& view) { return aligned_bytes(view.bytes()); }
 
 class SlicedConv : public Kernel {
  public:

@@ -26,7 +26,6 @@ Shape image_extents(const Dims& size, std::int64_t multiple, const Dims& output_
 
 namespace {
 
-using Json = nlohmann::json;
 static_assert(std::is_trivially_copyable_v<BoxCandidate> && sizeof(BoxCandidate) <= 64);
 
 /// What a core finds in its boxes of all levels; boxes are cut to (H, W) `size`.
@@ -65,7 +64,7 @@ std::vector<Detection> detections_in(Session& session, const Tensor& pixels, con
 }  // namespace
 
 RankWork image_work(const ImagePrediction& options) {
-  return {.pack = [options](const Json& note, const CoreSet& cores, std::size_t core) {
+  return {.pack = [options](const nlohmann::json& note, const CoreSet& cores, std::size_t core) {
     const Dims size{note.at(0).get<std::int64_t>(), note.at(1).get<std::int64_t>()};
     const std::vector<BoxCandidate> candidates = candidates_of(cores, core, size, options);
     const auto bytes = std::as_bytes(std::span(candidates));

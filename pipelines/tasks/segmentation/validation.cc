@@ -10,8 +10,6 @@
 namespace voxshard {
 namespace {
 
-using Json = nlohmann::json;
-
 static_assert(std::is_trivially_copyable_v<ClassCounts>);
 
 /// Each core reads and counts its own box: no rank holds a volume. The note of a run is the case's index.
@@ -20,8 +18,8 @@ class Validating {
   explicit Validating(const PreparedDataset& dataset) : dataset_(dataset) {}
 
   RankWork work() const {
-    return {.fill = [this](const Json& note, const TensorView& box) { fill(case_of(note), box); },
-            .pack = [this](const Json& note, const CoreSet& cores,
+    return {.fill = [this](const nlohmann::json& note, const TensorView& box) { fill(case_of(note), box); },
+            .pack = [this](const nlohmann::json& note, const CoreSet& cores,
                            std::size_t core) { return counts(case_of(note), cores, core); }};
   }
 
@@ -46,7 +44,7 @@ class Validating {
   }
 
  private:
-  const PreparedCase& case_of(const Json& note) const { return dataset_.cases.at(note.get<std::size_t>()); }
+  const PreparedCase& case_of(const nlohmann::json& note) const { return dataset_.cases.at(note.get<std::size_t>()); }
   Shape extents(std::size_t index, std::int64_t multiple) const {
     return prediction_extents(dataset_.cases[index].shape, multiple);
   }

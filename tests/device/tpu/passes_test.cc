@@ -18,7 +18,7 @@ namespace {
 
 using namespace test;
 
-constexpr double kPassRate = 50e9, kDispatch = 1e-6;  // of the toy
+constexpr double kPassRate = 50e9, kPassDispatch = 1e-6;  // of the toy
 
 /// image -> twice (element by element) -> convolution over it, a loss-like sum and the gradient of the weights.
 Graph layered_graph(const Shape& image) {
@@ -86,7 +86,7 @@ TEST(Fusion, IsLostWhereEdgesAreSent) {
   const InstructionPrice& twice = two.of("twice");
   ASSERT_EQ(kinds_of(twice), (Kinds{kMaterialise}));
   EXPECT_DOUBLE_EQ(twice.passes[0].bytes, 2 * 4.0 * 8 * 8 * 16 * 128) << "a half is read and written";
-  EXPECT_DOUBLE_EQ(twice.passes[0].seconds, twice.passes[0].bytes / kPassRate + kDispatch);
+  EXPECT_DOUBLE_EQ(twice.passes[0].seconds, twice.passes[0].bytes / kPassRate + kPassDispatch);
   EXPECT_EQ(twice.slowest.memory_s, 0);
 }
 
@@ -114,7 +114,7 @@ TEST(HaloPasses, ConcatAndMaskOfASamePaddedConvolutionByHand) {
   const double plane = 4.0 * 8 * 16 * 128;  // bytes; 8 planes a core, one more at either end
   EXPECT_DOUBLE_EQ(conv.passes[0].bytes, (8 + 10) * plane);
   EXPECT_DOUBLE_EQ(conv.passes[1].bytes, (10 + 10) * plane);
-  EXPECT_DOUBLE_EQ(conv.slowest.pass_s, 38 * plane / kPassRate + 2 * kDispatch);
+  EXPECT_DOUBLE_EQ(conv.slowest.pass_s, 38 * plane / kPassRate + 2 * kPassDispatch);
   EXPECT_EQ(conv.passes[0].axis, 1);
   EXPECT_EQ(two.program.graph.node(conv.passes[0].operand).name, "twice");
 }

@@ -10,11 +10,11 @@ namespace {
 using nlohmann::json;
 using ::testing::HasSubstr;
 
-json parsed(const std::string& text, const TextLimits& limits = kConfigLimits) {
+json parsed_yaml(const std::string& text, const TextLimits& limits = kConfigLimits) {
   return parse_yaml(text, {.path = "a.yaml", .kind = ErrorKind::kConfig, .tag = "[config] ", .limits = limits});
 }
 void expect_refused(const std::string& piece, const std::string& text) {
-  expect_error(ErrorKind::kConfig, piece, [&] { parsed(text); });
+  expect_error(ErrorKind::kConfig, piece, [&] { parsed_yaml(text); });
 }
 
 TEST(Yaml, WordsMeanWhatPyYamlTakesThemFor) {
@@ -30,16 +30,16 @@ TEST(Yaml, WordsMeanWhatPyYamlTakesThemFor) {
            {"'12'", "12"},     {"\"yes\"", "yes"},
            {"!!str 12", "12"}, {"60m", "60m"},
            {"1x2x2", "1x2x2"}, {"[1, [None, 2.5], {b: c}]", {1, {"None", 2.5}, {{"b", "c"}}}}})
-    EXPECT_EQ(parsed("a: " + text), json({{"a", value}})) << text;
-  EXPECT_TRUE(std::isnan(parsed("a: .nan").at("a").get<double>()));
-  EXPECT_EQ(parsed("a: -.inf").at("a"), -INFINITY);
-  EXPECT_EQ(parsed("# nothing\n"), json::object());
-  EXPECT_EQ(parsed("3: x\ny: z\n"), json({{"3", "x"}, {"y", "z"}}));
+    EXPECT_EQ(parsed_yaml("a: " + text), json({{"a", value}})) << text;
+  EXPECT_TRUE(std::isnan(parsed_yaml("a: .nan").at("a").get<double>()));
+  EXPECT_EQ(parsed_yaml("a: -.inf").at("a"), -INFINITY);
+  EXPECT_EQ(parsed_yaml("# nothing\n"), json::object());
+  EXPECT_EQ(parsed_yaml("3: x\ny: z\n"), json({{"3", "x"}, {"y", "z"}}));
 }
 
 TEST(Yaml, AliasesAndMergesAreWhatTheyStandFor) {
-  EXPECT_EQ(parsed("a: &d [1, 4]\nb: *d\n"), json({{"a", {1, 4}}, {"b", {1, 4}}}));
-  EXPECT_EQ(parsed("base: &b {x: 1, y: 2}\nmore:\n  <<: *b\n  y: 3\n").at("more"), json({{"x", 1}, {"y", 3}}));
+  EXPECT_EQ(parsed_yaml("a: &d [1, 4]\nb: *d\n"), json({{"a", {1, 4}}, {"b", {1, 4}}}));
+  EXPECT_EQ(parsed_yaml("base: &b {x: 1, y: 2}\nmore:\n  <<: *b\n  y: 3\n").at("more"), json({{"x", 1}, {"y", 3}}));
 }
 
 TEST(Yaml, WhatMeansTwoThingsIsRefused) {
@@ -66,12 +66,12 @@ TEST(Yaml, DepthIsBoundedInEveryForm) {
     for (int i = 0; i < times; ++i) text += piece;
     return text;
   };
-  EXPECT_EQ(parsed(repeated("[", 64) + repeated("]", 64)).size(), 1u);
+  EXPECT_EQ(parsed_yaml(repeated("[", 64) + repeated("]", 64)).size(), 1u);
   for (const std::string& text :
        {repeated("[", 65) + repeated("]", 65), repeated("{a: ", 65) + repeated("}", 65), repeated("- ", 200'000) + "x"})
-    expect_error(ErrorKind::kConfig, "nested deeper than 64 levels", [&] { parsed(text); });
+    expect_error(ErrorKind::kConfig, "nested deeper than 64 levels", [&] { parsed_yaml(text); });
   for (const char* piece : {"[", "{a: ", "? ", "[{", "- ? ", "&a [", "!!seq ["})  // refused at one place or another, and at once
-    EXPECT_THROW(parsed(repeated(piece, 200'000) + "x"), Error) << piece;
+    EXPECT_THROW(parsed_yaml(repeated(piece, 200'000) + "x"), Error) << piece;
 }
 
 TEST(Yaml, AliasesCountAsAllThatTheyStandFor) {
@@ -100,7 +100,7 @@ TEST(Yaml, AnchorsCountAsTheCopiesThatTheyAre) {
     for (int i = 0; i < values; ++i) text += "x, ";
     return text + std::string(static_cast<std::size_t>(anchors), ']') + "\n";
   };
-  EXPECT_TRUE(parsed(nested(60, 1000)).contains("a"));
+  EXPECT_TRUE(parsed_yaml(nested(60, 1000)).contains("a"));
   expect_refused("makes more than 1000000 values, anchors and aliases counted", nested(60, 100'000));
   std::string bytes = "a: ";
   for (int i = 0; i < 20; ++i) bytes += "&a" + std::to_string(i) + " [";
@@ -108,7 +108,7 @@ TEST(Yaml, AnchorsCountAsTheCopiesThatTheyAre) {
 }
 
 TEST(Yaml, ATextHoldsNoControlCharacterBesideTabsAndLineEnds) {
-  EXPECT_EQ(parsed("a: \"x\\n\\ty\"\n").at("a"), "x\n\ty");
+  EXPECT_EQ(parsed_yaml("a: \"x\\n\\ty\"\n").at("a"), "x\n\ty");
   for (const char* text : {"a: \"\\e[2J\"\n", "a: \"x\\n\\e[2J\"\n", "a: \"\\t\\b\"\n", "\"k\\n\\e\": 1\n"})
     expect_refused("has a text that holds a control character", text);
 }

@@ -5,10 +5,13 @@
 
 #include <cmath>
 
+#include "tests/io/image/pixel.h"
 #include "tests/io/test_files.h"
 
 namespace voxshard {
 namespace {
+
+using test::Pixel, test::pixel;
 
 ClassPlots plots(std::vector<std::int64_t> confusion) {
   return {.classes = {"red", "white"},
@@ -18,17 +21,12 @@ ClassPlots plots(std::vector<std::int64_t> confusion) {
           .note = "calibration"};
 }
 
-std::array<int, 3> pixel(const Tensor& rgb, std::int64_t y, std::int64_t x) {
-  const std::uint8_t* p = rgb.as<std::uint8_t>() + (y * rgb.shape()[1] + x) * 3;
-  return {p[0], p[1], p[2]};
-}
-
 TEST(ClassPlots, ACellIsShadedByItsShareOfTheRow) {
   const Tensor picture = class_plots(plots({30, 10, 0, 20}));
   // The matrix begins at (130, 64) with cells of 240 pixels; a corner of a cell holds no number.
-  EXPECT_EQ(pixel(picture, 64 + 20, 130 + 20), (std::array<int, 3>{86, 139, 188})) << "three quarters";
-  EXPECT_EQ(pixel(picture, 64 + 260, 130 + 20), (std::array<int, 3>{255, 255, 255})) << "nothing";
-  EXPECT_EQ(pixel(picture, 64 + 260, 130 + 260), (std::array<int, 3>{30, 100, 165})) << "all";
+  EXPECT_EQ(pixel(picture, 64 + 20, 130 + 20), (Pixel{86, 139, 188})) << "three quarters";
+  EXPECT_EQ(pixel(picture, 64 + 260, 130 + 20), (Pixel{255, 255, 255})) << "nothing";
+  EXPECT_EQ(pixel(picture, 64 + 260, 130 + 260), (Pixel{30, 100, 165})) << "all";
 }
 
 TEST(ClassPlots, TheSameNumbersGiveTheSamePixels) {

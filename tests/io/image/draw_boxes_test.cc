@@ -3,18 +3,15 @@
 #include <limits>
 
 #include "io/image/overlay.h"
+#include "tests/io/image/pixel.h"
 #include "tests/io/test_files.h"
 
 namespace voxshard {
 namespace {
 
-using Pixel = std::array<std::uint8_t, 3>;
-constexpr Pixel kBlack = {0, 0, 0};
+using test::Pixel, test::pixel;
 
-Pixel pixel(const Tensor& rgb, std::int64_t y, std::int64_t x) {
-  const auto* p = rgb.as<std::uint8_t>() + (y * rgb.shape()[1] + x) * 3;
-  return {p[0], p[1], p[2]};
-}
+constexpr Pixel kBlack = {0, 0, 0};
 
 std::int64_t coloured(const Tensor& rgb) {
   std::int64_t count = 0;

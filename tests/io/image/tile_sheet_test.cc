@@ -1,18 +1,15 @@
 #include "io/image/tile_sheet.h"
 
 #include "io/image/overlay.h"
+#include "tests/io/image/pixel.h"
 #include "tests/io/test_files.h"
 
 namespace voxshard {
 namespace {
 
-using Pixel = std::array<std::uint8_t, 3>;
-constexpr Pixel kGround = {90, 90, 90};
+using test::Pixel, test::pixel;
 
-Pixel pixel(const Tensor& rgb, std::int64_t y, std::int64_t x) {
-  const auto* p = rgb.as<std::uint8_t>() + (y * rgb.shape()[1] + x) * 3;
-  return {p[0], p[1], p[2]};
-}
+constexpr Pixel kGround = {90, 90, 90};
 
 Tensor grey(std::int64_t rows, std::int64_t columns) {
   Tensor rgb(DType::kU8, {rows, columns, 3});

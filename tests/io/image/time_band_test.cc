@@ -4,14 +4,12 @@
 
 #include "io/image/draw_caption.h"
 #include "io/image/overlay.h"
+#include "tests/io/image/pixel.h"
 
 namespace voxshard {
 namespace {
 
-std::array<std::uint8_t, 3> pixel(const Tensor& rgb, std::int64_t y, std::int64_t x) {
-  const auto* p = rgb.as<std::uint8_t>() + 3 * (y * rgb.shape()[1] + x);
-  return {p[0], p[1], p[2]};
-}
+using test::Pixel, test::pixel;
 
 TEST(TimeBand, PartsHaveTheirColourAndTheRestIsGrey) {
   const TimeBand band(96, 200, {{.begin = 0, .end = 0.25, .colour = 1}, {.begin = 0.5, .end = 1, .colour = 2}});
@@ -20,12 +18,12 @@ TEST(TimeBand, PartsHaveTheirColourAndTheRestIsGrey) {
   band.draw(rgb, 0.75);
   EXPECT_EQ(pixel(rgb, 92, 0), class_colour(1));
   EXPECT_EQ(pixel(rgb, 95, 49), class_colour(1));
-  EXPECT_EQ(pixel(rgb, 95, 60), (std::array<std::uint8_t, 3>{96, 96, 96}));
+  EXPECT_EQ(pixel(rgb, 95, 60), (Pixel{96, 96, 96}));
   EXPECT_EQ(pixel(rgb, 95, 100), class_colour(2));
-  EXPECT_EQ(pixel(rgb, 95, 150), (std::array<std::uint8_t, 3>{255, 255, 255})) << "the moment";
-  EXPECT_EQ(pixel(rgb, 95, 152), (std::array<std::uint8_t, 3>{0, 0, 0})) << "between the mark and any colour";
+  EXPECT_EQ(pixel(rgb, 95, 150), (Pixel{255, 255, 255})) << "the moment";
+  EXPECT_EQ(pixel(rgb, 95, 152), (Pixel{0, 0, 0})) << "between the mark and any colour";
   EXPECT_EQ(pixel(rgb, 95, 199), class_colour(2));
-  EXPECT_EQ(pixel(rgb, 91, 100), (std::array<std::uint8_t, 3>{0, 0, 0})) << "above it nothing is drawn";
+  EXPECT_EQ(pixel(rgb, 91, 100), (Pixel{0, 0, 0})) << "above it nothing is drawn";
 }
 
 TEST(TimeBand, APartOfNoWidthIsSeenAndEdgesStayInside) {
@@ -40,7 +38,7 @@ TEST(TimeBand, APartOfNoWidthIsSeenAndEdgesStayInside) {
   EXPECT_EQ(pixel(rgb, 1, 5), class_colour(1));
   EXPECT_EQ(pixel(rgb, 1, 9), class_colour(3));
   band.draw(rgb, 7);
-  EXPECT_EQ(pixel(rgb, 0, 9), (std::array<std::uint8_t, 3>{255, 255, 255}));
+  EXPECT_EQ(pixel(rgb, 0, 9), (Pixel{255, 255, 255}));
   Tensor other(DType::kU8, {4, 10, 3});
   EXPECT_ANY_THROW(band.draw(other, 0));
 }
@@ -50,7 +48,7 @@ TEST(TimeBand, ACaptionStandsAboveTheBand) {
   const TimeBand band(120, 160, {});
   draw_caption(rgb, {.x = 0, .y = band.top(), .colour = 1, .text = "left 0.93"});
   EXPECT_EQ(pixel(rgb, band.top() - 1, 0), class_colour(1));
-  EXPECT_EQ(pixel(rgb, band.top(), 0), (std::array<std::uint8_t, 3>{0, 0, 0}));
+  EXPECT_EQ(pixel(rgb, band.top(), 0), (Pixel{0, 0, 0}));
 }
 
 }  // namespace

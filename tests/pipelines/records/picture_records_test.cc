@@ -204,7 +204,7 @@ TEST(PictureRecords, AThousandBoxesAreNotedAndTheOthersCounted) {
   EXPECT_EQ(report.json.at("failures").back().at("case"), "val.tfrecord 14000 more boxes");
 }
 
-void expect_refused(const std::string& code, const std::string& piece, const std::function<void(TfExample&)>& damage) {
+void expect_picture_refused(const std::string& code, const std::string& piece, const std::function<void(TfExample&)>& damage) {
   Scene scene("picture_refused");
   write_pictures(scene);
   const std::string png = bytes_of(scene.data() / "images/p0.png");
@@ -226,18 +226,18 @@ void expect_refused(const std::string& code, const std::string& piece, const std
 }
 
 TEST(PictureRecords, WhatIsNoPictureWithBoxesIsRefusedByName) {
-  expect_refused("E_FEATURE", "no feature image/encoded", [](TfExample& e) { e.features.erase("image/encoded"); });
-  expect_refused("E_READ", "no PNG or JPEG", [](TfExample& e) { e.features["image/encoded"] = BytesList{"GIF89a"}; });
-  expect_refused("E_READ", "is cut off",
+  expect_picture_refused("E_FEATURE", "no feature image/encoded", [](TfExample& e) { e.features.erase("image/encoded"); });
+  expect_picture_refused("E_READ", "no PNG or JPEG", [](TfExample& e) { e.features["image/encoded"] = BytesList{"GIF89a"}; });
+  expect_picture_refused("E_READ", "is cut off",
                  [](TfExample& e) { e.features["image/encoded"] = BytesList{"\x89PNG\r\n\x1a\n"}; });
-  expect_refused("E_SIZE", "has 33 as image/width, but its picture has 32",
+  expect_picture_refused("E_SIZE", "has 33 as image/width, but its picture has 32",
                  [](TfExample& e) { e.features["image/width"] = Int64List{33}; });
-  expect_refused("E_ENTRY", "image/object/bbox/xmax for 1 boxes", [](TfExample& e) {
+  expect_picture_refused("E_ENTRY", "image/object/bbox/xmax for 1 boxes", [](TfExample& e) {
     e.features["image/object/bbox/xmax"] = FloatList{1, 2};
   });
-  expect_refused("E_ENTRY", "not as many in the other edges",
+  expect_picture_refused("E_ENTRY", "not as many in the other edges",
                  [](TfExample& e) { e.features.erase("image/object/class/label"); });
-  expect_refused("E_FEATURE", "semantic segmentation",
+  expect_picture_refused("E_FEATURE", "semantic segmentation",
                  [](TfExample& e) { e.features["image/segmentation/mask"] = FloatList{0}; });
 }
 

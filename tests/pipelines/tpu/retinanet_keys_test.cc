@@ -11,11 +11,11 @@ namespace {
 
 using nlohmann::json;
 
-json options(const std::string& text) { return with_option_names(json::parse(text)).values; }
+json retinanet_options(const std::string& text) { return with_option_names(json::parse(text)).values; }
 
 TEST(RetinaNetKeys, BecomeOptions) {
   EXPECT_EQ(
-      options(
+      retinanet_options(
           R"({"image_size": 1024, "resnet_depth": 50, "num_classes": 90, "use_bfloat16": true, "input_rand_hflip": false,
                         "train_scale_min": 0.8, "train_scale_max": 1.2, "momentum": 0.9, "train_batch_size": 32})"),
       json::parse(
@@ -26,7 +26,7 @@ TEST(RetinaNetKeys, BecomeOptions) {
 
 TEST(RetinaNetKeys, TheScheduleIsInEpochsAndTheRateGrowsWithTheBatch) {
   const json o =
-      options(R"({"learning_rate": 0.08, "lr_warmup_init": 0.008, "lr_warmup_epoch": 1.0, "first_lr_drop_epoch": 8.0,
+      retinanet_options(R"({"learning_rate": 0.08, "lr_warmup_init": 0.008, "lr_warmup_epoch": 1.0, "first_lr_drop_epoch": 8.0,
                              "second_lr_drop_epoch": 11.0, "num_epochs": 15, "num_examples_per_epoch": 120000, "train_batch_size": 128})");
   EXPECT_EQ(o.at("steps"), 14062);
   EXPECT_EQ(o.at("learning-rate"), 0.16);
@@ -34,7 +34,7 @@ TEST(RetinaNetKeys, TheScheduleIsInEpochsAndTheRateGrowsWithTheBatch) {
   EXPECT_EQ(o.at("warmup-rate"), 0.008);
   EXPECT_EQ(o.at("schedule"), "steps");
   EXPECT_EQ(o.at("lr-steps"), json({7500, 10312}));
-  const json usual = options(R"({"first_lr_drop_epoch": 8.0})");
+  const json usual = retinanet_options(R"({"first_lr_drop_epoch": 8.0})");
   EXPECT_EQ(usual.at("lr-steps"), json({15000, 20625})) << "as published for a batch of 64";
   EXPECT_EQ(usual.at("train_batch_size"), 64);
 }
@@ -42,7 +42,7 @@ TEST(RetinaNetKeys, TheScheduleIsInEpochsAndTheRateGrowsWithTheBatch) {
 TEST(RetinaNetKeys, TheScheduleIsThatOfTheBatchUnderEitherName) {
   const std::string keys =
       R"("learning_rate": 0.08, "first_lr_drop_epoch": 8, "second_lr_drop_epoch": 11, "num_epochs": 15})";
-  const json ours = options(R"({"batch": 32, )" + keys), theirs = options(R"({"train_batch_size": 32, )" + keys);
+  const json ours = retinanet_options(R"({"batch": 32, )" + keys), theirs = retinanet_options(R"({"train_batch_size": 32, )" + keys);
   EXPECT_EQ(ours.at("lr-steps"), json({30000, 41250})) << "15000 and 20625 of a batch of 64, twice";
   EXPECT_EQ(ours.at("learning-rate"), 0.04);
   EXPECT_EQ(ours.at("steps"), 56250);
@@ -51,7 +51,7 @@ TEST(RetinaNetKeys, TheScheduleIsThatOfTheBatchUnderEitherName) {
 }
 
 TEST(RetinaNetKeys, WithoutItsKeysThereIsNoSchedule) {
-  const json o = options(R"({"image_size": 640, "resnet_depth": 50})");
+  const json o = retinanet_options(R"({"image_size": 640, "resnet_depth": 50})");
   for (const char* option : {"lr-steps", "schedule", "steps", "warmup-steps", "warmup-rate", "learning-rate", "scale",
                              "input_partition_dims", "num_cores_per_replica"})
     EXPECT_FALSE(o.contains(option)) << option;
@@ -59,7 +59,7 @@ TEST(RetinaNetKeys, WithoutItsKeysThereIsNoSchedule) {
 
 TEST(RetinaNetKeys, OfThePublishedRunAreTheExampleConfig) {
   const json o =
-      options(R"({"image_size": 640, "resnet_depth": 50, "num_cores": 8, "train_batch_size": 64, "momentum": 0.9,
+      retinanet_options(R"({"image_size": 640, "resnet_depth": 50, "num_cores": 8, "train_batch_size": 64, "momentum": 0.9,
       "learning_rate": 0.08, "lr_warmup_init": 0.008, "lr_warmup_epoch": 1.0, "first_lr_drop_epoch": 8.0,
       "second_lr_drop_epoch": 11.0, "num_examples_per_epoch": 120000, "num_epochs": 15})");
   json example = read_config(std::filesystem::path(VOXSHARD_SOURCE_DIR) / "data/configs/retinanet_r50_legacy.toml");
@@ -86,17 +86,17 @@ TEST(RetinaNetKeys, AModeIsNotedAndDecidesNothing) {
 }
 
 TEST(RetinaNetKeys, SpatialPartitionIsOnlyCutWhereItIsAskedFor) {
-  EXPECT_EQ(options(R"({"use_spatial_partition": true})").at("input_partition_dims"), "[1, 4, 2, 1]")
+  EXPECT_EQ(retinanet_options(R"({"use_spatial_partition": true})").at("input_partition_dims"), "[1, 4, 2, 1]")
       << "the flags' defaults";
-  EXPECT_EQ(options(R"({"use_spatial_partition": true})").at("num_cores_per_replica"), 8);
-  const json uncut = options(
+  EXPECT_EQ(retinanet_options(R"({"use_spatial_partition": true})").at("num_cores_per_replica"), 8);
+  const json uncut = retinanet_options(
       R"({"use_spatial_partition": false, "num_cores": 8, "num_cores_per_replica": 8, "input_partition_dims": [1, 4, 2, 1]})");
   EXPECT_FALSE(uncut.contains("input_partition_dims"));
   EXPECT_EQ(uncut.at("num_shards"), 8);
 }
 
 TEST(RetinaNetKeys, WhatIsFixedIsTakenWithTheReferencesValueOnly) {
-  options(
+  retinanet_options(
       R"({"min_level": 3, "max_level": 7, "num_scales": 3, "aspect_ratios": [[1.0, 1.0], [1.4, 0.7], [0.7, 1.4]], "anchor_scale": 4.0,
               "is_training_bn": true, "skip_crowd_during_training": true, "alpha": 0.25, "gamma": 1.5, "delta": 0.1, "box_loss_weight": 50.0})");
   for (const auto& [text, piece] : std::vector<std::pair<std::string, std::string>>{
@@ -118,7 +118,7 @@ TEST(RetinaNetKeys, WhatIsFixedIsTakenWithTheReferencesValueOnly) {
            {R"({"lr_warmup_epoch": -1})", "lr_warmup_epoch is -1; expected a number of"},
            {R"({"num_epochs": 0})", "num_epochs is 0; expected a positive whole number"},
            {R"({"dtype": "float16"})", "dtype is \"float16\"; expected bfloat16 or float32"}})
-    expect_error(ErrorKind::kConfig, piece, [&, text = text] { options(text); });
+    expect_error(ErrorKind::kConfig, piece, [&, text = text] { retinanet_options(text); });
 }
 
 TEST(KeyUses, SayWhatEachKeyDecides) {

@@ -13,39 +13,39 @@ namespace {
 
 using nlohmann::json;
 
-json options(const std::string& text) { return with_option_names(json::parse(text)).values; }
+json options_of(const std::string& text) { return with_option_names(json::parse(text)).values; }
 
 TEST(ReferenceKeys, BecomeOptions) {
-  EXPECT_EQ(options(R"({"num_base_filters": 16, "use_batch_norm": false, "deconvolution": false, "use_bfloat16": true,
+  EXPECT_EQ(options_of(R"({"num_base_filters": 16, "use_batch_norm": false, "deconvolution": false, "use_bfloat16": true,
                         "init_learning_rate": 0.0001, "num_channels": 1, "num_classes": 3, "depth": 4,
                         "train_steps": 10, "loss": "cross_entropy", "optimizer": "momentum", "momentum": 0.8})"),
             json::parse(R"({"base-filters": 16, "norm": "none", "up": "nearest", "precision": "bf16",
                             "learning-rate": 0.0001, "channels": 1, "classes": 3, "depth": 4,
                             "steps": 10, "loss": "cross_entropy", "optimizer": "sgd", "momentum": 0.8})"));
-  EXPECT_EQ(options(R"({"optimizer": "sgd", "num_base_filters": 4})"),
+  EXPECT_EQ(options_of(R"({"optimizer": "sgd", "num_base_filters": 4})"),
             json::parse(R"({"optimizer": "sgd", "momentum": 0, "base-filters": 4})")) << "theirs is without";
-  EXPECT_EQ(options(R"({"optimizer": "sgd"})"), json::parse(R"({"optimizer": "sgd"})")) << "ours";
-  EXPECT_EQ(options(R"({"instance_normalization": true, "use_batch_norm": true})"),
+  EXPECT_EQ(options_of(R"({"optimizer": "sgd"})"), json::parse(R"({"optimizer": "sgd"})")) << "ours";
+  EXPECT_EQ(options_of(R"({"instance_normalization": true, "use_batch_norm": true})"),
             json::parse(R"({"norm": "instance"})"));
-  EXPECT_EQ(options(R"({"instance_normalization": false, "use_batch_norm": true})"),
+  EXPECT_EQ(options_of(R"({"instance_normalization": false, "use_batch_norm": true})"),
             json::parse(R"({"norm": "batch"})"));
-  EXPECT_EQ(options(R"({"input_image_size": [128, 96, 64]})"),
+  EXPECT_EQ(options_of(R"({"input_image_size": [128, 96, 64]})"),
             json::parse(R"({"size": "128x96x64", "crop": "128x96x64"})"));
-  EXPECT_EQ(options(R"({"data_format": "channels_last", "eval_timeout": null, "train_steps": null})"), json::object());
+  EXPECT_EQ(options_of(R"({"data_format": "channels_last", "eval_timeout": null, "train_steps": null})"), json::object());
 }
 
 TEST(ReferenceKeys, WhereNothingIsCutEachCoreIsAReplica) {
-  EXPECT_EQ(options(R"({"num_cores": 8})"), json::parse(R"({"cores": 8, "num_shards": 8})"));
-  EXPECT_EQ(options(R"({"num_cores": 8, "input_partition_dims": "None"})"),
+  EXPECT_EQ(options_of(R"({"num_cores": 8})"), json::parse(R"({"cores": 8, "num_shards": 8})"));
+  EXPECT_EQ(options_of(R"({"num_cores": 8, "input_partition_dims": "None"})"),
             json::parse(R"({"cores": 8, "num_shards": 8})"));
-  EXPECT_EQ(options(R"({"num_cores": 8, "input_partition_dims": "[1, 4, 1, 1, 1]"})"),
+  EXPECT_EQ(options_of(R"({"num_cores": 8, "input_partition_dims": "[1, 4, 1, 1, 1]"})"),
             json::parse(R"({"cores": 8, "input_partition_dims": "[1, 4, 1, 1, 1]"})"));
-  EXPECT_EQ(options(R"({"num_cores": 8, "partition": "1x8x1x1x1"})"),
+  EXPECT_EQ(options_of(R"({"num_cores": 8, "partition": "1x8x1x1x1"})"),
             json::parse(R"({"cores": 8, "partition": "1x8x1x1x1"})"));
 }
 
 TEST(ReferenceKeys, TheRateDecaysAsTheirsDoes) {
-  EXPECT_EQ(options(R"({"lr_decay_steps": 31, "lr_decay_rate": 0.5})"),
+  EXPECT_EQ(options_of(R"({"lr_decay_steps": 31, "lr_decay_rate": 0.5})"),
             json::parse(R"({"lr-decay-steps": 31, "lr-decay-rate": 0.5, "schedule": "exponential"})"));
   OptimizerOptions rate{
       .learning_rate = 1e-4, .schedule = ScheduleKind::kExponential, .decay_rate = 0.5, .decay_steps = 31};
@@ -56,20 +56,20 @@ TEST(ReferenceKeys, TheRateDecaysAsTheirsDoes) {
 }
 
 TEST(ReferenceKeys, EpochsAndItemsGiveTheSteps) {
-  EXPECT_EQ(options(R"({"train_item_count": 1000, "train_epochs": 10, "train_batch_size": 32})"),
+  EXPECT_EQ(options_of(R"({"train_item_count": 1000, "train_epochs": 10, "train_batch_size": 32})"),
             json::parse(R"({"train_batch_size": 32, "steps": 310, "lr-decay-steps": 31, "schedule": "exponential"})"));
-  EXPECT_EQ(options(R"({"train_item_count": 1000, "train_epochs": 10, "train_steps": 7})"),
+  EXPECT_EQ(options_of(R"({"train_item_count": 1000, "train_epochs": 10, "train_steps": 7})"),
             json::parse(R"({"steps": 7})"));
   for (const char* text : {R"({"train_epochs": 10, "train_batch_size": 32})", R"({"train_item_count": 1000, "train_batch_size": 32})"})
-    EXPECT_EQ(options(text), options(R"({"train_item_count": 1000, "train_epochs": 10, "train_batch_size": 32})"))
+    EXPECT_EQ(options_of(text), options_of(R"({"train_item_count": 1000, "train_epochs": 10, "train_batch_size": 32})"))
         << "what is left out is unet_config.py's";
-  EXPECT_EQ(options(R"({"init_learning_rate": 1e-4})"),
+  EXPECT_EQ(options_of(R"({"init_learning_rate": 1e-4})"),
             json::parse(R"({"learning-rate": 1e-4, "train_batch_size": 8, "steps": 1250, "lr-decay-steps": 125, "schedule": "exponential"})"));
   EXPECT_EQ(OptimizerOptions().decay_rate, 0.5) << "as unet_config.py's lr_decay_rate";
-  EXPECT_EQ(options(R"({"train_epochs": 10, "batch": 100})").at("steps"), 100);
+  EXPECT_EQ(options_of(R"({"train_epochs": 10, "batch": 100})").at("steps"), 100);
   for (const char* text : {R"({"train_item_count": 3, "train_epochs": 1, "train_batch_size": 4})",
                            R"({"train_item_count": "many", "train_epochs": 1})"})
-    expect_error(ErrorKind::kConfig, "train_item_count is", [&] { options(text); });
+    expect_error(ErrorKind::kConfig, "train_item_count is", [&] { options_of(text); });
 }
 
 TEST(ReferenceKeys, KeysThatDecideNothingAreNoted) {
@@ -88,29 +88,29 @@ TEST(ReferenceKeys, ValuesThatMeanNothingHereAreRefused) {
            {R"({"input_image_size": [128, 0, 128]})", "expected a list of extents"},
            {R"({"input_image_size": 128})", "expected a list of extents"},
            {R"({"tpu_config": 3})", "expected a section"}})
-    expect_error(ErrorKind::kConfig, piece, [&, text = text] { options(text); });
+    expect_error(ErrorKind::kConfig, piece, [&, text = text] { options_of(text); });
 }
 
 TEST(TpuConfigSection, IsPutOverTheTopLevel) {
-  EXPECT_EQ(options(R"({"train_batch_size": 4, "seed": 3, "tpu_config": {"train_batch_size": 8, "num_cores": 8,
+  EXPECT_EQ(options_of(R"({"train_batch_size": 4, "seed": 3, "tpu_config": {"train_batch_size": 8, "num_cores": 8,
                         "input_partition_dims": [[1, 8, 1, 1, 1], null], "num_cores_per_replica": 8}})"),
             json::parse(R"({"train_batch_size": 8, "seed": 3, "cores": 8, "num_cores_per_replica": 8,
                             "input_partition_dims": "[[1, 8, 1, 1, 1], None]"})"));
-  EXPECT_EQ(options(R"({"tpu_config": {}})"), json::object());
-  EXPECT_EQ(options(R"({"tpu_config": {"num_shards": null, "input_partition_dims": "None"}})"), json::object());
+  EXPECT_EQ(options_of(R"({"tpu_config": {}})"), json::object());
+  EXPECT_EQ(options_of(R"({"tpu_config": {"num_shards": null, "input_partition_dims": "None"}})"), json::object());
 }
 
 TEST(TpuConfigSection, RefusesAnotherKeyAndNamesTheNearest) {
   expect_error(ErrorKind::kConfig, "\"num_shard\" of tpu_config is not known; did you mean num_shards?",
-               [] { options(R"({"tpu_config": {"num_shard": 2}})"); });
+               [] { options_of(R"({"tpu_config": {"num_shard": 2}})"); });
   expect_error(ErrorKind::kConfig, "did you mean input_partition_dims?",
-               [] { options(R"({"tpu_config": {"input_partitions_dims": [1]}})"); });
+               [] { options_of(R"({"tpu_config": {"input_partitions_dims": [1]}})"); });
 }
 
 TEST(TpuConfigSection, DimsBecomeTextInSectionsToo) {
-  EXPECT_EQ(options(R"({"train": {"input_partition_dims": [[1, 4, 1, 1, 1], null]}})"),
+  EXPECT_EQ(options_of(R"({"train": {"input_partition_dims": [[1, 4, 1, 1, 1], null]}})"),
             json::parse(R"({"train": {"input_partition_dims": "[[1, 4, 1, 1, 1], None]"}})"));
-  EXPECT_EQ(options(R"({"input_partition_dims": [1, 8, 1, 1, 1]})"),
+  EXPECT_EQ(options_of(R"({"input_partition_dims": [1, 8, 1, 1, 1]})"),
             json::parse(R"({"input_partition_dims": "[1, 8, 1, 1, 1]"})"));
 }
 
