@@ -50,7 +50,7 @@ runs=0
 # Runs ctest with these arguments; its log is kept beside those of the runs before.
 run_tests() {
   runs=$((runs + 1))
-  ctest --preset "$preset" -j "$(nproc)" --no-tests=error "$@" | tee "$logs/$runs.run" || status=$?
+  ctest --preset "$preset" -j "$(nproc)" --no-tests=error --test-output-size-passed 100000000 --test-output-size-failed 100000000 "$@" | tee "$logs/$runs.run" || status=$?
   cp "build/$preset/Testing/Temporary/LastTest.log" "$logs/$runs.log"
 }
 # The instruction sets that the kernels can be limited to here, the one that they use unless told last.
@@ -67,28 +67,28 @@ case "$preset" in
     export TSAN_OPTIONS="suppressions=$PWD/tests/tsan.supp history_size=4 ${TSAN_OPTIONS:-}"
     run_tests -L "^($(IFS='|'; echo "${threaded[*]}"))\$" ;;
   asan)
-    run_tests -LE 'slow|bench|mpi'
+    run_tests -LE 'slow|verify|mpi'
     # Open MPI unloads its plugins at the end: what they leave behind has no name any more that a list could hold. What the
     # ranks compute is searched for leaks in one process.
     ASAN_OPTIONS="detect_leaks=0:${ASAN_OPTIONS:-}" run_tests -L '^mpi$' ;;
   *)
-    if [ "$what" = slow ]; then run_tests -LE bench; else run_tests -LE 'slow|bench'; fi
+    if [ "$what" = slow ]; then run_tests -LE verify; else run_tests -LE 'slow|verify'; fi
     if [ -z "${VOXSHARD_ISA:-}" ]; then
       sets=$(instruction_sets)
       for set in ${sets% *}; do
         [ "$set" != "$sets" ] || continue  # the only one
         echo "== VOXSHARD_ISA=$set"
         export VOXSHARD_ISA=$set
-        run_tests -L '^(kernels|parity|models|train)$'
-        run_tests -LE 'slow|bench|kernels|parity|models|train' -R 'Verify'
+        run_tests -L '^(kernels|parity|models|train|verify)$'
       done
     fi ;;
 esac
 
-count() { cat "$logs"/*.run | grep -cE "^ *[0-9]+/[0-9]+ Test .*$1" || true; }
-skipped=$(count '\*\*\*Skipped')
-all=$(count '')
-passed=$(count ' Passed ')
+# Lines of the logs, which hold what every suite printed: a test that ended its program has begun, and neither passed nor was skipped.
+count() { cat "$logs"/*.log | grep -oE "$1" | wc -l || true; }
+all=$(count '\[ RUN      \] ')
+passed=$(count '\[       OK \] .*\([0-9]+ ms\)')
+skipped=$(count '\[  SKIPPED \] .*\([0-9]+ ms\)')
 cat "$logs"/*.log | grep -A1 ': Skipped$' | grep -vE ': Skipped$|^--$' | sort | uniq -c | sort -rn |
   sed 's/^ */skipped: /; s/^\(skipped: [0-9]*\) /\1 x /' || true
 echo "$passed of $all tests passed, $((all - passed - skipped)) failed ($skipped skipped)"
