@@ -26,7 +26,9 @@ if [ $# -gt 0 ]; then readers=("$@"); else mapfile -t readers < <("$program" lis
 fuzz_reader() {
   local reader=$1 status=0
   mkdir -p "$corpus/$reader"
-  if [ -e "tests/fuzz/corpus/$reader.tar.xz" ]; then tar -xJf "tests/fuzz/corpus/$reader.tar.xz" -C "$corpus/$reader"; fi
+  if [ -e "tests/fuzz/corpus/$reader.tar.xz" ]; then
+    cmake -E chdir "$corpus/$reader" cmake -E tar xf "$PWD/tests/fuzz/corpus/$reader.tar.xz"
+  fi
   "$program" "$reader" seeds "$corpus/$reader"
   if [ "$seconds" -gt 0 ]; then
     LLVM_PROFILE_FILE=/dev/null "$program" "$reader" "$corpus/$reader" -max_total_time="$seconds" -timeout=30 -rss_limit_mb=2560 \

@@ -8,7 +8,9 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <fstream>
 #include <iostream>
+#include <iterator>
 
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/mutate.h"
@@ -55,6 +57,19 @@ TEST_P(Fuzz, DamagedInputsAreReadOrRefused) {
   }
   std::cout << target.name << ": " << inputs << " inputs, " << read << " read to their end\n";
   EXPECT_GT(read, 0);
+}
+
+TEST_P(Fuzz, EveryStoredInputIsReadOrRefused) {
+  const auto folder = std::filesystem::path(VOXSHARD_FUZZ_CORPUS) / GetParam().name;
+  if (!std::filesystem::is_directory(folder)) GTEST_SKIP() << "no corpus is stored: tests/fuzz/store_corpus.sh stores one";
+  std::int64_t inputs = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    std::ifstream in(entry.path(), std::ios::binary);
+    const std::string input{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+    EXPECT_NO_THROW(run_target(GetParam(), input)) << entry.path();
+    ++inputs;
+  }
+  EXPECT_GT(inputs, 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Readers, Fuzz, testing::ValuesIn(fuzz_targets()),

@@ -16,6 +16,8 @@ struct Case {
   std::int64_t ci, co, batch = 1;
 
   int rank() const { return window.rank(); }
+  std::int64_t forward_terms() const { return window.volume() * ci; }
+  std::int64_t input_grad_terms() const { return window.volume() * co; }
   Box x_box() const { return box(spatial, ci); }
   Box y_box() const {
     Dims out;
