@@ -29,8 +29,9 @@ ROOT = b"<folder>"
 
 def run(command, binary, folder, threads):
     """(exit code, standard output, the end of standard error)"""
-    argv = [binary, *command.argv, "--threads", str(threads), "--quiet"]
-    environment = dict(os.environ, VOXSHARD_HOST_DEVICE="host.json")
+    launcher = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", str(command.ranks)] if command.ranks > 1 else []
+    argv = [*launcher, binary, *command.argv, "--threads", str(threads if not launcher else 1), "--quiet"]
+    environment = dict(os.environ, VOXSHARD_HOST_DEVICE="host.json", OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         process = subprocess.Popen(argv, cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=err)
         try:

@@ -15,6 +15,7 @@ class Command:
     once: bool = False  # run by OLD alone, NEW gets a copy of the files: what NEW must be able to read
     by_new: bool = False  # once, but the other way round
     stop_at: str = ""   # SIGTERM as soon as this file is there
+    ranks: int = 1      # over 1: under mpirun
 
     @property
     def argv(self):
@@ -169,6 +170,35 @@ def inputs(source):
             "clip.y4m": video()}
 
 
+def over_ranks(found, long):
+    """Every command whose work ranks share, over 2 and 3 of them."""
+    return [Command("prepare-ranks", "prepare volumes -o ranks-work --spacing 8,8,8 --json", ("demo-volumes",), ranks=2),
+            Command("prepare-ranks-window", "prepare volumes -o ranks-window --normalise window --clip=-200,300 --json", ("demo-volumes",), ranks=3),
+            Command("train-ranks", f"train work -o ranks-run {CROPS} --partition 1x2x2x1x1 --fold 0 --json", ("prepare-coarse",), ranks=2),
+            Command("train-ranks-pictures", f"train pictures -o ranks-seen {PICTURES} --partition 1x3x1x1 --precision f32 --json",
+                    ("demo-pictures",), ranks=3),
+            Command("train-ranks-digits", f"train digits -o ranks-digits --model digits {CLASSES} --partition 1x2x1x1 --replicas 2 --precision f32 --json",
+                    ("demo-digits",), ranks=2),
+            Command("train-ranks-motions", f"train motions -o ranks-clips --model r2plus1d18 --base-filters 4 --colour grey {CLASSES} "
+                    "--partition 1x3x1x1x1 --json", ("demo-motions",), ranks=3),
+            Command("train-ranks-stopped", f"train work -o ranks-stopped {long}", ("prepare-coarse",), once=True, ranks=2,
+                    stop_at="ranks-stopped/checkpoints/last.safetensors"),
+            Command("resume-ranks", f"train work -o ranks-stopped {long} --resume --json", ("train-ranks-stopped",), ranks=2),
+            Command("predict-ranks", "predict run-uncut volumes/imagesTs -o ranks-pred --partition 1x3x1x1x1 --json", ("train-uncut",), ranks=3),
+            Command("predict-ranks-pictures", f"predict seen-long {found} -o ranks-found.json --partition 1x2x2x1 --json",
+                    ("train-pictures-long",), ranks=2),
+            Command("predict-ranks-video", "predict seen-long clip.y4m -o ranks-seen.json --stride 2 --partition 1x2x1x1 --json",
+                    ("train-pictures-long",), ranks=2),
+            Command("predict-ranks-digits", "predict digits-uncut digits -o ranks-classes.json --partition 1x4x1x1 --json",
+                    ("train-digits-uncut",), ranks=2),
+            Command("predict-ranks-motions", "predict clips motions -o ranks-clips.json --json", ("train-motions",), ranks=2),
+            Command("evaluate-ranks", "evaluate pred volumes/labelsTs --dataset volumes -o ranks-summary.json --json", ("predict-volumes",), ranks=2),
+            Command("evaluate-ranks-pictures", f"evaluate found.json {found} -o ranks-scores.json --json", ("predict-pictures",), ranks=3),
+            Command("evaluate-ranks-run", "evaluate run-1x2x2x2x1 work --crop 16x16x16 --json", ("train-1x2x2x2x1",), ranks=2),
+            Command("verify-ranks", f"verify {SMALL} --partition 1x2x2x1x1 --precision f32 --json", ranks=2),
+            Command("verify-ranks-digits", "verify --model digits --size 28x28 --batch 4 --partition 1x3x1x1 --precision f32 --json", ranks=3)]
+
+
 def commands():
     """All of them, in the order in which they run."""
     host = ("doctor",)
@@ -223,6 +253,18 @@ def commands():
                Command("evaluate-digits", "evaluate classes.json digits -o class-scores.json --png confusion.png --top-k 3 --json",
                        ("predict-digits",)),
                Command("evaluate-digits-text", "evaluate classes-cut.json digits", ("predict-digits-cut",))]
+    all_of += [Command("demo-motions", "demo motions --task classification --kind motion --cases 18 --test 6 --seed 3 --json"),
+               Command("train-motions", f"train motions -o clips --model r2plus1d18 --base-filters 4 --colour grey {CLASSES} --partition 1x2x2x1x1 "
+                       "--precision f32 --json", ("demo-motions",)),
+               Command("predict-motions", "predict clips motions -o clips.json --json", ("train-motions",)),
+               Command("evaluate-motions", "evaluate clips.json motions -o clip-scores.json --json", ("predict-motions",)),
+               Command("convert-volumes", "convert volumes -o volume-records --labels index --compression none --json", ("demo-volumes",)),
+               Command("convert-volumes-back", "convert volume-records -o volumes-again --json", ("convert-volumes",)),
+               Command("convert-pictures", f"convert {found} -o picture-records --files 2 --json", ("demo-pictures",)),
+               Command("convert-pictures-back", "convert picture-records -o pictures-again --json", ("convert-pictures",)),
+               Command("convert-classes", f"convert {found} -o boxes --to classes --json", ("demo-pictures",)),
+               Command("evaluate-run", "evaluate run-1x2x2x2x1 work --crop 16x16x16 -o run-scores.json --json", ("train-1x2x2x2x1",))]
+    all_of += over_ranks(found, long)
     all_of += [Command(f"verify-{name}", f"verify {words} --json") for name, words in VERIFIED.items()]
     all_of += [Command("verify-text", f"verify {SMALL} --partition 1x2x1x2x1 --seed 9")]
     all_of += [Command(f"plan-{name}", f"plan {words}", host if "host" in name else ()) for name, words in PLANNED.items()]

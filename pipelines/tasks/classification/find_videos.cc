@@ -53,7 +53,7 @@ FoundVideos find_videos(const fs::path& input, const ClassPreparation& p, const 
   std::map<Dims, std::int64_t> most_windows;  // by canvas
   const auto canvas_of_video = [](const FoundVideo& v) { return Dims{v.extents[1], v.extents[2], v.extents[3]}; };
   for (const auto& [name, file] : files)
-    in_case_boundary(name, found.failures, [&] {
+    in_case_boundary(name, found.failures, [&, &name = name, &file = file] {  // named: clang 14 captures no structured binding
       require_utf8_name(name);
       found.list.push_back(described(name, file, p, steps, {.threads = threads, .most_pixels = most_pixels}));
       std::int64_t& most = most_windows[canvas_of_video(found.list.back())];

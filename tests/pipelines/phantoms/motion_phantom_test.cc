@@ -5,6 +5,10 @@
 
 #include <array>
 #include <cmath>
+#include <filesystem>
+
+#include "pipelines/commands/run_demo.h"
+#include "tests/pipelines/pipeline_scene.h"
 
 namespace voxshard {
 namespace {
@@ -71,6 +75,25 @@ TEST(MotionPhantom, AFrameAloneHasTheSameContrastInEachClass) {
   for (std::size_t c = 0; c < 6; ++c) {
     EXPECT_NEAR(across[c] / across[0], 1, 0.25) << kMotionNames[c];
     EXPECT_NEAR(across[c] / down[c], 1, 0.25) << kMotionNames[c];
+  }
+}
+
+TEST(DemoMotions, AVideoHasTheSameBytesWhicheverThreadWritesIt) {
+  Scene scene("demo_motions");
+  DemoOptions options{.folder = scene.path("alone"), .task = "classification", .kind = "motion", .cases = 18, .test_cases = 6, .seed = 3};
+  run_demo(options, scene.progress);
+  options.threads = 2;
+  for (int round = 0; round < 6; ++round) {
+    options.folder = scene.path(std::to_string(round));
+    run_demo(options, scene.progress);
+    int videos = 0;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(options.folder)) {
+      if (entry.path().extension() != ".mp4") continue;
+      const auto name = std::filesystem::relative(entry.path(), options.folder);
+      EXPECT_EQ(Scene::bytes_of(entry.path()), Scene::bytes_of(scene.path("alone") / name)) << name;
+      ++videos;
+    }
+    EXPECT_EQ(videos, 24);
   }
 }
 
