@@ -21,7 +21,7 @@
 #include "io/system/process_memory.h"
 #include "libcore/base/cpu.h"
 #include "libcore/base/thread_shortage.h"
-#include "libcore/runtime/launcher.h"
+#include "libcore/ranks/launcher.h"
 #include "pipelines/tpu/tpu_config_keys.h"
 
 // One line per subcommand, in the order of a user's work.

@@ -5,7 +5,7 @@
 #include "apps/resume_args.h"
 #include "apps/task_args.h"
 #include "libcore/base/text.h"
-#include "libcore/runtime/transport.h"
+#include "libcore/ranks/transport.h"
 #include "pipelines/profile/device_advice.h"
 
 namespace voxshard {

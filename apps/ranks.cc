@@ -17,9 +17,9 @@
 #include "libcore/base/parallel.h"
 #include "libcore/base/stop.h"
 #include "libcore/base/text.h"
-#include "libcore/runtime/alike.h"
-#include "libcore/runtime/mpi.h"
-#include "libcore/runtime/texts.h"
+#include "libcore/ranks/alike.h"
+#include "libcore/ranks/mpi.h"
+#include "libcore/ranks/texts.h"
 #include "pipelines/training/run_identity.h"
 
 namespace voxshard {

@@ -13,7 +13,7 @@
 #include "apps/terminal/shell.h"
 #include "apps/terminal/stop_signals.h"
 #include "libcore/base/plain_text.h"
-#include "libcore/runtime/mpi.h"
+#include "libcore/ranks/mpi.h"
 
 namespace voxshard {
 namespace {

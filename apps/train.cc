@@ -10,7 +10,7 @@
 #include "apps/terminal/progress.h"
 #include "apps/task_args.h"
 #include "apps/trace_args.h"
-#include "libcore/runtime/transport.h"
+#include "libcore/ranks/transport.h"
 #include "pipelines/runs/rank_json.h"
 #include "pipelines/training/run_facts.h"
 #include "pipelines/training/run_train.h"

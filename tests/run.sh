@@ -38,7 +38,7 @@ fi
 
 bash apps/install_packages.sh
 cmake --preset "$preset" -DVOXSHARD_MPI="${VOXSHARD_MPI:-ON}"
-threaded=(base io kernels mpi runtime train)  # what the thread sanitizer is for
+threaded=(base io kernels mpi ranks runtime train)  # what the thread sanitizer is for
 targets=()
 if [ "$preset" = tsan ]; then targets=(--target "${threaded[@]/#/test_}"); fi
 cmake --build --preset "$preset" "${targets[@]}"

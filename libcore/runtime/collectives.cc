@@ -115,7 +115,10 @@ class Join {
          .outgoing = t_.cores.outgoing(),
          .incoming = t_.cores.incoming(),
          .total = {result, result != nullptr ? static_cast<std::size_t>(count_) * sizeof(T) : 0},
-         .trace = t_.trace});
+         .record_wait = [&](const std::function<void()>& wait) {
+           const TraceSpan span(t_.trace, 0, TraceKind::kWait, index_, -1, 0);
+           wait();
+         }});
     if (result == nullptr) put(0, count_, reinterpret_cast<const T*>(total));
   }
 

@@ -8,7 +8,7 @@
 #include "libcore/base/parallel.h"
 #include "libcore/runtime/core.h"
 #include "libcore/runtime/trace.h"
-#include "libcore/runtime/transport.h"
+#include "libcore/ranks/transport.h"
 
 namespace voxshard {
 

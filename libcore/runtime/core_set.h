@@ -13,7 +13,7 @@
 
 #include "libcore/runtime/memory_watch.h"
 #include "libcore/runtime/trace.h"
-#include "libcore/runtime/transport.h"
+#include "libcore/ranks/transport.h"
 #include "libcore/runtime/worker_loop.h"
 
 namespace voxshard {

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <map>
 
-#include "libcore/runtime/texts.h"
+#include "libcore/ranks/texts.h"
 
 namespace voxshard {
 namespace {

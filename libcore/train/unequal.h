@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "libcore/runtime/transport.h"
+#include "libcore/ranks/transport.h"
 
 namespace voxshard {
 

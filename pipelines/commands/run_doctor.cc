@@ -13,7 +13,7 @@
 #include "libcore/base/text.h"
 #include "libcore/kernels/conv.h"
 #include "libcore/kernels/conv_table.h"
-#include "libcore/runtime/mpi.h"
+#include "libcore/ranks/mpi.h"
 #include "libcore/runtime/session.h"
 #include "pipelines/profile/measure_host.h"
 

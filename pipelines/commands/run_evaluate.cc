@@ -1,6 +1,6 @@
 #include "pipelines/commands/run_evaluate.h"
 
-#include "libcore/runtime/transport.h"
+#include "libcore/ranks/transport.h"
 #include "pipelines/commands/host_memory.h"
 #include "pipelines/runs/rank_json.h"
 #include "pipelines/tasks/seen_inputs.h"

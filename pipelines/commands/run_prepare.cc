@@ -1,6 +1,6 @@
 #include "pipelines/commands/run_prepare.h"
 
-#include "libcore/runtime/transport.h"
+#include "libcore/ranks/transport.h"
 #include "pipelines/commands/host_memory.h"
 
 namespace voxshard {

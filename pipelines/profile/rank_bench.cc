@@ -3,7 +3,7 @@
 #include <numeric>
 
 #include "io/files/structured_text.h"
-#include "libcore/runtime/texts.h"
+#include "libcore/ranks/texts.h"
 #include "pipelines/runs/rank_json.h"
 
 namespace voxshard {

@@ -5,8 +5,8 @@
 
 #include "io/files/atomic_file.h"
 #include "io/files/structured_text.h"
-#include "libcore/runtime/rank_clock.h"
-#include "libcore/runtime/texts.h"
+#include "libcore/ranks/rank_clock.h"
+#include "libcore/ranks/texts.h"
 #include "pipelines/profile/trace_events.h"
 #include "pipelines/runs/rank_json.h"
 

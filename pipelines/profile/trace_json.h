@@ -14,7 +14,7 @@
 
 #include "io/files/output_file.h"
 #include "libcore/device/device.h"
-#include "libcore/runtime/rank_clock.h"
+#include "libcore/ranks/rank_clock.h"
 #include "libcore/runtime/trace.h"
 #include "pipelines/profile/trace_events.h"
 

@@ -2,7 +2,7 @@
 
 #include "io/files/structured_text.h"
 #include "libcore/base/text.h"
-#include "libcore/runtime/texts.h"
+#include "libcore/ranks/texts.h"
 
 namespace voxshard {
 namespace {

@@ -8,7 +8,7 @@
 #include "io/files/atomic_file.h"
 #include "io/files/csv.h"
 #include "libcore/base/plain_text.h"
-#include "libcore/runtime/transport.h"
+#include "libcore/ranks/transport.h"
 
 namespace voxshard {
 

@@ -5,7 +5,7 @@
 
 #include "io/system/process_memory.h"
 #include "libcore/ops/op_table.h"
-#include "libcore/runtime/texts.h"
+#include "libcore/ranks/texts.h"
 #include "libcore/train/initialise.h"
 #include "pipelines/runs/checkpoint_folder.h"
 #include "pipelines/runs/rank_json.h"

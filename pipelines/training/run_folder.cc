@@ -1,8 +1,8 @@
 #include "pipelines/training/run_folder.h"
 
 #include "io/files/content_hash.h"
-#include "libcore/runtime/alike.h"
-#include "libcore/runtime/texts.h"
+#include "libcore/ranks/alike.h"
+#include "libcore/ranks/texts.h"
 #include "pipelines/training/run_identity.h"
 
 namespace voxshard {

@@ -12,7 +12,7 @@
 
 #include "io/files/csv.h"
 #include "io/files/output_folder.h"
-#include "libcore/runtime/transport.h"
+#include "libcore/ranks/transport.h"
 #include "pipelines/runs/checkpoint_folder.h"
 #include "pipelines/training/run_train.h"
 

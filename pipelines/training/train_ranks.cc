@@ -6,8 +6,8 @@
 #include "io/files/config_file.h"
 #include "io/files/content_hash.h"
 #include "libcore/base/text.h"
-#include "libcore/runtime/alike.h"
-#include "libcore/runtime/texts.h"
+#include "libcore/ranks/alike.h"
+#include "libcore/ranks/texts.h"
 #include "pipelines/runs/rank_json.h"
 
 namespace voxshard {

@@ -5,7 +5,7 @@
 #include <functional>
 #include <optional>
 
-#include "libcore/runtime/transport.h"
+#include "libcore/ranks/transport.h"
 #include "pipelines/runs/checkpoint.h"
 #include "pipelines/training/run_train.h"
 

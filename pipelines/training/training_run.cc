@@ -6,7 +6,7 @@
 #include "libcore/base/text.h"
 #include "libcore/kernels/conv.h"
 #include "libcore/ops/op_table.h"
-#include "libcore/runtime/texts.h"
+#include "libcore/ranks/texts.h"
 #include "libcore/train/initialise.h"
 #include "pipelines/profile/device_advice.h"
 #include "pipelines/runs/rank_json.h"

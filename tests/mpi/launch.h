@@ -16,7 +16,7 @@
 #include <optional>
 #include <string>
 
-#include "libcore/runtime/mpi.h"
+#include "libcore/ranks/mpi.h"
 
 namespace voxshard::test {
 

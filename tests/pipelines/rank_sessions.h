@@ -6,7 +6,7 @@
 #include "libcore/ops/op_table.h"
 #include "libcore/train/initialise.h"
 #include "pipelines/runs/lead.h"
-#include "tests/runtime/mailbox.h"
+#include "tests/ranks/mailbox.h"
 
 namespace voxshard::test {
 

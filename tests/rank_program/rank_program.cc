@@ -5,7 +5,7 @@
 #include <cstdlib>
 
 #include "apps/exit_code.h"
-#include "libcore/runtime/launcher.h"
+#include "libcore/ranks/launcher.h"
 #include "pipelines/runs/checkpoint.h"
 #include "tests/rank_program/scenes.h"
 

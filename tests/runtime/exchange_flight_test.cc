@@ -6,7 +6,7 @@
 
 #include "libcore/runtime/core_set.h"
 #include "tests/partition/partition_scene.h"
-#include "tests/runtime/mailbox.h"
+#include "tests/ranks/mailbox.h"
 
 namespace voxshard {
 namespace {

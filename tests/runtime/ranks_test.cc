@@ -1,6 +1,6 @@
 // Ranks are core sets with memory, parameters and workers of their own. Here they are threads, and every message goes
 // through a mailbox: however many there are, they train to the bytes of one process.
-#include "tests/runtime/mailbox.h"
+#include "tests/ranks/mailbox.h"
 #include "tests/runtime/rank_scene.h"
 
 namespace voxshard {

@@ -2,7 +2,7 @@
 #include <map>
 
 #include "tests/rank_program/scenes.h"
-#include "tests/runtime/mailbox.h"
+#include "tests/ranks/mailbox.h"
 
 namespace voxshard {
 namespace {

@@ -39,7 +39,7 @@ TEST(Codes, AreFoundInSourcesAndInTheList) {
 
 /// Of whole commands, which end with them; they stand in the table of exit codes.
 bool is_of_commands(const SourceFile& file) {
-  return file.path == "libcore/base/error.h" || file.path == "libcore/runtime/mpi.cc" || file.path.starts_with("apps/");
+  return file.path == "libcore/base/error.h" || file.path == "libcore/ranks/mpi.cc" || file.path.starts_with("apps/");
 }
 
 TEST(Codes, OfCasesAreThoseThatTheListExplains) {

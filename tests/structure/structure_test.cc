@@ -91,8 +91,9 @@ TEST(Structure, OnlyOneFileParsesTextOfOthers) {
   expect_clean(parser_complaints);
 }
 
-TEST(Structure, OnlyBaseAndRuntimeStartThreads) {
+TEST(Structure, OnlyBaseStartsThreads) {
   EXPECT_EQ(thread_complaints({"pipelines/a.cc", "  std::thread t(f);\n"}).size(), 1u);
+  EXPECT_EQ(thread_complaints({"libcore/ranks/a.cc", "  std::thread t(f);\n"}).size(), 1u);
   EXPECT_EQ(thread_complaints({"libcore/kernels/fast/a.cc", "#pragma omp parallel for\n"}).size(), 1u);
   EXPECT_EQ(thread_complaints({"libcore/base/a.cc", "  std::thread t(f);\n"}).size(), 0u);
   expect_clean(thread_complaints);

@@ -6,7 +6,7 @@
 #include "libcore/models/unet.h"
 #include "libcore/ops/op_table.h"
 #include "libcore/train/equivalence.h"
-#include "tests/runtime/mailbox.h"
+#include "tests/ranks/mailbox.h"
 
 namespace voxshard {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "io/files/structured_text.h"
 #include "libcore/base/parallel.h"
-#include "libcore/runtime/texts.h"
+#include "libcore/ranks/texts.h"
 #include "pipelines/runs/rank_json.h"
 #include "pipelines/tasks/segmentation/case_shares.h"
 

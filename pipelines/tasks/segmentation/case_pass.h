@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "libcore/runtime/transport.h"
+#include "libcore/ranks/transport.h"
 #include "pipelines/runs/report.h"
 #include "pipelines/tasks/memory_gate.h"
 

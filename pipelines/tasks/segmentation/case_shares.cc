@@ -6,7 +6,7 @@
 
 #include "io/files/content_hash.h"
 #include "io/files/structured_text.h"
-#include "libcore/runtime/texts.h"
+#include "libcore/ranks/texts.h"
 #include "pipelines/runs/rank_json.h"
 
 namespace voxshard {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "libcore/runtime/transport.h"
+#include "libcore/ranks/transport.h"
 
 namespace voxshard {
 

@@ -14,7 +14,7 @@
 
 #include "io/datasets/summary.h"
 #include "io/volume/volume.h"
-#include "libcore/runtime/transport.h"
+#include "libcore/ranks/transport.h"
 #include "pipelines/runs/process_plan.h"
 #include "pipelines/runs/report.h"
 #include "pipelines/runs/trained_on.h"

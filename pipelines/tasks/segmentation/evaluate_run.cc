@@ -12,7 +12,7 @@
 #include "libcore/base/stopwatch.h"
 #include "libcore/base/text.h"
 #include "libcore/kernels/loss_terms.h"
-#include "libcore/runtime/alike.h"
+#include "libcore/ranks/alike.h"
 #include "pipelines/tasks/seen_inputs.h"
 #include "pipelines/tasks/segmentation/predict_volume.h"
 #include "pipelines/tasks/segmentation/sample_source.h"

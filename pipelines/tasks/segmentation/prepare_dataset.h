@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "io/volume/volume.h"
-#include "libcore/runtime/transport.h"
+#include "libcore/ranks/transport.h"
 #include "pipelines/runs/process_plan.h"
 #include "pipelines/runs/report.h"
 #include "pipelines/tasks/segmentation/prepare_plan.h"

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "io/files/structured_text.h"
-#include "libcore/runtime/texts.h"
+#include "libcore/ranks/texts.h"
 #include "pipelines/runs/rank_json.h"
 
 namespace voxshard {

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "libcore/runtime/transport.h"
+#include "libcore/ranks/transport.h"
 
 namespace voxshard {
 

@@ -6,7 +6,7 @@
 #include "pipelines/commands/run_explain.h"
 #include "pipelines/commands/run_verify.h"
 #include "tests/pipelines/training_scene.h"
-#include "tests/runtime/mailbox.h"
+#include "tests/ranks/mailbox.h"
 
 namespace voxshard {
 namespace {

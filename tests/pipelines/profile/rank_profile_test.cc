@@ -6,7 +6,7 @@
 
 #include "pipelines/commands/run_bench.h"
 #include "tests/pipelines/pipeline_scene.h"
-#include "tests/runtime/mailbox.h"
+#include "tests/ranks/mailbox.h"
 #include "tests/runtime/rank_scene.h"
 
 namespace voxshard {

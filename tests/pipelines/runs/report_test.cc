@@ -5,7 +5,7 @@
 
 #include <new>
 
-#include "libcore/runtime/transport.h"
+#include "libcore/ranks/transport.h"
 
 namespace voxshard {
 namespace {

@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "tests/pipelines/training_scene.h"
-#include "tests/runtime/mailbox.h"
+#include "tests/ranks/mailbox.h"
 
 namespace voxshard {
 namespace {

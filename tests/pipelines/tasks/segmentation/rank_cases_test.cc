@@ -11,7 +11,7 @@
 #include "pipelines/tasks/segmentation/prepared_dataset.h"
 #include "tests/pipelines/prepare_scene.h"
 #include "tests/pipelines/prepared_files.h"
-#include "tests/runtime/mailbox.h"
+#include "tests/ranks/mailbox.h"
 
 namespace voxshard {
 namespace {

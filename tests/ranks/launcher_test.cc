@@ -1,11 +1,11 @@
 // What a launcher announces, and what is refused of it.
-#include "libcore/runtime/launcher.h"
+#include "libcore/ranks/launcher.h"
 
 #include <gtest/gtest.h>
 
 #include <map>
 
-#include "libcore/runtime/mpi.h"
+#include "libcore/ranks/mpi.h"
 
 namespace voxshard {
 namespace {

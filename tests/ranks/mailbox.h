@@ -15,7 +15,7 @@
 #include <optional>
 #include <thread>
 
-#include "libcore/runtime/transport.h"
+#include "libcore/ranks/transport.h"
 
 namespace voxshard::test {
 

@@ -1,12 +1,12 @@
 // Ranks' clocks begin when they like; what happened on one of them is said in the time of rank 0.
-#include "libcore/runtime/rank_clock.h"
+#include "libcore/ranks/rank_clock.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "libcore/base/stopwatch.h"
-#include "tests/runtime/mailbox.h"
+#include "tests/ranks/mailbox.h"
 
 namespace voxshard {
 namespace {

@@ -1,4 +1,4 @@
-#include "libcore/runtime/rank_clock.h"
+#include "libcore/ranks/rank_clock.h"
 
 #include <limits>
 

@@ -1,4 +1,4 @@
-#include "libcore/runtime/transport.h"
+#include "libcore/ranks/transport.h"
 
 #include <algorithm>
 #include <chrono>
@@ -8,7 +8,7 @@
 #include <set>
 #include <thread>
 
-#include "libcore/runtime/alike.h"
+#include "libcore/ranks/alike.h"
 
 namespace voxshard {
 namespace {
@@ -91,8 +91,10 @@ const std::byte* Transport::all_reduce(const Reduction& r) {
   std::vector<MessageId> under_way;
   const int tag = message_tag(r.instruction);
   const auto wait_for_all = [&] {
-    const TraceSpan span(r.trace, 0, TraceKind::kWait, r.instruction, -1, 0);
-    for (const MessageId id : under_way) wait(id);
+    const auto wait_for_messages = [&] {
+      for (const MessageId id : under_way) wait(id);
+    };
+    r.record_wait ? r.record_wait(wait_for_messages) : wait_for_messages();
     under_way.clear();
   };
   std::size_t at = 0;

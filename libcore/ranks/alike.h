@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "libcore/runtime/transport.h"
+#include "libcore/ranks/transport.h"
 
 namespace voxshard {
 

@@ -10,7 +10,7 @@
 #include <memory>
 #include <string>
 
-#include "libcore/runtime/transport.h"
+#include "libcore/ranks/transport.h"
 
 namespace voxshard {
 

@@ -5,8 +5,8 @@
 //   const MessageId in = transport.start_receive(1, tag, arrived), out = transport.start_send(1, tag, packed);
 //   ...compute...  transport.wait(in);  transport.wait(out);
 //
-// Local: InProcessTransport. Over MPI: runtime/mpi.h, which runtime/launcher.h chooses. A fake in a test may damage,
-// lose or delay messages (tests/runtime/mailbox.h).
+// Local: InProcessTransport. Over MPI: ranks/mpi.h, which ranks/launcher.h chooses. A fake in a test may damage,
+// lose or delay messages (tests/ranks/mailbox.h).
 //
 // What a message is: all pieces of one exchange from one rank to another, or one rank's part of one sum, packed densely
 // in an order that shapes decide. Nothing but the data travels: both sides know the size. The tag is that of its
@@ -18,7 +18,6 @@
 #include <span>
 
 #include "libcore/base/stopwatch.h"
-#include "libcore/runtime/trace.h"
 #include "libcore/schedule/ranks.h"
 #include "libcore/tensor/tensor.h"
 
@@ -50,7 +49,8 @@ struct Reduction {
   std::function<void(std::byte* a, const std::byte* b, std::int64_t elements)> add;
   std::span<std::byte> outgoing, incoming;  // at least reduction_bytes() each
   std::span<std::byte> total;               // where the total is wanted, outside of those two; empty: in `outgoing`
-  TraceRecorder* trace = nullptr;
+  /// Calls `wait`, which waits for messages of other ranks, and records for a profile how long that took; null: nothing is recorded.
+  std::function<void(const std::function<void()>& wait)> record_wait = {};
 };
 
 /// Which rank failed first; its own error's kind and code are kept, so that every rank ends with the same exit code.

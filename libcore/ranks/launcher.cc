@@ -1,9 +1,9 @@
-#include "libcore/runtime/launcher.h"
+#include "libcore/ranks/launcher.h"
 
 #include <charconv>
 #include <cstring>
 
-#include "libcore/runtime/mpi.h"
+#include "libcore/ranks/mpi.h"
 
 namespace voxshard {
 namespace {

@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-#include "libcore/runtime/transport.h"
+#include "libcore/ranks/transport.h"
 
 namespace voxshard {
 

@@ -1,4 +1,4 @@
-#include "libcore/runtime/mpi.h"
+#include "libcore/ranks/mpi.h"
 
 #include <mpi.h>
 

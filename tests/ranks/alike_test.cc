@@ -1,9 +1,9 @@
 // Ranks that are not alike do not begin.
-#include "libcore/runtime/alike.h"
+#include "libcore/ranks/alike.h"
 
 #include <gtest/gtest.h>
 
-#include "tests/runtime/mailbox.h"
+#include "tests/ranks/mailbox.h"
 
 namespace voxshard {
 namespace {

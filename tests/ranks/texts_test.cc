@@ -1,9 +1,9 @@
 // Texts go to rank 0 in the order of ranks, and from it to all.
-#include "libcore/runtime/texts.h"
+#include "libcore/ranks/texts.h"
 
 #include <gtest/gtest.h>
 
-#include "tests/runtime/mailbox.h"
+#include "tests/ranks/mailbox.h"
 
 namespace voxshard {
 namespace {

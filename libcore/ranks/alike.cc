@@ -1,6 +1,6 @@
-#include "libcore/runtime/alike.h"
+#include "libcore/ranks/alike.h"
 
-#include "libcore/runtime/texts.h"
+#include "libcore/ranks/texts.h"
 
 namespace voxshard {
 namespace {

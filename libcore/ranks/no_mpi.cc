@@ -1,5 +1,5 @@
 // In place of mpi.cc where MPI was not found.
-#include "libcore/runtime/mpi.h"
+#include "libcore/ranks/mpi.h"
 
 namespace voxshard {
 

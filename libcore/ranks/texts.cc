@@ -1,4 +1,4 @@
-#include "libcore/runtime/texts.h"
+#include "libcore/ranks/texts.h"
 
 #include <algorithm>
 
