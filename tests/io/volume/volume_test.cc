@@ -248,11 +248,13 @@ TEST(NiftiHeader, BytesAndOffsetOfAnyHeaderAddUpWithoutOverflow) {
 TEST(NiftiHeader, AnSformThatIsNotFiniteIsRefusedEvenBesideAQform) {
   ScratchFolder dir;  // ITK would call abort()
   for (float v : {std::numeric_limits<float>::quiet_NaN(), -std::numeric_limits<float>::infinity(), 1e30F}) {
-    NiftiSpec spec{.qform_code = 1, .sform_code = 2};
-    spec.srow[9] = v;
-    write_bytes(dir.path() / "a.nii", nifti_bytes(spec, {1}));
-    expect_error(ErrorKind::kInput, "has an sform with numbers", [&] { read_image(dir.path() / "a.nii"); });
-    EXPECT_FALSE(read_volume_info(dir.path() / "a.nii").readable);
+    for (std::size_t place = 0; place < 12; ++place) {
+      NiftiSpec spec{.qform_code = 1, .sform_code = 2};
+      spec.srow[place] = v;
+      write_bytes(dir.path() / "a.nii", nifti_bytes(spec, {1}));
+      expect_error(ErrorKind::kInput, "has an sform with numbers", [&] { read_image(dir.path() / "a.nii"); });
+      EXPECT_FALSE(read_volume_info(dir.path() / "a.nii").readable) << v << " at " << place;
+    }
   }
 }
 
