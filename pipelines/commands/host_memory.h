@@ -8,7 +8,7 @@
 #pragma once
 
 #include "libcore/planner/budget.h"
-#include "pipelines/tasks/requests.h"
+#include "pipelines/engine/requests.h"
 
 namespace voxshard {
 

@@ -3,7 +3,7 @@
 #include "libcore/ranks/transport.h"
 #include "pipelines/commands/host_memory.h"
 #include "pipelines/runs/rank_json.h"
-#include "pipelines/tasks/seen_inputs.h"
+#include "pipelines/engine/seen_inputs.h"
 
 namespace voxshard {
 namespace {

@@ -9,7 +9,7 @@
 #pragma once
 
 #include "pipelines/records/convert_request.h"
-#include "pipelines/tasks/requests.h"
+#include "pipelines/engine/requests.h"
 
 namespace voxshard {
 

@@ -6,7 +6,7 @@
 
 #include "pipelines/records/convert_request.h"
 #include "pipelines/records/record_input.h"
-#include "pipelines/tasks/requests.h"
+#include "pipelines/engine/requests.h"
 
 namespace voxshard {
 

@@ -7,7 +7,7 @@
 
 #include "io/image/image_header.h"
 #include "io/volume/volume.h"
-#include "pipelines/tasks/requests.h"
+#include "pipelines/engine/requests.h"
 #include "pipelines/tasks/video_info.h"
 
 namespace voxshard {

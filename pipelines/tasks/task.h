@@ -12,7 +12,7 @@
 
 #include "libcore/device/feed.h"
 #include "pipelines/runs/trained_run.h"
-#include "pipelines/tasks/requests.h"
+#include "pipelines/engine/requests.h"
 #include "pipelines/tasks/training_task.h"
 
 namespace voxshard {

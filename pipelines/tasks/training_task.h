@@ -13,7 +13,7 @@
 #include "pipelines/runs/model_spec.h"
 #include "pipelines/runs/process_plan.h"
 #include "pipelines/runs/report.h"
-#include "pipelines/tasks/case_hashes.h"
+#include "pipelines/engine/case_hashes.h"
 
 namespace voxshard {
 

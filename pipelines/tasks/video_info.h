@@ -6,7 +6,7 @@
 
 #include "io/video/stream.h"
 #include "io/video/video_index.h"
-#include "pipelines/tasks/requests.h"
+#include "pipelines/engine/requests.h"
 
 namespace voxshard {
 

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "pipelines/tasks/requests.h"
+#include "pipelines/engine/requests.h"
 
 namespace voxshard {
 

@@ -12,7 +12,7 @@
 #include "pipelines/tasks/detection/image_preparation.h"
 #include "pipelines/tasks/segmentation/prepare_dataset.h"
 #include "pipelines/tasks/segmentation/prepare_plan.h"
-#include "pipelines/tasks/setting.h"
+#include "pipelines/settings/setting.h"
 #include "pipelines/tpu/tpu_config.h"
 #include "pipelines/tpu/tpu_config_keys.h"
 #include "pipelines/tpu/tpu_config_loop.h"

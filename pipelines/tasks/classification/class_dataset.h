@@ -18,7 +18,7 @@
 
 #include "io/image/image.h"
 #include "io/volume/volume.h"
-#include "pipelines/tasks/requests.h"
+#include "pipelines/engine/requests.h"
 #include "pipelines/tasks/classification/item_kind.h"
 
 namespace voxshard {

@@ -10,7 +10,7 @@
 #include "io/files/file_name.h"
 #include "libcore/base/text.h"
 #include "libcore/metrics/classified.h"
-#include "pipelines/tasks/case_hashes.h"
+#include "pipelines/engine/case_hashes.h"
 #include "pipelines/tasks/classification/class_memory.h"
 #include "pipelines/tasks/classification/class_source.h"
 #include "pipelines/tasks/classification/class_statistics.h"
@@ -225,7 +225,7 @@ class ClassTask : public TrainingTask {
 
   std::vector<Shape> validation_extents(const ModelSpec&) const override {
     std::vector<Shape> extents;
-    for (const ItemBatch& batch : item_batches(p_.sets.val.items, p_.preparation)) extents.push_back(batch.extents);
+    for (const PredictionTurn& batch : item_batches(p_.sets.val.items, p_.preparation)) extents.push_back(batch.extents);
     return extents;
   }
 
@@ -262,7 +262,7 @@ class ClassTask : public TrainingTask {
     const auto& val = p_.sets.val;
     const std::int64_t total = validation_cases();
     Classified found{.classes = std::ssize(val.classes)};
-    for (const ItemBatch& batch : item_batches(val.items, p_.preparation)) {
+    for (const PredictionTurn& batch : item_batches(val.items, p_.preparation)) {
       throw_if_stopped(progress);
       const ReadBatch read = read_batch(batch, val.items, {ErrorKind::kInput}, session.pool(),
                                         [&](const ClassItem& item) { return reader_.read(item, val.pixels.get()); });
@@ -273,7 +273,7 @@ class ClassTask : public TrainingTask {
         found.truth.push_back(val.items[read.items[i]].label);
         found.probabilities.insert(found.probabilities.end(), rows[i].begin(), rows[i].end());
       }
-      progress.update("validate", found.count(), total, val.items[batch.items.back()].name);
+      progress.update("validate", found.count(), total, val.items[batch.inputs.back()].name);
     }
     session.release();
     if (found.count() == 0)

@@ -27,32 +27,33 @@ void softmax(std::span<double> values) {
   for (double& v : values) v /= sum;
 }
 
-ReadBatch read_batch(const ItemBatch& batch, const std::vector<ClassItem>& items,
+ReadBatch read_batch(const PredictionTurn& batch, const std::vector<ClassItem>& items,
                      std::initializer_list<ErrorKind> kinds, WorkerPool& pool,
                      const std::function<Tensor(const ClassItem& item)>& read) {
-  std::vector<Tensor> samples(batch.items.size());
-  std::vector<std::optional<CaseFailure>> failed(batch.items.size());
-  pool.run(std::ssize(batch.items), [&](std::int64_t i, int) {
+  std::vector<Tensor> samples(batch.inputs.size());
+  std::vector<std::optional<CaseFailure>> failed(batch.inputs.size());
+  pool.run(std::ssize(batch.inputs), [&](std::int64_t i, int) {
     const auto at = static_cast<std::size_t>(i);
-    const ClassItem& item = items[batch.items[at]];
+    const ClassItem& item = items[batch.inputs[at]];
     failed[at] = failure_of(item.name, kinds, [&] { samples[at] = read(item); });
   });
   ReadBatch whole;
   for (std::size_t i = 0; i < samples.size(); ++i) {
     if (failed[i]) {
       whole.failures.push_back(std::move(*failed[i]));
+      whole.failed.push_back(batch.inputs[i]);
       continue;
     }
     whole.samples.push_back(std::move(samples[i]));
-    whole.items.push_back(batch.items[i]);
+    whole.items.push_back(batch.inputs[i]);
   }
   return whole;
 }
 
-std::vector<ItemBatch> item_batches(const std::vector<ClassItem>& items, const ClassPreparation& preparation) {
+std::vector<PredictionTurn> item_batches(const std::vector<ClassItem>& items, const ClassPreparation& preparation) {
   std::map<Dims, std::vector<std::size_t>> by_canvas;
   for (std::size_t i = 0; i < items.size(); ++i) by_canvas[canvas_of(items[i], preparation)].push_back(i);
-  std::vector<ItemBatch> batches;
+  std::vector<PredictionTurn> batches;
   for (const auto& [canvas, list] : by_canvas) {
     const std::int64_t at_once = samples_at_once(canvas, std::ssize(list));
     Shape extents{at_once};

@@ -1,37 +1,32 @@
 // The classes of items by a session in its prediction phase, several small ones at a time.
 //
-//   for (const ItemBatch& batch : item_batches(items, preparation))
-//     rows = classify(session, batch.extents, samples);          // a row of probabilities per sample
+//   for (const PredictionTurn& turn : item_batches(items, preparation))
+//     rows = classify(session, turn.extents, samples);          // a row of probabilities per sample
 #pragma once
 
 #include <functional>
 #include <span>
 
-#include "pipelines/runs/lead.h"
+#include "pipelines/engine/prediction.h"
 #include "pipelines/tasks/classification/class_preparation.h"
 
 namespace voxshard {
 
-/// Items that are predicted at once: N and the extents they are seen at.
-struct ItemBatch {
-  Shape extents;
-  std::vector<std::size_t> items;  // at most N of them
-};
-
 /// Every item that canvas_of() takes once, those of equal extents side by side: as many at once as have some 65,536
 /// pixels in all, at most 64, so that prediction takes no more than a training step of a few.
-std::vector<ItemBatch> item_batches(const std::vector<ClassItem>& items, const ClassPreparation& preparation);
+std::vector<PredictionTurn> item_batches(const std::vector<ClassItem>& items, const ClassPreparation& preparation);
 
 /// What of a batch could be read.
 struct ReadBatch {
   std::vector<Tensor> samples;
   std::vector<std::size_t> items;     // of each sample
   std::vector<CaseFailure> failures;  // of the others
+  std::vector<std::size_t> failed;    // the item of each failure
 };
 
 /// The samples of a batch, one task each; an error of one of `kinds`, or memory that the system refused, costs its item
 /// only. Others pass.
-ReadBatch read_batch(const ItemBatch& batch, const std::vector<ClassItem>& items,
+ReadBatch read_batch(const PredictionTurn& batch, const std::vector<ClassItem>& items,
                      std::initializer_list<ErrorKind> kinds, WorkerPool& pool,
                      const std::function<Tensor(const ClassItem& item)>& read);
 

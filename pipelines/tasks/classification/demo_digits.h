@@ -3,7 +3,7 @@
 //   demo_digits({.folder = "digits"}, 1, progress);     // digits/train-images-idx3-ubyte and three more
 #pragma once
 
-#include "pipelines/tasks/requests.h"
+#include "pipelines/engine/requests.h"
 
 namespace voxshard {
 

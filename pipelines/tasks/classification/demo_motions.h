@@ -3,7 +3,7 @@
 //   demo_motions({.folder = "motions"}, 1, progress);     // motions/train/left/0002.mp4, motions/test/up/0244.mp4
 #pragma once
 
-#include "pipelines/tasks/requests.h"
+#include "pipelines/engine/requests.h"
 
 namespace voxshard {
 

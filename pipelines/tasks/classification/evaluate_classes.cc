@@ -16,7 +16,7 @@
 #include "pipelines/tasks/classification/class_predictions.h"
 #include "pipelines/tasks/classification/class_statistics.h"
 #include "pipelines/tasks/classification/intensity_baseline.h"
-#include "pipelines/tasks/seen_inputs.h"
+#include "pipelines/engine/seen_inputs.h"
 
 namespace voxshard {
 namespace {

@@ -12,9 +12,9 @@
 #include "pipelines/tasks/classification/class_predictions.h"
 #include "pipelines/tasks/classification/classify_batch.h"
 #include "pipelines/tasks/classification/predict_clips.h"
-#include "pipelines/tasks/follow_predictions.h"
-#include "pipelines/tasks/predicted_file.h"
-#include "pipelines/tasks/seen_inputs.h"
+#include "pipelines/engine/predicted_file.h"
+#include "pipelines/engine/prediction.h"
+#include "pipelines/engine/seen_inputs.h"
 
 namespace voxshard {
 namespace {
@@ -68,166 +68,102 @@ ClassDataset find_items(const fs::path& input, const ClassReading& reading, bool
   return set;
 }
 
-class Classifier {
+class ItemPrediction : public Prediction {
  public:
-  Classifier(const PredictOptions& options, const ClassPredictionOptions& own, TrainedRun run,
-             const ClassPreparation& preparation, Progress& progress)
-      : o_(options), progress_(progress), pool_(options.threads), preparation_(preparation) {
-    reading_ = {.items = preparation_.items, .most_pixels = own.most_pixels, .formats = options.formats};
+  ItemPrediction(PredictionBatch& batch, const ClassPredictionOptions& own, const ClassPreparation& preparation)
+      : b_(batch), o_(batch.options), preparation_(preparation) {
+    reading_ = {.items = preparation_.items, .most_pixels = own.most_pixels, .formats = o_.formats};
     reading_.formats.limits = own.volume_limits;
-    set_ = find_items(options.input, reading_, labelled_);
-    if (!labelled_ && find_class_parts(options.input).any())
-      progress.warn(options.input.string() +
-                    " holds items beside folders of classes: only those beside are predicted; "
-                    "move them elsewhere, or give one of the folders");
+    set_ = find_items(o_.input, reading_, labelled_);
+    if (!labelled_ && find_class_parts(o_.input).any())
+      b_.progress.warn(o_.input.string() +
+                       " holds items beside folders of classes: only those beside are predicted; "
+                       "move them elsewhere, or give one of the folders");
     std::erase_if(set_.items, [&](const ClassItem& item) {
       return !in_case_boundary(item.name, set_.failures, [&] { static_cast<void>(canvas_of(item, preparation_)); });
     });
-    for (const CaseFailure& failure : set_.failures) log(failure);
-    report_.failures = set_.failures;
-    keep_wanted(set_.items, {run.trained_on, o_.held_out, report_.seen, pool_, progress_}, [&](const ClassItem& item) {
+    b_.list(set_.failures);
+    keep_wanted(set_.items, {b_.run.trained_on, o_.held_out, b_.report.seen, b_.pool, b_.progress}, [&](const ClassItem& item) {
       if (set_.pixels == nullptr) return HashedCase{.name = item.name, .files = files_of_item(item, preparation_.items)};
       return HashedCase{.name = item.name, .files = {}, .part = pixels_key(set_, item)};
     });
-    session_ = prediction_session(options, run, pool_);
-    session_->set_stop(progress.stop_check());
     found_ = {.classes = preparation_.classes, .items = preparation_.items};
+    rows_.resize(set_.items.size());
+    if (preparation_.items == ItemKind::kPicture && set_.pixels == nullptr) load_codecs();
   }
 
-  PredictReport run() {
-    lead_predictions(o_, *session_, class_work(), [&] { predict_all(); });
-    return report_;
+  PredictionWords words() const override { return {.inputs = item_kind_name(preparation_.items), .one = "", .in_total = "inputs"}; }
+
+  std::vector<std::string> names() const override {
+    std::vector<std::string> names;
+    for (const ClassItem& item : set_.items) names.push_back(item.name);
+    return names;
+  }
+
+  std::vector<PredictionTurn> turns() const override { return item_batches(set_.items, preparation_); }
+  ProcessPlan loaded() const override { return held_plan(set_); }
+
+  void predict(const PredictionTurn& turn) override {
+    const Stopwatch watch;
+    const ReadBatch read =
+        read_batch(turn, set_.items, {ErrorKind::kInput, ErrorKind::kBudget}, b_.pool, [&](const ClassItem& item) {
+          b_.require_planned(turn.extents);
+          require_fits(plan_of(turn), o_.host_budget_bytes, ErrorKind::kInput, item.name, "Cut it, or scale it");
+          return ItemReader(preparation_, reading_).read(item, set_.pixels.get());
+        });
+    for (std::size_t i = 0; i < read.failed.size(); ++i) b_.fail(read.failed[i], read.failures[i].code, read.failures[i].message);
+    if (read.samples.empty()) return;
+    const auto rows = classify(b_.session(), turn.extents, read.samples);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      rows_[read.items[i]] = rows[i];
+      b_.done(read.items[i], o_.output, watch.seconds() / static_cast<double>(rows.size()));
+    }
+  }
+
+  void finish() override {
+    for (std::size_t i = 0; i < rows_.size(); ++i)
+      if (!rows_[i].empty()) found_.rows.push_back({set_.items[i].name, std::move(rows_[i])});
+    for (const PredictionTurn& turn : turns())
+      if (!b_.planned().refused.contains(turn.extents)) b_.takes(plan_of(turn));
+    make_folder_of(o_.output);
+    PredictReport& report = b_.report;
+    const auto named = [&](const fs::path& file) { return report.interrupted ? incomplete_path(file) : file; };
+    const fs::path json = named(o_.output), table = named(class_table_of(o_.output));
+    found_.trained_on = std::ssize(report.seen.trained_on);
+    write_class_predictions(json, found_);
+    write_class_table(table, found_);
+    if (!report.interrupted) remove_incomplete(json), remove_incomplete(table);
+    for (PredictedCase& c : report.cases) c.file = json;
+    const fs::path quarantine = write_left_out(report, o_.output);
+    report.found = {{"classes", found_.classes}, {"table", table.string()}};
+    report.text = prediction_text(report, quarantine, ", classes in " + json.string() + " and " + table.string());
+    if (labelled_)
+      report.next = {"evaluate",
+                     o_.output.string(),
+                     o_.input.string(),
+                     "{output}",
+                     (o_.output.parent_path() / "scores.json").string(),
+                     "{png}",
+                     (o_.output.parent_path() / "confusion.png").string()};
   }
 
  private:
-  void predict_all() {
-    const std::vector<ItemBatch> batches = item_batches(set_.items, preparation_);
-    std::set<Shape> sizes;
-    for (const ItemBatch& batch : batches) sizes.insert(batch.extents);
-    if (preparation_.items == ItemKind::kPicture && set_.pixels == nullptr) load_codecs();
-    if (!sizes.empty())
-      planned_ = plan_predictions(*session_, sizes,
-                                  std::to_string(set_.items.size()) + " " + item_kind_name(preparation_.items),
-                                  {o_.host_budget_bytes, o_.base_bytes, held_plan(set_).total()}, progress_);
-    planned_.held += held_plan(set_);
-    report_.memory.plan = planned_.held, report_.bytes_per_core = planned_.core, report_.host_bytes = planned_.host;
-    rows_.resize(set_.items.size());
-    total_ = std::ssize(set_.items) + std::ssize(report_.failures);
-    progress_.update("predict", 0, total_, "");
-    for (const ItemBatch& batch : batches) {
-      try {
-        if (!report_.interrupted) one(batch);
-      } catch (const Stopped&) {
-        report_.interrupted = true;
-      }
-      if (!report_.interrupted) continue;
-      for (const std::size_t i : batch.items) report_.not_reached.push_back(set_.items[i].name);
-    }
-    if (report_.cases.empty() && !report_.interrupted)
-      throw Error(ErrorKind::kNoCase,
-                  "[predict] none of " + std::to_string(report_.failures.size()) + " inputs could be predicted" +
-                      (report_.failures.empty() ? "" : "; the first: " + report_.failures.front().message));
-    write();
-  }
-
-  /// Errors: Stopped, before anything of this batch is among the results.
-  void one(const ItemBatch& batch) {
-    throw_if_stopped(progress_);
-    const Stopwatch watch;
-    const ReadBatch read =
-        read_batch(batch, set_.items, {ErrorKind::kInput, ErrorKind::kBudget}, pool_, [&](const ClassItem& item) {
-          require_fits(batch, item);
-          return ItemReader(preparation_, reading_).read(item, set_.pixels.get());
-        });
-    for (const CaseFailure& failure : read.failures) {
-      report_.failures.push_back(failure);
-      log(failure);
-    }
-    std::vector<std::vector<double>> rows;
-    const auto refused = failure_of(set_.items[batch.items[0]].name, {ErrorKind::kInput, ErrorKind::kBudget}, [&] {
-      if (!read.samples.empty()) rows = classify(*session_, batch.extents, read.samples);
-    });
-    if (refused) {
-      if (refused->code == kRefusedMemory) session_->release();
-      for (const std::size_t i : read.items) {
-        report_.failures.push_back({set_.items[i].name, refused->code, refused->message});
-        log(report_.failures.back());
-      }
-    } else {
-      for (std::size_t i = 0; i < rows.size(); ++i) {
-        rows_[read.items[i]] = rows[i];
-        report_.cases.push_back(
-            {set_.items[read.items[i]].name, o_.output, watch.seconds() / static_cast<double>(rows.size())});
-      }
-    }
-    progress_.update("predict", std::ssize(report_.cases) + std::ssize(report_.failures), total_,
-                     set_.items[batch.items.back()].name);
-  }
-
-  /// Refuses a batch from its headers. Errors: kInput E_BUDGET; kBudget of its plan.
-  void require_fits(const ItemBatch& batch, const ClassItem& item) const {
-    if (const auto refused = planned_.refused.find(batch.extents); refused != planned_.refused.end())
-      throw refused->second;
-    const ProcessPlan plan = plan_of_batch(batch);
-    voxshard::require_fits(plan, o_.host_budget_bytes, ErrorKind::kInput, item.name, "Cut it, or scale it");
-  }
-
-  ProcessPlan plan_of_batch(const ItemBatch& batch) const {
+  ProcessPlan plan_of(const PredictionTurn& turn) const {
     std::int64_t most = 0;
-    for (const std::size_t i : batch.items) most = std::max(most, element_count(set_.items[i].size));
-    return planned_.held + planned_.cores(batch.extents) + samples_plan(batch.extents, preparation_.channels) +
-           reading_items_plan(most, std::min<std::int64_t>(o_.threads, std::ssize(batch.items)), preparation_);
+    for (const std::size_t i : turn.inputs) most = std::max(most, element_count(set_.items[i].size));
+    return b_.planned().held + b_.planned().cores(turn.extents) + samples_plan(turn.extents, preparation_.channels) +
+           reading_items_plan(most, std::min<std::int64_t>(o_.threads, std::ssize(turn.inputs)), preparation_);
   }
 
-  void log(const CaseFailure& failure) {
-    progress_.log(shown_name(failure.id) + ": " + failure.message + " [quarantined]");
-  }
-
-  void write() {
-    for (std::size_t i = 0; i < rows_.size(); ++i)
-      if (!rows_[i].empty()) found_.rows.push_back({set_.items[i].name, std::move(rows_[i])});
-    for (const ItemBatch& batch : item_batches(set_.items, preparation_))
-      if (!planned_.refused.contains(batch.extents))
-        report_.memory.plan = widest(report_.memory.plan, plan_of_batch(batch));
-    make_folder_of(o_.output);
-    const auto named = [&](const fs::path& file) { return report_.interrupted ? incomplete_path(file) : file; };
-    const fs::path json = named(o_.output), table = named(class_table_of(o_.output));
-    found_.trained_on = std::ssize(report_.seen.trained_on);
-    write_class_predictions(json, found_);
-    write_class_table(table, found_);
-    if (!report_.interrupted) remove_incomplete(json), remove_incomplete(table);
-    for (PredictedCase& c : report_.cases) c.file = json;
-    const fs::path quarantine = write_left_out(report_, o_.output);
-    report_.found = {{"classes", found_.classes}, {"table", table.string()}};
-    report_.text = prediction_text(report_, quarantine, ", classes in " + json.string() + " and " + table.string());
-    if (labelled_)
-      report_.next = {"evaluate",
-                      o_.output.string(),
-                      o_.input.string(),
-                      "{output}",
-                      (o_.output.parent_path() / "scores.json").string(),
-                      "{png}",
-                      (o_.output.parent_path() / "confusion.png").string()};
-  }
-
+  PredictionBatch& b_;
   const PredictOptions& o_;
-  Progress& progress_;
-  WorkerPool pool_;
   ClassPreparation preparation_;
   ClassReading reading_;
   ClassDataset set_;
-  bool labelled_ = false;  // the input says what is in it
-  std::unique_ptr<Session> session_;
-  PlannedBytes planned_;
-  PredictReport report_;
+  bool labelled_ = false;                  // the input says what is in it
   std::vector<std::vector<double>> rows_;  // by item; empty: none yet
   ClassPredictions found_;
-  std::int64_t total_ = 0;
 };
-
-}  // namespace
-
-namespace {
 
 ClassPreparation preparation_of(const TrainedRun& run) {
   ClassPreparation preparation;
@@ -246,14 +182,15 @@ ClassPreparation preparation_of(const TrainedRun& run) {
 PredictReport predict_classes(const PredictOptions& options, const ClassPredictionOptions& own, TrainedRun run,
                               Progress& progress) {
   const ClassPreparation preparation = preparation_of(run);
-  if (follows(options)) return follow_predictions(options, std::move(run), class_work(), progress);
   if (preparation.items == ItemKind::kClip) return predict_clips(options, own, std::move(run), preparation, progress);
   if (own.hop || !own.draw.empty())
     throw Error(ErrorKind::kUsage,
                 std::string("[predict] {hop} and {draw} are for videos, but the run was trained on ") +
                     item_kind_name(preparation.items) + "; leave them out");
-  check_outputs(options);
-  return Classifier(options, own, std::move(run), preparation, progress).run();
+  return run_prediction(options, std::move(run), class_work(), progress, [&](PredictionBatch& batch) {
+    check_outputs(options);
+    return std::make_unique<ItemPrediction>(batch, own, preparation);
+  });
 }
 
 }  // namespace voxshard

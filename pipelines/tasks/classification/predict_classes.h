@@ -4,7 +4,7 @@
 #pragma once
 
 #include "pipelines/runs/trained_run.h"
-#include "pipelines/tasks/requests.h"
+#include "pipelines/engine/requests.h"
 
 namespace voxshard {
 

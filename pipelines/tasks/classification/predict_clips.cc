@@ -15,9 +15,9 @@
 #include "pipelines/tasks/classification/clip_reader.h"
 #include "pipelines/tasks/classification/find_videos.h"
 #include "pipelines/tasks/classification/window_reader.h"
-#include "pipelines/tasks/follow_predictions.h"
-#include "pipelines/tasks/predicted_file.h"
-#include "pipelines/tasks/seen_inputs.h"
+#include "pipelines/engine/predicted_file.h"
+#include "pipelines/engine/prediction.h"
+#include "pipelines/engine/seen_inputs.h"
 #include "pipelines/tasks/time_lines/draw_time_line.h"
 #include "pipelines/tasks/time_lines/time_line_files.h"
 
@@ -46,80 +46,98 @@ void check_outputs(const PredictOptions& o, const ClassPredictionOptions& own) {
     require_output_file(own.draw, written_video(), {.inputs = place.inputs, .option = "{draw}"});
 }
 
-class ClipPredictor {
+class ClipsPrediction : public Prediction {
  public:
-  ClipPredictor(const PredictOptions& options, const ClassPredictionOptions& own, TrainedRun run,
-                const ClassPreparation& preparation, Progress& progress)
-      : o_(options), own_(own), p_(preparation), progress_(progress), pool_(options.threads) {
+  ClipsPrediction(PredictionBatch& batch, const ClassPredictionOptions& own, const ClassPreparation& preparation)
+      : b_(batch), o_(batch.options), own_(own), p_(preparation) {
     steps_ = {.length = p_.clip_length, .stride = p_.clip_stride, .hop = own.hop.value_or(clip_span(p_))};
-    found_ = find_videos(options.input, p_, steps_, own.most_pixels, options.threads);
-    for (const CaseFailure& failure : found_.failures) log(failure);
-    report_.failures = found_.failures;
-    keep_wanted(found_.list, {run.trained_on, o_.held_out, report_.seen, pool_, progress_},
+    found_ = find_videos(o_.input, p_, steps_, own.most_pixels, o_.threads);
+    b_.list(found_.failures);
+    keep_wanted(found_.list, {b_.run.trained_on, o_.held_out, b_.report.seen, b_.pool, b_.progress},
                 [](const FoundVideo& video) { return HashedCase{.name = video.name, .files = {video.file}}; });
-    session_ = prediction_session(options, run, pool_);
-    session_->set_stop(progress.stop_check());
+    for (const FoundVideo& video : found_.list) windows_ += ClipWindows(video.frames, steps_).count();
     if (own.draw.empty() || !draws_folder(o_)) return;
     drawn_.emplace(
         FolderUse{.folder = own.draw, .command = "predict (videos)", .inputs = {o_.input, o_.run}, .option = "{draw}"});
-    made_with_ = prediction_hash(o_, run.file, "hop " + std::to_string(steps_.hop));
+    made_with_ = prediction_hash(o_, b_.run.file, "hop " + std::to_string(steps_.hop));
   }
 
-  PredictReport run() {
-    lead_predictions(o_, *session_, class_work(), [&] { predict_all(); });
-    return report_;
+  PredictionWords words() const override { return {.inputs = "videos"}; }
+
+  std::vector<std::string> names() const override {
+    std::vector<std::string> names;
+    for (const FoundVideo& video : found_.list) names.push_back(video.name);
+    return names;
   }
 
- private:
-  void predict_all() {
-    plan_all();
+  std::vector<PredictionTurn> turns() const override {
+    std::vector<PredictionTurn> turns;
+    for (std::size_t i = 0; i < found_.list.size(); ++i) turns.push_back({found_.list[i].extents, {i}});
+    return turns;
+  }
+
+  std::int64_t pieces() const override { return windows_; }
+
+  void begin() override {
     make_folder_of(o_.output);
     Json head = predictions_head({.classes = p_.classes,
                                   .items = p_.items,
                                   .clip_length = p_.clip_length,
                                   .clip_stride = p_.clip_stride,
-                                  .trained_on = std::ssize(report_.seen.trained_on)});
+                                  .trained_on = std::ssize(b_.report.seen.trained_on)});
     head["hop"] = steps_.hop;
-    const TimeLineFiles files = time_line_files(o_.output);
-    TimeLinesWriter writer(files, head, p_.classes);
+    writer_.emplace(time_line_files(o_.output), head, p_.classes);
     if (drawn_) start_drawing();
-    progress_.update("predict", 0, windows_, "");
-    for (const FoundVideo& video : found_.list) {
-      try {
-        if (!report_.interrupted) one(video, writer);
-      } catch (const Stopped&) {
-        report_.interrupted = true;
-      } catch (...) {
-        keep(writer);
-        throw;
-      }
-      if (report_.interrupted && !(report_.cases.size() > 0 && report_.cases.back().id == video.name))
-        report_.not_reached.push_back(video.name);
-    }
-    if (report_.cases.empty() && !report_.interrupted)
-      throw Error(ErrorKind::kNoCase, "[predict] none of " + std::to_string(report_.failures.size()) +
-                                          " videos could be predicted; the first: " + report_.failures.front().message);
-    writer.close(!report_.interrupted);
-    finish(files);
   }
 
-  void plan_all() {
-    std::set<Shape> sizes;
-    for (FoundVideo& video : found_.list) {
-      sizes.insert(video.extents);
-      windows_ += ClipWindows(video.frames, steps_).count();
+  /// Errors: Stopped; the windows until then are among the results.
+  void predict(const PredictionTurn& turn) override {
+    const Stopwatch watch;
+    const std::size_t i = turn.inputs.front();
+    const FoundVideo& video = found_.list[i];
+    require_video_fits(video);
+    const TimeLine line = time_line(video);
+    if (line.segments.empty())
+      throw Error(ErrorKind::kInput, "E_READ",
+                  "[input] " + video.file.string() +
+                      ": none of its frames that a clip looks at can be decoded; copy it "
+                      "again from its source");
+    b_.done(i, o_.output, 0);
+    const std::int64_t label = likeliest(line.mean);
+    told_.push_back({{"file", video.name},
+                     {"class", p_.classes[static_cast<std::size_t>(label)]},
+                     {"probability", line.mean[static_cast<std::size_t>(label)]},
+                     {"windows", ClipWindows(video.frames, steps_).count()},
+                     {"intervals", merged(line.segments).size()}});
+    if (!own_.draw.empty()) {
+      const auto failure = failure_of(video.name, {ErrorKind::kInput}, [&] { draw(video, line); });
+      if (failure && drawn_) drawn_->drop(drawn_names_.at(video.name));
+      if (failure) b_.fail(i, failure->code, failure->message);
     }
-    if (!sizes.empty())
-      planned_ = plan_predictions(*session_, sizes, std::to_string(found_.list.size()) + " videos",
-                                  {o_.host_budget_bytes, o_.base_bytes}, progress_);
-    report_.memory.plan = planned_.held, report_.bytes_per_core = planned_.core, report_.host_bytes = planned_.host;
+    b_.report.cases.back().seconds = watch.seconds();
   }
 
+  /// What is known before an error that ends the run (a full disk, while videos are drawn) is kept as after a stop.
+  void abandon() override {
+    if (b_.report.cases.empty()) return;
+    try {
+      writer_->close(false);
+      b_.progress.log("the time lines until the error are in " + incomplete_path(o_.output).string());
+    } catch (const Error& e) {
+      b_.progress.log(e.what());
+    }
+  }
+
+  void finish() override {
+    writer_->close(!b_.report.interrupted);
+    report(time_line_files(o_.output));
+  }
+
+ private:
   /// Refuses a video from its header. Errors: kInput E_BUDGET; kBudget of its plan.
   void require_video_fits(const FoundVideo& video) {
-    if (const auto refused = planned_.refused.find(video.extents); refused != planned_.refused.end())
-      throw refused->second;
-    const ProcessPlan plan = planned_.held + planned_.cores(video.extents) +
+    b_.require_planned(video.extents);
+    const ProcessPlan plan = b_.planned().held + b_.planned().cores(video.extents) +
                              windows_plan({.steps = steps_,
                                            .frames = video.frames,
                                            .pixels = video.pixels,
@@ -129,52 +147,12 @@ class ClipPredictor {
                                            .draws = !own_.draw.empty()});
     require_fits(plan, o_.host_budget_bytes, ErrorKind::kInput, video.name,
                  "Scale it down, or train with {fit} resize and a {size}");
-    report_.memory.plan = widest(report_.memory.plan, plan);
-  }
-
-  /// What is known before an error that ends the run (a full disk, while videos are drawn) is kept as after a stop.
-  void keep(TimeLinesWriter& writer) {
-    if (report_.cases.empty()) return;
-    try {
-      writer.close(false);
-      progress_.log("the time lines until the error are in " + incomplete_path(o_.output).string());
-    } catch (const Error& e) {
-      progress_.log(e.what());
-    }
-  }
-
-  /// Errors: Stopped; the windows until then are among the results.
-  void one(const FoundVideo& video, TimeLinesWriter& writer) {
-    throw_if_stopped(progress_);
-    const Stopwatch watch;
-    TimeLine line;
-    auto failure = failure_of(video.name, {ErrorKind::kInput, ErrorKind::kBudget}, [&] {
-      require_video_fits(video);
-      line = time_line(video, writer);
-      if (line.segments.empty())
-        throw Error(ErrorKind::kInput, "E_READ",
-                    "[input] " + video.file.string() +
-                        ": none of its frames that a clip looks at can be decoded; copy it "
-                        "again from its source");
-    });
-    if (failure) return fail(*failure);
-    report_.cases.push_back({video.name, o_.output, 0});
-    const std::int64_t label = likeliest(line.mean);
-    told_.push_back({{"file", video.name},
-                     {"class", p_.classes[static_cast<std::size_t>(label)]},
-                     {"probability", line.mean[static_cast<std::size_t>(label)]},
-                     {"windows", ClipWindows(video.frames, steps_).count()},
-                     {"intervals", merged(line.segments).size()}});
-    if (!own_.draw.empty()) {
-      failure = failure_of(video.name, {ErrorKind::kInput}, [&] { draw(video, line); });
-      if (failure && drawn_) drawn_->drop(drawn_names_.at(video.name));
-      if (failure) report_.failures.push_back(*failure), log(*failure);
-    }
-    report_.cases.back().seconds = watch.seconds();
+    b_.takes(plan);
   }
 
   /// Window after window; what was written of a video is ended whatever happens.
-  TimeLine time_line(const FoundVideo& video, TimeLinesWriter& writer) {
+  TimeLine time_line(const FoundVideo& video) {
+    TimeLinesWriter& writer = *writer_;
     VideoReader reader(video.file, {.threads = o_.threads, .most_pixels = own_.most_pixels, .scan = video.scan});
     const ClipWindows windows(reader.index().size(), steps_);
     WindowReader clips(reader, windows, p_);
@@ -182,7 +160,7 @@ class ClipPredictor {
     TimeLineMaker maker;
     const auto end = [&](bool complete) {
       TimeLine line = maker.finish();
-      report_.damaged = report_.damaged || clips.lost() > 0;
+      b_.report.damaged = b_.report.damaged || clips.lost() > 0;
       writer.end(line, {.repeated = clips.lost(), .notes = reader.notes(), .complete = complete});
       return line;
     };
@@ -190,12 +168,12 @@ class ClipPredictor {
       const std::int64_t at_once = video.extents[0];
       for (std::int64_t first = 0; first < windows.count(); first += at_once) {
         const std::int64_t count = std::min(at_once, windows.count() - first);
-        clips.load(first, count, progress_.stop_check());
+        clips.load(first, count, b_.progress.stop_check());
         std::vector<std::int64_t> usable;
         for (std::int64_t w = first; w < first + count; ++w)
           if (clips.usable(w)) usable.push_back(w);
         const auto rows = usable.empty() ? std::vector<std::vector<double>>()
-                                         : classify(*session_, video.extents, std::ssize(usable),
+                                         : classify(b_.session(), video.extents, std::ssize(usable),
                                                     [&](std::int64_t n, const TensorView& box) {
                                                       clips.place(usable[static_cast<std::size_t>(n)], n, box);
                                                     });
@@ -204,7 +182,7 @@ class ClipPredictor {
           maker.add(windows.frames(usable[i]), rows[i]);
         }
         done_ += count;
-        progress_.update("predict", done_, std::max(done_, windows_), video.name);
+        b_.progress.update("predict", done_, std::max(done_, windows_), video.name);
       }
     } catch (...) {
       end(false);
@@ -224,7 +202,7 @@ class ClipPredictor {
                                              .threads = o_.threads,
                                              .keeps_stopped = !drawn_,
                                              .scan = video.scan},
-                                            line.segments, p_.classes, progress_);
+                                            line.segments, p_.classes, b_.progress);
     if (drawn.interrupted) throw Stopped();
     if (drawn_) drawn_->commit(part, "");
     not_drawn_ += drawn.not_drawn;
@@ -241,33 +219,25 @@ class ClipPredictor {
     drawn_->start({.options = made_with_, .parts = parts, .protect = true});
   }
 
-  void fail(const CaseFailure& failure) {
-    if (failure.code == kRefusedMemory) session_->release();
-    report_.failures.push_back(failure);
-    log(failure);
-  }
-  void log(const CaseFailure& failure) {
-    progress_.log(shown_name(failure.id) + ": " + failure.message + " [quarantined]");
-  }
-
-  void finish(const TimeLineFiles& files) {
-    if (!report_.interrupted)
+  void report(const TimeLineFiles& files) {
+    PredictReport& report = b_.report;
+    if (!report.interrupted)
       for (const fs::path& file : {files.json, files.intervals, files.windows}) remove_incomplete(file);
-    const fs::path json = report_.interrupted ? incomplete_path(o_.output) : o_.output;
-    for (PredictedCase& c : report_.cases) c.file = json;
-    const fs::path quarantine = write_left_out(report_, o_.output);
-    report_.found = {
+    const fs::path json = report.interrupted ? incomplete_path(o_.output) : o_.output;
+    for (PredictedCase& c : report.cases) c.file = json;
+    const fs::path quarantine = write_left_out(report, o_.output);
+    report.found = {
         {"classes", p_.classes}, {"table", files.intervals.string()}, {"windows_table", files.windows.string()},
-        {"videos", told_},       {"damaged", report_.damaged},        {"not_drawn", not_drawn_}};
-    report_.text = told_text() + prediction_text(report_, quarantine,
+        {"videos", told_},       {"damaged", report.damaged},        {"not_drawn", not_drawn_}};
+    report.text = told_text() + prediction_text(report, quarantine,
                                                  ", time lines in " + json.string() + ", " + files.intervals.string() +
                                                      " and " + files.windows.string());
-    if (report_.damaged) report_.text += "frames that could not be decoded are stood in for by those before them\n";
+    if (report.damaged) report.text += "frames that could not be decoded are stood in for by those before them\n";
     const std::string output = o_.output.string(), input = o_.input.string();
     if (found_.labelled)
-      report_.next = {"evaluate", output, input, "{output}", (o_.output.parent_path() / "scores.json").string()};
+      report.next = {"evaluate", output, input, "{output}", (o_.output.parent_path() / "scores.json").string()};
     else if (own_.draw.empty())
-      report_.next = {"predict",
+      report.next = {"predict",
                       o_.run.string(),
                       input,
                       "{output}",
@@ -275,7 +245,7 @@ class ClipPredictor {
                       "{draw}",
                       (o_.output.parent_path() / (draws_folder(o_) ? "drawn" : "drawn.mp4")).string()};
     else if (!draws_folder(o_))
-      report_.next = {"info", own_.draw.string()};
+      report.next = {"info", own_.draw.string()};
   }
 
   std::string told_text() const {
@@ -290,16 +260,13 @@ class ClipPredictor {
     return text_table(rows) + (more > 0 ? "... and " + std::to_string(more) + " more; all of them with {json}\n" : "");
   }
 
+  PredictionBatch& b_;
   const PredictOptions& o_;
   const ClassPredictionOptions& own_;
   const ClassPreparation& p_;
-  Progress& progress_;
-  WorkerPool pool_;
   ClipSteps steps_;
   FoundVideos found_;
-  std::unique_ptr<Session> session_;
-  PlannedBytes planned_;
-  PredictReport report_;
+  std::optional<TimeLinesWriter> writer_;
   Json told_ = Json::array();  // of each video
   std::int64_t windows_ = 0, done_ = 0, not_drawn_ = 0;
   std::optional<OutputFolder> drawn_;
@@ -311,8 +278,10 @@ class ClipPredictor {
 
 PredictReport predict_clips(const PredictOptions& options, const ClassPredictionOptions& own, TrainedRun run,
                             const ClassPreparation& preparation, Progress& progress) {
-  check_outputs(options, own);
-  return ClipPredictor(options, own, std::move(run), preparation, progress).run();
+  return run_prediction(options, std::move(run), class_work(), progress, [&](PredictionBatch& batch) {
+    check_outputs(options, own);
+    return std::make_unique<ClipsPrediction>(batch, own, preparation);
+  });
 }
 
 }  // namespace voxshard

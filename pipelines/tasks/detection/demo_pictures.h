@@ -3,7 +3,7 @@
 //   DemoReport r = demo_pictures({.folder = "demo", .cases = 120}, 1, progress);
 #pragma once
 
-#include "pipelines/tasks/requests.h"
+#include "pipelines/engine/requests.h"
 
 namespace voxshard {
 

@@ -6,7 +6,7 @@
 #include "pipelines/tasks/detection/detection_info.h"
 #include "pipelines/tasks/detection/picture_memory.h"
 #include "pipelines/tasks/detection/predict_detections.h"
-#include "pipelines/tasks/seen_inputs.h"
+#include "pipelines/engine/seen_inputs.h"
 #include "pipelines/tasks/video_info.h"
 
 namespace voxshard {

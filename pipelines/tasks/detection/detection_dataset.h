@@ -15,7 +15,7 @@
 #include "io/boxes/detection_annotations.h"
 #include "io/image/image.h"
 #include "io/video/select.h"
-#include "pipelines/tasks/requests.h"
+#include "pipelines/engine/requests.h"
 
 namespace voxshard {
 

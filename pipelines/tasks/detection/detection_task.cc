@@ -8,7 +8,7 @@
 #include "io/files/file_name.h"
 #include "io/image/picture.h"
 #include "libcore/metrics/average_precision.h"
-#include "pipelines/tasks/case_hashes.h"
+#include "pipelines/engine/case_hashes.h"
 #include "pipelines/tasks/detection/detection_dataset.h"
 #include "pipelines/tasks/detection/picture_memory.h"
 #include "pipelines/tasks/detection/picture_places.h"

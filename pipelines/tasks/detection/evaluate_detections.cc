@@ -12,7 +12,7 @@
 #include "pipelines/tasks/detection/detection_dataset.h"
 #include "pipelines/tasks/detection/picture_places.h"
 #include "pipelines/tasks/detection/video_dataset.h"
-#include "pipelines/tasks/seen_inputs.h"
+#include "pipelines/engine/seen_inputs.h"
 
 namespace voxshard {
 namespace {

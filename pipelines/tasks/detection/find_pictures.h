@@ -10,7 +10,7 @@
 
 #include "io/video/select.h"
 #include "pipelines/runs/report.h"
-#include "pipelines/tasks/case_hashes.h"
+#include "pipelines/engine/case_hashes.h"
 
 namespace voxshard {
 

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "io/video/select.h"
-#include "pipelines/tasks/setting.h"
+#include "pipelines/settings/setting.h"
 
 namespace voxshard {
 

@@ -15,13 +15,13 @@
 #include "io/video/video_writer.h"
 #include "libcore/base/stopwatch.h"
 #include "libcore/base/text.h"
-#include "pipelines/tasks/follow_predictions.h"
 #include "pipelines/tasks/detection/find_pictures.h"
 #include "pipelines/tasks/detection/image_preparation.h"
 #include "pipelines/tasks/detection/picture_memory.h"
 #include "pipelines/tasks/detection/predict_image.h"
-#include "pipelines/tasks/predicted_file.h"
-#include "pipelines/tasks/seen_inputs.h"
+#include "pipelines/engine/predicted_file.h"
+#include "pipelines/engine/prediction.h"
+#include "pipelines/engine/seen_inputs.h"
 
 namespace voxshard {
 namespace {
@@ -80,22 +80,127 @@ ImagePrediction prediction_of(const TrainedRun& run, const ImagePreparation& pre
   return {config, postprocess_of(postprocess, config), preparation.pad_multiple, preparation.output_size};
 }
 
-class Detector {
+/// To score what was found where the input says what is there, else to look at it.
+std::vector<std::string> next_command(const PredictOptions& o, const DetectionPrediction& d) {
+  const std::string output = o.output.string(), input = o.input.string();
+  if (is_data_set(o.input)) {
+    std::vector<std::string> words = {"evaluate", output, input, "{output}", (o.output.parent_path() / "scores.json").string()};
+    const FrameChoice& frames = d.frames;
+    if (!frames.range.empty()) words.insert(words.end(), {"{range}", frames.range});
+    if (frames.stride) words.insert(words.end(), {"{stride}", std::to_string(*frames.stride)});
+    if (!frames.per_second.empty()) words.insert(words.end(), {"{fps}", frames.per_second});
+    return words;
+  }
+  if (!d.draw.empty()) return {"info", d.draw.string()};
+  const std::string drawn = (o.output.parent_path() / (is_video_name(o.input) ? "drawn.mp4" : "drawn")).string();
+  return {"predict", o.run.string(), input, "{output}", output, "{draw}", drawn};
+}
+
+/// What pictures and frames of a video share: the model's preparation, and how it finds objects.
+struct Detector {
+  ImagePreparation preparation;
+  ImagePrediction prediction;
+
+  const DetectionClass& class_of(const Detection& d) const {
+    return preparation.classes.at(static_cast<std::size_t>(d.class_id - first_class(prediction.config)));
+  }
+};
+
+Detector detector_of(const TrainedRun& run, const std::string& postprocess) {
+  ImagePreparation preparation = preparation_of(run);
+  ImagePrediction prediction = prediction_of(run, preparation, postprocess);
+  return {std::move(preparation), std::move(prediction)};
+}
+
+/// The pictures of an input, or the one video.
+class DetectionInputs : public Prediction {
+ public:
+  DetectionInputs(PredictionBatch& batch, const DetectionPrediction& detection, const Detector& detector)
+      : b_(batch),
+        o_(batch.options),
+        d_(detection),
+        detector_(detector),
+        reader_({.most_pixels = detection.most_pixels}),
+        pictures_(find_pictures(o_.input, detection.video.frames, detection.most_pixels)) {
+    b_.report.failures = pictures_.failures;
+  }
+
+  PredictionWords words() const override { return {.inputs = "pictures", .one = "picture "}; }
+
+  std::vector<std::string> names() const override {
+    std::vector<std::string> names;
+    for (const Picture& picture : pictures_.list) names.push_back(picture.file.filename().string());
+    return names;
+  }
+
+  std::vector<PredictionTurn> turns() const override {
+    std::vector<PredictionTurn> turns;
+    for (std::size_t i = 0; i < pictures_.list.size(); ++i) turns.push_back({planned_extents(pictures_.list[i]), {i}});
+    return turns;
+  }
+
+  void begin() override { make_folder_of(o_.output); }
+
+ protected:
+  InputSieve sieve() { return {b_.run.trained_on, o_.held_out, b_.report.seen, b_.pool, b_.progress}; }
+
+  /// Refuses a picture from its header. Errors: kInput E_SIZE, E_BUDGET; kBudget.
+  void require_picture_fits(const Picture& picture) {
+    const Shape extents = extents_of(picture);
+    b_.require_planned(extents);
+    const PictureSize size = reader_.size(picture.file);
+    const std::int64_t pixels = std::max(extents[1] * extents[2], size.height * size.width), most = o_.host_budget_bytes;
+    const ProcessPlan plan = b_.planned().held + b_.planned().cores(extents) + reading_picture_plan(pixels, frames());
+    const double held = static_cast<double>(b_.planned().held.total());
+    const double share = (static_cast<double>(most) - held) / (static_cast<double>(plan.total()) - held);
+    require_fits(plan, most, ErrorKind::kInput, picture.file.filename().string(),
+                 share > 0 ? std::to_string(planned_bytes(share * static_cast<double>(pixels))) + " pixels would fit: cut it"
+                           : std::string("the network alone does not fit"));
+    b_.takes(plan);
+  }
+
+  std::vector<Detection> found_in(const Tensor& pixels) {
+    return predict_image(b_.session(), normalised(pixels, detector_.preparation), detector_.prediction);
+  }
+
+  PredictionBatch& b_;
+  const PredictOptions& o_;
+  const DetectionPrediction& d_;
+  const Detector& detector_;
+  PictureReader reader_;
+  Pictures pictures_;
+
+ private:
+  Shape extents_of(const Picture& picture) const {
+    const PictureSize size = reader_.size(picture.file);
+    return image_extents({size.height, size.width}, detector_.prediction.pad_multiple, detector_.prediction.output_size);
+  }
+
+  /// From the header; empty of a picture that cannot be read: its turn says why.
+  Shape planned_extents(const Picture& picture) const {
+    try {
+      return extents_of(picture);
+    } catch (const Error&) {
+      return {};
+    }
+  }
+
+  /// Of videos, among the pictures.
+  std::int64_t frames() const {
+    return std::ranges::count_if(pictures_.list, [](const Picture& p) { return picture_address(p.file).frame.has_value(); });
+  }
+};
+
+class PictureObjects : public DetectionInputs {
  public:
   /// Draws into a folder of its own, if asked; nothing is drawn when that cannot be.
-  Detector(const PredictOptions& options, const DetectionPrediction& detection, TrainedRun run, Progress& progress)
-      : o_(options), d_(detection), progress_(progress), pool_(options.threads), reader_({.most_pixels = detection.most_pixels}), pictures_(find_pictures(options.input, detection.video.frames, detection.most_pixels)) {
-    preparation_ = preparation_of(run);
-    prediction_ = prediction_of(run, preparation_, detection.postprocess);
-    session_ = prediction_session(options, run, pool_);
-    session_->set_stop(progress.stop_check());
-    report_.failures = pictures_.failures;
-    const InputSieve sieve{run.trained_on, o_.held_out, report_.seen, pool_, progress_};
-    if (is_video_name(o_.input)) wanted_inputs(sieve, frame_inputs(o_.input, d_.video.frames, d_.most_pixels));
-    else keep_wanted(pictures_.list, sieve, picture_input);
-    if (d_.draw.empty() || is_video_name(o_.input)) return;
+  PictureObjects(PredictionBatch& batch, const DetectionPrediction& detection, const Detector& detector)
+      : DetectionInputs(batch, detection, detector) {
+    keep_wanted(pictures_.list, sieve(), picture_input);
+    load_codecs();
+    if (d_.draw.empty()) return;
     drawn_.emplace(FolderUse{.folder = d_.draw, .command = "predict (pictures)", .inputs = {o_.input, o_.run}, .option = "{draw}"});
-    made_with_ = prediction_hash(o_, run.file, d_.postprocess);
+    made_with_ = prediction_hash(o_, b_.run.file, d_.postprocess);
     std::set<std::string> names;
     for (const Picture& picture : pictures_.list) {
       std::string name = picture.file.stem().string();
@@ -104,168 +209,56 @@ class Detector {
     }
   }
 
-  PredictReport run() {
-    lead_predictions(o_, *session_, image_work(prediction_), [&] {
-      plan_all();
-      make_folder_of(o_.output);
-      is_video_name(o_.input) ? video() : pictures();
-      report_.next = next();
-    });
-    return report_;
-  }
-
- private:
-  void pictures() {
-    if (drawn_) start_drawing();
-    const auto total = static_cast<std::int64_t>(pictures_.list.size() + pictures_.failures.size());
-    progress_.update("predict", 0, total, "");
-    for (const Picture& picture : pictures_.list) {
-      const std::string name = picture.file.filename().string();
-      try {
-        if (!report_.interrupted) one(picture);
-      } catch (const Stopped&) {
-        report_.interrupted = true;
-      }
-      if (report_.interrupted) report_.not_reached.push_back(name);
-      else progress_.update("predict", static_cast<std::int64_t>(report_.cases.size() + report_.failures.size()), total, name);
-    }
-    if (report_.cases.empty() && !report_.interrupted)
-      throw Error(ErrorKind::kNoCase, "[predict] none of " + std::to_string(report_.failures.size()) +
-                                          " pictures could be predicted; the first: " + report_.failures.front().message);
-    const fs::path written = report_.interrupted ? incomplete_path(o_.output) : o_.output;
-    write_json(written, results_);
-    if (!report_.interrupted) remove_incomplete(o_.output);
-    for (PredictedCase& c : report_.cases) c.file = written;
-    const fs::path quarantine = write_left_out(report_, o_.output);
-    report_.found = {{"detections", detections_}};
-    report_.text = prediction_text(report_, quarantine,
-                                   ", " + std::to_string(detections_) + " objects in " + written.string());
-  }
-
-  void video() {
-    require_picture_fits(pictures_.list.front());
-    const auto found_in = [&](const Tensor& rgb) {
-      std::vector<ScoredBox> boxes;
-      for (const Detection& d : predict_image(*session_, normalised(unit_range(rgb), preparation_), prediction_))
-        boxes.push_back({.category = d.class_id - first_class(prediction_.config), .box = coco_box(d.box), .score = d.score});
-      return boxes;
-    };
-    const VideoPredictReport video = predict_video({.video = o_.input,
-                                   .json = o_.output,
-                                   .drawn = d_.draw,
-                                   .prediction = d_.video,
-                                   .most_pixels = d_.most_pixels,
-                                   .drawn_score = kDrawnScore,
-                                   .threads = o_.threads},
-                                  preparation_.classes, found_in, progress_);
-    report_.found = {{"detections", video.detections}, {"video", to_json(video)}};
-    report_.interrupted = video.interrupted;
-    report_.damaged = video.lost > 0;
-    report_.text = text_of(video, o_.output);
-    write_seen(o_.output, report_.seen);
-  }
-
-  /// To score what was found where the input says what is there, else to look at it.
-  std::vector<std::string> next() const {
-    const std::string output = o_.output.string(), input = o_.input.string();
-    if (is_data_set(o_.input)) {
-      std::vector<std::string> words = {"evaluate", output, input, "{output}", (o_.output.parent_path() / "scores.json").string()};
-      const FrameChoice& frames = d_.frames;
-      if (!frames.range.empty()) words.insert(words.end(), {"{range}", frames.range});
-      if (frames.stride) words.insert(words.end(), {"{stride}", std::to_string(*frames.stride)});
-      if (!frames.per_second.empty()) words.insert(words.end(), {"{fps}", frames.per_second});
-      return words;
-    }
-    if (!d_.draw.empty()) return {"info", d_.draw.string()};
-    const std::string drawn = (o_.output.parent_path() / (is_video_name(o_.input) ? "drawn.mp4" : "drawn")).string();
-    return {"predict", o_.run.string(), input, "{output}", output, "{draw}", drawn};
-  }
-
-  /// Plans every size there is from the headers. An unreadable picture is left to its turn.
-  void plan_all() {
-    std::set<Shape> sizes;
-    for (const Picture& picture : pictures_.list) {
-      try {
-        sizes.insert(extents_of(picture));
-      } catch (const Error&) {
-      }
-    }
-    frames_ = std::ranges::count_if(pictures_.list, [](const Picture& p) { return picture_address(p.file).frame.has_value(); });
-    load_codecs();
-    planned_ = plan_predictions(*session_, sizes, std::to_string(pictures_.list.size()) + " pictures",
-                                {o_.host_budget_bytes, o_.base_bytes}, progress_);
-    report_.memory.plan = planned_.held;
-    report_.bytes_per_core = planned_.core;
-    report_.host_bytes = planned_.host;
-  }
-
-  Shape extents_of(const Picture& picture) const {
-    const PictureSize size = reader_.size(picture.file);
-    return image_extents({size.height, size.width}, prediction_.pad_multiple, prediction_.output_size);
-  }
-
-  /// Refuses a picture from its header. Errors: kInput E_SIZE, E_BUDGET; kBudget.
-  void require_picture_fits(const Picture& picture) {
-    const Shape extents = extents_of(picture);
-    if (const auto refused = planned_.refused.find(extents); refused != planned_.refused.end()) throw refused->second;
-    const PictureSize size = reader_.size(picture.file);
-    const std::int64_t pixels = std::max(extents[1] * extents[2], size.height * size.width), most = o_.host_budget_bytes;
-    const ProcessPlan plan = planned_.held + planned_.cores(extents) + reading_picture_plan(pixels, frames_);
-    const double held = static_cast<double>(planned_.held.total());
-    const double share = (static_cast<double>(most) - held) / (static_cast<double>(plan.total()) - held);
-    require_fits(plan, most, ErrorKind::kInput, picture.file.filename().string(),
-                           share > 0 ? std::to_string(planned_bytes(share * static_cast<double>(pixels))) + " pixels would fit: cut it"
-                                     : std::string("the network alone does not fit"));
-    report_.memory.plan = widest(report_.memory.plan, plan);
-  }
-
-  /// Errors: Stopped, before anything of this picture is among the results.
-  void one(const Picture& picture) {
-    const Stopwatch watch;
-    const std::string name = picture.file.filename().string();
-    const auto failure = failure_of(name, {ErrorKind::kInput, ErrorKind::kBudget}, [&] {
-      require_utf8_name(name);
-      require_picture_fits(picture);
-      const fs::path drawn = drawn_ ? named_file(d_.draw, drawn_names_.at(picture.id), ".png") : fs::path();
-      const Tensor pixels = normalised(reader_.read(picture.file, {.dtype = DType::kF32}), preparation_);
-      throw_if_stopped(progress_);
-      const std::vector<Detection> found = predict_image(*session_, pixels, prediction_);
-      for (const Detection& d : found) results_.push_back(result_of(picture, d));
-      if (drawn_) draw(picture, found, drawn);
-      detections_ += static_cast<std::int64_t>(found.size());
-      report_.cases.push_back({name, o_.output, watch.seconds()});
-    });
-    if (failure && failure->code == kRefusedMemory) session_->release();
-    if (failure) fail(*failure);
-  }
-
-  void fail(const CaseFailure& failure) {
-    report_.failures.push_back(failure);
-    progress_.log("picture " + shown_name(failure.id) + ": " + failure.message + " [quarantined]");
-  }
-
-  const DetectionClass& class_of(const Detection& d) const {
-    return preparation_.classes.at(static_cast<std::size_t>(d.class_id - first_class(prediction_.config)));
-  }
-
-  Json result_of(const Picture& picture, const Detection& d) const {
-    Json result = coco_result({.box = coco_box(d.box), .score = d.score}, picture.id, class_of(d).id);
-    if (pictures_.numbered) result["file_name"] = picture.file.filename().string();
-    return result;
-  }
-
-  void start_drawing() {
+  void begin() override {
+    DetectionInputs::begin();
+    if (!drawn_) return;
     std::set<std::string> parts;
     for (const auto& [id, name] : drawn_names_) parts.insert(name);
     drawn_->start({.options = made_with_, .parts = parts, .protect = true});
+  }
+
+  /// Errors: Stopped, before anything of this picture is among the results.
+  void predict(const PredictionTurn& turn) override {
+    const Stopwatch watch;
+    const std::size_t i = turn.inputs.front();
+    const Picture& picture = pictures_.list[i];
+    require_utf8_name(picture.file.filename().string());
+    require_picture_fits(picture);
+    const fs::path drawn = drawn_ ? named_file(d_.draw, drawn_names_.at(picture.id), ".png") : fs::path();
+    const Tensor pixels = reader_.read(picture.file, {.dtype = DType::kF32});
+    throw_if_stopped(b_.progress);
+    const std::vector<Detection> found = found_in(pixels);
+    for (const Detection& d : found) results_.push_back(result_of(picture, d));
+    if (drawn_) draw(picture, found, drawn);
+    detections_ += static_cast<std::int64_t>(found.size());
+    b_.done(i, o_.output, watch.seconds());
+  }
+
+  void finish() override {
+    PredictReport& report = b_.report;
+    const fs::path written = report.interrupted ? incomplete_path(o_.output) : o_.output;
+    write_json(written, results_);
+    if (!report.interrupted) remove_incomplete(o_.output);
+    for (PredictedCase& c : report.cases) c.file = written;
+    const fs::path quarantine = write_left_out(report, o_.output);
+    report.found = {{"detections", detections_}};
+    report.text = prediction_text(report, quarantine, ", " + std::to_string(detections_) + " objects in " + written.string());
+    report.next = next_command(o_, d_);
+  }
+
+ private:
+  Json result_of(const Picture& picture, const Detection& d) const {
+    Json result = coco_result({.box = coco_box(d.box), .score = d.score}, picture.id, detector_.class_of(d).id);
+    if (pictures_.numbered) result["file_name"] = picture.file.filename().string();
+    return result;
   }
 
   void draw(const Picture& picture, const std::vector<Detection>& found, const fs::path& file) {
     std::vector<DrawnBox> boxes;
     for (const Detection& d : found) {
       if (d.score < kDrawnScore) break;  // they come best first
-      const auto colour = static_cast<int>(d.class_id - first_class(prediction_.config)) + 1;  // 0 is black
-      boxes.push_back({.box = coco_box(d.box), .colour = colour, .caption = class_of(d).name + " " + fixed_text(d.score, 2)});
+      const auto colour = static_cast<int>(d.class_id - first_class(detector_.prediction.config)) + 1;  // 0 is black
+      boxes.push_back({.box = coco_box(d.box), .colour = colour, .caption = detector_.class_of(d).name + " " + fixed_text(d.score, 2)});
     }
     std::reverse(boxes.begin(), boxes.end());  // the best is on top
     const std::string& name = drawn_names_.at(picture.id);
@@ -276,18 +269,6 @@ class Detector {
     drawn_->commit(name, "");
   }
 
-  const PredictOptions& o_;
-  const DetectionPrediction& d_;
-  Progress& progress_;
-  WorkerPool pool_;
-  PictureReader reader_;
-  Pictures pictures_;
-  ImagePreparation preparation_;
-  ImagePrediction prediction_;
-  std::unique_ptr<Session> session_;
-  PlannedBytes planned_;
-  std::int64_t frames_ = 0;  // of videos, among the pictures
-  PredictReport report_;
   std::int64_t detections_ = 0;
   Json results_ = Json::array();
   std::optional<OutputFolder> drawn_;
@@ -295,17 +276,58 @@ class Detector {
   std::string made_with_;                            // hash
 };
 
+/// One video, frame by frame.
+class VideoObjects : public DetectionInputs {
+ public:
+  VideoObjects(PredictionBatch& batch, const DetectionPrediction& detection, const Detector& detector)
+      : DetectionInputs(batch, detection, detector) {
+    wanted_inputs(sieve(), frame_inputs(o_.input, d_.video.frames, d_.most_pixels));
+    load_codecs();
+  }
+
+  bool is_one_stream() const override { return true; }
+
+  void predict(const PredictionTurn&) override {
+    require_picture_fits(pictures_.list.front());
+    const auto boxes_in = [&](const Tensor& rgb) {
+      std::vector<ScoredBox> boxes;
+      for (const Detection& d : found_in(unit_range(rgb)))
+        boxes.push_back({.category = d.class_id - first_class(detector_.prediction.config), .box = coco_box(d.box), .score = d.score});
+      return boxes;
+    };
+    const VideoPredictReport video = predict_video({.video = o_.input,
+                                                    .json = o_.output,
+                                                    .drawn = d_.draw,
+                                                    .prediction = d_.video,
+                                                    .most_pixels = d_.most_pixels,
+                                                    .drawn_score = kDrawnScore,
+                                                    .threads = o_.threads},
+                                                   detector_.preparation.classes, boxes_in, b_.progress);
+    PredictReport& report = b_.report;
+    report.found = {{"detections", video.detections}, {"video", to_json(video)}};
+    report.interrupted = video.interrupted;
+    report.damaged = video.lost > 0;
+    report.text = text_of(video, o_.output);
+  }
+
+  void finish() override {
+    write_seen(o_.output, b_.report.seen);
+    b_.report.next = next_command(o_, d_);
+  }
+};
+
 }  // namespace
 
 PredictReport predict_detections(const PredictOptions& options, const DetectionPrediction& detection, TrainedRun run, Progress& progress) {
   DetectionPrediction d = detection;
   d.video.frames = d.frames.selection();
-  if (follows(options)) {
-    const RankWork work = image_work(prediction_of(run, preparation_of(run), d.postprocess));
-    return follow_predictions(options, std::move(run), work, progress);
-  }
-  check_outputs(options, d);
-  return Detector(options, d, std::move(run), progress).run();
+  const Detector detector = detector_of(run, d.postprocess);
+  return run_prediction(options, std::move(run), image_work(detector.prediction), progress,
+                        [&](PredictionBatch& batch) -> std::unique_ptr<Prediction> {
+                          check_outputs(options, d);
+                          if (is_video_name(options.input)) return std::make_unique<VideoObjects>(batch, d, detector);
+                          return std::make_unique<PictureObjects>(batch, d, detector);
+                        });
 }
 
 }  // namespace voxshard

@@ -11,7 +11,7 @@
 #include "pipelines/runs/trained_run.h"
 #include "pipelines/tasks/detection/frame_choice.h"
 #include "pipelines/tasks/detection/predict_video.h"
-#include "pipelines/tasks/requests.h"
+#include "pipelines/engine/requests.h"
 
 namespace voxshard {
 

@@ -15,7 +15,7 @@
 
 #include "libcore/ranks/transport.h"
 #include "pipelines/runs/report.h"
-#include "pipelines/tasks/memory_gate.h"
+#include "pipelines/engine/memory_gate.h"
 
 namespace voxshard {
 

@@ -3,7 +3,7 @@
 //   DemoReport r = demo_volumes({.folder = "demo", .cases = 12, .test_cases = 4}, 1, progress);
 #pragma once
 
-#include "pipelines/tasks/requests.h"
+#include "pipelines/engine/requests.h"
 
 namespace voxshard {
 

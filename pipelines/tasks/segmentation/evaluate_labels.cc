@@ -15,7 +15,7 @@
 #include "libcore/metrics/dice.h"
 #include "pipelines/tasks/segmentation/case_memory.h"
 #include "pipelines/tasks/segmentation/case_pass.h"
-#include "pipelines/tasks/seen_inputs.h"
+#include "pipelines/engine/seen_inputs.h"
 #include "pipelines/tasks/segmentation/source_case.h"
 #include "pipelines/tasks/volume_files.h"
 

@@ -13,7 +13,7 @@
 #include "libcore/base/text.h"
 #include "libcore/kernels/loss_terms.h"
 #include "libcore/ranks/alike.h"
-#include "pipelines/tasks/seen_inputs.h"
+#include "pipelines/engine/seen_inputs.h"
 #include "pipelines/tasks/segmentation/predict_volume.h"
 #include "pipelines/tasks/segmentation/sample_source.h"
 #include "pipelines/tasks/segmentation/volume_task.h"

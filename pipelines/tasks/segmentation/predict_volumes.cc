@@ -8,8 +8,8 @@
 #include "io/files/output_folder.h"
 #include "io/volume/volume.h"
 #include "libcore/base/stopwatch.h"
-#include "pipelines/tasks/follow_predictions.h"
-#include "pipelines/tasks/seen_inputs.h"
+#include "pipelines/engine/prediction.h"
+#include "pipelines/engine/seen_inputs.h"
 #include "pipelines/tasks/segmentation/case_memory.h"
 #include "pipelines/tasks/segmentation/predict_volume.h"
 #include "pipelines/tasks/segmentation/prepare_image.h"
@@ -55,75 +55,93 @@ std::vector<std::string> next_command(const PredictOptions& o) {
   return words;
 }
 
-class Predictor {
+class VolumePrediction : public Prediction {
  public:
-  Predictor(const PredictOptions& options, TrainedRun run, OutputFolder& folder, Progress& progress)
-      : o_(options), folder_(folder), progress_(progress), pool_(options.threads), spec_(run.spec), made_with_(prediction_hash(options, run.file)) {
+  VolumePrediction(PredictionBatch& batch, std::vector<fs::path> images, OutputFolder& folder)
+      : b_(batch), o_(batch.options), folder_(folder), spec_(batch.run.spec), made_with_(prediction_hash(o_, batch.run.file)), images_(std::move(images)) {
     try {
-      plan_ = plan_from_json(run.preparation);
+      plan_ = plan_from_json(batch.run.preparation);
     } catch (const Error& e) {
-      throw Error(ErrorKind::kCheckpoint, run.file.string() + ": " + e.what());
+      throw Error(ErrorKind::kCheckpoint, batch.run.file.string() + ": " + e.what());
     }
-    trained_on_ = run.trained_on;
-    session_ = prediction_session(options, run, pool_);
-    session_->set_stop(progress_.stop_check());
+    keep_wanted(images_, {batch.run.trained_on, o_.held_out, batch.report.seen, batch.pool, batch.progress},
+                [&](const fs::path& image) { return HashedCase{.name = id_of(image), .files = files_of_volume(image)}; });
   }
 
-  PredictReport run(std::vector<fs::path> images) {
-    keep_wanted(images, {trained_on_, o_.held_out, report_.seen, pool_, progress_}, [&](const fs::path& image) {
-      return HashedCase{.name = case_id(image, o_.formats), .files = files_of_volume(image)};
-    });
-    lead_predictions(o_, *session_, volume_work(), [&] { predict_all(images); });
-    return report_;
+  PredictionWords words() const override { return {.inputs = "images", .one = "case "}; }
+
+  std::vector<std::string> names() const override {
+    std::vector<std::string> ids;
+    for (const fs::path& image : images_) ids.push_back(id_of(image));
+    return ids;
+  }
+
+  std::vector<PredictionTurn> turns() const override {
+    std::vector<PredictionTurn> turns;
+    for (std::size_t i = 0; i < images_.size(); ++i) turns.push_back({planned_extents(images_[i]), {i}});
+    return turns;
+  }
+
+  void begin() override {
+    const std::vector<std::string> ids = names();
+    folder_.start({.options = made_with_, .parts = {ids.begin(), ids.end()}, .resume = true, .protect = true});
+  }
+
+  /// Errors: Stopped, before anything of this image was written.
+  void predict(const PredictionTurn& turn) override {
+    const Stopwatch watch;
+    const std::size_t i = turn.inputs.front();
+    const fs::path& path = images_[i];
+    const std::string id = id_of(path);
+    if (!seen_.insert(id).second)
+      return b_.fail(i, "E_DUPLICATE",
+                     "[predict] " + path.string() + " would overwrite the prediction of another image of the same name; rename it");
+    const fs::path file = named_file(o_.output, id, o_.formats.rows.front().endings.back());
+    const ProcessPlan plan = plan_that_fits(path);
+    const std::string data = made_of(path);
+    if (folder_.holds(id, data)) {
+      ++b_.report.kept;
+      return b_.done(i, file, 0);
+    }
+    b_.takes(plan);
+    const Volume restored = labels_of(path);
+    folder_.begin(id, {file.filename().string()});
+    write_volume(file, restored, DiskType::kU8, o_.formats);
+    folder_.commit(id, data);
+    b_.done(i, file, watch.seconds());
+  }
+
+  /// An earlier prediction of an image that this one replaced.
+  void drop(std::size_t i) override { folder_.drop(id_of(images_[i])); }
+
+  void list_failures() override {
+    write_quarantine(o_.output, left_out(b_.report));
+    write_seen(o_.output, b_.report.seen);
+  }
+
+  void finish() override {
+    list_failures();
+    b_.report.text = prediction_text(b_.report, o_.output / "quarantine.csv", "");
+    b_.report.next = next_command(o_);
   }
 
  private:
-  void predict_all(const std::vector<fs::path>& images) {
-    plan_all(images);
-    std::set<std::string> ids;
-    for (const fs::path& image : images) ids.insert(case_id(image, o_.formats));
-    folder_.start({.options = made_with_, .parts = ids, .resume = true, .protect = true});
-    const auto total = static_cast<std::int64_t>(images.size());
-    progress_.update("predict", 0, total, case_id(images.front(), o_.formats));
-    for (const fs::path& image : images) {
-      try {
-        if (!report_.interrupted) one(image);
-      } catch (const Stopped&) {
-        report_.interrupted = true;
-      }
-      if (report_.interrupted) report_.not_reached.push_back(case_id(image, o_.formats));
-      else
-        progress_.update("predict", static_cast<std::int64_t>(report_.cases.size() + report_.failures.size()), total,
-                         case_id(image, o_.formats));
-    }
-    write_quarantine(o_.output, left_out(report_));
-    write_seen(o_.output, report_.seen);
-    if (report_.cases.empty() && !report_.interrupted)
-      throw Error(ErrorKind::kNoCase, "[predict] none of " + std::to_string(images.size()) + " images could be predicted; the first: " +
-                                          report_.failures.front().message);
-  }
-
-  /// Plans every size there is from the headers. An unreadable image is left to its turn.
-  void plan_all(const std::vector<fs::path>& images) {
-    std::set<Shape> sizes;
-    for (const fs::path& image : images) {
-      try {
-        const VolumeInfo info = read_volume_info(image, o_.formats);
-        if (!info.readable) continue;
-        static_cast<void>(predicting_plan(info, image, plan_, {.held = base_plan(o_.base_bytes)}, o_.formats.limits));
-        sizes.insert(extents_of(info));
-      } catch (const Error&) {
-      }
-    }
-    planned_ = plan_predictions(*session_, sizes, std::to_string(images.size()) + " images",
-                                {o_.host_budget_bytes, o_.base_bytes}, progress_);
-    report_.memory.plan = planned_.held;
-    report_.bytes_per_core = planned_.core;
-    report_.host_bytes = planned_.host;
-  }
+  std::string id_of(const fs::path& image) const { return case_id(image, o_.formats); }
 
   Shape extents_of(const VolumeInfo& info) const {
     return prediction_extents(prepared_geometry(info.geometry, plan_).shape(), spec_.multiple());
+  }
+
+  /// From the header; empty of an image that cannot be read or is too large: its turn says why.
+  Shape planned_extents(const fs::path& image) const {
+    try {
+      const VolumeInfo info = read_volume_info(image, o_.formats);
+      if (!info.readable) return {};
+      static_cast<void>(predicting_plan(info, image, plan_, {.held = base_plan(o_.base_bytes)}, o_.formats.limits));
+      return extents_of(info);
+    } catch (const Error&) {
+      return {};
+    }
   }
 
   /// What an image takes, or its refusal, from its header. Errors: kInput E_SIZE, E_BUDGET; kBudget.
@@ -131,10 +149,10 @@ class Predictor {
     const VolumeInfo info = read_volume_info(path, o_.formats);
     if (!info.readable) return {};  // reading says why
     const Shape extents = extents_of(info);
-    if (const auto refused = planned_.refused.find(extents); refused != planned_.refused.end()) throw refused->second;
-    const ProcessPlan plan =
-        predicting_plan(info, path, plan_, {.held = planned_.held, .cores = planned_.cores(extents)}, o_.formats.limits);
-    if (!info.warning.empty()) progress_.warn("case " + case_id(path, o_.formats) + ": " + info.warning);
+    b_.require_planned(extents);
+    const ProcessPlan plan = predicting_plan(
+        info, path, plan_, {.held = b_.planned().held, .cores = b_.planned().cores(extents)}, o_.formats.limits);
+    if (!info.warning.empty()) b_.progress.warn("case " + id_of(path) + ": " + info.warning);
     return plan;
   }
 
@@ -142,46 +160,13 @@ class Predictor {
   /// what is not at hand at once was not planned at once.
   Volume labels_of(const fs::path& path) {
     Volume ct = read_image(path, o_.formats);
-    throw_if_stopped(progress_);
+    throw_if_stopped(b_.progress);
     PreparedImage prepared = prepare_image(std::move(ct), plan_);
     VolumeVoxels image = voxels_of(prepared.image.voxels);
     image.done = [&] { prepared.image.voxels = {}; };
-    Volume labels{prepared.image.geometry, predict_volume(*session_, image, air_value(plan_), spec_.multiple())};
-    session_->release();
+    Volume labels{prepared.image.geometry, predict_volume(b_.session(), image, air_value(plan_), spec_.multiple())};
+    b_.session().release();
     return restore_label(std::move(labels), prepared.original, plan_);
-  }
-
-  /// Errors: Stopped, before anything of this image was written.
-  void one(const fs::path& path) {
-    const Stopwatch watch;
-    const std::string id = case_id(path, o_.formats);
-    if (!seen_.insert(id).second) {
-      fail({id, "E_DUPLICATE",
-            "[predict] " + path.string() +
-                " would overwrite the prediction of another image of the same name; rename it"});
-      return;
-    }
-    const auto failure = failure_of(id, {ErrorKind::kInput, ErrorKind::kBudget}, [&] {
-      throw_if_stopped(progress_);
-      const fs::path file = named_file(o_.output, id, o_.formats.rows.front().endings.back());
-      const ProcessPlan plan = plan_that_fits(path);
-      const std::string data = made_of(path);
-      if (folder_.holds(id, data)) {
-        report_.cases.push_back({id, file, 0});
-        ++report_.kept;
-        return;
-      }
-      report_.memory.plan = widest(report_.memory.plan, plan);
-      const Volume restored = labels_of(path);
-      folder_.begin(id, {file.filename().string()});
-      write_volume(file, restored, DiskType::kU8, o_.formats);
-      folder_.commit(id, data);
-      report_.cases.push_back({id, file, watch.seconds()});
-    });
-    if (failure && failure->code == kRefusedMemory) session_->release();
-    if (!failure) return;
-    folder_.drop(id);  // of an image that this one replaced
-    fail(*failure);
   }
 
   /// Of what a prediction is kept for, should it be asked for again: the image, and the grid that it was made on.
@@ -191,35 +176,25 @@ class Predictor {
     return content_hash(text);
   }
 
-  void fail(const CaseFailure& failure) {
-    report_.failures.push_back(failure);
-    progress_.log("case " + shown_name(failure.id) + ": " + failure.message + " [quarantined]");
-  }
-
+  PredictionBatch& b_;
   const PredictOptions& o_;
   OutputFolder& folder_;
-  Progress& progress_;
-  WorkerPool pool_;
   ModelSpec spec_;
   std::string made_with_;  // hash
-  TrainedOn trained_on_;
   PreparePlan plan_;
-  std::unique_ptr<Session> session_;
-  PlannedBytes planned_;
-  PredictReport report_;
+  std::vector<fs::path> images_;
   std::set<std::string> seen_;  // case ids
 };
 
 }  // namespace
 
 PredictReport predict_volumes(const PredictOptions& options, TrainedRun run, Progress& progress) {
-  if (follows(options)) return follow_predictions(options, std::move(run), volume_work(), progress);
-  const auto images = find_images(options.input, options.formats);
-  OutputFolder folder({.folder = options.output, .command = "predict", .inputs = {options.input, options.run}});
-  PredictReport report = Predictor(options, std::move(run), folder, progress).run(images);
-  report.text = prediction_text(report, options.output / "quarantine.csv", "");
-  report.next = next_command(options);
-  return report;
+  std::optional<OutputFolder> folder;
+  return run_prediction(options, std::move(run), volume_work(), progress, [&](PredictionBatch& batch) {
+    auto images = find_images(options.input, options.formats);
+    folder.emplace(FolderUse{.folder = options.output, .command = "predict", .inputs = {options.input, options.run}});
+    return std::make_unique<VolumePrediction>(batch, std::move(images), *folder);
+  });
 }
 
 }  // namespace voxshard

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "pipelines/runs/trained_run.h"
-#include "pipelines/tasks/requests.h"
+#include "pipelines/engine/requests.h"
 
 namespace voxshard {
 

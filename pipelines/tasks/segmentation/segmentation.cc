@@ -1,4 +1,4 @@
-#include "pipelines/tasks/seen_inputs.h"
+#include "pipelines/engine/seen_inputs.h"
 #include "pipelines/tasks/segmentation/segmentation.h"
 
 #include <algorithm>

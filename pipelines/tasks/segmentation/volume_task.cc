@@ -8,7 +8,7 @@
 #include "io/datasets/dataset.h"
 #include "io/files/config_file.h"
 #include "io/files/folder_lock.h"
-#include "pipelines/tasks/case_hashes.h"
+#include "pipelines/engine/case_hashes.h"
 #include "pipelines/tasks/segmentation/predict_volume.h"
 #include "pipelines/tasks/segmentation/validation.h"
 #include "pipelines/tasks/sided_classes.h"

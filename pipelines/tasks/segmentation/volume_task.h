@@ -6,7 +6,7 @@
 
 #include <memory>
 
-#include "pipelines/tasks/requests.h"
+#include "pipelines/engine/requests.h"
 #include "pipelines/tasks/segmentation/sample_source.h"
 #include "pipelines/tasks/training_task.h"
 

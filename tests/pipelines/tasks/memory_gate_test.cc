@@ -1,4 +1,4 @@
-#include "pipelines/tasks/memory_gate.h"
+#include "pipelines/engine/memory_gate.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "pipelines/tasks/case_hashes.h"
+#include "pipelines/engine/case_hashes.h"
 
 #include <atomic>
 #include <functional>

@@ -1,7 +1,7 @@
-#include "pipelines/tasks/predicted_file.h"
+#include "pipelines/engine/predicted_file.h"
 
 #include "io/files/output_folder.h"
-#include "pipelines/tasks/seen_inputs.h"
+#include "pipelines/engine/seen_inputs.h"
 
 namespace voxshard {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "io/files/output_file.h"
 #include "pipelines/runs/trained_on.h"
-#include "pipelines/tasks/case_hashes.h"
+#include "pipelines/engine/case_hashes.h"
 
 namespace voxshard {
 

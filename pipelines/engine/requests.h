@@ -19,7 +19,7 @@
 #include "pipelines/runs/process_plan.h"
 #include "pipelines/runs/report.h"
 #include "pipelines/runs/trained_on.h"
-#include "pipelines/tasks/setting.h"
+#include "pipelines/settings/setting.h"
 
 namespace voxshard {
 

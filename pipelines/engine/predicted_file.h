@@ -6,7 +6,7 @@
 #pragma once
 
 #include "io/files/output_file.h"
-#include "pipelines/tasks/requests.h"
+#include "pipelines/engine/requests.h"
 
 namespace voxshard {
 

@@ -1,4 +1,4 @@
-#include "pipelines/tasks/setting.h"
+#include "pipelines/settings/setting.h"
 
 #include "libcore/base/text.h"
 #include "pipelines/runs/model_spec.h"

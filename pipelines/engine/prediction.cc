@@ -1,0 +1,145 @@
+#include "pipelines/engine/prediction.h"
+
+#include "io/files/file_name.h"
+#include "libcore/base/text.h"
+
+namespace voxshard {
+namespace {
+
+PredictingProcess process_of(const PredictOptions& o, std::int64_t loaded_bytes = 0) {
+  return {o.host_budget_bytes, o.base_bytes, loaded_bytes};
+}
+
+std::unique_ptr<Session> session_of(const PredictOptions& o, TrainedRun& run, WorkerPool& pool, const Progress& progress) {
+  auto session = prediction_session(
+      run, {.core_bytes = o.core_budget_bytes, .process_bytes = left_of(o.host_budget_bytes, o.base_bytes)}, pool, o.transport);
+  session->set_stop(progress.stop_check());
+  return session;
+}
+
+/// What a rank other than 0 does: it runs the boxes of its cores, knows no input and writes nothing.
+PredictReport follow_prediction(const PredictOptions& options, TrainedRun run, const RankWork& work, const Progress& progress) {
+  WorkerPool pool(options.threads);
+  const std::unique_ptr<Session> session = session_of(options, run, pool, progress);
+  PredictReport report;
+  lead(*session, work, process_of(options), {}, &report.memory.plan);
+  return report;
+}
+
+}  // namespace
+
+void PredictionBatch::require_planned(const Shape& extents) const {
+  if (const auto refused = planned_.refused.find(extents); refused != planned_.refused.end()) throw refused->second;
+}
+
+void PredictionBatch::list(const std::vector<CaseFailure>& unusable) {
+  for (const CaseFailure& failure : unusable) {
+    progress.log(shown_name(failure.id) + ": " + failure.message + " [quarantined]");
+    report.failures.push_back(failure);
+  }
+}
+
+void PredictionBatch::done(std::size_t i, const std::filesystem::path& file, double seconds) {
+  ended_.insert(i);
+  report.cases.push_back({names_[i], file, seconds});
+}
+
+void PredictionBatch::fail(std::size_t i, const std::string& code, const std::string& message) {
+  progress.log(words_.one + shown_name(names_[i]) + ": " + message + " [quarantined]");
+  ended_.insert(i);
+  report.failures.push_back({names_[i], code, message});
+}
+
+/// The loop over the inputs, in the process that leads.
+class PredictionLoop {
+ public:
+  PredictionLoop(PredictionBatch& batch, Prediction& task)
+      : b_(batch), task_(task), turns_(task.turns()) {}
+
+  void run() {
+    plan();
+    task_.begin();
+    if (task_.is_one_stream()) {
+      task_.predict(turns_.front());
+      return task_.finish();
+    }
+    total_ = std::ssize(b_.names_) + std::ssize(b_.report.failures);
+    b_.progress.update("predict", 0, task_.pieces() > 0 ? task_.pieces() : total_, "");
+    try {
+      for (const PredictionTurn& turn : turns_) take(turn);
+    } catch (...) {
+      task_.abandon();
+      throw;
+    }
+    if (b_.report.cases.empty() && !b_.report.interrupted) {
+      task_.list_failures();
+      throw Error(ErrorKind::kNoCase,
+                  "[predict] none of " + std::to_string(b_.report.failures.size()) + " " +
+                      (b_.words_.in_total.empty() ? b_.words_.inputs : b_.words_.in_total) + " could be predicted" +
+                      (b_.report.failures.empty() ? "" : "; the first: " + b_.report.failures.front().message));
+    }
+    task_.finish();
+  }
+
+ private:
+  void plan() {
+    std::set<Shape> sizes;
+    for (const PredictionTurn& turn : turns_)
+      if (!turn.extents.empty()) sizes.insert(turn.extents);
+    const ProcessPlan loaded = task_.loaded();
+    if (!sizes.empty())
+      b_.planned_ = plan_predictions(b_.session(), sizes, std::to_string(b_.names_.size()) + " " + b_.words_.inputs,
+                                     process_of(b_.options, loaded.total()), b_.progress);
+    b_.planned_.held += loaded;
+    b_.report.memory.plan = b_.planned_.held;
+    b_.report.bytes_per_core = b_.planned_.core, b_.report.host_bytes = b_.planned_.host;
+  }
+
+  void take(const PredictionTurn& turn) {
+    try {
+      if (!b_.report.interrupted) predict(turn);
+    } catch (const Stopped&) {
+      b_.report.interrupted = true;
+    }
+    if (b_.report.interrupted) {
+      for (const std::size_t i : turn.inputs)
+        if (!b_.ended_.contains(i)) b_.report.not_reached.push_back(b_.names_[i]);
+    } else if (task_.pieces() == 0) {
+      b_.progress.update("predict", std::ssize(b_.report.cases) + std::ssize(b_.report.failures), total_, b_.names_[turn.inputs.back()]);
+    }
+  }
+
+  /// Errors: Stopped; what ends the batch.
+  void predict(const PredictionTurn& turn) {
+    const auto failure = failure_of(b_.names_[turn.inputs.front()], {ErrorKind::kInput, ErrorKind::kBudget}, [&] {
+      throw_if_stopped(b_.progress);
+      task_.predict(turn);
+    });
+    if (!failure) return;
+    if (failure->code == kRefusedMemory) b_.session().release();
+    for (const std::size_t i : turn.inputs) {
+      if (b_.ended_.contains(i)) continue;
+      task_.drop(i);
+      b_.fail(i, failure->code, failure->message);
+    }
+  }
+
+  PredictionBatch& b_;
+  Prediction& task_;
+  std::vector<PredictionTurn> turns_;
+  std::int64_t total_ = 0;
+};
+
+PredictReport run_prediction(const PredictOptions& options, TrainedRun run, const RankWork& work, Progress& progress,
+                             const std::function<std::unique_ptr<Prediction>(PredictionBatch&)>& make) {
+  if (options.transport != nullptr && options.transport->rank() > 0)
+    return follow_prediction(options, std::move(run), work, progress);
+  PredictionBatch batch(options, run, progress);
+  const std::unique_ptr<Prediction> task = make(batch);
+  batch.words_ = task->words(), batch.names_ = task->names();
+  batch.session_ = session_of(options, run, batch.pool, progress);
+  lead(batch.session(), work, process_of(options), [&] { return PredictionLoop(batch, *task).run(), std::string(); });
+  return std::move(batch.report);
+}
+
+}  // namespace voxshard
