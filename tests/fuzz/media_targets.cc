@@ -34,10 +34,17 @@ void append(Seeds& seeds, Seeds more) {
   for (std::string& seed : more) seeds.push_back(std::move(seed));
 }
 
+/// What `info` and a command look at before they read, the voxels, and where they lie.
 void nifti(std::string_view bytes) {
   const fs::path path = scratch_file("volume.nii", bytes);
+  volume_stem(path);
+  const VolumeInfo info = read_volume_info(path);
   check_volume(path);
-  read_image(path);
+  const Volume volume = read_image(path);
+  ensure(info.readable && same_geometry(info.geometry, volume.geometry, 0), "a volume lies where its header says");
+  orientation_code(volume.geometry);
+  const std::array<double, 3> corner = volume.geometry.world({0, 0, 0});
+  volume.geometry.index_of(corner);
 }
 void nifti_gz(std::string_view bytes) {
   const fs::path path = scratch_file("volume.nii.gz", bytes);
@@ -48,8 +55,13 @@ void nifti_gz(std::string_view bytes) {
 /// The cache that training maps: opened, and its whole box read.
 void mapped(std::string_view bytes) {
   const MappedVolume map = MappedVolume::open(scratch_file("mapped.nii", bytes));
-  Tensor all(map.dtype(), map.shape());
-  map.read_box(all.view().box, all.view());
+  map.will_need(Box::whole(map.shape()));
+  for (const DType type : {map.dtype(), DType::kF64}) {
+    Tensor all(type, map.shape());
+    map.read_box(all.view().box, all.view());
+  }
+  ensure(map.copied_bytes() > 0 && map.voxel_bytes() > 0 && map.geometry().shape() == map.shape(), "a map knows what it holds");
+  map.forget();
 }
 
 std::string small_volume(const std::string& name, DiskType type) {
@@ -79,6 +91,7 @@ Seeds nifti_gz_seeds() {
 void idx(std::string_view bytes) {
   const auto images = scratch_file("idx/train-images-idx3-ubyte.gz", bytes);
   const auto labels = scratch_file("idx/train-labels-idx1-ubyte", std::string("\0\0\x08\x01\0\0\0\x02\x07\x01", 10));
+  ensure(find_idx(images.parent_path(), IdxPart::kTrain).has_value(), "files are found by their names");
   try {
     read_idx(images, 1);
   } catch (const Error& e) {
@@ -144,9 +157,9 @@ Seeds checkpoint_seeds() {
 
 void picture(std::string_view bytes) {
   const fs::path path = scratch_file("picture.png", bytes);  // what it is stands in the bytes, not in the name
-  PictureReader pictures;
+  const PictureReader pictures({.most_pixels = std::int64_t{1} << 22});
   pictures.size(path);
-  read_rgb(path, {.most_pixels = std::int64_t{1} << 22});
+  pictures.read(path, {.dtype = DType::kF32, .most_pixels = std::int64_t{1} << 22});
 }
 Seeds picture_seeds() {
   Tensor rgb(DType::kU8, {12, 16, 3});
@@ -169,8 +182,34 @@ void video(std::string_view bytes) {
   frame_rate(reader.index());
   select_frames(reader.index(), {.per_second = Rational{5, 1}, .range = frame_range_from_text("0.1s:2s")});
 }
+/// Frames of a video by their addresses, as data sets name them: the second from what is kept.
+void video_frames(std::string_view bytes) {
+  const std::string path = scratch_file("frames.mp4", bytes).string();
+  const PictureReader pictures({.most_pixels = std::int64_t{1} << 20});
+  for (const char* frame : {"#frame=1", "#frame=1", "#frame=0"}) {
+    pictures.size(path + frame);
+    pictures.read(path + frame, {.dtype = DType::kF32});
+  }
+}
+
+/// Two frames of 4 x 4 in a pixel format of YUV4MPEG2, each of so many bytes.
+std::string y4m(const std::string& format, std::size_t frame_bytes) {
+  std::string video = "YUV4MPEG2 W4 H4 F25:1 Ip A1:1 C" + format + "\n";
+  for (const char value : {'@', '`'}) video += "FRAME\n" + std::string(frame_bytes, value);
+  return video;
+}
+
+/// An MP4 whose player turns it by 90 degrees: the matrix of its track.
+std::string turned(std::string mp4) {
+  const std::size_t track = mp4.find("tkhd");
+  if (track == std::string::npos) return mp4;
+  constexpr unsigned char kMatrix[] = {0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 255, 255, 0, 0, 0, 0, 0, 0};
+  std::copy(std::begin(kMatrix), std::end(kMatrix), mp4.begin() + static_cast<std::ptrdiff_t>(track) + 44);
+  return mp4;
+}
+
 Seeds video_seeds() {
-  Seeds seeds;
+  Seeds seeds = {y4m("420jpeg", 24), y4m("422", 32), y4m("444", 48), y4m("420p10", 48), y4m("mono", 16)};
   for (const char* name : {"seed.mp4", "seed.mkv"})
     seeds.push_back(written(name, [&](const fs::path& path) {
       VideoWriter out(path, {.width = 32, .height = 16});
@@ -182,6 +221,7 @@ Seeds video_seeds() {
       }
       out.close();
     }));
+  seeds.push_back(turned(seeds[5]));
   append(seeds, data_seeds("video", {".mp4", ".avi", ".mov", ".mkv"}, 150'000));
   return seeds;
 }
@@ -197,7 +237,8 @@ std::vector<FuzzTarget> media_targets() {
           {"safetensors", safetensors_seeds, safetensors},
           {"checkpoint", checkpoint_seeds, checkpoint},
           {"picture", picture_seeds, picture},
-          {"video", video_seeds, video}};
+          {"video", video_seeds, video},
+          {"video_frames", video_seeds, video_frames}};
 }
 
 }  // namespace voxshard

@@ -30,7 +30,10 @@ void read_sample(const TfExample& example) {
 
 /// A file as it came, plain or gzip; damaged records end here as they do in a conversion.
 void records(std::string_view bytes) {
-  RecordReader reader(scratch_file("fuzz.tfrecord", bytes));
+  const fs::path file = scratch_file("fuzz.tfrecord", bytes);
+  ensure(is_record_name(file) && record_stem(file) == "fuzz", "a name of records");
+  first_record_bytes(file);
+  RecordReader reader(file);
   while (const auto record = reader.next()) read_sample(parse_example(*record));
 }
 
