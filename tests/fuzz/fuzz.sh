@@ -18,6 +18,7 @@ program=build/fuzz/bin/voxshard_fuzz
 corpus=build/fuzz/corpus found=build/fuzz/found profiles=build/fuzz/profiles logs=build/fuzz/logs
 export program corpus found profiles logs seconds
 unset VOXSHARD_TEST_DATA  # only seeds of our own making: the corpus is stored, and what it covers is the same everywhere
+export LLVM_PROFILE_FILE=/dev/null  # but where a profile is wanted
 export ASAN_OPTIONS="allocator_may_return_null=1:${ASAN_OPTIONS:-}"
 mkdir -p "$corpus" "$found" "$profiles" "$logs"
 if [ $# -gt 0 ]; then readers=("$@"); else mapfile -t readers < <("$program" list); fi
@@ -31,7 +32,7 @@ fuzz_reader() {
   fi
   "$program" "$reader" seeds "$corpus/$reader"
   if [ "$seconds" -gt 0 ]; then
-    LLVM_PROFILE_FILE=/dev/null "$program" "$reader" "$corpus/$reader" -max_total_time="$seconds" -timeout=30 -rss_limit_mb=2560 \
+    "$program" "$reader" "$corpus/$reader" -max_total_time="$seconds" -timeout=30 -rss_limit_mb=2560 \
       -print_final_stats=1 -verbosity=1 -artifact_prefix="$found/$reader." >"$logs/$reader" 2>&1 || status=$?
     local inputs
     inputs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$logs/$reader")

@@ -1,3 +1,4 @@
+#include "pipelines/engine/core_values.h"
 #include "pipelines/tasks/detection/predict_image.h"
 
 #include <algorithm>
@@ -26,7 +27,7 @@ Shape image_extents(const Dims& size, std::int64_t multiple, const Dims& output_
 
 namespace {
 
-static_assert(std::is_trivially_copyable_v<BoxCandidate> && sizeof(BoxCandidate) <= 64);
+static_assert(sizeof(BoxCandidate) <= 64);
 
 /// What a core finds in its boxes of all levels; boxes are cut to (H, W) `size`.
 std::vector<BoxCandidate> candidates_of(const CoreSet& cores, std::size_t core, const Dims& size, const ImagePrediction& options) {
@@ -50,12 +51,9 @@ std::vector<Detection> detections_in(Session& session, const Tensor& pixels, con
           {.extents = extents,
            .note = {pixels.shape()[0], pixels.shape()[1]},
            .fill = [&](const TensorView& box) { place_sample(pixels, 0, box); },
-           .take = [&](std::size_t core, std::span<const std::byte> bytes) {
-             ensure(bytes.size() % sizeof(BoxCandidate) == 0, "a core tells whole boxes");
-             by_core[core].resize(bytes.size() / sizeof(BoxCandidate));
-             std::copy_n(bytes.data(), by_core[core].size() * sizeof(BoxCandidate),
-                         reinterpret_cast<std::byte*>(by_core[core].data()));
-           }});
+           .take = take_values<BoxCandidate>([&](std::size_t core, std::span<const BoxCandidate> found) {
+             by_core[core].assign(found.begin(), found.end());
+           })});
   std::vector<BoxCandidate> all;
   for (const auto& candidates : by_core) all.insert(all.end(), candidates.begin(), candidates.end());
   return detect(std::move(all), options.postprocess);
@@ -64,12 +62,10 @@ std::vector<Detection> detections_in(Session& session, const Tensor& pixels, con
 }  // namespace
 
 RankWork image_work(const ImagePrediction& options) {
-  return {.pack = [options](const nlohmann::json& note, const CoreSet& cores, std::size_t core) {
+  return work_of_cores<BoxCandidate>([options](const nlohmann::json& note, const CoreSet& cores, std::size_t core) {
     const Dims size{note.at(0).get<std::int64_t>(), note.at(1).get<std::int64_t>()};
-    const std::vector<BoxCandidate> candidates = candidates_of(cores, core, size, options);
-    const auto bytes = std::as_bytes(std::span(candidates));
-    return std::vector<std::byte>(bytes.begin(), bytes.end());
-  }};
+    return candidates_of(cores, core, size, options);
+  });
 }
 
 std::vector<Detection> predict_image(Session& session, const Tensor& pixels, const ImagePrediction& options) {

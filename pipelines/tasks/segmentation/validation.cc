@@ -1,16 +1,13 @@
 #include "pipelines/tasks/segmentation/validation.h"
 
-#include <cstring>
-
 #include "io/volume/mapped_volume.h"
 #include "libcore/metrics/dice.h"
+#include "pipelines/engine/core_values.h"
 #include "pipelines/tasks/segmentation/predict_volume.h"
 #include "pipelines/tasks/segmentation/sample_source.h"
 
 namespace voxshard {
 namespace {
-
-static_assert(std::is_trivially_copyable_v<ClassCounts>);
 
 /// Each core reads and counts its own box: no rank holds a volume. The note of a run is the case's index.
 class Validating {
@@ -18,9 +15,9 @@ class Validating {
   explicit Validating(const PreparedDataset& dataset) : dataset_(dataset) {}
 
   RankWork work() const {
-    return {.fill = [this](const nlohmann::json& note, const TensorView& box) { fill(case_of(note), box); },
-            .pack = [this](const nlohmann::json& note, const CoreSet& cores,
-                           std::size_t core) { return counts(case_of(note), cores, core); }};
+    return work_of_cores<ClassCounts>(
+        [this](const nlohmann::json& note, const CoreSet& cores, std::size_t core) { return counts(case_of(note), cores, core); },
+        [this](const nlohmann::json& note, const TensorView& box) { fill(case_of(note), box); });
   }
 
   /// On the rank that leads: the counts of all cores.
@@ -30,13 +27,10 @@ class Validating {
     run_led(session, work(),
             {.extents = extents(index, multiple),
              .note = index,
-             .take = [&](std::size_t core, std::span<const std::byte> bytes) {
-               if (bytes.empty()) return;  // nothing of the volume is in its box
-               ensure(bytes.size() == static_cast<std::size_t>(dataset_.plan.classes()) * sizeof(ClassCounts),
-                      "a core counts every class");
-               by_core[core].resize(static_cast<std::size_t>(dataset_.plan.classes()));
-               std::memcpy(by_core[core].data(), bytes.data(), bytes.size());
-             }});
+             .take = take_values<ClassCounts>([&](std::size_t core, std::span<const ClassCounts> counts) {
+               ensure(counts.empty() || std::ssize(counts) == dataset_.plan.classes(), "a core counts every class, or has nothing of the volume");
+               by_core[core].assign(counts.begin(), counts.end());
+             })});
     std::vector<ClassCounts> all(static_cast<std::size_t>(dataset_.plan.classes()));
     for (const auto& counts : by_core)
       for (std::size_t c = 0; c < counts.size(); ++c) all.at(c) += counts[c];
@@ -56,16 +50,13 @@ class Validating {
                air_value(dataset_.plan));
   }
 
-  std::vector<std::byte> counts(const PreparedCase& item, const CoreSet& cores, std::size_t core) const {
+  std::vector<ClassCounts> counts(const PreparedCase& item, const CoreSet& cores, std::size_t core) const {
     const MappedVolume reference = MappedVolume::open(item.label);
     LabelledBox found = labels_of_core(cores, core, reference.shape());
     if (found.box.empty()) return {};
     const Tensor expected(DType::kI32, found.box.extent);
     reference.read_box(found.box, expected.view());
-    const std::vector<ClassCounts> counts =
-        count_classes(found.view(), expected.view(), dataset_.plan.classes(), dataset_.plan.ignore_label.value_or(-1));
-    const auto bytes = std::as_bytes(std::span(counts));
-    return {bytes.begin(), bytes.end()};
+    return count_classes(found.view(), expected.view(), dataset_.plan.classes(), dataset_.plan.ignore_label.value_or(-1));
   }
 
   const PreparedDataset& dataset_;

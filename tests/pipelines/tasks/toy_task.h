@@ -6,11 +6,13 @@
 #pragma once
 
 #include <fstream>
-#include <sstream>
+#include <numeric>
 
 #include "io/files/output_folder.h"
 #include "libcore/base/rng.h"
 #include "pipelines/commands/task_table.h"
+#include "pipelines/engine/core_values.h"
+#include "pipelines/engine/prediction.h"
 
 namespace voxshard::test {
 
@@ -60,36 +62,44 @@ class ToySamples : public TrainingTask {
     }
   }
   Validation validate(Session& session, const ModelSpec&, Progress& progress) const override {
-    std::int64_t hits = 0;
-    for (std::size_t i = 0; i < letters_.size(); ++i) {
-      hits += predict_one(session, letters_[i], o_, seed_ + i) == letters_[i];
-      progress.update("validate", static_cast<std::int64_t>(i) + 1, validation_cases(), "");
-    }
-    session.release();
-    return {.score = static_cast<double>(hits) / static_cast<double>(letters_.size()), .by_class = {}};
+    session.release();  // of the training
+    const std::vector<double> score = lead_numbers(session, work(), [&] {
+      std::int64_t hits = 0;
+      for (std::size_t i = 0; i < letters_.size(); ++i) {
+        hits += predict_one(session, letters_[i], o_, seed_ + i) == letters_[i];
+        progress.update("validate", static_cast<std::int64_t>(i) + 1, validation_cases(), "");
+      }
+      session.release();
+      return std::vector<double>{static_cast<double>(hits) / static_cast<double>(letters_.size())};
+    });
+    return {.score = score.front(), .by_class = {}};
   }
 
-  /// The half in which more pixels are called bright.
-  static char predict_one(Session& session, char letter, const ToyOptions& o, std::uint64_t seed) {
-    CoreSet& cores = session.cores({1, kToySide, kToySide}, Phase::kPredict);
-    const Graph& graph = cores.executable().program.graph;
-    const ToySamples toy(o);
-    cores.feed(graph.find("image"), [&](const TensorView& box) {
-      toy.fill_one(letter, true, {seed, rng_stream("toy")}, box);
-    });
-    cores.run();
-    double left = 0;
-    const ValueId logits = graph.outputs.at("logits");
-    for (std::int64_t core = 0; core < cores.executable().program.mesh().cores(); ++core) {
-      const TensorView part = cores.owned(logits, static_cast<std::size_t>(core));
+  /// Of each core, by how much its part of the left half is called brighter than that of the right.
+  static RankWork work() {
+    return work_of_cores<double>([](const nlohmann::json&, const CoreSet& cores, std::size_t core) {
+      const TensorView part = cores.owned(cores.executable().program.graph.outputs.at("logits"), core);
+      double left = 0;
       for (std::int64_t y = 0; y < part.extent()[1]; ++y)
         for (std::int64_t x = 0; x < part.extent()[2]; ++x) {
           const std::int64_t at = y * part.strides[1] + x * part.strides[2];
           const double bright = voxshard::load(part, at + 1) - voxshard::load(part, at);
           left += part.box.begin[2] + x < kToySide / 2 ? bright : -bright;
         }
-    }
-    return left > 0 ? 'L' : 'R';
+      return std::vector<double>{left};
+    });
+  }
+
+  /// The half in which more pixels are called bright.
+  static char predict_one(Session& session, char letter, const ToyOptions& o, std::uint64_t seed) {
+    const ToySamples toy(o);
+    const Shape extents{1, kToySide, kToySide};
+    std::vector<double> left(static_cast<std::size_t>(session.plan(extents, Phase::kPredict).program.mesh().cores()));
+    run_led(session, work(),
+            {.extents = extents,
+             .fill = [&](const TensorView& box) { toy.fill_one(letter, true, {seed, rng_stream("toy")}, box); },
+             .take = take_values<double>([&](std::size_t core, std::span<const double> found) { left[core] = found.front(); })});
+    return std::accumulate(left.begin(), left.end(), 0.0) > 0 ? 'L' : 'R';
   }
 
  private:
@@ -109,6 +119,40 @@ class ToySamples : public TrainingTask {
   std::uint64_t seed_ = 0;
   ToyOptions o_;
   std::int64_t first_ = 0;
+};
+
+/// The letters of a file, each predicted by itself; another letter than L and R is damage.
+class ToyPrediction : public Prediction {
+ public:
+  explicit ToyPrediction(PredictionBatch& batch)
+      : b_(batch), letters_(read_toy(batch.options.input)), found_(letters_.size(), '?') {}
+
+  PredictionWords words() const override { return {.inputs = "letters", .one = "letter "}; }
+  std::vector<std::string> names() const override {
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < letters_.size(); ++i) names.push_back(std::to_string(i));
+    return names;
+  }
+  std::vector<PredictionTurn> turns() const override {
+    std::vector<PredictionTurn> turns;
+    for (std::size_t i = 0; i < letters_.size(); ++i) turns.push_back({{1, kToySide, kToySide}, {i}});
+    return turns;
+  }
+  void predict(const PredictionTurn& turn) override {
+    const std::size_t i = turn.inputs.front();
+    if (letters_[i] != 'L' && letters_[i] != 'R')
+      throw Error(ErrorKind::kInput, "E_READ", std::string("[toy] ") + letters_[i] + " is no picture; write L or R");
+    found_[i] = ToySamples::predict_one(b_.session(), letters_[i], {}, 100 + i);
+    b_.done(i, b_.options.output, 0);
+  }
+  void finish() override {
+    std::ofstream(b_.options.output) << found_;
+    b_.report.found = {{"pictures", b_.report.cases.size()}};
+  }
+
+ private:
+  PredictionBatch& b_;
+  std::string letters_, found_;
 };
 
 class ToyTask : public Task {
@@ -138,16 +182,9 @@ class ToyTask : public Task {
                                          const ModelSpec&) const override {
     return std::make_unique<ToySamples>(data, options.of<ToyOptions>());
   }
-  PredictReport predict(const PredictOptions& options, TrainedRun run, Progress&) const override {
-    WorkerPool pool(options.threads);
-    const auto session = prediction_session(run, {}, pool);
-    std::string found;
-    for (char letter : read_toy(options.input))
-      found += ToySamples::predict_one(*session, letter, {}, 100 + found.size());
-    std::ofstream(options.output) << found;
-    PredictReport report{.found = {{"pictures", found.size()}}};
-    report.cases.push_back({"toy", options.output, 0});
-    return report;
+  PredictReport predict(const PredictOptions& options, TrainedRun run, Progress& progress) const override {
+    return run_prediction(options, std::move(run), ToySamples::work(), progress,
+                          [](PredictionBatch& batch) { return std::make_unique<ToyPrediction>(batch); });
   }
   bool predicted(const std::filesystem::path& predictions) const override { return predictions.extension() == ".txt"; }
   TaskReport evaluate(const EvaluateOptions& options, Progress&) const override {

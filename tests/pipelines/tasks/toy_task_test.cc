@@ -9,6 +9,7 @@
 #include "pipelines/commands/run_predict.h"
 #include "pipelines/commands/run_prepare.h"
 #include "tests/pipelines/training_scene.h"
+#include "tests/ranks/mailbox.h"
 
 namespace voxshard {
 namespace {
@@ -44,6 +45,62 @@ TEST(ToyTask, TrainsPredictsAndIsEvaluatedThroughTheCommands) {
   const TaskReport scores =
       run_evaluate({.predictions = scene.path("found.txt"), .references = o.work}, scene.progress, scene.tasks);
   EXPECT_EQ(scores.json.at("hits"), 5);
+}
+
+/// What several processes of a run do, each in a thread; what the first of them returns.
+template <class Report>
+Report over_mailbox(int ranks, const std::function<Report(Transport&)>& run) {
+  test::Mailbox mailbox(ranks);
+  Report report;
+  test::run_sound_ranks(mailbox, [&](Transport& transport) {
+    Report one = run(transport);
+    if (transport.rank() == 0) report = std::move(one);
+  });
+  return report;
+}
+
+TEST(ToyTask, TrainsAndPredictsTheSameOverRanksOfWhichItDoesNotKnow) {
+  ToyScene scene("toy_ranks");
+  TrainOptions o = scene.training("alone");
+  o.spec.cut.mesh.partition = {1, 1, 4, 1};
+  o.steps = 6, o.threads = 1;
+  run_train(o, scene.progress, scene.tasks);
+  PredictOptions p{.run = o.run, .input = o.work, .output = scene.path("alone.txt")};
+  run_predict(p, scene.progress, scene.tasks);
+  o.run = scene.path("over");
+  over_mailbox<TrainReport>(3, [&](Transport& transport) {
+    TrainOptions own = o;
+    own.transport = &transport;
+    NoProgress quiet;
+    return run_train(own, quiet, scene.tasks);
+  });
+  EXPECT_EQ(Scene::bytes_of(o.run / "checkpoints/last.safetensors"), Scene::bytes_of(scene.path("alone/checkpoints/last.safetensors")));
+  const auto predict = [&](Progress& first) {
+    return over_mailbox<PredictReport>(3, [&](Transport& transport) {
+      PredictOptions own = p;
+      own.transport = &transport;
+      NoProgress quiet;
+      return run_predict(own, transport.rank() == 0 ? first : quiet, scene.tasks);
+    });
+  };
+  p.run = o.run, p.output = scene.path("over.txt");
+  EXPECT_EQ(predict(scene.progress).cases.size(), 5u);
+  EXPECT_EQ(Scene::bytes_of(scene.path("over.txt")), Scene::bytes_of(scene.path("alone.txt")));
+
+  std::ofstream(scene.path("damaged.txt")) << "LRXR";
+  p.input = scene.path("damaged.txt");
+  const PredictReport damaged = predict(scene.progress);
+  ASSERT_EQ(damaged.failures.size(), 1u) << "the others are predicted";
+  EXPECT_EQ(damaged.failures[0].id, "2");
+  EXPECT_EQ(damaged.cases.size(), 3u);
+
+  struct StopsBehindTwo : RecordingProgress {
+    bool stop_requested() const override { return updates > 2; }
+  } stopped;
+  const PredictReport cut_short = predict(stopped);
+  EXPECT_TRUE(cut_short.interrupted);
+  EXPECT_EQ(cut_short.cases.size(), 2u);
+  EXPECT_EQ(cut_short.not_reached, (std::vector<std::string>{"2", "3"}));
 }
 
 TEST(ToyTask, ARunOfAnotherSettingIsNotResumed) {
