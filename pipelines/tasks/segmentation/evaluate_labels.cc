@@ -14,7 +14,7 @@
 #include "io/image/sheet_file.h"
 #include "libcore/metrics/dice.h"
 #include "pipelines/tasks/segmentation/case_memory.h"
-#include "pipelines/tasks/segmentation/case_pass.h"
+#include "pipelines/engine/case_pass.h"
 #include "pipelines/engine/seen_inputs.h"
 #include "pipelines/tasks/segmentation/source_case.h"
 #include "pipelines/tasks/volume_files.h"
@@ -59,19 +59,19 @@ std::vector<std::string> ids_of(const auto& cases) {
 }
 
 /// The number of classes when there is no dataset.json: one more than the highest label of any reference.
-int classes_in(const std::vector<Pair>& pairs, const VolumeFormats& formats, const CaseHands& hands) {
+int classes_in(const std::vector<Pair>& pairs, const VolumeFormats& formats, const PassContext& context) {
   std::vector<int> highest(pairs.size(), 0);
   const auto plan = [&](std::int64_t i) {
     return evaluating_case_plan({.reference = pairs[static_cast<std::size_t>(i)].reference}, formats);
   };
-  CasePass pass("classes", ids_of(pairs), hands, nullptr);  // an unreadable reference is reported when it is scored
+  CasePass pass("classes", ids_of(pairs), context, nullptr);  // an unreadable reference is reported when it is scored
   pass.run({.need = plan,
             .body = [&](std::int64_t i) {
               const auto at = static_cast<std::size_t>(i);
               highest[at] = highest_label(read_label(pairs[at].reference, formats).voxels);
             },
-            .tell = [&](std::int64_t i) { return Json(highest[static_cast<std::size_t>(i)]); },
-            .hear = [&](std::int64_t i, const Json& told) { told.get_to(highest[static_cast<std::size_t>(i)]); },
+            .value = [&](std::int64_t i) { return Json(highest[static_cast<std::size_t>(i)]); },
+            .take = [&](std::int64_t i, const Json& told) { told.get_to(highest[static_cast<std::size_t>(i)]); },
             .size = [&](std::int64_t i) { return plan(i).total(); }});
   if (pass.stopped()) throw Stopped();
   return std::max(2, *std::max_element(highest.begin(), highest.end()) + 1);
@@ -79,14 +79,14 @@ int classes_in(const std::vector<Pair>& pairs, const VolumeFormats& formats, con
 
 /// Voxels are counted: whoever adds them up, the sums are the same.
 std::vector<ThresholdInterval> fit_thresholds(const Dataset& dataset, const VolumeFormats& formats,
-                                              const CaseHands& hands) {
+                                              const PassContext& context) {
   const int classes = static_cast<int>(dataset.label_names.size());
   ThresholdFit fit(classes, dataset.ignore_label.value_or(-1));
   std::mutex adding;
   const auto plan = [&](std::int64_t i) {
     return reading_case_plan(dataset.training[static_cast<std::size_t>(i)], formats);
   };
-  CasePass pass("threshold baseline", ids_of(dataset.training), hands, nullptr);
+  CasePass pass("threshold baseline", ids_of(dataset.training), context, nullptr);
   pass.run({.need = plan,
             .body = [&](std::int64_t i) {
               const SourceCase source = read_source_case(dataset.training[static_cast<std::size_t>(i)], classes, formats,
@@ -97,8 +97,8 @@ std::vector<ThresholdInterval> fit_thresholds(const Dataset& dataset, const Volu
             .size = [&](std::int64_t i) { return plan(i).total(); }});
   if (pass.stopped()) throw Stopped();
   for (const auto& f : pass.failures())
-    hands.progress.log("threshold baseline leaves out case " + f.id + ": " + f.message);
-  join(fit, hands.transport);
+    context.progress.log("threshold baseline leaves out case " + f.id + ": " + f.message);
+  join(fit, context.transport);
   return fit.solve();
 }
 
@@ -238,19 +238,19 @@ LabelScores evaluate_labels(const EvaluateLabelsOptions& options, Progress& prog
       progress.log("prediction " + path.filename().string() + " has no reference; left out");
   InProcessTransport in_process;
   MemoryGate gate(options.formats.limits.memory_bytes);
-  const CaseHands hands{options.threads, gate, progress, options.transport != nullptr ? *options.transport : in_process};
+  const PassContext context{options.threads, gate, progress, options.transport != nullptr ? *options.transport : in_process};
   const int classes =
-      dataset ? static_cast<int>(dataset->label_names.size()) : classes_in(pairs, options.formats, hands);
+      dataset ? static_cast<int>(dataset->label_names.size()) : classes_in(pairs, options.formats, context);
 
   const int ignored = dataset ? dataset->ignore_label.value_or(-1) : -1;
   LabelScores report;
-  if (options.threshold_baseline) report.thresholds = fit_thresholds(*dataset, options.formats, hands);
+  if (options.threshold_baseline) report.thresholds = fit_thresholds(*dataset, options.formats, context);
   std::vector<EvaluatedCase> scored(pairs.size());
   const auto plan = [&](std::int64_t i) {
     return evaluating_case_plan(files_of(pairs[static_cast<std::size_t>(i)], options.threshold_baseline),
                                 options.formats);
   };
-  CasePass pass("evaluate", ids_of(pairs), hands, "");
+  CasePass pass("evaluate", ids_of(pairs), context, "");
   const auto good = pass.run(
       {.need = plan,
        .body = [&](std::int64_t i) {
@@ -258,8 +258,8 @@ LabelScores evaluate_labels(const EvaluateLabelsOptions& options, Progress& prog
          require_utf8_name(pairs[at].id);
          scored[at] = evaluate_case(pairs[at], classes, ignored, report.thresholds, options.formats);
        },
-       .tell = [&](std::int64_t i) { return scores_message(scored[static_cast<std::size_t>(i)]); },
-       .hear = [&](std::int64_t i, const Json& told) {
+       .value = [&](std::int64_t i) { return scores_message(scored[static_cast<std::size_t>(i)]); },
+       .take = [&](std::int64_t i, const Json& told) {
          const auto at = static_cast<std::size_t>(i);
          scored[at] = {.id = pairs[at].id, .scores = {pairs[at].prediction, pairs[at].reference, {}}, .baseline_dice = {}};
          hear_scores(told, scored[at]);
@@ -276,7 +276,7 @@ LabelScores evaluate_labels(const EvaluateLabelsOptions& options, Progress& prog
                                         ": " + report.failures[0].message);
   const auto names = dataset ? dataset->label_names : std::vector<std::string>();
   summarise(report, classes, names);
-  if (hands.transport.rank() == 0) write_outputs(options, pairs, report, names, gate);
+  if (context.transport.rank() == 0) write_outputs(options, pairs, report, names, gate);
   report.memory = gate.widest();
   return report;
 }

@@ -9,7 +9,7 @@
 #include "libcore/base/stopwatch.h"
 #include "pipelines/runs/rank_json.h"
 #include "pipelines/tasks/segmentation/case_memory.h"
-#include "pipelines/tasks/segmentation/case_pass.h"
+#include "pipelines/engine/case_pass.h"
 #include "pipelines/tasks/segmentation/fingerprint.h"
 #include "pipelines/tasks/segmentation/prepare_case.h"
 #include "pipelines/tasks/segmentation/prepare_choices.h"
@@ -49,7 +49,7 @@ class Preparation {
 
  private:
   bool writes() const { return transport_.rank() == 0; }
-  CaseHands hands() { return {options_.threads, gate_, progress_, transport_}; }
+  PassContext context() { return {options_.threads, gate_, progress_, transport_}; }
   std::int64_t size_of(const Case& item) const { return reading_case_plan(item, options_.formats).total(); }
   static std::vector<std::string> ids_of(const std::vector<Case>& cases) {
     std::vector<std::string> ids;
@@ -93,11 +93,11 @@ class Preparation {
   /// Where an earlier plan may hold: of what the cases are made decides.
   void look_at_sources() {
     if (!options_.resume) return;
-    CasePass pass("compare", ids_of(dataset_.training), hands());
+    CasePass pass("compare", ids_of(dataset_.training), context());
     pass.run({.need = [](std::int64_t) { return ProcessPlan(); },
               .body = [&](std::int64_t i) { look_at(i); },
-              .tell = [&](std::int64_t i) { return looked_at(i); },
-              .hear = [&](std::int64_t i, const Json& told) { hear_looked_at(i, told); },
+              .value = [&](std::int64_t i) { return looked_at(i); },
+              .take = [&](std::int64_t i, const Json& told) { hear_looked_at(i, told); },
               .size = [&](std::int64_t i) { return size_of(dataset_.training[static_cast<std::size_t>(i)]); }});
     if (report_.interrupted = pass.stopped(); report_.interrupted) return;
     const Json agreed = json_of_first(transport_, [&] {
@@ -112,7 +112,7 @@ class Preparation {
   void make_plan() {
     if (!has_plan_) {
       std::vector<CaseFingerprint> all(dataset_.training.size()), good;
-      CasePass pass("fingerprint", ids_of(dataset_.training), hands());
+      CasePass pass("fingerprint", ids_of(dataset_.training), context());
       usable_ =
           pass.run({.need =
                         [&](std::int64_t i) {
@@ -127,12 +127,12 @@ class Preparation {
                           all[static_cast<std::size_t>(i)] =
                               take_fingerprint(item.id, source.image, source.label, plan_.classes());
                         },
-                    .tell =
+                    .value =
                         [&](std::int64_t i) {
                           return Json{{"looked", looked_at(i)},
                                       {"found", fingerprint_message(all[static_cast<std::size_t>(i)])}};
                         },
-                    .hear =
+                    .take =
                         [&](std::int64_t i, const Json& told) {
                           hear_looked_at(i, told.at("looked"));
                           all[static_cast<std::size_t>(i)] = fingerprint_of(told.at("found"));
@@ -183,7 +183,7 @@ class Preparation {
     std::vector<Json> records(cases_.size());
     std::vector<char> finished(cases_.size(), 0);
     PartLog& log = writes() ? folder_->log() : *of_rank_;
-    CasePass pass("prepare", ids_of(cases_), hands());
+    CasePass pass("prepare", ids_of(cases_), context());
     const auto good =
         pass.run({.need =
                       [&](std::int64_t k) {
@@ -202,12 +202,12 @@ class Preparation {
                         records[i] = prepare_case(cases_[i], plan_, options_, progress_);
                         log.commit(case_part(cases_[i].id), made_of[i]);
                       },
-                  .tell =
+                  .value =
                       [&](std::int64_t k) {
                         return Json{{"record", records[static_cast<std::size_t>(k)]},
                                     {"finished", finished[static_cast<std::size_t>(k)] != 0}};
                       },
-                  .hear =
+                  .take =
                       [&](std::int64_t k, const Json& told) {
                         records[static_cast<std::size_t>(k)] = told.at("record");
                         finished[static_cast<std::size_t>(k)] = told.at("finished").get<bool>();

@@ -1,4 +1,4 @@
-#include "pipelines/tasks/segmentation/case_pass.h"
+#include "pipelines/engine/case_pass.h"
 
 #include <atomic>
 #include <nlohmann/json.hpp>
@@ -7,21 +7,21 @@
 #include "libcore/base/parallel.h"
 #include "libcore/ranks/texts.h"
 #include "pipelines/runs/rank_json.h"
-#include "pipelines/tasks/segmentation/case_shares.h"
+#include "pipelines/engine/case_shares.h"
 
 namespace voxshard {
 
 using Json = nlohmann::ordered_json;
 
 std::vector<char> CasePass::run(const CaseTurn& turn) {
-  Progress& progress = hands_.progress;
+  Progress& progress = context_.progress;
   const auto size = [&](std::int64_t i) { return turn.size ? turn.size(i) : std::int64_t{1}; };
-  const std::vector<std::int64_t> mine = share_cases(hands_.transport, ids_, size).mine(hands_.transport.rank());
+  const std::vector<std::int64_t> mine = share_cases(context_.transport, ids_, size).mine(context_.transport.rank());
   Outcome outcome{.good = std::vector<char>(ids_.size(), 0), .failures = {}};
   outcome.failures.resize(ids_.size());
   std::atomic<std::int64_t> done{0};
   const auto total = static_cast<std::int64_t>(mine.size());
-  WorkerPool pool(hands_.threads);
+  WorkerPool pool(context_.threads);
   progress.update(stage_, 0, total, "");
   pool.run(total, [&](std::int64_t k, int) {
     const std::int64_t i = mine[static_cast<std::size_t>(k)];
@@ -29,7 +29,7 @@ std::vector<char> CasePass::run(const CaseTurn& turn) {
     try {
       throw_if_stopped(progress);
       outcome.good[at] = in_case_boundary(ids_[at], outcome.failures[at], [&] {
-        const auto hold = hands_.gate.enter(turn.need(i));
+        const auto hold = context_.gate.enter(turn.need(i));
         throw_if_stopped(progress);
         turn.body(i);
       });
@@ -39,7 +39,7 @@ std::vector<char> CasePass::run(const CaseTurn& turn) {
     progress.update(stage_, ++done, total, ids_[at]);
   });
   stopped_ = progress.stop_requested();
-  if (hands_.transport.ranks() > 1) join(mine, turn, outcome);
+  if (context_.transport.ranks() > 1) join(mine, turn, outcome);
   for (auto& list : outcome.failures)
     for (auto& f : list) {
       if (mark_ != nullptr) progress.log("case " + f.id + ": " + f.code + " " + f.message + mark_);
@@ -49,12 +49,12 @@ std::vector<char> CasePass::run(const CaseTurn& turn) {
 }
 
 void CasePass::join(const std::vector<std::int64_t>& mine, const CaseTurn& turn, Outcome& outcome) {
-  Transport& transport = hands_.transport;
+  Transport& transport = context_.transport;
   Json own = {{"stopped", stopped_}, {"cases", Json::array()}};
   for (const std::int64_t i : mine) {
     const auto at = static_cast<std::size_t>(i);
     own["cases"].push_back(
-        {i, transport.rank(), outcome.good[at] != 0, to_json(outcome.failures[at]), turn.tell ? turn.tell(i) : Json()});
+        {i, transport.rank(), outcome.good[at] != 0, to_json(outcome.failures[at]), turn.value ? turn.value(i) : Json()});
   }
   Json all = {{"stopped", false}, {"cases", Json::array()}};
   for (const std::string& text : gather_texts(transport, pack_json(own))) {
@@ -71,7 +71,7 @@ void CasePass::join(const std::vector<std::int64_t>& mine, const CaseTurn& turn,
     ensure(at < ids_.size(), "a rank tells of cases that there are");
     outcome.good[at] = one.at(2).get<bool>();
     outcome.failures[at] = failures_from_json(one.at(3));
-    if (turn.hear) turn.hear(i, one.at(4));
+    if (turn.take) turn.take(i, one.at(4));
   }
 }
 

@@ -4,8 +4,8 @@
 //   CasePass pass("prepare", ids, {threads, gate, progress, transport});
 //   const auto good = pass.run({.need = [&](std::int64_t i) { return plan_of(cases[i]); },
 //                               .body = [&](std::int64_t i) { records[i] = prepare(cases[i]); },
-//                               .tell = [&](std::int64_t i) { return records[i]; },
-//                               .hear = [&](std::int64_t i, const Json& told) { records[i] = told; }});
+//                               .value = [&](std::int64_t i) { return records[i]; },
+//                               .take = [&](std::int64_t i, const Json& value) { records[i] = value; }});
 #pragma once
 
 #include <functional>
@@ -23,16 +23,16 @@ namespace voxshard {
 struct CaseTurn {
   std::function<ProcessPlan(std::int64_t)> need;  // what it takes, or refuses it
   std::function<void(std::int64_t)> body;
-  /// What the rank that had it tells the others of it, also when it failed; empty: nothing.
-  std::function<nlohmann::ordered_json(std::int64_t)> tell = {};
-  /// On the other ranks, after all turns.
-  std::function<void(std::int64_t, const nlohmann::ordered_json&)> hear = {};
+  /// What the rank that had the case gives the others of it, also when it failed; empty: nothing.
+  std::function<nlohmann::ordered_json(std::int64_t)> value = {};
+  /// Takes that value on the other ranks, after all turns.
+  std::function<void(std::int64_t, const nlohmann::ordered_json&)> take = {};
   /// How much work it is, in any unit, for the shares of ranks: from headers. Empty: cases count alike.
   std::function<std::int64_t(std::int64_t)> size = {};
 };
 
-/// Who works on the cases.
-struct CaseHands {
+/// What a pass runs in.
+struct PassContext {
   int threads = 1;  // of this rank
   MemoryGate& gate;
   Progress& progress;
@@ -42,8 +42,8 @@ struct CaseHands {
 class CasePass {
  public:
   /// `mark`: behind a failure in the log; null: failures are not logged.
-  CasePass(const char* stage, std::vector<std::string> ids, const CaseHands& hands, const char* mark = " [quarantined]")
-      : stage_(stage), ids_(std::move(ids)), hands_(hands), mark_(mark) {}
+  CasePass(const char* stage, std::vector<std::string> ids, const PassContext& context, const char* mark = " [quarantined]")
+      : stage_(stage), ids_(std::move(ids)), context_(context), mark_(mark) {}
 
   /// Returns for each case whether its body came to its end, on every rank the same. Errors: those that are not of one
   /// case; kInput where ranks see other cases.
@@ -62,7 +62,7 @@ class CasePass {
 
   const char* stage_;
   std::vector<std::string> ids_;
-  CaseHands hands_;
+  PassContext context_;
   const char* mark_;
   std::vector<CaseFailure> failures_;
   bool stopped_ = false;

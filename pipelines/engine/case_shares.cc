@@ -1,4 +1,4 @@
-#include "pipelines/tasks/segmentation/case_shares.h"
+#include "pipelines/engine/case_shares.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>

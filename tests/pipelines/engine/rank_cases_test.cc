@@ -5,8 +5,8 @@
 
 #include <atomic>
 
-#include "pipelines/tasks/segmentation/case_pass.h"
-#include "pipelines/tasks/segmentation/case_shares.h"
+#include "pipelines/engine/case_pass.h"
+#include "pipelines/engine/case_shares.h"
 #include "pipelines/tasks/segmentation/evaluate_labels.h"
 #include "pipelines/tasks/segmentation/prepared_dataset.h"
 #include "tests/pipelines/prepare_scene.h"
@@ -58,8 +58,8 @@ TEST(CasePass, EveryRankKnowsWhatCameOfEveryCase) {
                if (i == 1 || i == 4) throw Error(ErrorKind::kInput, "E_READ", "no use");
                found[static_cast<std::size_t>(i)] = i == 3 ? std::nan("") : 1.0 / 3 * static_cast<double>(i);
              },
-         .tell = [&](std::int64_t i) { return Json(found[static_cast<std::size_t>(i)]); },
-         .hear = [&](std::int64_t i, const Json& told) { found[static_cast<std::size_t>(i)] = told.get<double>(); }});
+         .value = [&](std::int64_t i) { return Json(found[static_cast<std::size_t>(i)]); },
+         .take = [&](std::int64_t i, const Json& told) { found[static_cast<std::size_t>(i)] = told.get<double>(); }});
     EXPECT_THAT(good, ElementsAre(1, 0, 1, 1, 0, 1, 1));
     for (const std::size_t i : {0, 2, 5, 6}) EXPECT_EQ(found[i], 1.0 / 3 * static_cast<double>(i)) << i;
     EXPECT_TRUE(std::isnan(found[3]));
