@@ -25,7 +25,7 @@ constexpr std::size_t kMostLetters = 200;
 
 std::string shortened(std::string text) {
   text = printable_text(std::move(text));
-  if (text.size() > kMostLetters) text = text.substr(0, kMostLetters - 3) + "...";
+  if (text.size() > kMostLetters) text.replace(kMostLetters - 3, std::string::npos, "...");
   return text;
 }
 

@@ -27,7 +27,13 @@ void write_seeds(const std::filesystem::path& folder) {
 
 }  // namespace
 
+constexpr const char* kReader = "VOXSHARD_FUZZ_READER";  // for the processes that libFuzzer starts itself, as a merge does
+
 extern "C" int LLVMFuzzerInitialize(int* words, char*** word) {
+  if (const char* reader = std::getenv(kReader); reader != nullptr) {
+    chosen = &voxshard::fuzz_target(reader);
+    return 0;
+  }
   if (*words < 2) {
     std::cerr << "name a reader:";
     for (const auto& target : voxshard::fuzz_targets()) std::cerr << " " << target.name;
@@ -43,6 +49,7 @@ extern "C" int LLVMFuzzerInitialize(int* words, char*** word) {
     write_seeds((*word)[3]);
     std::exit(0);
   }
+  setenv(kReader, (*word)[1], 1);
   for (int i = 1; i + 1 < *words; ++i) (*word)[i] = (*word)[i + 1];
   --*words;
   return 0;
