@@ -157,8 +157,8 @@ TEST(ClassPreparation, SmallItemsArePredictedSideBySide) {
   const auto batches = item_batches(items, {});
   ASSERT_EQ(batches.size(), 4u);
   EXPECT_EQ(batches[0].extents, (Shape{64, 28, 28}));
-  EXPECT_EQ(batches[2].items.size(), 3u);
-  EXPECT_EQ(batches[2].items.back(), 131u);
+  EXPECT_EQ(batches[2].inputs.size(), 3u);
+  EXPECT_EQ(batches[2].inputs.back(), 131u);
   EXPECT_EQ(batches[3].extents, (Shape{1, 700, 700}));
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 using testing::HasSubstr;
 
-ClassTaskOptions& classes(TrainOptions& o) { return o.task.of<ClassTaskOptions>(); }
+ClassTaskOptions& clip_options(TrainOptions& o) { return o.task.of<ClassTaskOptions>(); }
 
 struct ClipTrainingScene : ClipScene {
   using ClipScene::ClipScene;
@@ -23,7 +23,7 @@ struct ClipTrainingScene : ClipScene {
     TrainOptions o{.work = data(), .run = path(run), .steps = 60, .batch = 2, .threads = 2};
     o.spec = usual_spec(test::toy_classifier(3));
     o.spec.precision = DType::kF32, o.optimizer.learning_rate = 0.05;
-    classes(o).clip_length = 4;
+    clip_options(o).clip_length = 4;
     return o;
   }
 };
@@ -33,7 +33,7 @@ TEST(TrainClips, ClipsOfSeveralSizesAreLearnt) {
   scene.dark_and_bright_videos("data", 4, 8);
   scene.video("data/dark/tall.mp4", 9, {.height = 14, .width = 8, .ground = 30, .step = 1});
   TrainOptions o = scene.toy("run");
-  o.spec.cut.mesh.partition = {1, 2, 1, 2, 1}, classes(o).pad_multiple = 1;
+  o.spec.cut.mesh.partition = {1, 2, 1, 2, 1}, clip_options(o).pad_multiple = 1;
   const TrainReport report = run_train(o, scene.progress);
   EXPECT_EQ(report.train_cases + report.validation_cases, 18) << "two clips of each of nine videos";
   EXPECT_EQ(report.validation->score, 1.0);
@@ -52,7 +52,7 @@ TEST(TrainClips, AStepCutAlongTimeIsTheUncutStep) {
   o.spec = usual_spec(model_named(model_table(), "r2plus1d18"));
   o.spec.precision = DType::kF32, o.spec.set("base_filters", std::int64_t{4});
   o.steps = 1, o.optimizer = {.kind = OptimizerKind::kSgd, .learning_rate = 1e-2};
-  classes(o).clip_length = 8, classes(o).validates = false;
+  clip_options(o).clip_length = 8, clip_options(o).validates = false;
   const double uncut = run_train(o, scene.progress).loss;
   const auto weights = [&](const std::string& run) {
     return load_checkpoint(scene.path(run) / "checkpoints/last.safetensors").parameters;
@@ -80,7 +80,7 @@ TEST(TrainClips, StoppedAndResumedGivesTheBytesOfAnUndisturbedRun) {
   run_train(o, scene.progress);
   const auto bytes = [&](const char* run) { return Scene::bytes_of(scene.path(run) / "checkpoints/last.safetensors"); };
   EXPECT_TRUE(bytes("killed") == bytes("whole"));
-  o.steps = 8, classes(o).clip_length = 2;
+  o.steps = 8, clip_options(o).clip_length = 2;
   expect_error(ErrorKind::kCheckpoint, "is of a run on other data", [&] { run_train(o, scene.progress); });
 }
 
@@ -110,7 +110,7 @@ TEST(TrainClips, RealVideosOfSeveralCodecsTrain) {
               "real/torchcodec_bsd3/h265_video.mp4,0.5,0.6,scene\n");
   TrainOptions o = scene.toy("run");
   o.work = scene.data() / "list.csv", o.steps = 2;
-  classes(o).size = {24, 32}, classes(o).fit = "resize", classes(o).val_fraction = 0.3;
+  clip_options(o).size = {24, 32}, clip_options(o).fit = "resize", clip_options(o).val_fraction = 0.3;
   const TrainReport report = run_train(o, scene.progress);
   EXPECT_EQ(report.train_cases + report.validation_cases, 13);
   EXPECT_GE(report.validation_cases, 3) << "a video of each class";
@@ -130,7 +130,7 @@ TEST_F(DamagedTraining, FramesThatDoNotDecodeAreSaidAndTheClipTrains) {
   std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(second), 1000, '\0');
   write_bytes(lost, bytes);
   TrainOptions o = scene.toy("run");
-  o.steps = 1, classes(o).validates = false;
+  o.steps = 1, clip_options(o).validates = false;
   EXPECT_EQ(run_train(o, scene.progress).train_cases, 14) << "two clips of each of four videos, six of the damaged one";
   EXPECT_THAT(
       scene.progress.lines,
@@ -142,10 +142,10 @@ TEST(TrainClips, FramesAreResizedWhenToldAndPaddedElse) {
   ClipTrainingScene scene("train_clips_size");
   scene.dark_and_bright_videos("data", 2, 8);
   TrainOptions o = scene.toy("run");
-  o.steps = 1, classes(o).size = {6, 6}, classes(o).fit = "resize";
+  o.steps = 1, clip_options(o).size = {6, 6}, clip_options(o).fit = "resize";
   run_train(o, scene.progress);
   EXPECT_EQ(read_json(o.run / "plans.json").at("prepare").at("size"), nlohmann::json({4, 6, 6}));
-  o.run = scene.path("small"), classes(o).fit = "pad";
+  o.run = scene.path("small"), clip_options(o).fit = "pad";
   expect_error(ErrorKind::kNoCase, "nothing is left to train on", [&] { run_train(o, scene.progress); });
 }
 
@@ -159,9 +159,9 @@ TEST(TrainClips, SettingsOfClipsAreRefusedWithPicturesAndThoseOfVolumesWithClips
   std::filesystem::remove_all(scene.data());
   scene.dark_and_bright_videos("data", 2, 8);
   TrainOptions o = scene.toy("run");
-  classes(o).size = {4, 8, 10};
+  clip_options(o).size = {4, 8, 10};
   expect_error(ErrorKind::kUsage, "T is {clip-length}", [&] { run_train(o, scene.progress); });
-  classes(o).size = {}, classes(o).clip_length = 16;
+  clip_options(o).size = {}, clip_options(o).clip_length = 16;
   expect_error(ErrorKind::kNoCase, "no clip can be used", [&] { run_train(o, scene.progress); });
 }
 

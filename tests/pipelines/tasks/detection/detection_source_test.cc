@@ -10,7 +10,7 @@ namespace {
 
 const RetinaNetConfig kConfig{.backbone = Backbone::kResNet18, .classes = 3, .filters = 4, .pyramid_filters = 8};
 
-struct Pictures : PicturesScene {
+struct SourceScene : PicturesScene {
   using PicturesScene::PicturesScene;
   DetectionSource source(const ImageSampling& sampling, std::uint64_t seed = 1,
                          const RetinaNetConfig& config = kConfig) const {
@@ -35,7 +35,7 @@ Tensor filled(const DetectionSource& source, const InputInfo& input, const Shape
 bool same(const Tensor& a, const Tensor& b) { return compare(a.view(), b.view()).bit_equal; }
 
 TEST(DetectionSource, IsAPureFunctionOfSeedAndStep) {
-  const Pictures scene("pictures_pure");
+  const SourceScene scene("pictures_pure");
   WorkerPool one(1), two(2);
   ImageSampling sampling{.crop = {32, 32}};
   sampling.augmentation = {.scale = {0.7, 1.4}, .brightness = 0.2, .contrast = 0.2, .saturation = 0.2};
@@ -50,7 +50,7 @@ TEST(DetectionSource, IsAPureFunctionOfSeedAndStep) {
 }
 
 TEST(DetectionSource, WholePicturesLieAtTheTopLeftOfAMultipleAndAreNormalised) {
-  const Pictures scene("pictures_whole");
+  const SourceScene scene("pictures_whole");
   WorkerPool pool(2);
   DetectionSource source = scene.source(plain());
   EXPECT_EQ(source.largest_extents(1), (Shape{1, 64, 96})) << "40 x 96 padded to 64 x 96 is larger than 64 x 64";
@@ -75,7 +75,7 @@ TEST(DetectionSource, WholePicturesLieAtTheTopLeftOfAMultipleAndAreNormalised) {
 }
 
 TEST(DetectionSource, TargetsAreTheClassesBehindTheBackgroundAndDecodeToTheBoxes) {
-  const Pictures scene("pictures_targets");
+  const SourceScene scene("pictures_targets");
   WorkerPool pool(1);
   for (const RetinaNetVariant variant : {RetinaNetVariant::kDetection, RetinaNetVariant::kLegacy}) {
     RetinaNetConfig config = kConfig;
@@ -104,7 +104,7 @@ TEST(DetectionSource, TargetsAreTheClassesBehindTheBackgroundAndDecodeToTheBoxes
 }
 
 TEST(DetectionSource, TheBoxesOfTheCoresMakeTheWhole) {
-  const Pictures scene("pictures_boxes");
+  const SourceScene scene("pictures_boxes");
   WorkerPool pool(2);
   DetectionSource source = scene.source(plain());
   const Shape extents = source.load(3, 3, pool);
@@ -127,7 +127,7 @@ TEST(DetectionSource, TheBoxesOfTheCoresMakeTheWhole) {
 }
 
 TEST(DetectionSource, ACropAroundAnObjectHoldsItsCentre) {
-  const Pictures scene("pictures_crop");
+  const SourceScene scene("pictures_crop");
   WorkerPool pool(2);
   ImageSampling sampling = plain();
   sampling.crop = {32, 32}, sampling.foreground = 1;
@@ -146,7 +146,7 @@ TEST(DetectionSource, ACropAroundAnObjectHoldsItsCentre) {
 }
 
 TEST(DetectionSource, ObjectsThatACropLeavesLittleOfAreNotLearnt) {
-  const Pictures scene("pictures_slivers");
+  const SourceScene scene("pictures_slivers");
   WorkerPool pool(2);
   ImageSampling sampling = plain();
   sampling.crop = {8, 8}, sampling.foreground = 0;
