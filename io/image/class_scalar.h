@@ -1,15 +1,16 @@
-// The colour of a class as OpenCV's drawing takes it.
+// The colour of a class as a drawing library takes it.
+//
+//   cv::rectangle(picture, box, class_scalar<cv::Scalar>(label));
 #pragma once
-
-#include <opencv2/core.hpp>
 
 #include "io/image/overlay.h"
 
 namespace voxshard {
 
-inline cv::Scalar class_scalar(int label) {
+template <class Scalar>
+Scalar class_scalar(int label) {
   const auto c = class_colour(label);
-  return {static_cast<double>(c[0]), static_cast<double>(c[1]), static_cast<double>(c[2])};
+  return Scalar(c[0], c[1], c[2]);
 }
 
 }  // namespace voxshard

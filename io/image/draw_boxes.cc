@@ -40,7 +40,7 @@ void draw_boxes(Tensor& rgb, std::span<const DrawnBox> boxes) {
   const int line_px = drawn_line_px(rgb.shape());
   for (const DrawnBox& drawn : boxes) {
     if (!is_drawable(drawn.box, picture)) continue;
-    const cv::Scalar colour = class_scalar(drawn.colour);
+    const cv::Scalar colour = class_scalar<cv::Scalar>(drawn.colour);
     const cv::Rect box = pixels_of(drawn.box, picture);
     cv::rectangle(picture, box, colour, line_px);
     if (!drawn.caption.empty())

@@ -33,7 +33,7 @@ void draw_caption(Tensor& rgb, const DrawnCaption& caption) {
   opencv_on_this_thread();
   cv::Mat picture(static_cast<int>(rgb.shape()[0]), static_cast<int>(rgb.shape()[1]), CV_8UC3, rgb.data());
   const std::string text = printable_text(caption.text);
-  const cv::Scalar colour = class_scalar(caption.colour);
+  const cv::Scalar colour = class_scalar<cv::Scalar>(caption.colour);
   const int line_px = drawn_line_px(rgb.shape()), x = static_cast<int>(caption.x), y = static_cast<int>(caption.y);
   int below = 0;
   const cv::Size letters = cv::getTextSize(text, kCaptionFont, letters_for(picture), line_px, &below);

@@ -85,7 +85,7 @@ void fill(cv::Mat& picture, const cv::Mat& mask, int label, double opacity) {
 void outline(cv::Mat& picture, const cv::Mat& mask, int label) {
   std::vector<std::vector<cv::Point>> contours;
   cv::findContours(mask, contours, cv::RETR_LIST, cv::CHAIN_APPROX_NONE);
-  cv::drawContours(picture, contours, -1, class_scalar(label), 1, cv::LINE_AA);
+  cv::drawContours(picture, contours, -1, class_scalar<cv::Scalar>(label), 1, cv::LINE_AA);
 }
 
 void text(cv::Mat& sheet, const std::string& words, cv::Point at, double scale, const cv::Scalar& colour) {
@@ -211,7 +211,7 @@ cv::Mat legend(int width, const std::map<int, bool>& shown, const OverlayOptions
   int at = 0;
   for (const auto& [label, unused] : shown) {
     const cv::Point corner(8 + at % per_row * 170, at / per_row * kLegendRowPx + 5);
-    cv::rectangle(strip, cv::Rect(corner, cv::Size(14, 14)), class_scalar(label), cv::FILLED);
+    cv::rectangle(strip, cv::Rect(corner, cv::Size(14, 14)), class_scalar<cv::Scalar>(label), cv::FILLED);
     const auto k = static_cast<std::size_t>(label);
     const std::string name = k < o.label_names.size() ? o.label_names[k] : "class " + std::to_string(label);
     text(strip, name.substr(0, 18), {corner.x + 20, corner.y + 12}, 0.45, kInk);

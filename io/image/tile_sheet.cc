@@ -113,7 +113,7 @@ cv::Scalar ink_on(const cv::Scalar& ground) {
 
 void name(cv::Mat& sheet, const PlacedView& view, const DrawnTile& tile, double scale) {
   cv::Rect own = pixels(view, tile.own);
-  const cv::Scalar ground = class_scalar(tile.colour);
+  const cv::Scalar ground = class_scalar<cv::Scalar>(tile.colour);
   const std::string text = shortened(tile.name);
   for (const double letters : {0.62 * scale, 0.5, 0.38}) {
     const cv::Size size = Letters{letters, letters > 0.6 ? 2 : 1}.size(text);
@@ -134,7 +134,7 @@ void widths(cv::Mat& sheet, const PlacedView& view, const DrawnTile& tile, doubl
   const Letters letters{0.42 * scale};
   const auto say = [&](std::int64_t voxels, cv::Point at) {
     if (voxels > 0)
-      plate(sheet, std::to_string(voxels), at, whole, letters, class_scalar(tile.colour), ink_on(class_scalar(tile.colour)));
+      plate(sheet, std::to_string(voxels), at, whole, letters, class_scalar<cv::Scalar>(tile.colour), ink_on(class_scalar<cv::Scalar>(tile.colour)));
   };
   const bool rows_fit = own.width >= 56 && own.height >= 20 && (own.width >= 120 || own.height >= 40);
   const bool columns_fit = own.height >= 56 && own.width >= 20 && (own.height >= 120 || own.width >= 40);
@@ -176,7 +176,7 @@ void draw_view(cv::Mat& sheet, const TileView& view, const PlacedView& at, int f
     const int thin = std::min(own.width, own.height), lines = thin < 24 ? 1 : thin < 80 ? 2 : 3;
     for (int in = 0; in < lines && thin > 2 * in; ++in)
       cv::rectangle(sheet, cv::Rect(own.x + in, own.y + in, own.width - 2 * in, own.height - 2 * in),
-                    class_scalar(tile.colour), 1);
+                    class_scalar<cv::Scalar>(tile.colour), 1);
   }
   for (const DrawnTile& tile : view.tiles) widths(sheet, at, tile, scale);
   for (const DrawnTile& tile : view.tiles) name(sheet, at, tile, scale);
@@ -264,7 +264,7 @@ DrawnSheet draw_tiles(const TileSheet& sheet) {
     const TileKey& key = sheet.key[static_cast<std::size_t>(i)];
     const cv::Point at(kTileGapPx + i / key_rows * entry,
                        key_top + i % key_rows * line_height);  // downwards, then to the right
-    cv::rectangle(paper, cv::Rect(at.x, at.y, 16, line_height - 8), class_scalar(key.colour), cv::FILLED);
+    cv::rectangle(paper, cv::Rect(at.x, at.y, 16, line_height - 8), class_scalar<cv::Scalar>(key.colour), cv::FILLED);
     text.write(paper, shortened(key.text), {at.x + 24, at.y}, kSheetInk);
   }
   drawn.rgb = Tensor(DType::kU8, {paper.rows, paper.cols, 3});

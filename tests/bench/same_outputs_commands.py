@@ -253,7 +253,7 @@ def commands():
                Command("evaluate-digits", "evaluate classes.json digits -o class-scores.json --png confusion.png --top-k 3 --json",
                        ("predict-digits",)),
                Command("evaluate-digits-text", "evaluate classes-cut.json digits", ("predict-digits-cut",))]
-    all_of += [Command("demo-motions", "demo motions --task classification --kind motion --cases 18 --test 6 --seed 3 --json"),
+    all_of += [Command("demo-motions", "demo motions --task classification --kind motion --cases 18 --test 6 --seed 3 --json", once=True),
                Command("train-motions", f"train motions -o clips --model r2plus1d18 --base-filters 4 --colour grey {CLASSES} --partition 1x2x2x1x1 "
                        "--precision f32 --json", ("demo-motions",)),
                Command("predict-motions", "predict clips motions -o clips.json --json", ("train-motions",)),

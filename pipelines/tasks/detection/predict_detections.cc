@@ -51,16 +51,6 @@ void check_outputs(const PredictOptions& o, const DetectionPrediction& d) {
     throw Error(ErrorKind::kUsage, "[predict] {range}, {stride} and {fps} choose frames of videos; got " + o.input.string());
 }
 
-std::string text_of(const VideoPredictReport& v, const fs::path& output) {
-  std::string text = std::to_string(v.frames) + " frames, " + std::to_string(v.detections) + " objects in " +
-                     std::to_string(v.tracks) + " tracks";
-  if (v.lost > 0) text += ", " + std::to_string(v.lost) + " frames too damaged to decode";
-  if (v.not_drawn > 0) text += ", " + std::to_string(v.not_drawn) + " not drawn";
-  if (v.interrupted) text += "; INCOMPLETE: stopped, what was found until then is in " + incomplete_path(output).string();
-  for (const std::string& note : v.notes) text += "\n  " + note;
-  return text + "\n";
-}
-
 ImagePreparation preparation_of(const TrainedRun& run) {
   ImagePreparation preparation;
   try {
@@ -73,11 +63,6 @@ ImagePreparation preparation_of(const TrainedRun& run) {
     throw Error(ErrorKind::kCheckpoint, run.file.string() + ": names " + std::to_string(preparation.classes.size()) +
                                             " classes of objects, which are not those of its model");
   return preparation;
-}
-
-ImagePrediction prediction_of(const TrainedRun& run, const ImagePreparation& preparation, const std::string& postprocess) {
-  const auto& config = run.spec.as<RetinaNetConfig>();
-  return {config, postprocess_of(postprocess, config), preparation.pad_multiple, preparation.output_size};
 }
 
 /// To score what was found where the input says what is there, else to look at it.
@@ -107,9 +92,9 @@ struct Detector {
 };
 
 Detector detector_of(const TrainedRun& run, const std::string& postprocess) {
-  ImagePreparation preparation = preparation_of(run);
-  ImagePrediction prediction = prediction_of(run, preparation, postprocess);
-  return {std::move(preparation), std::move(prediction)};
+  const ImagePreparation preparation = preparation_of(run);
+  const auto& config = run.spec.as<RetinaNetConfig>();
+  return {preparation, {config, postprocess_of(postprocess, config), preparation.pad_multiple, preparation.output_size}};
 }
 
 /// The pictures of an input, or the one video.
@@ -307,7 +292,7 @@ class VideoObjects : public DetectionInputs {
     report.found = {{"detections", video.detections}, {"video", to_json(video)}};
     report.interrupted = video.interrupted;
     report.damaged = video.lost > 0;
-    report.text = text_of(video, o_.output);
+    report.text = to_text(video, o_.output);
   }
 
   void finish() override {

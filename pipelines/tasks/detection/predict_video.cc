@@ -135,4 +135,14 @@ nlohmann::ordered_json to_json(const VideoPredictReport& r) {
           {"not_drawn", r.not_drawn}, {"notes", r.notes}, {"interrupted", r.interrupted}};
 }
 
+std::string to_text(const VideoPredictReport& v, const std::filesystem::path& output) {
+  std::string text = std::to_string(v.frames) + " frames, " + std::to_string(v.detections) + " objects in " +
+                     std::to_string(v.tracks) + " tracks";
+  if (v.lost > 0) text += ", " + std::to_string(v.lost) + " frames too damaged to decode";
+  if (v.not_drawn > 0) text += ", " + std::to_string(v.not_drawn) + " not drawn";
+  if (v.interrupted) text += "; INCOMPLETE: stopped, what was found until then is in " + incomplete_path(output).string();
+  for (const std::string& note : v.notes) text += "\n  " + note;
+  return text + "\n";
+}
+
 }  // namespace voxshard

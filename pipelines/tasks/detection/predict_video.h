@@ -58,5 +58,7 @@ VideoPredictReport predict_video(const VideoPredictOptions& options, const std::
                                  const DetectInPicture& detect, Progress& progress);
 
 nlohmann::ordered_json to_json(const VideoPredictReport& report);
+/// "120 frames, 8 objects in 3 tracks\n"; of a stopped one also where what was found until then is.
+std::string to_text(const VideoPredictReport& report, const std::filesystem::path& output);
 
 }  // namespace voxshard
