@@ -18,6 +18,7 @@ EXEMPT = [
     (r".*", r"stdout", r"(ranks\[\]\.)?(memory|feed)\..*"),
     (r".*", r".*/run\.json", r"version|report\.seconds|report\.(ranks\[\]\.)?(memory|feed)\..*"),
     (r".*", r".*/results\.csv", r"seconds"),
+    (r"evaluate-run", r"run-scores\.json", r"seconds"),
     (r".*", r".*/manifest\.jsonl", r"\[\]\.(voxshard|files\..*\.time_ns)"),
     (r".*", r".*trace\.json", r"otherData\.program"),
 ]
@@ -71,7 +72,8 @@ def walk(old, new, where, exempt):
         for a, b in zip(old, new):
             yield from walk(a, b, where + "[]", exempt)
     elif type(old) is not type(new) or old != new:
-        clock = isinstance(old, (int, float, str)) and isinstance(new, (int, float, str)) and exempt(where)
+        # A meter of nothing is left out.
+        clock = all(isinstance(value, (int, float, str)) or value is ABSENT for value in (old, new)) and exempt(where)
         if not clock:
             kind = "message" if where == "error.message" else "value"
             yield Difference(kind, where, *("(none)" if v is ABSENT else short(v) for v in (old, new)))
