@@ -14,7 +14,7 @@ EXEMPT = [
     (r"predict-.*", r"stdout", r"cases\[\]\.seconds"),
     (r"plan-.*", r"stdout", r"planning_seconds"),
     (r"bench-.*", r"stdout", r"step_seconds\.(median|min|max)|gflops_per_second|(peak_resident|resident_before)_bytes"),
-    (r"bench-.*", r"stdout", r"by_op\.\w+|by_instruction\[\]\.(worker_seconds|gflops_per_second)"),
+    (r"bench-.*", r"stdout", r"by_op\.\w+|by_instruction\[\]\.(worker_seconds|pack_seconds|gflops_per_second)"),
     (r".*", r"stdout", r"(ranks\[\]\.)?(memory|feed)\..*"),
     (r".*", r".*/run\.json", r"version|report\.seconds|report\.(ranks\[\]\.)?(memory|feed)\..*"),
     (r".*", r".*/results\.csv", r"seconds"),
