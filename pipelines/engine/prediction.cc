@@ -1,7 +1,7 @@
 #include "pipelines/engine/prediction.h"
 
 #include "io/files/file_name.h"
-#include "libcore/base/text.h"
+#include "libcore/base/plain_text.h"
 
 namespace voxshard {
 namespace {
@@ -47,7 +47,7 @@ void PredictionBatch::done(std::size_t i, const std::filesystem::path& file, dou
 void PredictionBatch::fail(std::size_t i, const std::string& code, const std::string& message) {
   progress.log(words_.one + shown_name(names_[i]) + ": " + message + " [quarantined]");
   ended_.insert(i);
-  report.failures.push_back({names_[i], code, message});
+  report.failures.push_back({plain_text(names_[i]), code, message});
 }
 
 /// The loop over the inputs, in the process that leads.
