@@ -1,5 +1,5 @@
 // voxshard evaluate: Dice and IoU of a folder of predictions, COCO's numbers of a file of detections, accuracy of a
-// file of classes, or the loss and metrics of a run on prepared data.
+// file of classes, or the loss and metrics of a run on data.
 #include <CLI/CLI.hpp>
 
 #include "apps/command.h"
@@ -12,6 +12,7 @@ namespace {
 
 struct Options {
   EvaluateOptions evaluate;
+  RunResources resources;
   EstimatorArgs estimator;
 };
 
@@ -27,16 +28,16 @@ RunCommand add(CLI::App& app) {
          "references", o.references,
          "Folder of reference label maps with the same file names, or COCO JSON, or a Pascal VOC or KITTI "
          "folder; of classes a data set, whose test part counts, of videos also a CSV of file,start,end,class; of a run "
-         "the folder that voxshard prepare wrote")
+         "data as it was trained on: the folder that voxshard prepare wrote, annotations of pictures, a data set of classes")
       ->required();
   app.add_option("-o,--output", o.summary,
                  "summary.json to write, in nnU-Net's form, or the twelve numbers of COCO, the scores of classes, or "
                  "what --json prints of a run");
   add_memory_option(
-      app, "--host-memory", o.host_budget_bytes,
+      app, "--host-memory", options->resources.host_budget_bytes,
       "Budget of this process, like 8GiB: decides how many cases are counted at once, and which are left out; default: "
       "what the machine has free");
-  add_memory_option(app, "--memory", o.core_budget_bytes,
+  add_memory_option(app, "--memory", options->resources.core_budget_bytes,
                     "Budget of one core, like 2GiB; a plan over it is refused before it starts")
       ->group(run);
   app.add_option("--checkpoint", o.checkpoint, "best, last, or auto: best when there is one")
@@ -54,9 +55,8 @@ RunCommand add(CLI::App& app) {
   add_task_settings(app, TaskCommand::kEvaluate, o.task);
   add_estimator_options(app, options->estimator);
   return [options](const Context& context) {
-    options->evaluate.threads = context.threads, options->evaluate.transport = context.transport;
-    return outcome(
-        run_evaluate(options->evaluate, *context.progress, task_table(), estimator_options(options->estimator)));
+    const RunContext run = run_context(context, options->resources);
+    return outcome(run_evaluate(options->evaluate, run, task_table(), estimator_options(options->estimator)));
   };
 }
 

@@ -13,6 +13,7 @@ namespace {
 
 struct Options {
   PredictOptions predict;
+  RunResources resources;
   EstimatorArgs estimator;
   std::string partition, precision;
 };
@@ -27,15 +28,15 @@ RunCommand add(CLI::App& app) {
   app.add_option("--checkpoint", o->predict.checkpoint, "best, last, or auto: best when there is one")->capture_default_str();
   app.add_option("--partition", o->partition, "Another partition than that of the training");
   app.add_option("--precision", o->precision, "Another precision: bf16 or f32");
-  add_memory_option(app, "--memory", o->predict.core_budget_bytes, "Budget of one core, like 2GiB; a plan over it is refused before it starts");
-  add_memory_option(app, "--host-memory", o->predict.host_budget_bytes, "Budget of this process, like 8GiB; an input over it is left out; default: what the machine has free");
+  add_memory_option(app, "--memory", o->resources.core_budget_bytes, "Budget of one core, like 2GiB; a plan over it is refused before it starts");
+  add_memory_option(app, "--host-memory", o->resources.host_budget_bytes, "Budget of this process, like 8GiB; an input over it is left out; default: what the machine has free");
   add_task_settings(app, TaskCommand::kPredict, o->predict.task);
   add_estimator_options(app, o->estimator);
   return [o](const Context& context) {
     if (!o->partition.empty()) o->predict.partition = partition_from_text(o->partition, partition_rank(o->partition));
     if (!o->precision.empty()) o->predict.precision = precision_from_name(o->precision);
-    o->predict.threads = context.threads, o->predict.transport = context.transport;
-    const PredictReport report = run_predict(o->predict, *context.progress, task_table(), estimator_options(o->estimator));
+    const RunContext run = run_context(context, o->resources);
+    const PredictReport report = run_predict(o->predict, run, task_table(), estimator_options(o->estimator));
     return Outcome{.json = to_json(report),
                    .text = report.text,
                    .exit_code = report.failures.empty() && !report.damaged ? kExitOk : kExitPartial,

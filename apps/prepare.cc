@@ -8,8 +8,14 @@
 namespace voxshard {
 namespace {
 
+struct Options {
+  PrepareRequest request;
+  RunResources resources;
+};
+
 RunCommand add(CLI::App& app) {
-  auto o = std::make_shared<PrepareRequest>();
+  auto options = std::make_shared<Options>();
+  PrepareRequest* const o = &options->request;
   app.add_option(
          "dataset", o->dataset,
          "Data set folder: nnU-Net or Medical Segmentation Decathlon. Its dataset.json may name images elsewhere, by "
@@ -21,12 +27,11 @@ RunCommand add(CLI::App& app) {
   app.add_option("--seed", o->seed, "Seed of the foreground samples")->check(number_in(kSeeds))->capture_default_str();
   app.add_flag("--resume", o->resume, "Skip cases that an earlier run finished with the same options and files");
   add_memory_option(
-      app, "--host-memory", o->host_budget_bytes,
+      app, "--host-memory", options->resources.host_budget_bytes,
       "Budget of this process, like 8GiB: decides how many cases are in flight, and which are refused; default: "
       "what the machine has free, shared by the ranks on it");
-  return [o](const Context& context) {
-    o->threads = context.threads, o->transport = context.transport;
-    return outcome(run_prepare(*o, *context.progress));
+  return [options](const Context& context) {
+    return outcome(run_prepare(options->request, run_context(context, options->resources)));
   };
 }
 

@@ -113,6 +113,11 @@ void add_task_settings(CLI::App& app, TaskCommand command, TaskOptions& options,
   for (const SharedSetting& shared : all) add(app, shared, options);
 }
 
+RunContext run_context(const Context& context, RunResources resources) {
+  resources.threads = context.threads, resources.transport = context.transport;
+  return RunContext(*context.progress, resources);
+}
+
 Outcome outcome(const TaskReport& report) {
   return {.json = report.json,
           .text = with_flags(report.text),

@@ -2,7 +2,7 @@
 // command.
 //
 //   add_task_settings(app, TaskCommand::kTrain, options->task);   // --crop, --flip, --val ...
-//   return outcome(run_evaluate(*options, *context.progress));
+//   return outcome(run_evaluate(*options, run_context(context, resources)));
 #pragma once
 
 #include "apps/command.h"
@@ -35,6 +35,9 @@ CLI::Option* add_memory_option(CLI::App& app, const std::string& name, std::int6
 /// One option for each name that a task has; what is given goes to all tasks that have it, and is noted in
 /// `options.given`. `options` must stay where it is.
 void add_task_settings(CLI::App& app, TaskCommand command, TaskOptions& options, const TaskTable& tasks = task_table());
+
+/// The context that a command runs in, with what --memory and --host-memory grant.
+RunContext run_context(const Context& context, RunResources resources);
 
 Outcome outcome(const TaskReport& report);
 

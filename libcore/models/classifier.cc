@@ -42,7 +42,7 @@ std::vector<double> weights_of(const ClassifierConfig& config) {
 void add_class_loss(Builder& b, ValueId logits, const ClassifierConfig& config, const GraphOptions& options) {
   Graph& graph = b.graph();
   graph.outputs["logits"] = logits;
-  if (!options.training) return;
+  if (!options.has_loss()) return;
   Shape shape = b.type(logits).shape;
   const std::int64_t classes = shape.back();
   shape[shape.rank() - 1] = 1;
@@ -55,6 +55,7 @@ void add_class_loss(Builder& b, ValueId logits, const ClassifierConfig& config, 
                                 .smoothing = config.label_smoothing,
                                 .weights = weights_of(config)};
   const ValueId sums = b.op("segmentation_sums", {logits, labels}, attrs, "loss/sums");
+  if (options.evaluating) graph.outputs["loss_sums"] = sums;
   graph.outputs["loss"] = b.op("segmentation_loss", {sums, logits, labels}, attrs, "loss");
 }
 

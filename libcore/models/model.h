@@ -99,8 +99,11 @@ struct GraphOptions {
   Dims size;  // D H W or H W
   DType dtype = DType::kF32;
   bool training = true;            // with targets, loss and running statistics; else from running statistics
+  bool evaluating = false;         // from running statistics, yet with targets, "loss" and "loss_sums" (a row per part of the batch)
   std::int64_t norm_replicas = 1;  // norms over this many equal parts of the batch apiece
   std::int64_t loss_replicas = 1;  // and the loss: the mean of theirs
+
+  bool has_loss() const { return training || evaluating; }
 };
 
 /// Errors: kConfig for a field out of its limits, a size of another number of axes or below 1, a batch that the

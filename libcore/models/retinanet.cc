@@ -152,9 +152,9 @@ Graph build_retinanet(const RetinaNetConfig& config, const GraphOptions& options
     const ValueId boxes = apply_head(layers, box_head, features, config.pyramid_filters, "p" + level);
     graph.outputs["class_logits/" + level] = logits;
     graph.outputs["boxes/" + level] = boxes;
-    if (options.training) levels.push_back(with_targets(b, logits, boxes, config.classes, l));
+    if (options.has_loss()) levels.push_back(with_targets(b, logits, boxes, config.classes, l));
   }
-  if (!options.training) return graph;
+  if (!options.has_loss()) return graph;
   add_loss(b, levels, options);
   return graph;
 }

@@ -80,13 +80,14 @@ Graph build_unet(const UNetConfig& config, const GraphOptions& options, const Op
   const ValueId x = b.input("image", {options.dtype, image}, input::Image{});
   const ValueId logits = network(b, layers, config, x);
   graph.outputs["logits"] = logits;
-  if (!options.training) return graph;
+  if (!options.has_loss()) return graph;
   const ValueId y = b.input("labels", {DType::kI32, labels}, input::Labels{.classes = config.classes});
   const SegmentationAttrs attrs{.loss = config.loss,
                                 .groups = is_per_sample(config.loss) ? options.batch : options.loss_replicas,
                                 .batch = options.batch,
                                 .dtype = options.dtype};
   const ValueId sums = b.op("segmentation_sums", {logits, y}, attrs, "loss/sums");
+  if (options.evaluating) graph.outputs["loss_sums"] = sums;
   graph.outputs["loss"] = b.op("segmentation_loss", {sums, logits, y}, attrs, "loss");
   return graph;
 }

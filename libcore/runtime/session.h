@@ -13,7 +13,8 @@
 
 namespace voxshard {
 
-enum class Phase { kTrain, kPredict };
+/// kEvaluate: targets and loss as in training, norms by their running statistics as in prediction, no gradients.
+enum class Phase { kTrain, kPredict, kEvaluate };
 
 /// What an executable takes when it runs, and itself.
 struct PlanBytes {

@@ -10,7 +10,7 @@
 #include "libcore/ops/op_table.h"
 #include "libcore/train/initialise.h"
 #include "libcore/train/trainer.h"
-#include "pipelines/commands/host_memory.h"
+#include "pipelines/engine/host_memory.h"
 #include "pipelines/commands/task_table.h"
 
 namespace voxshard {

@@ -1,16 +1,17 @@
 #include "pipelines/commands/run_evaluate.h"
 
-#include "libcore/ranks/transport.h"
-#include "pipelines/commands/host_memory.h"
+#include "pipelines/commands/memory_report.h"
 #include "pipelines/runs/rank_json.h"
 #include "pipelines/engine/seen_inputs.h"
 
 namespace voxshard {
 namespace {
 
-TaskReport evaluate_run(EvaluateOptions options, const EstimatorOptions& estimator, Progress& progress,
+TaskReport evaluate_run(EvaluateOptions options, const EstimatorOptions& estimator, const RunContext& context,
                         const TaskTable& tasks) {
-  TrainedRun run = load_trained_run({.run = options.predictions, .checkpoint = options.checkpoint, .transport = options.transport});
+  Progress& progress = context.progress();
+  TrainedRun run =
+      load_trained_run({.run = options.predictions, .checkpoint = options.checkpoint, .transport = &context.transport()});
   for (const std::string& note : run.notes) progress.warn(note);
   const Task& task = task_of(tasks, run.spec);
   require_own_settings(task, options.task, "evaluate", "the run is a " + run.spec.model_name());
@@ -23,20 +24,18 @@ TaskReport evaluate_run(EvaluateOptions options, const EstimatorOptions& estimat
   if (options.batch == 0)
     progress.log("eval_batch_size is not given: one sample for each of " + std::to_string(run.spec.cut.mesh.replicas) +
                  " replicas");
-  return task.evaluate_run(options, std::move(run), progress);
+  return task.evaluate_run(options, std::move(run), context);
 }
 
 }  // namespace
 
-TaskReport run_evaluate(const EvaluateOptions& asked, Progress& progress, const TaskTable& tasks,
+TaskReport run_evaluate(const EvaluateOptions& asked, const RunContext& context, const TaskTable& tasks,
                         const EstimatorOptions& estimator) {
   EvaluateOptions options = asked;
-  const HostMemory memory(asked.host_budget_bytes, ranks_here(asked.transport));
-  options.host_budget_bytes = memory.budget_bytes(), options.base_bytes = memory.base_bytes();
   TaskReport report;
   const bool of_run = is_trained_run(options.predictions);
   if (of_run) {
-    report = evaluate_run(options, estimator, progress, tasks);
+    report = evaluate_run(options, estimator, context, tasks);
   } else {
     std::error_code error;
     if (!std::filesystem::exists(options.predictions, error))
@@ -46,12 +45,11 @@ TaskReport run_evaluate(const EvaluateOptions& asked, Progress& progress, const 
     require_own_settings(task, options.task, "evaluate", "these predictions are " + options.predictions.string());
     require_in_range(task.settings(TaskCommand::kEvaluate, options.task));
     options.seen = read_seen(options.predictions).value_or(SeenInputs());
-    const bool waits = options.transport != nullptr && options.transport->rank() > 0 && !task.shares_evaluation();
-    if (!waits) report = task.evaluate(options, progress);
+    if (context.writes() || task.shares_evaluation()) report = task.evaluate(options, context);
   }
-  const ProcessReport process = add_memory(report, memory, progress);
+  const ProcessReport process = add_memory(report, context);
   if (!of_run) return report;
-  const auto ranks = memory_of_ranks(options.transport, process);
+  const auto ranks = context.gather_memory(process);
   if (ranks.empty()) return report;
   report.json["ranks"] = ranks;
   report.text += memory_text_of_ranks(ranks);

@@ -1,19 +1,17 @@
 #include "pipelines/commands/run_predict.h"
 
 #include "libcore/kernels/conv.h"
-#include "pipelines/commands/host_memory.h"
 #include "pipelines/runs/rank_json.h"
 
 namespace voxshard {
 
-PredictReport run_predict(const PredictOptions& asked, Progress& progress, const TaskTable& tasks,
+PredictReport run_predict(const PredictOptions& asked, const RunContext& context, const TaskTable& tasks,
                           const EstimatorOptions& estimator) {
   PredictOptions options = asked;
-  const HostMemory memory(asked.host_budget_bytes, ranks_here(asked.transport));
-  options.host_budget_bytes = memory.budget_bytes(), options.base_bytes = memory.base_bytes();
+  Progress& progress = context.progress();
   TrainedRun run = load_trained_run(
       {.run = options.run, .checkpoint = options.checkpoint, .partition = options.partition, .precision = options.precision,
-       .models = options.models, .transport = options.transport});
+       .models = options.models, .transport = &context.transport()});
   for (const std::string& note : run.notes) progress.warn(note);
   if (asked.partition && estimator.config.input_partition_dims)
     throw Error(ErrorKind::kConfig, "[tpu_config] {partition} and input_partition_dims both say how inputs are cut; give one of them");
@@ -24,10 +22,10 @@ PredictReport run_predict(const PredictOptions& asked, Progress& progress, const
   require_own_settings(task, options.task, "predict", "the run is a " + run.spec.model_name());
   require_in_range(task.settings(TaskCommand::kPredict, options.task));
   const std::filesystem::path checkpoint = run.file;
-  PredictReport report = task.predict(options, std::move(run), progress);
+  PredictReport report = task.predict(options, std::move(run), context);
   report.checkpoint = checkpoint;
-  report.memory = memory.report(report.memory.plan, progress);
-  report.ranks = memory_of_ranks(options.transport, report.memory);
+  report.memory = context.memory().report(report.memory.plan, progress);
+  report.ranks = context.gather_memory(report.memory);
   report.text += report.ranks.empty() ? to_text(report.memory) : memory_text_of_ranks(report.ranks);
   return report;
 }

@@ -1,6 +1,6 @@
 // `voxshard prepare`: a data set to a work folder that `train` reads, by the task that wants its data prepared.
 //
-//   TaskReport r = run_prepare({.dataset = "Dataset001", .work = "work"}, progress);
+//   TaskReport r = run_prepare({.dataset = "Dataset001", .work = "work"}, context);
 #pragma once
 
 #include "pipelines/commands/task_table.h"
@@ -9,6 +9,6 @@ namespace voxshard {
 
 /// Errors: kInput, kNoCase (no case at all, or every case failed), kConfig for bad options, kUsage when no task
 /// prepares, kOutput.
-TaskReport run_prepare(const PrepareRequest& request, Progress& progress, const TaskTable& tasks = task_table());
+TaskReport run_prepare(const PrepareRequest& request, const RunContext& context, const TaskTable& tasks = task_table());
 
 }  // namespace voxshard

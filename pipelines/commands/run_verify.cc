@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "libcore/ops/op_table.h"
-#include "pipelines/commands/host_memory.h"
+#include "pipelines/engine/host_memory.h"
 
 namespace voxshard {
 namespace {

@@ -14,22 +14,22 @@ namespace voxshard {
 using Json = nlohmann::ordered_json;
 
 std::vector<char> CasePass::run(const CaseTurn& turn) {
-  Progress& progress = context_.progress;
+  Progress& progress = context_.progress();
+  Transport& transport = context_.transport();
   const auto size = [&](std::int64_t i) { return turn.size ? turn.size(i) : std::int64_t{1}; };
-  const std::vector<std::int64_t> mine = share_cases(context_.transport, ids_, size).mine(context_.transport.rank());
+  const std::vector<std::int64_t> mine = share_cases(transport, ids_, size).mine(transport.rank());
   Outcome outcome{.good = std::vector<char>(ids_.size(), 0), .failures = {}};
   outcome.failures.resize(ids_.size());
   std::atomic<std::int64_t> done{0};
   const auto total = static_cast<std::int64_t>(mine.size());
-  WorkerPool pool(context_.threads);
   progress.update(stage_, 0, total, "");
-  pool.run(total, [&](std::int64_t k, int) {
+  context_.pool().run(total, [&](std::int64_t k, int) {
     const std::int64_t i = mine[static_cast<std::size_t>(k)];
     const auto at = static_cast<std::size_t>(i);
     try {
       throw_if_stopped(progress);
       outcome.good[at] = in_case_boundary(ids_[at], outcome.failures[at], [&] {
-        const auto hold = context_.gate.enter(turn.need(i));
+        const auto hold = gate_.enter(turn.need(i));
         throw_if_stopped(progress);
         turn.body(i);
       });
@@ -39,7 +39,7 @@ std::vector<char> CasePass::run(const CaseTurn& turn) {
     progress.update(stage_, ++done, total, ids_[at]);
   });
   stopped_ = progress.stop_requested();
-  if (context_.transport.ranks() > 1) join(mine, turn, outcome);
+  if (transport.ranks() > 1) join(mine, turn, outcome);
   for (auto& list : outcome.failures)
     for (auto& f : list) {
       if (mark_ != nullptr) progress.log("case " + f.id + ": " + f.code + " " + f.message + mark_);
@@ -49,7 +49,7 @@ std::vector<char> CasePass::run(const CaseTurn& turn) {
 }
 
 void CasePass::join(const std::vector<std::int64_t>& mine, const CaseTurn& turn, Outcome& outcome) {
-  Transport& transport = context_.transport;
+  Transport& transport = context_.transport();
   Json own = {{"stopped", stopped_}, {"cases", Json::array()}};
   for (const std::int64_t i : mine) {
     const auto at = static_cast<std::size_t>(i);
@@ -68,7 +68,7 @@ void CasePass::join(const std::vector<std::int64_t>& mine, const CaseTurn& turn,
     const auto i = one.at(0).get<std::int64_t>();
     const auto at = static_cast<std::size_t>(i);
     if (one.at(1).get<int>() == transport.rank()) continue;
-    ensure(at < ids_.size(), "a rank tells of cases that there are");
+    ensure(at < ids_.size(), "ranks report cases that exist");
     outcome.good[at] = one.at(2).get<bool>();
     outcome.failures[at] = failures_from_json(one.at(3));
     if (turn.take) turn.take(i, one.at(4));

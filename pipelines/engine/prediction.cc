@@ -6,23 +6,11 @@
 namespace voxshard {
 namespace {
 
-PredictingProcess process_of(const PredictOptions& o, std::int64_t loaded_bytes = 0) {
-  return {o.host_budget_bytes, o.base_bytes, loaded_bytes};
-}
-
-std::unique_ptr<Session> session_of(const PredictOptions& o, TrainedRun& run, WorkerPool& pool, const Progress& progress) {
-  auto session = prediction_session(
-      run, {.core_bytes = o.core_budget_bytes, .process_bytes = left_of(o.host_budget_bytes, o.base_bytes)}, pool, o.transport);
-  session->set_stop(progress.stop_check());
-  return session;
-}
-
 /// What a rank other than 0 does: it runs the boxes of its cores, knows no input and writes nothing.
-PredictReport follow_prediction(const PredictOptions& options, TrainedRun run, const RankWork& work, const Progress& progress) {
-  WorkerPool pool(options.threads);
-  const std::unique_ptr<Session> session = session_of(options, run, pool, progress);
+PredictReport take_part_in_prediction(TrainedRun run, const CoreWork& work, const RunContext& context) {
+  const std::unique_ptr<Session> session = context.session(run);
   PredictReport report;
-  lead(*session, work, process_of(options), {}, &report.memory.plan);
+  coordinate(*session, work, context.predicting(), {}, &report.memory.plan);
   return report;
 }
 
@@ -50,7 +38,7 @@ void PredictionBatch::fail(std::size_t i, const std::string& code, const std::st
   report.failures.push_back({plain_text(names_[i]), code, message});
 }
 
-/// The loop over the inputs, in the process that leads.
+/// The loop over the inputs, on rank 0.
 class PredictionLoop {
  public:
   PredictionLoop(PredictionBatch& batch, Prediction& task)
@@ -88,8 +76,8 @@ class PredictionLoop {
       if (!turn.extents.empty()) sizes.insert(turn.extents);
     const ProcessPlan loaded = task_.loaded();
     if (!sizes.empty())
-      b_.planned_ = plan_predictions(b_.session(), sizes, std::to_string(b_.names_.size()) + " " + b_.words_.inputs,
-                                     process_of(b_.options, loaded.total()), b_.progress);
+      b_.planned_ = plan_runs(b_.session(), sizes, Phase::kPredict, std::to_string(b_.names_.size()) + " " + b_.words_.inputs,
+                              b_.context.predicting(loaded.total()), b_.progress);
     b_.planned_.held += loaded;
     b_.report.memory.plan = b_.planned_.held;
     b_.report.bytes_per_core = b_.planned_.core, b_.report.host_bytes = b_.planned_.host;
@@ -130,15 +118,14 @@ class PredictionLoop {
   std::int64_t total_ = 0;
 };
 
-PredictReport run_prediction(const PredictOptions& options, TrainedRun run, const RankWork& work, Progress& progress,
+PredictReport run_prediction(const PredictOptions& options, TrainedRun run, const CoreWork& work, const RunContext& context,
                              const std::function<std::unique_ptr<Prediction>(PredictionBatch&)>& make) {
-  if (options.transport != nullptr && options.transport->rank() > 0)
-    return follow_prediction(options, std::move(run), work, progress);
-  PredictionBatch batch(options, run, progress);
+  if (!context.writes()) return take_part_in_prediction(std::move(run), work, context);
+  PredictionBatch batch(options, run, context);
   const std::unique_ptr<Prediction> task = make(batch);
   batch.words_ = task->words(), batch.names_ = task->names();
-  batch.session_ = session_of(options, run, batch.pool, progress);
-  lead(batch.session(), work, process_of(options), [&] { return PredictionLoop(batch, *task).run(), std::string(); });
+  batch.session_ = context.session(run);
+  coordinate(batch.session(), work, context.predicting(), [&] { PredictionLoop(batch, *task).run(); });
   return std::move(batch.report);
 }
 

@@ -3,15 +3,16 @@
 // costs an input and what ends the batch, how a stop ends it, what is reported and what every process of the run does.
 //
 //   class Pictures : public Prediction { ... };
-//   return run_prediction(options, std::move(run), image_work(how), progress,
+//   return run_prediction(options, std::move(run), image_work(how), context,
 //                         [&](PredictionBatch& batch) { return std::make_unique<Pictures>(batch, how); });
 #pragma once
 
 #include <memory>
 #include <set>
 
+#include "pipelines/engine/core_runs.h"
 #include "pipelines/engine/requests.h"
-#include "pipelines/runs/lead.h"
+#include "pipelines/engine/run_context.h"
 
 namespace voxshard {
 
@@ -31,13 +32,13 @@ struct PredictionWords {
 /// What a prediction runs in.
 class PredictionBatch {
  public:
-  PredictionBatch(const PredictOptions& options, TrainedRun& run, Progress& progress)
-      : options(options), run(run), progress(progress), pool(options.threads) {}
+  PredictionBatch(const PredictOptions& options, TrainedRun& run, const RunContext& context)
+      : options(options), run(run), context(context), progress(context.progress()) {}
 
   const PredictOptions& options;
   TrainedRun& run;  // without its parameters once the session is made
+  const RunContext& context;
   Progress& progress;
-  WorkerPool pool;
   PredictReport report;
 
   /// Once the task has listed its inputs.
@@ -58,7 +59,7 @@ class PredictionBatch {
 
  private:
   friend class PredictionLoop;
-  friend PredictReport run_prediction(const PredictOptions&, TrainedRun, const RankWork&, Progress&,
+  friend PredictReport run_prediction(const PredictOptions&, TrainedRun, const CoreWork&, const RunContext&,
                                       const std::function<std::unique_ptr<class Prediction>(PredictionBatch&)>&);
   PredictionWords words_;
   std::vector<std::string> names_;
@@ -67,7 +68,7 @@ class PredictionBatch {
   PlannedBytes planned_;
 };
 
-/// One call of predict for the inputs of one task. The process that leads makes it and calls it, in the order of the functions.
+/// One call of predict for the inputs of one task. Rank 0 makes it and calls its functions in their order.
 class Prediction {
  public:
   virtual ~Prediction() = default;
@@ -98,7 +99,7 @@ class Prediction {
 };
 
 /// Errors: kNoCase where no input could be predicted; kBudget where no size is within the budget; those of the task.
-PredictReport run_prediction(const PredictOptions& options, TrainedRun run, const RankWork& work, Progress& progress,
+PredictReport run_prediction(const PredictOptions& options, TrainedRun run, const CoreWork& work, const RunContext& context,
                              const std::function<std::unique_ptr<Prediction>(PredictionBatch&)>& make);
 
 }  // namespace voxshard

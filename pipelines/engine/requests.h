@@ -23,8 +23,6 @@
 
 namespace voxshard {
 
-class Transport;
-
 /// What a command did for a task, as a document and for people.
 struct TaskReport {
   nlohmann::ordered_json json;
@@ -91,12 +89,8 @@ struct InfoReport {
 struct PrepareRequest {
   std::filesystem::path dataset, work;
   std::uint64_t seed = 0;
-  int threads = 1;
-  bool resume = false;                 // skip the cases that are finished and unchanged
-  std::int64_t host_budget_bytes = 0;  // of this process; 0: no limit, and for run_prepare what the machine has
-  std::int64_t base_bytes = 0;         // of it what is resident before the work begins; run_prepare measures it
+  bool resume = false;  // skip the cases that are finished and unchanged
   TaskOptions task;
-  Transport* transport = nullptr;  // to the other ranks; null: this process prepares all cases
 };
 
 /// What trained and what validated when a run began, by the names in its splits_final.json.
@@ -126,15 +120,10 @@ struct PredictOptions {
   std::string checkpoint = "auto";  // as in TrainedRunOptions
   std::optional<Dims> partition;    // other than that of the training
   std::optional<DType> precision;
-  int threads = 1;
-  std::int64_t core_budget_bytes = 0;
-  std::int64_t host_budget_bytes = 0;  // of this process; 0: no limit, and for run_predict what the machine has
-  std::int64_t base_bytes = 0;         // of it what is resident before the work begins; run_predict measures it
-  bool held_out = false;               // what the run was trained on is not predicted
+  bool held_out = false;            // what the run was trained on is not predicted
   VolumeFormats formats = volume_formats();
   ModelTable models = model_table();
   TaskOptions task;
-  Transport* transport = nullptr;  // to the other ranks; null: all cores are in this process
 };
 
 struct PredictedCase {
@@ -180,13 +169,8 @@ struct EvaluateOptions {
   std::string checkpoint = "auto";  // of a run, as in TrainedRunOptions
   std::int64_t batch = 0;           // of a run: samples of a step over all replicas; 0: one per replica
   std::int64_t steps = 0;           // of a run: batches, the data repeated; 0: those that the data fill once
-  std::int64_t core_budget_bytes = 0;  // of a run
-  SeenInputs seen = {};                // of the predictions, as predict marked them
-  int threads = 1;
-  std::int64_t host_budget_bytes = 0;  // of this process; 0: no limit, and for run_evaluate what the machine has
-  std::int64_t base_bytes = 0;         // of it what is resident before the work begins; run_evaluate measures it
+  SeenInputs seen = {};             // of the predictions, as predict marked them
   TaskOptions task;
-  Transport* transport = nullptr;  // to the other ranks; null: all cores are in this process
 };
 
 }  // namespace voxshard

@@ -36,8 +36,8 @@ void ModelSpec::set(std::string_view name, const FieldValue& value) {
 }
 
 Graph build_graph(const ModelSpec& spec, const Shape& extents, Phase phase, DType dtype) {
-  const bool training = phase == Phase::kTrain;
-  const auto parts = [&](bool over_replica) { return over_replica && training ? spec.cut.mesh.replicas : 1; };
+  const bool training = phase == Phase::kTrain, evaluating = phase == Phase::kEvaluate;
+  const auto parts = [&](bool over_replica) { return over_replica ? spec.cut.mesh.replicas : 1; };
   Dims size;
   for (int a = 1; a < extents.rank(); ++a) size.push_back(extents[a]);
   return spec.model->build(spec.config,
@@ -45,8 +45,9 @@ Graph build_graph(const ModelSpec& spec, const Shape& extents, Phase phase, DTyp
                             .size = size,
                             .dtype = dtype,
                             .training = training,
-                            .norm_replicas = parts(spec.norm_over_replica),
-                            .loss_replicas = parts(spec.loss_over_replica)},
+                            .evaluating = evaluating,
+                            .norm_replicas = parts(spec.norm_over_replica && training),
+                            .loss_replicas = parts(evaluating || (spec.loss_over_replica && training))},
                            op_table());
 }
 

@@ -57,7 +57,8 @@ ModelSpec model_spec_from_json(const nlohmann::json& json, const ModelTable& mod
 /// The part of the spec that decides which tensors a checkpoint has, as text; equal texts fit each other.
 std::string architecture_text(const ModelSpec& spec);
 
-/// The training graph up to its loss, or the prediction graph, for `extents` (N and the spatial axes).
+/// The training graph up to its loss, the prediction graph, or that of an evaluation, whose loss is the mean of each replica's,
+/// for `extents` (N and the spatial axes).
 Graph build_graph(const ModelSpec& spec, const Shape& extents, Phase phase, DType dtype);
 
 /// How a session lowers the model for the sizes that it meets. `target`: this host's, with the workers that will run it.

@@ -34,7 +34,7 @@ constexpr std::size_t kMostSizesSought = 3;  // each takes some plans
 
 /// The spatial axes of a size that is halved along its longest axis until its plan is within the budget; none when
 /// nothing is.
-std::optional<Dims> smaller_size_that_fits(Session& session, Shape extents) {
+std::optional<Dims> smaller_size_that_fits(Session& session, Shape extents, Phase phase) {
   constexpr std::int64_t kStep = 32;  // a multiple that every model takes
   while (true) {
     int longest = 1;
@@ -43,7 +43,7 @@ std::optional<Dims> smaller_size_that_fits(Session& session, Shape extents) {
     if (extents[longest] <= kStep) return std::nullopt;
     extents[longest] = ceil_div(extents[longest] / 2, kStep) * kStep;
     try {
-      session.bytes(extents, Phase::kPredict);
+      session.bytes(extents, phase);
     } catch (const Error& e) {
       if (e.kind() != ErrorKind::kBudget) throw;
       continue;
@@ -109,14 +109,14 @@ ProcessPlan PlannedBytes::cores(const Shape& extents) const {
   return plan;
 }
 
-PlannedBytes planned_sizes(Session& session, const std::set<Shape>& sizes, const PredictingProcess& process,
+PlannedBytes planned_sizes(Session& session, const std::set<Shape>& sizes, Phase phase, const PredictingProcess& process,
                            const StopCheck& stop) {
   session.keep_plans(kept_plans_bytes(0, std::numeric_limits<std::int64_t>::max(), 0));
   PlannedBytes planned;
   std::int64_t largest = 0, all = 0, weights = 0;
   for (const Shape& extents : sizes) try {
       throw_if_stopped(stop);
-      const PlanBytes bytes = session.bytes(extents, Phase::kPredict);
+      const PlanBytes bytes = session.bytes(extents, phase);
       planned.core = std::max(planned.core, bytes.run.widest_core());
       planned.host = std::max(planned.host, bytes.run.process());
       planned.fits[extents] = bytes;
@@ -124,7 +124,7 @@ PlannedBytes planned_sizes(Session& session, const std::set<Shape>& sizes, const
     } catch (const Error& e) {
       if (e.kind() != ErrorKind::kBudget) throw;
       const bool few = planned.refused.size() < kMostSizesSought;
-      const auto fits = few ? smaller_size_that_fits(session, extents) : std::nullopt;
+      const auto fits = few ? smaller_size_that_fits(session, extents, phase) : std::nullopt;
       planned.refused.emplace(extents, Error(e.kind(), e.code(), e.what() + (fits ? "\nA size that fits: " + to_string(*fits) : std::string())));
     }
   const std::int64_t room = left_of(process.budget_bytes, process.base_bytes + planned.host);

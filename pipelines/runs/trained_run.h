@@ -70,10 +70,9 @@ struct PredictingProcess {
   std::int64_t loaded_bytes = 0;  // of the inputs, which are planned elsewhere, what is in memory before the plan is made
 };
 
-/// Plans a prediction at every size, N and the spatial axes, on this rank; a size over the budget is refused, and nothing
-/// else is. The session keeps as many of the plans as fit. What commands call is plan_predictions() (lead.h).
-/// Errors: Stopped.
-PlannedBytes planned_sizes(Session& session, const std::set<Shape>& sizes, const PredictingProcess& process,
+/// Plans a run at every size, N and the spatial axes, on this rank; a size over the budget is refused, and nothing else is. The
+/// session keeps as many of the plans as fit. Commands call plan_runs() (engine/core_runs.h).   Errors: Stopped.
+PlannedBytes planned_sizes(Session& session, const std::set<Shape>& sizes, Phase phase, const PredictingProcess& process,
                            const StopCheck& stop = {});
 
 }  // namespace voxshard

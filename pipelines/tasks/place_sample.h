@@ -8,7 +8,7 @@
 namespace voxshard {
 
 /// Writes what `box` (N, .., C) holds of sample `sample`; zeros where the sample ends.
-///   pixels  (.., C), at the low corner of the sample, of a rank one less than the box's
+///   pixels  (.., C), at the low corner of the sample, with one axis less than the box
 void place_sample(const Tensor& pixels, std::int64_t sample, const TensorView& box);
 
 }  // namespace voxshard

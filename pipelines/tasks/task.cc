@@ -2,12 +2,12 @@
 
 namespace voxshard {
 
-TaskReport Task::prepare(const PrepareRequest& request, Progress&) const {
+TaskReport Task::prepare(const PrepareRequest& request, const RunContext&) const {
   throw Error(ErrorKind::kUsage, "[prepare] the data of " + std::string(name()) + " are trained on as they are; give " +
                                      request.dataset.string() + " to `voxshard train`");
 }
 
-TaskReport Task::evaluate_run(const EvaluateOptions& options, TrainedRun, Progress&) const {
+TaskReport Task::evaluate_run(const EvaluateOptions& options, TrainedRun, const RunContext&) const {
   throw Error(ErrorKind::kUsage, "[evaluate] runs of " + std::string(name()) + " are scored by what they predict: first `voxshard predict " +
                                      options.predictions.string() + " DATA`, then `voxshard evaluate` of that file");
 }

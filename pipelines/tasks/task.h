@@ -11,8 +11,8 @@
 #include <memory>
 
 #include "libcore/device/feed.h"
-#include "pipelines/runs/trained_run.h"
 #include "pipelines/engine/requests.h"
+#include "pipelines/engine/run_context.h"
 #include "pipelines/tasks/training_task.h"
 
 namespace voxshard {
@@ -38,21 +38,21 @@ class Task {
   virtual bool info(const std::filesystem::path&, const InfoOptions&, InfoReport&) const { return false; }
   /// Whether training wants data that `prepare` made.
   virtual bool prepares() const { return false; }
-  virtual TaskReport prepare(const PrepareRequest& request, Progress& progress) const;
+  virtual TaskReport prepare(const PrepareRequest& request, const RunContext& context) const;
   /// The samples of a run, and how it is validated. Errors: kInput, kNoCase, kConfig, kUsage.
   virtual std::unique_ptr<TrainingTask> training(const TrainingData& data, const TaskOptions& options,
                                                  const ModelSpec& spec) const = 0;
   /// Predicts for every input. Errors: those of run_predict.
-  virtual PredictReport predict(const PredictOptions& options, TrainedRun run, Progress& progress) const = 0;
+  virtual PredictReport predict(const PredictOptions& options, TrainedRun run, const RunContext& context) const = 0;
   /// Whether a file or folder holds predictions of this task.
   virtual bool predicted(const std::filesystem::path& predictions) const = 0;
-  virtual TaskReport evaluate(const EvaluateOptions& options, Progress& progress) const = 0;
-  /// Whether the ranks of a run share out what evaluate() counts, which then every rank calls; else it is little work, and rank 0
-  /// does it alone.
+  virtual TaskReport evaluate(const EvaluateOptions& options, const RunContext& context) const = 0;
+  /// Whether the processes of a run share out the cases that evaluate() counts, and all call it; else it is little work, and one
+  /// of them does it alone.
   virtual bool shares_evaluation() const { return false; }
-  /// The losses and scores of a run on data, batch by batch, over the mesh of its spec. Errors: kUsage for a task that
-  /// scores predictions only; else those of predict.
-  virtual TaskReport evaluate_run(const EvaluateOptions& options, TrainedRun run, Progress& progress) const;
+  /// The losses and scores of a run on data, batch by batch, over the mesh of its spec. Errors: kUsage for a task that scores
+  /// predictions only; else those of predict.
+  virtual TaskReport evaluate_run(const EvaluateOptions& options, TrainedRun run, const RunContext& context) const;
   /// How the hosts of the original system get the samples, for prices on an emulated device.
   virtual RecordFormat records() const { return {}; }
 };

@@ -14,13 +14,9 @@
 #include "pipelines/runs/process_plan.h"
 #include "pipelines/runs/report.h"
 #include "pipelines/engine/case_hashes.h"
+#include "pipelines/engine/validation.h"
 
 namespace voxshard {
-
-struct Validation {
-  double score = 0;              // 0 or more, higher is better
-  std::vector<double> by_class;  // of what is to be found; NaN where the samples have none
-};
 
 /// A step as memory sees it.
 struct StepSize {
@@ -61,7 +57,7 @@ class TrainingTask {
   /// Whether the best checkpoint is chosen on what the data hold for tests, for want of another part.
   virtual bool validates_on_test() const { return false; }
   /// Writes which cases train and which validate.
-  virtual void describe(const std::filesystem::path& run) const = 0;
+  virtual void describe(const std::filesystem::path& run) = 0;
 
   virtual Unseen unseen() const { return {}; }
 
@@ -79,16 +75,17 @@ class TrainingTask {
   virtual ProcessPlan loaded_plan() const { return {}; }
 
   /// From now on this process fills no more than the labels of samples before `begin` and from `end` on of each step:
-  /// other ranks host their cores, and they need not be read. Until it is called it fills all.
+  /// other processes host their cores, and they need not be read. Until it is called it fills all.
   virtual void share(std::int64_t begin, std::int64_t end) { (void)begin, (void)end; }
   /// Makes the samples of a step ready and returns their extents. The same step gives the same samples.
   virtual Shape load(std::int64_t step, std::int64_t batch, WorkerPool& pool) = 0;
   /// Fills a core's box of an input of the step that was loaded last. Threads: from several at once.
   virtual void fill(const InputInfo& input, const TensorView& box) const = 0;
 
-  /// How well the session's parameters do on the cases that are held out. The session's core set is given back. Errors:
-  /// Stopped, by `progress` or the session.
-  virtual Validation validate(Session& session, const ModelSpec& spec, Progress& progress) const = 0;
+  /// The next validation, on the cases that are held out, with the parameters of the session that it gets.
+  virtual std::unique_ptr<ValidationPass> validation(const ModelSpec& spec) const = 0;
+  /// A case of the validation cannot be read; quarantine.csv of the run lists it.
+  virtual void leave_out(const CaseFailure& failure, Progress& progress) { (void)failure, (void)progress; }
 };
 
 /// Errors: kConfig for a multiple below 1.

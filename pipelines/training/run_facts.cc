@@ -5,7 +5,7 @@
 #include "libcore/base/text.h"
 #include "libcore/kernels/conv.h"
 #include "libcore/ops/op_table.h"
-#include "pipelines/commands/host_memory.h"
+#include "pipelines/engine/host_memory.h"
 #include "pipelines/profile/device_files.h"
 
 namespace voxshard {

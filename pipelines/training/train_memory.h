@@ -3,7 +3,7 @@
 //   ProcessPlan plan = plan_training(session, task, spec, {.extents = largest, .steps = 100}, host, progress);
 #pragma once
 
-#include "pipelines/commands/host_memory.h"
+#include "pipelines/engine/host_memory.h"
 #include "pipelines/tasks/sample_feed.h"
 #include "pipelines/tasks/training_task.h"
 

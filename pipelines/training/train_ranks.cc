@@ -32,25 +32,6 @@ void require_share_of_cores(const Transport& transport, const TrainOptions& o) {
                       count_text(mesh.replicas, "replica"));
 }
 
-Interval samples_of(const Program& program, const Ranks& place) {
-  const std::int64_t cores = program.mesh().cores();
-  std::optional<Interval> samples;
-  for (ValueId id = 0; id < program.graph.size(); ++id) {
-    const Node& node = program.graph.node(id);
-    if (node.role != Role::kInput || std::holds_alternative<input::Labels>(node.input) ||
-        std::holds_alternative<input::Draw>(node.input))
-      continue;
-    const std::vector<Box>& own = program.values[id].own;
-    for (std::int64_t core = place.first(cores); core < place.end(cores); ++core) {
-      const Box& box = own[program.replicated(id) ? 0 : static_cast<std::size_t>(core)];
-      if (box.empty()) continue;
-      if (!samples) samples = {box.begin[0], box.end(0)};
-      samples = {std::min(samples->first, box.begin[0]), std::max(samples->second, box.end(0))};
-    }
-  }
-  return samples.value_or(Interval{0, 0});
-}
-
 void require_same_data(Transport& transport, const CheckpointState& state, const std::vector<Shape>& validates) {
   if (transport.ranks() == 1) return;
   require_alike(transport, {{"how the data were prepared (a hash)", content_hash(state.prepare.dump())},

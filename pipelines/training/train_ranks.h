@@ -17,8 +17,6 @@ inline constexpr const char* kRanks = "ranks";
 /// Errors: kConfig for fewer cores than ranks, or for {feed} per-host when the cores of a replica lie on several of
 /// them.
 void require_share_of_cores(const Transport& transport, const TrainOptions& options);
-/// The samples of a step of which cores of this rank hold more than labels.
-Interval samples_of(const Program& program, const Ranks& place);
 /// Errors: kConfig names a rank whose data are not those of rank 0: what trains or what validates.
 ///   validates   the extents of the cases that validate, in their order
 void require_same_data(Transport& transport, const CheckpointState& state, const std::vector<Shape>& validates);

@@ -7,6 +7,7 @@
 #include "libcore/kernels/conv.h"
 #include "libcore/ops/op_table.h"
 #include "libcore/ranks/texts.h"
+#include "pipelines/engine/core_messages.h"
 #include "libcore/train/initialise.h"
 #include "pipelines/profile/device_advice.h"
 #include "pipelines/runs/rank_json.h"
@@ -192,7 +193,9 @@ std::string TrainingRun::text_of(const StepResult& result) const {
 }
 
 void TrainingRun::validate() {
-  report_.validation = task_->validate(*session_, o_.spec, progress_);
+  const std::unique_ptr<ValidationPass> pass = task_->validation(o_.spec);
+  report_.validation =
+      run_validation(*session_, *pass, [&](const CaseFailure& failure) { task_->leave_out(failure, progress_); }, progress_);
   report_.left_out = task_->left_out();  // also what could not be read now
   if (report_.validation->score <= state_.best_score) return;
   state_.best_score = report_.validation->score;

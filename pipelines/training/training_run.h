@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "libcore/train/trainer.h"
-#include "pipelines/commands/host_memory.h"
+#include "pipelines/engine/host_memory.h"
 #include "pipelines/training/run_folder.h"
 
 namespace voxshard {

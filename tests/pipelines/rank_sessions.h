@@ -1,11 +1,11 @@
 // Sessions of several ranks, each in a thread, that predict with one small model.
 //
-//   over_ranks(3, spec, [&](Session& session) { ... });        // calls lead() as its rank
+//   over_ranks(3, spec, [&](Session& session) { ... });        // calls coordinate() as its rank
 #pragma once
 
 #include "libcore/ops/op_table.h"
 #include "libcore/train/initialise.h"
-#include "pipelines/runs/lead.h"
+#include "pipelines/engine/core_runs.h"
 #include "tests/ranks/mailbox.h"
 
 namespace voxshard::test {

@@ -32,7 +32,7 @@ inline VolumeTaskOptions& volumes(TrainOptions& options) { return options.task.o
 struct TrainingScene : Scene {
   explicit TrainingScene(const std::string& name, int cases = 2) : Scene(name) {
     run_demo({.folder = data(), .cases = cases, .test_cases = 1, .threads = 2}, progress);
-    prepare_dataset({.dataset = data(), .work = work(), .spacing = "8,8,8", .threads = 2}, progress);
+    prepare_dataset({.dataset = data(), .work = work(), .spacing = "8,8,8"}, {progress, {.threads = 2}});
     progress = {};
   }
 

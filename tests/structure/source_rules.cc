@@ -190,6 +190,12 @@ std::vector<std::string> thread_complaints(const SourceFile& file) {
                             "only libcore/base starts threads");
 }
 
+std::vector<std::string> rank_complaints(const SourceFile& file) {
+  if (!file.path.starts_with("pipelines/tasks/")) return {};
+  return pattern_complaints(file, R"rx((^|[^.\w])(ranks?|[Tt]ransport|Transport)\b)rx",
+                            "tasks know no ranks: pipelines/engine runs them in one process or several");
+}
+
 std::vector<std::string> heavy_header_complaints(const SourceFile& file) {
   if (!file.path.ends_with(".h")) return {};
   return pattern_complaints(file, R"rx(#\s*include\s*<(itk|opencv2|CLI/|oneapi/|dnnl|toml\+\+|libav|libsw|yaml-cpp/yaml|google/protobuf|tf_example))rx",

@@ -32,7 +32,8 @@ std::vector<std::string> printing_complaints(const SourceFile& file);     // onl
 std::vector<std::string> file_access_complaints(const SourceFile& file);  // only io/files opens files
 std::vector<std::string> opening_by_name_complaints(const SourceFile& file);  // what libraries open is looked at before
 std::vector<std::string> parser_complaints(const SourceFile& file);    // only io/files/structured_text.cc parses JSON, TOML, XML
-std::vector<std::string> thread_complaints(const SourceFile& file);       // only libcore/base and runtime start threads
+std::vector<std::string> thread_complaints(const SourceFile& file);       // only libcore/base starts threads
+std::vector<std::string> rank_complaints(const SourceFile& file);         // tasks know no ranks
 std::vector<std::string> heavy_header_complaints(
     const SourceFile& file);                                          // ITK, OpenCV, FFmpeg, CLI11, oneDNN stay out
 std::vector<std::string> flag_complaints(const SourceFile& file);        // only apps names command-line flags

@@ -99,6 +99,15 @@ TEST(Structure, OnlyBaseStartsThreads) {
   expect_clean(thread_complaints);
 }
 
+TEST(Structure, TasksKnowNoRanks) {
+  EXPECT_EQ(rank_complaints({"pipelines/tasks/a.cc", "  if (transport.ranks() > 1) return;\n"}).size(), 1u);
+  EXPECT_EQ(rank_complaints({"pipelines/tasks/a.h", "/// On rank 0: the score.\n"}).size(), 1u);
+  EXPECT_EQ(rank_complaints({"pipelines/tasks/a.cc", "#include \"libcore/ranks/texts.h\"\n"}).size(), 1u);
+  EXPECT_EQ(rank_complaints({"pipelines/tasks/a.cc", "  ensure(box.rank() == 5, \"five axes\");\n"}).size(), 0u) << "of a shape";
+  EXPECT_EQ(rank_complaints({"pipelines/engine/a.cc", "  if (transport.ranks() > 1) return;\n"}).size(), 0u);
+  expect_clean(rank_complaints);
+}
+
 TEST(Structure, HeavyLibrariesStayOutOfHeaders) {
   EXPECT_EQ(heavy_header_complaints({"io/a.h", "#include <itkImage.h>\n"}).size(), 1u);
   EXPECT_EQ(heavy_header_complaints({"apps/a.h", "#include <CLI/CLI.hpp>\n"}).size(), 1u);

@@ -52,21 +52,29 @@ std::int64_t ClassSource::sizes() const {
 
 Shape ClassSource::load(std::int64_t step, std::int64_t batch, WorkerPool& pool) {
   std::vector<std::size_t> items;
-  Dims widest = Dims::filled(preparation_.axes(), 0);
-  for (std::int64_t i = 0; i < batch; ++i) {
-    items.push_back(order_.item_of(step * batch + i));
-    const Dims size = canvas(items.back());
-    for (int a = 0; a < size.rank(); ++a) widest[a] = std::max(widest[a], size[a]);
-  }
+  for (std::int64_t i = 0; i < batch; ++i) items.push_back(order_.item_of(step * batch + i));
+  return load_items(items, pool);
+}
+
+Shape ClassSource::load_items(std::span<const std::size_t> items, WorkerPool& pool) {
   samples_.assign(items.size(), {});
   labels_.assign(items.size(), -1);
-  pool.run(batch, [&](std::int64_t i, int) {
+  pool.run(std::ssize(items), [&](std::int64_t i, int) {
     const auto at = static_cast<std::size_t>(i);
     const ClassItem& item = set_.items[items[at]];
     labels_[at] = item.label;
     if (i >= begin_ && i < end_) samples_[at] = reader_.read(item, set_.pixels.get());
   });
-  Shape extents{batch};
+  return extents_of(items);
+}
+
+Shape ClassSource::extents_of(std::span<const std::size_t> items) const {
+  Dims widest = Dims::filled(preparation_.axes(), 0);
+  for (const std::size_t item : items) {
+    const Dims size = canvas(item);
+    for (int a = 0; a < preparation_.axes(); ++a) widest[a] = std::max(widest[a], size[a]);
+  }
+  Shape extents{std::ssize(items)};
   for (const std::int64_t extent : widest) extents.push_back(extent);
   return extents;
 }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <limits>
+#include <span>
 
 #include "libcore/base/parallel.h"
 #include "pipelines/runs/process_plan.h"
@@ -32,6 +33,9 @@ class ClassSource {
   /// Reads the samples of a step, one task each, and returns their extents: the widest of the batch, the others are
   /// padded. Each epoch goes through all items in a new order. Errors: kInput names an item that cannot be read.
   Shape load(std::int64_t step, std::int64_t batch, WorkerPool& pool);
+  /// The same for the items with these indices.
+  Shape load_items(std::span<const std::size_t> items, WorkerPool& pool);
+  Shape extents_of(std::span<const std::size_t> items) const;
   /// Fills `box` of the image, or of the labels (N, 1, ..), of what was loaded. Threads: any number at once.
   void fill(const InputInfo& input, const TensorView& box) const;
 

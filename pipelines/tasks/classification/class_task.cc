@@ -9,11 +9,11 @@
 #include "io/files/content_hash.h"
 #include "io/files/file_name.h"
 #include "libcore/base/text.h"
-#include "libcore/metrics/classified.h"
 #include "pipelines/engine/case_hashes.h"
 #include "pipelines/tasks/classification/class_memory.h"
 #include "pipelines/tasks/classification/class_source.h"
 #include "pipelines/tasks/classification/class_statistics.h"
+#include "pipelines/tasks/classification/class_validation.h"
 #include "pipelines/tasks/classification/classify_batch.h"
 #include "pipelines/tasks/volume_files.h"
 
@@ -147,7 +147,11 @@ class ClassTask : public TrainingTask {
       : o_(options),
         p_(prepared(options, spec)),
         source_(p_.sets.train, p_.preparation, p_.reading, options.seed),
-        reader_(p_.preparation, p_.reading) {}
+        reader_(p_.preparation, p_.reading) {
+    std::vector<CaseFailure> failures = p_.sets.train.failures;
+    failures.insert(failures.end(), p_.sets.val.failures.begin(), p_.sets.val.failures.end());
+    left_out_.set(std::move(failures));
+  }
 
   const char* metric() const override { return "accuracy"; }
 
@@ -203,13 +207,12 @@ class ClassTask : public TrainingTask {
 
   bool validates_on_test() const override { return p_.sets.val_is_test && !p_.sets.val.items.empty(); }
 
-  std::int64_t left_out() const override { return std::ssize(failures()); }
+  std::int64_t left_out() const override { return left_out_.count(); }
 
-  void describe(const std::filesystem::path& run) const override {
+  void describe(const std::filesystem::path& run) override {
     if (p_.sets.train.files.empty())
       write_splits(run / "splits_final.json", {{.train = names_of(p_.sets.train), .val = names_of(p_.sets.val)}});
-    write_quarantine(run, failures());
-    described_ = run;
+    left_out_.write_to(run);
   }
 
   /// What predict takes of the data: the part that tests, else the one that validates, else all.
@@ -249,66 +252,17 @@ class ClassTask : public TrainingTask {
   }
   void fill(const InputInfo& input, const TensorView& box) const override { source_.fill(input, box); }
 
-  Validation validate(Session& session, const ModelSpec&, Progress& progress) const override {
-    session.release();  // of the training
-    const std::vector<double> scores =
-        lead_numbers(session, class_work(), [&] { return validate_alone(session, progress); });
-    return {.score = scores.front(), .by_class = {scores.begin() + 1, scores.end()}};
+  std::unique_ptr<ValidationPass> validation(const ModelSpec&) const override {
+    return validate_items(p_.sets.val, p_.preparation, reader_);
   }
+  void leave_out(const CaseFailure& failure, Progress& progress) override { left_out_.add(failure, progress); }
 
  private:
-  /// On rank 0: the score, and that of each class.
-  std::vector<double> validate_alone(Session& session, Progress& progress) const {
-    const auto& val = p_.sets.val;
-    const std::int64_t total = validation_cases();
-    Classified found{.classes = std::ssize(val.classes)};
-    for (const PredictionTurn& batch : item_batches(val.items, p_.preparation)) {
-      throw_if_stopped(progress);
-      const ReadBatch read = read_batch(batch, val.items, {ErrorKind::kInput}, session.pool(),
-                                        [&](const ClassItem& item) { return reader_.read(item, val.pixels.get()); });
-      list_undecoded(read.failures, progress);
-      if (read.samples.empty()) continue;
-      const auto rows = classify(session, batch.extents, read.samples);
-      for (std::size_t i = 0; i < rows.size(); ++i) {
-        found.truth.push_back(val.items[read.items[i]].label);
-        found.probabilities.insert(found.probabilities.end(), rows[i].begin(), rows[i].end());
-      }
-      progress.update("validate", found.count(), total, val.items[batch.inputs.back()].name);
-    }
-    session.release();
-    if (found.count() == 0)
-      progress.warn("none of the " + std::to_string(total) + " items that validate can be read: the accuracy of 0 " +
-                    "says nothing; give {val} others");
-    std::vector<double> numbers = {found.count() > 0 ? accuracy(found) : 0};
-    for (const RecallAndPrecision& scores : class_scores(confusion_matrix(found), found.classes))
-      numbers.push_back(scores.recall);
-    return numbers;
-  }
-
-  /// What does not validate since it cannot be read, each once; it joins the list that describe() wrote.
-  void list_undecoded(const std::vector<CaseFailure>& failures_now, Progress& progress) const {
-    const std::size_t before = undecoded_.size();
-    for (const CaseFailure& failure : failures_now) {
-      if (std::ranges::find(undecoded_, failure.id, &CaseFailure::id) != undecoded_.end()) continue;
-      undecoded_.push_back(failure);
-      progress.warn(shown_name(failure.id) + ": " + failure.message + " [left out of validation]");
-    }
-    if (undecoded_.size() > before && !described_.empty()) write_quarantine(described_, failures());
-  }
-
-  std::vector<CaseFailure> failures() const {
-    std::vector<CaseFailure> all = p_.sets.train.failures;
-    all.insert(all.end(), p_.sets.val.failures.begin(), p_.sets.val.failures.end());
-    all.insert(all.end(), undecoded_.begin(), undecoded_.end());
-    return all;
-  }
-
   ClassTaskOptions o_;
   Prepared p_;
   ClassSource source_;
-  ItemReader reader_;                           // of validation
-  mutable std::vector<CaseFailure> undecoded_;  // of validation, so far
-  mutable std::filesystem::path described_;     // the run whose quarantine.csv lists them; empty: none yet
+  ItemReader reader_;  // of validation
+  LeftOut left_out_;
 };
 
 }  // namespace

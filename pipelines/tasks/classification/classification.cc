@@ -8,6 +8,7 @@
 #include "pipelines/tasks/classification/class_predictions.h"
 #include "pipelines/tasks/classification/demo_digits.h"
 #include "pipelines/tasks/classification/demo_motions.h"
+#include "pipelines/tasks/classification/evaluate_items.h"
 
 namespace voxshard {
 namespace {
@@ -175,10 +176,10 @@ class ClassificationRow : public Task {
     return class_task(o, spec);
   }
 
-  PredictReport predict(const PredictOptions& options, TrainedRun run, Progress& progress) const override {
+  PredictReport predict(const PredictOptions& options, TrainedRun run, const RunContext& context) const override {
     ClassPredictionOptions own = options.task.of<ClassPredictionOptions>();
-    own.volume_limits.memory_bytes = left_of(options.host_budget_bytes, options.base_bytes);
-    return predict_classes(options, own, std::move(run), progress);
+    own.volume_limits.memory_bytes = context.left_bytes();
+    return predict_classes(options, own, std::move(run), context);
   }
 
   bool predicted(const fs::path& predictions) const override {
@@ -187,15 +188,15 @@ class ClassificationRow : public Task {
            class_predictions_file().is_ours(predictions);
   }
 
-  TaskReport evaluate(const EvaluateOptions& options, Progress& progress) const override {
+  TaskReport evaluate(const EvaluateOptions& options, const RunContext& context) const override {
     EvaluateClassesOptions o = options.task.of<EvaluateClassesOptions>();
     o.predictions = options.predictions, o.references = options.references, o.summary = options.summary;
-    o.threads = options.threads, o.seen = options.seen;
-    o.formats.limits.memory_bytes = left_of(options.host_budget_bytes, options.base_bytes);
+    o.threads = context.threads(), o.seen = options.seen;
+    o.formats.limits.memory_bytes = context.left_bytes();
     ProcessPlan memory = evaluating_classes_plan(o.predictions, o.references);
-    require_fits(base_plan(options.base_bytes) + memory, options.host_budget_bytes, ErrorKind::kBudget,
+    require_fits(base_plan(context.base_bytes()) + memory, context.budget_bytes(), ErrorKind::kBudget,
                  "counting " + o.predictions.filename().string(), "Score fewer items at a time");
-    const ClassReport report = evaluate_classes(o, progress);
+    const ClassReport report = evaluate_classes(o, context.progress());
     memory += confusion_plan(std::ssize(report.classes));
     if (report.intensities) memory += report.intensities->memory;
     TaskReport result{
@@ -204,6 +205,14 @@ class ClassificationRow : public Task {
       result.next = {"evaluate", o.predictions.string(), o.references.string(), "{png}",
                      (o.summary.parent_path() / "confusion.png").string()};
     return result;
+  }
+
+  TaskReport evaluate_run(const EvaluateOptions& options, TrainedRun run, const RunContext& context) const override {
+    const auto& own = options.task.of<EvaluateClassesOptions>();
+    EvaluateItemsOptions o{.data = options.references, .most_pixels = own.most_pixels, .formats = own.formats};
+    o.formats.limits.memory_bytes = context.left_bytes();
+    const auto evaluation = evaluate_items(o, run, context);
+    return report_run_scores(options, std::move(run), context, *evaluation);
   }
 
   /// Files of u8 pixels, decoded at the rate of unpacking; f32 pixels and an i32 label cross.

@@ -72,8 +72,8 @@ std::int64_t samples_at_once(const Dims& canvas, std::int64_t count) {
   return std::clamp<std::int64_t>(std::min(kBatchPoints / element_count(canvas), count), 1, kMostAtOnce);
 }
 
-RankWork class_work() {
-  return {.pack = [](const nlohmann::json&, const CoreSet& cores, std::size_t core) {
+CoreWork class_work() {
+  return {.serialise = [](const nlohmann::json&, const CoreSet& cores, std::size_t core) {
     const Program& program = cores.executable().program;
     const ValueId logits = program.graph.outputs.at("logits");
     if (program.replicated(logits)) return std::vector<std::byte>();
@@ -98,11 +98,11 @@ std::vector<std::vector<double>> classify(Session& session, const Shape& extents
   const auto take = [&](std::size_t core, std::span<const std::byte> bytes) {
     if (bytes.empty()) return;
     const Box& own = program.plan(id).own[core];
-    ensure(std::ssize(bytes) == own.count() * dtype_bytes(logits.dtype()), "a core tells the logits that it owns");
+    ensure(std::ssize(bytes) == own.count() * dtype_bytes(logits.dtype()), "a core gives the logits that it owns");
     const TensorView whole = logits.view();
     copy(dense_view(const_cast<std::byte*>(bytes.data()), logits.dtype(), own), whole.sub(own));
   };
-  const CoreSet& cores = run_led(session, class_work(), {.extents = extents, .fill = fill, .take = take});
+  const CoreSet& cores = run_cores(session, class_work(), {.extents = extents, .fill = fill, .take = take});
   if (program.replicated(id)) copy(cores.replicated(id), logits.view());
   const TensorView view = logits.view();
   std::vector<std::vector<double>> rows;

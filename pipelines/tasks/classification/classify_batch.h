@@ -39,11 +39,11 @@ using PlaceSample = std::function<void(std::int64_t n, const TensorView& box)>;
 /// Logits of one item as probabilities that sum to 1.
 void softmax(std::span<double> values);
 
-/// What all ranks do for classify(): logits that are cut go to rank 0.
-RankWork class_work();
+/// What every process does for classify(): logits that are cut go to the one that calls it.
+CoreWork class_work();
 
-/// The probabilities of the classes (softmax of the logits), sample by sample. Of several ranks the first calls it, within
-/// lead(); it alone has the samples, the others get the boxes of their cores.
+/// The probabilities of the classes (softmax of the logits), sample by sample. The process that calls it, within coordinate(),
+/// alone has the samples; the others get the boxes of their cores.
 ///   samples  as ItemReader reads them, at most extents[0]; what is missing is zero and comes to nothing
 std::vector<std::vector<double>> classify(Session& session, const Shape& extents, std::span<const Tensor> samples);
 /// The same of samples that are nowhere whole.

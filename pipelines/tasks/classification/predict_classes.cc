@@ -83,7 +83,7 @@ class ItemPrediction : public Prediction {
       return !in_case_boundary(item.name, set_.failures, [&] { static_cast<void>(canvas_of(item, preparation_)); });
     });
     b_.list(set_.failures);
-    keep_wanted(set_.items, {b_.run.trained_on, o_.held_out, b_.report.seen, b_.pool, b_.progress}, [&](const ClassItem& item) {
+    keep_wanted(set_.items, {b_.run.trained_on, o_.held_out, b_.report.seen, b_.context.pool(), b_.progress}, [&](const ClassItem& item) {
       if (set_.pixels == nullptr) return HashedCase{.name = item.name, .files = files_of_item(item, preparation_.items)};
       return HashedCase{.name = item.name, .files = {}, .part = pixels_key(set_, item)};
     });
@@ -106,9 +106,9 @@ class ItemPrediction : public Prediction {
   void predict(const PredictionTurn& turn) override {
     const Stopwatch watch;
     const ReadBatch read =
-        read_batch(turn, set_.items, {ErrorKind::kInput, ErrorKind::kBudget}, b_.pool, [&](const ClassItem& item) {
+        read_batch(turn, set_.items, {ErrorKind::kInput, ErrorKind::kBudget}, b_.context.pool(), [&](const ClassItem& item) {
           b_.require_planned(turn.extents);
-          require_fits(plan_of(turn), o_.host_budget_bytes, ErrorKind::kInput, item.name, "Cut it, or scale it");
+          require_fits(plan_of(turn), b_.context.budget_bytes(), ErrorKind::kInput, item.name, "Cut it, or scale it");
           return ItemReader(preparation_, reading_).read(item, set_.pixels.get());
         });
     for (std::size_t i = 0; i < read.failed.size(); ++i) b_.fail(read.failed[i], read.failures[i].code, read.failures[i].message);
@@ -152,7 +152,7 @@ class ItemPrediction : public Prediction {
     std::int64_t most = 0;
     for (const std::size_t i : turn.inputs) most = std::max(most, element_count(set_.items[i].size));
     return b_.planned().held + b_.planned().cores(turn.extents) + samples_plan(turn.extents, preparation_.channels) +
-           reading_items_plan(most, std::min<std::int64_t>(o_.threads, std::ssize(turn.inputs)), preparation_);
+           reading_items_plan(most, std::min<std::int64_t>(b_.context.threads(), std::ssize(turn.inputs)), preparation_);
   }
 
   PredictionBatch& b_;
@@ -180,14 +180,14 @@ ClassPreparation preparation_of(const TrainedRun& run) {
 }  // namespace
 
 PredictReport predict_classes(const PredictOptions& options, const ClassPredictionOptions& own, TrainedRun run,
-                              Progress& progress) {
+                              const RunContext& context) {
   const ClassPreparation preparation = preparation_of(run);
-  if (preparation.items == ItemKind::kClip) return predict_clips(options, own, std::move(run), preparation, progress);
+  if (preparation.items == ItemKind::kClip) return predict_clips(options, own, std::move(run), preparation, context);
   if (own.hop || !own.draw.empty())
     throw Error(ErrorKind::kUsage,
                 std::string("[predict] {hop} and {draw} are for videos, but the run was trained on ") +
                     item_kind_name(preparation.items) + "; leave them out");
-  return run_prediction(options, std::move(run), class_work(), progress, [&](PredictionBatch& batch) {
+  return run_prediction(options, std::move(run), class_work(), context, [&](PredictionBatch& batch) {
     check_outputs(options);
     return std::make_unique<ItemPrediction>(batch, own, preparation);
   });

@@ -1,9 +1,9 @@
 // Predicts the class of pictures or volumes by a trained run: probabilities as JSON and CSV; of videos time lines.
 //
-//   PredictReport r = predict_classes(options, {}, std::move(run), progress);
+//   PredictReport r = predict_classes(options, {}, std::move(run), context);
 #pragma once
 
-#include "pipelines/runs/trained_run.h"
+#include "pipelines/engine/run_context.h"
 #include "pipelines/engine/requests.h"
 
 namespace voxshard {
@@ -20,6 +20,6 @@ struct ClassPredictionOptions {
 /// (.json), and the same as CSV beside it. What cannot be read is left out and listed in NAME.quarantine.csv. Errors:
 /// those of run_predict.
 PredictReport predict_classes(const PredictOptions& options, const ClassPredictionOptions& own, TrainedRun run,
-                              Progress& progress);
+                              const RunContext& context);
 
 }  // namespace voxshard

@@ -51,9 +51,9 @@ class ClipsPrediction : public Prediction {
   ClipsPrediction(PredictionBatch& batch, const ClassPredictionOptions& own, const ClassPreparation& preparation)
       : b_(batch), o_(batch.options), own_(own), p_(preparation) {
     steps_ = {.length = p_.clip_length, .stride = p_.clip_stride, .hop = own.hop.value_or(clip_span(p_))};
-    found_ = find_videos(o_.input, p_, steps_, own.most_pixels, o_.threads);
+    found_ = find_videos(o_.input, p_, steps_, own.most_pixels, b_.context.threads());
     b_.list(found_.failures);
-    keep_wanted(found_.list, {b_.run.trained_on, o_.held_out, b_.report.seen, b_.pool, b_.progress},
+    keep_wanted(found_.list, {b_.run.trained_on, o_.held_out, b_.report.seen, b_.context.pool(), b_.progress},
                 [](const FoundVideo& video) { return HashedCase{.name = video.name, .files = {video.file}}; });
     for (const FoundVideo& video : found_.list) windows_ += ClipWindows(video.frames, steps_).count();
     if (own.draw.empty() || !draws_folder(o_)) return;
@@ -145,7 +145,7 @@ class ClipsPrediction : public Prediction {
                                            .channels = p_.channels,
                                            .classes = std::ssize(p_.classes),
                                            .draws = !own_.draw.empty()});
-    require_fits(plan, o_.host_budget_bytes, ErrorKind::kInput, video.name,
+    require_fits(plan, b_.context.budget_bytes(), ErrorKind::kInput, video.name,
                  "Scale it down, or train with {fit} resize and a {size}");
     b_.takes(plan);
   }
@@ -153,7 +153,7 @@ class ClipsPrediction : public Prediction {
   /// Window after window; what was written of a video is ended whatever happens.
   TimeLine time_line(const FoundVideo& video) {
     TimeLinesWriter& writer = *writer_;
-    VideoReader reader(video.file, {.threads = o_.threads, .most_pixels = own_.most_pixels, .scan = video.scan});
+    VideoReader reader(video.file, {.threads = b_.context.threads(), .most_pixels = own_.most_pixels, .scan = video.scan});
     const ClipWindows windows(reader.index().size(), steps_);
     WindowReader clips(reader, windows, p_);
     writer.begin(video.name, reader.index());
@@ -199,7 +199,7 @@ class ClipsPrediction : public Prediction {
                                              .drawn = file,
                                              .name = video.name,
                                              .most_pixels = own_.most_pixels,
-                                             .threads = o_.threads,
+                                             .threads = b_.context.threads(),
                                              .keeps_stopped = !drawn_,
                                              .scan = video.scan},
                                             line.segments, p_.classes, b_.progress);
@@ -277,8 +277,8 @@ class ClipsPrediction : public Prediction {
 }  // namespace
 
 PredictReport predict_clips(const PredictOptions& options, const ClassPredictionOptions& own, TrainedRun run,
-                            const ClassPreparation& preparation, Progress& progress) {
-  return run_prediction(options, std::move(run), class_work(), progress, [&](PredictionBatch& batch) {
+                            const ClassPreparation& preparation, const RunContext& context) {
+  return run_prediction(options, std::move(run), class_work(), context, [&](PredictionBatch& batch) {
     check_outputs(options, own);
     return std::make_unique<ClipsPrediction>(batch, own, preparation);
   });

@@ -1,7 +1,7 @@
 // Predicts the classes of videos over time by a run that was trained on clips: time lines as JSON and CSV, and drawn
 // into the videos on request.
 //
-//   PredictReport r = predict_clips(options, {.hop = 8}, std::move(run), progress);
+//   PredictReport r = predict_clips(options, {.hop = 8}, std::move(run), context);
 #pragma once
 
 #include "pipelines/tasks/classification/class_preparation.h"
@@ -16,6 +16,6 @@ namespace voxshard {
 /// does not grow with the length of a video but for 24 bytes of index a frame and 128 bytes a window. Errors: those of
 /// run_predict.
 PredictReport predict_clips(const PredictOptions& options, const ClassPredictionOptions& own, TrainedRun run,
-                            const ClassPreparation& preparation, Progress& progress);
+                            const ClassPreparation& preparation, const RunContext& context);
 
 }  // namespace voxshard

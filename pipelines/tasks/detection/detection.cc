@@ -1,12 +1,13 @@
 #include "pipelines/tasks/detection/detection.h"
 
 #include "libcore/base/text.h"
+#include "pipelines/engine/seen_inputs.h"
 #include "pipelines/tasks/detection/demo_pictures.h"
 #include "pipelines/tasks/detection/detection_dataset.h"
 #include "pipelines/tasks/detection/detection_info.h"
+#include "pipelines/tasks/detection/evaluate_images.h"
 #include "pipelines/tasks/detection/picture_memory.h"
 #include "pipelines/tasks/detection/predict_detections.h"
-#include "pipelines/engine/seen_inputs.h"
 #include "pipelines/tasks/video_info.h"
 
 namespace voxshard {
@@ -130,25 +131,30 @@ class DetectionRow : public Task {
     return detection_task(o, spec.as<RetinaNetConfig>());
   }
 
-  PredictReport predict(const PredictOptions& options, TrainedRun run, Progress& progress) const override {
-    return predict_detections(options, options.task.of<DetectionPrediction>(), std::move(run), progress);
+  PredictReport predict(const PredictOptions& options, TrainedRun run, const RunContext& context) const override {
+    return predict_detections(options, options.task.of<DetectionPrediction>(), std::move(run), context);
   }
 
   bool predicted(const fs::path& predictions) const override { return predictions.extension() == ".json"; }
 
-  TaskReport evaluate(const EvaluateOptions& options, Progress& progress) const override {
+  TaskReport evaluate(const EvaluateOptions& options, const RunContext& context) const override {
     EvaluateDetectionOptions o = options.task.of<EvaluateDetectionOptions>();
     o.predictions = options.predictions, o.references = options.references, o.summary = options.summary;
     o.seen = options.seen;
     const ProcessPlan memory = evaluating_detections_plan(o.predictions, o.references);
-    require_fits(base_plan(options.base_bytes) + memory, options.host_budget_bytes, ErrorKind::kBudget,
+    require_fits(base_plan(context.base_bytes()) + memory, context.budget_bytes(), ErrorKind::kBudget,
                  "counting " + o.predictions.filename().string(), "Score fewer pictures at a time");
-    const DetectionReport report = evaluate_detections(o, progress);
+    const DetectionReport report = evaluate_detections(o, context.progress());
     TaskReport result{.json = to_json(report), .text = to_text(report), .partial = !report.failures.empty(), .memory = memory};
     if (o.curves.empty())
       result.next = {"evaluate", o.predictions.string(), o.references.string(), "{curves}",
                      (o.summary.parent_path() / "curves.csv").string()};
     return result;
+  }
+
+  TaskReport evaluate_run(const EvaluateOptions& options, TrainedRun run, const RunContext& context) const override {
+    const auto evaluation = evaluate_images({.data = options.references}, run, context);
+    return report_run_scores(options, std::move(run), context, *evaluation);
   }
 
   /// JPEG files, decoded at the rate of unpacking, a byte a channel of a pixel; bf16 pixels cross, and per anchor an i32 class and four f32 codes.

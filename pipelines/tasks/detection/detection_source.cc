@@ -73,8 +73,6 @@ DetectionSource::DetectionSource(std::vector<DetectionImage> images, ImagePrepar
     std::erase_if(image.boxes, [](const TrueBox& box) { return box.crowd || box.ignore; });
 }
 
-std::size_t DetectionSource::image_of(std::int64_t sample) const { return item_of(seed_, sample, images_.size()); }
-
 Dims DetectionSource::canvas(std::size_t image) const {
   if (!sampling_.augmentation.output_size.empty()) return sampling_.augmentation.output_size;
   if (!sampling_.crop.empty()) return sampling_.crop;
@@ -110,14 +108,14 @@ std::int64_t DetectionSource::sizes() const {
   return static_cast<std::int64_t>(sizes.size());
 }
 
-DetectionSource::Sample DetectionSource::load_one(std::int64_t sample, const Dims& canvas) const {
-  const std::size_t index = image_of(sample);
+DetectionSource::Sample DetectionSource::load_one(const Drawn& drawn) const {
+  const auto [index, sample] = drawn;
   const DetectionImage& image = images_[index];
   const auto count = static_cast<std::int64_t>(images_.size());
   const AugmentedImage changed =
       augment_image({reader_.read(image.file, {.dtype = DType::kF32}), image.boxes}, sampling_.augmentation,
                     {.seed = seed_, .image = index, .epoch = static_cast<std::uint64_t>(sample / count)});
-  const Part part = choose_part(changed, canvas, sampling_.foreground, {seed_, rng_stream("crop")},
+  const Part part = choose_part(changed, canvas(index), sampling_.foreground, {seed_, rng_stream("crop")},
                                 static_cast<std::uint64_t>(sample) * kDraws);
   Sample made{.pixels = normalised(cut(changed.pixels, part), preparation_)};
   for (TrueBox box : changed.boxes) {
@@ -133,21 +131,40 @@ DetectionSource::Sample DetectionSource::load_one(std::int64_t sample, const Dim
 }
 
 Shape DetectionSource::load(std::int64_t step, std::int64_t batch, WorkerPool& pool) {
+  std::vector<Drawn> drawn;
+  for (std::int64_t sample = step * batch; sample < (step + 1) * batch; ++sample)
+    drawn.push_back({item_of(seed_, sample, images_.size()), sample});
+  return load(drawn, pool);
+}
+
+Shape DetectionSource::load_images(std::span<const std::size_t> images, WorkerPool& pool) {
+  std::vector<Drawn> drawn;
+  for (const std::size_t image : images) drawn.push_back({image, static_cast<std::int64_t>(image)});
+  return load(drawn, pool);
+}
+
+Shape DetectionSource::extents_of(std::span<const std::size_t> images) const {
   Dims extents{0, 0};
-  for (std::int64_t i = 0; i < batch; ++i) {
-    const Dims size = canvas(image_of(step * batch + i));
+  for (const std::size_t image : images) {
+    const Dims size = canvas(image);
     for (int a = 0; a < 2; ++a) extents[a] = std::max(extents[a], size[a]);
   }
-  const std::vector<AnchorLevel> levels = anchor_levels(extents, anchor_options(config_));
-  samples_.assign(static_cast<std::size_t>(batch), {});
-  pool.run(batch, [&](std::int64_t i, int) {
+  return {std::ssize(images), extents[0], extents[1]};
+}
+
+Shape DetectionSource::load(const std::vector<Drawn>& batch, WorkerPool& pool) {
+  std::vector<std::size_t> images;
+  for (const Drawn& drawn : batch) images.push_back(drawn.image);
+  const Shape extents = extents_of(images);
+  const std::vector<AnchorLevel> levels = anchor_levels({extents[1], extents[2]}, anchor_options(config_));
+  samples_.assign(batch.size(), {});
+  pool.run(std::ssize(batch), [&](std::int64_t i, int) {
     if (i < begin_ || i >= end_) return;
-    const std::int64_t number = step * batch + i;
     Sample& sample = samples_[static_cast<std::size_t>(i)];
-    sample = load_one(number, canvas(image_of(number)));
+    sample = load_one(batch[static_cast<std::size_t>(i)]);
     sample.targets = detection_targets(levels, sample.objects);
   });
-  return {batch, extents[0], extents[1]};
+  return extents;
 }
 
 /// The targets that an input of a level asks for; null for the image.

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <limits>
+#include <span>
 
 #include "io/image/picture.h"
 #include "libcore/base/parallel.h"
@@ -45,6 +46,9 @@ class DetectionSource {
   /// others are padded. Each epoch goes through all pictures in a new order. Errors: kInput names a picture that cannot
   /// be read.
   Shape load(std::int64_t step, std::int64_t batch, WorkerPool& pool);
+  /// The same for the images with these indices, as in the first epoch.
+  Shape load_images(std::span<const std::size_t> images, WorkerPool& pool);
+  Shape extents_of(std::span<const std::size_t> images) const;
   /// Fills `box` of the image, or of a level's targets, of what was loaded. Threads: any number at once.
   void fill(const InputInfo& input, const TensorView& box) const;
 
@@ -54,10 +58,15 @@ class DetectionSource {
     std::vector<ObjectBox> objects;
     ImageTargets targets;
   };
-  std::size_t image_of(std::int64_t sample) const;
+  /// An image, and the number of the sample that it is, on which all that is random depends.
+  struct Drawn {
+    std::size_t image = 0;
+    std::int64_t sample = 0;
+  };
   Dims canvas(std::size_t image) const;
   static const Tensor* targets_of(const Sample& sample, const InputInfo& input);
-  Sample load_one(std::int64_t sample, const Dims& canvas) const;
+  Shape load(const std::vector<Drawn>& batch, WorkerPool& pool);
+  Sample load_one(const Drawn& drawn) const;
 
   std::vector<DetectionImage> images_;
   ImagePreparation preparation_;

@@ -1,26 +1,21 @@
 #include "pipelines/tasks/detection/detection_task.h"
 
 #include <algorithm>
-#include <limits>
-#include <set>
 
 #include "io/datasets/dataset.h"
 #include "io/files/file_name.h"
 #include "io/image/picture.h"
-#include "libcore/metrics/average_precision.h"
 #include "pipelines/engine/case_hashes.h"
 #include "pipelines/tasks/detection/detection_dataset.h"
+#include "pipelines/tasks/detection/detection_validation.h"
 #include "pipelines/tasks/detection/picture_memory.h"
 #include "pipelines/tasks/detection/picture_places.h"
-#include "pipelines/tasks/detection/predict_image.h"
 #include "pipelines/tasks/sided_classes.h"
 
 namespace voxshard {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr std::size_t kAp50 = 1;  // in a CocoSummary
 
 std::vector<std::string> names_of(const DetectionDataset& dataset) {
   std::vector<std::string> names;
@@ -66,6 +61,9 @@ class DetectionTask : public TrainingTask {
         source_(sets_.train.images, preparation_, options.sampling, config, options.seed),
         reader_({.most_pixels = options.sampling.most_pixels}) {
     load_codecs();  // before the plan of the training measures what is resident
+    std::vector<EntryNote> notes = sets_.train.notes;
+    notes.insert(notes.end(), sets_.val.notes.begin(), sets_.val.notes.end());
+    left_out_.set(note_failures(notes));
   }
 
   const char* metric() const override { return "ap50"; }
@@ -115,12 +113,11 @@ class DetectionTask : public TrainingTask {
     return o_.sampling.augmentation.mirror > 0 ? mirror_warnings(names, "{mirror}") : std::vector<std::string>();
   }
 
-  std::int64_t left_out() const override { return static_cast<std::int64_t>(failures().size()); }
+  std::int64_t left_out() const override { return left_out_.count(); }
 
-  void describe(const std::filesystem::path& run) const override {
+  void describe(const std::filesystem::path& run) override {
     write_splits(run / "splits_final.json", {{.train = names_of(sets_.train), .val = names_of(sets_.val)}});
-    write_quarantine(run, failures());
-    described_ = run;
+    left_out_.write_to(run);
   }
 
   /// The annotations of the pictures that validate, which may be those of all.
@@ -158,80 +155,20 @@ class DetectionTask : public TrainingTask {
   Shape load(std::int64_t step, std::int64_t batch, WorkerPool& pool) override { return source_.load(step, batch, pool); }
   void fill(const InputInfo& input, const TensorView& box) const override { source_.fill(input, box); }
 
-  Validation validate(Session& session, const ModelSpec& spec, Progress& progress) const override {
-    session.release();  // of the training
+  std::unique_ptr<ValidationPass> validation(const ModelSpec& spec) const override {
     const auto& config = spec.as<RetinaNetConfig>();
-    const ImagePrediction prediction{config, postprocess_options(config), preparation_.pad_multiple, preparation_.output_size};
-    const std::vector<double> scores = lead_numbers(session, image_work(prediction), [&] {
-      return validate_alone(session, prediction, progress);
-    });
-    return {.score = scores.front(), .by_class = {scores.begin() + 1, scores.end()}};
+    return validate_images(sets_.val, preparation_,
+                           {config, postprocess_options(config), preparation_.pad_multiple, preparation_.output_size}, reader_);
   }
+  void leave_out(const CaseFailure& failure, Progress& progress) override { left_out_.add(failure, progress); }
 
  private:
-  /// On rank 0: the score, and that of each class.
-  std::vector<double> validate_alone(Session& session, const ImagePrediction& prediction, Progress& progress) const {
-    const auto images = static_cast<std::int64_t>(sets_.val.images.size());
-    std::vector<ScoredBox> found;
-    std::set<std::int64_t> undecoded;
-    for (std::int64_t i = 0; i < images; ++i) {
-      throw_if_stopped(progress);
-      const DetectionImage& image = sets_.val.images[static_cast<std::size_t>(i)];
-      if (i == 0) progress.update("validate", 0, images, image.file.filename().string());
-      Tensor pixels;
-      if (const auto failure = failure_of(image.file.filename().string(), {ErrorKind::kInput},
-                                          [&] { pixels = reader_.read(image.file, {.dtype = DType::kF32}); })) {
-        list_undecoded(*failure, progress);
-        undecoded.insert(i);
-        continue;
-      }
-      pixels = normalised(std::move(pixels), preparation_);
-      for (const Detection& d : predict_image(session, pixels, prediction))
-        found.push_back({.image = i,
-                         .category = d.class_id - first_class(prediction.config),
-                         .box = coco_box(d.box),
-                         .score = d.score});
-      progress.update("validate", i + 1, images, image.file.filename().string());
-    }
-    session.release();
-    if (std::ssize(undecoded) == images)
-      progress.warn("none of the " + std::to_string(images) + " pictures that validate can be read: the score of 0 says " +
-                    "nothing; give {val} others");
-    const auto categories = static_cast<std::int64_t>(preparation_.classes.size());
-    std::vector<TrueBox> truth = true_boxes(sets_.val);
-    std::erase_if(truth, [&](const TrueBox& box) { return undecoded.contains(box.image); });
-    const AveragePrecision scores = average_precision(truth, found, {.images = images, .categories = categories});
-    std::vector<double> numbers = {std::max(0.0, scores.summary()[kAp50])};
-    for (std::size_t c = 0; c < preparation_.classes.size(); ++c) {
-      const double ap50 = scores.summary_of(c)[kAp50];
-      numbers.push_back(ap50 >= 0 ? ap50 : std::numeric_limits<double>::quiet_NaN());
-    }
-    return numbers;
-  }
-
-  /// What does not validate since it cannot be read, each once; it joins the list that describe() wrote.
-  void list_undecoded(const CaseFailure& failure, Progress& progress) const {
-    if (std::ranges::find(undecoded_, failure.id, &CaseFailure::id) != undecoded_.end()) return;
-    undecoded_.push_back(failure);
-    progress.warn(shown_name(failure.id) + ": " + failure.message + " [left out of validation]");
-    if (!described_.empty()) write_quarantine(described_, failures());
-  }
-
-  std::vector<CaseFailure> failures() const {
-    std::vector<EntryNote> notes = sets_.train.notes;
-    notes.insert(notes.end(), sets_.val.notes.begin(), sets_.val.notes.end());
-    std::vector<CaseFailure> all = note_failures(notes);
-    all.insert(all.end(), undecoded_.begin(), undecoded_.end());
-    return all;
-  }
-
   DetectionTaskOptions o_;
   DetectionSets sets_;
   ImagePreparation preparation_;
   DetectionSource source_;
   PictureReader reader_;  // of validation
-  mutable std::vector<CaseFailure> undecoded_;  // of validation, so far
-  mutable std::filesystem::path described_;     // the run whose quarantine.csv lists them; empty: none yet
+  LeftOut left_out_;
 };
 
 }  // namespace

@@ -127,14 +127,14 @@ class DetectionInputs : public Prediction {
   void begin() override { make_folder_of(o_.output); }
 
  protected:
-  InputSieve sieve() { return {b_.run.trained_on, o_.held_out, b_.report.seen, b_.pool, b_.progress}; }
+  InputSieve sieve() { return {b_.run.trained_on, o_.held_out, b_.report.seen, b_.context.pool(), b_.progress}; }
 
   /// Refuses a picture from its header. Errors: kInput E_SIZE, E_BUDGET; kBudget.
   void require_picture_fits(const Picture& picture) {
     const Shape extents = extents_of(picture);
     b_.require_planned(extents);
     const PictureSize size = reader_.size(picture.file);
-    const std::int64_t pixels = std::max(extents[1] * extents[2], size.height * size.width), most = o_.host_budget_bytes;
+    const std::int64_t pixels = std::max(extents[1] * extents[2], size.height * size.width), most = b_.context.budget_bytes();
     const ProcessPlan plan = b_.planned().held + b_.planned().cores(extents) + reading_picture_plan(pixels, frames());
     const double held = static_cast<double>(b_.planned().held.total());
     const double share = (static_cast<double>(most) - held) / (static_cast<double>(plan.total()) - held);
@@ -286,7 +286,7 @@ class VideoObjects : public DetectionInputs {
                                                     .prediction = d_.video,
                                                     .most_pixels = d_.most_pixels,
                                                     .drawn_score = kDrawnScore,
-                                                    .threads = o_.threads},
+                                                    .threads = b_.context.threads()},
                                                    detector_.preparation.classes, boxes_in, b_.progress);
     PredictReport& report = b_.report;
     report.found = {{"detections", video.detections}, {"video", to_json(video)}};
@@ -303,11 +303,11 @@ class VideoObjects : public DetectionInputs {
 
 }  // namespace
 
-PredictReport predict_detections(const PredictOptions& options, const DetectionPrediction& detection, TrainedRun run, Progress& progress) {
+PredictReport predict_detections(const PredictOptions& options, const DetectionPrediction& detection, TrainedRun run, const RunContext& context) {
   DetectionPrediction d = detection;
   d.video.frames = d.frames.selection();
   const Detector detector = detector_of(run, d.postprocess);
-  return run_prediction(options, std::move(run), image_work(detector.prediction), progress,
+  return run_prediction(options, std::move(run), image_work(detector.prediction), context,
                         [&](PredictionBatch& batch) -> std::unique_ptr<Prediction> {
                           check_outputs(options, d);
                           if (is_video_name(options.input)) return std::make_unique<VideoObjects>(batch, d, detector);

@@ -1,14 +1,14 @@
 // The objects in pictures by a trained detector, as COCO results: one JSON array of {image_id, category_id, bbox, score} with
 // bbox [x, y, width, height] in pixels of the file's upright picture.
 //
-//   PredictReport r = predict_detections({.input = "coco/val.json", .output = "found.json"}, {}, run, progress);
+//   PredictReport r = predict_detections({.input = "coco/val.json", .output = "found.json"}, {}, run, context);
 //
 // Pictures of a COCO JSON keep their ids; those of a folder are numbered 1, 2, ... by name, and each
 // result then says its "file_name" too.
 #pragma once
 
 #include "io/image/image.h"
-#include "pipelines/runs/trained_run.h"
+#include "pipelines/engine/run_context.h"
 #include "pipelines/tasks/detection/frame_choice.h"
 #include "pipelines/tasks/detection/predict_video.h"
 #include "pipelines/engine/requests.h"
@@ -25,6 +25,6 @@ struct DetectionPrediction {
 
 /// Errors: kUsage for an output that is no .json or would overwrite the input, or another post-processing than those there
 /// are; kInput, kNoCase, kCheckpoint, kBudget (before anything is written), kOutput.
-PredictReport predict_detections(const PredictOptions& options, const DetectionPrediction& detection, TrainedRun run, Progress& progress);
+PredictReport predict_detections(const PredictOptions& options, const DetectionPrediction& detection, TrainedRun run, const RunContext& context);
 
 }  // namespace voxshard

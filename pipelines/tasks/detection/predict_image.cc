@@ -1,9 +1,9 @@
-#include "pipelines/engine/core_values.h"
 #include "pipelines/tasks/detection/predict_image.h"
 
 #include <algorithm>
 
 #include "io/image/image_resize.h"
+#include "pipelines/engine/core_values.h"
 #include "pipelines/tasks/detection/image_preparation.h"
 #include "pipelines/tasks/place_sample.h"
 
@@ -29,8 +29,10 @@ namespace {
 
 static_assert(sizeof(BoxCandidate) <= 64);
 
-/// What a core finds in its boxes of all levels; boxes are cut to (H, W) `size`.
-std::vector<BoxCandidate> candidates_of(const CoreSet& cores, std::size_t core, const Dims& size, const ImagePrediction& options) {
+}  // namespace
+
+std::vector<BoxCandidate> candidates_of(const CoreSet& cores, std::size_t core, std::int64_t sample, const Dims& size,
+                                        const ImagePrediction& options) {
   const Program& program = cores.executable().program;
   const Dims& extents = program.graph.node(program.graph.find("image")).type.shape;
   std::vector<BoxCandidate> candidates;
@@ -38,16 +40,18 @@ std::vector<BoxCandidate> candidates_of(const CoreSet& cores, std::size_t core, 
     const std::string name = std::to_string(level.level);
     const TensorView logits = cores.owned(program.graph.outputs.at("class_logits/" + name), core);
     const TensorView boxes = cores.owned(program.graph.outputs.at("boxes/" + name), core);
-    if (!logits.box.empty()) append_candidates(logits, boxes, 0, level, size, options.postprocess, candidates);
+    if (!logits.box.empty()) append_candidates(logits, boxes, sample, level, size, options.postprocess, candidates);
   }
   return candidates;
 }
+
+namespace {
 
 /// Best first; boxes in pixels of the picture, which lies at the top left of `extents`.
 std::vector<Detection> detections_in(Session& session, const Tensor& pixels, const Shape& extents, const ImagePrediction& options) {
   const std::int64_t count = session.plan(extents, Phase::kPredict).program.mesh().cores();
   std::vector<std::vector<BoxCandidate>> by_core(static_cast<std::size_t>(count));
-  run_led(session, image_work(options),
+  run_cores(session, image_work(options),
           {.extents = extents,
            .note = {pixels.shape()[0], pixels.shape()[1]},
            .fill = [&](const TensorView& box) { place_sample(pixels, 0, box); },
@@ -61,11 +65,11 @@ std::vector<Detection> detections_in(Session& session, const Tensor& pixels, con
 
 }  // namespace
 
-RankWork image_work(const ImagePrediction& options) {
-  return work_of_cores<BoxCandidate>([options](const nlohmann::json& note, const CoreSet& cores, std::size_t core) {
+CoreWork image_work(const ImagePrediction& options) {
+  return {.serialise = values_of_cores<BoxCandidate>([options](const nlohmann::json& note, const CoreSet& cores, std::size_t core) {
     const Dims size{note.at(0).get<std::int64_t>(), note.at(1).get<std::int64_t>()};
-    return candidates_of(cores, core, size, options);
-  });
+    return candidates_of(cores, core, 0, size, options);
+  })};
 }
 
 std::vector<Detection> predict_image(Session& session, const Tensor& pixels, const ImagePrediction& options) {

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "libcore/models/retinanet.h"
-#include "pipelines/runs/lead.h"
+#include "pipelines/engine/core_runs.h"
 
 namespace voxshard {
 
@@ -21,13 +21,18 @@ PostprocessOptions postprocess_of(const std::string& name, const RetinaNetConfig
 /// The extents that a picture of (H, W) is predicted at: those of an output, or its own rounded up to a multiple; batch 1.
 Shape image_extents(const Dims& size, std::int64_t multiple, const Dims& output_size = {});
 
-/// What all ranks do for predict_image(): each core's likeliest boxes; the note of a run is the picture's H and W.
-RankWork image_work(const ImagePrediction& options);
+/// What a core finds of a sample in its boxes of all levels; boxes are cut to (H, W) `size`. The sample must have a part in what
+/// the core owns, or the core owns nothing.
+std::vector<BoxCandidate> candidates_of(const CoreSet& cores, std::size_t core, std::int64_t sample, const Dims& size,
+                                        const ImagePrediction& options);
 
-/// Best first; boxes in pixels of the picture as it is given, cut to it. Of several ranks the first calls it, within lead();
-/// it alone holds the picture, the others get the boxes of their cores.
+/// What every process does for predict_image(): finds each core's likeliest boxes; the note of a run is the image's H and W.
+CoreWork image_work(const ImagePrediction& options);
+
+/// Best first; boxes in pixels of the picture as it is given, cut to it. The process that calls it, within
+/// coordinate(), alone holds the image; the others get the boxes of their cores.
 ///   pixels  (H, W, 3) f32, normalised
-/// Errors: as run_led().
+/// Errors: as run_cores().
 std::vector<Detection> predict_image(Session& session, const Tensor& pixels, const ImagePrediction& options);
 
 }  // namespace voxshard

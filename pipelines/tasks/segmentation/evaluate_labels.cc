@@ -59,19 +59,19 @@ std::vector<std::string> ids_of(const auto& cases) {
 }
 
 /// The number of classes when there is no dataset.json: one more than the highest label of any reference.
-int classes_in(const std::vector<Pair>& pairs, const VolumeFormats& formats, const PassContext& context) {
+int classes_in(const std::vector<Pair>& pairs, const VolumeFormats& formats, const RunContext& context, MemoryGate& gate) {
   std::vector<int> highest(pairs.size(), 0);
   const auto plan = [&](std::int64_t i) {
     return evaluating_case_plan({.reference = pairs[static_cast<std::size_t>(i)].reference}, formats);
   };
-  CasePass pass("classes", ids_of(pairs), context, nullptr);  // an unreadable reference is reported when it is scored
+  CasePass pass("classes", ids_of(pairs), context, gate, nullptr);  // an unreadable reference is reported when it is scored
   pass.run({.need = plan,
             .body = [&](std::int64_t i) {
               const auto at = static_cast<std::size_t>(i);
               highest[at] = highest_label(read_label(pairs[at].reference, formats).voxels);
             },
             .value = [&](std::int64_t i) { return Json(highest[static_cast<std::size_t>(i)]); },
-            .take = [&](std::int64_t i, const Json& told) { told.get_to(highest[static_cast<std::size_t>(i)]); },
+            .take = [&](std::int64_t i, const Json& value) { value.get_to(highest[static_cast<std::size_t>(i)]); },
             .size = [&](std::int64_t i) { return plan(i).total(); }});
   if (pass.stopped()) throw Stopped();
   return std::max(2, *std::max_element(highest.begin(), highest.end()) + 1);
@@ -79,14 +79,14 @@ int classes_in(const std::vector<Pair>& pairs, const VolumeFormats& formats, con
 
 /// Voxels are counted: whoever adds them up, the sums are the same.
 std::vector<ThresholdInterval> fit_thresholds(const Dataset& dataset, const VolumeFormats& formats,
-                                              const PassContext& context) {
+                                              const RunContext& context, MemoryGate& gate) {
   const int classes = static_cast<int>(dataset.label_names.size());
   ThresholdFit fit(classes, dataset.ignore_label.value_or(-1));
   std::mutex adding;
   const auto plan = [&](std::int64_t i) {
     return reading_case_plan(dataset.training[static_cast<std::size_t>(i)], formats);
   };
-  CasePass pass("threshold baseline", ids_of(dataset.training), context, nullptr);
+  CasePass pass("threshold baseline", ids_of(dataset.training), context, gate, nullptr);
   pass.run({.need = plan,
             .body = [&](std::int64_t i) {
               const SourceCase source = read_source_case(dataset.training[static_cast<std::size_t>(i)], classes, formats,
@@ -97,8 +97,8 @@ std::vector<ThresholdInterval> fit_thresholds(const Dataset& dataset, const Volu
             .size = [&](std::int64_t i) { return plan(i).total(); }});
   if (pass.stopped()) throw Stopped();
   for (const auto& f : pass.failures())
-    context.progress.log("threshold baseline leaves out case " + f.id + ": " + f.message);
-  join(fit, context.transport);
+    context.progress().log("threshold baseline leaves out case " + f.id + ": " + f.message);
+  join(fit, context);
   return fit.solve();
 }
 
@@ -186,7 +186,7 @@ void write_outputs(const EvaluateLabelsOptions& options, const std::vector<Pair>
   if (!options.png.empty()) write_picture(options, pairs, report, names, gate);
 }
 
-/// Of a case, for the other ranks.
+/// The scores of a case for the other processes.
 Json scores_message(const EvaluatedCase& scored) {
   Json classes = Json::array();
   for (const auto& [label, s] : scored.scores.classes)
@@ -194,7 +194,7 @@ Json scores_message(const EvaluatedCase& scored) {
   return {{"classes", classes}, {"baseline", scored.baseline_dice}};
 }
 
-void hear_scores(const Json& message, EvaluatedCase& scored) {
+void take_scores(const Json& message, EvaluatedCase& scored) {
   for (const Json& c : message.at("classes"))
     scored.scores.classes[c.at(0).get<int>()] = {.dice = c.at(1).get<double>(),
                                                  .iou = c.at(2).get<double>(),
@@ -207,7 +207,7 @@ void hear_scores(const Json& message, EvaluatedCase& scored) {
 
 }  // namespace
 
-LabelScores evaluate_labels(const EvaluateLabelsOptions& options, Progress& progress) {
+LabelScores evaluate_labels(const EvaluateLabelsOptions& options, const RunContext& context) {
   if (options.dataset.empty() && (options.threshold_baseline || !options.png.empty()))
     throw Error(ErrorKind::kUsage, "[evaluate] {baseline} and {png} need the images: give {dataset} FOLDER");
   const std::vector<fs::path> inputs = {options.predictions, options.references, options.dataset};
@@ -235,22 +235,20 @@ LabelScores evaluate_labels(const EvaluateLabelsOptions& options, Progress& prog
     throw Error(ErrorKind::kNoCase, "[evaluate] none of the references was predicted: the run was trained on all of them");
   for (const auto& [id, path] : predictions)
     if (!references.contains(id))
-      progress.log("prediction " + path.filename().string() + " has no reference; left out");
-  InProcessTransport in_process;
+      context.progress().log("prediction " + path.filename().string() + " has no reference; left out");
   MemoryGate gate(options.formats.limits.memory_bytes);
-  const PassContext context{options.threads, gate, progress, options.transport != nullptr ? *options.transport : in_process};
   const int classes =
-      dataset ? static_cast<int>(dataset->label_names.size()) : classes_in(pairs, options.formats, context);
+      dataset ? static_cast<int>(dataset->label_names.size()) : classes_in(pairs, options.formats, context, gate);
 
   const int ignored = dataset ? dataset->ignore_label.value_or(-1) : -1;
   LabelScores report;
-  if (options.threshold_baseline) report.thresholds = fit_thresholds(*dataset, options.formats, context);
+  if (options.threshold_baseline) report.thresholds = fit_thresholds(*dataset, options.formats, context, gate);
   std::vector<EvaluatedCase> scored(pairs.size());
   const auto plan = [&](std::int64_t i) {
     return evaluating_case_plan(files_of(pairs[static_cast<std::size_t>(i)], options.threshold_baseline),
                                 options.formats);
   };
-  CasePass pass("evaluate", ids_of(pairs), context, "");
+  CasePass pass("evaluate", ids_of(pairs), context, gate, "");
   const auto good = pass.run(
       {.need = plan,
        .body = [&](std::int64_t i) {
@@ -259,10 +257,10 @@ LabelScores evaluate_labels(const EvaluateLabelsOptions& options, Progress& prog
          scored[at] = evaluate_case(pairs[at], classes, ignored, report.thresholds, options.formats);
        },
        .value = [&](std::int64_t i) { return scores_message(scored[static_cast<std::size_t>(i)]); },
-       .take = [&](std::int64_t i, const Json& told) {
+       .take = [&](std::int64_t i, const Json& value) {
          const auto at = static_cast<std::size_t>(i);
          scored[at] = {.id = pairs[at].id, .scores = {pairs[at].prediction, pairs[at].reference, {}}, .baseline_dice = {}};
-         hear_scores(told, scored[at]);
+         take_scores(value, scored[at]);
        },
        .size = [&](std::int64_t i) { return plan(i).total(); }});
   if (pass.stopped()) throw Stopped();
@@ -276,7 +274,7 @@ LabelScores evaluate_labels(const EvaluateLabelsOptions& options, Progress& prog
                                         ": " + report.failures[0].message);
   const auto names = dataset ? dataset->label_names : std::vector<std::string>();
   summarise(report, classes, names);
-  if (context.transport.rank() == 0) write_outputs(options, pairs, report, names, gate);
+  if (context.writes()) write_outputs(options, pairs, report, names, gate);
   report.memory = gate.widest();
   return report;
 }

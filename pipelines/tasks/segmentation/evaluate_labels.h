@@ -2,8 +2,7 @@
 // and IoU per class and case in nnU-Net's summary.json (both empty: NaN, left out of means), optionally beside the best
 // HU threshold, optionally with a picture of slices.
 //
-//   LabelScores r = evaluate_labels({.predictions = "pred", .references = "data/labelsTs", .dataset = "data"},
-//   progress);
+//   LabelScores r = evaluate_labels({.predictions = "pred", .references = "data/labelsTs", .dataset = "data"}, context);
 #pragma once
 
 #include <filesystem>
@@ -14,7 +13,6 @@
 
 #include "io/datasets/summary.h"
 #include "io/volume/volume.h"
-#include "libcore/ranks/transport.h"
 #include "pipelines/runs/process_plan.h"
 #include "pipelines/runs/report.h"
 #include "pipelines/runs/trained_on.h"
@@ -29,9 +27,7 @@ struct EvaluateLabelsOptions {
   std::filesystem::path png;        // contact sheet; needs `dataset` for the images; may be empty
   SeenInputs seen = {};             // of the predictions what the run was trained on
   bool threshold_baseline = false;  // needs `dataset`
-  int threads = 1;
   VolumeFormats formats = volume_formats();  // their limits.memory_bytes: of all cases in flight; 0: no limit
-  Transport* transport = nullptr;            // to the other ranks; null: this process counts all cases
 };
 
 struct EvaluatedCase {
@@ -58,10 +54,10 @@ struct LabelScores {
   ProcessPlan memory;                         // of the cases in flight when they took most
 };
 
-/// Ranks share out the cases; each gets the report, rank 0 writes the files: the same bytes for any number of ranks.
+/// The processes of a run share out the cases; each gets the report, one writes the files: the same bytes for any number.
 /// Errors: kInput for a missing folder, kNoCase when no pair can be scored, kUsage when an option needs `dataset`,
 /// kBudget when memory does not hold the picture, kOutput.
-LabelScores evaluate_labels(const EvaluateLabelsOptions& options, Progress& progress);
+LabelScores evaluate_labels(const EvaluateLabelsOptions& options, const RunContext& context);
 nlohmann::ordered_json to_json(const LabelScores& report);
 
 }  // namespace voxshard

@@ -33,7 +33,7 @@ struct CaseFingerprint {
 /// Requires: `label` on the grid of `ct`, values of 0 or more; those from `classes` on are ignored.
 CaseFingerprint take_fingerprint(const std::string& id, const Volume& ct, const Volume& label, int classes);
 
-/// As a rank tells it to others, exact to the last bit where the numbers are kept (CBOR); and back.
+/// As one process gives it to others, exact to the last bit where the numbers are kept (CBOR); and back.
 nlohmann::ordered_json fingerprint_message(const CaseFingerprint& fingerprint);
 CaseFingerprint fingerprint_of(const nlohmann::ordered_json& message);
 

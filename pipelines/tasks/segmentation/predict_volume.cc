@@ -88,8 +88,8 @@ LabelledBox labels_of_core(const CoreSet& cores, std::size_t core, const Shape& 
   return found;
 }
 
-RankWork volume_work() {
-  return {.pack = [](const nlohmann::json& note, const CoreSet& cores, std::size_t core) {
+CoreWork volume_work() {
+  return {.serialise = [](const nlohmann::json& note, const CoreSet& cores, std::size_t core) {
     return labels_of_core(cores, core, shape_from_json(note)).labels;
   }};
 }
@@ -100,7 +100,7 @@ Tensor predict_volume(Session& session, const VolumeVoxels& image, float air, st
   const ValueId logits = program.graph.outputs.at("logits");
   const DType type = label_type(program.graph.node(logits).type.shape.back());
   Tensor labels;
-  run_led(session, volume_work(),
+  run_cores(session, volume_work(),
           {.extents = extents,
            .note = shape_json(image.shape),
            .fill = [&](const TensorView& box) { fill_image(box, image, air); },

@@ -1,11 +1,11 @@
 // The labels of one prepared volume, whole, by a session in its prediction phase, and what each core says of its box.
 //
-//   Tensor labels = predict_volume(session, {.shape = shape, .read = read}, air, multiple);   // on the rank that leads
+//   Tensor labels = predict_volume(session, {.shape = shape, .read = read}, air, multiple);   // within coordinate()
 #pragma once
 
 #include <functional>
 
-#include "pipelines/runs/lead.h"
+#include "pipelines/engine/core_runs.h"
 
 namespace voxshard {
 
@@ -37,13 +37,13 @@ struct LabelledBox {
 };
 LabelledBox labels_of_core(const CoreSet& cores, std::size_t core, const Shape& shape);
 
-/// What all ranks do for predict_volume().
-RankWork volume_work();
+/// What every process does for predict_volume().
+CoreWork volume_work();
 
-/// The labels of the whole volume. Of several ranks the first calls it, within lead(); it alone reads the volume and
-/// holds all labels, the others get the boxes of their cores.
+/// The labels of the whole volume. The process that calls it alone reads the volume and holds all labels; the others get the
+/// boxes of their cores.
 ///   returns  (D, H, W) i32
-/// Errors: as run_led().
+/// Errors: as run_cores().
 Tensor predict_volume(Session& session, const VolumeVoxels& image, float air, std::int64_t multiple);
 
 }  // namespace voxshard

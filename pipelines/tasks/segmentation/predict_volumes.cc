@@ -64,7 +64,7 @@ class VolumePrediction : public Prediction {
     } catch (const Error& e) {
       throw Error(ErrorKind::kCheckpoint, batch.run.file.string() + ": " + e.what());
     }
-    keep_wanted(images_, {batch.run.trained_on, o_.held_out, batch.report.seen, batch.pool, batch.progress},
+    keep_wanted(images_, {batch.run.trained_on, o_.held_out, batch.report.seen, batch.context.pool(), batch.progress},
                 [&](const fs::path& image) { return HashedCase{.name = id_of(image), .files = files_of_volume(image)}; });
   }
 
@@ -137,7 +137,7 @@ class VolumePrediction : public Prediction {
     try {
       const VolumeInfo info = read_volume_info(image, o_.formats);
       if (!info.readable) return {};
-      static_cast<void>(predicting_plan(info, image, plan_, {.held = base_plan(o_.base_bytes)}, o_.formats.limits));
+      static_cast<void>(predicting_plan(info, image, plan_, {.held = base_plan(b_.context.base_bytes())}, o_.formats.limits));
       return extents_of(info);
     } catch (const Error&) {
       return {};
@@ -188,9 +188,9 @@ class VolumePrediction : public Prediction {
 
 }  // namespace
 
-PredictReport predict_volumes(const PredictOptions& options, TrainedRun run, Progress& progress) {
+PredictReport predict_volumes(const PredictOptions& options, TrainedRun run, const RunContext& context) {
   std::optional<OutputFolder> folder;
-  return run_prediction(options, std::move(run), volume_work(), progress, [&](PredictionBatch& batch) {
+  return run_prediction(options, std::move(run), volume_work(), context, [&](PredictionBatch& batch) {
     auto images = find_images(options.input, options.formats);
     folder.emplace(FolderUse{.folder = options.output, .command = "predict", .inputs = {options.input, options.run}});
     return std::make_unique<VolumePrediction>(batch, std::move(images), *folder);

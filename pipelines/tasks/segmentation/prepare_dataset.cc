@@ -7,7 +7,6 @@
 #include "io/files/output_folder.h"
 #include "io/volume/mapped_volume.h"
 #include "libcore/base/stopwatch.h"
-#include "pipelines/runs/rank_json.h"
 #include "pipelines/tasks/segmentation/case_memory.h"
 #include "pipelines/engine/case_pass.h"
 #include "pipelines/tasks/segmentation/fingerprint.h"
@@ -23,15 +22,11 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-/// What `prepare` does, step by step, on every rank of a run: each has its share of the cases, rank 0 alone owns the
-/// folder.
+/// The steps of `prepare`, in every process of a run: each has its share of the cases, one owns the folder.
 class Preparation {
  public:
-  Preparation(const PrepareOptions& options, Progress& progress)
-      : options_(options),
-        progress_(progress),
-        transport_(options.transport != nullptr ? *options.transport : in_process_),
-        gate_(options.formats.limits.memory_bytes) {}
+  Preparation(const PrepareOptions& options, const RunContext& context)
+      : options_(options), context_(context), progress_(context.progress()), gate_(options.formats.limits.memory_bytes) {}
 
   PrepareReport run() {
     const Stopwatch watch;
@@ -48,8 +43,6 @@ class Preparation {
   }
 
  private:
-  bool writes() const { return transport_.rank() == 0; }
-  PassContext context() { return {options_.threads, gate_, progress_, transport_}; }
   std::int64_t size_of(const Case& item) const { return reading_case_plan(item, options_.formats).total(); }
   static std::vector<std::string> ids_of(const std::vector<Case>& cases) {
     std::vector<std::string> ids;
@@ -66,7 +59,7 @@ class Preparation {
     plan_.class_names = dataset_.label_names;
     plan_.ignore_label = dataset_.ignore_label;
     report_.work = options_.work;
-    if (writes())
+    if (context_.writes())
       folder_.emplace(FolderUse{.folder = options_.work, .command = "prepare", .inputs = inputs_of(dataset_)});
     for (const auto& p : dataset_.problems) report_.failures.push_back({p.id, p.code, p.reason});
     for (const auto& f : report_.failures)
@@ -85,22 +78,22 @@ class Preparation {
     const auto at = static_cast<std::size_t>(i);
     return {{"sources", sources_[at]}, {"warnings", to_json(warnings_[at])}};
   }
-  void hear_looked_at(std::int64_t i, const Json& told) {
+  void take_looked_at(std::int64_t i, const Json& value) {
     const auto at = static_cast<std::size_t>(i);
-    sources_[at] = told.at("sources"), warnings_[at] = failures_from_json(told.at("warnings"));
+    sources_[at] = value.at("sources"), warnings_[at] = failures_from_json(value.at("warnings"));
   }
 
   /// Where an earlier plan may hold: of what the cases are made decides.
   void look_at_sources() {
     if (!options_.resume) return;
-    CasePass pass("compare", ids_of(dataset_.training), context());
+    CasePass pass("compare", ids_of(dataset_.training), context_, gate_);
     pass.run({.need = [](std::int64_t) { return ProcessPlan(); },
               .body = [&](std::int64_t i) { look_at(i); },
               .value = [&](std::int64_t i) { return looked_at(i); },
-              .take = [&](std::int64_t i, const Json& told) { hear_looked_at(i, told); },
+              .take = [&](std::int64_t i, const Json& value) { take_looked_at(i, value); },
               .size = [&](std::int64_t i) { return size_of(dataset_.training[static_cast<std::size_t>(i)]); }});
     if (report_.interrupted = pass.stopped(); report_.interrupted) return;
-    const Json agreed = json_of_first(transport_, [&] {
+    const Json agreed = context_.broadcast([&] {
       const auto earlier = earlier_plan(options_.work, request_of(options_, dataset_, sources_));
       return earlier ? to_json(*earlier) : Json();
     });
@@ -112,7 +105,7 @@ class Preparation {
   void make_plan() {
     if (!has_plan_) {
       std::vector<CaseFingerprint> all(dataset_.training.size()), good;
-      CasePass pass("fingerprint", ids_of(dataset_.training), context());
+      CasePass pass("fingerprint", ids_of(dataset_.training), context_, gate_);
       usable_ =
           pass.run({.need =
                         [&](std::int64_t i) {
@@ -133,9 +126,9 @@ class Preparation {
                                       {"found", fingerprint_message(all[static_cast<std::size_t>(i)])}};
                         },
                     .take =
-                        [&](std::int64_t i, const Json& told) {
-                          hear_looked_at(i, told.at("looked"));
-                          all[static_cast<std::size_t>(i)] = fingerprint_of(told.at("found"));
+                        [&](std::int64_t i, const Json& value) {
+                          take_looked_at(i, value.at("looked"));
+                          all[static_cast<std::size_t>(i)] = fingerprint_of(value.at("found"));
                         },
                     .size = [&](std::int64_t i) { return size_of(dataset_.training[static_cast<std::size_t>(i)]); }});
       if (report_.interrupted = pass.stopped(); report_.interrupted) return;
@@ -157,7 +150,7 @@ class Preparation {
   void start_folder() {
     const Json request = request_of(options_, dataset_, sources_);
     data_ = content_hash(request.dump());
-    if (writes()) {
+    if (context_.writes()) {
       folder_->start(
           {.options = options_hash(plan_, options_), .parts = part_names(dataset_), .resume = options_.resume});
       for (const char* part : {"images", "labels", "foreground", "cases"}) make_output_folder(options_.work / part);
@@ -172,8 +165,8 @@ class Preparation {
         folder_->commit(kPlansPart, data_);
       }
     }
-    if (transport_.ranks() > 1) transport_.lowest(0);  // the others write into what rank 0 has started
-    if (!writes()) of_rank_.emplace(options_.work, transport_.rank());
+    context_.barrier();  // the other processes write into the folder that is now started
+    if (!context_.writes()) own_log_ = context_.own_log(options_.work);
   }
 
   void prepare_cases() {
@@ -182,8 +175,8 @@ class Preparation {
       if (usable_[i]) cases_.push_back(dataset_.training[i]), made_of.push_back(content_hash(sources_[i].dump()));
     std::vector<Json> records(cases_.size());
     std::vector<char> finished(cases_.size(), 0);
-    PartLog& log = writes() ? folder_->log() : *of_rank_;
-    CasePass pass("prepare", ids_of(cases_), context());
+    PartLog& log = context_.writes() ? folder_->log() : *own_log_;
+    CasePass pass("prepare", ids_of(cases_), context_, gate_);
     const auto good =
         pass.run({.need =
                       [&](std::int64_t k) {
@@ -208,9 +201,9 @@ class Preparation {
                                     {"finished", finished[static_cast<std::size_t>(k)] != 0}};
                       },
                   .take =
-                      [&](std::int64_t k, const Json& told) {
-                        records[static_cast<std::size_t>(k)] = told.at("record");
-                        finished[static_cast<std::size_t>(k)] = told.at("finished").get<bool>();
+                      [&](std::int64_t k, const Json& value) {
+                        records[static_cast<std::size_t>(k)] = value.at("record");
+                        finished[static_cast<std::size_t>(k)] = value.at("finished").get<bool>();
                       },
                   .size = [&](std::int64_t k) { return size_of(cases_[static_cast<std::size_t>(k)]); }});
     report_.failures.insert(report_.failures.end(), pass.failures().begin(), pass.failures().end());
@@ -227,7 +220,7 @@ class Preparation {
   void finish() {
     if (report_.interrupted) return;
     if (listed_.empty()) throw_no_case();
-    if (!writes()) return;
+    if (!context_.writes()) return;
     write_quarantine(options_.work, report_.failures);
     Json labels, channels;
     for (int c = 0; c < plan_.classes(); ++c) labels[plan_.class_names[static_cast<std::size_t>(c)]] = c;
@@ -251,20 +244,20 @@ class Preparation {
     folder_->finish(parts);
   }
 
-  /// Errors: kNoCase on all ranks, also when some of them see cases where others see none.
+  /// Errors: kNoCase in all processes, also when some of them see cases where others see none.
   void require_cases() {
     const bool none = dataset_.training.empty();
-    const bool others_see_some = transport_.ranks() > 1 && transport_.lowest(none ? 1 : 0) == 0;
-    if (none && others_see_some)
+    const bool some_see_cases = context_.any(!none);
+    if (none && some_see_cases)
       throw Error(ErrorKind::kNoCase, "[prepare] no case in " + options_.dataset.string() +
-                                          ", where other ranks see some; give a folder that all hosts share");
+                                          ", where other processes of the run see some; give a folder that all hosts share");
     if (none) throw_no_case();
   }
 
-  /// On all ranks at the same place: rank 0 says why, and the others wait for its word.
+  /// All processes come here; the one that writes reports why, and the others wait for it.
   [[noreturn]] void throw_no_case() {
-    if (!writes()) {
-      transport_.lowest(0);
+    if (!context_.writes()) {
+      context_.barrier();
       throw Error(ErrorKind::kNoCase, "[prepare] no usable case in " + options_.dataset.string());
     }
     folder_->claim();
@@ -278,16 +271,15 @@ class Preparation {
   }
 
   const PrepareOptions& options_;
+  const RunContext& context_;
   Progress& progress_;
-  InProcessTransport in_process_;
-  Transport& transport_;
   MemoryGate gate_;
   std::optional<FolderLock> reading_;
   Dataset dataset_;
   PreparePlan plan_;
   bool has_plan_ = false;               // of an earlier call
-  std::optional<OutputFolder> folder_;  // on rank 0
-  std::optional<PartLog> of_rank_;      // on the others
+  std::optional<OutputFolder> folder_;  // in the process that writes
+  std::unique_ptr<PartLog> own_log_;    // in the others
   std::vector<Json> sources_;           // as the next two by case of the data set
   std::vector<std::vector<CaseFailure>> warnings_;
   std::vector<char> usable_;
@@ -300,8 +292,8 @@ class Preparation {
 
 }  // namespace
 
-PrepareReport prepare_dataset(const PrepareOptions& options, Progress& progress) {
-  return Preparation(options, progress).run();
+PrepareReport prepare_dataset(const PrepareOptions& options, const RunContext& context) {
+  return Preparation(options, context).run();
 }
 
 Json to_json(const PrepareReport& report) {

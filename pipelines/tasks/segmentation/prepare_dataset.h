@@ -2,7 +2,7 @@
 // passes over the cases, both in parallel: the first checks every case and takes its fingerprint, from which the plan
 // follows; the second prepares.
 //
-//   PrepareReport r = prepare_dataset({.dataset = "Dataset001", .work = "work"}, progress);
+//   PrepareReport r = prepare_dataset({.dataset = "Dataset001", .work = "work"}, context);
 #pragma once
 
 #include <array>
@@ -13,9 +13,7 @@
 #include <vector>
 
 #include "io/volume/volume.h"
-#include "libcore/ranks/transport.h"
-#include "pipelines/runs/process_plan.h"
-#include "pipelines/runs/report.h"
+#include "pipelines/engine/run_context.h"
 #include "pipelines/tasks/segmentation/prepare_plan.h"
 
 namespace voxshard {
@@ -27,10 +25,8 @@ struct PrepareOptions {
   std::optional<Range> clip_hu;        // none: the foreground's 0.5 and 99.5 percentiles for ct, -160 to 240 for window
   std::optional<Normalise> normalise;  // none: by the name of the channel
   std::uint64_t seed = 0;              // of the foreground samples
-  int threads = 1;
-  bool resume = false;                       // skip the cases that are finished and unchanged
-  Transport* transport = nullptr;            // to the other ranks; null: this process prepares all cases
-  VolumeFormats formats = volume_formats();  // of the data set
+  bool resume = false;                 // skip the cases that are finished and unchanged
+  VolumeFormats formats = volume_formats();  // of the data set; their limits.memory_bytes: of all cases in flight
 };
 
 struct PrepareReport {
@@ -44,11 +40,11 @@ struct PrepareReport {
   ProcessPlan memory;  // of the cases in flight when they took most
 };
 
-/// Writes the work folder; each file whole or not at all, dataset.json last. Ranks share out the cases and write their
-/// files; rank 0 owns the folder and writes what is of all cases: the same bytes for any number of ranks, each of which
-/// gets the report. A case is refused when the memory of its rank does not hold it. Errors: kInput, kNoCase (no case at
-/// all, or every case failed), kConfig for bad options, kOutput.
-PrepareReport prepare_dataset(const PrepareOptions& options, Progress& progress);
+/// Writes the work folder; each file whole or not at all, dataset.json last. The processes of a run share out the cases and write
+/// their files; one owns the folder and writes the files about all cases: the same bytes for any number of processes, each of
+/// which gets the report. A case is refused when the memory of its process does not hold it. Errors: kInput, kNoCase (no case
+/// at all, or every case failed), kConfig for bad options, kOutput.
+PrepareReport prepare_dataset(const PrepareOptions& options, const RunContext& context);
 nlohmann::ordered_json to_json(const PrepareReport& report);
 
 /// "2,2,3.5" to its numbers, low to high. Errors: kUsage names the option.

@@ -115,8 +115,6 @@ void require_settings(const EvaluateOptions& options, bool of_run, Progress& pro
   }
 }
 
-const OutputKind kRunScores = {"scores of a run by voxshard evaluate", {".json"}, begins_with({R"({"loss":)"})};
-
 class Segmentation : public Task {
  public:
   const char* name() const override { return "segmentation"; }
@@ -172,12 +170,12 @@ class Segmentation : public Task {
 
   bool prepares() const override { return true; }
 
-  TaskReport prepare(const PrepareRequest& request, Progress& progress) const override {
+  TaskReport prepare(const PrepareRequest& request, const RunContext& context) const override {
     PrepareOptions o = request.task.of<PrepareOptions>();
     o.dataset = request.dataset, o.work = request.work;
-    o.seed = request.seed, o.threads = request.threads, o.resume = request.resume, o.transport = request.transport;
-    o.formats.limits.memory_bytes = left_of(request.host_budget_bytes, request.base_bytes);
-    const PrepareReport report = prepare_dataset(o, progress);
+    o.seed = request.seed, o.resume = request.resume;
+    o.formats.limits.memory_bytes = context.left_bytes();
+    const PrepareReport report = prepare_dataset(o, context);
     return {.json = to_json(report),
             .text = to_text(report),
             .partial = !report.failures.empty(),
@@ -194,22 +192,22 @@ class Segmentation : public Task {
     return volume_task(o);
   }
 
-  PredictReport predict(const PredictOptions& options, TrainedRun run, Progress& progress) const override {
+  PredictReport predict(const PredictOptions& options, TrainedRun run, const RunContext& context) const override {
     PredictOptions o = options;
     o.formats.limits = options.task.of<VolumeLimits>();
-    o.formats.limits.memory_bytes = options.host_budget_bytes;
-    return predict_volumes(o, std::move(run), progress);
+    o.formats.limits.memory_bytes = context.budget_bytes();
+    return predict_volumes(o, std::move(run), context);
   }
 
   bool predicted(const fs::path& predictions) const override { return fs::is_directory(predictions); }
 
-  TaskReport evaluate(const EvaluateOptions& options, Progress& progress) const override {
-    require_settings(options, false, progress);
+  TaskReport evaluate(const EvaluateOptions& options, const RunContext& context) const override {
+    require_settings(options, false, context.progress());
     EvaluateLabelsOptions o = options.task.of<EvaluateLabelsOptions>();
     o.predictions = options.predictions, o.references = options.references;
-    o.summary = options.summary, o.seen = options.seen, o.threads = options.threads, o.transport = options.transport;
-    o.formats.limits.memory_bytes = left_of(options.host_budget_bytes, options.base_bytes);
-    const LabelScores scores = evaluate_labels(o, progress);
+    o.summary = options.summary, o.seen = options.seen;
+    o.formats.limits.memory_bytes = context.left_bytes();
+    const LabelScores scores = evaluate_labels(o, context);
     TaskReport report{.json = to_json(scores), .text = to_text(scores), .partial = !scores.failures.empty(), .memory = scores.memory};
     if (o.png.empty() && !o.dataset.empty())  // to see what the numbers say
       report.next = {"evaluate", o.predictions.string(), o.references.string(), "{dataset}", o.dataset.string(), "{png}",
@@ -219,21 +217,12 @@ class Segmentation : public Task {
 
   bool shares_evaluation() const override { return true; }
 
-  TaskReport evaluate_run(const EvaluateOptions& options, TrainedRun run, Progress& progress) const override {
-    require_settings(options, true, progress);
+  TaskReport evaluate_run(const EvaluateOptions& options, TrainedRun run, const RunContext& context) const override {
+    require_settings(options, true, context.progress());
     EvaluateRunOptions o = options.task.of<EvaluateRunOptions>();
-    o.work = options.references, o.batch = options.batch, o.steps = options.steps, o.threads = options.threads;
-    o.core_budget_bytes = options.core_budget_bytes, o.transport = options.transport;
-    require_output_file(options.summary, kRunScores, {.inputs = {options.predictions, options.references}});
-    RunScores scores =
-        voxshard::evaluate_run(o, std::move(run), {options.host_budget_bytes, options.base_bytes}, progress);
-    scores.memory -= base_plan(options.base_bytes);  // which the command adds
-    if (options.transport != nullptr && options.transport->rank() > 0) return {.memory = scores.memory};
-    if (!options.summary.empty()) {
-      if (options.summary.has_parent_path()) make_output_folder(options.summary.parent_path());
-      write_json(options.summary, to_json(scores));
-    }
-    return {.json = to_json(scores), .text = to_text(scores), .memory = scores.memory};
+    o.work = options.references;
+    const auto evaluation = evaluate_volumes(o, run, context.progress());
+    return report_run_scores(options, std::move(run), context, *evaluation);
   }
 
   /// gzip records of an f32 image and an f32 one-hot label, which cross to the cores as they are.

@@ -2,11 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
-
-#include "io/files/structured_text.h"
-#include "libcore/ranks/texts.h"
-#include "pipelines/runs/rank_json.h"
 
 namespace voxshard {
 namespace {
@@ -31,12 +26,10 @@ void ThresholdFit::add(const Tensor& hu, const Tensor& label) {
     if (ignored_ < 0 || v[i] != ignored_) ++counts_[v[i] > 0 && v[i] < classes ? v[i] : 0][bin_of(x[i])];
 }
 
-void ThresholdFit::add(const std::vector<std::vector<std::int64_t>>& counts) {
-  ensure(counts.size() == counts_.size(), "fits that are added have the same classes");
-  for (std::size_t c = 0; c < counts.size(); ++c) {
-    ensure(counts[c].size() == counts_[c].size(), "fits that are added have the same bins");
-    for (std::size_t b = 0; b < counts[c].size(); ++b) counts_[c][b] += counts[c][b];
-  }
+void ThresholdFit::set_counts(std::vector<std::vector<std::int64_t>> counts) {
+  ensure(counts.size() == counts_.size() && std::ranges::all_of(counts, [](const auto& bins) { return bins.size() == kBins; }),
+         "counts are of the same classes and bins");
+  counts_ = std::move(counts);
 }
 
 std::vector<ThresholdInterval> ThresholdFit::solve() const {
@@ -60,17 +53,10 @@ std::vector<ThresholdInterval> ThresholdFit::solve() const {
   return best;
 }
 
-void join(ThresholdFit& fit, Transport& transport) {
-  if (transport.ranks() == 1) return;
-  const auto packed = [](const ThresholdFit& of) { return pack_json(of.counts()); };
-  const auto counts_in = [](const std::string& text) {
-    return unpack_cbor(text).get<std::vector<std::vector<std::int64_t>>>();
-  };
-  ThresholdFit all(static_cast<int>(fit.counts().size()), fit.ignored());
-  for (const std::string& text : gather_texts(transport, packed(fit))) all.add(counts_in(text));
-  const std::string joined = text_of_first(transport, transport.rank() == 0 ? packed(all) : std::string());
-  fit = ThresholdFit(static_cast<int>(fit.counts().size()), fit.ignored());
-  fit.add(counts_in(joined));
+void join(ThresholdFit& fit, const RunContext& context) {
+  std::vector<std::vector<std::int64_t>> counts = fit.counts();
+  for (std::vector<std::int64_t>& bins : counts) context.add_up(bins);
+  fit.set_counts(std::move(counts));
 }
 
 Tensor threshold_mask(const Tensor& hu, const ThresholdInterval& interval, int label) {

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "libcore/ranks/transport.h"
+#include "pipelines/engine/run_context.h"
 
 namespace voxshard {
 
@@ -31,18 +31,17 @@ class ThresholdFit {
   /// Cost: bins^2 / 2 = 9 million intervals a class. Of equal intervals the lowest and shortest is kept.
   std::vector<ThresholdInterval> solve() const;
 
-  /// Voxels by class and bin; those of another fit of the same classes are added.
+  /// Voxels by class and bin. Requires as many of both.
   const std::vector<std::vector<std::int64_t>>& counts() const { return counts_; }
-  void add(const std::vector<std::vector<std::int64_t>>& counts);
-  int ignored() const { return ignored_; }
+  void set_counts(std::vector<std::vector<std::int64_t>> counts);
 
  private:
   std::vector<std::vector<std::int64_t>> counts_;  // [class][bin]
   int ignored_;
 };
 
-/// The cases that any rank added, on all of them. Every rank calls it.
-void join(ThresholdFit& fit, Transport& transport);
+/// Adds the cases of all processes, each of which calls it.
+void join(ThresholdFit& fit, const RunContext& context);
 
 /// `label` where the voxel's HU lies in the interval, else 0. Classes are judged one by one, so overlaps cost nothing.
 Tensor threshold_mask(const Tensor& hu, const ThresholdInterval& interval, int label);

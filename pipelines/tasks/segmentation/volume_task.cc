@@ -10,7 +10,7 @@
 #include "io/files/folder_lock.h"
 #include "pipelines/engine/case_hashes.h"
 #include "pipelines/tasks/segmentation/predict_volume.h"
-#include "pipelines/tasks/segmentation/validation.h"
+#include "pipelines/tasks/segmentation/volume_validation.h"
 #include "pipelines/tasks/sided_classes.h"
 
 namespace voxshard {
@@ -129,7 +129,7 @@ class VolumeTask : public TrainingTask {
 
   std::int64_t left_out() const override { return std::ssize(failures_); }
 
-  void describe(const std::filesystem::path& run) const override {
+  void describe(const std::filesystem::path& run) override {
     if (!folds_.empty()) write_splits(run / "splits_final.json", folds_);
     if (!failures_.empty() || fs::exists(run / "quarantine.csv")) write_quarantine(run, failures_);
   }
@@ -185,16 +185,8 @@ class VolumeTask : public TrainingTask {
 
   void fill(const InputInfo& input, const TensorView& box) const override { source_.fill(batch_, input, box); }
 
-  Validation validate(Session& session, const ModelSpec& spec, Progress& progress) const override {
-    Validation validation{
-        .score = 0,
-        .by_class = validation_dice(session, dataset_, indices(dataset_, split_.val), spec.multiple(), progress)};
-    double sum = 0;
-    int counted = 0;
-    for (double dice : validation.by_class)
-      if (std::isfinite(dice)) sum += dice, ++counted;
-    if (counted > 0) validation.score = sum / counted;
-    return validation;
+  std::unique_ptr<ValidationPass> validation(const ModelSpec& spec) const override {
+    return validate_volumes(dataset_, indices(dataset_, split_.val), spec.multiple());
   }
 
  private:

@@ -233,7 +233,7 @@ TEST(Folders, PredictionsOfTwoRunsAreNotMixed) {
     run_train(o, scene.progress);
   }
   const auto predict = [&](const std::string& run, const std::filesystem::path& input) {
-    return run_predict({.run = scene.path(run), .input = input, .output = scene.path("out"), .threads = 2},
+    return run_predict({.run = scene.path(run), .input = input, .output = scene.path("out")},
                        scene.progress);
   };
   const auto train = scene.data() / "imagesTr", test = scene.data() / "imagesTs";

@@ -26,7 +26,7 @@ struct PredictScene : TrainingScene {
       }
   }
   PredictOptions predict() const {
-    return {.run = path("run"), .input = path("in"), .output = path("out"), .threads = 2};
+    return {.run = path("run"), .input = path("in"), .output = path("out")};
   }
 };
 
@@ -55,7 +55,7 @@ TEST(RunPredict, APartitionPredictsTheSameLabels) {
   PredictScene scene("predict_partition");
   PredictOptions o = scene.predict();
   run_predict(o, scene.progress);
-  o.output = scene.path("cut"), o.partition = Dims{1, 2, 1, 3, 1}, o.threads = 1;
+  o.output = scene.path("cut"), o.partition = Dims{1, 2, 1, 3, 1};
   for (const PredictedCase& c : run_predict(o, scene.progress).cases)
     EXPECT_TRUE(Scene::bytes_of(c.file) == Scene::bytes_of(scene.path("out") / (c.id + ".nii.gz"))) << c.id;
 }
@@ -111,8 +111,8 @@ TEST(RunPredict, NothingToPredictIsAnError) {
 TEST(RunPredict, ATinyBudgetIsRefusedBeforeAnyOutputExists) {
   PredictScene scene("predict_budget");
   PredictOptions o = scene.predict();
-  o.core_budget_bytes = 1 << 20;
-  expect_error(ErrorKind::kBudget, "nothing was allocated", [&] { run_predict(o, scene.progress); });
+  expect_error(ErrorKind::kBudget, "nothing was allocated",
+               [&] { run_predict(o, {scene.progress, {.core_budget_bytes = 1 << 20}}); });
   EXPECT_FALSE(std::filesystem::exists(o.output));
 }
 

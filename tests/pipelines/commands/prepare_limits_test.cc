@@ -83,12 +83,13 @@ TEST(Prepare, MemoryForOneCaseAtATimeGivesTheSameFiles) {
   Scene scene("prepare_narrow");
   scene.write_dataset(4);
   PrepareOptions options = preparation(scene);
-  options.spacing = "3,3,3", options.threads = 4;
-  prepare_dataset(options, scene.progress);
+  options.spacing = "3,3,3";
+  const RunContext context(scene.progress, {.threads = 4});
+  prepare_dataset(options, context);
   const std::string wide = Scene::bytes_of(scene.work() / "images/case_3.nii");
   options.work = scene.path("narrow");
   options.formats.limits.memory_bytes = 30000;  // of some 18 kB a case
-  EXPECT_EQ(prepare_dataset(options, scene.progress).prepared, 4);
+  EXPECT_EQ(prepare_dataset(options, context).prepared, 4);
   EXPECT_TRUE(wide == Scene::bytes_of(options.work / "images/case_3.nii"));
 }
 

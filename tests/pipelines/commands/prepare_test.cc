@@ -19,8 +19,8 @@ using ::testing::HasSubstr;
 PrepareReport prepare(Scene& scene, bool resume = false, int threads = 1) {
   PrepareOptions options;
   options.dataset = scene.data(), options.work = scene.work();
-  options.resume = resume, options.threads = threads;
-  return prepare_dataset(options, scene.progress);
+  options.resume = resume;
+  return prepare_dataset(options, {scene.progress, {.threads = threads}});
 }
 
 void expect_quarantined(Scene& scene, const std::string& code, const std::string& text) {

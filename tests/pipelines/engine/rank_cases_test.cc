@@ -48,8 +48,9 @@ TEST(CasePass, EveryRankKnowsWhatCameOfEveryCase) {
   run_sound_ranks(mailbox, [&](Transport& transport) {
     RecordingProgress progress;
     MemoryGate gate(0);
+    const RunContext context(progress, {.threads = 2, .transport = &transport});
     std::vector<double> found(7, 0);
-    CasePass pass("look", {"a", "b", "c", "d", "e", "f", "g"}, {2, gate, progress, transport});
+    CasePass pass("look", {"a", "b", "c", "d", "e", "f", "g"}, context, gate);
     const auto good = pass.run(
         {.need = [](std::int64_t) { return ProcessPlan(); },
          .body =
@@ -59,7 +60,7 @@ TEST(CasePass, EveryRankKnowsWhatCameOfEveryCase) {
                found[static_cast<std::size_t>(i)] = i == 3 ? std::nan("") : 1.0 / 3 * static_cast<double>(i);
              },
          .value = [&](std::int64_t i) { return Json(found[static_cast<std::size_t>(i)]); },
-         .take = [&](std::int64_t i, const Json& told) { found[static_cast<std::size_t>(i)] = told.get<double>(); }});
+         .take = [&](std::int64_t i, const Json& value) { found[static_cast<std::size_t>(i)] = value.get<double>(); }});
     EXPECT_THAT(good, ElementsAre(1, 0, 1, 1, 0, 1, 1));
     for (const std::size_t i : {0, 2, 5, 6}) EXPECT_EQ(found[i], 1.0 / 3 * static_cast<double>(i)) << i;
     EXPECT_TRUE(std::isnan(found[3]));
@@ -105,10 +106,10 @@ std::vector<PrepareReport> prepare_over(int ranks, Scene& scene, const std::stri
     RecordingProgress goes_on;
     StopAfter stops(stop_after);
     PrepareOptions options = preparation(scene, "1.5,2,3", resume);
-    options.work = scene.path(folder), options.transport = &transport;
+    options.work = scene.path(folder);
     const bool stopped = stop_after >= 0 && transport.rank() == 1;
     reports[static_cast<std::size_t>(transport.rank())] =
-        prepare_dataset(options, stopped ? static_cast<Progress&>(stops) : goes_on);
+        prepare_dataset(options, {stopped ? static_cast<Progress&>(stops) : goes_on, {.transport = &transport}});
   });
   return reports;
 }
@@ -162,9 +163,7 @@ TEST(RanksPrepare, NoUsableCaseEndsAllWithTheWordsOfRankZero) {
   Mailbox mailbox(3);
   const auto errors = run_ranks(mailbox, [&](Transport& transport) {
     RecordingProgress progress;
-    PrepareOptions options = preparation(scene);
-    options.transport = &transport;
-    prepare_dataset(options, progress);
+    prepare_dataset(preparation(scene), {progress, {.transport = &transport}});
   });
   for (const auto& error : errors) {
     ASSERT_TRUE(error);
@@ -209,9 +208,7 @@ TEST(RanksEvaluate, TheTablesAndFilesOfOneProcess) {
       options.summary = scene.path("ranks.json");
       run_sound_ranks(mailbox, [&](Transport& transport) {
         RecordingProgress progress;
-        EvaluateLabelsOptions own = options;
-        own.transport = &transport;
-        EXPECT_EQ(to_json(evaluate_labels(own, progress)).dump(), one.dump());
+        EXPECT_EQ(to_json(evaluate_labels(options, {progress, {.transport = &transport}})).dump(), one.dump());
       });
       EXPECT_EQ(Scene::bytes_of(scene.path("ranks.json")), Scene::bytes_of(scene.path("one.json")));
     }

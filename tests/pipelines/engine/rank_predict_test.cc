@@ -7,7 +7,7 @@
 #include "pipelines/tasks/classification/class_predictions.h"
 #include "pipelines/tasks/detection/predict_detections.h"
 #include "pipelines/tasks/segmentation/evaluate_run.h"
-#include "pipelines/tasks/segmentation/validation.h"
+#include "pipelines/tasks/segmentation/volume_validation.h"
 #include "tests/pipelines/rank_sessions.h"
 #include "tests/pipelines/tasks/classification/class_scene.h"
 #include "tests/pipelines/tasks/classification/toy_classifier.h"
@@ -22,10 +22,8 @@ PredictReport predict_over(int ranks, const PredictOptions& options, Progress& p
   test::Mailbox mailbox(ranks);
   PredictReport report;
   test::run_sound_ranks(mailbox, [&](Transport& transport) {
-    PredictOptions own = options;
-    own.transport = &transport, own.threads = 1;
     NoProgress quiet;
-    PredictReport one = run_predict(own, transport.rank() == 0 ? progress : quiet);
+    PredictReport one = run_predict(options, {transport.rank() == 0 ? progress : quiet, {.transport = &transport}});
     if (transport.rank() == 0) report = std::move(one);
   });
   return report;
@@ -36,7 +34,7 @@ TEST(RankPredict, LabelMapsHaveTheBytesOfOneProcess) {
   run_train(scene.options("run"), scene.progress);
   std::ofstream(scene.data() / "imagesTs" / "a_torn.nii.gz") << "no volume";
   PredictOptions o{
-      .run = scene.path("run"), .input = scene.data() / "imagesTs", .output = scene.path("alone"), .threads = 2};
+      .run = scene.path("run"), .input = scene.data() / "imagesTs", .output = scene.path("alone")};
   o.partition = Dims{1, 2, 2, 1, 1};
   const PredictReport alone = run_predict(o, scene.progress);
   ASSERT_EQ(alone.cases.size(), 1u);
@@ -75,7 +73,8 @@ TEST(RankPredict, ValidationIsThatOfOneProcessOnEveryRank) {
   for (const int ranks : {1, 2, 3, 4})
     test::over_ranks(ranks, spec, [&](Session& session) {
       NoProgress quiet;
-      const std::vector<double> dice = validation_dice(session, dataset, {0, 1}, spec.multiple(), quiet);
+      const auto pass = validate_volumes(dataset, {0, 1}, spec.multiple());
+      const std::vector<double> dice = run_validation(session, *pass, [](const CaseFailure&) { FAIL(); }, quiet).by_class;
       if (ranks == 1) alone = dice;
       EXPECT_EQ(dice, alone) << ranks;
     });
@@ -90,10 +89,10 @@ TEST(RankPredict, ScoresOfARunAreThoseOfOneProcess) {
   t.batch = 2;
   run_train(t, scene.progress);
   const auto scores = [&](Transport* transport) {
-    EvaluateOptions o{.predictions = scene.path("run"), .references = scene.work(), .batch = 2, .threads = 1};
-    o.task.of<EvaluateRunOptions>().fold = "all", o.transport = transport;
+    EvaluateOptions o{.predictions = scene.path("run"), .references = scene.work(), .batch = 2};
+    o.task.of<EvaluateRunOptions>().fold = "all";
     NoProgress quiet;
-    auto json = run_evaluate(o, quiet).json;
+    auto json = run_evaluate(o, {quiet, {.transport = transport}}).json;
     for (const char* differs : {"seconds", "memory", "ranks"}) json.erase(differs);
     return json;
   };
@@ -116,7 +115,7 @@ TEST(RankPredict, DetectionsHaveTheBytesOfOneProcess) {
   t.steps = 6, pictures(t).held_out.validate = false, t.optimizer.learning_rate = 3e-3;
   run_train(t, scene.progress);
   PredictOptions o{
-      .run = scene.path("run"), .input = scene.data() / "images", .output = scene.path("alone.json"), .threads = 2};
+      .run = scene.path("run"), .input = scene.data() / "images", .output = scene.path("alone.json")};
   std::ofstream(o.input / "a_broken.png") << "no picture";
   o.task.of<DetectionPrediction>().postprocess = "legacy";
   o.partition = Dims{1, 2, 3, 1};
@@ -141,7 +140,6 @@ TEST(RankPredict, ClassesHaveTheBytesOfOneProcess) {
     PredictOptions o{.run = scene.path("run"),
                      .input = scene.data(),
                      .output = scene.path("alone.json"),
-                     .threads = 2,
                      .models = test::with_toys()};
     o.partition = partition;
     run_predict(o, scene.progress);

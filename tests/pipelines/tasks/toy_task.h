@@ -45,7 +45,7 @@ class ToySamples : public TrainingTask {
   nlohmann::ordered_json preparation() const override { return {{"side", kToySide}}; }
   nlohmann::ordered_json sampling() const override { return {{"seed", seed_}, {"noise", o_.noise}}; }
   CaseHashes content(bool, WorkerPool&, Progress&) const override { return {.cases = {{"letters", letters_}}, .trained = {}}; }
-  void describe(const std::filesystem::path& run) const override { std::ofstream(run / "toy.txt") << letters_; }
+  void describe(const std::filesystem::path& run) override { std::ofstream(run / "toy.txt") << letters_; }
   Shape largest_extents(std::int64_t batch) const override { return {batch, kToySide, kToySide}; }
   std::vector<Shape> validation_extents(const ModelSpec&) const override { return {{1, kToySide, kToySide}}; }
 
@@ -61,23 +61,13 @@ class ToySamples : public TrainingTask {
       fill_one(letters_[sample % letters_.size()], std::holds_alternative<input::Image>(input), {seed_ + sample, rng_stream("toy")}, box.sub(one));
     }
   }
-  Validation validate(Session& session, const ModelSpec&, Progress& progress) const override {
-    session.release();  // of the training
-    const std::vector<double> score = lead_numbers(session, work(), [&] {
-      std::int64_t hits = 0;
-      for (std::size_t i = 0; i < letters_.size(); ++i) {
-        hits += predict_one(session, letters_[i], o_, seed_ + i) == letters_[i];
-        progress.update("validate", static_cast<std::int64_t>(i) + 1, validation_cases(), "");
-      }
-      session.release();
-      return std::vector<double>{static_cast<double>(hits) / static_cast<double>(letters_.size())};
-    });
-    return {.score = score.front(), .by_class = {}};
+  std::unique_ptr<ValidationPass> validation(const ModelSpec&) const override {
+    return std::make_unique<ToyValidation>(letters_, o_, seed_);
   }
 
   /// Of each core, by how much its part of the left half is called brighter than that of the right.
-  static RankWork work() {
-    return work_of_cores<double>([](const nlohmann::json&, const CoreSet& cores, std::size_t core) {
+  static CoreWork work() {
+    return {.serialise = values_of_cores<double>([](const nlohmann::json&, const CoreSet& cores, std::size_t core) {
       const TensorView part = cores.owned(cores.executable().program.graph.outputs.at("logits"), core);
       double left = 0;
       for (std::int64_t y = 0; y < part.extent()[1]; ++y)
@@ -87,7 +77,7 @@ class ToySamples : public TrainingTask {
           left += part.box.begin[2] + x < kToySide / 2 ? bright : -bright;
         }
       return std::vector<double>{left};
-    });
+    })};
   }
 
   /// The half in which more pixels are called bright.
@@ -95,12 +85,40 @@ class ToySamples : public TrainingTask {
     const ToySamples toy(o);
     const Shape extents{1, kToySide, kToySide};
     std::vector<double> left(static_cast<std::size_t>(session.plan(extents, Phase::kPredict).program.mesh().cores()));
-    run_led(session, work(),
+    run_cores(session, work(),
             {.extents = extents,
              .fill = [&](const TensorView& box) { toy.fill_one(letter, true, {seed, rng_stream("toy")}, box); },
              .take = take_values<double>([&](std::size_t core, std::span<const double> found) { left[core] = found.front(); })});
     return std::accumulate(left.begin(), left.end(), 0.0) > 0 ? 'L' : 'R';
   }
+
+  class ToyValidation : public ValidationPass {
+   public:
+    ToyValidation(std::string letters, const ToyOptions& options, std::uint64_t seed)
+        : letters_(std::move(letters)), o_(options), seed_(seed) {}
+    CoreWork work() const override { return ToySamples::work(); }
+    std::vector<PredictionTurn> turns() const override {
+      std::vector<PredictionTurn> turns;
+      for (std::size_t i = 0; i < letters_.size(); ++i) turns.push_back({{1, kToySide, kToySide}, {i}});
+      return turns;
+    }
+    std::string name(std::size_t input) const override { return std::to_string(input); }
+    std::vector<CaseFailure> validate(Session& session, const PredictionTurn& turn) override {
+      const std::size_t i = turn.inputs.front();
+      hits_ += predict_one(session, letters_[i], o_, seed_ + i) == letters_[i];
+      return {};
+    }
+    Validation result() const override {
+      return {.score = static_cast<double>(hits_) / static_cast<double>(letters_.size()), .by_class = {}};
+    }
+    std::string nothing_read() const override { return "letters that validate can be read"; }
+
+   private:
+    std::string letters_;
+    ToyOptions o_;
+    std::uint64_t seed_;
+    std::int64_t hits_ = 0;
+  };
 
  private:
   explicit ToySamples(const ToyOptions& options) : o_(options) {}
@@ -182,12 +200,12 @@ class ToyTask : public Task {
                                          const ModelSpec&) const override {
     return std::make_unique<ToySamples>(data, options.of<ToyOptions>());
   }
-  PredictReport predict(const PredictOptions& options, TrainedRun run, Progress& progress) const override {
-    return run_prediction(options, std::move(run), ToySamples::work(), progress,
+  PredictReport predict(const PredictOptions& options, TrainedRun run, const RunContext& context) const override {
+    return run_prediction(options, std::move(run), ToySamples::work(), context,
                           [](PredictionBatch& batch) { return std::make_unique<ToyPrediction>(batch); });
   }
   bool predicted(const std::filesystem::path& predictions) const override { return predictions.extension() == ".txt"; }
-  TaskReport evaluate(const EvaluateOptions& options, Progress&) const override {
+  TaskReport evaluate(const EvaluateOptions& options, const RunContext&) const override {
     const std::string found = read_toy(options.predictions), truth = read_toy(options.references);
     int hits = 0;
     for (std::size_t i = 0; i < std::min(found.size(), truth.size()); ++i) hits += found[i] == truth[i];

@@ -77,10 +77,8 @@ TEST(ToyTask, TrainsAndPredictsTheSameOverRanksOfWhichItDoesNotKnow) {
   EXPECT_EQ(Scene::bytes_of(o.run / "checkpoints/last.safetensors"), Scene::bytes_of(scene.path("alone/checkpoints/last.safetensors")));
   const auto predict = [&](Progress& first) {
     return over_mailbox<PredictReport>(3, [&](Transport& transport) {
-      PredictOptions own = p;
-      own.transport = &transport;
       NoProgress quiet;
-      return run_predict(own, transport.rank() == 0 ? first : quiet, scene.tasks);
+      return run_predict(p, {transport.rank() == 0 ? first : quiet, {.transport = &transport}}, scene.tasks);
     });
   };
   p.run = o.run, p.output = scene.path("over.txt");

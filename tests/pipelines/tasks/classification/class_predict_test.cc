@@ -25,7 +25,7 @@ struct TrainedScene : ClassScene {
     run_train(o, progress);
   }
   PredictOptions predict(const std::string& input, const std::string& name = "found.json") const {
-    return {.run = path("run"), .input = path(input), .output = path(name), .threads = 2, .models = test::with_toys()};
+    return {.run = path("run"), .input = path(input), .output = path(name), .models = test::with_toys()};
   }
 };
 
@@ -49,8 +49,8 @@ TEST(PredictClasses, WhatIsPredictedIsScored) {
 TEST(PredictClasses, ACutAndOtherThreadsPredictTheSame) {
   TrainedScene scene("classes_cut");
   PredictOptions whole = scene.predict("data"), cut = scene.predict("data", "cut.json");
-  cut.partition = Dims{1, 3, 2, 1}, cut.threads = 1;
-  run_predict(whole, scene.progress), run_predict(cut, scene.progress);
+  cut.partition = Dims{1, 3, 2, 1};
+  run_predict(whole, {scene.progress, {.threads = 2}}), run_predict(cut, scene.progress);
   const ClassPredictions a = read_class_predictions(whole.output), b = read_class_predictions(cut.output);
   ASSERT_EQ(a.rows.size(), b.rows.size());
   for (std::size_t i = 0; i < a.rows.size(); ++i)

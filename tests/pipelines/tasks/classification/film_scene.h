@@ -58,10 +58,12 @@ struct FilmScene : ClassScene {
     run_train(o, progress);
   }
   PredictOptions options(const std::filesystem::path& input, const std::string& name = "found.json") const {
-    return {.run = path("run"), .input = input, .output = path(name), .threads = 2, .models = test::with_toys()};
+    return {.run = path("run"), .input = input, .output = path(name), .models = test::with_toys()};
   }
   static ClassPredictionOptions& own(PredictOptions& o) { return o.task.of<ClassPredictionOptions>(); }
-  PredictReport predict(const PredictOptions& o) { return run_predict(o, progress); }
+  PredictReport predict(const PredictOptions& o, const RunResources& resources = {.threads = 2}) {
+    return run_predict(o, {progress, resources});
+  }
   ClassPredictions found(const std::string& name = "found.json") const { return read_class_predictions(path(name)); }
 };
 
@@ -83,10 +85,10 @@ class TrainedFilms : public testing::Test {
     o.run = trained_->path("run");
     return o;
   }
-  PredictReport predict(PredictOptions o, std::optional<std::int64_t> hop = {},
-                        const std::filesystem::path& draw = {}) {
+  PredictReport predict(PredictOptions o, std::optional<std::int64_t> hop = {}, const std::filesystem::path& draw = {},
+                        const RunResources& resources = {.threads = 2}) {
     FilmScene::own(o).hop = hop, FilmScene::own(o).draw = draw;
-    return run_predict(o, scene_.progress);
+    return scene_.predict(o, resources);
   }
 
   inline static FilmScene* trained_ = nullptr;

@@ -81,8 +81,8 @@ TEST_F(PredictClips, ACutOtherThreadsAndFewerAtOncePredictTheSame) {
   const auto film = scene_.film("a.mkv", {{30, kDark}, {31, kBright}});
   predict(options(film), 3);
   PredictOptions cut = options(film, "cut.json");
-  cut.partition = Dims{1, 2, 2, 1, 1}, cut.threads = 1;
-  predict(cut, 3);
+  cut.partition = Dims{1, 2, 2, 1, 1};
+  predict(cut, 3, {}, {.threads = 1});
   const auto a = scene_.found().rows.at(0).time_line, b = scene_.found("cut.json").rows.at(0).time_line;
   ASSERT_EQ(a.windows.size(), b.windows.size());
   for (std::size_t i = 0; i < a.windows.size(); ++i) {
@@ -132,8 +132,7 @@ TEST_F(PredictClips, OverTheMemoryOfTheProcessIsLeftOut) {
           .total();
   EXPECT_GT(wide, 60 << 20);
   EXPECT_GE(all.memory.plan.total(), wide) << "what the report plans is the widest moment";
-  o.host_budget_bytes = all.memory.plan.total() - wide / 2;
-  const PredictReport less = predict(o);
+  const PredictReport less = predict(o, {}, {}, {.threads = 2, .host_budget_bytes = all.memory.plan.total() - wide / 2});
   EXPECT_EQ(less.cases.size(), 1u);
   ASSERT_EQ(less.failures.size(), 1u);
   EXPECT_EQ(less.failures[0].id, "wide.mkv");
@@ -191,8 +190,8 @@ TEST_F(PredictClips, OneThreadAndTwoWriteTheSameBytes) {
   std::vector<std::string> bytes;
   for (const int threads : {1, 2}) {
     PredictOptions o = options(film);
-    o.partition = Dims{1, 2, 2, 1, 1}, o.threads = threads;
-    predict(o, 3);
+    o.partition = Dims{1, 2, 2, 1, 1};
+    predict(o, 3, {}, {.threads = threads});
     bytes.push_back(Scene::bytes_of(scene_.path("found.json")));
   }
   EXPECT_TRUE(bytes[0] == bytes[1]);

@@ -37,10 +37,10 @@ struct OversizeScene : PicturesScene {
     write_rgb(path("in") / "large.png", Tensor(DType::kU8, {600, 800, 3}));
   }
   PredictOptions predict() const {
-    return {.run = path("run"), .input = path("in"), .output = path("out") / "found.json", .threads = 2};
+    return {.run = path("run"), .input = path("in"), .output = path("out") / "found.json"};
   }
-  void expect_large_refused(const PredictOptions& o, const std::string& code) {
-    const PredictReport report = run_predict(o, progress);
+  void expect_large_refused(const PredictOptions& o, const std::string& code, const RunResources& resources = {}) {
+    const PredictReport report = run_predict(o, {progress, resources});
     EXPECT_EQ(report.cases.size(), 1u);
     ASSERT_EQ(report.failures.size(), 1u);
     EXPECT_EQ(report.failures[0].id, "large.png");
@@ -61,8 +61,7 @@ TEST(PredictDetections, APictureThatIsTooLargeCostsItself) {
     const ProcessPlan plan = run_predict(alone, scene.progress).memory.plan;
     return plan.total() - plan[MemoryPart::kBase];
   }();
-  o = scene.predict(), o.host_budget_bytes = resident_bytes() + small + (4 << 20);
-  scene.expect_large_refused(o, "E_BUDGET");
+  scene.expect_large_refused(scene.predict(), "E_BUDGET", {.host_budget_bytes = resident_bytes() + small + (4 << 20)});
 }
 
 TEST(PredictDetections, NoDrawingReplacesAnother) {

@@ -75,7 +75,7 @@ TEST(ImageFit, ADetectorTrainedSoFindsBoxesInThePixelsOfTheFile) {
   const TrainReport report = run_train(o, scene.progress);
   EXPECT_EQ(report.steps, 4);
   PredictOptions p{
-      .run = scene.path("run"), .input = scene.annotations(), .output = scene.path("found.json"), .threads = 2};
+      .run = scene.path("run"), .input = scene.annotations(), .output = scene.path("found.json")};
   p.task.of<DetectionPrediction>().postprocess = "legacy";
   ASSERT_EQ(run_predict(p, scene.progress).cases.size(), 7u);
   double widest = 0;

@@ -20,7 +20,7 @@ struct DetectorScene : PicturesScene {
     run_train(o, progress);
   }
   PredictOptions predict(const std::string& name = "found.json") const {
-    PredictOptions o{.run = path("run"), .input = annotations(), .output = path(name), .threads = 2};
+    PredictOptions o{.run = path("run"), .input = annotations(), .output = path(name)};
     detection_of(o).postprocess = "legacy";
     return o;
   }
@@ -53,8 +53,8 @@ TEST(PredictDetections, APartitionFindsTheSame) {
   DetectorScene scene("detect_cut");
   PredictOptions whole = scene.predict(), cut = scene.predict("cut.json");
   whole.precision = cut.precision = DType::kF32;
-  cut.partition = Dims{1, 2, 3, 1}, cut.threads = 1;
-  run_predict(whole, scene.progress), run_predict(cut, scene.progress);
+  cut.partition = Dims{1, 2, 3, 1};
+  run_predict(whole, {scene.progress, {.threads = 2}}), run_predict(cut, scene.progress);
   EXPECT_TRUE(Scene::bytes_of(whole.output) == Scene::bytes_of(cut.output));
 }
 
@@ -93,8 +93,9 @@ TEST(PredictDetections, WhatDoesNotFitTheRunIsRefusedBeforeAnyOutput) {
   PredictOptions o = scene.predict("new/found.json");
   o.partition = Dims{1, 2, 2, 1, 1};
   expect_error(ErrorKind::kConfig, "takes 4", [&] { run_predict(o, scene.progress); });
-  o = scene.predict("new/found.json"), o.core_budget_bytes = 1 << 18;
-  expect_error(ErrorKind::kBudget, "nothing was allocated", [&] { run_predict(o, scene.progress); });
+  o = scene.predict("new/found.json");
+  expect_error(ErrorKind::kBudget, "nothing was allocated",
+               [&] { run_predict(o, {scene.progress, {.core_budget_bytes = 1 << 18}}); });
   o = scene.predict("new/found.json"), o.input = scene.path("empty");
   expect_error(ErrorKind::kInput, "does not exist", [&] { run_predict(o, scene.progress); });
   std::filesystem::create_directories(o.input);

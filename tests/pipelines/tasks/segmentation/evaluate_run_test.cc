@@ -23,13 +23,20 @@ struct Trained : TrainingScene {
     o.spec.as<UNetConfig>().loss = loss;
     run_train(o, progress);
   }
-  RunScores scores(EvaluateRunOptions o, Mesh mesh = {.partition = {1, 1, 1, 1, 1}}) {
+  RunScores scores(EvaluateRunOptions own, EvaluateOptions asked, Mesh mesh = {.partition = {1, 1, 1, 1, 1}}) {
     TrainedRun run = load_trained_run({.run = path("run")});
     run.spec.cut = run.spec.cut.over(mesh);
-    o.work = work(), o.threads = 2;
-    return evaluate_run(o, std::move(run), {}, progress);
+    own.work = work();
+    const RunContext context(progress, {.threads = 2});
+    const auto evaluation = evaluate_volumes(own, run, progress);
+    return evaluate_run(asked, std::move(run), context, *evaluation);
   }
 };
+
+double named(const std::vector<NamedScore>& scores, const std::string& name) {
+  const auto found = std::ranges::find(scores, name, &NamedScore::name);
+  return found != scores.end() ? found->value : std::nan("");
+}
 
 /// metrics.py of the reference model in plain loops, over voxels with a class.
 struct Plain {
@@ -68,7 +75,7 @@ struct Plain {
 
 TEST(EvaluateRun, ABatchIsWhatPlainLoopsOverItsLogitsGive) {
   Trained scene("evaluate_plain", LossKind::kAdaptiveDice32);
-  const RunScores scores = scene.scores({.crop = {16, 16, 16}, .batch = 1, .steps = 1});
+  const RunScores scores = scene.scores({.crop = {16, 16, 16}}, {.batch = 1, .steps = 1});
   ASSERT_EQ(scores.batches.size(), 1u);
 
   const PreparedDataset dataset = read_prepared(scene.work());
@@ -91,16 +98,15 @@ TEST(EvaluateRun, ABatchIsWhatPlainLoopsOverItsLogitsGive) {
   source.fill(batch, input::Labels{.classes = dataset.plan.classes()}, labels.view());
   Plain plain;
   plain.add(cores.gather(graph.outputs.at("logits")), labels);
-  EXPECT_EQ(scores.batches[0].voxels.voxels, static_cast<std::int64_t>(plain.voxels));
-  EXPECT_DOUBLE_EQ(scores.accuracy, plain.correct / plain.voxels);
-  EXPECT_NEAR(scores.cross_entropy, plain.cross_entropy / plain.voxels, 1e-6);
-  EXPECT_NEAR(scores.adaptive_dice32, plain.adaptive_dice32(), 1e-6);
-  EXPECT_DOUBLE_EQ(scores.loss, scores.adaptive_dice32) << "the loss of this model";
+  EXPECT_DOUBLE_EQ(named(scores.own, "accuracy"), plain.correct / plain.voxels);
+  EXPECT_NEAR(named(scores.own, "categorical_crossentropy"), plain.cross_entropy / plain.voxels, 1e-6);
+  EXPECT_NEAR(named(scores.own, "adaptive_dice32"), plain.adaptive_dice32(), 1e-6);
+  EXPECT_DOUBLE_EQ(scores.loss, named(scores.own, "adaptive_dice32")) << "the loss of this model";
 }
 
 TEST(EvaluateRun, AveragesOverWholeBatchesInOrderAndSaysWhatItDrops) {
   Trained scene("evaluate_mean");
-  const RunScores two = scene.scores({.batch = 2}), one = scene.scores({.batch = 1});
+  const RunScores two = scene.scores({}, {.batch = 2}), one = scene.scores({}, {.batch = 1});
   const PreparedDataset dataset = read_prepared(scene.work());
   ASSERT_EQ(two.batches.size(), 1u);
   EXPECT_THAT(two.batches[0].cases, ElementsAre(dataset.cases[0].id, dataset.cases[1].id));
@@ -110,23 +116,20 @@ TEST(EvaluateRun, AveragesOverWholeBatchesInOrderAndSaysWhatItDrops) {
               testing::Contains(HasSubstr("1 of 3 cases do not fill a batch of 2 and are dropped")));
   ASSERT_EQ(one.batches.size(), 3u);
   EXPECT_TRUE(one.dropped.empty());
-  double loss = 0, adaptive = 0;
-  VoxelScores voxels;
-  std::int64_t volume = 0;
+  double loss = 0, adaptive = 0, correct = 0, volume = 0;
   for (std::size_t b = 0; b < 3; ++b) {
-    loss += one.batches[b].loss() / 3, adaptive += one.batches[b].adaptive_dice32 / 3, voxels += one.batches[b].voxels;
-    volume += element_count(dataset.cases[b].shape);
+    const auto voxels = static_cast<double>(element_count(dataset.cases[b].shape));
+    loss += one.batches[b].loss() / 3, adaptive += named(one.batches[b].own, "adaptive_dice32") / 3;
+    correct += voxels * named(one.batches[b].own, "accuracy"), volume += voxels;
   }
   EXPECT_DOUBLE_EQ(one.loss, loss);
-  EXPECT_DOUBLE_EQ(one.adaptive_dice32, adaptive);
-  EXPECT_DOUBLE_EQ(one.accuracy, voxels.accuracy());
-  EXPECT_DOUBLE_EQ(one.cross_entropy, voxels.mean_cross_entropy());
-  EXPECT_EQ(voxels.voxels, volume) << "what is padded counts nowhere";
+  EXPECT_DOUBLE_EQ(named(one.own, "adaptive_dice32"), adaptive);
+  EXPECT_DOUBLE_EQ(named(one.own, "accuracy"), correct / volume) << "over voxels; what is padded counts nowhere";
 }
 
 TEST(EvaluateRun, WithStepsTheDataAreRepeated) {
   Trained scene("evaluate_steps");
-  const RunScores scores = scene.scores({.batch = 2, .steps = 3});
+  const RunScores scores = scene.scores({}, {.batch = 2, .steps = 3});
   const PreparedDataset dataset = read_prepared(scene.work());
   ASSERT_EQ(scores.batches.size(), 3u);
   EXPECT_THAT(scores.batches[1].cases, ElementsAre(dataset.cases[2].id, dataset.cases[0].id));
@@ -136,14 +139,14 @@ TEST(EvaluateRun, WithStepsTheDataAreRepeated) {
 
 TEST(EvaluateRun, ReplicasHaveLossesOfTheirOwnAndCutsChangeNothing) {
   Trained scene("evaluate_mesh");
-  const EvaluateRunOptions o{.crop = {16, 16, 16}, .batch = 2};
-  const RunScores whole = scene.scores(o), cut = scene.scores(o, {.partition = {1, 2, 2, 1, 1}}),
-                  replicas = scene.scores(o, {.replicas = 2, .partition = {1, 2, 1, 1, 1}});
-  const RunScores alone = scene.scores({.crop = {16, 16, 16}, .batch = 1});
+  const EvaluateRunOptions own{.crop = {16, 16, 16}};
+  const RunScores whole = scene.scores(own, {.batch = 2}), cut = scene.scores(own, {.batch = 2}, {.partition = {1, 2, 2, 1, 1}}),
+                  replicas = scene.scores(own, {.batch = 2}, {.replicas = 2, .partition = {1, 2, 1, 1, 1}});
+  const RunScores alone = scene.scores(own, {.batch = 1});
   for (const RunScores* scores : {&cut, &replicas}) {
-    EXPECT_EQ(scores->accuracy, whole.accuracy);
-    EXPECT_NEAR(scores->cross_entropy, whole.cross_entropy, 1e-9);
-    EXPECT_NEAR(scores->adaptive_dice32, whole.adaptive_dice32, 1e-9) << "of the batch gathered from all replicas";
+    EXPECT_EQ(named(scores->own, "accuracy"), named(whole.own, "accuracy"));
+    for (const char* score : {"categorical_crossentropy", "adaptive_dice32"})
+      EXPECT_NEAR(named(scores->own, score), named(whole.own, score), 1e-9) << score << " of the batch gathered from all replicas";
   }
   EXPECT_NEAR(cut.loss, whole.loss, 1e-9);
   ASSERT_EQ(replicas.batches[0].losses.size(), 2u);
@@ -153,17 +156,17 @@ TEST(EvaluateRun, ReplicasHaveLossesOfTheirOwnAndCutsChangeNothing) {
 
 TEST(EvaluateRun, DataThatDoNotFitAreRefused) {
   Trained scene("evaluate_refused");
-  expect_error(ErrorKind::kNoCase, "3 cases do not fill a batch of 4", [&] { scene.scores({.batch = 4}); });
-  expect_error(ErrorKind::kConfig, "{fold} is \"9\"", [&] { scene.scores({.fold = "9"}); });
-  EXPECT_EQ(scene.scores({.fold = "1"}).batches.size(), 1u) << "one of three is held out";
+  expect_error(ErrorKind::kNoCase, "3 cases do not fill a batch of 4", [&] { scene.scores({}, {.batch = 4}); });
+  expect_error(ErrorKind::kConfig, "{fold} is \"9\"", [&] { scene.scores({.fold = "9"}, {}); });
+  EXPECT_EQ(scene.scores({.fold = "1"}, {}).batches.size(), 1u) << "one of three is held out";
   expect_error(ErrorKind::kConfig, "divisible by the 2 replicas", [&] {
-    scene.scores({.batch = 3}, {.replicas = 2, .partition = {1, 1, 1, 1, 1}});
+    scene.scores({}, {.batch = 3}, {.replicas = 2, .partition = {1, 1, 1, 1, 1}});
   });
 }
 
 TEST(RunEvaluate, TheConditionsOfEvaluationReachIt) {
   Trained scene("evaluate_conditions");
-  const EvaluateOptions o{.predictions = scene.path("run"), .references = scene.work(), .threads = 2};
+  const EvaluateOptions o{.predictions = scene.path("run"), .references = scene.work()};
   const auto with = [](const std::string& json) {
     return EstimatorOptions{.config = tpu_config_from_json(nlohmann::json::parse(json))};
   };

@@ -23,7 +23,7 @@ Tensor labels_of(const Tensor& image, Dims partition, DType precision, int ranks
   spec.precision = precision;
   Tensor labels;
   test::over_ranks(ranks, spec, [&](Session& session) {
-    lead(session, volume_work(), {}, [&] {
+    coordinate(session, volume_work(), {}, [&] {
       VolumeVoxels voxels = voxels_of(image);
       bool fed = false;
       voxels.read = [&, read = voxels.read](const TensorView& box) {
@@ -33,7 +33,6 @@ Tensor labels_of(const Tensor& image, Dims partition, DType precision, int ranks
       voxels.done = [&] { fed = true; };
       labels = predict_volume(session, voxels, -1, spec.multiple());
       EXPECT_TRUE(fed);
-      return std::string();
     });
   });
   return labels;

@@ -1,5 +1,5 @@
 // Boxes of a sample reach the cores of all ranks, and what cores found comes back, whatever the boxes are.
-#include "pipelines/runs/core_messages.h"
+#include "pipelines/engine/core_messages.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,6 @@
-#include "pipelines/commands/host_memory.h"
+#include "pipelines/engine/host_memory.h"
 
 #include "io/system/process_memory.h"
-#include "pipelines/runs/rank_json.h"
 
 namespace voxshard {
 namespace {
@@ -23,19 +22,6 @@ ProcessReport HostMemory::report(const ProcessPlan& plan, Progress& progress) co
   const ProcessReport report{.plan = plan, .peak_resident_bytes = peak_resident_bytes(), .budget_bytes = budget_bytes_};
   if (const auto text = report.warning()) progress.warn(*text);
   return report;
-}
-
-ProcessReport add_memory(TaskReport& report, const HostMemory& memory, Progress& progress) {
-  report.memory += base_plan(memory.base_bytes());
-  const ProcessReport all = memory.report(report.memory, progress);
-  report.json["memory"] = to_json(all);
-  report.text += to_text(all);
-  return all;
-}
-
-nlohmann::ordered_json memory_of_ranks(Transport* transport, const ProcessReport& own) {
-  if (transport == nullptr) return {};
-  return gather_reports(*transport, {{"memory", to_json(own)}});
 }
 
 Budget host_budget(std::int64_t core_bytes, std::int64_t process_bytes, int ranks_here) {

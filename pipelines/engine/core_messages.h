@@ -4,7 +4,7 @@
 //   feed_from_first(session, cores, image, [&](const TensorView& box) { ... });   // `fill` is called on rank 0 only
 //   gather_from_cores(session, cores, pack, take);                                // `take` likewise
 //
-// All ranks know all boxes from the program: samples travel without their sizes. Called by pipelines/runs/lead.h.
+// All ranks know all boxes from the program: samples travel without their sizes. Called by pipelines/engine/core_runs.h.
 #pragma once
 
 #include <cstddef>
@@ -29,6 +29,9 @@ inline constexpr std::int64_t kPieceBytes = 1 << 22;
 std::vector<Box> pieces_of(const Box& box, std::int64_t element_bytes, std::int64_t most_bytes = kPieceBytes);
 /// What rank 0 holds of boxes on their way to others.
 inline std::int64_t feeding_bytes(int workers) { return workers * kPieceBytes; }
+
+/// The samples of a batch of which a rank's cores hold more than labels.
+Interval samples_of(const Program& program, const Ranks& place);
 
 /// Feeds input `id` on all ranks, which all call it. `fill` is called on rank 0 alone, for the boxes of its cores and
 /// for pieces of those of others. Errors: RankFailed; those of `fill`.

@@ -1,4 +1,4 @@
-#include "pipelines/runs/core_messages.h"
+#include "pipelines/engine/core_messages.h"
 
 #include <algorithm>
 
@@ -100,6 +100,25 @@ std::vector<Box> pieces_of(const Box& box, std::int64_t element_bytes, std::int6
   std::vector<Box> pieces;
   if (!box.empty()) add_pieces(box, 0, element_bytes, most_bytes, pieces);
   return pieces;
+}
+
+Interval samples_of(const Program& program, const Ranks& place) {
+  const std::int64_t cores = program.mesh().cores();
+  std::optional<Interval> samples;
+  for (ValueId id = 0; id < program.graph.size(); ++id) {
+    const Node& node = program.graph.node(id);
+    if (node.role != Role::kInput || std::holds_alternative<input::Labels>(node.input) ||
+        std::holds_alternative<input::Draw>(node.input))
+      continue;
+    const std::vector<Box>& own = program.values[id].own;
+    for (std::int64_t core = place.first(cores); core < place.end(cores); ++core) {
+      const Box& box = own[program.replicated(id) ? 0 : static_cast<std::size_t>(core)];
+      if (box.empty()) continue;
+      if (!samples) samples = {box.begin[0], box.end(0)};
+      samples = {std::min(samples->first, box.begin[0]), std::max(samples->second, box.end(0))};
+    }
+  }
+  return samples.value_or(Interval{0, 0});
 }
 
 void feed_from_first(Session& session, CoreSet& cores, ValueId id, const FillBox& fill) {

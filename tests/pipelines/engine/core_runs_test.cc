@@ -1,5 +1,7 @@
-// Rank 0 leads: what costs an input costs it on all ranks, what ends the batch ends all, and nobody waits for ever.
-#include "pipelines/runs/lead.h"
+// Rank 0 coordinates: what costs an input costs it on all ranks, what ends the batch ends all, and nobody waits for ever.
+#include "pipelines/engine/core_runs.h"
+
+#include "pipelines/engine/validation.h"
 
 #include <gtest/gtest.h>
 
@@ -14,8 +16,8 @@ namespace {
 using namespace test;
 
 /// The number of voxels that a core owns of the logits.
-RankWork counting() {
-  return {.pack = [](const nlohmann::json& note, const CoreSet& cores, std::size_t core) {
+CoreWork counting() {
+  return {.serialise = [](const nlohmann::json& note, const CoreSet& cores, std::size_t core) {
     EXPECT_EQ(note, "a note");
     const auto voxels =
         static_cast<std::size_t>(cores.owned(cores.executable().program.graph.outputs.at("logits"), core).box.count());
@@ -25,7 +27,7 @@ RankWork counting() {
 
 std::size_t counted(Session& session, const Shape& extents) {
   std::atomic<std::size_t> all = 0;
-  run_led(session, counting(),
+  run_cores(session, counting(),
           {.extents = extents,
            .note = "a note",
            .fill = fill_with_places,
@@ -33,36 +35,50 @@ std::size_t counted(Session& session, const Shape& extents) {
   return all;
 }
 
-TEST(Lead, OthersFollowUntilTheEndAndGetTheResult) {
+TEST(CoreRuns, OtherRanksTakePartUntilTheEnd) {
   for (const int ranks : {1, 2, 3, 4})
     over_ranks(ranks, small_unet({1, 2, 2, 1, 1}), [&](Session& session) {
-      const std::string result = lead(session, counting(), {}, [&] {
-        EXPECT_EQ(session.transport().rank(), 0);
+      int bodies = 0;
+      coordinate(session, counting(), {}, [&] {
+        ++bodies;
         const std::size_t classes = 3;
         EXPECT_EQ(counted(session, {1, 8, 8, 8}), 512 * classes);
         EXPECT_EQ(counted(session, {1, 16, 8, 4}), 512 * classes);
-        return std::string("done\0x", 6);
       });
-      EXPECT_EQ(result, std::string("done\0x", 6));
+      EXPECT_EQ(bodies, session.transport().rank() == 0 ? 1 : 0);
     });
 }
 
-TEST(Lead, NumbersAreThoseOfRank0ToTheBit) {
+/// Scores that no session computes.
+struct FixedScores : ValidationPass {
+  FixedScores(double score, std::vector<double> by_class) : fixed{score, std::move(by_class)} {}
+  CoreWork work() const override { return {}; }
+  std::vector<PredictionTurn> turns() const override { return {}; }
+  std::string name(std::size_t) const override { return ""; }
+  std::vector<CaseFailure> validate(Session&, const PredictionTurn&) override { return {}; }
+  Validation result() const override { return fixed; }
+  std::string nothing_read() const override { return "cases"; }
+  Validation fixed;
+};
+
+TEST(Validation, ScoresAreThoseOfRank0ToTheBit) {
   const double nan = std::numeric_limits<double>::quiet_NaN(), third = 1.0 / 3;
   over_ranks(3, small_unet({1, 2, 2, 1, 1}), [&](Session& session) {
-    const auto numbers = lead_numbers(session, {}, [&] { return std::vector<double>{third, nan, -0.0}; });
-    ASSERT_EQ(numbers.size(), 3u);
-    EXPECT_EQ(numbers[0], third);
-    EXPECT_TRUE(std::isnan(numbers[1]) && std::signbit(numbers[2]));
+    NoProgress quiet;
+    FixedScores pass(session.transport().rank() == 0 ? third : 1, {nan, -0.0});
+    const Validation scores = run_validation(session, pass, [](const CaseFailure&) {}, quiet);
+    EXPECT_EQ(scores.score, third);
+    ASSERT_EQ(scores.by_class.size(), 2u);
+    EXPECT_TRUE(std::isnan(scores.by_class[0]) && std::signbit(scores.by_class[1]));
   });
 }
 
-TEST(Lead, AStopOfRank0StopsAll) {
+TEST(CoreRuns, AStopOfRank0StopsAll) {
   Mailbox mailbox(3);
   std::atomic<int> stopped = 0;
   over_ranks(mailbox, small_unet({1, 2, 2, 1, 1}), [&](Session& session) {
     try {
-      lead(session, counting(), {}, [&]() -> std::string {
+      coordinate(session, counting(), {}, [&] {
         counted(session, {1, 8, 8, 8});
         throw Stopped();
       });
@@ -73,27 +89,28 @@ TEST(Lead, AStopOfRank0StopsAll) {
   EXPECT_EQ(stopped, 3);
 }
 
-TEST(Lead, AStopOfAnyRankIsHeardBeforeTheNextRun) {
+TEST(CoreRuns, AStopOfAnyRankEndsTheNextRun) {
   std::atomic<bool> asked = false;
   over_ranks(3, small_unet({1, 2, 2, 1, 1}), [&](Session& session) {
     session.set_stop([&] { return session.transport().rank() == 2 && asked; });
-    const std::string result = lead(session, counting(), {}, [&] {
+    bool went_on = false;
+    coordinate(session, counting(), {}, [&] {
       EXPECT_GT(counted(session, {1, 8, 8, 8}), 0u);
       asked = true;
       EXPECT_THROW(counted(session, {1, 8, 8, 8}), Stopped);
-      EXPECT_THROW(counted(session, {1, 16, 8, 8}), Stopped) << "the others still follow";
-      return std::string("what was whole before");
+      EXPECT_THROW(counted(session, {1, 16, 8, 8}), Stopped) << "the others still take part";
+      went_on = true;
     });
-    EXPECT_EQ(result, "what was whole before");
+    EXPECT_EQ(went_on, session.transport().rank() == 0);
   });
 }
 
-TEST(Lead, AStopOfAnyRankThatRank0PassesOnStopsAll) {
+TEST(CoreRuns, AStopOfAnyRankThatRank0PassesOnStopsAll) {
   std::atomic<int> stopped = 0;
   over_ranks(3, small_unet({1, 2, 2, 1, 1}), [&](Session& session) {
     session.set_stop([&] { return session.transport().rank() == 1; });
     try {
-      lead_numbers(session, counting(), [&] { return std::vector<double>{double(counted(session, {1, 8, 8, 8}))}; });
+      coordinate(session, counting(), {}, [&] { counted(session, {1, 8, 8, 8}); });
     } catch (const Stopped&) {
       ++stopped;
     }
@@ -101,13 +118,13 @@ TEST(Lead, AStopOfAnyRankThatRank0PassesOnStopsAll) {
   EXPECT_EQ(stopped, 3);
 }
 
-TEST(Lead, AnErrorOfRank0EndsAllWithIt) {
+TEST(CoreRuns, AnErrorOfRank0EndsAllWithIt) {
   Mailbox mailbox(3);
   const auto errors = run_ranks(mailbox, [&](Transport& transport) {
     WorkerPool pool(1);
     Session session(op_table(), lowering_of(small_unet({1, 2, 2, 1, 1}), {}, {.ranks = transport.place()}), pool,
                     &transport);
-    lead(session, counting(), {}, [&]() -> std::string { throw Error(ErrorKind::kNoCase, "none of them"); });
+    coordinate(session, counting(), {}, [&] { throw Error(ErrorKind::kNoCase, "none of them"); });
   });
   for (const std::exception_ptr& error : errors) {
     ASSERT_TRUE(error);
@@ -137,48 +154,45 @@ void with_a_small_rank(const std::function<void(Session&)>& body) {
   });
 }
 
-TEST(Lead, MemoryThatAnyRankIsRefusedCostsTheRunOnAll) {
+TEST(CoreRuns, MemoryThatAnyRankIsRefusedCostsTheRunOnAll) {
   with_a_small_rank([](Session& session) {
-    lead(session, counting(), {}, [&] {
+    coordinate(session, counting(), {}, [&] {
       const auto failure = failure_of("large", {ErrorKind::kBudget}, [&] { counted(session, {1, 16, 8, 8}); });
       EXPECT_TRUE(failure.has_value());
       EXPECT_EQ(failure->code, kRefusedMemory);
       EXPECT_GT(counted(session, {1, 8, 8, 8}), 0u) << "the next one is predicted";
-      return std::string();
     });
   });
 }
 
-TEST(Lead, ASizeThatAnyRankRefusesIsRefused) {
+TEST(CoreRuns, ASizeThatAnyRankRefusesIsRefused) {
   with_a_small_rank([](Session& session) {
-    lead(session, counting(), {}, [&] {
+    coordinate(session, counting(), {}, [&] {
       NoProgress progress;
-      const PlannedBytes planned = plan_predictions(session, {{1, 8, 8, 8}, {1, 16, 8, 8}}, "2 images", {}, progress);
+      const PlannedBytes planned = plan_runs(session, {{1, 8, 8, 8}, {1, 16, 8, 8}}, Phase::kPredict, "2 images", {}, progress);
       EXPECT_TRUE(planned.fits.contains({1, 8, 8, 8}) && !planned.fits.contains({1, 16, 8, 8}));
       const auto refused = planned.refused.find({1, 16, 8, 8});
       EXPECT_TRUE(refused != planned.refused.end());
       EXPECT_NE(std::string(refused->second.what()).find("rank 1: [memory] no room"), std::string::npos)
           << refused->second.what();
-      return std::string();
     });
   });
 }
 
-TEST(Lead, AnErrorInTheMidstOfARunIsNoCases) {
+TEST(CoreRuns, AnErrorInTheMidstOfARunIsNoCases) {
   Mailbox mailbox(2);
   const auto errors = run_ranks(mailbox, [&](Transport& transport) {
     const ModelSpec spec = small_unet({1, 2, 2, 1, 1});
     WorkerPool pool(1);
     Session session(op_table(), lowering_of(spec, {}, {.ranks = transport.place()}), pool, &transport);
     session.parameters() = initialise(build_graph(spec, {1, 16, 16, 16}, Phase::kTrain, spec.precision), 5);
-    lead(session, counting(), {}, [&] {
+    coordinate(session, counting(), {}, [&] {
       failure_of("one", {ErrorKind::kInput}, [&] {
-        run_led(session, counting(), {.extents = {1, 8, 8, 8}, .note = "a note", .fill = [](const TensorView&) {
+        run_cores(session, counting(), {.extents = {1, 8, 8, 8}, .note = "a note", .fill = [](const TensorView&) {
                                         throw Error(ErrorKind::kInput, "it vanished");
                                       }});
       });
       ADD_FAILURE() << "the batch went on";
-      return std::string();
     });
   });
   for (const std::exception_ptr& error : errors) EXPECT_TRUE(error);

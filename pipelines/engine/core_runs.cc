@@ -1,0 +1,193 @@
+#include "pipelines/engine/core_runs.h"
+
+#include <algorithm>
+#include <exception>
+#include <new>
+
+#include "io/files/structured_text.h"
+#include "libcore/base/text.h"
+#include "libcore/ranks/texts.h"
+#include "pipelines/runs/rank_json.h"
+
+namespace voxshard {
+namespace {
+
+constexpr const char *kPlan = "plan", *kRun = "run", *kEnd = "end", *kStop = "stop";  // what rank 0 broadcasts
+
+void broadcast_request(Session& session, const char* kind, Phase phase = Phase::kPredict, const nlohmann::json& sizes = {},
+                       const nlohmann::json& note = {}) {
+  text_of_first(session.transport(), pack_json(nlohmann::json{{"kind", kind}, {"phase", static_cast<int>(phase)}, {"sizes", sizes}, {"note", note}}));
+}
+
+Phase phase_of(const nlohmann::json& request) {
+  const int phase = request.at("phase").get<int>();
+  ensure(phase >= static_cast<int>(Phase::kTrain) && phase <= static_cast<int>(Phase::kEvaluate), "rank 0 names a phase that exists");
+  return static_cast<Phase>(phase);
+}
+
+/// The core set for a size, once every rank has its own and none was asked to stop; else null on all of them, and `why` is set:
+/// Stopped, or the memory that a rank was refused. A single process checks for a stop within the run.
+CoreSet* agreed_cores(Session& session, const Shape& extents, Phase phase, std::exception_ptr& why) {
+  constexpr std::int64_t kStops = -1, kRefused = 0, kReady = 1;
+  Transport& transport = session.transport();
+  const bool stops = transport.ranks() > 1 && session.stop_requested();
+  CoreSet* cores = nullptr;
+  try {
+    if (!stops) cores = &session.cores(extents, phase);
+  } catch (const Error& e) {
+    if (e.kind() != ErrorKind::kBudget) throw;
+    why = std::current_exception();
+  } catch (const std::bad_alloc&) {
+    why = std::current_exception();
+  }
+  if (transport.ranks() == 1) return cores;
+  const std::int64_t vote = transport.lowest(stops ? kStops : why ? kRefused : kReady);
+  if (vote == kReady) return cores;
+  session.release();
+  if (vote == kStops)
+    why = std::make_exception_ptr(Stopped());
+  else if (!why)
+    why = std::make_exception_ptr(
+        Error(ErrorKind::kBudget, kRefusedMemory,
+              "[memory] the system refused memory for this case on another rank; use more hosts or a finer cut"));
+  return nullptr;
+}
+
+/// Every rank fills the boxes of its own cores.
+void feed_own_boxes(CoreSet& cores, const CoreWork& work, const nlohmann::json& note) {
+  const Graph& graph = cores.executable().program.graph;
+  for (ValueId id = 0; id < graph.size(); ++id) {
+    const Node& node = graph.node(id);
+    if (node.role == Role::kInput) cores.feed(id, [&](const TensorView& box) { work.fill(note, node.input, box); });
+  }
+}
+
+/// Feeds, runs and gathers, alike on all ranks. Returns the bytes that this rank serialised.
+std::int64_t run_together(Session& session, CoreSet& cores, const CoreWork& work, const CoreRun& run) {
+  if (work.load) work.load(run.note, cores.executable().program);
+  if (work.fill)
+    feed_own_boxes(cores, work, run.note);
+  else
+    feed_from_first(session, cores, cores.executable().program.graph.find("image"), run.fill);
+  if (run.fed) run.fed();
+  cores.run();
+  std::int64_t bytes = 0;
+  if (work.serialise)
+    bytes = gather_from_cores(
+        session, cores, [&](std::size_t core) { return work.serialise(run.note, cores, core); }, run.take);
+  if (work.done) work.done(run.note);
+  return bytes;
+}
+
+/// The sizes that a rank other than 0 refuses, each with its error as told() writes it.
+std::string refusals(const PlannedBytes& planned) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const auto& [extents, error] : planned.refused) list.push_back({shape_json(extents), told(error)});
+  return pack_json(list);
+}
+
+void add_refusals(PlannedBytes& planned, const std::string& text, const std::string& from) {
+  for (const nlohmann::json& one : nlohmann::json(unpack_cbor(text))) {
+    const Shape extents = shape_from_json(one.at(0));
+    planned.refused.emplace(extents, heard(one.at(1).get<std::string>(), from));
+    planned.fits.erase(extents);
+  }
+}
+
+/// What a rank other than 0 does until rank 0 ends. Returns what it took at its widest moment.
+ProcessPlan take_part(Session& session, const CoreWork& work, const PredictingProcess& process) {
+  PlannedBytes planned;
+  ProcessPlan most = base_plan(process.base_bytes);
+  while (true) {
+    const nlohmann::json request = unpack_cbor(text_of_first(session.transport(), ""));
+    const std::string kind = request.at("kind");
+    if (kind == kEnd) break;
+    if (kind == kStop) throw Stopped();
+    if (kind == kPlan) {
+      std::set<Shape> sizes;
+      for (const nlohmann::json& extents : request.at("sizes")) sizes.insert(shape_from_json(extents));
+      planned = planned_sizes(session, sizes, phase_of(request), process);
+      most = widest(most, planned.held);
+      gather_texts(session.transport(), refusals(planned));
+      continue;
+    }
+    ensure(kind == kRun, "rank 0 broadcasts one of four requests");
+    const CoreRun run{.extents = shape_from_json(request.at("sizes")), .note = request.at("note")};
+    std::exception_ptr why;  // rank 0 reports it
+    CoreSet* const cores = agreed_cores(session, run.extents, work.phase, why);
+    if (cores == nullptr) continue;
+    const std::int64_t bytes = run_together(session, *cores, work, run);
+    most = widest(most,
+                  planned.held + planned.cores(run.extents) +
+                      ProcessPlan{{MemoryPart::kFeeding, work.fill ? 0 : kPieceBytes}, {MemoryPart::kResults, bytes}});
+  }
+  session.release();
+  return most;
+}
+
+}  // namespace
+
+CoreSet& run_cores(Session& session, const CoreWork& work, const CoreRun& run) {
+  const bool alone = session.transport().ranks() == 1;
+  if (!alone) broadcast_request(session, kRun, work.phase, shape_json(run.extents), run.note);
+  std::exception_ptr why;
+  CoreSet* const cores = agreed_cores(session, run.extents, work.phase, why);
+  if (cores == nullptr) std::rethrow_exception(why);
+  try {
+    run_together(session, *cores, work, run);
+  } catch (const RankFailed&) {
+    throw;
+  } catch (const Error& e) {
+    if (alone) throw;
+    throw EndsBatch(e);
+  } catch (const std::bad_alloc&) {
+    if (alone) throw;
+    throw EndsBatch({ErrorKind::kBudget, kRefusedMemory,
+                     "[memory] the system refused memory while several ranks predict; use more hosts or a finer cut"});
+  }
+  return *cores;
+}
+
+void coordinate(Session& session, const CoreWork& work, const PredictingProcess& process, const std::function<void()>& body,
+                ProcessPlan* most) {
+  Transport& transport = session.transport();
+  if (transport.ranks() == 1) return body();
+  if (transport.rank() > 0) {
+    const ProcessPlan widest_moment = take_part(session, work, process);
+    if (most != nullptr) *most = widest_moment;
+    return;
+  }
+  try {
+    body();
+  } catch (const Stopped&) {
+    broadcast_request(session, kStop);
+    throw;
+  }
+  broadcast_request(session, kEnd);
+}
+
+PlannedBytes plan_runs(Session& session, const std::set<Shape>& sizes, Phase phase, const std::string& inputs,
+                       const PredictingProcess& process, Progress& progress) {
+  Transport& transport = session.transport();
+  const bool alone = transport.ranks() == 1;
+  if (!alone) {
+    nlohmann::json list = nlohmann::json::array();
+    for (const Shape& extents : sizes) list.push_back(shape_json(extents));
+    broadcast_request(session, kPlan, phase, list);
+  }
+  // Others wait for this rank's answer: it stops behind it.
+  PlannedBytes planned = planned_sizes(session, sizes, phase, process, alone ? progress.stop_check() : StopCheck());
+  if (!alone) {
+    const std::vector<std::string> all = gather_texts(transport, "");
+    for (int rank = 1; rank < transport.ranks(); ++rank)
+      add_refusals(planned, all[static_cast<std::size_t>(rank)], transport.name(rank));
+    planned.held += {{MemoryPart::kFeeding, feeding_bytes(session.pool().workers())}};
+  }
+  throw_if_stopped(progress);
+  if (!planned.refused.empty() && planned.fits.empty()) throw planned.refused.begin()->second;
+  progress.log("planned: " + bytes_text(planned.core) + " per core, " + bytes_text(planned.host) +
+               " in all of them for the largest of " + inputs);
+  return planned;
+}
+
+}  // namespace voxshard

@@ -1,0 +1,62 @@
+#include "pipelines/engine/run_context.h"
+
+#include <nlohmann/json.hpp>
+
+#include "io/files/structured_text.h"
+#include "libcore/ranks/alike.h"
+#include "libcore/ranks/texts.h"
+#include "pipelines/runs/rank_json.h"
+
+namespace voxshard {
+
+RunContext::RunContext(Progress& progress, const RunResources& resources)
+    : progress_(progress),
+      resources_(resources),
+      transport_(resources.transport != nullptr ? *resources.transport : alone_),
+      memory_(resources.host_budget_bytes, transport_.ranks_here()) {}
+
+WorkerPool& RunContext::pool() const {
+  if (!pool_) pool_ = std::make_unique<WorkerPool>(threads());
+  return *pool_;
+}
+
+std::unique_ptr<Session> RunContext::session(TrainedRun& run) const {
+  auto session = prediction_session(run, {.core_bytes = core_budget_bytes(), .process_bytes = left_bytes()}, pool(), &transport_);
+  session->set_stop(progress_.stop_check());
+  return session;
+}
+
+bool RunContext::writes() const { return transport_.rank() == 0; }
+
+nlohmann::ordered_json RunContext::broadcast(const std::function<nlohmann::ordered_json()>& own) const {
+  return json_of_first(transport_, own);
+}
+
+bool RunContext::any(bool mine) const {
+  return transport_.ranks() > 1 ? transport_.lowest(mine ? 0 : 1) == 0 : mine;
+}
+
+std::unique_ptr<PartLog> RunContext::own_log(const std::filesystem::path& folder) const {
+  return std::make_unique<PartLog>(folder, transport_.rank());
+}
+
+void RunContext::add_up(std::vector<std::int64_t>& counts) const {
+  if (transport_.ranks() == 1) return;
+  std::vector<std::int64_t> sums(counts.size(), 0);
+  for (const std::string& text : gather_texts(transport_, pack_json(counts))) {
+    const auto of_rank = unpack_cbor(text).get<std::vector<std::int64_t>>();
+    ensure(of_rank.size() == sums.size(), "every process adds as many counts");
+    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += of_rank[i];
+  }
+  broadcast([&] { return nlohmann::ordered_json(sums); }).get_to(counts);
+}
+
+void RunContext::require_alike(const std::vector<std::pair<std::string, std::string>>& facts) const {
+  if (transport_.ranks() > 1) voxshard::require_alike(transport_, facts);
+}
+
+nlohmann::ordered_json RunContext::gather_memory(const ProcessReport& own) const {
+  return gather_reports(transport_, {{"memory", to_json(own)}});
+}
+
+}  // namespace voxshard

@@ -1,0 +1,95 @@
+// Scores of a run on data, batch by batch, as TPUEstimator's evaluate computes them: a graph of the phase evaluation gives the
+// loss, a task its own scores. Batches are whole and follow the order of the cases; what is left of the data is dropped, and with
+// `steps` the data are repeated. Norms take their running statistics.
+//
+//   class VolumeScores : public RunEvaluation { ... };
+//   return evaluate_run(options, std::move(run), context, [&](const TrainedRun& run) { return std::make_unique<VolumeScores>(run); });
+#pragma once
+
+#include <memory>
+
+#include "pipelines/engine/core_runs.h"
+#include "pipelines/engine/requests.h"
+#include "pipelines/engine/run_context.h"
+
+namespace voxshard {
+
+struct NamedScore {
+  std::string name;  // a key of JSON: "accuracy"
+  double value = 0;  // NaN where nothing counts
+};
+
+/// One evaluation of a run by one task. Every process of the run makes one; score() and totals() are called on rank 0 alone.
+class RunEvaluation {
+ public:
+  virtual ~RunEvaluation() = default;
+  /// "dice_ce": what the loss is called.
+  virtual std::string loss_name() const = 0;
+  /// How the task's own scores are averaged, as a part of a sentence: "accuracy over voxels"; after "loss over replicas and batches".
+  virtual std::string rule() const = 0;
+  /// The names of the cases, in their order.
+  virtual std::vector<std::string> cases() const = 0;
+  /// The cases that cannot be used and are left out.
+  virtual std::vector<CaseFailure> failures() const { return {}; }
+  /// The cases that the run was trained on.
+  virtual SeenInputs seen(const TrainedOn& trained_on) const = 0;
+
+  /// The extents (N and the spatial axes) of a batch of these cases.
+  virtual Shape extents(std::span<const std::size_t> cases) const = 0;
+  /// What a batch takes beside its core set.
+  virtual ProcessPlan batch_plan(const Shape& extents) const = 0;
+  /// Makes the samples of a batch ready, of which this process needs [begin, end). Errors: kInput names a case that cannot be read.
+  virtual void load(std::span<const std::size_t> cases, std::int64_t begin, std::int64_t end, WorkerPool& pool) = 0;
+  /// Fills a core's box of an input. Threads: from several at once.
+  virtual void fill(const InputInfo& input, const TensorView& box) const = 0;
+  /// The samples of the batch are not read again.
+  virtual void unload() {}
+
+  /// What a core found beside the loss, serialised (values_of_cores()); empty: nothing. Threads: several cores at once.
+  virtual SerialiseCore find() const { return {}; }
+  /// Takes that of every core of a batch. Threads: several cores at once.
+  virtual TakeCore take() { return {}; }
+  /// The loss of one group of samples from its row of "loss_sums" (see the kernels of the loss).
+  ///   sums  (groups, sums per group) f64
+  virtual double loss_of(const TensorView& sums) const = 0;
+  /// The task's own scores of the batch that was run last, always the same names.
+  ///   sums  all rows of "loss_sums"
+  virtual std::vector<NamedScore> score(std::span<const std::size_t> cases, const TensorView& sums) = 0;
+  /// Those of all batches.
+  virtual std::vector<NamedScore> totals() const = 0;
+};
+
+struct EvaluatedBatch {
+  std::vector<std::string> cases;
+  std::vector<double> losses;  // by replica
+  std::vector<NamedScore> own;
+  double loss() const;  // the mean over replicas
+};
+
+struct RunScores {
+  std::filesystem::path checkpoint;
+  std::int64_t step = 0;  // of the training, at which it was saved
+  std::string loss_name, rule;
+  Mesh mesh;
+  std::int64_t batch = 0;
+  std::vector<EvaluatedBatch> batches;
+  SeenInputs seen;
+  std::vector<std::string> dropped;  // cases that fill no batch
+  std::vector<CaseFailure> failures;
+  double loss = 0, loss_replica_0 = 0;  // means over the batches
+  std::vector<NamedScore> own;
+  double seconds = 0;
+  ProcessPlan memory;
+};
+nlohmann::ordered_json to_json(const RunScores& scores);
+std::string to_text(const RunScores& scores);
+
+/// All processes call it; the scores are those of rank 0 and on the others none. Errors: kNoCase when the data do not fill one
+/// batch; kConfig for a batch that the replicas cannot share, or processes that see other cases; kBudget; Stopped.
+RunScores evaluate_run(const EvaluateOptions& options, TrainedRun run, const RunContext& context, RunEvaluation& evaluation);
+
+/// The same as the report of a command, which it writes to options.summary.
+TaskReport report_run_scores(const EvaluateOptions& options, TrainedRun run, const RunContext& context,
+                             RunEvaluation& evaluation);
+
+}  // namespace voxshard
