@@ -3,6 +3,8 @@
 
 #include "apps/command.h"
 #include "apps/task_args.h"
+#include "io/boxes/box_format.h"
+#include "libcore/base/text.h"
 #include "pipelines/commands/run_convert.h"
 #include "pipelines/runs/model_spec.h"
 
@@ -16,10 +18,12 @@ struct Options {
 
 RunCommand add(CLI::App& app) {
   auto o = std::make_shared<Options>();
+  const BoxWords boxes = box_words();
   app.add_option("input", o->request.input,
                  "A TFRecord file or a folder of them, of the reference U-Net (image/ct_image, image/label) or RetinaNet "
                  "(image/encoded, image/object/...); or, to write such files: an nnU-Net or Decathlon folder, a folder that "
-                 "prepare made, COCO JSON, a folder of COCO, Pascal VOC or KITTI, a MOT sequence")
+                 "prepare made, " + joined(boxes.picture_files, ", ") + ", a folder of " + or_text(boxes.pictures) + ", a " +
+                     or_text(boxes.sequences) + " sequence")
       ->required();
   app.add_option("-o,--output", o->request.output, "Folder to write: NIfTI with dataset.json, pictures with COCO JSON, or TFRecord files")->required();
   app.add_option("--to", o->to, "folder or tfrecord; default: the other of what the input is; classes: each box of pictures cut out, in a folder per class")

@@ -5,6 +5,8 @@
 #include "apps/command.h"
 #include "apps/task_args.h"
 #include "apps/tpu_args.h"
+#include "io/boxes/box_format.h"
+#include "libcore/base/text.h"
 #include "pipelines/commands/run_evaluate.h"
 
 namespace voxshard {
@@ -20,14 +22,16 @@ RunCommand add(CLI::App& app) {
   auto options = std::make_shared<Options>();
   EvaluateOptions& o = options->evaluate;
   const std::string run = "Evaluation of a run";
+  const BoxWords boxes = box_words();
   app.add_option(
          "predictions", o.predictions,
          "Folder of predicted label maps, a JSON file of COCO results or of classes, or a run folder or checkpoint")
       ->required();
   app.add_option(
          "references", o.references,
-         "Folder of reference label maps with the same file names, or COCO JSON, or a Pascal VOC or KITTI "
-         "folder; of classes a data set, whose test part counts, of videos also a CSV of file,start,end,class; of a run "
+         "Folder of reference label maps with the same file names, or " + or_text(boxes.picture_files) + ", or a " +
+             or_text(boxes.folders) +
+             " folder; of classes a data set, whose test part counts, of videos also a CSV of file,start,end,class; of a run "
          "data as it was trained on: the folder that voxshard prepare wrote, annotations of pictures, a data set of classes")
       ->required();
   app.add_option("-o,--output", o.summary,

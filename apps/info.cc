@@ -4,6 +4,8 @@
 #include "apps/command.h"
 #include "apps/exit_code.h"
 #include "apps/terminal/flags.h"
+#include "io/boxes/box_format.h"
+#include "libcore/base/text.h"
 #include "pipelines/commands/run_info.h"
 
 namespace voxshard {
@@ -11,8 +13,10 @@ namespace {
 
 RunCommand add(CLI::App& app) {
   auto paths = std::make_shared<std::vector<std::filesystem::path>>();
+  const BoxWords boxes = box_words();
   app.add_option("path", *paths,
-                 "NIfTI files, videos, pictures, COCO JSON, data set folders (nnU-Net, Decathlon, COCO, Pascal VOC, KITTI, a folder per class, MNIST), "
+                 "NIfTI files, videos, pictures, " + joined(boxes.picture_files, ", ") + ", data set folders (nnU-Net, Decathlon, " +
+                     joined(boxes.pictures, ", ") + ", a folder per class, MNIST), "
                  "folders of NIfTI files or videos")
       ->required();
   auto quick = std::make_shared<bool>(false);

@@ -10,6 +10,8 @@
 #include "apps/terminal/progress.h"
 #include "apps/task_args.h"
 #include "apps/trace_args.h"
+#include "io/boxes/box_format.h"
+#include "libcore/base/text.h"
 #include "libcore/ranks/transport.h"
 #include "pipelines/runs/rank_json.h"
 #include "pipelines/training/run_facts.h"
@@ -193,8 +195,8 @@ RunCommand add(CLI::App& app) {
   auto o = std::make_shared<Options>();
   o->train.optimizer.schedule = ScheduleKind::kPolynomial;
   app.add_option("work", o->train.work,
-                 "Folder that voxshard prepare wrote; of RetinaNet a COCO JSON, a MOT text, or a folder with COCO, VOC, "
-                 "KITTI or MOT files, whose pictures lie beside or below them; of a classifier a folder per class, in train and val or "
+                 "Folder that voxshard prepare wrote; of RetinaNet " + box_files_text() + ", or a folder with " +
+                     or_text(box_words().names) + " files, whose pictures lie beside or below them; of a classifier a folder per class, in train and val or "
                  "test or not, a CSV of file,class, or a folder with MNIST's IDX files")
       ->required()
       ->type_name(kPathType);

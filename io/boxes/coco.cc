@@ -29,6 +29,34 @@ Indices indices_by_id(const std::vector<Item>& items) {
   return indices;
 }
 
+/// The COCO files of a folder, by name.
+std::vector<fs::path> coco_files(const fs::path& folder) {
+  std::set<fs::path> files;
+  for (const fs::path& place : {folder, folder / "annotations"}) {
+    std::error_code error;
+    for (auto it = fs::directory_iterator(place, error); !error && it != fs::directory_iterator();
+         it.increment(error)) {
+      const std::string name = it->path().filename().string();
+      const bool known = name == "annotations.json" || name == "_annotations.coco.json" ||
+                         name.starts_with("instances") || name.starts_with("coco");
+      if (known && name.ends_with(".json")) files.insert(it->path());
+    }
+  }
+  return {files.begin(), files.end()};
+}
+
+bool is_like_coco(const fs::path& folder) {
+  if (exists_in(folder, "annotations")) return true;
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    const std::string name = it->path().filename().string();
+    if (!name.ends_with(".json")) continue;
+    for (const char* begin : {"instances", "coco", "annotations", "_annotations"})
+      if (name.starts_with(begin)) return true;
+  }
+  return false;
+}
+
 const json& list_of(const json& file, const char* name, const fs::path& path) {
   static const json kEmpty = json::array();
   const bool there = file.is_object() && file.contains(name);
@@ -170,6 +198,22 @@ void write_coco(const fs::path& path, const DetectionDataset& dataset) {
                                      {"iscrowd", b.crowd ? 1 : 0}});
   }
   write_text_atomically(path, file.dump() + "\n");
+}
+
+BoxFormat coco_format() {
+  const auto is_known = [](const fs::path& path) {
+    std::error_code error;
+    return path.extension() == ".json" && !fs::is_directory(path, error);
+  };
+  return {.name = "COCO",
+          .file = "COCO JSON",
+          .expected = "annotations.json, instances*.json or coco*.json",
+          .is_known = is_known,
+          .is_taken = [](const fs::path& path) { return path.extension() == ".json"; },
+          .files = coco_files,
+          .is_like = is_like_coco,
+          .places_pictures = false,
+          .read = read_coco};
 }
 
 }  // namespace voxshard

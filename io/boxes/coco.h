@@ -11,6 +11,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <vector>
 
+#include "io/boxes/box_format.h"
 #include "io/boxes/detection_annotations.h"
 #include "io/files/output_file.h"
 
@@ -38,5 +39,9 @@ OutputKind coco_results_file();
 
 /// Writes annotations, whole or not at all; boxes and areas to a hundredth of a pixel. Errors: kOutput.
 void write_coco(const std::filesystem::path& path, const DetectionDataset& dataset);
+
+/// Its files in a folder, or in annotations below it, are annotations.json, _annotations.coco.json, instances*.json and
+/// coco*.json.
+BoxFormat coco_format();
 
 }  // namespace voxshard

@@ -180,4 +180,14 @@ std::vector<std::string> read_kitti_set(const fs::path& folder, const std::strin
   return {};
 }
 
+BoxFormat kitti_format() {
+  return {.name = "KITTI",
+          .expected = "label_2/*.txt with image_2",
+          .is_known = is_kitti_folder,
+          .is_like = [](const fs::path& folder) { return exists_in(folder, kPictures); },
+          .below = "training",  // beside testing
+          .read = read_kitti,
+          .listed = read_kitti_set};
+}
+
 }  // namespace voxshard

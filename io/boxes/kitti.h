@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "io/boxes/box_format.h"
 #include "io/boxes/detection_annotations.h"
 
 namespace voxshard {
@@ -41,5 +42,7 @@ bool is_kitti_folder(const std::filesystem::path& folder);
 /// The names in ImageSets/SET.txt ("train", "val") of the folder or of that above, without ending; empty when there is
 /// no such file. Errors: kInput for one of more than 16 MiB.
 std::vector<std::string> read_kitti_set(const std::filesystem::path& folder, const std::string& set);
+
+BoxFormat kitti_format();
 
 }  // namespace voxshard

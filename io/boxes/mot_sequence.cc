@@ -152,6 +152,24 @@ bool is_mot_sequence(const fs::path& path) {
   return path.extension() == ".txt";
 }
 
+BoxFormat mot_format() {
+  const auto is_known = [](const fs::path& path) {
+    std::error_code error;
+    if (fs::is_directory(path, error)) return is_mot_sequence(path);
+    const std::string name = path.filename().string();
+    const bool is_mot = name == "gt.txt" || name == "det.txt" || name.ends_with(".mot.txt");
+    return is_mot && fs::is_regular_file(path, error);
+  };
+  return {.name = "MOT",
+          .file = "MOT text",
+          .expected = "gt/gt.txt",
+          .is_sequence = true,
+          .is_known = is_known,
+          .is_taken = is_mot_sequence,
+          .is_like = [](const fs::path& folder) { return exists_in(folder, "gt"); },
+          .read = read_mot_sequence};
+}
+
 DetectionDataset read_mot_sequence(const fs::path& path) {
   Sequence sequence = sequence_of(path);
   MotFile file = read_mot(sequence.rows);

@@ -9,6 +9,7 @@
 
 #include <filesystem>
 
+#include "io/boxes/box_format.h"
 #include "io/boxes/detection_annotations.h"
 
 namespace voxshard {
@@ -25,5 +26,8 @@ bool is_mot_sequence(const std::filesystem::path& path);
 /// ("class 1"). A confidence of 0 sets `ignore`. A box of a frame or class that does not exist is a note (E_IMAGE,
 /// E_CLASS). Errors: kInput as read_mot, and when no frames are found or several videos could be meant.
 DetectionDataset read_mot_sequence(const std::filesystem::path& path);
+
+/// Among other text files it knows gt.txt, det.txt and *.mot.txt.
+BoxFormat mot_format();
 
 }  // namespace voxshard

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "io/boxes/box_format.h"
 #include "io/boxes/detection_annotations.h"
 
 namespace voxshard {
@@ -25,5 +26,7 @@ bool is_voc_folder(const std::filesystem::path& folder);
 /// The names in FOLDER/ImageSets/Main/SET.txt ("train", "val"), without ending; empty when there is no such file.
 /// Errors: kInput for one of more than 16 MiB.
 std::vector<std::string> read_voc_set(const std::filesystem::path& folder, const std::string& set);
+
+BoxFormat voc_format();
 
 }  // namespace voxshard

@@ -62,6 +62,13 @@ std::string joined_text(const long* values, int count) {
   return text;
 }
 
+std::string or_text(const std::vector<std::string>& parts) {
+  std::string text;
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    text += (i == 0 ? "" : i + 1 < parts.size() ? ", " : " or ") + parts[i];
+  return text;
+}
+
 std::string number_text(double value) {
   char text[32];
   return {text, std::to_chars(text, text + sizeof text, value).ptr};

@@ -32,6 +32,9 @@ std::string joined(const Parts& parts, const std::string& separator, TextOf text
   return text;
 }
 
+/// "A", "A or B", "A, B or C".
+std::string or_text(const std::vector<std::string>& parts);
+
 /// The shortest text that reads back as the same number.
 std::string number_text(double value);
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "io/boxes/box_format.h"
 #include "io/datasets/class_list.h"
 #include "io/datasets/idx.h"
 #include "io/files/file_name.h"
@@ -16,9 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Folders and files that say that a folder is something else.
-constexpr const char* kOthers[] = {"dataset.json", "annotations", "Annotations", "JPEGImages", "imagesTr",
-                                   "gt",           "checkpoints", "plans.json",  "run.json",   "image_2"};
+/// Folders and files that say that a folder is of segmentation, or a run.
+constexpr const char* kOthers[] = {"dataset.json", "imagesTr", "checkpoints", "plans.json", "run.json"};
 
 std::vector<fs::path> folders_in(const fs::path& folder) {
   std::vector<fs::path> folders;
@@ -62,18 +62,12 @@ std::map<ItemKind, fs::path> kinds_in(const ClassPart& part) {
   return kinds;
 }
 
-/// Whether something makes a folder another kind of data set: what stands above, or COCO's annotations.
+/// Whether something makes a folder another kind of data set: what stands above, or boxes of any format.
 bool is_other_set(const fs::path& folder) {
   std::error_code error;
   for (const char* other : kOthers)
     if (fs::exists(folder / other, error)) return true;
-  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    const std::string name = it->path().filename().string();
-    if (!name.ends_with(".json")) continue;
-    for (const char* begin : {"instances", "coco", "annotations", "_annotations"})
-      if (name.starts_with(begin)) return true;
-  }
-  return false;
+  return is_like_boxes(folder);
 }
 
 /// Whether a folder has a folder that holds items, and neither is anything else.

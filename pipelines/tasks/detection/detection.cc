@@ -86,6 +86,8 @@ std::vector<Setting> evaluation_settings(EvaluateDetectionOptions& o) {
 
 class DetectionRow : public Task {
  public:
+  explicit DetectionRow(const BoxFormats& formats) : formats_(formats) {}
+
   const char* name() const override { return "detection"; }
   bool learns(const ModelSpec& spec) const override { return spec.model->data == kBoxes; }
 
@@ -104,9 +106,9 @@ class DetectionRow : public Task {
     InfoSection& sets = report.set("detection_sets");
     std::error_code error;
     if (fs::exists(path / "dataset.json", error)) return false;
-    const auto annotations = detection_annotations(path);
+    const auto annotations = annotations_in(path, formats_);
     for (const auto& file : annotations) {
-      const DetectionSetInfo set = read_detection_info(file);
+      const DetectionSetInfo set = read_detection_info(file, formats_);
       sets.add(set);
       report.failures.insert(report.failures.end(), set.failures.begin(), set.failures.end());
       if (report.next.empty()) report.next = {"train", path.string(), "{output}", "run", "{model}", "retinanet"};
@@ -117,7 +119,7 @@ class DetectionRow : public Task {
   std::unique_ptr<TrainingTask> training(const TrainingData& data, const TaskOptions& options,
                                          const ModelSpec& spec) const override {
     DetectionTaskOptions o = options.of<DetectionTaskOptions>();
-    o.data = data.data, o.seed = data.seed;
+    o.data = data.data, o.seed = data.seed, o.formats = formats_;
     o.pass = {.threads = data.threads, .memory_bytes = data.memory_bytes, .stop = data.stop};
     if (!data.kept.empty()) o.kept = data.kept.front();
     const auto& scale = o.sampling.augmentation.scale;
@@ -132,7 +134,9 @@ class DetectionRow : public Task {
   }
 
   PredictReport predict(const PredictOptions& options, TrainedRun run, const RunContext& context) const override {
-    return predict_detections(options, options.task.of<DetectionPrediction>(), std::move(run), context);
+    DetectionPrediction o = options.task.of<DetectionPrediction>();
+    o.formats = formats_;
+    return predict_detections(options, o, std::move(run), context);
   }
 
   bool predicted(const fs::path& predictions) const override { return predictions.extension() == ".json"; }
@@ -140,7 +144,7 @@ class DetectionRow : public Task {
   TaskReport evaluate(const EvaluateOptions& options, const RunContext& context) const override {
     EvaluateDetectionOptions o = options.task.of<EvaluateDetectionOptions>();
     o.predictions = options.predictions, o.references = options.references, o.summary = options.summary;
-    o.seen = options.seen;
+    o.seen = options.seen, o.formats = formats_;
     const ProcessPlan memory = evaluating_detections_plan(o.predictions, o.references);
     require_fits(base_plan(context.base_bytes()) + memory, context.budget_bytes(), ErrorKind::kBudget,
                  "counting " + o.predictions.filename().string(), "Score fewer pictures at a time");
@@ -153,18 +157,21 @@ class DetectionRow : public Task {
   }
 
   TaskReport evaluate_run(const EvaluateOptions& options, TrainedRun run, const RunContext& context) const override {
-    const auto evaluation = evaluate_images({.data = options.references}, run, context);
+    const auto evaluation = evaluate_images({.data = options.references, .formats = formats_}, run, context);
     return report_run_scores(options, std::move(run), context, *evaluation);
   }
 
   /// JPEG files, decoded at the rate of unpacking, a byte a channel of a pixel; bf16 pixels cross, and per anchor an i32 class and four f32 codes.
   /// Source: tensorflow/tpu, models/official/detection/dataloader.
   RecordFormat records() const override { return {.image_bytes = 2, .one_hot = false, .unpacked_image_bytes = 1}; }
+
+ private:
+  BoxFormats formats_;
 };
 
 }  // namespace
 
-std::shared_ptr<const Task> detection() { return std::make_shared<DetectionRow>(); }
+std::shared_ptr<const Task> detection(const BoxFormats& formats) { return std::make_shared<DetectionRow>(formats); }
 
 std::string to_text(const DetectionReport& r) {
   std::vector<std::vector<std::string>> rows = {{"", "value"}};

@@ -10,7 +10,8 @@ namespace voxshard {
 
 /// Its options: DetectionTaskOptions, DetectionPrediction and EvaluateDetectionOptions; what every task is told
 /// overwrites theirs.
-std::shared_ptr<const Task> detection();
+///   formats  of the boxes that it reads
+std::shared_ptr<const Task> detection(const BoxFormats& formats = box_formats());
 
 std::string to_text(const DetectionReport& report);
 

@@ -9,10 +9,6 @@
 #include <string_view>
 #include <system_error>
 
-#include "io/boxes/coco.h"
-#include "io/boxes/kitti.h"
-#include "io/boxes/mot_sequence.h"
-#include "io/boxes/voc.h"
 #include "io/files/file_name.h"
 #include "io/image/picture.h"
 #include "libcore/base/plain_text.h"
@@ -65,9 +61,9 @@ bool check_picture(DetectionImage& image, const PictureReader& pictures, std::ve
   return true;
 }
 
-DetectionDataset complete(DetectionDataset set, DetectionUse use, std::int64_t most_pixels) {
+DetectionDataset complete(DetectionDataset set, const BoxFormat& format, DetectionUse use, std::int64_t most_pixels) {
   if (use == DetectionUse::kTraining) {
-    if (!is_voc_folder(set.source) && !is_kitti_folder(set.source) && !is_mot_sequence(set.source)) place_pictures(set);
+    if (!format.places_pictures) place_pictures(set);
     PictureKeys seen;
     leave_out_seen(set, seen, "is the one of an earlier entry, which may be in the other part of the data");
     const PictureReader pictures({.most_pixels = most_pixels});
@@ -78,22 +74,6 @@ DetectionDataset complete(DetectionDataset set, DetectionUse use, std::int64_t m
                 "[data] " + set.source.string() + ": no image can be used" +
                     (set.notes.empty() ? "" : "; the first: " + set.notes[0].entry + " " + set.notes[0].message));
   return set;
-}
-
-/// The COCO files of a folder, by name.
-std::vector<fs::path> coco_files(const fs::path& folder) {
-  std::set<fs::path> files;
-  for (const fs::path& place : {folder, folder / "annotations"}) {
-    std::error_code error;
-    for (auto it = fs::directory_iterator(place, error); !error && it != fs::directory_iterator();
-         it.increment(error)) {
-      const std::string name = it->path().filename().string();
-      const bool known = name == "annotations.json" || name == "_annotations.coco.json" ||
-                         name.starts_with("instances") || name.starts_with("coco");
-      if (known && name.ends_with(".json")) files.insert(it->path());
-    }
-  }
-  return {files.begin(), files.end()};
 }
 
 /// The only file whose name holds `word`; empty when there is none or there are several.
@@ -113,24 +93,30 @@ bool is_folder(const fs::path& path) {
   return fs::is_directory(path, error);
 }
 
+/// "annotations.json, instances*.json or coco*.json, Annotations/*.xml with JPEGImages, or gt/gt.txt".
+std::string expected_text(const BoxFormats& formats) {
+  std::vector<std::string> all = box_words(formats).expected;
+  if (all.size() > 1) all.back() = "or " + all.back();
+  return joined(all, ", ");
+}
+
 /// The one that a path stands for.
-fs::path only_annotations(const fs::path& path) {
+fs::path only_annotations(const fs::path& path, const BoxFormats& formats) {
   if (!is_folder(path)) return path;
-  const auto found = detection_annotations(path);
+  const auto found = annotations_in(path, formats);
   if (found.size() == 1) return found[0];
   if (found.empty())
-    throw_input(path, "holds no annotations",
-                "expected annotations.json, instances*.json or coco*.json, Annotations/*.xml with JPEGImages, label_2/*.txt with image_2, or gt/gt.txt");
+    throw_input(path, "holds no annotations", "expected " + expected_text(formats));
   std::string names;
   for (const auto& file : found) names += " " + file.lexically_relative(path).string();
   throw_input(path, "holds several annotation files:" + names, "give one of them");
 }
 
-DetectionDataset read_annotations(const fs::path& path, DetectionUse use, std::int64_t most_pixels) {
-  const bool folder = is_folder(path);
-  if (folder && is_kitti_folder(path)) return complete(read_kitti(path), use, most_pixels);
-  if (folder ? !is_voc_folder(path) : is_mot_sequence(path)) return complete(read_mot_sequence(path), use, most_pixels);
-  return complete(folder ? read_voc(path) : read_coco(path), use, most_pixels);
+DetectionDataset read_annotations(const fs::path& path, DetectionUse use, std::int64_t most_pixels,
+                                  const BoxFormats& formats) {
+  is_folder(path);  // for its error
+  const BoxFormat& format = format_of(path, formats);
+  return complete(format.read(path), format, use, most_pixels);
 }
 
 std::string class_names(const DetectionDataset& set) {
@@ -168,10 +154,9 @@ DetectionSets split_by(DetectionDataset set, const std::function<bool(const Dete
   return sets;
 }
 
-/// By the lists that VOC and users of KITTI keep; nothing when there is none.
-std::optional<DetectionSets> split_by_lists(const DetectionDataset& set) {
-  const auto read_set = is_voc_folder(set.source) ? read_voc_set : read_kitti_set;
-  const auto train = read_set(set.source, "train"), val = read_set(set.source, "val");
+/// By the lists of the data set itself; nothing when it has none.
+std::optional<DetectionSets> split_by_lists(const DetectionDataset& set, const BoxFormats& formats) {
+  const auto train = listed_pictures(set.source, "train", formats), val = listed_pictures(set.source, "val", formats);
   if (train.empty() || val.empty()) return std::nullopt;
   const auto listed_in = [](const std::vector<std::string>& names) {
     return [listed = std::set<std::string>(names.begin(), names.end())](const DetectionImage& image) {
@@ -189,28 +174,15 @@ std::optional<DetectionSets> split_by_lists(const DetectionDataset& set) {
 
 }  // namespace
 
-std::vector<fs::path> detection_annotations(const fs::path& path) {
-  std::error_code error;
-  if (!fs::is_directory(path, error)) {
-    const std::string name = path.filename().string();
-    const bool is_mot = name == "gt.txt" || name == "det.txt" || name.ends_with(".mot.txt");  // other text is not ours
-    const bool known = path.extension() == ".json" || (is_mot && fs::is_regular_file(path, error));
-    return known ? std::vector{path} : std::vector<fs::path>();
-  }
-  auto files = coco_files(path);
-  if (files.empty() && (is_voc_folder(path) || is_kitti_folder(path) || is_mot_sequence(path))) files.push_back(path);
-  if (files.empty() && is_kitti_folder(path / "training")) files.push_back(path / "training");  // as KITTI is unpacked, beside testing
-  return files;
-}
-
-fs::path unseen_annotations(const fs::path& path) {
-  const auto files = detection_annotations(path);
+fs::path unseen_annotations(const fs::path& path, const BoxFormats& formats) {
+  const auto files = annotations_in(path, formats);
   const fs::path own_val = files.size() > 1 ? only_file(files, "val") : fs::path();
   return own_val.empty() ? path : own_val;
 }
 
-DetectionDataset read_detection_dataset(const fs::path& path, DetectionUse use, std::int64_t most_pixels) {
-  return read_annotations(only_annotations(path), use, most_pixels);
+DetectionDataset read_detection_dataset(const fs::path& path, DetectionUse use, std::int64_t most_pixels,
+                                        const BoxFormats& formats) {
+  return read_annotations(only_annotations(path, formats), use, most_pixels, formats);
 }
 
 DetectionSets split_detection_dataset(DetectionDataset dataset, double val_fraction, std::uint64_t seed) {
@@ -230,16 +202,16 @@ DetectionSets split_detection_dataset(DetectionDataset dataset, double val_fract
 
 DetectionSets read_detection_sets(const DetectionSetsOptions& o) {
   const bool folder = is_folder(o.data);
-  const auto files = folder ? coco_files(o.data) : std::vector<fs::path>();
+  const auto files = folder ? annotation_files(o.data, o.formats) : std::vector<fs::path>();
   const fs::path own_train = only_file(files, "train"), own_val = only_file(files, "val");
-  const fs::path train = own_train.empty() ? only_annotations(o.data) : own_train;
+  const fs::path train = own_train.empty() ? only_annotations(o.data, o.formats) : own_train;
   const fs::path val = o.val.empty() && !own_train.empty() ? own_val : o.val;
-  DetectionDataset set = read_annotations(train, DetectionUse::kTraining, o.most_pixels);
+  DetectionDataset set = read_annotations(train, DetectionUse::kTraining, o.most_pixels, o.formats);
   if (o.frames) keep_frames(set, *o.frames);
   if (!val.empty())
-    return without_seen(with_equal_classes({std::move(set), read_detection_dataset(val, DetectionUse::kTraining, o.most_pixels)}));
-  if (is_voc_folder(set.source) || is_kitti_folder(set.source))
-    if (auto sets = split_by_lists(set)) return std::move(*sets);
+    return without_seen(with_equal_classes(
+        {std::move(set), read_detection_dataset(val, DetectionUse::kTraining, o.most_pixels, o.formats)}));
+  if (auto sets = split_by_lists(set, o.formats)) return std::move(*sets);
   if (o.kept)
     return split_by(std::move(set), [&](const auto& image) { return o.kept->val.contains(image.file.filename().string()); });
   return has_video_frames(set) ? split_by_time(std::move(set), o.val_fraction)

@@ -1,4 +1,4 @@
-// Pictures and boxes that detectors learn from and are scored on: COCO JSON, Pascal VOC, KITTI or MOT, found, checked and split.
+// Images and boxes that detectors learn from and are scored on, in any format of io/boxes/box_format.h: found, checked and split.
 //
 //   DetectionSets sets = read_detection_sets({.data = "bccd/coco_train.json", .val = "bccd/coco_val.json"});
 //   DetectionDataset truth = read_detection_dataset("bccd/coco_test.json", DetectionUse::kScoring);
@@ -12,6 +12,7 @@
 #include <optional>
 #include <vector>
 
+#include "io/boxes/box_format.h"
 #include "io/boxes/detection_annotations.h"
 #include "io/image/image.h"
 #include "io/video/select.h"
@@ -24,25 +25,17 @@ enum class DetectionUse : std::uint8_t {
   kScoring,   // boxes stay as written, as pycocotools takes them; pictures are not looked for
 };
 
-/// Reads
-///   FILE.json    COCO instances; pictures beside it, or in images/, JPEGImages/, the folder above, or a folder
-///                named after the file (instances_train2017.json: train2017/)
-///   FOLDER       with one of annotations.json, _annotations.coco.json, instances*.json, coco*.json (also in
-///                FOLDER/annotations), or with Annotations/*.xml and JPEGImages (Pascal VOC), or with label_2/*.txt and image_2 (KITTI, also
-///                below FOLDER/training), or with gt/gt.txt (MOT)
-///   FILE.txt     MOT; its frames as read_mot_sequence finds them
-/// A picture may be a frame of a video (io/image/picture.h, io/boxes/coco_frames.h).
+/// Reads annotations of one of the formats, or a folder with the only annotations that it holds. Pictures that the
+/// format does not place lie beside the file, or in images/, JPEGImages/, the folder above, or a folder named after the
+/// file (instances_train2017.json: train2017/). A picture may be a frame of a video (io/image/picture.h, io/boxes/coco_frames.h).
 /// Errors: kInput for a missing path, a file that is not such JSON, or a folder with none or several of these; kNoCase
 /// when no image is usable. Entries that cannot be used are in `notes`.   Cost: a header of each picture for kTraining.
 DetectionDataset read_detection_dataset(const std::filesystem::path& path, DetectionUse use = DetectionUse::kTraining,
-                                        std::int64_t most_pixels = kMostPixels);
-
-/// The annotations at a path: the file itself (COCO, or MOT text), the COCO files of a folder, or the folder itself when it
-/// is Pascal VOC, KITTI or MOT; empty for anything else.
-std::vector<std::filesystem::path> detection_annotations(const std::filesystem::path& path);
+                                        std::int64_t most_pixels = kMostPixels,
+                                        const BoxFormats& formats = box_formats());
 
 /// Of a folder with a *val*.json among several that file; else the path itself.
-std::filesystem::path unseen_annotations(const std::filesystem::path& path);
+std::filesystem::path unseen_annotations(const std::filesystem::path& path, const BoxFormats& formats = box_formats());
 
 struct DetectionSets {
   DetectionDataset train, val;  // with equal classes
@@ -56,6 +49,7 @@ struct DetectionSetsOptions {
   std::optional<FrameSelection> frames;  // of `data`, whose pictures are then frames of videos
   std::int64_t most_pixels = kMostPixels;  // of a picture or frame; what has more is left out with E_SIZE
   std::optional<KeptSplit> kept = {};  // by the names of the files, in place of a share of `data`
+  BoxFormats formats = box_formats();
 };
 
 /// A picture that also validates does not train: it is left out with E_DUPLICATE, as is one that two entries name.

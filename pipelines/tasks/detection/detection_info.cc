@@ -12,8 +12,8 @@ namespace voxshard {
 
 using Json = nlohmann::ordered_json;
 
-DetectionSetInfo read_detection_info(const std::filesystem::path& annotations) {
-  const DetectionDataset set = read_detection_dataset(annotations);
+DetectionSetInfo read_detection_info(const std::filesystem::path& annotations, const BoxFormats& formats) {
+  const DetectionDataset set = read_detection_dataset(annotations, DetectionUse::kTraining, kMostPixels, formats);
   DetectionSetInfo info{.path = annotations, .images = static_cast<std::int64_t>(set.images.size())};
   for (const auto& c : set.classes) info.classes.push_back({.name = c.name, .id = c.id});
   info.smallest = {set.images[0].width, set.images[0].height};

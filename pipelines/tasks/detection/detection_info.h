@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "io/boxes/box_format.h"
 #include "pipelines/runs/report.h"
 
 namespace voxshard {
@@ -31,7 +32,7 @@ struct DetectionSetInfo {
 };
 
 /// Errors: as read_detection_dataset, whose checks are made.
-DetectionSetInfo read_detection_info(const std::filesystem::path& annotations);
+DetectionSetInfo read_detection_info(const std::filesystem::path& annotations, const BoxFormats& formats = box_formats());
 
 nlohmann::ordered_json to_json(const DetectionSetInfo& info);
 std::string to_text(const DetectionSetInfo& info);

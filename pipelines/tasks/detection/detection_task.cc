@@ -35,7 +35,7 @@ void note_gone(DetectionSets& sets, const KeptSplit& kept) {
 DetectionSets read_sets(const DetectionTaskOptions& o) {
   const double fraction = o.held_out.validate ? o.held_out.fraction : 0;
   DetectionSets sets =
-      read_detection_sets({.data = o.data, .val = o.held_out.file, .val_fraction = fraction, .frames = o.frames.selection(), .most_pixels = o.sampling.most_pixels, .kept = o.kept});
+      read_detection_sets({.data = o.data, .val = o.held_out.file, .val_fraction = fraction, .frames = o.frames.selection(), .most_pixels = o.sampling.most_pixels, .kept = o.kept, .formats = o.formats});
   if (!o.held_out.validate) sets.val.images.clear();
   leave_out_undecoded(sets.train, PictureReader({.most_pixels = o.sampling.most_pixels}), o.pass);
   if (o.kept) note_gone(sets, *o.kept);

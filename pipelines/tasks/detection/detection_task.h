@@ -1,4 +1,4 @@
-// Detection of objects in pictures as a training task: pictures or crops of a COCO or VOC data set, validated by COCO's AP50 on
+// Detection of objects in pictures as a training task: pictures or crops of a data set with boxes, validated by COCO's AP50 on
 // whole pictures that are held out.
 //
 //   auto task = detection_task({.data = "coco/train.json", .held_out = {.file = "coco/val.json"}}, config);
@@ -6,6 +6,7 @@
 
 #include <memory>
 
+#include "io/boxes/box_format.h"
 #include "pipelines/tasks/detection/decoded_pictures.h"
 #include "pipelines/tasks/detection/detection_source.h"
 #include "pipelines/tasks/detection/frame_choice.h"
@@ -21,13 +22,14 @@ struct HeldOutImages {
 };
 
 struct DetectionTaskOptions {
-  std::filesystem::path data;  // a COCO JSON, or a folder (pipelines/tasks/detection/detection_dataset.h)
+  std::filesystem::path data;  // as read_detection_sets takes it
   HeldOutImages held_out;
   ImageSampling sampling;
   std::uint64_t seed = 0;
   FrameChoice frames;                    // of `data` that are frames of videos
   PicturePass pass = {};                 // that looks at the pictures before training
   std::optional<KeptSplit> kept = {};    // see TrainingData
+  BoxFormats formats = box_formats();
 };
 
 /// Of `config` the variant matters: it decides anchors and which class is the first. Decodes every training picture once;

@@ -62,7 +62,7 @@ DetectionReport evaluate_detections(const EvaluateDetectionOptions& options, Pro
                       {.inputs = inputs});
   require_output_file(options.curves, {"curves of voxshard evaluate", {".csv"}, begins_with({kCurvesHead})},
                       {.inputs = inputs, .option = "{curves}"});
-  DetectionDataset truth = read_detection_dataset(options.references, DetectionUse::kScoring);
+  DetectionDataset truth = read_detection_dataset(options.references, DetectionUse::kScoring, kMostPixels, options.formats);
   CocoResults found = read_coco_results(options.predictions, truth);
   if (const auto frames = options.frames.selection()) keep_frames(truth, found.boxes, *frames);
   const SeenInputs seen = leave_out_unasked(truth, found.boxes, options.seen);

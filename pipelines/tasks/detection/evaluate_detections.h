@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "io/boxes/box_format.h"
 #include "libcore/metrics/average_precision.h"
 #include "pipelines/runs/report.h"
 #include "pipelines/runs/trained_on.h"
@@ -24,6 +25,7 @@ struct EvaluateDetectionOptions {
   std::filesystem::path curves;       // CSV to write; may be empty
   SeenInputs seen = {};               // of the predictions what the run was trained on
   FrameChoice frames;                 // score only these, of references that are frames of videos
+  BoxFormats formats = box_formats();  // of the references
 };
 
 struct ClassDetectionScores {

@@ -41,7 +41,7 @@ void number_as_trained(DetectionDataset& dataset, const std::vector<DetectionCla
 
 DetectionDataset read_evaluated(const EvaluateImagesOptions& options, const ImagePreparation& preparation, const RunContext& context) {
   DetectionDataset dataset =
-      read_detection_dataset(unseen_annotations(options.data), DetectionUse::kTraining, options.most_pixels);
+      read_detection_dataset(unseen_annotations(options.data, options.formats), DetectionUse::kTraining, options.most_pixels, options.formats);
   number_as_trained(dataset, preparation.classes);
   leave_out_undecoded(dataset, PictureReader({.most_pixels = options.most_pixels}),
                       {.threads = context.threads(), .memory_bytes = context.left_bytes(), .stop = context.progress().stop_check()});

@@ -5,6 +5,7 @@
 //   RunScores s = evaluate_run({.batch = 8}, std::move(run), context, *evaluation);
 #pragma once
 
+#include "io/boxes/box_format.h"
 #include "io/image/image.h"
 #include "pipelines/engine/run_evaluation.h"
 #include "pipelines/tasks/detection/predict_image.h"
@@ -14,6 +15,7 @@ namespace voxshard {
 struct EvaluateImagesOptions {
   std::filesystem::path data;  // as read_detection_dataset takes it; of several the one that validates
   std::int64_t most_pixels = kMostPixels;
+  BoxFormats formats = box_formats();
 };
 
 /// Every image is decoded once before the first batch; boxes are clipped to it as in training; entries that cannot be used are among the failures. Errors: as

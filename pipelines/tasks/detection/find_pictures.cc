@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "io/boxes/mot_sequence.h"
 #include "io/image/picture.h"
 #include "io/video/stream.h"
 #include "io/video/video_reader.h"
@@ -29,22 +28,23 @@ std::vector<fs::path> pictures_in(const fs::path& folder) {
 
 }  // namespace
 
-bool is_data_set(const fs::path& input) {
-  if (input.extension() == ".json" || is_mot_sequence(input)) return true;
+bool is_data_set(const fs::path& input, const BoxFormats& formats) {
+  if (is_taken_as_boxes(input, formats)) return true;
   std::error_code error;
-  return fs::is_directory(input, error) && pictures_in(input).empty() && !detection_annotations(input).empty();
+  return fs::is_directory(input, error) && pictures_in(input).empty() && !annotations_in(input, formats).empty();
 }
 
-Pictures find_pictures(const fs::path& input, const std::optional<FrameSelection>& frames, std::int64_t most_pixels) {
+Pictures find_pictures(const fs::path& input, const std::optional<FrameSelection>& frames, std::int64_t most_pixels,
+                       const BoxFormats& formats) {
   Pictures found;
   if (!fs::exists(input))
-    throw Error(ErrorKind::kInput, "[predict] " + input.string() + " does not exist; give a picture, a folder of pictures, a video, a COCO JSON, a Pascal VOC or KITTI folder, or a MOT text");
+    throw Error(ErrorKind::kInput, "[predict] " + input.string() + " does not exist; give a picture, a folder of pictures, a video, " + box_inputs_text(formats));
   if (is_video_name(input)) {
     found.list.push_back({frame_path(input, 0), 0});  // whose size is that of all
     return found;
   }
-  if (is_data_set(input)) {
-    DetectionDataset dataset = read_detection_dataset(unseen_annotations(input), DetectionUse::kTraining, most_pixels);
+  if (is_data_set(input, formats)) {
+    DetectionDataset dataset = read_detection_dataset(unseen_annotations(input, formats), DetectionUse::kTraining, most_pixels, formats);
     if (frames) keep_frames(dataset, *frames);
     for (const DetectionImage& image : dataset.images) found.list.push_back({image.file, image.id});
     found.failures = note_failures(dataset.notes);

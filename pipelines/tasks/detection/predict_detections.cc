@@ -47,7 +47,7 @@ void check_outputs(const PredictOptions& o, const DetectionPrediction& d) {
   require_predicted_file(o, what, coco_results_file());
   if (!d.video.coco.empty() || !d.video.mot.empty())
     throw Error(ErrorKind::kUsage, "[predict] {coco} and {mot} are for a video; {output} is the file of COCO results for " + o.input.string());
-  if (d.video.frames && !is_data_set(o.input))
+  if (d.video.frames && !is_data_set(o.input, d.formats))
     throw Error(ErrorKind::kUsage, "[predict] {range}, {stride} and {fps} choose frames of videos; got " + o.input.string());
 }
 
@@ -68,7 +68,7 @@ ImagePreparation preparation_of(const TrainedRun& run) {
 /// To score what was found where the input says what is there, else to look at it.
 std::vector<std::string> next_command(const PredictOptions& o, const DetectionPrediction& d) {
   const std::string output = o.output.string(), input = o.input.string();
-  if (is_data_set(o.input)) {
+  if (is_data_set(o.input, d.formats)) {
     std::vector<std::string> words = {"evaluate", output, input, "{output}", (o.output.parent_path() / "scores.json").string()};
     const FrameChoice& frames = d.frames;
     if (!frames.range.empty()) words.insert(words.end(), {"{range}", frames.range});
@@ -106,7 +106,7 @@ class DetectionInputs : public Prediction {
         d_(detection),
         detector_(detector),
         reader_({.most_pixels = detection.most_pixels}),
-        pictures_(find_pictures(o_.input, detection.video.frames, detection.most_pixels)) {
+        pictures_(find_pictures(o_.input, detection.video.frames, detection.most_pixels, detection.formats)) {
     b_.report.failures = pictures_.failures;
   }
 

@@ -7,6 +7,7 @@
 // result then says its "file_name" too.
 #pragma once
 
+#include "io/boxes/box_format.h"
 #include "io/image/image.h"
 #include "pipelines/engine/run_context.h"
 #include "pipelines/tasks/detection/frame_choice.h"
@@ -21,6 +22,7 @@ struct DetectionPrediction {
   std::string postprocess = "auto";  // "detection", "legacy", "legacy_export", or as the model's variant is evaluated
   FrameChoice frames;                // of what are videos
   VideoPrediction video;             // of a video, whose `output` is io/boxes/frame_results.h's JSON
+  BoxFormats formats = box_formats();
 };
 
 /// Errors: kUsage for an output that is no .json or would overwrite the input, or another post-processing than those there

@@ -33,7 +33,7 @@ TEST(KittiDataset, IsFoundWhereItIsUnpackedAndCheckedAgainstItsPictures) {
   scene.add("000001", scene.object("Van", "70 0 80 9"));
   scene.add("000002", scene.object("Car", "1 1 9 9"), false);
   for (const char* place : {"kitti", "kitti/training"}) {
-    EXPECT_THAT(detection_annotations(scene.path(place)), ElementsAre(scene.path("kitti/training")));
+    EXPECT_THAT(annotations_in(scene.path(place)), ElementsAre(scene.path("kitti/training")));
     const DetectionDataset set = read_detection_dataset(scene.path(place));
     EXPECT_THAT(ids_of(set), ElementsAre(1, 2));
     EXPECT_EQ(set.images[0].width, 64);
