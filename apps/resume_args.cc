@@ -5,8 +5,8 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "io/files/config_file.h"
 #include "pipelines/profile/device_files.h"
+#include "pipelines/runs/run_record.h"
 
 namespace voxshard {
 namespace {
@@ -26,46 +26,24 @@ bool is_of_one_call(const std::string& name) {
 
 GivenOptions read_given(const fs::path& run) {
   const fs::path file = run / "run.json";
-  if (!fs::exists(file))
+  const auto record = read_run_record(run);
+  if (!record)
     throw Error(ErrorKind::kInput, "[resume] " + run.string() + " holds no run: " + file.string() +
                                        " is missing; give the run folder, or all options: train WORK -o RUN --resume");
-  const nlohmann::json json = read_json(file);
   try {
-    return json.at("options").get<GivenOptions>();
+    return record->at("options").get<GivenOptions>();
   } catch (const nlohmann::json::exception&) {
-    throw Error(ErrorKind::kCheckpoint,
-                "[resume] " + file.string() +
-                    " does not keep the options of its run (an older version wrote it); give them all: "
-                    "train WORK -o " +
-                    run.string() + " --resume ...");
+    throw Error(ErrorKind::kCheckpoint, "[resume] " + file.string() + " has broken options; give them all: train WORK -o " +
+                                            run.string() + " --resume ...");
   }
-}
-
-void say_unless_given(CLI::App& app, const std::string& name, const std::string& value) {
-  CLI::Option* option = app.get_option_no_throw("--" + name);
-  if (option == nullptr || option->count() > 0) return;
-  option->add_result(value);
-  option->run_callback();
-}
-
-/// What an older version's defaults made of the run, where those of today are others.
-void take_defaults_of_run(CLI::App& app, const fs::path& run) {
-  const nlohmann::json json = read_json(run / "run.json");
-  if (!json.contains("model")) return;
-  const ModelSpec spec = model_spec_from_json(json["model"]);
-  say_unless_given(app, "norm-scope", spec.norm_over_replica ? "replica" : "all");
-  say_unless_given(app, "loss-scope", spec.loss_over_replica ? "replica" : "all");
-  for (const ConfigField& row : spec.model->fields)
-    if (row.before) say_unless_given(app, row.option_name(), row.said(spec.config));
 }
 
 }  // namespace
 
 std::optional<std::vector<Choice>> choices_of_run(const fs::path& run) {
-  if (!fs::exists(run / "run.json")) return std::nullopt;
-  const nlohmann::json json = read_json(run / "run.json");
-  if (!json.is_object() || !json.contains("recipe")) return std::vector<Choice>();
-  return choices_from_json(json["recipe"]);
+  const auto record = read_run_record(run);
+  if (!record) return std::nullopt;
+  return choices_from_json(record->at("recipe"));
 }
 
 GivenOptions given_options(const CLI::App& app) {
@@ -101,7 +79,6 @@ void take_options_of_run(CLI::App& app, const fs::path& run) {
                                             ", which this version does not have; give all options: train "
                                             "WORK -o " +
                                             run.string() + " --resume ...");
-  take_defaults_of_run(app, run);
 }
 
 }  // namespace voxshard

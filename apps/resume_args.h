@@ -25,13 +25,12 @@ inline constexpr const char* kDeviceType = "DEVICE";
 /// --trace and its options, -o).
 GivenOptions given_options(const CLI::App& app);
 
-/// Says to the options of `app` that were not given what RUN/run.json keeps, and of what an older version had other defaults
-/// for what its model says. The data folder is replaced always.
+/// Says to the options of `app` that were not given what RUN/run.json keeps. The data folder is replaced always.
 /// Errors: kInput when there is no run.json; kCheckpoint when it does not keep options, or ones that there are not.
 void take_options_of_run(CLI::App& app, const std::filesystem::path& run);
 
-/// What was chosen when the run in this folder began, by RUN/run.json: nothing for one that began before there were recipes,
-/// or without; no list at all when there is no run. Errors: kInput, kCheckpoint when run.json is broken.
+/// What was chosen when the run in this folder began, by RUN/run.json: nothing for one that began without a recipe; no list at
+/// all when there is no run. Errors: kInput, kCheckpoint when run.json is broken.
 std::optional<std::vector<Choice>> choices_of_run(const std::filesystem::path& run);
 
 }  // namespace voxshard

@@ -96,7 +96,7 @@ std::string report_text(const TrainReport& r, const std::string& run) {
 /// What the options say only now: names, and what depends on other options.
 void complete_options(Options& o) {
   TrainOptions& t = o.train;
-  require_in_range(train_numbers(t));  // of a recipe or an older run too
+  require_in_range(train_numbers(t));  // of a recipe or a run that goes on too
   t.optimizer.kind = static_cast<OptimizerKind>(std::ranges::find(kOptimizerNames, o.optimizer) - std::begin(kOptimizerNames));
   t.optimizer.schedule = schedule_from_name(o.schedule);
   if (t.optimizer.schedule != ScheduleKind::kSteps || (t.epochs > 0 && !o.counted)) return;
@@ -157,8 +157,7 @@ void choose(CLI::App& app, const Options& o, const Context& context, TrainOption
   for (const Choice& c : run.chosen) context.progress->log("chosen: {" + c.option + "} " + c.value + " (" + c.reason + ")");
 }
 
-/// What is not given: of a run that goes on what was chosen when it began (nothing, before there were recipes), else the
-/// recipe's, once run_train knows the data.
+/// What is not given: of a run that goes on what was chosen when it began, else the recipe's, once run_train knows the data.
 void leave_to_recipe(CLI::App& app, Options& o, const Context& context) {
   TrainOptions& t = o.train;
   bool goes_on = false;

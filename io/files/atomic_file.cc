@@ -95,7 +95,7 @@ TemporaryFile make_temporary_file(const fs::path& path) {
 }
 
 bool is_temporary(const fs::path& path) {
-  static const std::regex kName(R"(\.tmp\.([A-Za-z0-9_]*-)?[0-9]+(-[0-9a-f]{16})?\..+)");
+  static const std::regex kName(R"(\.tmp\.[A-Za-z0-9_]*-[0-9]+-[0-9a-f]{16}\..+)");
   return std::regex_match(path.filename().string(), kName);
 }
 

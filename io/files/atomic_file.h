@@ -24,7 +24,7 @@ struct TemporaryFile {
 /// Errors: kOutput names the path and the reason.
 TemporaryFile make_temporary_file(const std::filesystem::path& path);
 /// Whether a file has such a name, of this process or another: what is left of killed ones may be removed.
-///   example: ".tmp.node1-1234-0123456789abcdef.image.nii"; those of older versions lack the machine, or the random part
+///   example: ".tmp.node1-1234-0123456789abcdef.image.nii"
 bool is_temporary(const std::filesystem::path& path);
 /// Syncs `temporary`, renames it onto `path` and syncs the folder. Errors: kOutput, also when the disk refuses to sync;
 /// the temporary file is then removed, and `path` is as it was (whole and new when only the folder was not synced).

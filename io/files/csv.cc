@@ -46,12 +46,6 @@ bool first_number(const std::string& row, std::int64_t& value) {
 
 }  // namespace
 
-bool csv_has_rows(const std::filesystem::path& path) {
-  InputFile in(path);
-  std::string line;
-  return std::getline(in, line) && std::getline(in, line);
-}
-
 std::string csv_text(const CsvField& field) {
   if (const auto* text = std::get_if<std::string>(&field)) return quoted(*text);
   if (const auto* whole = std::get_if<std::int64_t>(&field)) return std::to_string(*whole);

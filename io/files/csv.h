@@ -36,9 +36,6 @@ class CsvWriter {
   std::vector<std::string> columns_;
 };
 
-/// Whether the file is there and has a row behind its column names.
-bool csv_has_rows(const std::filesystem::path& path);
-
 /// "12", "0.25", "nan", "\"a, b\"".
 std::string csv_text(const CsvField& field);
 

@@ -11,6 +11,7 @@
 #include "io/files/content_hash.h"
 #include "io/files/file_error.h"
 #include "io/files/file_name.h"
+#include "libcore/base/file_format.h"
 
 namespace voxshard {
 namespace {
@@ -54,6 +55,8 @@ Manifest read_lines(const fs::path& file) {
   try {
     const nlohmann::json lines = read_json(file, {.mend = lines_to_list});
     if (lines.empty()) return Manifest{};  // killed in its first line
+    if (const std::string problem = format_problem(lines.at(0).value("format", "")); !problem.empty())
+      throw input_error(file, problem, "remove the folder and make it anew, or choose another");
     Manifest manifest;
     manifest.command = lines.at(0).at("command").get<std::string>();
     manifest.options = lines.at(0).at("options").get<std::string>();
@@ -118,7 +121,7 @@ void remove_rank_manifests(const fs::path& folder) {
 }
 
 Json head_line(const Manifest& manifest) {
-  return {{"command", manifest.command}, {"options", manifest.options}, {"voxshard", VOXSHARD_VERSION}};
+  return {{"format", kFileFormat}, {"command", manifest.command}, {"options", manifest.options}, {"voxshard", VOXSHARD_VERSION}};
 }
 
 Json begin_line(const std::string& part, const ManifestPart& about) {

@@ -3,7 +3,7 @@
 // that files of a part (a case, a picture) are about to be written; "part" that they are whole, with what they were
 // made of.
 //
-//   {"command":"prepare","options":"6f0c…","voxshard":"0.1.0"}
+//   {"format":"voxshard 2","command":"prepare","options":"6f0c…","voxshard":"0.1.0"}
 //   {"begin":"case_3","files":["images/case_3.nii"]}
 //   {"part":"case_3","options":"6f0c…","data":"11d2…","files":{"images/case_3.nii":{"bytes":960352,"hash":"…","time_ns":…}}}
 //
@@ -40,8 +40,8 @@ struct Manifest {
   std::map<std::string, ManifestPart> parts;
 };
 
-/// None when the folder has no manifest. A torn last line is left out. Errors: kInput for one that is damaged or names
-/// files outside the folder.
+/// None when the folder has no manifest. A torn last line is left out. Errors: kInput for one that is damaged, of another format
+/// or names files outside the folder.
 std::optional<Manifest> read_manifest(const std::filesystem::path& folder);
 
 /// What a rank other than the first writes beside the manifest while its command runs, "manifest_rank2.jsonl", in the same

@@ -40,7 +40,7 @@ struct FolderUse {
   std::string command;                        // "prepare"
   std::vector<std::filesystem::path> inputs;  // files and folders that the command reads; empty ones do not count
   std::string option = "{output}";            // that names the folder, for messages; empty: an argument
-  bool adopts = false;                        // takes a folder without a manifest as its own
+  bool adopts = false;                        // takes a folder without a manifest as its own: checkpoints that were copied alone
 };
 
 /// What a call is going to make.

@@ -41,8 +41,6 @@ struct ConfigField {
   std::vector<std::pair<std::string, FieldValue>> words = {};  // what users say instead of the value; empty: the value
   bool of_data = false;                                        // in training the data set says it
   bool shapes = true;                                          // decides which tensors a checkpoint has
-  /// Of a field that older checkpoints lack: what held when they were made. It is not written where it still holds.
-  std::optional<FieldValue> before = {};
   std::function<FieldValue(const std::any&)> get = {};
   std::function<void(std::any&, const FieldValue&)> set = {};  // Errors: kConfig for another type, name or number
 

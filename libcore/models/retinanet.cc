@@ -38,9 +38,9 @@ const std::vector<ConfigField>& retinanet_fields() {
       field(&RetinaNetConfig::classes, {.name = "classes", .help = "Classes, background included (but for {variant} legacy)", .most = 65536, .of_data = true}),
       norm_momentum_field(&RetinaNetConfig::norm_momentum),
       field(&RetinaNetConfig::decay, {.name = "decay_on", .help = "What {weight-decay} applies to: kernels, or all_but_backbone_norms as in the legacy variant, whose default it is",
-                        .names = {"kernels", "all_but_backbone_norms"}, .shapes = false, .before = "kernels"}),
+                        .names = {"kernels", "all_but_backbone_norms"}, .shapes = false}),
       field(&RetinaNetConfig::frozen, {.name = "frozen", .help = "What stays as it begins: none, or stem (the first convolution) as in the legacy variant, whose default it is",
-                         .names = {"none", "stem"}, .shapes = false, .before = "none"})};
+                         .names = {"none", "stem"}, .shapes = false})};
   return rows;
 }
 

@@ -18,7 +18,7 @@ const std::vector<ConfigField>& unet_fields() {
                        .help = "dice_ce, cross_entropy, adaptive_dice32, or of each sample dice, generalized_dice, hamming, jaccard or tversky",
                        .names = {std::begin(kLossNames), std::end(kLossNames)}, .shapes = false}),
       field(&UNetConfig::pool, {.name = "pool", .help = "same, or valid: pooling drops the last plane of an odd extent",
-                       .names = {"same", "valid"}, .shapes = false, .before = "same"})};
+                       .names = {"same", "valid"}, .shapes = false})};
   return rows;
 }
 

@@ -42,15 +42,14 @@ void sgd(const StepNumbers& at, std::span<const float> g, Elements w, std::span<
 void adam(const StepNumbers& at, std::span<const float> g, Elements w, std::span<const Elements> slots) {
   const OptimizerOptions& o = at.options;
   const auto rest = [&](double beta) { return 1 - std::pow(beta, static_cast<double>(at.step + 1)); };
-  const double root = std::sqrt(rest(o.beta2));  // m / (sqrt(v) / root + e) = root m / (sqrt(v) + root e)
   fast::optimizer.adam(g, w, slots[0], slots[1],
                        {.rate = at.rate,
                         .scale = at.scale,
                         .decay = at.decay,
                         .beta1 = static_cast<float>(o.beta1),
                         .beta2 = static_cast<float>(o.beta2),
-                        .epsilon = static_cast<float>(o.epsilon_at == AdamEpsilon::kHat ? o.epsilon : root * o.epsilon),
-                        .corrected = static_cast<float>(at.rate * root / rest(o.beta1))});
+                        .epsilon = static_cast<float>(o.epsilon),
+                        .corrected = static_cast<float>(at.rate * std::sqrt(rest(o.beta2)) / rest(o.beta1))});
 }
 
 void adadelta(const StepNumbers& at, std::span<const float> g, Elements w, std::span<const Elements> slots) {

@@ -13,11 +13,6 @@ namespace voxshard {
 
 enum class OptimizerKind { kSgd, kAdam, kAdadelta, kAdagrad, kRmsprop };
 inline constexpr const char* kOptimizerNames[] = {"sgd", "adam", "adadelta", "adagrad", "rmsprop"};
-/// Where Adam's epsilon stands. kCorrected is that of runs of before there was a choice.
-enum class AdamEpsilon {
-  kHat,        // beside the root of what is not corrected (tf.train; Kingma and Ba 2015, section 2)
-  kCorrected,  // beside the corrected root (their algorithm 1)
-};
 enum class ScheduleKind { kConstant, kPolynomial, kExponential, kSteps };
 
 struct OptimizerOptions {
@@ -27,8 +22,7 @@ struct OptimizerOptions {
   bool nesterov = false;       // SGD
   double beta1 = 0.9;          // Adam (Kingma and Ba 2015)
   double beta2 = 0.999;
-  double epsilon = 1e-8;
-  AdamEpsilon epsilon_at = AdamEpsilon::kHat;
+  double epsilon = 1e-8;       // beside the root of what is not corrected (tf.train; their section 2)
   double weight_decay = 0;     // on what decays: added to the gradient; decoupled for Adam (Loshchilov and Hutter 2019)
   double clip_norm = 0;        // global L2 norm of all gradients; 0: no clipping
   ScheduleKind schedule = ScheduleKind::kConstant;
@@ -65,8 +59,6 @@ class Optimizer {
   /// Slots by "slot/parameter name", for checkpoints.
   Parameters& state() { return state_; }
   const OptimizerOptions& options() const { return options_; }
-  /// For a run that goes on as it began.
-  void set_epsilon_at(AdamEpsilon at) { options_.epsilon_at = at; }
 
  private:
   OptimizerOptions options_;

@@ -38,8 +38,8 @@ std::string why_unseen(const std::filesystem::path& stored) {
   try {
     const HostRates rates = host_rates_from_json(read_config(stored), stored.string());
     if (rates.cpu == known_cpu() && rates.instruction_set == instruction_set_name(instruction_set())) return "";
-    return stored.string() + " is of " + rates.cpu + (rates.instruction_set.empty() ? "" : " with " + rates.instruction_set);
-  } catch (const Error&) {  // damaged, or no such file at all: it is written again, or refused, when this is measured
+    return stored.string() + " is of " + rates.cpu + " with " + rates.instruction_set;
+  } catch (const Error&) {  // damaged, of another version, or no such file at all: it is written again, or refused, when this is measured
     return stored.string() + " does not say of which it is";
   }
 }

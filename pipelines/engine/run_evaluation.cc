@@ -218,7 +218,7 @@ Json to_json(const RunScores& s) {
                    {"partition", to_string(s.mesh.partition)},
                    {"dropped", s.dropped},
                    {"seconds", s.seconds},
-                   {"trained_on", s.seen.known ? Json(s.seen.trained_on.size()) : Json(nullptr)}});
+                   {"trained_on", s.seen.trained_on.size()}});
   if (!s.failures.empty()) json["failures"] = to_json(s.failures);
   json["batches"] = Json::array();
   for (const EvaluatedBatch& batch : s.batches) {

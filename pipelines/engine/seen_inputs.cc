@@ -19,8 +19,6 @@ bool was_trained_on(const TrainedOn& trained_on, const std::vector<std::string>&
 std::string of_all(std::size_t count, std::int64_t all) { return std::to_string(count) + " of " + std::to_string(all); }
 
 void say_seen(const SeenInputs& seen, Progress& progress) {
-  if (!seen.known)
-    progress.log("the checkpoint does not say what it was trained on: whether these inputs are among it is not known");
   if (!seen.trained_on.empty())
     progress.warn("W_TRAINED " + of_all(seen.trained_on.size(), seen.inputs) +
                   " inputs are what the run was trained on: scores of them say nothing about new data; {held-out} "
@@ -35,18 +33,12 @@ void say_seen(const SeenInputs& seen, Progress& progress) {
 std::vector<char> wanted_inputs(const InputSieve& sieve, const std::vector<HashedCase>& inputs) {
   SeenInputs& seen = sieve.seen;
   std::vector<char> wanted(inputs.size(), 1);
-  seen = {.known = sieve.trained_on.is_known(), .inputs = std::ssize(inputs)};
-  if (!seen.known && sieve.held_out)
-    throw Error(ErrorKind::kCheckpoint,
-                "[predict] the checkpoint does not say what it was trained on (an older version wrote it); leave "
-                "{held-out} out");
-  if (seen.known) {
-    const auto keys = item_keys(inputs, sieve.pool, sieve.progress);
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-      if (!was_trained_on(sieve.trained_on, keys[i])) continue;
-      (sieve.held_out ? seen.left_out : seen.trained_on).push_back(inputs[i].name);
-      wanted[i] = !sieve.held_out;
-    }
+  seen = {.inputs = std::ssize(inputs)};
+  const auto keys = item_keys(inputs, sieve.pool, sieve.progress);
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (!was_trained_on(sieve.trained_on, keys[i])) continue;
+    (sieve.held_out ? seen.left_out : seen.trained_on).push_back(inputs[i].name);
+    wanted[i] = !sieve.held_out;
   }
   say_seen(seen, sieve.progress);
   if (!inputs.empty() && std::ranges::find(wanted, 1) == wanted.end())

@@ -25,8 +25,7 @@ struct InputSieve {
 };
 
 /// For each input whether it is to be predicted; says which of them were trained on. Errors: kNoCase when nothing is
-/// left; kCheckpoint for held_out where the checkpoint does not say what it was trained on.   Cost: reads every file
-/// once.
+/// left.   Cost: reads every file once.
 std::vector<char> wanted_inputs(const InputSieve& sieve, const std::vector<HashedCase>& inputs);
 
 /// Leaves in `items` what is to be predicted. `input_of` says what an item is made of.

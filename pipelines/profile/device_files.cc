@@ -109,7 +109,7 @@ std::string host_device_problem() {
   const std::string in_force = instruction_set_name(instruction_set());
   try {
     const HostRates rates = host_rates_from_json(read_config(path), path.string());
-    if (rates.instruction_set.empty() || rates.instruction_set == in_force) return "";
+    if (rates.instruction_set == in_force) return "";
     return "[device] " + path.string() + " was measured with " + rates.instruction_set + ", in force is " + in_force +
            ": this machine counts as not measured. Run voxshard doctor again, or set VOXSHARD_HOST_DEVICE to a file of " + in_force;
   } catch (const Error&) {  // damaged: said by those who read it

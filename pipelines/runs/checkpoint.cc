@@ -5,6 +5,7 @@
 
 #include "io/files/safetensors.h"
 #include "io/files/structured_text.h"
+#include "libcore/base/file_format.h"
 #include "pipelines/runs/report.h"
 
 namespace voxshard {
@@ -45,15 +46,15 @@ void save_checkpoint(const std::filesystem::path& path, const CheckpointState& s
   std::vector<NamedView> tensors;
   for (const auto& [name, tensor] : parameters) tensors.push_back({kModel + name, tensor.view()});
   for (const auto& [name, tensor] : optimizer) tensors.push_back({kOptimizer + name, tensor.view()});
-  nlohmann::ordered_json about = {{"format", "voxshard 1"},
+  nlohmann::ordered_json about = {{"format", kFileFormat},
                                         {"step", state.step},
                                         {"best_score", state.best_score},
                                         {"model", state.model},
                                         {"prepare", state.prepare},
                                         {"training", state.training},
                                         {"content", state.content},
-                                        {"machine", state.machine}};
-  if (!state.trained_on.is_null()) about["trained_on"] = state.trained_on;
+                                        {"machine", state.machine},
+                                        {"trained_on", state.trained_on}};
   if (!state.changes.is_null()) about["changes"] = state.changes;
   if (!state.unvalidated.is_null()) about["unvalidated"] = state.unvalidated;
   save_safetensors(path, tensors, {{"voxshard", about.dump()}});
@@ -63,38 +64,38 @@ void save_checkpoint(const std::filesystem::path& path, const CheckpointState& s
 
 Checkpoint load_checkpoint(const std::filesystem::path& path) {
   SafetensorsFile file = load_safetensors(path);
+  const auto refuse = [&](const std::string& what) {
+    throw Error(ErrorKind::kCheckpoint, "[checkpoint] " + path.string() + what);
+  };
   const auto about = file.metadata.find("voxshard");
-  if (about == file.metadata.end())
-    throw Error(ErrorKind::kCheckpoint, "[checkpoint] " + path.string() + " was not written by voxshard train");
-  Checkpoint checkpoint{.state = {}, .parameters = {}, .optimizer = {}, .has_hashes = file.has_hashes};
+  if (about == file.metadata.end()) refuse(" was not written by voxshard train");
+  Checkpoint checkpoint;
   try {
     const auto json = parse_json(about->second, {.path = path.string() + " (description)",
                                                  .kind = ErrorKind::kCheckpoint,
                                                  .tag = "[checkpoint] "});
+    if (const std::string problem = format_problem(json.value("format", "")); !problem.empty())
+      refuse(" " + problem + "; train again");
     checkpoint.state = {.model = json.at("model"),
                         .prepare = json.at("prepare"),
                         .training = json.at("training"),
-                        .content = json.value("content", nlohmann::json()),
-                        .trained_on = json.value("trained_on", nlohmann::json()),
+                        .content = json.at("content"),
+                        .trained_on = json.at("trained_on"),
                         .changes = json.value("changes", nlohmann::json()),
-                        .machine = json.value("machine", nlohmann::json()),
+                        .machine = json.at("machine"),
                         .step = json.at("step"),
                         .best_score = json.at("best_score"),
                         .unvalidated = json.value("unvalidated", nlohmann::json())};
   } catch (const nlohmann::json::exception& e) {
-    throw Error(ErrorKind::kCheckpoint, "[checkpoint] " + path.string() + ": its description is broken: " + e.what());
+    refuse(std::string(": its description is broken: ") + e.what());
   }
+  if (!file.has_hashes) refuse(" has no hashes of its tensors: damage of its numbers would not be seen; use another checkpoint");
   for (const nlohmann::json* part : {&checkpoint.state.model, &checkpoint.state.prepare, &checkpoint.state.training,
                                      &checkpoint.state.content, &checkpoint.state.trained_on, &checkpoint.state.machine})
-    if (!part->is_object() && !part->is_null())
-      throw Error(ErrorKind::kCheckpoint, "[checkpoint] " + path.string() + ": its description is broken: a part is no object");
-  if (checkpoint.state.step < 0)
-    throw Error(ErrorKind::kCheckpoint, "[checkpoint] " + path.string() + ": its description is broken: step " +
-                                            std::to_string(checkpoint.state.step));
-  if (!checkpoint.state.changes.is_array() && !checkpoint.state.changes.is_null())
-    throw Error(ErrorKind::kCheckpoint, "[checkpoint] " + path.string() + ": its description is broken: changes are no list");
-  if (!is_unvalidated(checkpoint.state.unvalidated))
-    throw Error(ErrorKind::kCheckpoint, "[checkpoint] " + path.string() + ": its description is broken: unvalidated is no row of four numbers");
+    if (!part->is_object()) refuse(": its description is broken: a part is no object");
+  if (checkpoint.state.step < 0) refuse(": its description is broken: step " + std::to_string(checkpoint.state.step));
+  if (!checkpoint.state.changes.is_array() && !checkpoint.state.changes.is_null()) refuse(": its description is broken: changes are no list");
+  if (!is_unvalidated(checkpoint.state.unvalidated)) refuse(": its description is broken: unvalidated is no row of four numbers");
   for (NamedTensor& t : file.tensors) {
     if (t.name.starts_with(kModel)) checkpoint.parameters.emplace(t.name.substr(std::string(kModel).size()), std::move(t.tensor));
     else if (t.name.starts_with(kOptimizer)) checkpoint.optimizer.emplace(t.name.substr(std::string(kOptimizer).size()), std::move(t.tensor));

@@ -12,15 +12,15 @@
 namespace voxshard {
 
 struct CheckpointState {
-  nlohmann::json model;      // ModelSpec
-  nlohmann::json prepare;    // PreparePlan
-  nlohmann::json training;   // what decides the trajectory: optimizer, sampling, steps, seed, cases
-  nlohmann::json content;    // a hash of what each case holds; null in files of version 0.1.0 before these were kept
-  nlohmann::json trained_on;  // TrainedOn of all that trained so far; null likewise
-  nlohmann::json changes;    // of the data, that were accepted when the run went on (data_changes.h); null: none
-  nlohmann::json machine;    // processor, instruction set, library versions; null likewise
-  std::int64_t step = 0;     // steps done
-  double best_score = -1;    // of the validations so far; -1: none
+  nlohmann::json model = nlohmann::json::object();       // ModelSpec
+  nlohmann::json prepare = nlohmann::json::object();     // PreparePlan
+  nlohmann::json training = nlohmann::json::object();    // what decides the trajectory: optimizer, sampling, steps, seed, cases
+  nlohmann::json content = nlohmann::json::object();     // a hash of what each case holds
+  nlohmann::json trained_on = nlohmann::json::object();  // TrainedOn of all that trained so far
+  nlohmann::json changes;      // of the data, that were accepted when the run went on (data_changes.h); null: none
+  nlohmann::json machine = nlohmann::json::object();  // processor, instruction set, library versions
+  std::int64_t step = 0;       // steps done
+  double best_score = -1;      // of the validations so far; -1: none
   nlohmann::json unvalidated;  // of a last step whose validation was stopped, what its row of results.csv says; else null
 };
 
@@ -32,10 +32,9 @@ struct Checkpoint {
   CheckpointState state;
   Parameters parameters;
   Parameters optimizer;
-  bool has_hashes = false;  // without them damage of the numbers is not seen: an old file
 };
 
-/// Errors: kInput when it is missing, kCheckpoint when it is damaged or not one of ours.
+/// Errors: kInput when it is missing, kCheckpoint when it is damaged, of another format or not one of ours.
 Checkpoint load_checkpoint(const std::filesystem::path& path);
 
 }  // namespace voxshard

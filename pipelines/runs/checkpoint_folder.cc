@@ -76,10 +76,6 @@ SoundCheckpoint load_first_sound(const std::vector<fs::path>& files) {
       if (first)
         found.notes.push_back("instead " + file.string() + " is used, of step " +
                               std::to_string(found.checkpoint.state.step));
-      if (!found.checkpoint.has_hashes)
-        found.notes.push_back(file.string() +
-                              " was written without hashes, by an older version: damage of its numbers would "
-                              "not be seen");
       return found;
     } catch (const Error& e) {
       if (e.kind() != ErrorKind::kCheckpoint && e.kind() != ErrorKind::kInput && e.kind() != ErrorKind::kDiverged) throw;

@@ -26,7 +26,7 @@ struct SoundCheckpoint {
   std::filesystem::path file;
   Checkpoint checkpoint;
   std::vector<std::filesystem::path> damaged;  // newer ones that cannot be used
-  std::vector<std::string> notes;              // what to tell: which were damaged and how, or that hashes are missing
+  std::vector<std::string> notes;              // what to tell: which were damaged and how
 };
 
 /// What to try, in this order: "best", "last" (then the older ones, newest first), or "auto": best, then as last.

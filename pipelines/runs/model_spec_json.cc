@@ -13,7 +13,7 @@ using Json = nlohmann::ordered_json;
 Json config_json(const ModelSpec& spec, bool only_shapes) {
   Json json = {{"model", spec.model_name()}};
   for (const ConfigField& row : spec.model->fields)
-    if ((row.shapes || !only_shapes) && row.get(spec.config) != row.before)
+    if (row.shapes || !only_shapes)
       std::visit([&](const auto& value) { json[row.name] = value; }, row.get(spec.config));
   return json;
 }
@@ -24,9 +24,6 @@ FieldValue value_of(const nlohmann::json& json) {
   if (json.is_number()) return json.get<double>();
   return json.get<std::string>();
 }
-
-/// Whether the loss of a checkpoint that does not say so was per replica: a detector's went with its norms.
-bool unsaid_loss_scope(const ModelSpec& spec) { return spec.model->data == kBoxes && spec.norm_over_replica; }
 
 const char* scope_name(bool over_replica) { return over_replica ? "replica" : "all"; }
 
@@ -77,11 +74,11 @@ Json to_json(const ModelSpec& spec) {
                {"partition", to_string(spec.cut.mesh.partition)},
                {"replicas", spec.cut.mesh.replicas},
                {"norm_scope", scope_name(spec.norm_over_replica)},
+               {"loss_scope", scope_name(spec.loss_over_replica)},
                {"recompute", recompute_name(spec.cut.recompute)},
                {"thinnest_slab", spec.cut.thinnest_slab},
                {"convolution", kConvolutionNames[static_cast<std::size_t>(spec.cut.convolution)]},
                {"inputs", to_json(spec.cut.inputs)}});
-  if (spec.loss_over_replica != unsaid_loss_scope(spec)) json["loss_scope"] = scope_name(spec.loss_over_replica);
   return json;
 }
 
@@ -89,20 +86,19 @@ ModelSpec model_spec_from_json(const nlohmann::json& json, const ModelTable& mod
   const std::string broken = "[checkpoint] its description of the model is broken: ";
   try {
     ModelSpec spec = usual_spec(model_named(models, json.at("model").get<std::string>()));
-    for (const ConfigField& row : spec.model->fields)
-      row.set(spec.config, row.before && !json.contains(row.name) ? *row.before : value_of(json.at(row.name)));
+    for (const ConfigField& row : spec.model->fields) row.set(spec.config, value_of(json.at(row.name)));
     spec.precision = precision_from_name(json.at("precision").get<std::string>());
     spec.cut.mesh.partition = partition_from_text(json.at("partition").get<std::string>(), spec.spatial_axes() + 2);
     spec.cut.mesh.replicas = json.at("replicas");
     if (spec.cut.mesh.replicas < 1 || spec.cut.mesh.replicas > kMostReplicas)
       throw Error(ErrorKind::kCheckpoint, "replicas is " + std::to_string(spec.cut.mesh.replicas));
     spec.norm_over_replica = json.at("norm_scope") == "replica";
-    spec.loss_over_replica = json.value("loss_scope", scope_name(unsaid_loss_scope(spec))) == std::string("replica");
-    spec.cut.recompute = recompute_from_name(json.value("recompute", "none"));
-    spec.cut.thinnest_slab = json.value("thinnest_slab", std::int64_t{0});
-    spec.cut.convolution = convolution_from_name(json.value("convolution", "exact"));  // there was no other
+    spec.loss_over_replica = json.at("loss_scope") == "replica";
+    spec.cut.recompute = recompute_from_name(json.at("recompute").get<std::string>());
+    spec.cut.thinnest_slab = json.at("thinnest_slab");
+    spec.cut.convolution = convolution_from_name(json.at("convolution").get<std::string>());
     if (spec.cut.thinnest_slab < 0) throw Error(ErrorKind::kCheckpoint, "thinnest_slab is below 0");
-    spec.cut.inputs = inputs_from_json(json.value("inputs", nlohmann::json::object()));
+    spec.cut.inputs = inputs_from_json(json.at("inputs"));
     return spec;
   } catch (const nlohmann::json::exception& e) {
     throw Error(ErrorKind::kCheckpoint, broken + e.what());

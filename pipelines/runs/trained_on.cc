@@ -32,7 +32,7 @@ void make_set(std::vector<std::uint64_t>& keys) {
 
 }  // namespace
 
-TrainedOn::TrainedOn(const std::vector<std::string>& keys) : known_(true) {
+TrainedOn::TrainedOn(const std::vector<std::string>& keys) {
   std::ranges::transform(keys, std::back_inserter(keys_), number_of_key);
   make_set(keys_);
 }
@@ -40,13 +40,11 @@ TrainedOn::TrainedOn(const std::vector<std::string>& keys) : known_(true) {
 bool TrainedOn::contains(const std::string& key) const { return std::ranges::binary_search(keys_, number_of_key(key)); }
 
 void TrainedOn::add(const TrainedOn& other) {
-  known_ = known_ || other.known_;
   keys_.insert(keys_.end(), other.keys_.begin(), other.keys_.end());
   make_set(keys_);
 }
 
 nlohmann::json TrainedOn::to_json() const {
-  if (!known_) return nullptr;
   std::string text;
   for (const std::uint64_t key : keys_) {
     char digits[kDigits + 1];
@@ -58,7 +56,6 @@ nlohmann::json TrainedOn::to_json() const {
 
 TrainedOn TrainedOn::from_json(const nlohmann::json& json) {
   TrainedOn trained;
-  if (json.is_null()) return trained;
   const auto keys = json.is_object() ? json.find("keys") : json.end();
   if (keys == json.end() || !keys->is_string() || keys->get_ref<const std::string&>().size() % kDigits != 0)
     throw Error(ErrorKind::kCheckpoint, "[checkpoint] what was trained on is no text of hashes");
@@ -66,12 +63,11 @@ TrainedOn TrainedOn::from_json(const nlohmann::json& json) {
   for (std::size_t at = 0; at < text.size(); at += kDigits)
     trained.keys_.push_back(number_of(text.substr(at, kDigits)));
   make_set(trained.keys_);
-  trained.known_ = true;
   return trained;
 }
 
 void add_counts(nlohmann::ordered_json& json, const SeenInputs& seen) {
-  json["trained_on"] = seen.known ? nlohmann::ordered_json(seen.trained_on.size()) : nlohmann::ordered_json(nullptr);
+  json["trained_on"] = seen.trained_on.size();
   json["left_out_as_trained_on"] = seen.left_out.size();
 }
 

@@ -19,37 +19,32 @@ namespace voxshard {
 /// mistaken by chance with a probability of 5e-8.
 class TrainedOn {
  public:
-  TrainedOn() = default;  // not known
+  TrainedOn() = default;
   /// `keys`: at least 16 hexadecimal digits each, in any order.
   explicit TrainedOn(const std::vector<std::string>& keys);
 
-  /// Whether anybody said what it holds: checkpoints of before it was kept do not.
-  bool is_known() const { return known_; }
   bool contains(const std::string& key) const;
-  /// Of both; not known while neither is.
   void add(const TrainedOn& other);
 
-  /// {"count", "keys"}: all keys in one text of 16 digits each; null when it is not known.
+  /// {"count", "keys"}: all keys in one text of 16 digits each.
   nlohmann::json to_json() const;
   /// Errors: kCheckpoint for anything else.
   static TrainedOn from_json(const nlohmann::json& json);
 
  private:
-  bool known_ = false;
   std::vector<std::uint64_t> keys_;  // ascending, each once
 };
 
 /// Of the inputs of a prediction, by the names that evaluate finds them by: an item, a case, "17 a.png" of the picture
 /// with the id 17.
 struct SeenInputs {
-  bool known = true;                    // else the checkpoint does not say
   std::int64_t inputs = 0;              // in all
   std::vector<std::string> trained_on;  // predicted though the run was trained on them
   std::vector<std::string> left_out;    // not predicted, since it was
   bool any() const { return !trained_on.empty() || !left_out.empty(); }
 };
 
-/// "trained_on" and "left_out_as_trained_on", the numbers; null where they are not known.
+/// "trained_on" and "left_out_as_trained_on", the numbers.
 void add_counts(nlohmann::ordered_json& json, const SeenInputs& seen);
 
 }  // namespace voxshard

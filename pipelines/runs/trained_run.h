@@ -36,7 +36,7 @@ struct TrainedRun {
   std::int64_t replicas = 1;            // of the training
   std::int64_t step = 0;                // of the training, that the checkpoint was saved at
   nlohmann::json preparation;           // as the training task wrote it
-  TrainedOn trained_on = {};            // not known of older ones
+  TrainedOn trained_on = {};
   Parameters parameters;
 };
 

@@ -4,6 +4,7 @@
 
 #include "io/files/config_file.h"
 #include "libcore/base/text.h"
+#include "pipelines/runs/run_record.h"
 
 namespace voxshard {
 namespace {
@@ -20,15 +21,13 @@ std::string names_text(const std::vector<std::string>& names) {
 
 RunHistory history_of(const std::filesystem::path& run) {
   RunHistory history;
-  std::error_code unseen;
-  if (!std::filesystem::exists(run / "run.json", unseen)) return history;
-  const nlohmann::json json = read_json(run / "run.json");
+  const auto record = read_run_record(run);
+  if (!record) return history;
   try {
-    const nlohmann::json changes = json.value(kDataChanges, nlohmann::json::array());
+    const nlohmann::json changes = record->value(kDataChanges, nlohmann::json::array());
     history.changed = !changes.empty();
-    const nlohmann::json training = json.value("training", nlohmann::json::object());
     const nlohmann::json cases =
-        history.changed ? changes.at(0).at("cases_before") : training.value("cases", nlohmann::json());
+        history.changed ? changes.at(0).at("cases_before") : record->at("training").value("cases", nlohmann::json());
     if (cases.is_array()) history.cases = std::ssize(cases);
     if (cases.is_number_integer()) history.cases = cases.get<std::int64_t>();
   } catch (const nlohmann::json::exception& e) {

@@ -35,7 +35,7 @@ Executable step_in(DType precision, const TrainOptions& o, const Shape& extents,
 std::shared_ptr<const Device> measured_host() {
   try {
     return host_device(hardware_workers());
-  } catch (const Error&) {  // no home folder, or a file of another version: `doctor` and {device} say more
+  } catch (const Error&) {  // no home folder, or a file that cannot be read: `doctor` and {device} say more
     return nullptr;
   }
 }

@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "io/files/config_file.h"
-#include "io/files/csv.h"
 #include "io/system/machine.h"
 #include "libcore/base/cpu.h"
 #include "libcore/kernels/conv.h"
+#include "pipelines/runs/run_record.h"
 #include "pipelines/training/data_changes.h"
 
 namespace voxshard {
@@ -69,9 +68,6 @@ nlohmann::json without_data(nlohmann::json description) {
   return description;
 }
 
-/// In `training` of runs by adam; runs of before it was written lack it.
-constexpr const char* kEpsilonAt = "adam_epsilon";
-
 std::string short_text(const nlohmann::json& value) {
   constexpr std::size_t kMost = 60;
   if (value.is_null()) return "not set";
@@ -112,14 +108,9 @@ Json training_json(const TrainOptions& o, const TrainingTask& task) {
                {"clip_norm", o.optimizer.clip_norm},
                {"schedule", schedule_text(o.optimizer)},
                {"warmup_steps", o.optimizer.warmup_steps}};
-  if (o.optimizer.kind == OptimizerKind::kAdam && o.optimizer.epsilon_at == AdamEpsilon::kHat) json[kEpsilonAt] = "hat";
   if (o.optimizer.warmup_rate > 0) json["warmup_rate"] = o.optimizer.warmup_rate;
   json.update(task.sampling());
   return json;
-}
-
-AdamEpsilon epsilon_of(const nlohmann::json& training) {
-  return training.is_object() && training.contains(kEpsilonAt) ? AdamEpsilon::kHat : AdamEpsilon::kCorrected;
 }
 
 Json machine_json() {
@@ -134,16 +125,12 @@ Json machine_json() {
 }
 
 std::vector<std::string> machine_changes(const nlohmann::json& theirs, const nlohmann::json& mine) {
-  if (!theirs.is_object())
-    return {
-        "the checkpoint does not say on which processor it was made: whether the bits are those of an "
-        "undisturbed run is not known"};
   std::string changes;
   for (const auto& [name, value] : mine.items()) {
     const nlohmann::json before = theirs.value(name, nlohmann::json());
     if (before != value)
       changes += (changes.empty() ? "" : ", ") + name + " " + short_text(value) +
-                 " (before: " + (before.is_null() ? "not recorded" : short_text(before)) + ")";
+                 " (before: " + short_text(before) + ")";
   }
   if (changes.empty()) return {};
   return {"this is another machine than that of the checkpoint: " + changes +
@@ -169,8 +156,6 @@ void require_same_run(const CheckpointState& theirs, const CheckpointState& mine
                           option_of(different->field) + "} is " + short_text(different->mine) + " now, and " +
                           short_text(different->theirs) + " there; " + what_to_do);
   };
-  if (!theirs.training.is_object())
-    throw Error(ErrorKind::kCheckpoint, start + " does not say how it was trained; {restart}");
   compare("model", without_cut(theirs.model), without_cut(mine.model));
   nlohmann::json before = theirs.training, now = mine.training;
   const std::int64_t steps = steps_of(now), steps_before = steps_of(before);
@@ -184,7 +169,7 @@ void require_same_run(const CheckpointState& theirs, const CheckpointState& mine
     throw Error(ErrorKind::kCheckpoint, start + " is of a run on data that were prepared otherwise: /prepare/" +
                                             different->field + " differs; " +
                                             (may_change_with_data(different->field) ? go_on : "prepare them as before, or {restart}"));
-  if (theirs.content.is_null() || accepts_changes) return;
+  if (accepts_changes) return;
   if (const auto different = first_contradiction(theirs.content, mine.content))
     throw Error(ErrorKind::kCheckpoint, start + ": the data are not what they were: " + different->field +
                                             (different->mine.is_null()     ? " is missing"
@@ -221,19 +206,14 @@ std::optional<std::string> rate_change(const CheckpointState& theirs, const Trai
 }
 
 std::optional<Cut> planned_cut(const std::filesystem::path& run) {
-  if (!std::filesystem::exists(run / "run.json")) return std::nullopt;
-  const nlohmann::json json = read_json(run / "run.json");
-  if (!json.is_object() || !json.contains("model")) return std::nullopt;
-  return model_spec_from_json(json["model"]).cut;
+  const auto record = read_run_record(run);
+  if (!record) return std::nullopt;
+  return model_spec_from_json(record->at("model")).cut;
 }
 
 void require_no_lost_checkpoints(const std::filesystem::path& run) {
-  std::error_code unseen;
-  if (!std::filesystem::exists(run / "run.json", unseen)) return;
-  const nlohmann::json json = read_json(run / "run.json");
-  const auto saved = json.find(kSavedCheckpoints);
-  const bool is_noted = saved != json.end() && saved->is_boolean();
-  if (is_noted ? saved->get<bool>() : json.contains("report") || csv_has_rows(run / "results.csv"))
+  const auto record = read_run_record(run);
+  if (record && record->at(kSavedCheckpoints).get<bool>())
     throw Error(ErrorKind::kCheckpoint, "[checkpoint] steps were done in " + run.string() + ", but no checkpoint is left in " +
                                             (run / "checkpoints").string() +
                                             "; put them back, or throw the run away and start anew with {restart}");

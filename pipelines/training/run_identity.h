@@ -16,13 +16,9 @@ namespace voxshard {
 /// What decides the trajectory; a resumed run must agree on all of it but the steps, which may grow.
 nlohmann::ordered_json training_json(const TrainOptions& options, const TrainingTask& task);
 
-/// Where adam's epsilon stands in a run with this `training`; where it does not say, it is of before there was a
-/// choice.
-AdamEpsilon epsilon_of(const nlohmann::json& training);
-
 /// Processor, instruction set, version of this program and of the libraries that numbers and files go through.
 nlohmann::ordered_json machine_json();
-/// A line for each thing that is another now; one that says so when `theirs` is null.
+/// A line that names each thing that is another now; none where nothing is.
 std::vector<std::string> machine_changes(const nlohmann::json& theirs, const nlohmann::json& mine);
 
 /// How the model is cut may differ (cut_change()), but for replicas that a norm or a loss is taken over.
@@ -42,12 +38,7 @@ std::optional<std::string> rate_change(const CheckpointState& theirs, const Trai
 /// is no such call. Errors: kCheckpoint when run.json is broken.
 std::optional<Cut> planned_cut(const std::filesystem::path& run);
 
-/// The key of run.json that says whether a checkpoint was ever written: without one of them, a run that lost all of its
-/// checkpoints looks like one that was killed before the first.
-inline constexpr const char* kSavedCheckpoints = "saved_checkpoints";
-
-/// For a run of which no checkpoint is there. Errors: kCheckpoint when its run.json says that one was written (of a run
-/// of before that was noted: that it ended, or that results.csv has a row), or is broken.
+/// For a run of which no checkpoint is there. Errors: kCheckpoint when its run.json says that one was written, or is broken.
 void require_no_lost_checkpoints(const std::filesystem::path& run);
 
 }  // namespace voxshard

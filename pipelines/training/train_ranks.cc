@@ -71,9 +71,9 @@ void throw_if_any_stopped(Transport& transport, Progress& progress) {
 }
 
 std::optional<std::string> ranks_change(const std::filesystem::path& run, int ranks) {
-  if (!std::filesystem::exists(run / "run.json")) return std::nullopt;
-  const nlohmann::json json = read_json(run / "run.json");
-  const nlohmann::json known = json.value(kRanks, nlohmann::json(1));
+  const auto record = read_run_record(run);
+  if (!record) return std::nullopt;
+  const nlohmann::json known = record->value(kRanks, nlohmann::json(1));
   if (!known.is_number_integer() || known == ranks) return std::nullopt;
   return "the run goes on over " + count_text(ranks, "rank") +
          " (before: " + std::to_string(known.get<std::int64_t>()) + "), to the same bits";

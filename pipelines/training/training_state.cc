@@ -1,7 +1,9 @@
 // What a training keeps and takes up again: its folder, its checkpoints, run.json.
 #include "io/files/config_file.h"
 #include "io/files/content_hash.h"
+#include "libcore/base/file_format.h"
 #include "libcore/train/initialise.h"
+#include "pipelines/runs/run_record.h"
 #include "pipelines/training/data_changes.h"
 #include "pipelines/training/run_identity.h"
 #include "pipelines/training/train_ranks.h"
@@ -24,9 +26,10 @@ void TrainingRun::open_folder() {
 }
 
 void TrainingRun::write_report(bool ended) const {
-  Json json = {{"command", "train"},           {"version", VOXSHARD_VERSION}, {"options", o_.given},
-               {"recipe", to_json(o_.chosen)}, {"model", to_json(o_.spec)},   {"training", state_.training},
-               {"machine", state_.machine},    {"memory", memory_},           {kSavedCheckpoints, saved_}};
+  Json json = {{"format", kFileFormat},      {"command", "train"},           {"version", VOXSHARD_VERSION},
+               {"options", o_.given},        {"recipe", to_json(o_.chosen)}, {"model", to_json(o_.spec)},
+               {"training", state_.training}, {"machine", state_.machine},   {"memory", memory_},
+               {kSavedCheckpoints, saved_}};
   if (transport_.ranks() > 1) json[kRanks] = transport_.ranks();
   if (!state_.changes.is_null()) json[kDataChanges] = state_.changes;
   if (ended) json["report"] = report_.to_json();
@@ -52,9 +55,6 @@ void TrainingRun::restore() {
   }
   Checkpoint& checkpoint = found->checkpoint;
   for (const std::string& note : found->notes) progress_.warn(note);
-  o_.optimizer.epsilon_at = epsilon_of(checkpoint.state.training);
-  trainer_->optimizer().set_epsilon_at(o_.optimizer.epsilon_at);
-  state_.training = training_json(o_, *task_);
   if (folder_.writes()) require_same(*found);
   require_parameters_of(build_graph(o_.spec, extents_, Phase::kTrain, o_.spec.precision), checkpoint.parameters);
   for (auto& [name, tensor] : trainer_->optimizer().state()) {
@@ -77,12 +77,10 @@ void TrainingRun::restore() {
 /// What was trained on stays so, also where the data have changed; that is told, and kept at once.
 void TrainingRun::take_up(const CheckpointState& theirs) {
   state_.changes = theirs.changes;
-  const DataChange change = theirs.content.is_null() ? DataChange() : data_change(theirs.content, state_.content);
+  const DataChange change = data_change(theirs.content, state_.content);
   TrainedOn trained_on = TrainedOn::from_json(state_.trained_on);
-  const TrainedOn before = TrainedOn::from_json(theirs.trained_on);
-  trained_on.add(before);
-  const bool is_known = before.is_known() || (!theirs.content.is_null() && !change.any());
-  state_.trained_on = is_known ? trained_on.to_json() : nlohmann::json();
+  trained_on.add(TrainedOn::from_json(theirs.trained_on));
+  state_.trained_on = trained_on.to_json();
   if (!change.any()) return;
   progress_.warn("the run goes on with data that are not what they were: " + to_text(change));
   Json entry = to_json(change);
@@ -101,8 +99,6 @@ void TrainingRun::require_same(const SoundCheckpoint& found) {
   if (const auto note = cut_change(theirs.model, state_.model)) progress_.warn(*note);
   if (const auto note = ranks_change(o_.run, transport_.ranks())) progress_.log(*note);
   if (const auto note = rate_change(theirs, o_)) progress_.warn(*note);
-  if (theirs.content.is_null())
-    progress_.warn("the checkpoint does not say what the data held: whether they were changed since is not known");
 }
 
 }  // namespace voxshard

@@ -10,8 +10,9 @@ OLD and NEW run in two folders with the same inputs, so that relative paths in o
 its standard output and every file that it wrote are compared: same_outputs_compare.py says how and what is exempt,
 same_outputs_commands.py lists the commands. What may differ, and why, stands in same_outputs_expected.json: rows of
 {"command", "file", "kind", "where", "reason"}, all but the reason regular expressions that match whole (left out: anything).
-Files get a fixed time after each command, because `prepare` notes those of its sources. One interrupted
-run is made by OLD alone: NEW must read it. The profile of this machine is made by NEW alone, which may measure more ops.
+Files get a fixed time after each command, because `prepare` notes those of its sources. A run that is interrupted is made
+by each for itself and not compared, since the step where it stops is chance: what goes on from it is. The profile of this
+machine is made by NEW alone, which may measure more ops.
 """
 import argparse, collections, concurrent.futures, json, os, pathlib, re, shutil, signal, subprocess, sys, tempfile, time
 
@@ -157,7 +158,8 @@ def both(a, command, binaries, folders):
         return [(code, b"", {})] * 2, error
     with concurrent.futures.ThreadPoolExecutor(a.jobs) as pool:
         results = list(pool.map(lambda side: run(command, *side, a.threads), zip(binaries, folders)))
-    return [(code, out.replace(str(folder).encode(), ROOT), written(folder)) for (code, out, _), folder in zip(results, folders)], results[0][2]
+    sides = [(code, out.replace(str(folder).encode(), ROOT), written(folder)) for (code, out, _), folder in zip(results, folders)]
+    return [(side[0], b"", {}) for side in sides] if command.stop_at else sides, results[0][2]
 
 
 def report(a, table, binaries, folders):

@@ -12,9 +12,9 @@ class Command:
     name: str
     words: str
     needs: tuple = ()   # names of commands whose files it reads
-    once: bool = False  # run by OLD alone, NEW gets a copy of the files: what NEW must be able to read
+    once: bool = False  # run by OLD alone, NEW gets a copy of the files
     by_new: bool = False  # once, but the other way round
-    stop_at: str = ""   # SIGTERM as soon as this file is there
+    stop_at: str = ""   # SIGTERM as soon as this file is there: by each for itself, and not compared
     ranks: int = 1      # over 1: under mpirun
 
     @property
@@ -181,7 +181,7 @@ def over_ranks(found, long):
                     ("demo-digits",), ranks=2),
             Command("train-ranks-motions", f"train motions -o ranks-clips --model r2plus1d18 --base-filters 4 --colour grey {CLASSES} "
                     "--partition 1x3x1x1x1 --json", ("demo-motions",), ranks=3),
-            Command("train-ranks-stopped", f"train work -o ranks-stopped {long}", ("prepare-coarse",), once=True, ranks=2,
+            Command("train-ranks-stopped", f"train work -o ranks-stopped {long}", ("prepare-coarse",), ranks=2,
                     stop_at="ranks-stopped/checkpoints/last.safetensors"),
             Command("resume-ranks", f"train work -o ranks-stopped {long} --resume --json", ("train-ranks-stopped",), ranks=2),
             Command("predict-ranks", "predict run-uncut volumes/imagesTs -o ranks-pred --partition 1x3x1x1x1 --json", ("train-uncut",), ranks=3),
@@ -227,9 +227,10 @@ def commands():
                           "--precision f32 --clip-norm 10 --norm-momentum 0.9 --warmup-steps 5 --fold all --json",
                           ("demo-pictures",)))  # until it finds something
     long = CROPS.replace("--steps 3", "--steps 60") + " --partition 1x2x2x1x1 --fold all"
-    all_of += [Command("train-stopped", f"train work -o stopped {long}", ("prepare-coarse",), once=True,
+    all_of += [Command("train-stopped", f"train work -o stopped {long}", ("prepare-coarse",),
                        stop_at="stopped/checkpoints/last.safetensors"),
-               Command("predict-old-checkpoint", "predict stopped volumes/imagesTs -o pred-old --checkpoint last --json", ("train-stopped",)),
+               Command("predict-old-checkpoint", "predict run-1x2x2x2x1/checkpoints/step-000002.safetensors volumes/imagesTs -o pred-old --json",
+                       ("train-1x2x2x2x1",)),  # not the newest of its run
                Command("resume-stopped", f"train work -o stopped {long} --resume --json", ("train-stopped",)),
                Command("predict-volumes", "predict run-uncut volumes/imagesTs -o pred --json", ("train-uncut",)),
                Command("predict-volumes-cut", "predict run-1x2x2x2x1 volumes/imagesTs -o pred-cut --partition 1x3x1x1x1 --precision f32 "

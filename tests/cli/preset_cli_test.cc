@@ -101,17 +101,11 @@ TEST_F(PresetCli, ARunGoesOnWithWhatWasChosenWhenItBegan) {
                  "--norm is batch now, and instance there");
 }
 
-TEST_F(PresetCli, ARunOfBeforeThereWereRecipesKeepsTheReference) {
-  Folder folder("preset_old");
+TEST_F(PresetCli, ARunOfTheReferenceKeepsIt) {
+  Folder folder("preset_kept");
   ASSERT_EQ(train(folder / "run", "--preset reference").exit_code, 0);
-  json old = record(folder / "run");
-  old.erase("recipe"), old.at("options").erase("preset");
-  folder.write("run/run.json", old.dump());
   const CommandResult named = run_voxshard("train --resume " + (folder / "run") + " --steps 21");
   EXPECT_EQ(named.exit_code, 0) << named.err;
-  old = record(folder / "run");
-  old.erase("recipe");
-  folder.write("run/run.json", old.dump());
   const CommandResult said = train(folder / "run", "--resume", 22);
   EXPECT_EQ(said.exit_code, 0) << said.err;
   EXPECT_EQ(model(folder / "run").at("norm"), "batch");

@@ -62,21 +62,40 @@ TEST_F(ResumeCli, ReplicasThatANormIsTakenOverAreARunsOwn) {
   expect_refusal("train --resume " + (folder / "run") + " --steps 4 --replicas 1", 5, "config", "--replicas is 1 now, and 2 there");
 }
 
-TEST_F(ResumeCli, ARunOfBeforeReplicasHadLossesOfTheirOwnGoesOnAsItBegan) {
+TEST_F(ResumeCli, ScopesOfReplicasAreKeptInTheRunAndItGoesOnWithThem) {
   Folder folder("resume_scopes");
-  ASSERT_EQ(run_voxshard(train(folder / "whole", "--steps 4 --batch 2 --num_shards 2 --norm-scope all --loss adaptive_dice32")).exit_code, 0);
-  ASSERT_EQ(run_voxshard(train(folder / "run", "--steps 2 --batch 2 --num_shards 2 --norm-scope all --loss adaptive_dice32")).exit_code, 0);
-  auto json = nlohmann::json::parse(file_text(folder / "run/run.json"));
-  EXPECT_FALSE(json.at("model").contains("loss_scope")) << "as an older version would have written it";
-  json.at("options").erase("norm-scope");
-  folder.write("run/run.json", json.dump());
-  const CommandResult grown = run_voxshard("train --resume " + (folder / "run") + " --steps 4");
-  ASSERT_EQ(grown.exit_code, 0) << grown.err;
-  EXPECT_TRUE(file_text(last(folder / "run")) == file_text(last(folder / "whole")));
-  ASSERT_EQ(run_voxshard(train(folder / "now", "--steps 2 --batch 2 --num_shards 2")).exit_code, 0);
-  const auto model = nlohmann::json::parse(file_text(folder / "now/run.json")).at("model");
-  EXPECT_EQ(model.at("norm_scope"), "replica");
-  EXPECT_EQ(model.at("loss_scope"), "replica");
+  for (const auto& [more, scope] : std::vector<std::pair<std::string, std::string>>{{"", "replica"}, {" --norm-scope all --loss-scope all", "all"}}) {
+    const std::string options = " --batch 2 --num_shards 2" + more, whole = folder / ("whole_" + scope), run = folder / ("run_" + scope);
+    ASSERT_EQ(run_voxshard(train(whole, "--steps 4" + options)).exit_code, 0);
+    ASSERT_EQ(run_voxshard(train(run, "--steps 2" + options)).exit_code, 0);
+    const auto model = nlohmann::json::parse(file_text(run + "/run.json")).at("model");
+    EXPECT_EQ(model.at("norm_scope"), scope);
+    EXPECT_EQ(model.at("loss_scope"), scope);
+    const CommandResult grown = run_voxshard("train --resume " + run + " --steps 4");
+    ASSERT_EQ(grown.exit_code, 0) << grown.err;
+    EXPECT_TRUE(file_text(last(run)) == file_text(last(whole)));
+  }
+}
+
+TEST_F(ResumeCli, ARunOfAnotherVersionIsRefusedByNameWhateverReadsIt) {
+  Folder folder("resume_version");
+  const std::string run = folder / "run";
+  ASSERT_EQ(run_voxshard(train(run, "--steps 2")).exit_code, 0);
+  const std::string resume = "train --resume " + run + " --steps 4", version = "has the format \"voxshard 1\"; this program reads \"voxshard 2\" alone";
+  const auto with_old = [&](const std::string& name, const std::function<void()>& refused) {
+    const std::string now = file_text(run + "/" + name);
+    std::string old = now;
+    old.replace(old.find("voxshard 2"), 10, "voxshard 1");
+    std::ofstream(run + "/" + name) << old;
+    refused();
+    std::ofstream(run + "/" + name) << now;
+  };
+  with_old("run.json", [&] { expect_refusal(resume, 10, "checkpoint", "run.json " + version + "; train anew in another folder"); });
+  with_old("manifest.jsonl", [&] {
+    expect_refusal(resume, 3, "input", "manifest.jsonl: " + version + "; remove the folder");
+    expect_refusal(train(run, "--steps 2 --restart"), 3, "input", "manifest.jsonl: " + version);
+  });
+  EXPECT_EQ(run_voxshard(resume).exit_code, 0) << "nothing was changed";
 }
 
 TEST_F(ResumeCli, APlannedCutAndARelativePathHoldWhereverTheRunGoesOn) {

@@ -9,6 +9,7 @@
 #include "io/files/folder_lock.h"
 #include "io/files/manifest.h"
 #include "io/files/safetensors.h"
+#include "libcore/base/file_format.h"
 #include "pipelines/training/run_identity.h"
 #include "pipelines/runs/checkpoint.h"
 #include "pipelines/tasks/classification/class_predictions.h"
@@ -31,7 +32,7 @@ void manifest(std::string_view bytes) {
       for (const auto& [path, file] : part.files) is_unchanged(folder / path, file);
 }
 Seeds manifest_seeds() {
-  return {R"({"command":"prepare","options":"6f0c","voxshard":"0.1.0"}
+  return {head_line({.command = "prepare", .options = "6f0c", .parts = {}}).dump() + R"(
 {"begin":"case_3","files":["images/case_3.nii"]}
 {"part":"case_3","options":"6f0c","data":"11d2","files":{"manifest.jsonl":{"bytes":9603,"hash":"00","time_ns":1}}}
 {"part":"torn)"};
@@ -62,7 +63,7 @@ PreparePlan small_plan() {
 /// the classes: opened as training does, and two samples drawn.
 void open_prepared(std::string_view list, std::string_view voxels) {
   static const fs::path folder = [] {
-    const fs::path plans = scratch_file("work/plans.json", R"({"prepare": )" + to_json(small_plan()).dump() + "}");
+    const fs::path plans = scratch_file("work/plans.json", R"({"request": {"cases": {"a": []}}, "prepare": )" + to_json(small_plan()).dump() + "}");
     const fs::path work = plans.parent_path();
     for (const char* name : {"images/a.nii", "labels/a.nii"}) {
       const bool label = name[0] == 'l';
@@ -108,7 +109,7 @@ Seeds foreground_seeds() {
   for (std::int64_t i = 0; i < 6; ++i) voxels.as<std::int32_t>()[i] = static_cast<std::int32_t>(i % 2);
   const fs::path path = scratch_file("seed_foreground.safetensors", "");
   save_foreground(path, {.by_class = {Tensor(), voxels}});
-  const std::string plain =  // as older versions wrote it, without hashes: damage gets behind them
+  const std::string plain =  // as other tools write it, without hashes: damage gets behind them
       R"({"class_1":{"dtype":"I32","shape":[2,3],"data_offsets":[0,24]}}      )";
   return {file_bytes(path),
           std::string(1, static_cast<char>(plain.size())) + std::string(7, '\0') + plain + std::string(24, '\0')};
@@ -134,10 +135,12 @@ void description(std::string_view bytes) {
 }
 Seeds description_seeds() {
   const auto text = [](const nlohmann::ordered_json& prepare) {
-    return nlohmann::ordered_json{{"model", to_json(ModelSpec{})},
+    return nlohmann::ordered_json{{"format", kFileFormat},
+                                  {"model", to_json(ModelSpec{})},
                                   {"prepare", prepare},
                                   {"training", {{"steps", 5}, {"seed", 1}}},
                                   {"content", {{"a", "11d2"}}},
+                                  {"trained_on", {{"count", 0}, {"keys", ""}}},
                                   {"machine", {{"processor", "x"}}},
                                   {"step", 4},
                                   {"best_score", 0.5},

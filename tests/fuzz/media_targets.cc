@@ -126,7 +126,7 @@ Seeds nifti_pair_seeds() {
 void safetensors(std::string_view bytes) { load_safetensors(scratch_file("tensors.safetensors", bytes)); }
 void checkpoint(std::string_view bytes) { load_checkpoint(scratch_file("last.safetensors", bytes)); }
 
-/// As older versions wrote it, without hashes: damage gets behind them.
+/// As other tools write it, without hashes: damage gets behind them.
 std::string without_hashes(std::string header, std::size_t data) {
   std::string length(8, '\0');
   header.resize((header.size() + 7) / 8 * 8, ' ');
@@ -146,12 +146,11 @@ Seeds checkpoint_seeds() {
   parameters.emplace("conv/kernel", Tensor(DType::kF32, {2, 3}));
   return {
       without_hashes(
-          R"({"__metadata__":{"voxshard":"{\"model\":{},\"prepare\":{},\"training\":{},\"step\":3,\"best_score\":0}"},)"
+          R"({"__metadata__":{"voxshard":"{\"format\":\"voxshard 2\",\"model\":{},\"prepare\":{},\"training\":{},\"content\":{},\"trained_on\":{},\"machine\":{},\"step\":3,\"best_score\":0}"},)"
           R"("model/a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})",
           8),
       written("seed.safetensors", [&](const fs::path& path) {
-        save_checkpoint(path, {.model = {{"base_filters", 4}}, .prepare = {}, .training = {}, .step = 3}, parameters,
-                        parameters);
+        save_checkpoint(path, {.model = {{"base_filters", 4}}, .step = 3}, parameters, parameters);
       })};
 }
 

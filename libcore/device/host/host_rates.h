@@ -53,7 +53,7 @@ inline constexpr const char* kHostWork[] = {"exchange", "fill_margin", "join", "
 
 struct HostRates {
   std::string cpu, how;
-  std::string instruction_set;  // that was in force (base/cpu.h); empty in files of before it was noted
+  std::string instruction_set;  // that was in force (base/cpu.h)
   bool native_bf16 = false;  // multiplies bf16; else in f32 on converted copies
   int threads = 1;           // workers that were measured together
   std::int64_t memory_bytes = 0;

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "libcore/base/file_format.h"
 #include "libcore/device/host/host_rates.h"
 
 namespace voxshard {
@@ -132,9 +133,7 @@ class Reader {
       throw wrong(where + key, "should be a whole number");
     return value.get<int>();
   }
-  /// A table without one is of any kernel.
   ConvKernel kernel(const Json& json, const std::string& where) const {
-    if (!json.contains("kernel")) return ConvKernel::kAny;
     const std::string name = text(json, where, "kernel");
     for (std::size_t i = 0; i < std::size(kConvKernelNames); ++i)
       if (name == kConvKernelNames[i]) return static_cast<ConvKernel>(i);
@@ -159,7 +158,7 @@ double rounded(double value) {
 }  // namespace
 
 OrderedJson to_json(const HostRates& rates) {
-  OrderedJson json = {{"measured_host", true}, {"cpu", rates.cpu}, {"instruction_set", rates.instruction_set}, {"how", rates.how}, {"native_bf16", rates.native_bf16}};
+  OrderedJson json = {{"measured_host", true}, {"format", kFileFormat}, {"cpu", rates.cpu}, {"instruction_set", rates.instruction_set}, {"how", rates.how}, {"native_bf16", rates.native_bf16}};
   for (const FigureRule& rule : kFigures)
     json[rule.key] = {{"value", rule.get(rates) / rule.scale}, {"unit", rule.unit}, {"kind", "measured"}, {"how", rule.how}};
   json["rates"] = OrderedJson::array();
@@ -185,8 +184,10 @@ HostRates host_rates_from_json(const Json& json, const std::string& name) {
   const Reader reader(name);
   HostRates rates;
   if (!reader.flag(json, "", "measured_host")) throw reader.wrong("measured_host", "should be true");
+  if (const std::string problem = format_problem(json.contains("format") ? reader.text(json, "", "format") : ""); !problem.empty())
+    throw reader.wrong("format", problem);
   rates.cpu = reader.text(json, "", "cpu");
-  if (json.contains("instruction_set")) rates.instruction_set = reader.text(json, "", "instruction_set");
+  rates.instruction_set = reader.text(json, "", "instruction_set");
   rates.how = reader.text(json, "", "how");
   rates.native_bf16 = reader.flag(json, "", "native_bf16");
   for (const FigureRule& rule : kFigures) rule.set(rates, reader.figure(json, rule));

@@ -67,15 +67,12 @@ Shape shape_of_record(const nlohmann::json& json) {
   return shape;
 }
 
-/// By the request in plans.json; nothing where it is another one's.
+/// By the request in plans.json. Errors: json::exception.
 void note_sources(const std::filesystem::path& folder, std::vector<PreparedCase>& cases) {
   const nlohmann::json plans = read_json(folder / "plans.json");
-  const nlohmann::json request = plans.value("request", nlohmann::json::object());
-  const nlohmann::json known = request.is_object() ? request.value("cases", nlohmann::json::object()) : nlohmann::json();
   for (PreparedCase& item : cases)
-    if (const auto files = known.find(item.id); known.is_object() && files != known.end() && files->is_array())
-      for (const auto& file : *files)
-        if (file.is_array() && file.size() == 2 && file[1].is_string()) item.sources.push_back(file[1]);
+    for (const auto& file : plans.at("request").at("cases").at(item.id))
+      if (file.at(1).is_string()) item.sources.push_back(file[1]);  // null where the file could not be read
 }
 
 }  // namespace
@@ -124,6 +121,7 @@ PreparedDataset read_prepared(const std::filesystem::path& folder, std::vector<C
           item.hashes[folder / path] = noted.hash;
       prepared.cases.push_back(std::move(item));
     }
+    note_sources(folder, prepared.cases);
   } catch (const nlohmann::json::exception& e) {
     throw Error(ErrorKind::kInput,
                 "[" + (folder / "dataset.json").string() + "] not written by `voxshard prepare`: " + e.what());
@@ -132,14 +130,13 @@ PreparedDataset read_prepared(const std::filesystem::path& folder, std::vector<C
   for (const std::string& id : others)
     left_out->push_back({id, "E_READ", "is missing or not as the last `voxshard prepare` wrote it; run it again with {resume}"});
   std::erase_if(prepared.cases, [&](const PreparedCase& item) { return std::ranges::count(others, item.id) > 0; });
-  note_sources(folder, prepared.cases);
   if (prepared.cases.empty()) throw Error(ErrorKind::kNoCase, "[" + folder.string() + "] holds no prepared case");
   std::sort(prepared.cases.begin(), prepared.cases.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
   return prepared;
 }
 
 SeenInputs seen_cases(const PreparedDataset& dataset, const std::vector<std::size_t>& cases, const TrainedOn& trained_on) {
-  SeenInputs seen{.known = trained_on.is_known(), .inputs = std::ssize(cases)};
+  SeenInputs seen{.inputs = std::ssize(cases)};
   for (const std::size_t index : cases) {
     const PreparedCase& item = dataset.cases[index];
     const auto hash = item.hashes.find(item.image);

@@ -139,11 +139,10 @@ class VolumeTask : public TrainingTask {
   Unseen unseen() const override {
     const auto has = [](const fs::path& images) { return fs::is_directory(images) && !fs::is_empty(images); };
     try {
-      const fs::path data = read_json(o_.work / "run.json").value("dataset", std::string());
-      if (data.empty()) return {};
+      const fs::path data = read_json(o_.work / "run.json").at("dataset").get<std::string>();
       if (has(data / "imagesTs")) return {.data = data / "imagesTs"};
       if (!split_.val.empty() && has(data / "imagesTr")) return {.data = data / "imagesTr", .among_trained = true};
-    } catch (const std::exception&) {  // of an older version, or moved
+    } catch (const std::exception&) {  // the data set was moved, or the record removed
     }
     return {};
   }

@@ -124,6 +124,10 @@ TEST(HostRatesJson, RefusesWhatAPriceCannotBeMadeOf) {
   for (const double threads : {0.25, 1e12}) expect_refused("threads.value: should be from 1 to 65536", [&](Json& j) { j["threads"]["value"] = threads; });
   expect_refused("memory.value: should be from 1 to", [](Json& j) { j["memory"]["value"] = 1e300; });
   expect_refused("cpu: is missing", [](Json& j) { j.erase("cpu"); });
+  expect_refused("instruction_set: is missing", [](Json& j) { j.erase("instruction_set"); });
+  expect_refused("rates[0].kernel: is missing", [](Json& j) { j["rates"][0].erase("kernel"); });
+  expect_refused("format: has the format \"voxshard 1\"", [](Json& j) { j["format"] = "voxshard 1"; });
+  expect_refused("format: names no format", [](Json& j) { j.erase("format"); });
   expect_refused("rates: should be a list", [](Json& j) { j["rates"] = Json::object(); });
   expect_refused("rates[0].stored", [](Json& j) { j["rates"][0]["stored"] = "f16"; });
   expect_refused("rates[0].unit", [](Json& j) { j["rates"][0]["unit"] = "byte/s"; j["rates"][0]["taps"] = 27; j["rates"][0]["unit"] = "bytes"; });

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "libcore/base/cpu.h"
 #include "libcore/device/host/host_rates.h"
 #include "libcore/ops/op_table.h"
 
@@ -22,7 +23,7 @@ inline RateTable flat_table(const std::string& op, DType stored, int taps, doubl
 }
 
 inline HostRates round_rates(int threads) {
-  HostRates rates{.cpu = "made up", .how = "by hand", .threads = threads, .memory_bytes = 1 << 30};
+  HostRates rates{.cpu = "made up", .instruction_set = instruction_set_name(instruction_set()), .how = "by hand", .threads = threads, .memory_bytes = 1 << 30};
   rates.task_s = kTask;
   rates.barrier_s = kBarrier;
   for (const char* op : {"conv", "conv_input_grad", "conv_weight_grad"})

@@ -227,28 +227,48 @@ TEST_F(OwnedFolder, AManifestCannotLeadOutside) {
   for (const std::string& name :
        std::vector<std::string>{"../precious.txt", (dir.path() / "precious.txt").string(), "a/../../precious.txt"}) {
     write_bytes(path() / kManifestName,
-                "{\"command\":\"toy\",\"options\":\"a\"}\n{\"begin\":\"x\",\"files\":[\"" + name + "\"]}\n");
+                head_line({.command = "toy", .options = "a", .parts = {}}).dump() + "\n{\"begin\":\"x\",\"files\":[\"" + name + "\"]}\n");
     expect_error(ErrorKind::kInput, "outside", [&] { OutputFolder folder(use()); });
   }
   fs::create_directory_symlink(dir.path(), path() / "link");
   write_bytes(path() / kManifestName,
-              "{\"command\":\"toy\",\"options\":\"a\"}\n{\"begin\":\"x\",\"files\":[\"link/precious.txt\"]}\n");
+              head_line({.command = "toy", .options = "a", .parts = {}}).dump() + "\n{\"begin\":\"x\",\"files\":[\"link/precious.txt\"]}\n");
   OutputFolder(use()).start({.options = "b", .parts = {}});
   EXPECT_EQ(read_bytes(dir.path() / "precious.txt"), "mine");
-  for (const char* broken : {"nonsense\n", "{}\n", "{\"command\":\"toy\",\"options\":\"a\"}\n{\"part\":\"x\"}\n"}) {
+  for (const std::string& broken :
+       {std::string("nonsense\n"), std::string("{}\n"), head_line({.command = "toy", .options = "a", .parts = {}}).dump() + "\n{\"part\":\"x\"}\n"}) {
     write_bytes(path() / kManifestName, broken);
     expect_error(ErrorKind::kInput, kManifestName, [&] { OutputFolder folder(use()); });
   }
 }
 
+TEST_F(OwnedFolder, OfAnotherVersionIsRefusedByNameAndStays) {
+  {
+    OutputFolder folder(use());
+    folder.start({.options = "a", .parts = {"one"}});
+    make(folder, "one", "1");
+  }
+  const std::string written = read_bytes(path() / kManifestName), format = "\"format\":\"voxshard 2\",";
+  ASSERT_NE(written.find(format), std::string::npos);
+  for (const auto& [other, problem] : std::vector<std::pair<std::string, std::string>>{
+           {"", "manifest.jsonl: names no format"}, {"\"format\":\"voxshard 1\",", "manifest.jsonl: has the format \"voxshard 1\""}}) {
+    std::string old = written;
+    write_bytes(path() / kManifestName, old.replace(old.find(format), format.size(), other));
+    expect_error(ErrorKind::kInput, problem + (other.empty() ? "" : "; this program reads \"voxshard 2\" alone; remove the folder"),
+                 [&] { OutputFolder folder(use()); });
+    EXPECT_EQ(read_bytes(path() / kManifestName), old);
+    EXPECT_TRUE(there("one.txt"));
+  }
+}
+
 TEST_F(OwnedFolder, TemporaryFilesOfKilledCallsGo) {
   OutputFolder(use()).start({.options = "a", .parts = {}});
-  write_bytes(path() / "images/.tmp.123.case.nii", "half");
-  write_bytes(path() / ".tmp.node_1-7.plans.json", "half");
+  write_bytes(path() / "images/.tmp.node_1-123-0123456789abcdef.case.nii", "half");
+  write_bytes(path() / ".tmp.node_1-7-0123456789abcdef.plans.json", "half");
   write_bytes(path() / ".tmp.notes.txt", "mine");
   OutputFolder(use()).start({.options = "a", .parts = {}});
-  EXPECT_FALSE(there("images/.tmp.123.case.nii"));
-  EXPECT_FALSE(there(".tmp.node_1-7.plans.json"));
+  EXPECT_FALSE(there("images/.tmp.node_1-123-0123456789abcdef.case.nii"));
+  EXPECT_FALSE(there(".tmp.node_1-7-0123456789abcdef.plans.json"));
   EXPECT_TRUE(there(".tmp.notes.txt"));
 }
 

@@ -56,9 +56,7 @@ TEST(AtomicFile, OnlyNamesOfTemporaryFilesAreTemporary) {
   EXPECT_TRUE(is_temporary(mine));
   EXPECT_NE(mine, other);
   EXPECT_TRUE(mine.string().ends_with(".found.json"));
-  for (const char* older : {"a/.tmp.123.case.nii", "a/.tmp.node-123.case.nii"})
-    EXPECT_TRUE(is_temporary(older)) << "of an older version";
-  for (const char* name : {".tmp.notes.txt", "found.json", ".tmp.1-2.", "tmp.node-1.x"})
+  for (const char* name : {".tmp.notes.txt", "found.json", ".tmp.1-2.", "tmp.node-1.x", "a/.tmp.123.case.nii"})
     EXPECT_FALSE(is_temporary(name)) << name;
   const fs::path long_name = folder / (std::string(240, 'x') + "\u00e4.nii.gz");
   write_text_atomically(long_name, "whole");

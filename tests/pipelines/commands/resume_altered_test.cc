@@ -27,7 +27,7 @@ TEST(ResumeAltered, AnOptimizerOfAnotherTypeIsRefused) {
 }
 
 TEST(ResumeAltered, ACheckpointThatDoesNotSayHowItWasTrainedIsRefused) {
-  resume_altered("resume_untold", "does not say how it was trained",
+  resume_altered("resume_untold", "a part is no object",
                  [](Checkpoint& checkpoint) { checkpoint.state.training = nullptr; });
 }
 

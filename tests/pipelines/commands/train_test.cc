@@ -195,20 +195,54 @@ TEST(RunTrain, ATornOrAlteredLastCheckpointIsNamedAndTheOneBeforeGoesOnToTheSame
   }
 }
 
-TEST(RunTrain, ACheckpointOfAnOlderVersionGoesOnWithAWarning) {
-  TrainingScene scene("train_old");
+TEST(RunTrain, CheckpointsThatWereCopiedAloneGoOn) {
+  TrainingScene scene("train_copied");
   TrainOptions o = scene.options("run");
   o.steps = 3;
   run_train(o, scene.progress);
-  Checkpoint c = load_checkpoint(scene.last("run"));
-  c.state.content = nullptr, c.state.machine = nullptr;
-  save_checkpoint(scene.last("run"), c.state, c.parameters, c.optimizer);
-  std::filesystem::remove(o.run / "manifest.jsonl");  // older versions wrote none
+  o.run = scene.path("copied"), o.resume = true, o.steps = 5;
+  std::filesystem::create_directories(o.run);
+  std::filesystem::copy(scene.path("run/checkpoints"), o.run / "checkpoints", std::filesystem::copy_options::recursive);
+  EXPECT_EQ(run_train(o, scene.progress).steps, 5);
+  o.run = scene.path("run");
+  run_train(o, scene.progress);
+  EXPECT_TRUE(scene.last_bytes("copied") == scene.last_bytes("run"));
+}
+
+/// What a run of another version meets, by the file of it that says so.
+TEST(RunTrain, ARunOfAnotherVersionIsRefusedByNameAndStays) {
+  TrainingScene scene("train_version");
+  TrainOptions o = scene.options("run");
+  o.steps = 3;
+  run_train(o, scene.progress);
+  const std::string record = Scene::bytes_of(o.run / "run.json"), checkpoint = scene.last_bytes("run");
   o.resume = true, o.steps = 4;
-  RecordingProgress progress;
-  EXPECT_EQ(run_train(o, progress).steps, 4);
-  EXPECT_THAT(progress.lines, testing::Contains(testing::HasSubstr("does not say what the data held")));
-  EXPECT_THAT(progress.lines, testing::Contains(testing::HasSubstr("does not say on which processor")));
+  const auto refused = [&](const std::string& old, const std::string& piece) {
+    std::ofstream(o.run / "run.json") << old;
+    expect_error(ErrorKind::kCheckpoint, piece, [&] { run_train(o, scene.progress); });
+    EXPECT_EQ(Scene::bytes_of(o.run / "run.json"), old);
+    EXPECT_TRUE(scene.last_bytes("run") == checkpoint);
+  };
+  auto json = nlohmann::ordered_json::parse(record);
+  json["format"] = "voxshard 1";
+  refused(json.dump(), "run.json has the format \"voxshard 1\"; this program reads \"voxshard 2\" alone; train anew in another folder");
+  json.erase("format");
+  refused(json.dump(), "run.json names no format");
+  for (const char* key : {"options", "recipe", "model", "training", "saved_checkpoints"}) {
+    json = nlohmann::ordered_json::parse(record);
+    json.erase(key);
+    refused(json.dump(), std::string("run.json lacks ") + key);
+  }
+}
+
+TEST(RunTrain, APreparedFolderOfAnotherVersionIsRefusedByName) {
+  TrainingScene scene("prepared_version");
+  std::string manifest = Scene::bytes_of(scene.work() / "manifest.jsonl");
+  manifest.replace(manifest.find("voxshard 2"), 10, "voxshard 1");
+  std::ofstream(scene.work() / "manifest.jsonl") << manifest;
+  expect_error(ErrorKind::kInput, "work/manifest.jsonl: has the format \"voxshard 1\"", [&] { run_train(scene.options("run"), scene.progress); });
+  const PrepareOptions again{.dataset = scene.data(), .work = scene.work(), .resume = true};
+  expect_error(ErrorKind::kInput, "work/manifest.jsonl: has the format \"voxshard 1\"", [&] { prepare_dataset(again, scene.progress); });
 }
 
 TEST(RunTrain, AnExistingRunIsOnlyReplacedWhenAsked) {

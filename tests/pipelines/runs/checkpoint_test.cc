@@ -61,13 +61,15 @@ TEST(Checkpoint, AStepWithoutItsValidationIsFourNumbersOrRefused) {
   }
 }
 
-/// The file as an older version wrote it: without the two hashes.
-void strip_hashes(const std::filesystem::path& path) {
+/// The file with another header, and the two hashes gone: what `alter` leaves of "__metadata__".
+template <class Alter>
+void alter_metadata(const std::filesystem::path& path, Alter alter) {
   const std::string bytes = Scene::bytes_of(path);
   std::uint64_t length = 0;
   std::memcpy(&length, bytes.data(), sizeof length);
   auto header = nlohmann::ordered_json::parse(bytes.substr(8, length));
   for (const char* key : {"xxh3_128", "xxh3_128_header"}) ASSERT_EQ(header["__metadata__"].erase(key), 1u);
+  alter(header["__metadata__"]);
   const std::string text = header.dump();
   const std::uint64_t shorter = text.size();
   std::ofstream out(path, std::ios::binary);
@@ -75,15 +77,34 @@ void strip_hashes(const std::filesystem::path& path) {
   out << text << bytes.substr(8 + length);
 }
 
-TEST(Checkpoint, AnOldFileWithoutHashesIsReadAndSaysSo) {
-  Scene scene("checkpoint_old");
+TEST(Checkpoint, WithoutItsHashesItIsRefused) {
+  Scene scene("checkpoint_hashes");
   const auto path = scene.path("a.safetensors");
   save(path, example());
   EXPECT_TRUE(load_first_sound({path}).notes.empty());
-  strip_hashes(path);
-  const SoundCheckpoint found = load_first_sound({path});
-  EXPECT_EQ(found.checkpoint.state.step, 12);
-  EXPECT_THAT(found.notes, testing::ElementsAre(testing::HasSubstr("without hashes")));
+  alter_metadata(path, [](auto&) {});
+  expect_error(ErrorKind::kCheckpoint, "a.safetensors has no hashes", [&] { load_checkpoint(path); });
+}
+
+TEST(Checkpoint, OfAnotherVersionIsRefusedByNameWithHashesOrWithout) {
+  Scene scene("checkpoint_version");
+  const auto path = scene.path("a.safetensors"), none = scene.path("none.safetensors"), old = scene.path("old.safetensors");
+  save(path, example());
+  const SafetensorsFile file = load_safetensors(path);
+  auto about = nlohmann::ordered_json::parse(file.metadata.at("voxshard"));
+  EXPECT_EQ(about.at("format"), "voxshard 2");
+  about["format"] = "voxshard 1";
+  save_safetensors(old, file.tensors, {{"voxshard", about.dump()}});
+  const std::string refusal = "old.safetensors has the format \"voxshard 1\"; this program reads \"voxshard 2\" alone; train again";
+  expect_error(ErrorKind::kCheckpoint, refusal, [&] { load_checkpoint(old); });
+  alter_metadata(old, [](auto&) {});
+  expect_error(ErrorKind::kCheckpoint, refusal, [&] { load_checkpoint(old); });
+  about.erase("format");
+  save_safetensors(none, file.tensors, {{"voxshard", about.dump()}});
+  expect_error(ErrorKind::kCheckpoint, "none.safetensors names no format", [&] { load_checkpoint(none); });
+  const SoundCheckpoint used = load_first_sound({old, path});
+  EXPECT_EQ(used.file, path);
+  EXPECT_THAT(used.notes, testing::Contains(testing::HasSubstr("old.safetensors has the format")));
 }
 
 TEST(Checkpoint, WhatIsNotFiniteIsNeitherSavedNorUsed) {
@@ -103,7 +124,7 @@ TEST(Checkpoint, WhatIsNotFiniteIsNeitherSavedNorUsed) {
   for (NamedTensor& tensor : file.tensors)
     if (tensor.name == "model/conv/bias") tensor.tensor.as<float>()[0] = std::numeric_limits<float>::quiet_NaN();
   const auto odd = scene.path("odd.safetensors");
-  save_safetensors(odd, file.tensors, file.metadata);  // as an older version saved it
+  save_safetensors(odd, file.tensors, file.metadata);  // as another program would save it
   expect_error(ErrorKind::kDiverged, "odd.safetensors: conv/bias is not finite", [&] { load_checkpoint(odd); });
   const SoundCheckpoint used = load_first_sound({odd, path});
   EXPECT_EQ(used.file, path);
@@ -147,18 +168,30 @@ TEST(Checkpoint, FilesOfOtherToolsAreRefused) {
 TEST(Checkpoint, DamagedFilesAreRefused) {
   Scene scene("checkpoint_damaged");
   save(scene.path("cut.safetensors"), example());
+  const auto about = nlohmann::json::parse(load_safetensors(scene.path("cut.safetensors")).metadata.at("voxshard"));
   Scene::truncate(scene.path("cut.safetensors"));
   expect_error(ErrorKind::kCheckpoint, "cut.safetensors", [&] { load_checkpoint(scene.path("cut.safetensors")); });
-  const std::pair<std::string, const char*> descriptions[] = {
-      {"{", "is not valid JSON"},
-      {"[]", "description is broken"},
-      {R"({"model": {}})", "description is broken"},
-      {R"({"model": {}, "prepare": {}, "training": {}, "step": "x", "best_score": 0})", "description is broken"},
-      {R"({"model": {}, "prepare": {}, "training": [5], "step": 1, "best_score": 0})", "a part is no object"},
-      {R"({"model": {}, "prepare": {}, "training": {}, "step": -1, "best_score": 0})", "step -1"}};
-  for (const auto& [about, piece] : descriptions) {
-    save_safetensors(scene.path("bad.safetensors"), std::vector<NamedTensor>{}, {{"voxshard", about}});
+  const auto refused = [&](const std::string& description, const char* piece) {
+    save_safetensors(scene.path("bad.safetensors"), std::vector<NamedTensor>{}, {{"voxshard", description}});
     expect_error(ErrorKind::kCheckpoint, piece, [&] { load_checkpoint(scene.path("bad.safetensors")); });
+  };
+  const auto with = [&](const char* key, const nlohmann::json& value) {
+    nlohmann::json changed = about;
+    changed[key] = value;
+    return changed.dump();
+  };
+  refused("{", "is not valid JSON");
+  refused("[]", "description is broken");
+  refused(with("format", 2), "description is broken");
+  refused(with("step", "x"), "description is broken");
+  refused(with("step", -1), "step -1");
+  refused(with("changes", 5), "changes are no list");
+  for (const char* part : {"model", "prepare", "training", "content", "trained_on", "machine"}) {
+    nlohmann::json lacking = about;
+    lacking.erase(part);
+    refused(lacking.dump(), "description is broken");
+    refused(with(part, nlohmann::json::array({5})), "a part is no object");
+    refused(with(part, nullptr), "a part is no object");
   }
 }
 

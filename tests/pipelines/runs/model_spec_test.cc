@@ -47,14 +47,12 @@ TEST(ModelSpec, ComesBackFromJson) {
   }
 }
 
-TEST(ModelSpec, TheConvolutionIsKeptAndACheckpointFromBeforeItIsExact) {
+TEST(ModelSpec, TheConvolutionIsKept) {
   ModelSpec spec = unusual();
   nlohmann::json json = to_json(spec);
   EXPECT_EQ(model_spec_from_json(json).cut.convolution, Convolution::kFast);
   spec.cut.convolution = Convolution::kExact;
   EXPECT_EQ(model_spec_from_json(to_json(spec)).cut.convolution, Convolution::kExact);
-  json.erase("convolution");
-  EXPECT_EQ(model_spec_from_json(json).cut.convolution, Convolution::kExact) << "it was trained with direct sums";
   json["convolution"] = "sloppy";
   expect_error(ErrorKind::kCheckpoint, "expected fast, exact", [&] { model_spec_from_json(json); });
 }
@@ -117,36 +115,33 @@ TEST(ModelSpec, EveryNameOfAFieldComesBackAndAnotherIsRefused) {
   expect_error(ErrorKind::kConfig, "expected bf16, f32", [] { precision_from_name("f16"); });
 }
 
-TEST(ModelSpec, WhatOlderCheckpointsLackIsAsItWasThen) {
-  for (ModelSpec spec : {usual_spec(model_named(model_table(), "unet3d")), retinanet_spec({.variant = RetinaNetVariant::kLegacy})}) {
-    const bool detector = spec.model_name() == "retinanet";
-    spec.norm_over_replica = true, spec.loss_over_replica = detector;  // a detector's loss went with its norms
-    const auto old = to_json(spec);
-    for (const char* name : {"pool", "decay_on", "frozen", "loss_scope"}) EXPECT_FALSE(old.contains(name)) << name;
-    const ModelSpec read = model_spec_from_json(nlohmann::json::parse(old.dump()));
-    EXPECT_EQ(read.loss_over_replica, detector);
-    EXPECT_EQ(to_json(read), old);
-    spec.loss_over_replica = !detector;
-    if (detector) spec.set("frozen", "stem"), spec.set("decay_on", "all_but_backbone_norms");
-    else spec.set("pool", "valid");
-    const auto now = to_json(spec);
-    EXPECT_NE(now, old);
-    EXPECT_EQ(to_json(model_spec_from_json(nlohmann::json::parse(now.dump()))), now);
-    EXPECT_EQ(architecture_text(spec), architecture_text(read));
+TEST(ModelSpec, EveryFieldIsWrittenAndWithoutOneItIsRefused) {
+  for (const auto& model : model_table()) {
+    const ModelSpec spec = usual_spec(model);
+    const auto json = nlohmann::json::parse(to_json(spec).dump());
+    for (const ConfigField& row : model->fields) EXPECT_TRUE(json.contains(row.name)) << model->name << " " << row.name;
+    EXPECT_EQ(to_json(model_spec_from_json(json)), to_json(spec));
+    for (const auto& [key, value] : json.items()) {
+      nlohmann::json lacking = json;
+      lacking.erase(key);
+      expect_error(ErrorKind::kCheckpoint, key, [&] { model_spec_from_json(lacking); });
+    }
   }
 }
 
-TEST(ModelSpec, ALegacyRunOfBeforeDecayOnAndFrozenTrainsAsItDid) {
+TEST(ModelSpec, ScopesAndTheFieldsOfAVariantComeBack) {
   ModelSpec spec = usual_spec(model_named(model_table(), "retinanet"));
   spec.set("variant", "legacy");
-  auto json = to_json(spec);
-  EXPECT_EQ(json.at("decay_on"), "all_but_backbone_norms");
-  EXPECT_EQ(json.at("frozen"), "stem");
-  json.erase("decay_on"), json.erase("frozen");
-  const ModelSpec read = model_spec_from_json(nlohmann::json::parse(json.dump()));
-  EXPECT_EQ(read.as<RetinaNetConfig>().variant, RetinaNetVariant::kLegacy);
-  EXPECT_EQ(read.as<RetinaNetConfig>().decay, Decay::kKernels);
-  EXPECT_EQ(read.as<RetinaNetConfig>().frozen, Frozen::kNone);
+  for (const bool norms : {false, true})
+    for (const bool losses : {false, true}) {
+      spec.norm_over_replica = norms, spec.loss_over_replica = losses;
+      const ModelSpec read = model_spec_from_json(nlohmann::json::parse(to_json(spec).dump()));
+      EXPECT_EQ(read.norm_over_replica, norms);
+      EXPECT_EQ(read.loss_over_replica, losses);
+      EXPECT_EQ(read.as<RetinaNetConfig>().decay, Decay::kAllButBackboneNorms);
+      EXPECT_EQ(read.as<RetinaNetConfig>().frozen, Frozen::kStem);
+      EXPECT_EQ(architecture_text(read), architecture_text(spec));
+    }
 }
 
 TEST(BytesFromText, ReadsUnits) {

@@ -43,7 +43,7 @@ TEST(EvaluateItems, LossAndAccuracyAreThoseOfTheRunsPredictions) {
   EXPECT_EQ(scores.batches.size(), 3u);
   EXPECT_EQ(scores.batches[0].cases, (std::vector<std::string>{"bright/0.png", "bright/1.png"}));
   EXPECT_EQ(scores.loss_name, "cross_entropy");
-  EXPECT_TRUE(scores.seen.known && scores.seen.trained_on.size() == 6) << "the test part holds the bytes of training items";
+  EXPECT_EQ(scores.seen.trained_on.size(), 6u) << "the test part holds the bytes of training items";
 
   run_predict({.run = scene.path("run"), .input = scene.data(), .output = scene.path("found.json"), .models = test::with_toys()},
               scene.progress);

@@ -62,7 +62,7 @@ TEST(ImageFit, IsKeptInTheCheckpointAndBrokenOnesAreRefused) {
     json["output_size"] = broken;
     EXPECT_THROW(image_preparation_from_json(json), Error) << broken;
   }
-  json.erase("output_size");  // of before there was one
+  json.erase("output_size");  // pictures keep their size
   EXPECT_TRUE(image_preparation_from_json(json).output_size.empty());
 }
 
