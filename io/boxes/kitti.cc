@@ -18,14 +18,14 @@ namespace fs = std::filesystem;
 
 constexpr TextLimits kKittiLimits{.bytes = 1 << 20};  // the real ones have some hundred bytes
 constexpr std::size_t kMostRows = 1000, kMostClasses = 100;
-constexpr std::size_t kLongestLine = 1024, kFields = 15;
+constexpr std::size_t kLongestKittiLine = 1024, kFields = 15;
 constexpr const char* kLabels = "label_2";
 constexpr const char* kPictures = "image_2";
 constexpr const char* kDontCare = "DontCare";
 
 bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
-std::vector<std::string_view> fields_of(std::string_view line) {
+std::vector<std::string_view> kitti_fields(std::string_view line) {
   std::vector<std::string_view> fields;
   for (std::size_t at = 0; at < line.size() && fields.size() <= kFields;) {
     while (at < line.size() && is_blank(line[at])) ++at;
@@ -36,13 +36,13 @@ std::vector<std::string_view> fields_of(std::string_view line) {
   return fields;
 }
 
-struct Page {
+struct KittiPage {
   DetectionImage image;
   std::vector<KittiRow> rows;
 };
 
 /// Errors: EntryProblem.
-std::string text_of(const fs::path& file) {
+std::string kitti_text(const fs::path& file) {
   try {
     return read_text({.path = file, .limits = kKittiLimits});
   } catch (const Error& e) {
@@ -50,7 +50,7 @@ std::string text_of(const fs::path& file) {
   }
 }
 
-fs::path picture_of(const fs::path& pictures, const std::string& name) {
+fs::path kitti_picture(const fs::path& pictures, const std::string& name) {
   std::error_code error;
   for (const char* ending : {".png", ".jpg", ".jpeg"})
     if (fs::exists(pictures / (name + ending), error)) return pictures / (name + ending);
@@ -58,12 +58,12 @@ fs::path picture_of(const fs::path& pictures, const std::string& name) {
 }
 
 /// Errors: EntryProblem.
-Page read_page(const fs::path& file, const fs::path& pictures, BoundedNotes& notes) {
+KittiPage read_kitti_page(const fs::path& file, const fs::path& pictures, BoundedNotes& notes) {
   const std::string name = file.stem().string();
   if (const std::string problem = name_problem(name); !problem.empty())
     throw EntryProblem("has a name that " + problem, "E_NAME");
-  Page page{.image = {.file = picture_of(pictures, name)}, .rows = {}};
-  std::istringstream in(text_of(file));
+  KittiPage page{.image = {.file = kitti_picture(pictures, name)}, .rows = {}};
+  std::istringstream in(kitti_text(file));
   std::size_t number = 0;
   for (std::string line; std::getline(in, line);) {
     ++number;
@@ -92,9 +92,9 @@ std::vector<fs::path> label_files(const fs::path& folder) {
 }
 
 /// The types that occur, with their places by name.
-std::map<std::string, std::size_t> classes_of(const std::vector<Page>& pages, const fs::path& folder) {
+std::map<std::string, std::size_t> kitti_classes(const std::vector<KittiPage>& pages, const fs::path& folder) {
   std::map<std::string, std::size_t> classes;
-  for (const Page& page : pages)
+  for (const KittiPage& page : pages)
     for (const KittiRow& row : page.rows)
       if (row.type != kDontCare && classes.insert({row.type, 0}).second && classes.size() > kMostClasses)
         throw Error(ErrorKind::kInput, "E_LIMIT",
@@ -108,9 +108,9 @@ std::map<std::string, std::size_t> classes_of(const std::vector<Page>& pages, co
 }  // namespace
 
 KittiRow parse_kitti_line(std::string_view line) {
-  if (line.size() > kLongestLine)
+  if (line.size() > kLongestKittiLine)
     throw EntryProblem("has " + std::to_string(line.size()) + " characters; expected an object");
-  const auto fields = fields_of(line);
+  const auto fields = kitti_fields(line);
   if (fields.size() != kFields)
     throw EntryProblem("has " + (fields.size() > kFields ? "more than 15" : std::to_string(fields.size())) +
                        " fields; expected type, truncated, occluded, alpha, left, top, right, bottom, height, width, "
@@ -142,15 +142,15 @@ bool is_kitti_folder(const fs::path& folder) {
 
 DetectionDataset read_kitti(const fs::path& folder) {
   DetectionDataset set{.source = folder, .classes = {}, .images = {}, .notes = {}};
-  std::vector<Page> pages;
+  std::vector<KittiPage> pages;
   BoundedNotes notes;
   for (const fs::path& file : label_files(folder))
-    notes.in(shown_name(file.filename().string()), [&] { pages.push_back(read_page(file, folder / kPictures, notes)); });
+    notes.in(shown_name(file.filename().string()), [&] { pages.push_back(read_kitti_page(file, folder / kPictures, notes)); });
   set.notes = notes.all();
-  const auto classes = classes_of(pages, folder);
+  const auto classes = kitti_classes(pages, folder);
   for (const auto& [name, index] : classes)
     set.classes.push_back({.name = name, .id = static_cast<std::int64_t>(index) + 1});
-  for (Page& page : pages) {
+  for (KittiPage& page : pages) {
     page.image.id = static_cast<std::int64_t>(set.images.size()) + 1;
     for (const KittiRow& row : page.rows) {
       TrueBox box{.box = row.box, .area = row.box.area()};

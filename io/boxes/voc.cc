@@ -26,7 +26,7 @@ struct NamedBox {
   TrueBox box;
 };
 
-struct Page {
+struct VocPage {
   DetectionImage image;
   std::vector<NamedBox> objects;
 };
@@ -77,12 +77,12 @@ void parse_page(pugi::xml_document& xml, const fs::path& file) {
   }
 }
 
-Page read_page(const fs::path& file, const fs::path& pictures, BoundedNotes& notes) {
+VocPage read_voc_page(const fs::path& file, const fs::path& pictures, BoundedNotes& notes) {
   pugi::xml_document xml;
   parse_page(xml, file);
   const pugi::xml_node root = xml.child("annotation");
   if (!root) throw EntryProblem("has no <annotation>; expected Pascal VOC");
-  Page page;
+  VocPage page;
   std::string name = root.child("filename").text().as_string();
   if (name.empty()) name = file.stem().string() + ".jpg";
   if (const std::string problem = relative_path_problem(name); !problem.empty())
@@ -115,11 +115,11 @@ DetectionDataset read_voc(const fs::path& folder) {
                                        ": cannot be read: " + error.message() + "; expected a Pascal VOC folder");
   std::sort(files.begin(), files.end());
   DetectionDataset set{.source = folder, .classes = {}, .images = {}, .notes = {}};
-  std::vector<Page> pages;
+  std::vector<VocPage> pages;
   BoundedNotes notes;
   for (const auto& file : files)
     notes.in(shown_name(file.filename().string()),
-             [&] { pages.push_back(read_page(file, folder / "JPEGImages", notes)); });
+             [&] { pages.push_back(read_voc_page(file, folder / "JPEGImages", notes)); });
   set.notes = notes.all();
   std::map<std::string, std::size_t> class_of;
   for (const auto& page : pages)

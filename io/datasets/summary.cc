@@ -4,10 +4,12 @@
 //   write_summary("summary.json", cases);
 #include "io/datasets/summary.h"
 
-#include <array>
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <ranges>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -30,24 +32,30 @@ std::string python_float(double value) {
   return text;
 }
 
-/// The eight numbers of a class, in the order of their sorted keys.
-constexpr const char* kKeys[] = {"Dice", "FN", "FP", "IoU", "TN", "TP", "n_pred", "n_ref"};
-constexpr int kCount = 8;
-constexpr bool kIsScore[kCount] = {true, false, false, true, false, false, false, false};
-using Row = std::array<double, kCount>;
+/// The numbers of a class by their keys: the metrics, and what was counted, in whole voxels.
+struct Number {
+  double value = 0;
+  bool is_count = false;
+};
+using Row = std::map<std::string, Number>;
 
 Row row_of(const ClassScores& s) {
-  auto d = [](std::int64_t v) { return static_cast<double>(v); };
-  return {s.dice, d(s.fn), d(s.fp), s.iou, d(s.tn), d(s.tp), d(s.tp + s.fp), d(s.tp + s.fn)};
+  Row row;
+  for (const auto& [name, score] : s.scores) row[name] = {score};
+  const std::pair<const char*, std::int64_t> counts[] = {{"TP", s.tp}, {"FP", s.fp},           {"FN", s.fn},
+                                                         {"TN", s.tn}, {"n_pred", s.tp + s.fp}, {"n_ref", s.tp + s.fn}};
+  for (const auto& [name, count] : counts) row[name] = {static_cast<double>(count), true};
+  return row;
 }
 
 std::string object(const Row& row, bool counts_are_whole, const std::string& indent) {
   std::string text = "{\n";
-  for (int i = 0; i < kCount; ++i) {
-    const bool whole = counts_are_whole && !kIsScore[i];
-    text += indent + "    \"" + kKeys[i] +
-            "\": " + (whole ? std::to_string(static_cast<std::int64_t>(row[i])) : python_float(row[i]));
-    text += i + 1 < kCount ? ",\n" : "\n";
+  std::size_t left = row.size();
+  for (const auto& [name, number] : row) {
+    const bool whole = counts_are_whole && number.is_count;
+    text += indent + "    \"" + name +
+            "\": " + (whole ? std::to_string(static_cast<std::int64_t>(number.value)) : python_float(number.value)) +
+            (--left > 0 ? ",\n" : "\n");
   }
   return text + indent + "}";
 }
@@ -65,26 +73,31 @@ std::string classes_object(const std::map<std::string, Row>& rows, bool counts_a
 
 /// Per class and number, the mean over cases without NaN; NaN when every case has NaN.
 std::map<std::string, Row> mean_over_cases(const std::vector<CaseScores>& cases) {
-  std::map<std::string, Row> sums, counts;
+  std::map<std::string, Row> sums;
+  std::map<std::string, std::map<std::string, double>> counts;
   for (const CaseScores& one : cases)
-    for (const auto& [label, scores] : one.classes) {
-      const Row row = row_of(scores);
-      Row &sum = sums[std::to_string(label)], &count = counts[std::to_string(label)];
-      for (int i = 0; i < kCount; ++i)
-        if (!std::isnan(row[i])) sum[i] += row[i], count[i] += 1;
+    for (const auto& [label, scores] : one.classes)
+      for (const auto& [name, number] : row_of(scores)) {
+        const std::string of_class = std::to_string(label);
+        Number& sum = sums[of_class][name];
+        double& count = counts[of_class][name];
+        if (!std::isnan(number.value)) sum.value += number.value, count += 1;
+      }
+  for (auto& [of_class, row] : sums)
+    for (auto& [name, sum] : row) {
+      const double count = counts[of_class][name];
+      sum.value = count > 0 ? sum.value / count : std::numeric_limits<double>::quiet_NaN();
     }
-  for (auto& [name, sum] : sums)
-    for (int i = 0; i < kCount; ++i)
-      sum[i] = counts[name][i] > 0 ? sum[i] / counts[name][i] : std::numeric_limits<double>::quiet_NaN();
   return sums;
 }
 
 Row mean_over_classes(const std::map<std::string, Row>& rows) {
-  Row mean{};
-  for (const auto& [name, row] : rows)
-    for (int i = 0; i < kCount; ++i) mean[i] += row[i];  // one class without a score makes the mean NaN, as in nnU-Net
-  for (double& v : mean)
-    v = rows.empty() ? std::numeric_limits<double>::quiet_NaN() : v / static_cast<double>(rows.size());
+  Row mean = rows.empty() ? row_of({}) : rows.begin()->second;
+  for (auto& [name, number] : mean) {
+    double sum = 0;
+    for (const auto& [of_class, row] : rows) sum += row.at(name).value;  // one NaN makes the mean NaN, as in nnU-Net
+    number.value = rows.empty() ? std::numeric_limits<double>::quiet_NaN() : sum / static_cast<double>(rows.size());
+  }
   return mean;
 }
 
@@ -97,8 +110,11 @@ std::string json_string(const std::filesystem::path& path) {
 std::string summary_text(const std::vector<CaseScores>& cases) {
   for (const CaseScores& one : cases) {
     bool same = one.classes.size() == cases.front().classes.size();
-    for (const auto& [label, scores] : one.classes) same = same && cases.front().classes.contains(label);
-    ensure(same, "all cases of a summary have the same classes");
+    for (const auto& [label, scores] : one.classes)
+      same = same && cases.front().classes.contains(label) &&
+             std::ranges::equal(std::views::keys(scores.scores),
+                                std::views::keys(cases.front().classes.begin()->second.scores));
+    ensure(same, "all cases of a summary have the same classes and metrics");
   }
   const auto mean = mean_over_cases(cases);
   std::string text = "{\n    \"foreground_mean\": " + object(mean_over_classes(mean), false, "    ") + ",\n";

@@ -1,7 +1,7 @@
 // nnU-Net's summary.json: scores per case and class, their mean over cases (NaN left out) and the mean over the
 // foreground classes (NaN kept, as nnU-Net does). Keys sorted, four spaces, NaN written as NaN like Python's json.
 //
-//   write_summary("summary.json", {{"pred/a.nii.gz", "ref/a.nii.gz", {{1, {.dice = 0.9, .iou = 0.82, .tp = 9 ...}}}}});
+//   write_summary("summary.json", {{"pred/a.nii.gz", "ref/a.nii.gz", {{1, {.scores = {{"Dice", 0.9}}, .tp = 9 ...}}}}});
 #pragma once
 
 #include <cstdint>
@@ -15,16 +15,16 @@
 namespace voxshard {
 
 struct ClassScores {
-  double dice = 0, iou = 0;  // NaN when prediction and reference are both empty
+  std::map<std::string, double> scores;  // by the name of the metric; NaN where it says nothing
   std::int64_t tp = 0, fp = 0, fn = 0, tn = 0;
 };
 
 struct CaseScores {
   std::filesystem::path prediction_file, reference_file;
-  std::map<int, ClassScores> classes;  // foreground classes only; the same ones in every case
+  std::map<int, ClassScores> classes;  // foreground classes only; the same ones, with the same metrics, in every case
 };
 
-/// The text of the file. Errors: kInternal when cases differ in their classes.
+/// The text of the file. Errors: kInternal when cases differ in their classes or metrics.
 std::string summary_text(const std::vector<CaseScores>& cases);
 /// Writes it atomically. Errors: kOutput.
 void write_summary(const std::filesystem::path& path, const std::vector<CaseScores>& cases);

@@ -11,7 +11,7 @@
 namespace voxshard {
 
 struct Validation {
-  double score = 0;              // 0 or more, higher is better
+  double score = 0;              // 0 or more
   std::vector<double> by_class;  // of what is to be found; NaN where the samples have none
 };
 

@@ -197,8 +197,10 @@ void TrainingRun::validate() {
   report_.validation =
       run_validation(*session_, *pass, [&](const CaseFailure& failure) { task_->leave_out(failure, progress_); }, progress_);
   report_.left_out = task_->left_out();  // also what could not be read now
-  if (report_.validation->score <= state_.best_score) return;
-  state_.best_score = report_.validation->score;
+  const double score = report_.validation->score, best = state_.best_score;
+  const bool is_first = best < 0;
+  if (!is_first && (task_->higher_is_better() ? score <= best : score >= best)) return;
+  state_.best_score = score;
   state_.step = trainer_->steps_done();
   CheckpointState state = state_;
   state.unvalidated = nullptr;

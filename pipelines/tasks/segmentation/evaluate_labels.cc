@@ -12,7 +12,7 @@
 #include "io/files/output_folder.h"
 #include "io/image/overlay.h"
 #include "io/image/sheet_file.h"
-#include "libcore/metrics/dice.h"
+#include "libcore/base/text.h"
 #include "pipelines/tasks/segmentation/case_memory.h"
 #include "pipelines/engine/case_pass.h"
 #include "pipelines/engine/seen_inputs.h"
@@ -26,8 +26,10 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 constexpr std::size_t kMostCasesInPicture = 6;
 
-ClassScores scores_of(const ClassCounts& c) {
-  return {.dice = dice(c), .iou = iou(c), .tp = c.tp, .fp = c.fp, .fn = c.fn, .tn = c.tn};
+ClassScores scores_of(const ClassCounts& c, const OverlapMetrics& metrics) {
+  ClassScores scores{.scores = {}, .tp = c.tp, .fp = c.fp, .fn = c.fn, .tn = c.tn};
+  for (const OverlapMetric& metric : metrics) scores.scores[metric.name] = metric.of(c);
+  return scores;
 }
 
 /// One reference with its prediction and, when the data set knows it, its image.
@@ -104,7 +106,8 @@ std::vector<ThresholdInterval> fit_thresholds(const Dataset& dataset, const Volu
 
 /// `ignored`: the label of voxels that count nowhere, or -1.
 EvaluatedCase evaluate_case(const Pair& pair, int classes, int ignored, const std::vector<ThresholdInterval>& thresholds,
-                            const VolumeFormats& formats) {
+                            const EvaluateLabelsOptions& o) {
+  const VolumeFormats& formats = o.formats;
   if (pair.prediction.empty())
     throw Error(ErrorKind::kInput, "E_MISSING", "[" + pair.id + "] there is no prediction for " + pair.reference.filename().string() +
                                      "; run `voxshard predict` on its image");
@@ -112,7 +115,7 @@ EvaluatedCase evaluate_case(const Pair& pair, int classes, int ignored, const st
   require_same_grid(reference.geometry, prediction.geometry, pair.prediction.filename().string());
   EvaluatedCase result{.id = pair.id, .scores = {pair.prediction, pair.reference, {}}, .baseline_dice = {}};
   const auto counts = count_classes(prediction.voxels.view(), reference.voxels.view(), classes, ignored);
-  for (int c = 1; c < classes; ++c) result.scores.classes[c] = scores_of(counts[c]);
+  for (int c = 1; c < classes; ++c) result.scores.classes[c] = scores_of(counts[c], o.metrics);
   if (thresholds.empty()) return result;
   const Volume image = read_image(pair.image, formats);
   require_same_grid(image.geometry, reference.geometry, pair.reference.filename().string());
@@ -125,23 +128,27 @@ EvaluatedCase evaluate_case(const Pair& pair, int classes, int ignored, const st
 }
 
 void summarise(LabelScores& report, int classes, const std::vector<std::string>& names) {
-  std::vector<double> dices, ious, baselines;
+  std::vector<double> baselines;
   for (int c = 1; c < classes; ++c) {
-    std::vector<double> d, i, b;
-    for (const auto& item : report.cases) {
-      d.push_back(item.scores.classes.at(c).dice), i.push_back(item.scores.classes.at(c).iou);
+    std::vector<double> b;
+    for (const auto& item : report.cases)
       if (!item.baseline_dice.empty()) b.push_back(item.baseline_dice[c]);
-    }
     const std::string name = c < static_cast<int>(names.size()) ? names[c] : std::to_string(c);
     report.classes.push_back({.label = c,
                               .name = name,
-                              .dice = nan_mean(d),
-                              .iou = nan_mean(i),
+                              .means = {},
                               .baseline_dice = b.empty() ? std::nullopt : std::optional(nan_mean(b))});
-    dices.push_back(nan_mean(d)), ious.push_back(nan_mean(i));
     if (!b.empty()) baselines.push_back(nan_mean(b));
   }
-  report.mean_dice = nan_mean(dices), report.mean_iou = nan_mean(ious);
+  for (const OverlapMetric& metric : report.metrics) {
+    std::vector<double> by_class;
+    for (ClassMean& one : report.classes) {
+      std::vector<double> by_case;
+      for (const auto& item : report.cases) by_case.push_back(item.scores.classes.at(one.label).scores.at(metric.name));
+      by_class.push_back(one.means.emplace_back(nan_mean(by_case)));
+    }
+    report.means.push_back(nan_mean(by_class));
+  }
   if (!baselines.empty()) report.baseline_mean_dice = nan_mean(baselines);
 }
 
@@ -189,19 +196,17 @@ void write_outputs(const EvaluateLabelsOptions& options, const std::vector<Pair>
 /// The scores of a case for the other processes.
 Json scores_message(const EvaluatedCase& scored) {
   Json classes = Json::array();
-  for (const auto& [label, s] : scored.scores.classes)
-    classes.push_back({label, s.dice, s.iou, s.tp, s.fp, s.fn, s.tn});
+  for (const auto& [label, s] : scored.scores.classes) classes.push_back({label, s.tp, s.fp, s.fn, s.tn});
   return {{"classes", classes}, {"baseline", scored.baseline_dice}};
 }
 
-void take_scores(const Json& message, EvaluatedCase& scored) {
+void take_scores(const Json& message, const OverlapMetrics& metrics, EvaluatedCase& scored) {
   for (const Json& c : message.at("classes"))
-    scored.scores.classes[c.at(0).get<int>()] = {.dice = c.at(1).get<double>(),
-                                                 .iou = c.at(2).get<double>(),
-                                                 .tp = c.at(3).get<std::int64_t>(),
-                                                 .fp = c.at(4).get<std::int64_t>(),
-                                                 .fn = c.at(5).get<std::int64_t>(),
-                                                 .tn = c.at(6).get<std::int64_t>()};
+    scored.scores.classes[c.at(0).get<int>()] = scores_of({.tp = c.at(1).get<std::int64_t>(),
+                                                           .fp = c.at(2).get<std::int64_t>(),
+                                                           .fn = c.at(3).get<std::int64_t>(),
+                                                           .tn = c.at(4).get<std::int64_t>()},
+                                                          metrics);
   message.at("baseline").get_to(scored.baseline_dice);
 }
 
@@ -241,7 +246,7 @@ LabelScores evaluate_labels(const EvaluateLabelsOptions& options, const RunConte
       dataset ? static_cast<int>(dataset->label_names.size()) : classes_in(pairs, options.formats, context, gate);
 
   const int ignored = dataset ? dataset->ignore_label.value_or(-1) : -1;
-  LabelScores report;
+  LabelScores report{.metrics = options.metrics};
   if (options.threshold_baseline) report.thresholds = fit_thresholds(*dataset, options.formats, context, gate);
   std::vector<EvaluatedCase> scored(pairs.size());
   const auto plan = [&](std::int64_t i) {
@@ -254,13 +259,13 @@ LabelScores evaluate_labels(const EvaluateLabelsOptions& options, const RunConte
        .body = [&](std::int64_t i) {
          const auto at = static_cast<std::size_t>(i);
          require_utf8_name(pairs[at].id);
-         scored[at] = evaluate_case(pairs[at], classes, ignored, report.thresholds, options.formats);
+         scored[at] = evaluate_case(pairs[at], classes, ignored, report.thresholds, options);
        },
        .value = [&](std::int64_t i) { return scores_message(scored[static_cast<std::size_t>(i)]); },
        .take = [&](std::int64_t i, const Json& value) {
          const auto at = static_cast<std::size_t>(i);
          scored[at] = {.id = pairs[at].id, .scores = {pairs[at].prediction, pairs[at].reference, {}}, .baseline_dice = {}};
-         take_scores(value, scored[at]);
+         take_scores(value, options.metrics, scored[at]);
        },
        .size = [&](std::int64_t i) { return plan(i).total(); }});
   if (pass.stopped()) throw Stopped();
@@ -279,13 +284,28 @@ LabelScores evaluate_labels(const EvaluateLabelsOptions& options, const RunConte
   return report;
 }
 
+namespace {
+
+/// "Dice 2TP/(2TP+FP+FN)", of the metrics that say theirs.
+std::string rules_of(const OverlapMetrics& metrics) {
+  std::vector<std::string> rules;
+  for (const OverlapMetric& metric : metrics)
+    if (*metric.rule != '\0') rules.push_back(std::string(metric.name) + " " + metric.rule);
+  return joined(rules, ", ");
+}
+
+}  // namespace
+
 Json to_json(const LabelScores& report) {
-  Json json = {{"mean_dice", json_number(report.mean_dice)}, {"mean_iou", json_number(report.mean_iou)}};
+  const OverlapMetrics& metrics = report.metrics;
+  Json json;
+  for (std::size_t m = 0; m < metrics.size(); ++m) json[std::string("mean_") + metrics[m].key] = json_number(report.means[m]);
   if (report.baseline_mean_dice) json["threshold_mean_dice"] = json_number(*report.baseline_mean_dice);
-  json["rule"] = "Dice 2TP/(2TP+FP+FN) per case, then the mean over cases; both empty: null, left out of the mean";
+  json["rule"] = rules_of(metrics) + " per case, then the mean over cases; both empty: null, left out of the mean";
   json["classes"] = Json::array();
   for (const auto& c : report.classes) {
-    json["classes"].push_back({{"label", c.label}, {"name", c.name}, {"dice", json_number(c.dice)}, {"iou", json_number(c.iou)}});
+    json["classes"].push_back({{"label", c.label}, {"name", c.name}});
+    for (std::size_t m = 0; m < metrics.size(); ++m) json["classes"].back()[metrics[m].key] = json_number(c.means[m]);
     if (!c.baseline_dice) continue;
     const auto& t = report.thresholds[c.label];
     json["classes"].back()["threshold_dice"] = json_number(*c.baseline_dice);
@@ -293,9 +313,10 @@ Json to_json(const LabelScores& report) {
   }
   json["cases"] = Json::array();
   for (const auto& c : report.cases) {
-    Json dices, ious;
-    for (const auto& [label, s] : c.scores.classes) dices.push_back(json_number(s.dice)), ious.push_back(json_number(s.iou));
-    json["cases"].push_back({{"case", c.id}, {"dice", dices}, {"iou", ious}});
+    json["cases"].push_back({{"case", c.id}});
+    for (const OverlapMetric& metric : metrics)
+      for (const auto& [label, s] : c.scores.classes)
+        json["cases"].back()[metric.key].push_back(json_number(s.scores.at(metric.name)));
   }
   json["failed"] = report.failures.size();
   json["failures"] = to_json(report.failures);

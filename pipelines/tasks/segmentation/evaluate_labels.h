@@ -1,6 +1,6 @@
-// Scores of segmentation: label maps of a folder against the references of another, file by file with equal names. Dice
-// and IoU per class and case in nnU-Net's summary.json (both empty: NaN, left out of means), optionally beside the best
-// HU threshold, optionally with a picture of slices.
+// Scores of segmentation: label maps of a folder against the references of another, file by file with equal names. The
+// metrics of a table, Dice and IoU, per class and case in nnU-Net's summary.json (both empty: NaN, left out of means),
+// optionally beside the best HU threshold, optionally with a picture of slices.
 //
 //   LabelScores r = evaluate_labels({.predictions = "pred", .references = "data/labelsTs", .dataset = "data"}, context);
 #pragma once
@@ -13,6 +13,8 @@
 
 #include "io/datasets/summary.h"
 #include "io/volume/volume.h"
+#include "libcore/metrics/overlap_metrics.h"
+#include "pipelines/engine/run_context.h"
 #include "pipelines/runs/process_plan.h"
 #include "pipelines/runs/report.h"
 #include "pipelines/runs/trained_on.h"
@@ -28,6 +30,7 @@ struct EvaluateLabelsOptions {
   SeenInputs seen = {};             // of the predictions what the run was trained on
   bool threshold_baseline = false;  // needs `dataset`
   VolumeFormats formats = volume_formats();  // their limits.memory_bytes: of all cases in flight; 0: no limit
+  OverlapMetrics metrics = overlap_metrics();
 };
 
 struct EvaluatedCase {
@@ -39,14 +42,15 @@ struct EvaluatedCase {
 struct ClassMean {
   int label = 0;
   std::string name;
-  double dice = 0, iou = 0;  // means over the cases, NaN left out
+  std::vector<double> means;  // by metric, over the cases, NaN left out
   std::optional<double> baseline_dice;
 };
 
 struct LabelScores {
-  std::vector<EvaluatedCase> cases;    // sorted by id
-  std::vector<ClassMean> classes;      // the foreground
-  double mean_dice = 0, mean_iou = 0;  // over the foreground classes
+  OverlapMetrics metrics;
+  std::vector<EvaluatedCase> cases;  // sorted by id
+  std::vector<ClassMean> classes;    // the foreground
+  std::vector<double> means;         // by metric, over the foreground classes
   std::optional<double> baseline_mean_dice;
   std::vector<ThresholdInterval> thresholds;  // by class; empty without baseline
   SeenInputs seen;                            // of the cases that are scored

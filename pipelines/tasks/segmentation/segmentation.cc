@@ -117,6 +117,8 @@ void require_settings(const EvaluateOptions& options, bool of_run, Progress& pro
 
 class Segmentation : public Task {
  public:
+  explicit Segmentation(const OverlapMetrics& metrics) : metrics_(metrics) {}
+
   const char* name() const override { return "segmentation"; }
   bool learns(const ModelSpec& spec) const override { return spec.model->data == kVoxelLabels; }
 
@@ -188,6 +190,7 @@ class Segmentation : public Task {
                                          const ModelSpec&) const override {
     VolumeTaskOptions o = options.of<VolumeTaskOptions>();
     o.work = data.data, o.sampling.seed = data.seed, o.kept = data.kept, o.accepts_changes = data.accepts_changes;
+    o.metrics = metrics_;
     require_pad_multiple(o.sampling.pad_multiple);
     return volume_task(o);
   }
@@ -206,6 +209,7 @@ class Segmentation : public Task {
     EvaluateLabelsOptions o = options.task.of<EvaluateLabelsOptions>();
     o.predictions = options.predictions, o.references = options.references;
     o.summary = options.summary, o.seen = options.seen;
+    o.metrics = metrics_;
     o.formats.limits.memory_bytes = context.left_bytes();
     const LabelScores scores = evaluate_labels(o, context);
     TaskReport report{.json = to_json(scores), .text = to_text(scores), .partial = !scores.failures.empty(), .memory = scores.memory};
@@ -228,11 +232,14 @@ class Segmentation : public Task {
   /// gzip records of an f32 image and an f32 one-hot label, which cross to the cores as they are.
   /// Source: tensorflow/tpu, models/official/unet3d/input_reader.py.
   RecordFormat records() const override { return {.image_bytes = 4, .one_hot = true, .unpacked_image_bytes = 4}; }
+
+ private:
+  OverlapMetrics metrics_;
 };
 
 }  // namespace
 
-std::shared_ptr<const Task> segmentation() { return std::make_shared<Segmentation>(); }
+std::shared_ptr<const Task> segmentation(const OverlapMetrics& metrics) { return std::make_shared<Segmentation>(metrics); }
 
 std::string to_text(const PrepareReport& r) {
   const PreparePlan& p = r.plan;
@@ -251,18 +258,33 @@ std::string to_text(const PrepareReport& r) {
   return text + " in " + duration_text(r.seconds) + (r.interrupted ? "; INCOMPLETE: stopped, go on with {resume}\n" : "\n");
 }
 
+namespace {
+
+/// "IoU", "HD95 (mm)".
+std::string heading_of(const OverlapMetric& metric) {
+  return *metric.unit == '\0' ? metric.name : std::string(metric.name) + " (" + metric.unit + ")";
+}
+
+}  // namespace
+
 std::string to_text(const LabelScores& r) {
   const bool baseline = r.baseline_mean_dice.has_value();
-  std::vector<std::vector<std::string>> rows = {{"class", "Dice", "IoU"}};
+  const auto with_scores = [&](const std::string& name, const std::vector<double>& means) {
+    std::vector<std::string> row = {name};
+    for (std::size_t m = 0; m < means.size(); ++m) row.push_back(fixed_text(means[m], r.metrics[m].digits));
+    return row;
+  };
+  std::vector<std::vector<std::string>> rows = {{"class"}};
+  for (const OverlapMetric& metric : r.metrics) rows[0].push_back(heading_of(metric));
   if (baseline) rows[0].insert(rows[0].end(), {"threshold Dice", "best HU range"});
   for (const auto& c : r.classes) {
-    rows.push_back({c.name, fixed_text(c.dice), fixed_text(c.iou)});
+    rows.push_back(with_scores(c.name, c.means));
     if (!c.baseline_dice) continue;
     const auto& t = r.thresholds[c.label];
     rows.back().insert(rows.back().end(),
                        {fixed_text(*c.baseline_dice), std::to_string(t.low_hu) + " to " + std::to_string(t.high_hu)});
   }
-  rows.push_back({"mean", fixed_text(r.mean_dice), fixed_text(r.mean_iou)});
+  rows.push_back(with_scores("mean", r.means));
   if (baseline) rows.back().push_back(fixed_text(*r.baseline_mean_dice));
   std::string text = seen_text(r.seen) + text_table(rows);
   text += std::to_string(r.cases.size()) + " cases scored, " + std::to_string(r.failures.size()) + " not\n";

@@ -9,7 +9,8 @@
 namespace voxshard {
 
 /// Its options: PrepareOptions, VolumeTaskOptions and EvaluateLabelsOptions; what every task is told overwrites theirs.
-std::shared_ptr<const Task> segmentation();
+///   metrics  of label maps; training validates by the first
+std::shared_ptr<const Task> segmentation(const OverlapMetrics& metrics = overlap_metrics());
 
 std::string to_text(const PrepareReport& report);
 std::string to_text(const LabelScores& scores);

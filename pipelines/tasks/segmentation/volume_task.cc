@@ -72,7 +72,8 @@ class VolumeTask : public TrainingTask {
     for (CaseFailure& gone : gone_from(options.kept.front(), known)) failures_.push_back(std::move(gone));
   }
 
-  const char* metric() const override { return "dice"; }
+  const char* metric() const override { return o_.metrics.front().key; }
+  bool higher_is_better() const override { return o_.metrics.front().higher_is_better; }
 
   void complete(ModelSpec& spec) const override {
     if (spec.spatial_axes() != 3)
@@ -185,7 +186,7 @@ class VolumeTask : public TrainingTask {
   void fill(const InputInfo& input, const TensorView& box) const override { source_.fill(batch_, input, box); }
 
   std::unique_ptr<ValidationPass> validation(const ModelSpec& spec) const override {
-    return validate_volumes(dataset_, indices(dataset_, split_.val), spec.multiple());
+    return validate_volumes(dataset_, indices(dataset_, split_.val), o_.metrics.front(), spec.multiple());
   }
 
  private:

@@ -1,11 +1,12 @@
-// Segmentation of prepared volumes as a training task: crops or whole volumes of a fold, validated by Dice on the whole
-// volumes that are held out.
+// Segmentation of prepared volumes as a training task: crops or whole volumes of a fold, validated by the first metric of
+// a table, Dice, on the whole volumes that are held out.
 //
 //   auto task = volume_task({.work = "work", .fold = "0", .sampling = {.crop = {64, 64, 64}}});
 #pragma once
 
 #include <memory>
 
+#include "libcore/metrics/overlap_metrics.h"
 #include "pipelines/engine/requests.h"
 #include "pipelines/tasks/segmentation/sample_source.h"
 #include "pipelines/tasks/training_task.h"
@@ -18,6 +19,7 @@ struct VolumeTaskOptions {
   SamplingOptions sampling = {.crop = {64, 64, 64}};
   std::vector<KeptSplit> kept = {};  // by fold, see TrainingData
   bool accepts_changes = false;      // damaged cases are left out
+  OverlapMetrics metrics = overlap_metrics();  // the first validates
 };
 
 /// The cases that a fold holds out, by their place in the data set; of "all" all. Errors: kConfig.

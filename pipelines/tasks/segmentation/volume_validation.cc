@@ -14,11 +14,13 @@ namespace {
 /// The note of a run is the index of its case.
 class VolumeValidation : public ValidationPass {
  public:
-  VolumeValidation(const PreparedDataset& dataset, std::vector<std::size_t> cases, std::int64_t multiple)
+  VolumeValidation(const PreparedDataset& dataset, std::vector<std::size_t> cases, const OverlapMetric& metric,
+                   std::int64_t multiple)
       : dataset_(dataset),
         cases_(std::move(cases)),
+        metric_(metric),
         multiple_(multiple),
-        dice_by_class_(static_cast<std::size_t>(dataset.plan.classes())) {}
+        scores_by_class_(static_cast<std::size_t>(dataset.plan.classes())) {}
 
   CoreWork work() const override {
     return {.fill = [this](const nlohmann::json& note, const InputInfo&, const TensorView& box) { fill(case_of(note), box); },
@@ -44,10 +46,10 @@ class VolumeValidation : public ValidationPass {
                  ensure(counts.empty() || std::ssize(counts) == dataset_.plan.classes(), "a core counts every class, or has nothing of the volume");
                  by_core[core].assign(counts.begin(), counts.end());
                })});
-    std::vector<ClassCounts> all(dice_by_class_.size());
+    std::vector<ClassCounts> all(scores_by_class_.size());
     for (const auto& counts : by_core)
       for (std::size_t c = 0; c < counts.size(); ++c) all.at(c) += counts[c];
-    for (std::size_t c = 1; c < all.size(); ++c) dice_by_class_[c].push_back(dice(all[c]));
+    for (std::size_t c = 1; c < all.size(); ++c) scores_by_class_[c].push_back(metric_.of(all[c]));
     return {};
   }
 
@@ -55,8 +57,8 @@ class VolumeValidation : public ValidationPass {
     Validation validation;
     double sum = 0;
     int counted = 0;
-    for (std::size_t c = 1; c < dice_by_class_.size(); ++c) {
-      const double mean = nan_mean(dice_by_class_[c]);
+    for (std::size_t c = 1; c < scores_by_class_.size(); ++c) {
+      const double mean = nan_mean(scores_by_class_[c]);
       validation.by_class.push_back(mean);
       if (std::isfinite(mean)) sum += mean, ++counted;
     }
@@ -86,15 +88,16 @@ class VolumeValidation : public ValidationPass {
 
   const PreparedDataset& dataset_;
   std::vector<std::size_t> cases_;
+  OverlapMetric metric_;
   std::int64_t multiple_;
-  std::vector<std::vector<double>> dice_by_class_;  // of each case
+  std::vector<std::vector<double>> scores_by_class_;  // of each case
 };
 
 }  // namespace
 
 std::unique_ptr<ValidationPass> validate_volumes(const PreparedDataset& dataset, std::vector<std::size_t> cases,
-                                                 std::int64_t multiple) {
-  return std::make_unique<VolumeValidation>(dataset, std::move(cases), multiple);
+                                                 const OverlapMetric& metric, std::int64_t multiple) {
+  return std::make_unique<VolumeValidation>(dataset, std::move(cases), metric, multiple);
 }
 
 }  // namespace voxshard

@@ -80,11 +80,12 @@ TEST(Summary, TextIsPythonsToTheByte) {
   const std::vector<CaseScores> cases{
       {"p/a.nii.gz",
        "r/a.nii.gz",
-       {{1, {.dice = 0.5, .iou = 1.0 / 3, .tp = 1, .fp = 1, .fn = 1, .tn = 5}},
-        {10, {.dice = nan, .iou = nan, .tn = 8}}}},
+       {{1, {.scores = {{"Dice", 0.5}, {"IoU", 1.0 / 3}}, .tp = 1, .fp = 1, .fn = 1, .tn = 5}},
+        {10, {.scores = {{"Dice", nan}, {"IoU", nan}}, .tn = 8}}}},
       {"p/b.nii.gz",
        "r/b.nii.gz",
-       {{1, {.dice = 1, .iou = 1, .tp = 2, .tn = 6}}, {10, {.dice = nan, .iou = nan, .tn = 8}}}}};
+       {{1, {.scores = {{"Dice", 1}, {"IoU", 1}}, .tp = 2, .tn = 6}},
+        {10, {.scores = {{"Dice", nan}, {"IoU", nan}}, .tn = 8}}}}};
   // json.dumps(numbers, sort_keys=True, indent=4) of Python 3.11 gives this text.
   const std::string want = R"({
     "foreground_mean": {

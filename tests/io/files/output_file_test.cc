@@ -69,7 +69,7 @@ TEST(OutputFile, InAFolderThatIsSomebodysItIsRefused) {
 
 TEST(OutputFile, EveryWriterKnowsItsOwnFiles) {
   ScratchFolder dir;
-  write_summary(dir.path() / "summary.json", {{"a.nii", "b.nii", {{1, {.dice = 1, .iou = 1, .tp = 3}}}}});
+  write_summary(dir.path() / "summary.json", {{"a.nii", "b.nii", {{1, {.scores = {{"Dice", 1}}, .tp = 3}}}}});
   require_output_file(dir.path() / "summary.json", summary_file());
   write_bytes(dir.path() / "found.json", "[\n " + coco_result({.box = {1, 2, 3, 4}, .score = 0.5}, 7, 1).dump(2) + "]");
   require_output_file(dir.path() / "found.json", coco_results_file());

@@ -38,9 +38,9 @@ TEST(Evaluate, DicePerClassIsTheMeanOverCases) {
   options.summary = scene.path("out/summary.json");
   const LabelScores report = evaluate_labels(options, scene.progress);
   ASSERT_EQ(report.classes.size(), 2u);
-  EXPECT_DOUBLE_EQ(report.classes[0].dice, 1);
-  EXPECT_NEAR(report.classes[1].dice, (2.0 / 3 + 1) / 2, 1e-12);  // half of it found: 2 x 80 / (2 x 80 + 80)
-  EXPECT_NEAR(report.classes[1].iou, 0.75, 1e-12);
+  EXPECT_DOUBLE_EQ(report.classes[0].means.at(0), 1);
+  EXPECT_NEAR(report.classes[1].means.at(0), (2.0 / 3 + 1) / 2, 1e-12);  // half of it found: 2 x 80 / (2 x 80 + 80)
+  EXPECT_NEAR(report.classes[1].means.at(1), 0.75, 1e-12);
   const auto summary = read_json(options.summary);
   EXPECT_NEAR(summary.at("mean").at("2").at("Dice").get<double>(), 5.0 / 6, 1e-12);
   EXPECT_EQ(summary.at("metric_per_case").size(), 2u);

@@ -73,7 +73,7 @@ TEST(RankPredict, ValidationIsThatOfOneProcessOnEveryRank) {
   for (const int ranks : {1, 2, 3, 4})
     test::over_ranks(ranks, spec, [&](Session& session) {
       NoProgress quiet;
-      const auto pass = validate_volumes(dataset, {0, 1}, spec.multiple());
+      const auto pass = validate_volumes(dataset, {0, 1}, overlap_metrics().front(), spec.multiple());
       const std::vector<double> dice = run_validation(session, *pass, [](const CaseFailure&) { FAIL(); }, quiet).by_class;
       if (ranks == 1) alone = dice;
       EXPECT_EQ(dice, alone) << ranks;

@@ -40,9 +40,9 @@ TEST(IgnoreLabel, CountsNowhereInScores) {
     if (auto& v = wrong.voxels.as<std::int32_t>()[i]; v == 2) v = 1;
   write_volume(scene.path("pred") / "case_0.nii.gz", wrong, DiskType::kU8);
   EvaluateLabelsOptions o{.predictions = scene.path("pred"), .references = scene.data() / "labelsTr"};
-  EXPECT_LT(evaluate_labels(o, scene.progress).mean_dice, 1.0);
+  EXPECT_LT(evaluate_labels(o, scene.progress).means.at(0), 1.0);
   o.dataset = scene.data();
-  EXPECT_EQ(evaluate_labels(o, scene.progress).mean_dice, 1.0);
+  EXPECT_EQ(evaluate_labels(o, scene.progress).means.at(0), 1.0);
 }
 
 TEST(IgnoreLabel, ThresholdsAreFittedWithoutItsVoxels) {
