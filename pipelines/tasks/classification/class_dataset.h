@@ -1,5 +1,5 @@
-// Pictures, CT volumes and clips of videos with a class each, as classifiers learn from them and are scored on: MNIST's
-// IDX files, a folder per class, or CSV lists.
+// Pictures, CT volumes and clips of videos with a class each, as classifiers learn from them and are scored on, in a data
+// set of any kind of class_kind.h.
 //
 //   ClassSets sets = read_class_sets({.data = "cells", .reading = {.items = ItemKind::kPicture}});
 //   sets.train.classes;                                       // {"platelet", "red", "white"}
@@ -19,6 +19,7 @@
 #include "io/image/image.h"
 #include "io/volume/volume.h"
 #include "pipelines/engine/requests.h"
+#include "pipelines/tasks/classification/class_kind.h"
 #include "pipelines/tasks/classification/item_kind.h"
 
 namespace voxshard {
@@ -41,38 +42,16 @@ struct ClassItem {
 
 struct ClassDataset {
   std::filesystem::path source;
-  std::string kind;                          // "IDX", "folders" or "list"
+  std::string kind;                          // the name of its ClassKind
   std::vector<std::string> classes;          // by name; of IDX by number
   std::vector<ClassItem> items;              // by name
   std::vector<CaseFailure> failures;         // what is left out, and why
-  std::shared_ptr<const Tensor> pixels;      // of IDX: (N, H, W) u8
-  std::vector<std::filesystem::path> files;  // of IDX: images and labels
+  std::shared_ptr<const Tensor> pixels;      // of a kind that holds them, as IDX: (N, H, W) u8
+  std::vector<std::filesystem::path> files;  // of such a kind: images and labels
 
   /// Of every class how many items there are.
   std::vector<std::int64_t> counts() const;
 };
-
-/// Where the parts of a data set lie. A part is a folder with a folder per class, a CSV list, or one half of IDX files.
-struct ClassPart {
-  enum class Kind : std::uint8_t { kFolders, kList, kIdxTrain, kIdxTest };
-  Kind kind = Kind::kFolders;
-  std::filesystem::path path;
-};
-struct ClassParts {
-  std::optional<ClassPart> whole;             // not divided
-  std::optional<ClassPart> train, val, test;  // divided
-  bool any() const { return whole || train || val || test; }
-};
-
-/// Reads
-///   FILE.csv   rows "file,class", files below the list's folder; of videos also "file,start,end,class"
-///   FOLDER     with train-images-idx3-ubyte[.gz] and its like (t10k-… tests), or with train, val (valid, validation)
-///   and
-///              test as folders or CSV lists, or with a folder per class of pictures, volumes or videos; where all
-///              folders are called val or test, train is what is missing
-/// Nothing (any() is false) for what is none of these, data sets of segmentation and detection among them. Errors:
-/// kInput for IDX images without labels.
-ClassParts find_class_parts(const std::filesystem::path& path);
 
 /// What a part holds of what a model over so many axes sees: pictures with 2; with 3 clips where there are videos, else
 /// volumes; with 0 (any model) pictures where there is one, else as with 3. Errors: kInput for videos and volumes side
@@ -84,6 +63,7 @@ struct ClassReading {
   std::int64_t clip_length = 16, clip_stride = 1;  // of clips: frames, of every so many of the video
   std::int64_t most_pixels = kMostPixels;
   VolumeFormats formats = volume_formats();
+  ClassKinds kinds = class_kinds();
 };
 
 /// One part; of a video every clip that ClipFinder finds is an item. With `classes` their order holds, and items of
@@ -93,7 +73,7 @@ struct ClassReading {
 ClassDataset read_class_part(const ClassPart& part, const ClassReading& reading,
                              const std::vector<std::string>* classes = nullptr);
 
-/// The files of a part that is no IDX, by their names in it, whether they can be used or not: none is opened.
+/// The files of a part whose items are files, by their names in it, whether they can be used or not: none is opened.
 ///   failures  to these is added what the part says wrongly
 /// Errors: kInput as read_class_part.
 std::map<std::string, std::filesystem::path> class_files(const ClassPart& part, const ClassReading& reading,
@@ -130,7 +110,7 @@ void leave_out_empty_classes(ClassSets& sets);
 
 /// The part that a model did not learn from, as far as the data say: the one for tests, else the one that validates,
 /// else all. Errors: kInput for a path that is no such data set.
-ClassPart unseen_part(const std::filesystem::path& path);
+ClassPart unseen_part(const std::filesystem::path& path, const ClassKinds& kinds = class_kinds());
 
 /// What is in it.
 ///   classes  as in read_class_part
@@ -150,6 +130,10 @@ ClassItem read_class_item(const std::filesystem::path& file, const ClassReading&
 std::vector<std::filesystem::path> files_of_item(const ClassItem& item, ItemKind kind);
 /// Of an IDX image a hash of its pixels, by which it is known in another file too.
 std::string pixels_key(const ClassDataset& set, const ClassItem& item);
+
+/// For kinds of data sets: the number of a class, if `classes` has it; and what says that an item is of none.
+std::optional<std::int32_t> label_of(const std::vector<std::string>& classes, const std::string& name);
+void fail_class(ClassDataset& set, const std::string& item, const std::string& class_name);
 
 /// Whether a file's name is that of an item: a picture, a volume, or a video.
 bool is_class_item(const std::filesystem::path& file, const ClassReading& reading);

@@ -33,8 +33,8 @@ ClassPartInfo info_of(const std::string& name, const ClassDataset& set) {
 
 }  // namespace
 
-ClassSetInfo read_class_info(const std::filesystem::path& path, const VolumeFormats& formats) {
-  const ClassParts parts = find_class_parts(path);
+ClassSetInfo read_class_info(const std::filesystem::path& path, const VolumeFormats& formats, const ClassKinds& kinds) {
+  const ClassParts parts = find_class_parts(path, kinds);
   ClassSetInfo info{.path = path};
   const std::pair<const char*, const std::optional<ClassPart>*> all[] = {
       {"all", &parts.whole}, {"train", &parts.train}, {"val", &parts.val}, {"test", &parts.test}};

@@ -12,7 +12,7 @@ namespace voxshard {
 
 struct ClassPartInfo {
   std::string name;  // "train", "val", "test" or "all"
-  std::string kind;  // "IDX", "folders" or "list"
+  std::string kind;  // the name of its ClassKind
   std::filesystem::path path;
   std::vector<std::string> classes;
   std::vector<std::int64_t> counts;  // by class
@@ -31,7 +31,8 @@ struct ClassSetInfo {
 
 /// Every part that there is; of videos the clips of the usual length and stride. Errors: as read_class_part; parts in
 /// which nothing can be used are failures, unless none can.
-ClassSetInfo read_class_info(const std::filesystem::path& path, const VolumeFormats& formats);
+ClassSetInfo read_class_info(const std::filesystem::path& path, const VolumeFormats& formats,
+                             const ClassKinds& kinds = class_kinds());
 
 nlohmann::ordered_json to_json(const ClassSetInfo& info);
 std::string to_text(const ClassSetInfo& info);

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <set>
 
-#include "io/datasets/idx.h"
 #include "io/video/scan.h"
 
 namespace voxshard {
@@ -74,14 +73,19 @@ double idx_bytes(const Shape& extents, const std::filesystem::path& images) {
          static_cast<double>(extents[0]) * item_bytes({.name = "00000", .file = images});
 }
 
-ProcessPlan evaluating_classes_plan(const std::filesystem::path& predictions, const std::filesystem::path& references) {
-  double idx = 0;
-  for (const IdxPart part : {IdxPart::kTrain, IdxPart::kTest}) try {
-      if (const auto pair = find_idx(references, part))
-        idx = std::max(idx, idx_bytes(read_idx_extents(pair->images, 3), pair->images));
+ProcessPlan evaluating_classes_plan(const std::filesystem::path& predictions, const std::filesystem::path& references,
+                                    const ClassKinds& kinds) {
+  double held = 0;
+  for (const ClassKind& kind : kinds) {
+    if (kind.held_bytes == nullptr) continue;
+    try {
+      const ClassParts parts = kind.find(references);
+      for (const auto* part : {&parts.whole, &parts.train, &parts.val, &parts.test})
+        if (*part) held = std::max(held, kind.held_bytes(**part));
     } catch (const Error&) {  // the reader names it
     }
-  return {{MemoryPart::kReading, planned_bytes(kJsonBytes * file_bytes(predictions) + idx)}};
+  }
+  return {{MemoryPart::kReading, planned_bytes(kJsonBytes * file_bytes(predictions) + held)}};
 }
 
 std::int64_t most_points(const ClassDataset& set) {

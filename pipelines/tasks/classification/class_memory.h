@@ -32,7 +32,8 @@ ProcessPlan confusion_plan(std::int64_t classes);
 
 /// Predictions as JSON and as numbers, and the data set they are held against. What is not there counts nothing:
 /// reading says why.
-ProcessPlan evaluating_classes_plan(const std::filesystem::path& predictions, const std::filesystem::path& references);
+ProcessPlan evaluating_classes_plan(const std::filesystem::path& predictions, const std::filesystem::path& references,
+                                    const ClassKinds& kinds = class_kinds());
 
 /// The most pixels or voxels of an item.
 std::int64_t most_points(const ClassDataset& set);

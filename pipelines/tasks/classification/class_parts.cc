@@ -1,14 +1,16 @@
-// Which folders are data sets of classes: those of segmentation and detection look alike from far.
+// Data sets whose items are files: a folder per class, and CSV lists. Data sets of segmentation and detection look like
+// such folders from far. Here is also the table of all kinds.
 //
 //   find_class_parts("cells").train->path      // cells/train
 #include <algorithm>
+#include <functional>
 #include <map>
 
 #include "io/boxes/box_format.h"
 #include "io/datasets/class_list.h"
-#include "io/datasets/idx.h"
 #include "io/files/file_name.h"
 #include "io/video/stream.h"
+#include "libcore/base/plain_text.h"
 #include "libcore/base/text.h"
 #include "pipelines/tasks/classification/class_dataset.h"
 
@@ -29,10 +31,15 @@ std::vector<fs::path> folders_in(const fs::path& folder) {
   return folders;
 }
 
-constexpr ItemKind kKinds[] = {ItemKind::kPicture, ItemKind::kVolume, ItemKind::kClip};
+const std::vector<ClassReading>& readings_of_each_kind() {
+  static const std::vector<ClassReading> kReadings = {
+      {.items = ItemKind::kPicture}, {.items = ItemKind::kVolume}, {.items = ItemKind::kClip}};
+  return kReadings;
+}
 
 bool is_any_item(const fs::path& file) {
-  return std::ranges::any_of(kKinds, [&](ItemKind kind) { return is_class_item(file, {.items = kind}); });
+  return std::ranges::any_of(readings_of_each_kind(),
+                             [&](const ClassReading& reading) { return is_class_item(file, reading); });
 }
 
 bool holds_items(const fs::path& folder) {
@@ -43,22 +50,27 @@ bool holds_items(const fs::path& folder) {
   return false;
 }
 
+using FileBody = std::function<void(const fs::path&)>;
+
+void each_file_of_list(const ClassPart& part, const FileBody& body) {
+  for (const ClassRow& row : read_class_list(part.path).rows) body(row.file);
+}
+
+void each_file_of_folders(const ClassPart& part, const FileBody& body) {
+  for (const fs::path& folder : folders_in(part.path)) {
+    std::error_code error;
+    for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
+      body(it->path());
+  }
+}
+
 /// The first file of each kind that a part names.
 std::map<ItemKind, fs::path> kinds_in(const ClassPart& part) {
   std::map<ItemKind, fs::path> kinds;
-  const auto look_at = [&](const fs::path& file) {
-    for (const ItemKind kind : kKinds)
-      if (is_class_item(file, {.items = kind})) kinds.try_emplace(kind, file);
-  };
-  if (part.kind == ClassPart::Kind::kList) {
-    for (const ClassRow& row : read_class_list(part.path).rows) look_at(row.file);
-  } else {
-    for (const fs::path& folder : folders_in(part.path)) {
-      std::error_code error;
-      for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
-        look_at(it->path());
-    }
-  }
+  part.kind.each_file(part, [&](const fs::path& file) {
+    for (const ClassReading& reading : readings_of_each_kind())
+      if (is_class_item(file, reading)) kinds.try_emplace(reading.items, file);
+  });
   return kinds;
 }
 
@@ -81,9 +93,9 @@ std::optional<ClassPart> part_named(const fs::path& folder, std::initializer_lis
   std::error_code error;
   for (const char* name : names) {
     if (fs::is_directory(folder / name, error) && is_tree(folder / name))
-      return ClassPart{ClassPart::Kind::kFolders, folder / name};
+      return ClassPart{folders_kind(), folder / name};
     const fs::path list = folder / (std::string(name) + ".csv");
-    if (fs::is_regular_file(list, error)) return ClassPart{ClassPart::Kind::kList, list};
+    if (fs::is_regular_file(list, error)) return ClassPart{list_kind(), list};
   }
   return std::nullopt;
 }
@@ -103,6 +115,76 @@ bool holds_only_held_out(const fs::path& folder) {
   return any;
 }
 
+ClassParts find_list(const fs::path& path) {
+  std::error_code error;
+  ClassParts parts;
+  if (fs::is_regular_file(path, error) && lower_case(path.extension().string()) == ".csv")
+    parts.whole = {list_kind(), path};
+  return parts;
+}
+
+ClassParts find_folders(const fs::path& path) {
+  std::error_code error;
+  ClassParts parts;
+  if (!fs::is_directory(path, error) || is_other_set(path)) return parts;
+  parts.train = part_named(path, {"train", "training"});
+  const bool lacks_train = !parts.train && holds_only_held_out(path);
+  if (parts.train || lacks_train) {
+    parts.val = part_named(path, kValNames);
+    parts.test = part_named(path, kTestNames);
+  } else if (is_tree(path)) {
+    parts.whole = {folders_kind(), path};
+  }
+  return parts;
+}
+
+ClassEntries entries_of_list(const ClassPart& part, const ClassReading&, std::vector<CaseFailure>& failures) {
+  const fs::path& path = part.path;
+  const ClassList list = read_class_list(path);
+  ClassEntries entries;
+  for (const ClassRowProblem& problem : list.problems)
+    failures.push_back({path.filename().string() + " " + problem.row, problem.code, problem.reason});
+  for (const ClassRow& row : list.rows) {
+    entries.classes.insert(row.class_name);
+    entries.list.push_back({row.file, row.class_name, path.parent_path() / row.file, row.interval});  // a plain name
+  }
+  return entries;
+}
+
+ClassEntries entries_of_folders(const ClassPart& part, const ClassReading& reading, std::vector<CaseFailure>& failures) {
+  const fs::path& root = part.path;
+  ClassEntries entries;
+  std::error_code error;
+  for (fs::directory_iterator folder(root, error), none; !error && folder != none; folder.increment(error)) {
+    const std::string name = folder->path().filename().string();
+    std::error_code inside;
+    if (name.starts_with(".")) continue;
+    if (!folder->is_directory(inside)) {
+      if (is_class_item(folder->path(), reading))
+        failures.push_back(
+            {plain_text(name), "E_CLASS", "lies beside the folders of the classes; move it into the one of its class"});
+      continue;
+    }
+    if (const std::string problem = text_problem(name); !problem.empty()) {
+      failures.push_back({shown_name(name), "E_NAME", "as the name of a class " + problem + "; rename the folder"});
+      continue;
+    }
+    entries.classes.insert(name);
+    for (fs::recursive_directory_iterator it(folder->path(), inside), end; !inside && it != end; it.increment(inside))
+      if (is_class_item(it->path(), reading) && it->is_regular_file(inside)) {
+        const std::string item = it->path().lexically_relative(root).generic_string();
+        in_case_boundary(item, failures, [&] {
+          require_utf8_name(item);
+          entries.list.push_back({item, name, it->path()});
+        });
+      }
+    if (inside)
+      throw Error(ErrorKind::kInput, "[data] " + folder->path().string() + ": cannot be read: " + inside.message());
+  }
+  if (error) throw Error(ErrorKind::kInput, "[data] " + root.string() + ": cannot be read: " + error.message());
+  return entries;
+}
+
 }  // namespace
 
 bool is_class_item(const fs::path& file, const ClassReading& reading) {
@@ -119,8 +201,7 @@ bool is_class_item(const fs::path& file, const ClassReading& reading) {
 }
 
 ItemKind kind_of_part(const ClassPart& part, int axes) {
-  using Kind = ClassPart::Kind;
-  if (axes == 2 || part.kind == Kind::kIdxTrain || part.kind == Kind::kIdxTest) return ItemKind::kPicture;
+  if (axes == 2 || part.kind.each_file == nullptr) return ItemKind::kPicture;
   const auto kinds = kinds_in(part);
   if (axes == 0 && kinds.contains(ItemKind::kPicture)) return ItemKind::kPicture;
   const auto volume = kinds.find(ItemKind::kVolume), video = kinds.find(ItemKind::kClip);
@@ -132,28 +213,39 @@ ItemKind kind_of_part(const ClassPart& part, int axes) {
   return video != kinds.end() ? ItemKind::kClip : ItemKind::kVolume;
 }
 
-ClassParts find_class_parts(const fs::path& path) {
-  using Kind = ClassPart::Kind;
-  std::error_code error;
-  ClassParts parts;
-  if (!fs::is_directory(path, error)) {
-    if (fs::is_regular_file(path, error) && lower_case(path.extension().string()) == ".csv")
-      parts.whole = {Kind::kList, path};
-    return parts;
-  }
-  if (find_idx(path, IdxPart::kTrain)) parts.train = {Kind::kIdxTrain, path};
-  if (find_idx(path, IdxPart::kTest)) parts.test = {Kind::kIdxTest, path};
-  if (parts.any()) return parts;
-  if (is_other_set(path)) return parts;
-  parts.train = part_named(path, {"train", "training"});
-  const bool lacks_train = !parts.train && holds_only_held_out(path);
-  if (parts.train || lacks_train) {
-    parts.val = part_named(path, kValNames);
-    parts.test = part_named(path, kTestNames);
-  } else if (is_tree(path)) {
-    parts.whole = {Kind::kFolders, path};
-  }
-  return parts;
+ClassKind folders_kind() {
+  return {.name = "folders",
+          .expected = "a folder per class with pictures, volumes or videos, the same in train and val or test",
+          .find = find_folders,
+          .entries = entries_of_folders,
+          .each_file = each_file_of_folders};
+}
+
+ClassKind list_kind() {
+  return {.name = "list",
+          .expected = "a CSV of file,class",
+          .find = find_list,
+          .entries = entries_of_list,
+          .has_times = true,
+          .each_file = each_file_of_list};
+}
+
+const ClassKinds& class_kinds() {
+  static const ClassKinds kKinds = {folders_kind(), list_kind(), idx_kind()};
+  return kKinds;
+}
+
+ClassParts find_class_parts(const fs::path& path, const ClassKinds& kinds) {
+  for (auto kind = kinds.rbegin(); kind != kinds.rend(); ++kind)
+    if (ClassParts parts = kind->find(path); parts.any()) return parts;
+  return {};
+}
+
+std::string expected_class_sets(const ClassKinds& kinds) {
+  std::vector<std::string> all;
+  for (const ClassKind& kind : kinds) all.push_back(kind.expected);
+  if (all.size() > 1) all.back() = "or " + all.back();
+  return joined(all, ", ");
 }
 
 }  // namespace voxshard

@@ -17,14 +17,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-[[noreturn]] void throw_no_set(const fs::path& path) {
+[[noreturn]] void throw_no_set(const fs::path& path, const ClassKinds& kinds) {
   std::error_code error;
   if (!fs::exists(path, error))
     throw Error(ErrorKind::kInput, "[data] " + path.string() + ": does not exist; check the path");
   throw Error(ErrorKind::kInput, "[data] " + path.string() +
-                                     ": is no data set of classes; expected a folder per class with pictures, "
-                                     "volumes or videos, the same in train and val or test, "
-                                     "a CSV of file,class, or MNIST's IDX files");
+                                     ": is no data set of classes; expected " + expected_class_sets(kinds));
 }
 
 void require_classes(const ClassDataset& set) {
@@ -46,7 +44,7 @@ void leave_out_held_out(ClassDataset& train, const ClassDataset& val) {
     const fs::path place = fs::canonical(item.file, error);
     return std::pair(error ? item.file : place, item.scan == nullptr ? item.index : 0);  // all clips of a video alike
   };
-  if (train.kind == "IDX" && val.kind == "IDX" && train.files != val.files) return;
+  if (train.pixels != nullptr && val.pixels != nullptr && train.files != val.files) return;
   for (const ClassItem& item : val.items) held_out.insert(key(item));
   std::erase_if(train.items, [&](const ClassItem& item) {
     if (!held_out.contains(key(item))) return false;
@@ -156,20 +154,20 @@ void leave_out_empty_classes(ClassSets& sets) {
 }
 
 ClassSets read_class_sets(const ClassSetsOptions& o) {
-  const ClassParts parts = find_class_parts(o.data);
+  const ClassParts parts = find_class_parts(o.data, o.reading.kinds);
   const auto& train = parts.train ? parts.train : parts.whole;
   if (!train && parts.any())
     throw Error(ErrorKind::kInput, "[data] " + o.data.string() + " has " +
                                        (parts.val ? parts.val : parts.test)->path.filename().string() +
                                        ", but no part to train on; put it beside, as the folder train");
-  if (!train) throw_no_set(o.data);
+  if (!train) throw_no_set(o.data, o.reading.kinds);
   ClassDataset set = read_class_part(*train, o.reading);
   require_classes(set);
   std::optional<ClassPart> val = parts.val ? parts.val : parts.test;
   if (!o.val.empty()) {
-    const ClassParts other = find_class_parts(o.val);
+    const ClassParts other = find_class_parts(o.val, o.reading.kinds);
     val = other.whole ? other.whole : other.val ? other.val : other.test ? other.test : other.train;
-    if (!val) throw_no_set(o.val);
+    if (!val) throw_no_set(o.val, o.reading.kinds);
   }
   ClassSets sets;
   if (!o.validates) {
@@ -187,9 +185,9 @@ ClassSets read_class_sets(const ClassSetsOptions& o) {
   return sets;
 }
 
-ClassPart unseen_part(const fs::path& path) {
-  const ClassParts parts = find_class_parts(path);
-  if (!parts.any()) throw_no_set(path);
+ClassPart unseen_part(const fs::path& path, const ClassKinds& kinds) {
+  const ClassParts parts = find_class_parts(path, kinds);
+  if (!parts.any()) throw_no_set(path, kinds);
   for (const auto* part : {&parts.test, &parts.val, &parts.whole})
     if (*part) return **part;
   return *parts.train;
@@ -197,7 +195,7 @@ ClassPart unseen_part(const fs::path& path) {
 
 ClassDataset read_unseen_classes(const fs::path& path, const ClassReading& reading,
                                  const std::vector<std::string>* classes) {
-  return read_class_part(unseen_part(path), reading, classes);
+  return read_class_part(unseen_part(path, reading.kinds), reading, classes);
 }
 
 }  // namespace voxshard

@@ -54,7 +54,7 @@ struct Prepared {
 
 /// What the data hold of what a model of so many axes sees. Errors: kUsage for settings that mean something else.
 ItemKind kind_of_data(const ClassTaskOptions& o, int axes) {
-  const ClassParts parts = find_class_parts(o.data);
+  const ClassParts parts = find_class_parts(o.data, o.kinds);
   const auto& part = parts.train ? parts.train : parts.whole;
   const ItemKind items = part        ? kind_of_part(*part, axes)
                          : axes == 2 ? ItemKind::kPicture
@@ -91,7 +91,7 @@ Dims size_of_samples(const ClassTaskOptions& o, const ModelSpec& spec, const Cla
 Prepared prepared(const ClassTaskOptions& o, const ModelSpec& spec) {
   require_one_weighting(o, spec);
   const ItemKind items = kind_of_data(o, spec.spatial_axes());
-  Prepared p{.reading = {.items = items, .most_pixels = o.most_pixels}};
+  Prepared p{.reading = {.items = items, .most_pixels = o.most_pixels, .kinds = o.kinds}};
   p.reading.clip_length = o.clip_length.value_or(p.reading.clip_length);
   p.reading.clip_stride = o.clip_stride.value_or(p.reading.clip_stride);
   const bool volumes = items == ItemKind::kVolume;
@@ -127,7 +127,7 @@ Prepared prepared(const ClassTaskOptions& o, const ModelSpec& spec) {
                    .pad_multiple = std::lcm(multiple, spec.multiple())};
   leave_out_too_large(p.sets.train, p.preparation);
   leave_out_too_large(p.sets.val, p.preparation);
-  const bool normalises = o.normalise == "dataset", decodes = p.sets.train.pixels == nullptr;  // none of IDX is damaged
+  const bool normalises = o.normalise == "dataset", decodes = p.sets.train.pixels == nullptr;  // what is held is not damaged
   if ((normalises || decodes) && !p.sets.train.items.empty()) {  // one that does not decode ends no training later
     const ItemSums sums = look_at_items(
         p.sets.train, p.preparation, p.reading,
@@ -171,7 +171,7 @@ class ClassTask : public TrainingTask {
     return {{"cases", training_cases()}, {"names", names.text()}, {"seed", o_.seed}};
   }
 
-  /// By class, of its files with their names; of IDX by the files, and each image's key by its pixels.
+  /// By class, of its files with their names; of images that are held by their files, and each one's key by its pixels.
   CaseHashes content(bool, WorkerPool& pool, Progress& progress) const override {
     std::vector<HashedCase> cases;
     for (const auto& [role, set] : {std::pair("train", &p_.sets.train), std::pair("validate", &p_.sets.val)}) {
@@ -218,7 +218,7 @@ class ClassTask : public TrainingTask {
   /// What predict takes of the data: the part that tests, else the one that validates, else all.
   Unseen unseen() const override {
     if (!o_.val.empty()) return {.data = o_.val};
-    const ClassParts parts = find_class_parts(o_.data);
+    const ClassParts parts = find_class_parts(o_.data, o_.kinds);
     if (parts.test || parts.val) return {.data = o_.data};
     if (p_.sets.val.items.empty()) return {};
     return {.data = o_.data, .among_trained = true};

@@ -31,6 +31,7 @@ struct ClassTaskOptions {
   std::int64_t memory_bytes = 0;  // that this may take; 0: no limit
   StopCheck stop = {};
   std::optional<KeptSplit> kept = {};  // see TrainingData
+  ClassKinds kinds = class_kinds();
 };
 
 /// The spec decides whether pictures are learnt from, with three spatial axes the data whether volumes or clips; and

@@ -107,6 +107,8 @@ void set_baseline(EvaluateClassesOptions& o, const std::string& text) {
 
 class ClassificationRow : public Task {
  public:
+  explicit ClassificationRow(const ClassKinds& kinds) : kinds_(kinds) {}
+
   const char* name() const override { return "classification"; }
   bool learns(const ModelSpec& spec) const override { return spec.model->data == kClassLabels; }
 
@@ -144,24 +146,25 @@ class ClassificationRow : public Task {
 
   bool info(const fs::path& path, const InfoOptions& options, InfoReport& report) const override {
     InfoSection& sets = report.set("class_sets");
-    const ClassParts parts = find_class_parts(path);
+    const ClassParts parts = find_class_parts(path, kinds_);
     if (!parts.any()) return false;
-    const ClassSetInfo info = read_class_info(path, options.formats);
+    const ClassSetInfo info = read_class_info(path, options.formats, kinds_);
     sets.add(info);
     report.failures.insert(report.failures.end(), info.failures.begin(), info.failures.end());
-    const bool idx = info.parts.front().kind == "IDX";
+    const auto kind = std::ranges::find(kinds_, info.parts.front().kind, [](const ClassKind& k) { return std::string(k.name); });
+    const bool has_usual = kind != kinds_.end() && kind->usual_model != nullptr;
     if (report.next.empty() && (parts.train || parts.whole))
       report.next = {"train",
                      path.string(),
                      "{output}",
                      "run",
                      "{model}",
-                     idx                                ? "digits"
+                     has_usual                          ? kind->usual_model
                      : info.items == ItemKind::kPicture ? "resnet18"
                      : info.items == ItemKind::kClip    ? "r2plus1d18"
                                                         : "resnet3d18",
                      "{batch}",
-                     idx ? "64" : "8"};
+                     has_usual ? kind->usual_batch : "8"};
     return true;
   }
 
@@ -169,7 +172,7 @@ class ClassificationRow : public Task {
                                          const ModelSpec& spec) const override {
     ClassTaskOptions o = options.of<ClassTaskOptions>();
     o.data = data.data, o.seed = data.seed, o.threads = data.threads, o.memory_bytes = data.memory_bytes;
-    o.stop = data.stop;
+    o.stop = data.stop, o.kinds = kinds_;
     if (!data.kept.empty()) o.kept = data.kept.front();
     if (!(o.window_hu[0] < o.window_hu[1]))
       throw Error(ErrorKind::kUsage, "[usage] {window} should be LOW,HIGH with LOW < HIGH, like -160,240");
@@ -179,6 +182,7 @@ class ClassificationRow : public Task {
   PredictReport predict(const PredictOptions& options, TrainedRun run, const RunContext& context) const override {
     ClassPredictionOptions own = options.task.of<ClassPredictionOptions>();
     own.volume_limits.memory_bytes = context.left_bytes();
+    own.kinds = kinds_;
     return predict_classes(options, own, std::move(run), context);
   }
 
@@ -191,9 +195,9 @@ class ClassificationRow : public Task {
   TaskReport evaluate(const EvaluateOptions& options, const RunContext& context) const override {
     EvaluateClassesOptions o = options.task.of<EvaluateClassesOptions>();
     o.predictions = options.predictions, o.references = options.references, o.summary = options.summary;
-    o.threads = context.threads(), o.seen = options.seen;
+    o.threads = context.threads(), o.seen = options.seen, o.kinds = kinds_;
     o.formats.limits.memory_bytes = context.left_bytes();
-    ProcessPlan memory = evaluating_classes_plan(o.predictions, o.references);
+    ProcessPlan memory = evaluating_classes_plan(o.predictions, o.references, kinds_);
     require_fits(base_plan(context.base_bytes()) + memory, context.budget_bytes(), ErrorKind::kBudget,
                  "counting " + o.predictions.filename().string(), "Score fewer items at a time");
     const ClassReport report = evaluate_classes(o, context.progress());
@@ -209,7 +213,7 @@ class ClassificationRow : public Task {
 
   TaskReport evaluate_run(const EvaluateOptions& options, TrainedRun run, const RunContext& context) const override {
     const auto& own = options.task.of<EvaluateClassesOptions>();
-    EvaluateItemsOptions o{.data = options.references, .most_pixels = own.most_pixels, .formats = own.formats};
+    EvaluateItemsOptions o{.data = options.references, .most_pixels = own.most_pixels, .formats = own.formats, .kinds = kinds_};
     o.formats.limits.memory_bytes = context.left_bytes();
     const auto evaluation = evaluate_items(o, run, context);
     return report_run_scores(options, std::move(run), context, *evaluation);
@@ -217,10 +221,13 @@ class ClassificationRow : public Task {
 
   /// Files of u8 pixels, decoded at the rate of unpacking; f32 pixels and an i32 label cross.
   RecordFormat records() const override { return {.image_bytes = 4, .one_hot = false, .unpacked_image_bytes = 1}; }
+
+ private:
+  ClassKinds kinds_;
 };
 
 }  // namespace
 
-std::shared_ptr<const Task> classification() { return std::make_shared<ClassificationRow>(); }
+std::shared_ptr<const Task> classification(const ClassKinds& kinds) { return std::make_shared<ClassificationRow>(kinds); }
 
 }  // namespace voxshard

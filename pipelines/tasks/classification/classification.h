@@ -10,6 +10,7 @@ namespace voxshard {
 
 /// Its options: ClassTaskOptions, ClassPredictionOptions and EvaluateClassesOptions; what every task is told overwrites
 /// theirs.
-std::shared_ptr<const Task> classification();
+///   kinds  of data sets that it reads
+std::shared_ptr<const Task> classification(const ClassKinds& kinds = class_kinds());
 
 }  // namespace voxshard

@@ -56,7 +56,7 @@ std::vector<std::string> names_scored(const ClassDataset& truth) {
 IntensityScores intensity_scores(const EvaluateClassesOptions& o, const ClassReading& reading, ClassDataset scored,
                                  const Progress& progress) {
   const std::filesystem::path& data = o.dataset.empty() ? o.references : o.dataset;
-  const auto part = find_class_parts(data).train;
+  const auto part = find_class_parts(data, o.kinds).train;
   if (!part)
     throw Error(ErrorKind::kUsage, "[evaluate] {baseline} intensity learns from a training part, which " +
                                        data.string() + " does not have; name the data set that has one with {dataset}");
@@ -143,14 +143,15 @@ ClassReport evaluate_classes(const EvaluateClassesOptions& options, Progress& pr
   require_output_file(options.png, sheet_file(), {.inputs = inputs, .option = "{png}"});
   const ClassPredictions found = read_class_predictions(options.predictions);
   require_fits(
-      evaluating_classes_plan(options.predictions, options.references) + confusion_plan(std::ssize(found.classes)),
+      evaluating_classes_plan(options.predictions, options.references, options.kinds) + confusion_plan(std::ssize(found.classes)),
       options.formats.limits.memory_bytes, ErrorKind::kBudget, options.predictions.string(),
       "Its classes are counted in pairs; score fewer at a time");
   const ClassReading reading{.items = found.items,
                              .clip_length = found.clip_length,
                              .clip_stride = found.clip_stride,
                              .most_pixels = options.most_pixels,
-                             .formats = options.formats};
+                             .formats = options.formats,
+                             .kinds = options.kinds};
   ClassDataset truth = read_unseen_classes(options.references, reading, &found.classes);
   const std::set<std::string> left_out(options.seen.left_out.begin(), options.seen.left_out.end());
   std::erase_if(truth.items, [&](const ClassItem& item) { return left_out.contains(video_of(item)); });
@@ -158,7 +159,7 @@ ClassReport evaluate_classes(const EvaluateClassesOptions& options, Progress& pr
   report.failures.insert(report.failures.end(), truth.failures.begin(), truth.failures.end());
   const std::size_t known = truth.items.size();
   std::optional<ClipScores> clips;  // of all that is labelled, before the items that are not predicted go
-  if (found.items == ItemKind::kClip) clips = score_time_lines(found, truth, options.references);
+  if (found.items == ItemKind::kClip) clips = score_time_lines(found, truth, options.references, options.kinds);
   const Classified items = found.items == ItemKind::kClip ? matched_clips(found, truth, report.failures)
                                                           : matched(found, truth, report.failures);
   log_failures(report.failures, progress);

@@ -30,6 +30,7 @@ struct EvaluateClassesOptions {
   std::int64_t most_pixels = kMostPixels;
   int threads = 1;  // that read items for the model on intensities
   VolumeFormats formats = volume_formats();
+  ClassKinds kinds = class_kinds();
 };
 
 /// What a logistic model on the mean intensity of each channel reaches on the same items (intensity_baseline.h).

@@ -54,24 +54,26 @@ std::vector<double> told_of(const std::vector<ReadSpan>& windows, FrameSpan clip
 /// The labelled time of each video, in order, in seconds after its first frame.
 std::map<std::string, std::vector<LabelledTime>> labelled_times(const ClassPredictions& found,
                                                                 const ClassDataset& truth,
-                                                                const std::filesystem::path& references) {
+                                                                const std::filesystem::path& references,
+                                                                const ClassKinds& kinds) {
   const auto rows = rows_by_name(found);
   std::map<std::string, std::vector<LabelledTime>> times;
   const auto whole = [&](const std::string& name, std::int64_t label) {
     if (const auto row = rows.find(name); row != rows.end()) times[name] = {{0, row->second->time_line.seconds, label}};
   };
-  const ClassPart part = unseen_part(references);
-  if (part.kind != ClassPart::Kind::kList) {
+  const ClassPart part = unseen_part(references, kinds);
+  if (!part.kind.has_times) {
     for (const ClassItem& item : truth.items) whole(video_of(item), item.label);
     return times;
   }
-  for (const ClassRow& row : read_class_list(part.path).rows) {
+  std::vector<CaseFailure> said_already;
+  for (const ClassEntry& row : part.kind.entries(part, {.items = ItemKind::kClip}, said_already).list) {
     const auto name = std::ranges::find(found.classes, row.class_name);
     if (name == found.classes.end()) continue;  // E_CLASS, said where the items are read
     if (row.interval)
-      times[row.file].push_back({row.interval->start_s, row.interval->end_s, name - found.classes.begin()});
+      times[row.name].push_back({row.interval->start_s, row.interval->end_s, name - found.classes.begin()});
     else
-      whole(row.file, name - found.classes.begin());
+      whole(row.name, name - found.classes.begin());
   }
   for (auto& [file, list] : times) std::ranges::sort(list, {}, &LabelledTime::begin_s);
   return times;
@@ -117,12 +119,12 @@ Classified matched_clips(const ClassPredictions& found, ClassDataset& truth, std
 }
 
 ClipScores score_time_lines(const ClassPredictions& found, const ClassDataset& truth,
-                            const std::filesystem::path& references) {
+                            const std::filesystem::path& references, const ClassKinds& kinds) {
   const auto classes = std::ssize(found.classes);
   const auto rows = rows_by_name(found);
   ClipScores scores{.time_confusion_s = std::vector<double>(static_cast<std::size_t>(classes * (classes + 1)), 0)};
   Classified videos{.classes = classes};
-  for (const auto& [name, times] : labelled_times(found, truth, references)) {
+  for (const auto& [name, times] : labelled_times(found, truth, references, kinds)) {
     const auto row = rows.find(name);
     if (row == rows.end()) continue;
     if (const auto label = class_throughout(times, row->second->time_line.seconds)) {

@@ -30,7 +30,7 @@ Classified matched_clips(const ClassPredictions& found, ClassDataset& truth, std
 /// A video counts by itself when one class is labelled for all of its time, but for gaps of a millisecond.
 ///   references  as read_unseen_classes takes them
 ClipScores score_time_lines(const ClassPredictions& found, const ClassDataset& truth,
-                            const std::filesystem::path& references);
+                            const std::filesystem::path& references, const ClassKinds& kinds = class_kinds());
 
 nlohmann::ordered_json to_json(const ClipScores& scores, const std::vector<std::string>& classes);
 std::string to_text(const ClipScores& scores, const std::vector<std::string>& classes);

@@ -47,7 +47,8 @@ class ItemEvaluation : public RunEvaluation {
                 .clip_length = preparation_.clip_length,
                 .clip_stride = preparation_.clip_stride,
                 .most_pixels = options.most_pixels,
-                .formats = options.formats};
+                .formats = options.formats,
+                .kinds = options.kinds};
     set_ = read_unseen_classes(options.data, reading_, &preparation_.classes);
     std::erase_if(set_.items, [&](const ClassItem& item) {
       return !in_case_boundary(item.name, set_.failures, [&] { static_cast<void>(canvas_of(item, preparation_)); });

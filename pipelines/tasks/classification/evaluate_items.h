@@ -14,6 +14,7 @@ struct EvaluateItemsOptions {
   std::filesystem::path data;  // as read_unseen_classes takes it
   std::int64_t most_pixels = kMostPixels;
   VolumeFormats formats = volume_formats();
+  ClassKinds kinds = class_kinds();
 };
 
 /// Every item is decoded once before the first batch; items that cannot be used are among the failures. Errors: as

@@ -33,7 +33,7 @@ FoundVideo described(const std::string& name, const fs::path& file, const ClassP
 }  // namespace
 
 FoundVideos find_videos(const fs::path& input, const ClassPreparation& p, const ClipSteps& steps,
-                        std::int64_t most_pixels, int threads) {
+                        std::int64_t most_pixels, int threads, const ClassKinds& kinds) {
   std::error_code error;
   if (!fs::exists(input, error))
     throw Error(ErrorKind::kInput, "[predict] " + input.string() +
@@ -42,9 +42,9 @@ FoundVideos find_videos(const fs::path& input, const ClassPreparation& p, const 
   std::map<std::string, fs::path> files;  // by name
   if (fs::is_directory(input, error))
     for (const fs::path& file : video_files(input)) files[file.filename().string()] = file;
-  found.labelled = files.empty() && find_class_parts(input).any();
+  found.labelled = files.empty() && find_class_parts(input, kinds).any();
   if (found.labelled) {
-    files = class_files(unseen_part(input), {.items = ItemKind::kClip}, found.failures);
+    files = class_files(unseen_part(input, kinds), {.items = ItemKind::kClip}, found.failures);
   } else if (!fs::is_directory(input, error)) {
     files[input.filename().string()] = input;
   }

@@ -29,6 +29,6 @@ struct FoundVideos {
 /// that it names, whether the intervals of a list hold a clip or not). Errors: kInput when the input
 /// does not exist or cannot be read; kNoCase when it means no video.   Cost: the packets of each video are read.
 FoundVideos find_videos(const std::filesystem::path& input, const ClassPreparation& preparation, const ClipSteps& steps,
-                        std::int64_t most_pixels, int threads);
+                        std::int64_t most_pixels, int threads, const ClassKinds& kinds = class_kinds());
 
 }  // namespace voxshard

@@ -47,7 +47,7 @@ ClassDataset find_items(const fs::path& input, const ClassReading& reading, bool
                                        ", a folder of them, or a data set of classes");
   const bool folder = fs::is_directory(input, error);
   std::vector<fs::path> files = folder ? items_in(input, reading) : std::vector<fs::path>();
-  labelled = files.empty() && find_class_parts(input).any();
+  labelled = files.empty() && find_class_parts(input, reading.kinds).any();
   if (labelled) {
     ClassDataset set = read_unseen_classes(input, reading);
     std::erase_if(set.failures,
@@ -72,10 +72,10 @@ class ItemPrediction : public Prediction {
  public:
   ItemPrediction(PredictionBatch& batch, const ClassPredictionOptions& own, const ClassPreparation& preparation)
       : b_(batch), o_(batch.options), preparation_(preparation) {
-    reading_ = {.items = preparation_.items, .most_pixels = own.most_pixels, .formats = o_.formats};
+    reading_ = {.items = preparation_.items, .most_pixels = own.most_pixels, .formats = o_.formats, .kinds = own.kinds};
     reading_.formats.limits = own.volume_limits;
     set_ = find_items(o_.input, reading_, labelled_);
-    if (!labelled_ && find_class_parts(o_.input).any())
+    if (!labelled_ && find_class_parts(o_.input, own.kinds).any())
       b_.progress.warn(o_.input.string() +
                        " holds items beside folders of classes: only those beside are predicted; "
                        "move them elsewhere, or give one of the folders");

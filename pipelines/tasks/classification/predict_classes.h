@@ -3,8 +3,9 @@
 //   PredictReport r = predict_classes(options, {}, std::move(run), context);
 #pragma once
 
-#include "pipelines/engine/run_context.h"
 #include "pipelines/engine/requests.h"
+#include "pipelines/engine/run_context.h"
+#include "pipelines/tasks/classification/class_kind.h"
 
 namespace voxshard {
 
@@ -12,6 +13,7 @@ struct ClassPredictionOptions {
   std::int64_t most_pixels = std::int64_t{1} << 27;  // as kMostPixels
   VolumeLimits volume_limits = {};
   std::optional<std::int64_t> hop;  // of videos: frames from one window to the next; none: the span of a clip
+  ClassKinds kinds = class_kinds();
   std::filesystem::path draw;       // of a video the video to write, of a folder or data set a folder; empty: none
 };
 

@@ -51,7 +51,7 @@ class ClipsPrediction : public Prediction {
   ClipsPrediction(PredictionBatch& batch, const ClassPredictionOptions& own, const ClassPreparation& preparation)
       : b_(batch), o_(batch.options), own_(own), p_(preparation) {
     steps_ = {.length = p_.clip_length, .stride = p_.clip_stride, .hop = own.hop.value_or(clip_span(p_))};
-    found_ = find_videos(o_.input, p_, steps_, own.most_pixels, b_.context.threads());
+    found_ = find_videos(o_.input, p_, steps_, own.most_pixels, b_.context.threads(), own.kinds);
     b_.list(found_.failures);
     keep_wanted(found_.list, {b_.run.trained_on, o_.held_out, b_.report.seen, b_.context.pool(), b_.progress},
                 [](const FoundVideo& video) { return HashedCase{.name = video.name, .files = {video.file}}; });
