@@ -1,81 +1,72 @@
-// Exit codes: the one place that turns an error into a number. Scripts may rely on them; README.md lists them. Those of signals
-// stand in terminal/stop_signals.h.
+// Exit codes: the one table that turns an error into a number, for scripts to rely on. `voxshard help exit-codes` prints
+// it, with those of signals (terminal/stop_signals.h); apps/README.md holds what it prints.
 #pragma once
 
+#include "libcore/base/codes.h"
 #include "libcore/base/error.h"
 
 namespace voxshard {
 
 enum ExitCode {
   kExitOk = 0,
-  kExitInternal = 1,     // a defect of voxshard
-  kExitUsage = 2,        // the command line
-  kExitInput = 3,        // an input is missing or unreadable
-  kExitNoCase = 4,       // nothing usable was left
-  kExitConfig = 5,       // configuration, plan or partition
-  kExitOutput = 6,       // an output cannot be written
-  kExitBudget = 7,       // over the memory budget; nothing was allocated
-  kExitPartial = 8,      // some cases failed, the outputs of the others are valid
-  kExitMismatch = 9,     // a verification found a difference
-  kExitCheckpoint = 10,  // a checkpoint of another model or run
-  kExitDiverged = 12,    // loss or weights are not finite
+  kExitInternal = 1,
+  kExitUsage = 2,
+  kExitInput = 3,
+  kExitNoCase = 4,
+  kExitConfig = 5,
+  kExitOutput = 6,
+  kExitBudget = 7,
+  kExitPartial = 8,
+  kExitMismatch = 9,
+  kExitCheckpoint = 10,
+  kExitDiverged = 12,
 };
 
-constexpr int exit_code(ErrorKind kind) {
-  switch (kind) {
-    case ErrorKind::kUsage:
-      return kExitUsage;
-    case ErrorKind::kInput:
-      return kExitInput;
-    case ErrorKind::kNoCase:
-      return kExitNoCase;
-    case ErrorKind::kConfig:
-      return kExitConfig;
-    case ErrorKind::kOutput:
-      return kExitOutput;
-    case ErrorKind::kBudget:
-      return kExitBudget;
-    case ErrorKind::kPartial:
-      return kExitPartial;
-    case ErrorKind::kMismatch:
-      return kExitMismatch;
-    case ErrorKind::kCheckpoint:
-      return kExitCheckpoint;
-    case ErrorKind::kDiverged:
-      return kExitDiverged;
-    case ErrorKind::kInternal:
-      return kExitInternal;
-  }
-  return kExitInternal;
+/// How a command ends with an error of one kind.
+struct ErrorEnd {
+  ErrorKind kind;
+  ExitCode exit_code;
+  const char* name;     // in {"error": {"kind": ...}}
+  const char* meaning;  // a clause, without a full stop
+};
+
+/// One row per kind, by exit code. kExitOk has none.
+inline constexpr ErrorEnd kErrorEnds[] = {
+    {ErrorKind::kInternal, kExitInternal, "internal", "a defect of voxshard; or MPI failed between ranks (E_MPI)"},
+    {ErrorKind::kUsage, kExitUsage, "usage", "the command line is wrong"},
+    {ErrorKind::kInput, kExitInput, "input", "an input is missing or unreadable"},
+    {ErrorKind::kNoCase, kExitNoCase, "no_case", "no usable case"},
+    {ErrorKind::kConfig, kExitConfig, "config", "a configuration, plan or partition is invalid"},
+    {ErrorKind::kOutput, kExitOutput, "output", "an output cannot be written; also beyond the limit of file sizes (ulimit -f)"},
+    {ErrorKind::kBudget, kExitBudget, "budget",
+     "over the memory budget, and nothing was allocated; or the system refused memory, or threads that were asked for "
+     "(E_THREADS)"},
+    {ErrorKind::kPartial, kExitPartial, "partial", "some cases failed and are listed; the outputs of the others are valid"},
+    {ErrorKind::kMismatch, kExitMismatch, "mismatch", "a verification found a difference"},
+    {ErrorKind::kCheckpoint, kExitCheckpoint, "checkpoint",
+     "a checkpoint of another model or run, or of data that have changed; or all checkpoints are damaged or gone"},
+    {ErrorKind::kDiverged, kExitDiverged, "diverged", "the loss or a weight is not finite"},
+};
+
+constexpr const ErrorEnd& end_of(ErrorKind kind) {
+  for (const ErrorEnd& row : kErrorEnds)
+    if (row.kind == kind) return row;
+  return kErrorEnds[0];
 }
 
+constexpr int exit_code(ErrorKind kind) { return end_of(kind).exit_code; }
+
 /// The name in {"error": {"kind": ...}}.
-constexpr const char* kind_name(ErrorKind kind) {
-  switch (kind) {
-    case ErrorKind::kUsage:
-      return "usage";
-    case ErrorKind::kInput:
-      return "input";
-    case ErrorKind::kNoCase:
-      return "no_case";
-    case ErrorKind::kConfig:
-      return "config";
-    case ErrorKind::kOutput:
-      return "output";
-    case ErrorKind::kBudget:
-      return "budget";
-    case ErrorKind::kPartial:
-      return "partial";
-    case ErrorKind::kMismatch:
-      return "mismatch";
-    case ErrorKind::kCheckpoint:
-      return "checkpoint";
-    case ErrorKind::kDiverged:
-      return "diverged";
-    case ErrorKind::kInternal:
-      return "internal";
-  }
-  return "internal";
+constexpr const char* kind_name(ErrorKind kind) { return end_of(kind).name; }
+
+/// Whether each kind up to the last has a row of its own, whose default code is explained.
+constexpr bool ends_are_whole() {
+  for (int kind = 0; kind <= static_cast<int>(ErrorKind::kInternal); ++kind)
+    if (end_of(static_cast<ErrorKind>(kind)).kind != static_cast<ErrorKind>(kind) ||
+        meaning_of(default_code(static_cast<ErrorKind>(kind))) == nullptr)
+      return false;
+  return true;
 }
+static_assert(ends_are_whole());
 
 }  // namespace voxshard

@@ -37,7 +37,8 @@
   X(verify)                  \
   X(bench)                   \
   X(explain)                 \
-  X(doctor)
+  X(doctor)                  \
+  X(help)
 
 namespace voxshard {
 

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <csignal>
 #include <string_view>
 
 #include "io/files/unfinished_files.h"
@@ -70,17 +69,14 @@ std::string document(int signal) {
 
 void catch_stop_signals() {
   struct sigaction action {};
-  action.sa_handler = on_stop_signal;
   action.sa_flags = SA_RESTART;
-  for (const int signal : {SIGINT, SIGTERM}) sigaction(signal, &action, nullptr);
-  const auto catch_unless_ignored = [&](int signal) {
+  for (const StopSignal& signal : kStopSignals) {
     struct sigaction before {};
-    sigaction(signal, nullptr, &before);
-    if (before.sa_handler != SIG_IGN) sigaction(signal, &action, nullptr);
-  };
-  catch_unless_ignored(SIGHUP);
-  action.sa_handler = on_broken_pipe;
-  catch_unless_ignored(SIGPIPE);
+    if (signal.may_be_ignored) sigaction(signal.number, nullptr, &before);
+    if (signal.may_be_ignored && before.sa_handler == SIG_IGN) continue;
+    action.sa_handler = signal.number == SIGPIPE ? on_broken_pipe : on_stop_signal;
+    sigaction(signal.number, &action, nullptr);
+  }
   std::signal(SIGXFSZ, SIG_IGN);  // writing fails with EFBIG, and its error says which file
 }
 

@@ -9,12 +9,29 @@
 //   if (stop_signal() != 0) ...
 #pragma once
 
+#include <array>
+#include <csignal>
 #include <string>
 
 namespace voxshard {
 
 /// 128 + the signal's number, as a shell counts: 129 for SIGHUP, 130 for Ctrl-C, 141 for SIGPIPE, 143 for SIGTERM.
 constexpr int interrupted_exit_code(int signal) { return 128 + signal; }
+
+struct StopSignal {
+  int number;
+  const char* name;
+  const char* meaning;        // a clause, without a full stop
+  bool may_be_ignored = false;  // by the process that started this one, as nohup ignores SIGHUP
+};
+
+/// The signals that ask a command to stop.
+inline constexpr std::array<StopSignal, 4> kStopSignals = {{
+    {SIGHUP, "SIGHUP", "the terminal is gone; not under nohup", true},
+    {SIGINT, "SIGINT", "Ctrl-C"},
+    {SIGPIPE, "SIGPIPE", "nobody reads the output any more", true},
+    {SIGTERM, "SIGTERM", "asked to stop, as by kill or by Slurm"},
+}};
 
 struct StopNotice {
   std::string saves;   // what the command does when it is asked to stop; empty: it ends at once

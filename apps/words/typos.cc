@@ -60,7 +60,6 @@ std::optional<std::string> typo_text(const std::vector<std::string>& words, cons
       app = *found;
       continue;
     }
-    if (word == "help") return "there is no subcommand help; did you mean --help?";
     std::vector<std::string> names;
     for (const auto* a : apps) names.push_back(a->get_name());
     return "there is no subcommand " + word + meant(word, names);

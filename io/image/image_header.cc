@@ -9,6 +9,7 @@
 #include "io/files/file_error.h"
 #include "io/files/now_reading.h"
 #include "io/files/open_file.h"
+#include "io/image/image_formats.h"
 #include "libcore/base/text.h"
 
 namespace voxshard {
@@ -123,13 +124,14 @@ bool is_tiff(std::string_view bytes) {
 }  // namespace
 
 const char* format_name(ImageFormat format) {
-  constexpr const char* kNames[] = {"PNG", "JPEG", "TIFF"};
-  return kNames[static_cast<int>(format)];
+  return kPictureFormats.at(static_cast<std::size_t>(format)).name;
 }
 
 bool is_image_name(const fs::path& path) {
   const std::string ending = lower_case(path.extension().string());
-  return ending == ".png" || ending == ".jpg" || ending == ".jpeg" || ending == ".tif" || ending == ".tiff";
+  return !ending.empty() && std::ranges::any_of(kPictureFormats, [&](const PictureFormat& format) {
+    return std::ranges::find(format.endings, ending) != format.endings.end();
+  });
 }
 
 std::string read_image_bytes(const fs::path& path) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <string_view>
 
 extern "C" {
 #include <libavcodec/avcodec.h>
@@ -10,6 +9,7 @@ extern "C" {
 #include <libavutil/pixdesc.h>
 }
 
+#include "io/video/video_endings.h"
 #include "libcore/base/text.h"
 
 namespace voxshard {
@@ -65,12 +65,9 @@ VideoStream describe_stream(const VideoInput& input) {
 }
 
 bool is_video_name(const std::filesystem::path& path) {
-  constexpr std::array kEndings = {".mp4", ".m4v",  ".mov", ".mkv",   ".webm", ".avi",  ".mpg", ".mpeg", ".mpe", ".ts",
-                                   ".mts", ".m2ts", ".wmv", ".asf",   ".flv",  ".ogv",  ".3gp", ".3g2",  ".mxf", ".y4m",
-                                   ".nut", ".ivf",  ".vob", ".mjpeg", ".mjpg", ".h264", ".264", ".h265", ".hevc"};
   const std::string ending = lower_case(path.extension().string());
   return !path.filename().string().starts_with(".") &&
-         std::find(kEndings.begin(), kEndings.end(), ending) != kEndings.end();
+         std::ranges::find(kVideoEndings, ending) != kVideoEndings.end();
 }
 
 }  // namespace voxshard

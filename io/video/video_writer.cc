@@ -12,6 +12,7 @@
 #include "io/files/atomic_file.h"
 #include "io/files/open_file.h"
 #include "io/video/av.h"
+#include "io/video/video_endings.h"
 #include "libcore/base/error.h"
 #include "libcore/base/thread_shortage.h"
 
@@ -173,7 +174,7 @@ struct VideoWriter::Impl {
 };
 
 OutputKind written_video() {
-  return {"a video of voxshard predict", {".mp4", ".mov", ".mkv"}, [](const fs::path& path) {
+  return {"a video of voxshard predict", {kWrittenVideoEndings.begin(), kWrittenVideoEndings.end()}, [](const fs::path& path) {
             silence_av();
             AVFormatContext* opened = nullptr;
             const std::string name = "file:" + path.string();
@@ -186,14 +187,13 @@ OutputKind written_video() {
 }
 
 VideoWriter::VideoWriter(const fs::path& path, const VideoWriteOptions& options) : impl_(std::make_unique<Impl>()) {
-  constexpr std::array kEndings = {".mp4", ".mov", ".mkv"};
   constexpr std::int64_t kMost = std::numeric_limits<int>::max();
   silence_av();
   ensure(options.width > 0 && options.height > 0 && options.threads > 0, "a video has a size and an encoder a thread");
   ensure(options.time_base.num > 0 && options.time_base.num <= kMost && options.time_base.den > 0 &&
              options.time_base.den <= kMost,
          "a time base has 31 bits");
-  if (std::find(kEndings.begin(), kEndings.end(), path.extension()) == kEndings.end())
+  if (std::ranges::find(kWrittenVideoEndings, path.extension().string()) == kWrittenVideoEndings.end())
     throw output_error(path, "expected a name that ends in .mp4, .mov or .mkv");
   impl_->path = path;
   TemporaryFile temporary = make_temporary_file(path);

@@ -110,7 +110,7 @@ TEST(TerminalCli, ATypoGetsASuggestion) {
   says("train work -o run --schedule=polinomial", "--schedule: polinomial not in {");
   says("train work -o run --schedule=polinomial", "did you mean polynomial?; try --help");
   says("verify --recompute zzzz", "}; try --help");
-  says("help", "did you mean --help?");
+  says("hlep", "did you mean help?");
   says("--versoin", "voxshard has no option --versoin; did you mean --version?");
   says("dance", "there is no subcommand dance; try --help");
   says("train work -o run --zzzz", "train has no option --zzzz; try --help");

@@ -1,0 +1,194 @@
+// voxshard help: the help of a command, and the lists that the program works by: options, codes, exit codes, formats.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <sstream>
+
+#include "apps/command.h"
+#include "apps/exit_code.h"
+#include "apps/terminal/flags.h"
+#include "apps/terminal/stop_signals.h"
+#include "libcore/base/spelling.h"
+#include "libcore/base/text.h"
+#include "pipelines/commands/data_formats.h"
+
+namespace voxshard {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Rows = std::vector<std::vector<std::string>>;
+
+constexpr std::size_t kWidth = 110;  // letters of a line, but for a word that is longer
+
+/// Columns to the left; the last one is wrapped below itself. Rows have equally many columns.
+std::string wrapped_table(const Rows& rows) {
+  std::string text;
+  const std::size_t last = rows.front().size() - 1;
+  std::vector<std::size_t> widths(last, 0);
+  for (const auto& row : rows)
+    for (std::size_t c = 0; c < last; ++c) widths[c] = std::max(widths[c], row[c].size());
+  for (const auto& row : rows) {
+    std::string line;
+    for (std::size_t c = 0; c < last; ++c) line += row[c] + std::string(widths[c] - row[c].size() + 2, ' ');
+    const std::size_t indent = line.size();
+    std::istringstream words(row[last]);
+    for (std::string word; words >> word;) {
+      if (line.size() > indent && line.size() + 1 + word.size() > kWidth) {
+        text += line + "\n";
+        line.assign(indent, ' ');
+      }
+      line += (line.size() > indent ? " " : "") + word;
+    }
+    text += line + "\n";
+  }
+  return text;
+}
+
+std::vector<CLI::App*> subcommands_of(CLI::App& root) {
+  return root.get_subcommands([](CLI::App*) { return true; });
+}
+
+/// {"-o", "--output"}, or {"WORK"} for what is given without a dash.
+std::vector<std::string> names_of(const CLI::Option& option) {
+  std::vector<std::string> names;
+  if (option.get_positional()) {
+    names.push_back(option.get_name());
+    std::ranges::transform(names[0], names[0].begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  }
+  for (const std::string& name : option.get_snames()) names.push_back("-" + name);
+  for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
+  return names;
+}
+
+/// The shortest name of an option with a short one, else the first.
+std::string option_text(const CLI::Option& option) { return names_of(option).front(); }
+
+/// Whether every command has the option, with the same words.
+bool is_of_all(const CLI::Option& option, const std::vector<CLI::App*>& commands) {
+  return std::ranges::all_of(commands, [&](const CLI::App* command) {
+    const CLI::Option* same = option.get_lnames().empty() ? nullptr : command->get_option_no_throw("--" + option.get_lnames().front());
+    return same != nullptr && same->get_description() == option.get_description();
+  });
+}
+
+/// A row per command and group of options; a group that an earlier command has alike names that command.
+Outcome list_options(CLI::App& root) {
+  const auto commands = subcommands_of(root);
+  Outcome outcome;
+  Rows rows;
+  std::map<std::string, std::string> first_with;  // the command, by a group with its options
+  const auto add = [&](const std::string& name, const CLI::App& app, bool of_all) {
+    Json& json = outcome.json[name] = Json::array();
+    for (const std::string& group : app.get_groups()) {
+      std::vector<std::string> texts;
+      for (const CLI::Option* option : app.get_options()) {
+        if (option->get_group() != group || is_of_all(*option, commands) != of_all) continue;
+        texts.push_back(option_text(*option));
+        json.push_back({{"names", names_of(*option)}, {"group", group}, {"help", option->get_description()}, {"default", option->get_default_str()}});
+      }
+      if (texts.empty()) continue;
+      const std::string text = joined(texts, " ");
+      const auto [it, is_new] = first_with.emplace(group + ": " + text, name);
+      rows.push_back({rows.empty() || json.size() == texts.size() ? name : "", group == "Options" ? "" : group,
+                      is_new || texts.size() < 3 ? text : "as " + it->second});
+    }
+  };
+  for (const CLI::App* command : commands) add(command->get_name(), *command, false);
+  add("every command", *commands.front(), true);
+  outcome.text = wrapped_table(rows);
+  return outcome;
+}
+
+Outcome list_codes(CLI::App&) {
+  Outcome outcome;
+  Rows rows;
+  for (const CodeRow& row : kCodes) {
+    rows.push_back({std::string(row.code), with_flags(row.meaning)});
+    outcome.json[rows.back()[0]] = rows.back()[1];
+  }
+  outcome.text = wrapped_table(rows);
+  return outcome;
+}
+
+Outcome list_exit_codes(CLI::App&) {
+  Outcome outcome;
+  Rows rows;
+  const auto add = [&](int code, const std::string& kind, const std::string& of_error, const std::string& meaning) {
+    rows.push_back({std::to_string(code), kind, of_error, meaning});
+    outcome.json.push_back({{"exit_code", code}, {"kind", kind}, {"code", of_error}, {"meaning", meaning}});
+  };
+  add(kExitOk, "ok", "", "all well");
+  for (const ErrorEnd& row : kErrorEnds) add(row.exit_code, row.name, default_code(row.kind), row.meaning);
+  for (const StopSignal& signal : kStopSignals)
+    add(interrupted_exit_code(signal.number), "interrupted", "E_STOPPED", std::string(signal.name) + ": " + signal.meaning);
+  outcome.text = wrapped_table(rows);
+  return outcome;
+}
+
+Outcome list_formats(CLI::App&) {
+  Outcome outcome;
+  Rows rows;
+  for (const DataFormat& row : data_formats()) {
+    const bool alike = row.written.empty() || row.written == row.read;
+    rows.push_back({row.data, row.format, row.read + (alike ? "" : "; written: " + row.written)});
+    outcome.json.push_back({{"data", row.data}, {"format", row.format}, {"read", row.read}, {"written", row.written}});
+  }
+  outcome.text = wrapped_table(rows);
+  return outcome;
+}
+
+struct Topic {
+  const char* name;
+  const char* what;
+  Outcome (*list)(CLI::App& root);
+};
+
+constexpr Topic kTopics[] = {
+    {"options", "the options of every command", list_options},
+    {"codes", "the codes of what is left out, of errors and of notes", list_codes},
+    {"exit-codes", "what a command ends with", list_exit_codes},
+    {"formats", "the files of data that are read and written", list_formats},
+};
+
+Outcome say(std::string text) {
+  return {.json = {{"help", text}}, .text = std::move(text)};
+}
+
+/// The same as `voxshard --help`, and the topics. Not root.help(), which is that of the command that was chosen.
+Outcome general_help(CLI::App& root) {
+  Rows rows;
+  for (const Topic& topic : kTopics) rows.push_back({std::string("  voxshard help ") + topic.name, topic.what});
+  return say(root.get_formatter()->make_help(&root, root.get_name(), CLI::AppFormatMode::Normal) + "\nMore help:\n" +
+             wrapped_table(rows) + "  voxshard COMMAND --help\n");
+}
+
+Outcome help_on(const std::string& word, CLI::App& root) {
+  for (const Topic& topic : kTopics)
+    if (word == topic.name) return topic.list(root);
+  std::vector<std::string> names;
+  for (const Topic& topic : kTopics) names.push_back(topic.name);
+  for (CLI::App* command : subcommands_of(root)) {
+    if (word == command->get_name()) return say(command->help(root.get_name()));
+    names.push_back(command->get_name());
+  }
+  const auto likely = likely_name(word, names);
+  throw Error(ErrorKind::kUsage, "[usage] there is no help on \"" + word + "\"" +
+                                     (likely ? "; did you mean " + *likely + "?" : "; expected " + joined(names, ", ")));
+}
+
+RunCommand add(CLI::App& app) {
+  auto topic = std::make_shared<std::string>();
+  app.add_option("topic", *topic, "A command, or options, codes, exit-codes or formats; nothing: all commands");
+  return [topic, &app](const Context&) {
+    return topic->empty() ? general_help(*app.get_parent()) : help_on(*topic, *app.get_parent());
+  };
+}
+
+}  // namespace
+
+Command help_command() {
+  return {"help", "The help of a command, and the lists of options, codes, exit codes and formats.", "voxshard help exit-codes", add};
+}
+
+}  // namespace voxshard

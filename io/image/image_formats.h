@@ -1,0 +1,21 @@
+// The picture formats that are read and written, for the names of files.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+namespace voxshard {
+
+struct PictureFormat {
+  const char* name;                         // "JPEG"
+  std::array<std::string_view, 2> endings;  // in lower case; the second may be empty
+};
+
+/// In the order of ImageFormat.
+inline constexpr std::array<PictureFormat, 3> kPictureFormats = {{
+    {"PNG", {".png", ""}},
+    {"JPEG", {".jpg", ".jpeg"}},
+    {"TIFF", {".tif", ".tiff"}},
+}};
+
+}  // namespace voxshard

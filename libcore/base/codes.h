@@ -1,0 +1,82 @@
+// The names of what can be wrong with an input or a command: stable words for scripts, in the column `code` of
+// quarantine.csv, in notes and in the JSON of an error. Every code that a source gives is a row here, and every row is
+// given by a source (tests/structure/codes_test.cc).
+//
+//   meaning_of("E_SHAPE")     // "image and label, or a file and what it promises, have different sizes"
+//
+// `voxshard help codes` prints the table; pipelines/README.md holds what it prints.
+#pragma once
+
+#include <string_view>
+
+namespace voxshard {
+
+struct CodeRow {
+  std::string_view code;
+  const char* meaning;  // a clause, without a full stop
+};
+
+/// Codes that begin with E_ leave something out or end a command; those that begin with W_ keep it and say what is odd.
+inline constexpr CodeRow kCodes[] = {
+    // Inputs: of a case, a picture, a clip, an entry or a record, which is left out.
+    {"E_BOX", "a box without area, outside of its picture or with numbers that are not finite"},
+    {"E_BUDGET", "more memory than {memory} or {host-memory} allow; the text says what would fit"},
+    {"E_CHECKSUM", "a TFRecord whose checksum differs from its bytes"},
+    {"E_CLASS", "a class that training does not have, or none"},
+    {"E_CLIP", "a video shorter than a clip, or a clip of which no frame decodes"},
+    {"E_DUPLICATE", "there twice, or it also validates"},
+    {"E_EMPTY", "a class without a file that can be used"},
+    {"E_ENTRY", "an entry of annotations that is malformed"},
+    {"E_EXAMPLE", "a TFRecord that is no tf.Example"},
+    {"E_FEATURE", "a tf.Example whose feature is missing or of another type"},
+    {"E_FORMAT", "a TFRecord file in another compression than its name says"},
+    {"E_GEOMETRY", "a label that lies elsewhere than its image"},
+    {"E_IMAGE", "a box of a picture that is not listed"},
+    {"E_LABELS", "a label outside of the classes"},
+    {"E_LIMIT", "a text or a list that is larger or deeper than is read"},
+    {"E_MEMORY", "the system refused the memory"},
+    {"E_MISSING", "a file that is not there"},
+    {"E_NAME", "a name that is no plain file name, or no UTF-8"},
+    {"E_NAN", "voxels that are NaN or infinite"},
+    {"E_ORIENTATION", "a picture in a TFRecord whose EXIF orientation leaves open where its boxes lie"},
+    {"E_OVERLAP", "two intervals of a video at one time"},
+    {"E_READ", "a file that is missing, truncated, damaged or of another kind than expected"},
+    {"E_SHAPE", "image and label, or a file and what it promises, have different sizes"},
+    {"E_SIZE", "beyond {most-voxels}, {most-inflation} or {most-pixels}, or larger than the model sees"},
+    {"E_STOPPED", "not reached before the command was stopped"},
+    {"E_SYNTAX", "a row or a value that cannot be parsed"},
+    {"E_TIME", "a video without timestamps, or an interval that ends before it begins"},
+    // Whole commands, which end with them.
+    {"E_CHECKPOINT", "a checkpoint of another model or run, or of data that have changed; or no whole one is left"},
+    {"E_CONFIG", "a configuration, model, size or partition that is invalid"},
+    {"E_DIVERGED", "the loss or a weight is not finite"},
+    {"E_INTERNAL", "a defect of voxshard"},
+    {"E_MISMATCH", "a verification found a difference"},
+    {"E_MPI", "MPI failed between ranks"},
+    {"E_NO_CASE", "no usable case"},
+    {"E_PARTIAL", "some cases failed and are listed"},
+    {"E_THREADS", "the system refused threads that were asked for"},
+    {"E_USAGE", "the command line is wrong"},
+    {"E_WRITE", "an output cannot be written"},
+    // Notes: what is kept, but odd.
+    {"W_CLASS", "nothing of a class validates"},
+    {"W_CLIPPED", "a box was cut to its picture"},
+    {"W_COLOUR", "grey and colour pictures in one data set; the text says how they are taken"},
+    {"W_FORMS", "qform and sform of a NIfTI file differ; the text says which was used"},
+    {"W_FRAMES", "frames that do not decode; the one before stands in"},
+    {"W_MIRROR", "mirroring swaps classes of the left and the right side"},
+    {"W_PEAK", "the process took more memory than its budget"},
+    {"W_SIZE", "a picture has another size than its entry says"},
+    {"W_TEST", "the test part validates, so that the best checkpoint is chosen on it"},
+    {"W_THREADS", "the system refused threads; the command goes on with fewer, and the results are the same"},
+    {"W_TRAINED", "the run was trained on what is predicted or scored"},
+};
+
+/// Null for what is no code.
+constexpr const char* meaning_of(std::string_view code) {
+  for (const CodeRow& row : kCodes)
+    if (row.code == code) return row.meaning;
+  return nullptr;
+}
+
+}  // namespace voxshard

@@ -1,0 +1,32 @@
+#include "pipelines/commands/data_formats.h"
+
+#include "io/image/image_formats.h"
+#include "io/video/video_endings.h"
+#include "io/volume/volume.h"
+#include "libcore/base/text.h"
+
+namespace voxshard {
+namespace {
+
+/// ".png", or ".jpg, .jpeg": the endings that are not empty.
+template <class Endings>
+std::string endings_text(const Endings& endings) {
+  std::vector<std::string> texts;
+  for (const std::string_view ending : endings)
+    if (!ending.empty()) texts.emplace_back(ending);
+  return joined(texts, ", ");
+}
+
+}  // namespace
+
+std::vector<DataFormat> data_formats() {
+  std::vector<DataFormat> rows;
+  for (const VolumeFormat& format : volume_formats().rows)
+    rows.push_back({"volumes", format.name, format.expected, endings_text(format.endings)});
+  for (const PictureFormat& format : kPictureFormats)
+    rows.push_back({"pictures", format.name, endings_text(format.endings), endings_text(format.endings)});
+  rows.push_back({"videos", "FFmpeg", endings_text(kVideoEndings), endings_text(kWrittenVideoEndings)});
+  return rows;
+}
+
+}  // namespace voxshard
