@@ -5,7 +5,7 @@ namespace voxshard {
 std::vector<AnchorLevel> anchor_levels(const Dims& size, const AnchorOptions& options) {
   std::vector<AnchorLevel> levels;
   std::int64_t first = 0;
-  for (int level = kFirstLevel; level <= kLastLevel; ++level) {
+  for (int level = options.first_level; level <= options.last_level; ++level) {
     AnchorLevel made{.level = level, .stride = std::int64_t{1} << level, .first = first};
     made.height = ceil_div(size[0], made.stride);
     made.width = ceil_div(size[1], made.stride);

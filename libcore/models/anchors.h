@@ -25,6 +25,7 @@ struct Aspect {
 };
 
 struct AnchorOptions {
+  int first_level = kFirstLevel, last_level = kLastLevel;
   int scales = 3;   // 2^(i / scales), i = 0 .. scales - 1
   double side = 4;  // in cells
   std::vector<Aspect> aspects = {{1, 1}, {std::sqrt(0.5), std::sqrt(2.0)}, {std::sqrt(2.0), std::sqrt(0.5)}};
@@ -51,7 +52,7 @@ struct AnchorLevel {
   }
 };
 
-/// Levels 3 to 7 of an image of `size` (H, W): ceil(H / 2^L) x ceil(W / 2^L) cells. Centres may lie outside of an image
+/// The levels of an image of `size` (H, W): ceil(H / 2^L) x ceil(W / 2^L) cells. Centres may lie outside of an image
 /// whose size is no multiple of 128.
 std::vector<AnchorLevel> anchor_levels(const Dims& size, const AnchorOptions& options);
 

@@ -70,7 +70,7 @@ ImageTargets detection_targets(std::span<const AnchorLevel> levels, std::span<co
   const std::vector<std::int32_t> match = match_anchors(levels, objects, options);
   ImageTargets targets;
   for (const AnchorLevel& level : levels) {
-    LevelTargets made{Tensor(DType::kI32, {1, level.height, level.width, level.per_cell()}),
+    LevelTargets made{level.level, Tensor(DType::kI32, {1, level.height, level.width, level.per_cell()}),
                       Tensor(DType::kF32, {1, level.height, level.width, 4 * level.per_cell()})};
     auto* classes = made.classes.as<std::int32_t>();
     auto* codes = made.boxes.as<float>();

@@ -33,6 +33,7 @@ std::vector<std::int32_t> match_anchors(std::span<const AnchorLevel> levels, std
                                         const MatchOptions& options);
 
 struct LevelTargets {
+  int level = kFirstLevel;
   Tensor classes;  // (1, h, w, anchors) i32: class, kNoObject or kIgnored
   Tensor boxes;    // (1, h, w, 4 anchors) f32: {ty, tx, th, tw} of each anchor with an object, else 0
 };

@@ -113,6 +113,8 @@ void check_graph(const std::string& who, const std::vector<ConfigField>& fields,
 /// What a model learns from; a task feeds one kind.
 inline constexpr std::string_view kVoxelLabels = "voxel labels", kBoxes = "boxes", kClassLabels = "class labels";
 
+struct Detector;
+
 struct Model {
   std::string name;   // "unet3d"
   std::string group;  // "U-Net": models of one group have the same fields
@@ -127,6 +129,8 @@ struct Model {
   Dims (*size)(const std::any& config) = nullptr;
   /// What its backward pass usually makes again: where that costs little of a step.
   Recompute recompute = Recompute::kNone;
+  /// Of a model that learns from boxes: its targets and what its outputs mean (detector.h).
+  Detector (*detector)(const std::any& config) = nullptr;
   std::vector<std::string> targets = {};  // of the loss, cut where they divide; empty: "labels", cut as the image
 };
 

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "libcore/models/box_loss.h"
 #include "libcore/models/fpn.h"
 
 namespace voxshard {
@@ -69,46 +70,6 @@ ValueId apply_head(Layers& layers, const Head& head, ValueId x, std::int64_t fil
                          .weights = shared});
 }
 
-/// What the loss of one level reads.
-struct LevelValues {
-  ValueId logits, class_targets, boxes, box_targets;
-  std::vector<ValueId> list() const { return {logits, class_targets, boxes, box_targets}; }
-};
-
-/// Targets are cut as what they are held against.
-LevelValues with_targets(Builder& b, ValueId logits, ValueId boxes, std::int64_t classes, int level) {
-  Shape shape = b.type(boxes).shape;
-  const std::string name = "_targets/" + std::to_string(level);
-  const ValueId box_targets = b.input("box" + name, {DType::kF32, shape}, input::BoxTargets{.level = level});
-  shape[shape.rank() - 1] /= 4;
-  const ValueId class_targets =
-      b.input("class" + name, {DType::kI32, shape}, input::ClassTargets{.level = level, .classes = classes});
-  b.graph().follow(box_targets, boxes);
-  b.graph().follow(class_targets, logits);
-  return {logits, class_targets, boxes, box_targets};
-}
-
-void add_loss(Builder& b, const std::vector<LevelValues>& levels, const GraphOptions& options) {
-  const DetectionAttrs attrs{.groups = options.loss_replicas,
-                             .batch = options.batch,
-                             .box_weight = kBoxWeight,
-                             .alpha = kAlpha,
-                             .gamma = kGamma,
-                             .delta = kDelta,
-                             .dtype = options.dtype};
-  ValueId sums = kNoValue;
-  std::vector<ValueId> inputs{kNoValue};
-  for (const LevelValues& level : levels) {
-    const std::string name = "loss/sums/" + b.graph().node(level.logits).name;
-    const ValueId more = b.op("detection_sums", level.list(), attrs, name);
-    sums = sums == kNoValue ? more : b.op("add", {sums, more}, {}, name + "/total");
-    for (ValueId value : level.list()) inputs.push_back(value);
-  }
-  inputs[0] = sums;
-  b.graph().outputs["loss_sums"] = sums;
-  b.graph().outputs["loss"] = b.op("detection_loss", inputs, attrs, "loss");
-}
-
 }  // namespace
 
 AnchorOptions anchor_options(const RetinaNetConfig& config) {
@@ -119,8 +80,10 @@ AnchorOptions anchor_options(const RetinaNetConfig& config) {
 
 std::int64_t first_class(const RetinaNetConfig& config) { return config.variant == RetinaNetVariant::kDetection ? 1 : 0; }
 
-PostprocessOptions postprocess_options(const RetinaNetConfig& config) {
-  return config.variant == RetinaNetVariant::kLegacy ? legacy_evaluation_postprocess() : detection_postprocess();
+Detector retinanet_detector(const RetinaNetConfig& config) {
+  const bool legacy = config.variant == RetinaNetVariant::kLegacy;
+  return anchor_detector(anchor_options(config), first_class(config),
+                         legacy ? legacy_evaluation_postprocess() : detection_postprocess());
 }
 
 Graph build_retinanet(const RetinaNetConfig& config, const GraphOptions& options, const OpTable& ops) {
@@ -144,7 +107,7 @@ Graph build_retinanet(const RetinaNetConfig& config, const GraphOptions& options
   const double deviation = config.variant == RetinaNetVariant::kLegacy ? kHeadDeviation : 1e-5;
   const Head class_head{"class_head", anchors * config.classes, deviation, -std::log((1 - kFirstScore) / kFirstScore)};
   const Head box_head{"box_head", anchors * 4, deviation};
-  std::vector<LevelValues> levels;
+  std::vector<BoxLevel> levels;
   for (int l = kLastLevel; l >= kFirstLevel; --l) {  // the backward pass then begins with the widest level and lets go of it
     const std::string level = std::to_string(l);
     const ValueId features = pyramid[static_cast<std::size_t>(l - kFirstLevel)];
@@ -152,10 +115,10 @@ Graph build_retinanet(const RetinaNetConfig& config, const GraphOptions& options
     const ValueId boxes = apply_head(layers, box_head, features, config.pyramid_filters, "p" + level);
     graph.outputs["class_logits/" + level] = logits;
     graph.outputs["boxes/" + level] = boxes;
-    if (options.has_loss()) levels.push_back(with_targets(b, logits, boxes, config.classes, l));
+    if (options.has_loss()) levels.push_back(with_box_targets(b, logits, boxes, config.classes, l));
   }
   if (!options.has_loss()) return graph;
-  add_loss(b, levels, options);
+  add_box_loss(b, levels, {.alpha = kAlpha, .gamma = kGamma, .delta = kDelta, .box_weight = kBoxWeight}, options);
   return graph;
 }
 
@@ -169,14 +132,8 @@ Model retinanet() {
           .build = [](const std::any& config, const GraphOptions& options, const OpTable& ops) {
             return build_retinanet(std::any_cast<const RetinaNetConfig&>(config), options, ops);
           },
-          .targets = target_inputs()};
-}
-
-std::vector<std::string> target_inputs() {
-  std::vector<std::string> names;
-  for (const char* name : {"box_targets/", "class_targets/"})
-    for (int level = kFirstLevel; level <= kLastLevel; ++level) names.push_back(name + std::to_string(level));
-  return names;
+          .detector = [](const std::any& config) { return retinanet_detector(std::any_cast<const RetinaNetConfig&>(config)); },
+          .targets = target_inputs({})};
 }
 
 }  // namespace voxshard

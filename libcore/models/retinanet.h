@@ -10,9 +10,8 @@
 // variant models/official/retinanet.
 #pragma once
 
-#include "libcore/models/anchors.h"
+#include "libcore/models/detector.h"
 #include "libcore/models/model.h"
-#include "libcore/models/nms.h"
 #include "libcore/models/resnet.h"
 
 namespace voxshard {
@@ -52,10 +51,7 @@ Model retinanet();
 AnchorOptions anchor_options(const RetinaNetConfig& config);
 /// The id of the first kind of object: 1 where class 0 is the background, else 0.
 std::int64_t first_class(const RetinaNetConfig& config);
-/// How detections are found while training is evaluated.
-PostprocessOptions postprocess_options(const RetinaNetConfig& config);
-
-/// The names of the inputs that the host's matching fills: coded boxes and classes of every level.
-std::vector<std::string> target_inputs();
+/// Its anchors, and how detections are found while training is evaluated.
+Detector retinanet_detector(const RetinaNetConfig& config);
 
 }  // namespace voxshard

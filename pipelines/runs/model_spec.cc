@@ -29,11 +29,20 @@ ModelSpec retinanet_spec(const RetinaNetConfig& config) {
   return spec;
 }
 
-void ModelSpec::set(std::string_view name, const FieldValue& value) {
-  for (const ConfigField& row : model->fields)
-    if (row.name == name) return row.set(config, value);
-  throw Error(ErrorKind::kConfig, "[config] " + model->name + " has no field " + std::string(name));
+namespace {
+
+/// Errors: kConfig.
+const ConfigField& field_of(const Model& model, std::string_view name) {
+  const auto row = std::ranges::find(model.fields, name, &ConfigField::name);
+  if (row != model.fields.end()) return *row;
+  throw Error(ErrorKind::kConfig, "[config] " + model.name + " has no field " + std::string(name));
 }
+
+}  // namespace
+
+void ModelSpec::set(std::string_view name, const FieldValue& value) { field_of(*model, name).set(config, value); }
+
+FieldValue ModelSpec::get(std::string_view name) const { return field_of(*model, name).get(config); }
 
 Graph build_graph(const ModelSpec& spec, const Shape& extents, Phase phase, DType dtype) {
   const bool training = phase == Phase::kTrain, evaluating = phase == Phase::kEvaluate;

@@ -38,6 +38,8 @@ struct ModelSpec {
   const Config& as() const { return std::any_cast<const Config&>(config); }
   /// Sets a field by its name. Errors: kConfig for one that the model lacks or that is out of its limits.
   void set(std::string_view field, const FieldValue& value);
+  /// The value of a field. Errors: kConfig for one that the model lacks.
+  FieldValue get(std::string_view field) const;
 };
 
 /// The same placement for all targets of a model, which a TPUConfig knows as one tensor.

@@ -8,6 +8,7 @@
 #include "pipelines/tasks/detection/evaluate_images.h"
 #include "pipelines/tasks/detection/picture_memory.h"
 #include "pipelines/tasks/detection/predict_detections.h"
+#include "pipelines/tasks/detection/predict_image.h"
 #include "pipelines/tasks/video_info.h"
 
 namespace voxshard {
@@ -130,7 +131,7 @@ class DetectionRow : public Task {
     if (!o.sampling.crop.empty() && !o.sampling.augmentation.output_size.empty())
       throw Error(ErrorKind::kUsage,
                   "[usage] {crop} cuts pictures and {output-size} scales them; give one of them ({output-size} none)");
-    return detection_task(o, spec.as<RetinaNetConfig>());
+    return detection_task(o, detector_of(spec));
   }
 
   PredictReport predict(const PredictOptions& options, TrainedRun run, const RunContext& context) const override {

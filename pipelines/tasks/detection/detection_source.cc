@@ -59,11 +59,11 @@ Tensor cut(const Tensor& pixels, const Part& part) {
 }  // namespace
 
 DetectionSource::DetectionSource(std::vector<DetectionImage> images, ImagePreparation preparation,
-                                 const ImageSampling& sampling, const RetinaNetConfig& config, std::uint64_t seed)
+                                 const ImageSampling& sampling, const Detector& detector, std::uint64_t seed)
     : images_(std::move(images)),
       preparation_(std::move(preparation)),
       sampling_(sampling),
-      config_(config),
+      detector_(detector),
       seed_(seed),
       reader_({.most_pixels = sampling.most_pixels}) {
   if (images_.empty())
@@ -93,6 +93,7 @@ ProcessPlan DetectionSource::plan(const Shape& extents, int workers) const {
   SamplePictures samples{.batch = extents[0],
                          .in_flight = std::min<std::int64_t>(extents[0], workers),
                          .sample_pixels = extents[1] * extents[2],
+                         .targets_per_pixel = detector_.targets_per_pixel,
                          .scale = sampling_.augmentation.scale[1],
                          .output_pixels = sampling_.augmentation.output_size.empty() ? 0 : extents[1] * extents[2]};
   for (const DetectionImage& image : images_) {
@@ -125,7 +126,7 @@ DetectionSource::Sample DetectionSource::load_one(const Drawn& drawn) const {
     const auto visible = clipped_to_image(box, part.size[1], part.size[0]);
     if (visible && visible->box.area() >= kLeastVisible * area)
       made.objects.push_back(
-          {pixel_box(visible->box), first_class(config_) + box.category});
+          {pixel_box(visible->box), detector_.first_class + box.category});
   }
   return made;
 }
@@ -156,20 +157,23 @@ Shape DetectionSource::load(const std::vector<Drawn>& batch, WorkerPool& pool) {
   std::vector<std::size_t> images;
   for (const Drawn& drawn : batch) images.push_back(drawn.image);
   const Shape extents = extents_of(images);
-  const std::vector<AnchorLevel> levels = anchor_levels({extents[1], extents[2]}, anchor_options(config_));
   samples_.assign(batch.size(), {});
   pool.run(std::ssize(batch), [&](std::int64_t i, int) {
     if (i < begin_ || i >= end_) return;
     Sample& sample = samples_[static_cast<std::size_t>(i)];
     sample = load_one(batch[static_cast<std::size_t>(i)]);
-    sample.targets = detection_targets(levels, sample.objects);
+    sample.targets = detector_.targets({extents[1], extents[2]}, sample.objects);
   });
   return extents;
 }
 
 /// The targets that an input of a level asks for; null for the image.
 const Tensor* DetectionSource::targets_of(const Sample& sample, const InputInfo& input) {
-  const auto level = [&](int l) -> const LevelTargets& { return sample.targets.levels[static_cast<std::size_t>(l - kFirstLevel)]; };
+  const auto level = [&](int l) -> const LevelTargets& {
+    const auto found = std::ranges::find(sample.targets.levels, l, &LevelTargets::level);
+    ensure(found != sample.targets.levels.end(), "a detector has targets for all of its inputs");
+    return *found;
+  };
   if (const auto* classes = std::get_if<input::ClassTargets>(&input)) return &level(classes->level).classes;
   if (const auto* boxes = std::get_if<input::BoxTargets>(&input)) return &level(boxes->level).boxes;
   ensure(std::holds_alternative<input::Image>(input), "pictures feed an image and targets");

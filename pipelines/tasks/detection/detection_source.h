@@ -2,7 +2,7 @@
 // pure function of the seed and the step, so that a resumed run goes on with the same samples; each core fills only its
 // own box.
 //
-//   DetectionSource source(set.images, preparation, {.crop = {256, 256}}, config, 1);
+//   DetectionSource source(set.images, preparation, {.crop = {256, 256}}, detector, 1);
 //   Shape extents = source.load(step, 4, pool);                               // (4, 256, 256)
 //   trainer.step(extents, [&](auto& input, auto& box) { source.fill(input.input, box); });
 #pragma once
@@ -12,8 +12,7 @@
 
 #include "io/image/picture.h"
 #include "libcore/base/parallel.h"
-#include "libcore/models/matching.h"
-#include "libcore/models/retinanet.h"
+#include "libcore/models/detector.h"
 #include "pipelines/runs/process_plan.h"
 #include "pipelines/tasks/detection/augment_image.h"
 #include "pipelines/tasks/detection/image_preparation.h"
@@ -32,7 +31,7 @@ class DetectionSource {
  public:
   /// Errors: kNoCase when there is no picture.
   DetectionSource(std::vector<DetectionImage> images, ImagePreparation preparation, const ImageSampling& sampling,
-                  const RetinaNetConfig& config, std::uint64_t seed);
+                  const Detector& detector, std::uint64_t seed);
 
   /// N and the extents of the largest batch there can be.
   Shape largest_extents(std::int64_t batch) const;
@@ -71,7 +70,7 @@ class DetectionSource {
   std::vector<DetectionImage> images_;
   ImagePreparation preparation_;
   ImageSampling sampling_;
-  RetinaNetConfig config_;
+  Detector detector_;
   std::uint64_t seed_;
   PictureReader reader_;
   std::vector<Sample> samples_;  // of the step that was loaded last

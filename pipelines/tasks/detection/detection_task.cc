@@ -56,9 +56,9 @@ ImagePreparation preparation_of(const DetectionSets& sets, const DetectionTaskOp
 
 class DetectionTask : public TrainingTask {
  public:
-  DetectionTask(const DetectionTaskOptions& options, const RetinaNetConfig& config)
-      : o_(options), sets_(read_sets(options)), preparation_(preparation_of(sets_, options)),
-        source_(sets_.train.images, preparation_, options.sampling, config, options.seed),
+  DetectionTask(const DetectionTaskOptions& options, const Detector& detector)
+      : o_(options), detector_(detector), sets_(read_sets(options)), preparation_(preparation_of(sets_, options)),
+        source_(sets_.train.images, preparation_, options.sampling, detector, options.seed),
         reader_({.most_pixels = options.sampling.most_pixels}) {
     load_codecs();  // before the plan of the training measures what is resident
     std::vector<EntryNote> notes = sets_.train.notes;
@@ -70,7 +70,7 @@ class DetectionTask : public TrainingTask {
 
   void complete(ModelSpec& spec) const override {
     spec.set("channels", std::int64_t{3});
-    spec.set("classes", first_class(spec.as<RetinaNetConfig>()) + static_cast<std::int64_t>(sets_.train.classes.size()));
+    spec.set("classes", detector_.first_class + static_cast<std::int64_t>(sets_.train.classes.size()));
   }
 
   std::int64_t training_cases() const override { return static_cast<std::int64_t>(sets_.train.images.size()); }
@@ -155,15 +155,15 @@ class DetectionTask : public TrainingTask {
   Shape load(std::int64_t step, std::int64_t batch, WorkerPool& pool) override { return source_.load(step, batch, pool); }
   void fill(const InputInfo& input, const TensorView& box) const override { source_.fill(input, box); }
 
-  std::unique_ptr<ValidationPass> validation(const ModelSpec& spec) const override {
-    const auto& config = spec.as<RetinaNetConfig>();
+  std::unique_ptr<ValidationPass> validation(const ModelSpec&) const override {
     return validate_images(sets_.val, preparation_,
-                           {config, postprocess_options(config), preparation_.pad_multiple, preparation_.output_size}, reader_);
+                           {detector_, detector_.postprocess, preparation_.pad_multiple, preparation_.output_size}, reader_);
   }
   void leave_out(const CaseFailure& failure, Progress& progress) override { left_out_.add(failure, progress); }
 
  private:
   DetectionTaskOptions o_;
+  Detector detector_;
   DetectionSets sets_;
   ImagePreparation preparation_;
   DetectionSource source_;
@@ -173,8 +173,8 @@ class DetectionTask : public TrainingTask {
 
 }  // namespace
 
-std::unique_ptr<TrainingTask> detection_task(const DetectionTaskOptions& options, const RetinaNetConfig& config) {
-  return std::make_unique<DetectionTask>(options, config);
+std::unique_ptr<TrainingTask> detection_task(const DetectionTaskOptions& options, const Detector& detector) {
+  return std::make_unique<DetectionTask>(options, detector);
 }
 
 }  // namespace voxshard

@@ -1,7 +1,7 @@
 // Detection of objects in pictures as a training task: pictures or crops of a data set with boxes, validated by COCO's AP50 on
 // whole pictures that are held out.
 //
-//   auto task = detection_task({.data = "coco/train.json", .held_out = {.file = "coco/val.json"}}, config);
+//   auto task = detection_task({.data = "coco/train.json", .held_out = {.file = "coco/val.json"}}, detector);
 #pragma once
 
 #include <memory>
@@ -32,9 +32,9 @@ struct DetectionTaskOptions {
   BoxFormats formats = box_formats();
 };
 
-/// Of `config` the variant matters: it decides anchors and which class is the first. Decodes every training picture once;
+/// Decodes every training picture once;
 /// what cannot be decoded is left out, also of what validates, when its turn comes. Errors: those of
 /// read_detection_sets; kNoCase.
-std::unique_ptr<TrainingTask> detection_task(const DetectionTaskOptions& options, const RetinaNetConfig& config);
+std::unique_ptr<TrainingTask> detection_task(const DetectionTaskOptions& options, const Detector& detector);
 
 }  // namespace voxshard

@@ -39,7 +39,7 @@ class DetectionValidation : public ValidationPass {
     }
     for (const Detection& d : predict_image(session, normalised(std::move(pixels), preparation_), prediction_))
       found_.push_back({.image = static_cast<std::int64_t>(i),
-                        .category = d.class_id - first_class(prediction_.config),
+                        .category = d.class_id - prediction_.detector.first_class,
                         .box = coco_box(d.box),
                         .score = d.score});
     return {};

@@ -61,10 +61,9 @@ class ImageEvaluation : public RunEvaluation {
   ImageEvaluation(const EvaluateImagesOptions& options, const TrainedRun& run, const RunContext& context)
       : context_(context),
         preparation_(image_preparation_from_json(run.preparation)),
-        config_(run.spec.as<RetinaNetConfig>()),
-        prediction_{config_, postprocess_options(config_), preparation_.pad_multiple, preparation_.output_size},
+        prediction_{.detector = detector_of(run.spec), .pad_multiple = preparation_.pad_multiple, .output_size = preparation_.output_size},
         dataset_(read_evaluated(options, preparation_, context)),
-        source_(dataset_.images, preparation_, whole_images(preparation_, options.most_pixels), config_, 0) {
+        source_(dataset_.images, preparation_, whole_images(preparation_, options.most_pixels), prediction_.detector, 0) {
     for (const CaseFailure& failure : failures())
       context.progress().log(failure.id + ": " + failure.code + " " + failure.message + " [left out]");
   }
@@ -150,7 +149,7 @@ class ImageEvaluation : public RunEvaluation {
   }
 
  private:
-  DetectionLossSpec spec() const { return {.classes = config_.classes}; }
+  DetectionLossSpec spec() const { return {.box_weight = prediction_.detector.box_weight}; }
 
   /// H W of the image as the network sees it.
   Dims scaled_size(std::size_t image) const {
@@ -168,14 +167,13 @@ class ImageEvaluation : public RunEvaluation {
     const Fit fit = preparation_.output_size.empty() ? Fit{.size = size} : fit_into(size, preparation_.output_size);
     for (const Detection& d : detect(std::move(all), prediction_.postprocess))
       found_.push_back({.image = index,
-                        .category = d.class_id - first_class(config_),
+                        .category = d.class_id - prediction_.detector.first_class,
                         .box = coco_box({d.box.y0 / fit.by_y, d.box.x0 / fit.by_x, d.box.y1 / fit.by_y, d.box.x1 / fit.by_x}),
                         .score = d.score});
   }
 
   const RunContext& context_;
   ImagePreparation preparation_;
-  RetinaNetConfig config_;
   ImagePrediction prediction_;
   DetectionDataset dataset_;
   DetectionSource source_;

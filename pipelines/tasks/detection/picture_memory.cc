@@ -1,6 +1,6 @@
 // Bytes a pixel of three channels: 3 or 6 as decoded, once more while the channels change places, 12 as f32.
-// A pixel has 9 anchors on each of 1/64 + 1/256 + ... of it, 0.19 in all; each has a class (4 bytes) and a box (16),
-// and while it is matched its object, its best and its overlap (16).
+// A pixel of RetinaNet has 9 anchors on each of 1/64 + 1/256 + ... of it, 0.19 in all; each target has a class (4 bytes)
+// and a box (16), and while it is matched its object, its best and its overlap (16).
 #include "pipelines/tasks/detection/picture_memory.h"
 
 #include <algorithm>
@@ -11,8 +11,7 @@ namespace {
 using enum MemoryPart;
 
 constexpr double kReadingBytes = 6 + 12, kFloatBytes = 12;    // a pixel
-constexpr double kAnchors = 9.0 / 48;                         // a pixel
-constexpr double kTargetBytes = 4 + 16, kMatchingBytes = 16;  // an anchor
+constexpr double kTargetBytes = 4 + 16, kMatchingBytes = 16;  // a target
 /// Frames that a decoder keeps to decode others from, and frames on their way to RGB: 4:2:0 of 8 bits.
 constexpr double kDecoderBytes = 20 * 1.5 + 3;  // a pixel
 
@@ -50,7 +49,7 @@ ProcessPlan sample_pictures_plan(const SamplePictures& s) {
   return video +
          ProcessPlan{{kReading, planned_bytes(flights * making)},
                      {kFeeding, planned_bytes(batch * kFloatBytes * c)},
-                     {kTargets, planned_bytes((batch * kTargetBytes + flights * kMatchingBytes) * kAnchors * c)}};
+                     {kTargets, planned_bytes((batch * kTargetBytes + flights * kMatchingBytes) * s.targets_per_pixel * c)}};
 }
 
 }  // namespace voxshard

@@ -16,6 +16,7 @@ ProcessPlan reading_picture_plan(std::int64_t pixels, std::int64_t frames);
 struct SamplePictures {
   std::int64_t batch = 1, in_flight = 1;
   std::int64_t picture_pixels = 0, sample_pixels = 0;  // the largest
+  double targets_per_pixel = 0;                        // of the detector
   double scale = 1;                                    // of a side, at most
   std::int64_t output_pixels = 0;                      // that every picture is scaled to at scale 1; 0: it keeps its own
   std::int64_t frames = 0;                             // as above

@@ -58,8 +58,7 @@ ImagePreparation preparation_of(const TrainedRun& run) {
   } catch (const Error& e) {
     throw Error(ErrorKind::kCheckpoint, run.file.string() + ": " + e.what());
   }
-  const auto& config = run.spec.as<RetinaNetConfig>();
-  if (first_class(config) + static_cast<std::int64_t>(preparation.classes.size()) != config.classes)
+  if (detector_of(run.spec).first_class + std::ssize(preparation.classes) != std::get<std::int64_t>(run.spec.get("classes")))
     throw Error(ErrorKind::kCheckpoint, run.file.string() + ": names " + std::to_string(preparation.classes.size()) +
                                             " classes of objects, which are not those of its model");
   return preparation;
@@ -82,25 +81,28 @@ std::vector<std::string> next_command(const PredictOptions& o, const DetectionPr
 }
 
 /// What pictures and frames of a video share: the model's preparation, and how it finds objects.
-struct Detector {
+struct TrainedDetector {
   ImagePreparation preparation;
   ImagePrediction prediction;
 
   const DetectionClass& class_of(const Detection& d) const {
-    return preparation.classes.at(static_cast<std::size_t>(d.class_id - first_class(prediction.config)));
+    return preparation.classes.at(static_cast<std::size_t>(category_of(d)));
+  }
+  /// From 0.
+  std::int64_t category_of(const Detection& d) const { return d.class_id - prediction.detector.first_class;
   }
 };
 
-Detector detector_of(const TrainedRun& run, const std::string& postprocess) {
+TrainedDetector trained_detector(const TrainedRun& run, const std::string& postprocess) {
   const ImagePreparation preparation = preparation_of(run);
-  const auto& config = run.spec.as<RetinaNetConfig>();
-  return {preparation, {config, postprocess_of(postprocess, config), preparation.pad_multiple, preparation.output_size}};
+  const Detector detector = detector_of(run.spec);
+  return {preparation, {detector, postprocess_of(postprocess, detector), preparation.pad_multiple, preparation.output_size}};
 }
 
 /// The pictures of an input, or the one video.
 class DetectionInputs : public Prediction {
  public:
-  DetectionInputs(PredictionBatch& batch, const DetectionPrediction& detection, const Detector& detector)
+  DetectionInputs(PredictionBatch& batch, const DetectionPrediction& detection, const TrainedDetector& detector)
       : b_(batch),
         o_(batch.options),
         d_(detection),
@@ -151,7 +153,7 @@ class DetectionInputs : public Prediction {
   PredictionBatch& b_;
   const PredictOptions& o_;
   const DetectionPrediction& d_;
-  const Detector& detector_;
+  const TrainedDetector& detector_;
   PictureReader reader_;
   Pictures pictures_;
 
@@ -179,7 +181,7 @@ class DetectionInputs : public Prediction {
 class PictureObjects : public DetectionInputs {
  public:
   /// Draws into a folder of its own, if asked; nothing is drawn when that cannot be.
-  PictureObjects(PredictionBatch& batch, const DetectionPrediction& detection, const Detector& detector)
+  PictureObjects(PredictionBatch& batch, const DetectionPrediction& detection, const TrainedDetector& detector)
       : DetectionInputs(batch, detection, detector) {
     keep_wanted(pictures_.list, sieve(), picture_input);
     load_codecs();
@@ -242,7 +244,7 @@ class PictureObjects : public DetectionInputs {
     std::vector<DrawnBox> boxes;
     for (const Detection& d : found) {
       if (d.score < kDrawnScore) break;  // they come best first
-      const auto colour = static_cast<int>(d.class_id - first_class(detector_.prediction.config)) + 1;  // 0 is black
+      const auto colour = static_cast<int>(detector_.category_of(d)) + 1;  // 0 is black
       boxes.push_back({.box = coco_box(d.box), .colour = colour, .caption = detector_.class_of(d).name + " " + fixed_text(d.score, 2)});
     }
     std::reverse(boxes.begin(), boxes.end());  // the best is on top
@@ -264,7 +266,7 @@ class PictureObjects : public DetectionInputs {
 /// One video, frame by frame.
 class VideoObjects : public DetectionInputs {
  public:
-  VideoObjects(PredictionBatch& batch, const DetectionPrediction& detection, const Detector& detector)
+  VideoObjects(PredictionBatch& batch, const DetectionPrediction& detection, const TrainedDetector& detector)
       : DetectionInputs(batch, detection, detector) {
     wanted_inputs(sieve(), frame_inputs(o_.input, d_.video.frames, d_.most_pixels));
     load_codecs();
@@ -277,7 +279,7 @@ class VideoObjects : public DetectionInputs {
     const auto boxes_in = [&](const Tensor& rgb) {
       std::vector<ScoredBox> boxes;
       for (const Detection& d : found_in(unit_range(rgb)))
-        boxes.push_back({.category = d.class_id - first_class(detector_.prediction.config), .box = coco_box(d.box), .score = d.score});
+        boxes.push_back({.category = detector_.category_of(d), .box = coco_box(d.box), .score = d.score});
       return boxes;
     };
     const VideoPredictReport video = predict_video({.video = o_.input,
@@ -306,7 +308,7 @@ class VideoObjects : public DetectionInputs {
 PredictReport predict_detections(const PredictOptions& options, const DetectionPrediction& detection, TrainedRun run, const RunContext& context) {
   DetectionPrediction d = detection;
   d.video.frames = d.frames.selection();
-  const Detector detector = detector_of(run, d.postprocess);
+  const TrainedDetector detector = trained_detector(run, d.postprocess);
   return run_prediction(options, std::move(run), image_work(detector.prediction), context,
                         [&](PredictionBatch& batch) -> std::unique_ptr<Prediction> {
                           check_outputs(options, d);

@@ -9,14 +9,20 @@
 
 namespace voxshard {
 
-PostprocessOptions postprocess_of(const std::string& name, const RetinaNetConfig& config) {
-  PostprocessOptions options = postprocess_options(config);
+Detector detector_of(const ModelSpec& spec) {
+  if (spec.model->detector == nullptr)
+    throw Error(ErrorKind::kConfig, "[detection] " + spec.model_name() + " is no detector; expected a model that learns from boxes");
+  return spec.model->detector(spec.config);
+}
+
+PostprocessOptions postprocess_of(const std::string& name, const Detector& detector) {
+  PostprocessOptions options = detector.postprocess;
   if (name == "detection") options = detection_postprocess();
   else if (name == "legacy") options = legacy_evaluation_postprocess();
   else if (name == "legacy_export") options = legacy_export_postprocess();
   else if (name != "auto")
     throw Error(ErrorKind::kUsage, "[predict] {postprocess} is \"" + name + "\"; expected auto, detection, legacy or legacy_export");
-  options.background = first_class(config) == 1;  // a question of the model, not of the way its boxes are chosen
+  options.background = detector.first_class == 1;  // a question of the model, not of the way its boxes are chosen
   return options;
 }
 
@@ -35,14 +41,8 @@ std::vector<BoxCandidate> candidates_of(const CoreSet& cores, std::size_t core, 
                                         const ImagePrediction& options) {
   const Program& program = cores.executable().program;
   const Dims& extents = program.graph.node(program.graph.find("image")).type.shape;
-  std::vector<BoxCandidate> candidates;
-  for (const AnchorLevel& level : anchor_levels({extents[1], extents[2]}, anchor_options(options.config))) {
-    const std::string name = std::to_string(level.level);
-    const TensorView logits = cores.owned(program.graph.outputs.at("class_logits/" + name), core);
-    const TensorView boxes = cores.owned(program.graph.outputs.at("boxes/" + name), core);
-    if (!logits.box.empty()) append_candidates(logits, boxes, sample, level, size, options.postprocess, candidates);
-  }
-  return candidates;
+  const auto owned = [&](const std::string& output) { return cores.owned(program.graph.outputs.at(output), core); };
+  return options.detector.candidates(owned, sample, {extents[1], extents[2]}, size, options.postprocess);
 }
 
 namespace {

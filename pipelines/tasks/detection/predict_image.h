@@ -1,22 +1,25 @@
 // The objects in one picture, whole, by a session in its prediction phase.
 //
-//   std::vector<Detection> found = predict_image(session, normalised(rgb, preparation), {.config = config});
+//   std::vector<Detection> found = predict_image(session, normalised(rgb, preparation), {detector_of(spec)});
 #pragma once
 
-#include "libcore/models/retinanet.h"
+#include "libcore/models/detector.h"
 #include "pipelines/engine/core_runs.h"
 
 namespace voxshard {
 
 struct ImagePrediction {
-  RetinaNetConfig config;
-  PostprocessOptions postprocess;
+  Detector detector;
+  PostprocessOptions postprocess = detector.postprocess;
   std::int64_t pad_multiple = 32;
   Dims output_size = {};  // H W that pictures are scaled into (image_preparation.h); empty: they keep their size
 };
 
+/// What the model of a spec is as a detector. Errors: kConfig for one that is none.
+Detector detector_of(const ModelSpec& spec);
+
 /// How boxes are chosen, by name: detection, legacy, legacy_export, or auto, as the model's config has it. Errors: kUsage for another.
-PostprocessOptions postprocess_of(const std::string& name, const RetinaNetConfig& config);
+PostprocessOptions postprocess_of(const std::string& name, const Detector& detector);
 
 /// The extents that a picture of (H, W) is predicted at: those of an output, or its own rounded up to a multiple; batch 1.
 Shape image_extents(const Dims& size, std::int64_t multiple, const Dims& output_size = {});

@@ -2,6 +2,7 @@
 // say what the anchors should, and the same however it is cut over cores.
 #include "pipelines/tasks/detection/detection_source.h"
 
+#include "libcore/models/retinanet.h"
 #include "pipelines/tasks/detection/detection_dataset.h"
 #include "tests/pipelines/tasks/detection/pictures_scene.h"
 
@@ -15,7 +16,7 @@ struct SourceScene : PicturesScene {
   DetectionSource source(const ImageSampling& sampling, std::uint64_t seed = 1,
                          const RetinaNetConfig& config = kConfig) const {
     const DetectionDataset set = read_detection_dataset(annotations());
-    return {set.images, {.classes = set.classes, .pad_multiple = sampling.pad_multiple}, sampling, config, seed};
+    return {set.images, {.classes = set.classes, .pad_multiple = sampling.pad_multiple}, sampling, retinanet_detector(config), seed};
   }
 };
 
@@ -166,7 +167,7 @@ TEST(DetectionSource, ObjectsThatACropLeavesLittleOfAreNotLearnt) {
 }
 
 TEST(DetectionSource, NoPictureIsAnError) {
-  expect_error(ErrorKind::kNoCase, "{fold} all", [] { DetectionSource({}, {}, {}, kConfig, 0); });
+  expect_error(ErrorKind::kNoCase, "{fold} all", [] { DetectionSource({}, {}, {}, retinanet_detector(kConfig), 0); });
 }
 
 }  // namespace
