@@ -10,13 +10,30 @@
 namespace voxshard {
 namespace {
 
+std::vector<std::string> task_names() {
+  std::vector<std::string> names;
+  for (const Task* task : tasks_by_models()) names.push_back(task->name());
+  return names;
+}
+
+/// "Of classification: digits (the usual), or motion: clips".
+std::string kinds_help() {
+  std::string help;
+  for (const Task* task : tasks_by_models())
+    if (const std::string kinds = task->words().demo_kinds; !kinds.empty())
+      help += (help.empty() ? "Of " : "; of ") + std::string(task->name()) + ": " + kinds;
+  return help;
+}
+
 RunCommand add(CLI::App& app) {
   auto o = std::make_shared<DemoOptions>();
   app.add_option("folder", o->folder, "Where to write the data set")->required();
-  app.add_option("--task", o->task, "What the data is for: segmentation, detection or classification")->capture_default_str();
-  app.add_option("--kind", o->kind, "Of classification: digits (the usual), or motion: clips whose classes no single frame tells apart");
-  app.add_option("--cases", o->cases, "Training cases (default: 12 volumes, 120 pictures, 4000 digits, 240 clips)");
-  app.add_option("--test", o->test_cases, "Held-out cases (default: 4 volumes, 30 pictures, 1000 digits, 60 clips)");
+  const auto defaults = [](std::string TaskWords::*clause) { return " (default: " + joined(task_clauses(clause), ", ") + ")"; };
+  o->task = task_table().front()->name();
+  app.add_option("--task", o->task, "What the data is for: " + or_text(task_names()))->capture_default_str();
+  app.add_option("--kind", o->kind, kinds_help());
+  app.add_option("--cases", o->cases, "Training cases" + defaults(&TaskWords::demo_cases));
+  app.add_option("--test", o->test_cases, "Held-out cases" + defaults(&TaskWords::demo_test_cases));
   app.add_option("--seed", o->seed, "Same seed, same bytes")->check(number_in(kSeeds))->capture_default_str();
   app.add_option("--size", o->size,
                  "small (48 to 80 voxels or 160 to 256 pixels an axis, digits 28, clips 32), medium (twice) or large (three times)")

@@ -6,7 +6,7 @@
 #include "apps/task_args.h"
 #include "apps/terminal/flags.h"
 #include "apps/tpu_args.h"
-#include "io/boxes/box_format.h"
+#include "libcore/base/text.h"
 #include "pipelines/commands/run_predict.h"
 
 namespace voxshard {
@@ -22,8 +22,10 @@ struct Options {
 RunCommand add(CLI::App& app) {
   auto o = std::make_shared<Options>();
   app.add_option("run", o->predict.run, "Run folder of voxshard train, or a checkpoint file")->required();
-  app.add_option("input", o->predict.input, "An image, or a folder of images; of a detector pictures, " + box_files_text() + ", or a video; of a classifier also its data set, of one of clips videos. A file on which a library crashes ends the run, which names it")->required();
-  app.add_option("-o,--output", o->predict.output, "Folder to write label maps to; of a detector the file of COCO results, or of what is in a video, .json; of a classifier the file of classes, .json, beside which the same is written as .csv, of one of clips the time lines")
+  app.add_option("input", o->predict.input,
+                 joined(task_clauses(&TaskWords::inputs), "; ") + ". A file on which a library crashes ends the run, which names it")
+      ->required();
+  app.add_option("-o,--output", o->predict.output, joined(task_clauses(&TaskWords::outputs), "; "))
       ->required();
   app.add_flag("--held-out", o->predict.held_out, "Predict only what the run was not trained on, by what the files hold, whatever they are called");
   app.add_option("--checkpoint", o->predict.checkpoint, "best, last, or auto: best when there is one")->capture_default_str();

@@ -10,7 +10,6 @@
 #include "apps/terminal/progress.h"
 #include "apps/task_args.h"
 #include "apps/trace_args.h"
-#include "io/boxes/box_format.h"
 #include "libcore/base/text.h"
 #include "libcore/ranks/transport.h"
 #include "pipelines/runs/rank_json.h"
@@ -184,8 +183,8 @@ void leave_to_recipe(CLI::App& app, Options& o, const Context& context) {
 /// To predict what the model has not seen; none where there is no such thing.
 std::vector<std::string> next_command(const TrainReport& report, const TrainOptions& o) {
   if (report.unseen.data.empty()) return {};
-  const bool volumes = o.spec.model->data == kVoxelLabels;
-  std::vector<std::string> words = {"predict", o.run.string(), report.unseen.data.string(), "-o", volumes ? "predictions" : "found.json"};
+  std::vector<std::string> words = {"predict", o.run.string(), report.unseen.data.string(), "-o",
+                                    task_of(task_table(), o.spec).words().predicted};
   if (report.unseen.among_trained) words.push_back("--held-out");
   return words;
 }
@@ -194,9 +193,7 @@ RunCommand add(CLI::App& app) {
   auto o = std::make_shared<Options>();
   o->train.optimizer.schedule = ScheduleKind::kPolynomial;
   app.add_option("work", o->train.work,
-                 "Folder that voxshard prepare wrote; of RetinaNet " + box_files_text() + ", or a folder with " +
-                     or_text(box_words().names) + " files, whose pictures lie beside or below them; of a classifier a folder per class, in train and val or "
-                 "test or not, a CSV of file,class, or a folder with MNIST's IDX files")
+                 joined(task_clauses(&TaskWords::training_data), "; "))
       ->required()
       ->type_name(kPathType);
   app.add_option("-o,--output", o->train.run, "Run folder to write; with --resume it may stand in place of the data")->type_name(kPathType);

@@ -18,7 +18,7 @@ int subdivision(const std::string& size) {
 }  // namespace
 
 DemoReport run_demo(const DemoOptions& options, Progress& progress, const TaskTable& tasks) {
-  const Task& task = task_named(tasks, options.task);
+  const Task& task = options.task.empty() ? *tasks.front() : task_named(tasks, options.task);
   const int cases = options.cases.value_or(1), test_cases = options.test_cases.value_or(0);
   if (cases < 1 || cases > 10000 || test_cases < 0 || test_cases > 10000)
     throw Error(ErrorKind::kUsage, "[demo] {cases} must be 1 to 10000 and {test} 0 to 10000");

@@ -35,6 +35,25 @@ const Task& task_predicting(const TaskTable& table, const std::filesystem::path&
   return it == table.end() ? *table.front() : **it;
 }
 
+std::vector<const Task*> tasks_by_models(const TaskTable& tasks, const ModelTable& models) {
+  std::vector<const Task*> all;
+  const auto add = [&](const Task& task) {
+    if (std::ranges::find(all, &task) == all.end()) all.push_back(&task);
+  };
+  for (const auto& model : models)
+    for (const ModelSpec spec = usual_spec(model); const auto& task : tasks)
+      if (task->learns(spec)) add(*task);
+  for (const auto& task : tasks) add(*task);
+  return all;
+}
+
+std::vector<std::string> task_clauses(std::string TaskWords::*clause, const TaskTable& tasks, const ModelTable& models) {
+  std::vector<std::string> clauses;
+  for (const Task* task : tasks_by_models(tasks, models))
+    if (std::string text = task->words().*clause; !text.empty()) clauses.push_back(std::move(text));
+  return clauses;
+}
+
 void require_own_settings(const Task& task, const TaskOptions& options, const std::string& command,
                           const std::string& what) {
   for (const RefusedSetting& refused : options.refused)

@@ -21,6 +21,13 @@ const Task& task_named(const TaskTable& table, const std::string& name);
 /// The first task whose predictions these are, else the first of all, whose reader then says what is wrong.
 const Task& task_predicting(const TaskTable& table, const std::filesystem::path& predictions);
 
+/// Tasks in the order of their models, as help names them; those of no model come last.
+std::vector<const Task*> tasks_by_models(const TaskTable& tasks = task_table(), const ModelTable& models = model_table());
+/// The clauses of all tasks that have one, in that order.
+///   task_clauses(&TaskWords::demo_cases)             // {"12 volumes", "120 pictures", "4000 digits, 240 clips"}
+std::vector<std::string> task_clauses(std::string TaskWords::*clause, const TaskTable& tasks = task_table(),
+                                      const ModelTable& models = model_table());
+
 /// Errors: what `task` refused of its settings; kUsage names those that were given but that it does not have.
 ///   what  whom they were given to: "predict", "the run is a unet3d"
 void require_own_settings(const Task& task, const TaskOptions& options, const std::string& command,

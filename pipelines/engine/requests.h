@@ -35,10 +35,10 @@ struct TaskReport {
 
 struct DemoOptions {
   std::filesystem::path folder;
-  std::string task = "segmentation";  // a name in the table
-  std::string kind;                   // one of the task's demo_kinds(); empty: its first
-  std::optional<int> cases;           // to train with; else as many as the task thinks right
-  std::optional<int> test_cases;      // held out
+  std::string task;               // a name in the table; empty: its first
+  std::string kind;               // one of the task's demo_kinds(); empty: its first
+  std::optional<int> cases;       // to train with; else as many as the task thinks right
+  std::optional<int> test_cases;  // held out
   std::uint64_t seed = 0;
   std::string size = "small";  // 48 to 80 voxels or 160 to 256 pixels an axis; medium: twice; large: three times
   int threads = 1;

@@ -17,12 +17,22 @@
 
 namespace voxshard {
 
+/// What a task says of itself in the help of commands that it shares with others: a clause each, without a full stop.
+struct TaskWords {
+  std::string demo_cases, demo_test_cases;  // "120 pictures": as many as demo() usually writes
+  std::string demo_kinds;                   // "digits (the usual), or motion: clips"; empty: one thing only
+  std::string training_data;                // what train takes: "of RetinaNet a COCO JSON"
+  std::string inputs, outputs;              // what predict takes and writes
+  std::string predicted = "found.json";     // a name for what predict writes
+};
+
 class Task {
  public:
   virtual ~Task() = default;
 
   /// "segmentation": for people, and for `demo --task`.
   virtual const char* name() const = 0;
+  virtual TaskWords words() const { return {}; }
   /// Whether this is the task of a model.
   virtual bool learns(const ModelSpec& spec) const = 0;
   /// What a user may say about a command of this task, bound to `options`, which must live as long as the rows are

@@ -84,6 +84,9 @@ class TrainingTask {
   /// Fills a core's box of an input of the step that was loaded last. Threads: from several at once.
   virtual void fill(const InputInfo& input, const TensorView& box) const = 0;
 
+  /// The setting that makes samples this large, for advice: "{crop} 64x64x64".
+  virtual std::string size_setting(const std::string& size) const { return "{crop} " + size; }
+
   /// The next validation, on the cases that are held out, with the parameters of the session that it gets.
   virtual std::unique_ptr<ValidationPass> validation(const ModelSpec& spec) const = 0;
   /// A case of the validation cannot be read; quarantine.csv of the run lists it.

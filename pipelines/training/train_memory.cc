@@ -58,9 +58,7 @@ struct Training {
       if (step(extents).total() > most_bytes) continue;
       std::string text = std::to_string(extents[1]);
       for (int a = 2; a < extents.rank(); ++a) text += "x" + std::to_string(extents[a]);
-      const bool classes = spec.model->data == kClassLabels;
-      return (classes ? "{size} " + text + " with {fit} resize" : "{crop} " + text) +
-             " would fit, or recompute more ({recompute} upsampling)";
+      return task.size_setting(text) + " would fit, or recompute more ({recompute} upsampling)";
     }
   }
 };

@@ -71,6 +71,7 @@ void read_idx_part(const ClassPart& part, const ClassReading& reading, const std
 ClassKind idx_kind() {
   return {.name = "IDX",
           .expected = "MNIST's IDX files",
+          .help = "a folder with MNIST's IDX files",
           .find = find_idx_parts,
           .read = read_idx_part,
           .held_bytes = idx_held_bytes,

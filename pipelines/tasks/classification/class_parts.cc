@@ -185,6 +185,14 @@ ClassEntries entries_of_folders(const ClassPart& part, const ClassReading& readi
   return entries;
 }
 
+/// "a folder per class, a CSV of file,class, or MNIST's IDX files".
+std::string any_of_kinds(const ClassKinds& kinds, const char* ClassKind::*words) {
+  std::vector<std::string> all;
+  for (const ClassKind& kind : kinds) all.push_back(kind.*words);
+  if (all.size() > 1) all.back() = "or " + all.back();
+  return joined(all, ", ");
+}
+
 }  // namespace
 
 bool is_class_item(const fs::path& file, const ClassReading& reading) {
@@ -216,6 +224,7 @@ ItemKind kind_of_part(const ClassPart& part, int axes) {
 ClassKind folders_kind() {
   return {.name = "folders",
           .expected = "a folder per class with pictures, volumes or videos, the same in train and val or test",
+          .help = "a folder per class, in train and val or test or not",
           .find = find_folders,
           .entries = entries_of_folders,
           .each_file = each_file_of_folders};
@@ -224,6 +233,7 @@ ClassKind folders_kind() {
 ClassKind list_kind() {
   return {.name = "list",
           .expected = "a CSV of file,class",
+          .help = "a CSV of file,class",
           .find = find_list,
           .entries = entries_of_list,
           .has_times = true,
@@ -241,11 +251,8 @@ ClassParts find_class_parts(const fs::path& path, const ClassKinds& kinds) {
   return {};
 }
 
-std::string expected_class_sets(const ClassKinds& kinds) {
-  std::vector<std::string> all;
-  for (const ClassKind& kind : kinds) all.push_back(kind.expected);
-  if (all.size() > 1) all.back() = "or " + all.back();
-  return joined(all, ", ");
-}
+std::string expected_class_sets(const ClassKinds& kinds) { return any_of_kinds(kinds, &ClassKind::expected); }
+
+std::string class_sets_help(const ClassKinds& kinds) { return any_of_kinds(kinds, &ClassKind::help); }
 
 }  // namespace voxshard

@@ -252,6 +252,8 @@ class ClassTask : public TrainingTask {
   }
   void fill(const InputInfo& input, const TensorView& box) const override { source_.fill(input, box); }
 
+  std::string size_setting(const std::string& size) const override { return "{size} " + size + " with {fit} resize"; }
+
   std::unique_ptr<ValidationPass> validation(const ModelSpec&) const override {
     return validate_items(p_.sets.val, p_.preparation, reader_);
   }

@@ -110,6 +110,15 @@ class ClassificationRow : public Task {
   explicit ClassificationRow(const ClassKinds& kinds) : kinds_(kinds) {}
 
   const char* name() const override { return "classification"; }
+  TaskWords words() const override {
+    return {.demo_cases = "4000 digits, 240 clips",
+            .demo_test_cases = "1000 digits, 60 clips",
+            .demo_kinds = "digits (the usual), or motion: clips whose classes no single frame tells apart",
+            .training_data = "of a classifier " + class_sets_help(kinds_),
+            .inputs = "of a classifier also its data set, of one of clips videos",
+            .outputs = "of a classifier the file of classes, .json, beside which the same is written as .csv, of one of "
+                       "clips the time lines"};
+  }
   bool learns(const ModelSpec& spec) const override { return spec.model->data == kClassLabels; }
 
   std::vector<Setting> settings(TaskCommand command, TaskOptions& options) const override {

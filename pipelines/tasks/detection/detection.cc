@@ -90,6 +90,15 @@ class DetectionRow : public Task {
   explicit DetectionRow(const BoxFormats& formats) : formats_(formats) {}
 
   const char* name() const override { return "detection"; }
+  TaskWords words() const override {
+    const std::string files = box_files_text(formats_);
+    return {.demo_cases = "120 pictures",
+            .demo_test_cases = "30 pictures",
+            .training_data = "of RetinaNet " + files + ", or a folder with " + or_text(box_words(formats_).names) +
+                             " files, whose pictures lie beside or below them",
+            .inputs = "of a detector pictures, " + files + ", or a video",
+            .outputs = "of a detector the file of COCO results, or of what is in a video, .json"};
+  }
   bool learns(const ModelSpec& spec) const override { return spec.model->data == kBoxes; }
 
   std::vector<Setting> settings(TaskCommand command, TaskOptions& options) const override {

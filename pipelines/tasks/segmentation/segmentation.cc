@@ -120,6 +120,14 @@ class Segmentation : public Task {
   explicit Segmentation(const OverlapMetrics& metrics) : metrics_(metrics) {}
 
   const char* name() const override { return "segmentation"; }
+  TaskWords words() const override {
+    return {.demo_cases = "12 volumes",
+            .demo_test_cases = "4 volumes",
+            .training_data = "Folder that voxshard prepare wrote",
+            .inputs = "An image, or a folder of images",
+            .outputs = "Folder to write label maps to",
+            .predicted = "predictions"};
+  }
   bool learns(const ModelSpec& spec) const override { return spec.model->data == kVoxelLabels; }
 
   std::vector<Setting> settings(TaskCommand command, TaskOptions& options) const override {

@@ -176,6 +176,7 @@ class ToyPrediction : public Prediction {
 class ToyTask : public Task {
  public:
   const char* name() const override { return "halves"; }
+  TaskWords words() const override { return {.training_data = "of halves a text of letters", .predicted = "found.txt"}; }
   bool learns(const ModelSpec& spec) const override {
     return spec.model->data == kVoxelLabels && spec.spatial_axes() == 2;
   }

@@ -127,6 +127,18 @@ TEST(ToyTask, WhatNoTaskWantsPreparedIsRefused) {
                [&] { run_prepare({.dataset = scene.data(), .work = scene.work()}, scene.progress, scene.tasks); });
 }
 
+TEST(ToyTask, IsNamedInHelpBesideTheOthers) {
+  TaskTable all = task_table();
+  all.push_back(std::make_shared<test::ToyTask>());
+  std::vector<std::string> names;
+  for (const Task* task : tasks_by_models(all)) names.push_back(task->name());
+  EXPECT_THAT(names, testing::ElementsAre("segmentation", "halves", "detection", "classification")) << "by their models";
+  const auto clauses = task_clauses(&TaskWords::training_data, all);
+  ASSERT_EQ(clauses.size(), 4u);
+  EXPECT_EQ(clauses.at(1), "of halves a text of letters");
+  EXPECT_EQ(task_clauses(&TaskWords::demo_cases, all).size(), 3u) << "what has nothing to say is left out";
+}
+
 TEST(TaskTable, ASettingOfAnotherTaskIsRefused) {
   ToyScene scene("toy_settings");
   TrainOptions o = scene.training("run");

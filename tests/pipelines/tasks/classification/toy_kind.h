@@ -54,6 +54,7 @@ inline void read_toy_part(const ClassPart& part, const ClassReading&, const std:
 inline ClassKind toy_kind() {
   return {.name = "toys",
           .expected = "a toy list",
+          .help = "a toy list",
           .find = find_toy_parts,
           .read = read_toy_part,
           .held_bytes = [](const ClassPart& part) { return 8.0 * static_cast<double>(std::filesystem::file_size(part.path)); },
