@@ -2,7 +2,7 @@
 // input and which ends the batch, and writes. The other ranks take part: they plan the sizes that rank 0 names, run their cores
 // when it does, and end with it.
 //
-//   const CoreWork work = work_of_cores<BoxCandidate>(candidates_of_core);     // the same on all ranks
+//   const CoreWork work{.serialise = values_of_cores<BoxCandidate>(find)};     // the same on all ranks
 //   coordinate(session, work, process, [&] {
 //     run_cores(session, work, {.extents = e, .fill = fill, .take = take});    // on rank 0, any number of times
 //   });

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "io/files/config_file.h"
 #include "io/files/content_hash.h"
 #include "libcore/base/text.h"
 #include "libcore/ranks/alike.h"
 #include "libcore/ranks/texts.h"
 #include "pipelines/runs/rank_json.h"
+#include "pipelines/runs/run_record.h"
 
 namespace voxshard {
 namespace {
