@@ -29,7 +29,7 @@ inline constexpr CodeRow kCodes[] = {
     {"E_ENTRY", "an entry of annotations that is malformed"},
     {"E_EXAMPLE", "a TFRecord that is no tf.Example"},
     {"E_FEATURE", "a tf.Example whose feature is missing or of another type"},
-    {"E_FORMAT", "a TFRecord file in another compression than its name says"},
+    {"E_FORMAT", "a TFRecord file that is compressed with ZLIB, which is not read"},
     {"E_GEOMETRY", "a label that lies elsewhere than its image"},
     {"E_IMAGE", "a box of a picture that is not listed"},
     {"E_LABELS", "a label outside of the classes"},

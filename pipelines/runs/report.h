@@ -50,7 +50,7 @@ class NoProgress : public Progress {
 /// A case that cost itself, not the batch.
 struct CaseFailure {
   std::string id;
-  std::string code;  // that of the error: E_READ, E_SHAPE, E_CLASS, ...; README.md explains each in its list of codes,
+  std::string code;  // that of the error: E_READ, E_SHAPE, E_CLASS, ...; libcore/base/codes.h has each with its meaning,
                      // and a test holds the list against the sources
   std::string message;  // what is wrong and what to do
 };
