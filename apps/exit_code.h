@@ -1,5 +1,5 @@
-// Exit codes: the one table that turns an error into a number, for scripts to rely on. `voxshard help exit-codes` prints
-// it, with those of signals (terminal/stop_signals.h); apps/README.md holds what it prints.
+// Exit codes: the one table that turns an error into a number, for scripts to rely on. `voxshard help exit-codes`
+// prints it, with those of signals (terminal/stop_signals.h); apps/README.md holds what it prints.
 #pragma once
 
 #include "libcore/base/codes.h"
@@ -37,11 +37,13 @@ inline constexpr ErrorEnd kErrorEnds[] = {
     {ErrorKind::kInput, kExitInput, "input", "an input is missing or unreadable"},
     {ErrorKind::kNoCase, kExitNoCase, "no_case", "no usable case"},
     {ErrorKind::kConfig, kExitConfig, "config", "a configuration, plan or partition is invalid"},
-    {ErrorKind::kOutput, kExitOutput, "output", "an output cannot be written; also beyond the limit of file sizes (ulimit -f)"},
+    {ErrorKind::kOutput, kExitOutput, "output",
+     "an output cannot be written; also beyond the limit of file sizes (ulimit -f)"},
     {ErrorKind::kBudget, kExitBudget, "budget",
      "over the memory budget, and nothing was allocated; or the system refused memory, or threads that were asked for "
      "(E_THREADS)"},
-    {ErrorKind::kPartial, kExitPartial, "partial", "some cases failed and are listed; the outputs of the others are valid"},
+    {ErrorKind::kPartial, kExitPartial, "partial",
+     "some cases failed and are listed; the outputs of the others are valid"},
     {ErrorKind::kMismatch, kExitMismatch, "mismatch", "a verification found a difference"},
     {ErrorKind::kCheckpoint, kExitCheckpoint, "checkpoint",
      "a checkpoint of another model or run, or of data that have changed; or all checkpoints are damaged or gone"},

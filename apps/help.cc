@@ -54,7 +54,8 @@ std::vector<std::string> names_of(const CLI::Option& option) {
   std::vector<std::string> names;
   if (option.get_positional()) {
     names.push_back(option.get_name());
-    std::ranges::transform(names[0], names[0].begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+    std::ranges::transform(names[0], names[0].begin(),
+                           [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
   }
   for (const std::string& name : option.get_snames()) names.push_back("-" + name);
   for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
@@ -67,7 +68,8 @@ std::string option_text(const CLI::Option& option) { return names_of(option).fro
 /// Whether every command has the option, with the same words.
 bool is_of_all(const CLI::Option& option, const std::vector<CLI::App*>& commands) {
   return std::ranges::all_of(commands, [&](const CLI::App* command) {
-    const CLI::Option* same = option.get_lnames().empty() ? nullptr : command->get_option_no_throw("--" + option.get_lnames().front());
+    const CLI::Option* same =
+        option.get_lnames().empty() ? nullptr : command->get_option_no_throw("--" + option.get_lnames().front());
     return same != nullptr && same->get_description() == option.get_description();
   });
 }
@@ -85,7 +87,10 @@ Outcome list_options(CLI::App& root) {
       for (const CLI::Option* option : app.get_options()) {
         if (option->get_group() != group || is_of_all(*option, commands) != of_all) continue;
         texts.push_back(option_text(*option));
-        json.push_back({{"names", names_of(*option)}, {"group", group}, {"help", option->get_description()}, {"default", option->get_default_str()}});
+        json.push_back({{"names", names_of(*option)},
+                        {"group", group},
+                        {"help", option->get_description()},
+                        {"default", option->get_default_str()}});
       }
       if (texts.empty()) continue;
       const std::string text = joined(texts, " ");
@@ -121,7 +126,8 @@ Outcome list_exit_codes(CLI::App&) {
   add(kExitOk, "ok", "", "all well");
   for (const ErrorEnd& row : kErrorEnds) add(row.exit_code, row.name, default_code(row.kind), row.meaning);
   for (const StopSignal& signal : kStopSignals)
-    add(interrupted_exit_code(signal.number), "interrupted", "E_STOPPED", std::string(signal.name) + ": " + signal.meaning);
+    add(interrupted_exit_code(signal.number), "interrupted", "E_STOPPED",
+        std::string(signal.name) + ": " + signal.meaning);
   outcome.text = wrapped_table(rows);
   return outcome;
 }
@@ -151,9 +157,7 @@ constexpr Topic kTopics[] = {
     {"formats", "the files of data that are read and written", list_formats},
 };
 
-Outcome say(std::string text) {
-  return {.json = {{"help", text}}, .text = std::move(text)};
-}
+Outcome say(std::string text) { return {.json = {{"help", text}}, .text = std::move(text)}; }
 
 /// The same as `voxshard --help`, and the topics. Not root.help(), which is that of the command that was chosen.
 Outcome general_help(CLI::App& root) {
@@ -173,8 +177,9 @@ Outcome help_on(const std::string& word, CLI::App& root) {
     names.push_back(command->get_name());
   }
   const auto likely = likely_name(word, names);
-  throw Error(ErrorKind::kUsage, "[usage] there is no help on \"" + word + "\"" +
-                                     (likely ? "; did you mean " + *likely + "?" : "; expected " + joined(names, ", ")));
+  throw Error(ErrorKind::kUsage,
+              "[usage] there is no help on \"" + word + "\"" +
+                  (likely ? "; did you mean " + *likely + "?" : "; expected " + joined(names, ", ")));
 }
 
 RunCommand add(CLI::App& app) {
@@ -188,7 +193,8 @@ RunCommand add(CLI::App& app) {
 }  // namespace
 
 Command help_command() {
-  return {"help", "The help of a command, and the lists of options, codes, exit codes and formats.", "voxshard help exit-codes", add};
+  return {"help", "The help of a command, and the lists of options, codes, exit codes and formats.",
+          "voxshard help exit-codes", add};
 }
 
 }  // namespace voxshard

@@ -1,6 +1,6 @@
-// The pages against the program: every command of README.md's first run and of the table for users of the original runs, in
-// the order in which they stand, in an empty folder; commands and options that pages name exist; lists on pages are what
-// `voxshard help` prints.
+// The pages against the program: every command of README.md's first run and of the table for users of the original
+// runs, in the order in which they stand, in an empty folder; commands and options that pages name exist; lists on
+// pages are what `voxshard help` prints.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-constexpr const char* kPages[] = {"README.md",         "apps/README.md",  "data/README.md",      "io/README.md",
+constexpr const char* kPages[] = {"README.md",         "apps/README.md",  "data/README.md",     "io/README.md",
                                   "libcore/README.md", "tests/README.md", "pipelines/README.md"};
 
 std::string page(const std::string& name) { return file_text(std::string(VOXSHARD_SOURCE_DIR "/") + name); }
@@ -53,8 +53,8 @@ std::vector<std::string> outputs_of(const std::string& command) {
   return outputs;
 }
 
-/// The lines under `heading` that are indented by four blanks, without them; a line that ends with a backslash and the next
-/// one are one.
+/// The lines under `heading` that are indented by four blanks, without them; a line that ends with a backslash and the
+/// next one are one.
 std::vector<std::string> commands_under(const std::string& markdown, const std::string& heading) {
   std::istringstream in(markdown);
   std::vector<std::string> commands;
@@ -88,7 +88,8 @@ std::map<std::string, std::string> printed_blocks(const std::string& markdown) {
 
 /// What pages show as command lines of voxshard, from "voxshard" on: between backquotes, and in indented lines.
 std::vector<std::string> command_lines(const std::string& markdown) {
-  static const std::regex kSpan("`(voxshard [^`]*)`"), kLine(R"((?:^|\n)    (?:[^\n]* )?(voxshard (?:[^\n\\]|\\\n|\\[^\n])*))");
+  static const std::regex kSpan("`(voxshard [^`]*)`"),
+      kLine(R"((?:^|\n)    (?:[^\n]* )?(voxshard (?:[^\n\\]|\\\n|\\[^\n])*))");
   std::vector<std::string> lines;
   for (const std::regex* form : {&kSpan, &kLine})
     for (std::sregex_iterator it(markdown.begin(), markdown.end(), *form), end; it != end; ++it) {
@@ -99,7 +100,8 @@ std::vector<std::string> command_lines(const std::string& markdown) {
   return lines;
 }
 
-/// The options, "--cores", of the part of a command line up to a pipe or the next command; with the command's name in front.
+/// The options, "--cores", of the part of a command line up to a pipe or the next command; with the command's name in
+/// front.
 std::vector<std::string> words_that_must_exist(const std::string& line) {
   std::istringstream in(line);
   std::vector<std::string> words;
@@ -115,7 +117,8 @@ void expect_all_run(const Folder& folder, const std::vector<std::string>& comman
   for (const std::string& command : commands) {
     const std::string log = folder / ".log";
     const int status = std::system(
-        ("cd " + (folder / "") + " && export PATH=" + program + ":$PATH && { " + command + "\n} >" + log + " 2>&1").c_str());
+        ("cd " + (folder / "") + " && export PATH=" + program + ":$PATH && { " + command + "\n} >" + log + " 2>&1")
+            .c_str());
     EXPECT_EQ(status, 0) << command << "\n" << file_text(log);
   }
 }
@@ -132,10 +135,12 @@ TEST(Pages, AreReadAsTheyStand) {
   EXPECT_EQ(outputs_of("voxshard train work -o run --trace t.json"), (std::vector<std::string>{"run", "t.json"}));
   EXPECT_THAT(commands_under("## A\n    no\n## B\n\n    a  # b\n    c \\\n      d\ntext\n    e\n# C\n    no\n", "B"),
               ElementsAre("a  # b", "c   d", "e"));
-  EXPECT_EQ(printed_blocks("    $ voxshard help a\n    1\n      2\n\n    $ voxshard help b\n    3\n").at("a"), "1\n  2\n");
+  EXPECT_EQ(printed_blocks("    $ voxshard help a\n    1\n      2\n\n    $ voxshard help b\n    3\n").at("a"),
+            "1\n  2\n");
   EXPECT_THAT(command_lines("see `voxshard a\n--b`,\n    mpirun voxshard c \\\n      d  # e\n    no\nvoxshard no\n"),
               ElementsAre("voxshard a --b", "voxshard c \\       d "));
-  EXPECT_THAT(words_that_must_exist("voxshard train --a=1 x --b && voxshard no --c"), ElementsAre("train", "--a", "--b"));
+  EXPECT_THAT(words_that_must_exist("voxshard train --a=1 x --b && voxshard no --c"),
+              ElementsAre("train", "--a", "--b"));
 }
 
 TEST(Pages, EveryCommandOfTheFirstRunRunsInOrderInAnEmptyFolder) {
@@ -144,7 +149,8 @@ TEST(Pages, EveryCommandOfTheFirstRunRunsInOrderInAnEmptyFolder) {
   Folder folder("first_run");
   expect_all_run(folder, commands);
   for (const std::string& command : commands)
-    for (const std::string& output : outputs_of(command)) EXPECT_TRUE(std::filesystem::exists(folder / output)) << command;
+    for (const std::string& output : outputs_of(command))
+      EXPECT_TRUE(std::filesystem::exists(folder / output)) << command;
   const auto summary = nlohmann::json::parse(file_text(folder / "summary.json"));
   EXPECT_GT(summary.at("foreground_mean").at("Dice").get<double>(), 0.3);  // a network that learnt nothing has 0
 }
@@ -163,10 +169,10 @@ TEST(Pages, EveryCommandOfTheTableFromCloudTpuRunsAndLeavesWhatItNames) {
 TEST(Pages, WhatAUserOfTheOriginalLooksForIsThere) {
   std::string all;
   for (const Row& row : rows_of(page("apps/README.md"), "From Cloud TPU")) all += row.there + "\n";
-  for (const char* word : {"bucket", "slice", "input_partition_dims", "TPUEstimator.train", "TPUEstimator.evaluate",
-                           "TPUEstimator.predict", "batch = k x cores", "iterations_per_loop", "Systrace",
-                           "cloud-tpu-profiler", "TensorBoard", "checkpoint", "RetinaNet",
-                           "per_host_input_for_training", "tfrecords", "YAML", "no TPU"})
+  for (const char* word :
+       {"bucket", "slice", "input_partition_dims", "TPUEstimator.train", "TPUEstimator.evaluate",
+        "TPUEstimator.predict", "batch = k x cores", "iterations_per_loop", "Systrace", "cloud-tpu-profiler",
+        "TensorBoard", "checkpoint", "RetinaNet", "per_host_input_for_training", "tfrecords", "YAML", "no TPU"})
     EXPECT_THAT(all, HasSubstr(word));
 }
 
@@ -212,7 +218,8 @@ TEST(Pages, ListsAreWhatTheProgramPrints) {
     for (const auto& [topic, text] : printed_blocks(page(name))) {
       const CommandResult r = run_voxshard("help " + topic);
       EXPECT_EQ(r.exit_code, 0) << topic << r.err;
-      EXPECT_EQ(text, r.out) << name << ": replace the block by what `voxshard help " << topic << "` prints, indented by four";
+      EXPECT_EQ(text, r.out) << name << ": replace the block by what `voxshard help " << topic
+                             << "` prints, indented by four";
       held.insert(topic);
     }
   EXPECT_THAT(held, testing::IsSupersetOf({"options", "codes", "exit-codes", "formats"}));
@@ -234,11 +241,13 @@ TEST(HelpCli, ExitCodesAreThoseThatCommandsEndWith) {
   const auto rows = run_voxshard("help exit-codes --json").json();
   const auto listed = [&](const nlohmann::json& error) {
     return std::ranges::any_of(rows, [&](const auto& row) {
-      return row.at("exit_code") == error.at("exit_code") && row.at("kind") == error.at("kind") && row.at("code") == error.at("code");
+      return row.at("exit_code") == error.at("exit_code") && row.at("kind") == error.at("kind") &&
+             row.at("code") == error.at("code");
     });
   };
-  for (const char* words : {"train work --json", "info /nowhere --json", "explain --size 32x32x32 --partition 1x3x3x3x3x3 --json",
-                            "plan --size 256x256x256 --batch 1 --memory 1MiB --json"}) {
+  for (const char* words :
+       {"train work --json", "info /nowhere --json", "explain --size 32x32x32 --partition 1x3x3x3x3x3 --json",
+        "bench step --size 32x32x32 --base-filters 4 --depth 3 --memory 1MiB --json"}) {
     const CommandResult r = run_voxshard(words);
     const auto error = r.json().at("error");
     EXPECT_EQ(error.at("exit_code"), r.exit_code) << words;

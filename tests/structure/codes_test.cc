@@ -30,7 +30,8 @@ TEST(Codes, OfTheTableAreThoseThatSourcesGive) {
     if (file.path != "libcore/base/codes.h") given.merge(codes_in(file.text));
   ASSERT_GE(given.size(), 40u);
   for (const std::string& code : given) EXPECT_NE(meaning_of(code), nullptr) << code << " is no row of kCodes";
-  for (const CodeRow& row : kCodes) EXPECT_TRUE(given.contains(std::string(row.code))) << row.code << " is given by no source";
+  for (const CodeRow& row : kCodes)
+    EXPECT_TRUE(given.contains(std::string(row.code))) << row.code << " is given by no source";
 }
 
 TEST(Codes, StandOnceAndInOrderWithinTheirKind) {

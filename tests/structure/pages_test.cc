@@ -26,8 +26,8 @@ std::set<std::string> tests_of(const std::vector<SourceFile>& files) {
   return names;
 }
 
-constexpr const char* kPages[] = {"README.md",           "apps/README.md",  "data/README.md", "io/README.md",
-                                  "libcore/README.md",   "tests/README.md", "pipelines/README.md"};
+constexpr const char* kPages[] = {"README.md",         "apps/README.md",  "data/README.md",     "io/README.md",
+                                  "libcore/README.md", "tests/README.md", "pipelines/README.md"};
 
 std::string page_text(const std::string& page) {
   std::ifstream in(std::string(VOXSHARD_SOURCE_DIR "/") + page);
@@ -93,7 +93,8 @@ TEST(PageNames, LinksAndFilesAreFoundInText) {
 TEST(PageNames, TestsThatShowAFeatureExist) {
   const std::string page = page_text("tests/README.md");
   const auto tests = tests_of(read_sources(true));
-  for (const auto& [heading, least] : {std::pair{"Which test shows what", 25u}, {"Tests of the original's features", 25u}, {"Tests of ranks", 20u}}) {
+  for (const auto& [heading, least] :
+       {std::pair{"Which test shows what", 25u}, {"Tests of the original's features", 25u}, {"Tests of ranks", 20u}}) {
     const auto names = named_under(page, heading);
     ASSERT_GE(names.size(), least) << heading;
     for (const std::string& name : names) EXPECT_TRUE(is_there(name, tests)) << name;
@@ -113,7 +114,8 @@ TEST(PageNames, WhatTheyLinkToAndNameExists) {
     }
     for (const std::string& file : files_of(text)) {
       if (file.starts_with("models/official/")) continue;  // of the original
-      EXPECT_TRUE(std::filesystem::exists(root / file) || std::filesystem::exists(root / folder / file)) << page << ": " << file;
+      EXPECT_TRUE(std::filesystem::exists(root / file) || std::filesystem::exists(root / folder / file))
+          << page << ": " << file;
       ++files;
     }
   }
