@@ -5,7 +5,6 @@
 #include "apps/command.h"
 #include "apps/task_args.h"
 #include "apps/tpu_args.h"
-#include "io/boxes/box_format.h"
 #include "libcore/base/text.h"
 #include "pipelines/commands/run_evaluate.h"
 
@@ -22,21 +21,16 @@ RunCommand add(CLI::App& app) {
   auto options = std::make_shared<Options>();
   EvaluateOptions& o = options->evaluate;
   const std::string run = "Evaluation of a run";
-  const BoxWords boxes = box_words();
-  app.add_option(
-         "predictions", o.predictions,
-         "Folder of predicted label maps, a JSON file of COCO results or of classes, or a run folder or checkpoint")
+  const auto clauses = [](std::string TaskWords::*clause, const char* separator) { return joined(task_clauses(clause), separator); };
+  app.add_option("predictions", o.predictions,
+                 clauses(&TaskWords::predictions, ", ") + ", a JSON file of " +
+                     clauses(&TaskWords::json_predictions, " or of ") + ", or a run folder or checkpoint")
       ->required();
-  app.add_option(
-         "references", o.references,
-         "Folder of reference label maps with the same file names, or " + or_text(boxes.picture_files) + ", or a " +
-             or_text(boxes.folders) +
-             " folder; of classes a data set, whose test part counts, of videos also a CSV of file,start,end,class; of a run "
-         "data as it was trained on: the folder that voxshard prepare wrote, annotations of pictures, a data set of classes")
+  app.add_option("references", o.references,
+                 clauses(&TaskWords::references, ", ") + "; " + clauses(&TaskWords::data_references, "; ") +
+                     "; of a run data as it was trained on: the folder that voxshard prepare wrote, annotations of pictures, a data set of classes")
       ->required();
-  app.add_option("-o,--output", o.summary,
-                 "summary.json to write, in nnU-Net's form, or the twelve numbers of COCO, the scores of classes, or "
-                 "what --json prints of a run");
+  app.add_option("-o,--output", o.summary, clauses(&TaskWords::scores, ", ") + ", or what --json prints of a run");
   add_memory_option(
       app, "--host-memory", options->resources.host_budget_bytes,
       "Budget of this process, like 8GiB: decides how many cases are counted at once, and which are left out; default: "

@@ -4,7 +4,6 @@
 #include "apps/command.h"
 #include "apps/exit_code.h"
 #include "apps/terminal/flags.h"
-#include "io/boxes/box_format.h"
 #include "libcore/base/text.h"
 #include "pipelines/commands/run_info.h"
 
@@ -13,10 +12,9 @@ namespace {
 
 RunCommand add(CLI::App& app) {
   auto paths = std::make_shared<std::vector<std::filesystem::path>>();
-  const BoxWords boxes = box_words();
   app.add_option("path", *paths,
-                 "NIfTI files, videos, pictures, " + joined(boxes.picture_files, ", ") + ", data set folders (nnU-Net, Decathlon, " +
-                     joined(boxes.pictures, ", ") + ", a folder per class, MNIST), "
+                 "NIfTI files, videos, pictures, " + joined(task_clauses(&TaskWords::data_files), ", ") + ", data set folders (" +
+                     joined(task_clauses(&TaskWords::data_sets), ", ") + "), "
                  "folders of NIfTI files or videos")
       ->required();
   auto quick = std::make_shared<bool>(false);

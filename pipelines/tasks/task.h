@@ -24,6 +24,11 @@ struct TaskWords {
   std::string training_data;                // what train takes: "of RetinaNet a COCO JSON"
   std::string inputs, outputs;              // what predict takes and writes
   std::string predicted = "found.json";     // a name for what predict writes
+  std::string predictions;                  // what evaluate takes, as a folder or file of its own form
+  std::string json_predictions;             // and as a JSON file: "COCO results"
+  std::string references, data_references;  // what it holds them against; a data set: "of classes a data set"
+  std::string scores;                       // what it writes
+  std::string data_files, data_sets;        // what info knows: "COCO JSON"; "nnU-Net, Decathlon"
 };
 
 class Task {

@@ -117,7 +117,12 @@ class ClassificationRow : public Task {
             .training_data = "of a classifier " + class_sets_help(kinds_),
             .inputs = "of a classifier also its data set, of one of clips videos",
             .outputs = "of a classifier the file of classes, .json, beside which the same is written as .csv, of one of "
-                       "clips the time lines"};
+                       "clips the time lines",
+            .json_predictions = "classes",
+            .data_references =
+                "of classes a data set, whose test part counts, of videos also a CSV of file,start,end,class",
+            .scores = "the scores of classes",
+            .data_sets = "a folder per class, MNIST"};
   }
   bool learns(const ModelSpec& spec) const override { return spec.model->data == kClassLabels; }
 

@@ -92,12 +92,18 @@ class DetectionRow : public Task {
   const char* name() const override { return "detection"; }
   TaskWords words() const override {
     const std::string files = box_files_text(formats_);
+    const BoxWords boxes = box_words(formats_);
     return {.demo_cases = "120 pictures",
             .demo_test_cases = "30 pictures",
-            .training_data = "of RetinaNet " + files + ", or a folder with " + or_text(box_words(formats_).names) +
+            .training_data = "of RetinaNet " + files + ", or a folder with " + or_text(boxes.names) +
                              " files, whose pictures lie beside or below them",
             .inputs = "of a detector pictures, " + files + ", or a video",
-            .outputs = "of a detector the file of COCO results, or of what is in a video, .json"};
+            .outputs = "of a detector the file of COCO results, or of what is in a video, .json",
+            .json_predictions = "COCO results",
+            .references = "or " + or_text(boxes.picture_files) + ", or a " + or_text(boxes.folders) + " folder",
+            .scores = "or the twelve numbers of COCO",
+            .data_files = joined(boxes.picture_files, ", "),
+            .data_sets = joined(boxes.pictures, ", ")};
   }
   bool learns(const ModelSpec& spec) const override { return spec.model->data == kBoxes; }
 

@@ -126,7 +126,11 @@ class Segmentation : public Task {
             .training_data = "Folder that voxshard prepare wrote",
             .inputs = "An image, or a folder of images",
             .outputs = "Folder to write label maps to",
-            .predicted = "predictions"};
+            .predicted = "predictions",
+            .predictions = "Folder of predicted label maps",
+            .references = "Folder of reference label maps with the same file names",
+            .scores = "summary.json to write, in nnU-Net's form",
+            .data_sets = "nnU-Net, Decathlon"};
   }
   bool learns(const ModelSpec& spec) const override { return spec.model->data == kVoxelLabels; }
 
