@@ -107,7 +107,7 @@ void set_baseline(EvaluateClassesOptions& o, const std::string& text) {
 
 class ClassificationRow : public Task {
  public:
-  explicit ClassificationRow(const ClassKinds& kinds) : kinds_(kinds) {}
+  ClassificationRow(const ClassKinds& kinds, const ClassMetrics& metrics) : kinds_(kinds), metrics_(metrics) {}
 
   const char* name() const override { return "classification"; }
   TaskWords words() const override {
@@ -209,7 +209,7 @@ class ClassificationRow : public Task {
   TaskReport evaluate(const EvaluateOptions& options, const RunContext& context) const override {
     EvaluateClassesOptions o = options.task.of<EvaluateClassesOptions>();
     o.predictions = options.predictions, o.references = options.references, o.summary = options.summary;
-    o.threads = context.threads(), o.seen = options.seen, o.kinds = kinds_;
+    o.threads = context.threads(), o.seen = options.seen, o.kinds = kinds_, o.metrics = metrics_;
     o.formats.limits.memory_bytes = context.left_bytes();
     ProcessPlan memory = evaluating_classes_plan(o.predictions, o.references, kinds_);
     require_fits(base_plan(context.base_bytes()) + memory, context.budget_bytes(), ErrorKind::kBudget,
@@ -238,10 +238,13 @@ class ClassificationRow : public Task {
 
  private:
   ClassKinds kinds_;
+  ClassMetrics metrics_;
 };
 
 }  // namespace
 
-std::shared_ptr<const Task> classification(const ClassKinds& kinds) { return std::make_shared<ClassificationRow>(kinds); }
+std::shared_ptr<const Task> classification(const ClassKinds& kinds, const ClassMetrics& metrics) {
+  return std::make_shared<ClassificationRow>(kinds, metrics);
+}
 
 }  // namespace voxshard

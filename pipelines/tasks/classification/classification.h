@@ -10,7 +10,9 @@ namespace voxshard {
 
 /// Its options: ClassTaskOptions, ClassPredictionOptions and EvaluateClassesOptions; what every task is told overwrites
 /// theirs.
-///   kinds  of data sets that it reads
-std::shared_ptr<const Task> classification(const ClassKinds& kinds = class_kinds());
+///   kinds    of data sets that it reads
+///   metrics  of each class
+std::shared_ptr<const Task> classification(const ClassKinds& kinds = class_kinds(),
+                                           const ClassMetrics& metrics = class_metrics());
 
 }  // namespace voxshard

@@ -155,7 +155,7 @@ ClassReport evaluate_classes(const EvaluateClassesOptions& options, Progress& pr
   ClassDataset truth = read_unseen_classes(options.references, reading, &found.classes);
   const std::set<std::string> left_out(options.seen.left_out.begin(), options.seen.left_out.end());
   std::erase_if(truth.items, [&](const ClassItem& item) { return left_out.contains(video_of(item)); });
-  ClassReport report{.classes = found.classes, .top_k = options.top_k, .failures = found.failures};
+  ClassReport report{.classes = found.classes, .top_k = options.top_k, .metrics = options.metrics, .failures = found.failures};
   report.failures.insert(report.failures.end(), truth.failures.begin(), truth.failures.end());
   const std::size_t known = truth.items.size();
   std::optional<ClipScores> clips;  // of all that is labelled, before the items that are not predicted go
@@ -181,13 +181,16 @@ ClassReport evaluate_classes(const EvaluateClassesOptions& options, Progress& pr
   report.confusion = confusion_matrix(items);
   report.scores = class_scores(report.confusion, items.classes);
   report.calibration = calibration(items);
-  std::int64_t commonest = 0;
-  for (std::int64_t c = 0; c < items.classes; ++c) {
-    throw_if_stopped(progress);
-    report.auc.push_back(roc_auc(items, c));
-    commonest = std::max(commonest, report.scores[static_cast<std::size_t>(c)].items);
+  for (const ClassMetric& metric : report.metrics) {
+    std::vector<double>& by_class = report.by_class.emplace_back();
+    for (std::size_t c = 0; c < report.scores.size(); ++c) {
+      throw_if_stopped(progress);
+      by_class.push_back(metric.of({items, static_cast<std::int64_t>(c), report.scores[c]}));
+    }
+    report.means.push_back(mean_of(by_class));
   }
-  report.mean_recall = mean_recall_of(items), report.mean_auc = mean_of(report.auc);
+  std::int64_t commonest = 0;
+  for (const RecallAndPrecision& one : report.scores) commonest = std::max(commonest, one.items);
   report.majority_accuracy = static_cast<double>(commonest) / static_cast<double>(report.items);
   report.clips = std::move(clips);
   for (const auto* file : {&options.summary, &options.png})
@@ -200,15 +203,14 @@ ClassReport evaluate_classes(const EvaluateClassesOptions& options, Progress& pr
 Json to_json(const ClassReport& r) {
   Json json = {{"accuracy", json_number(r.accuracy)},
                {"top_" + std::to_string(r.top_k), json_number(r.top_k_accuracy)},
-               {"majority_accuracy", json_number(r.majority_accuracy)},
-               {"mean_recall", json_number(r.mean_recall)},
-               {"mean_auc", json_number(r.mean_auc)},
-               {"expected_calibration_error", json_number(r.calibration.expected_error)},
-               {"rule",
-                "the likeliest class, of equals the first; ROC-AUC of a class against the rest, ties one half; "
-                "calibration over 15 bins of equal "
-                "width; null: no such item"},
-               {"items", r.items}};
+               {"majority_accuracy", json_number(r.majority_accuracy)}};
+  for (std::size_t m = 0; m < r.metrics.size(); ++m)
+    if (r.metrics[m].has_mean) json[std::string("mean_") + r.metrics[m].key] = json_number(r.means[m]);
+  json["expected_calibration_error"] = json_number(r.calibration.expected_error);
+  json["rule"] =
+      "the likeliest class, of equals the first; ROC-AUC of a class against the rest, ties one half; calibration over 15 bins "
+      "of equal width; null: no such item";
+  json["items"] = r.items;
   if (r.intensities)
     json["intensity_baseline"] = {{"rule",
                                    "logistic model on the mean of each channel, fitted on the training items; "
@@ -223,13 +225,9 @@ Json to_json(const ClassReport& r) {
   json["classes"] = Json::array();
   for (std::size_t c = 0; c < r.classes.size(); ++c) {
     const RecallAndPrecision& s = r.scores[c];
-    json["classes"].push_back({{"name", r.classes[c]},
-                               {"items", s.items},
-                               {"predicted", s.found},
-                               {"recall", json_number(s.recall)},
-                               {"precision", json_number(s.precision)},
-                               {"f1", json_number(s.f1)},
-                               {"auc", json_number(r.auc[c])}});
+    json["classes"].push_back({{"name", r.classes[c]}, {"items", s.items}, {"predicted", s.found}});
+    for (std::size_t m = 0; m < r.metrics.size(); ++m)
+      json["classes"].back()[r.metrics[m].key] = json_number(r.by_class[m][c]);
   }
   json["confusion"] = Json::array();  // a row per true class
   const auto classes = static_cast<std::ptrdiff_t>(r.classes.size());
@@ -265,13 +263,16 @@ std::string baseline_text(const ClassReport& r) {
 
 std::string to_text(const ClassReport& r) {
   constexpr std::size_t kMostRows = 40;
-  std::vector<std::vector<std::string>> rows = {{"class", "items", "recall", "precision", "F1", "ROC-AUC"}};
+  std::vector<std::vector<std::string>> rows = {{"class", "items"}};
+  for (const ClassMetric& metric : r.metrics) rows[0].push_back(heading_of(metric));
   for (std::size_t c = 0; c < std::min(kMostRows, r.classes.size()); ++c) {
-    const RecallAndPrecision& s = r.scores[c];
-    rows.push_back({shown_name(r.classes[c]), std::to_string(s.items), fixed_text(s.recall), fixed_text(s.precision),
-                    fixed_text(s.f1), fixed_text(r.auc[c])});
+    rows.push_back({shown_name(r.classes[c]), std::to_string(r.scores[c].items)});
+    for (std::size_t m = 0; m < r.metrics.size(); ++m)
+      rows.back().push_back(fixed_text(r.by_class[m][c], r.metrics[m].digits));
   }
-  rows.push_back({"mean", std::to_string(r.items), fixed_text(r.mean_recall), "", "", fixed_text(r.mean_auc)});
+  rows.push_back({"mean", std::to_string(r.items)});
+  for (std::size_t m = 0; m < r.metrics.size(); ++m)
+    rows.back().push_back(r.metrics[m].has_mean ? fixed_text(r.means[m], r.metrics[m].digits) : "");
   std::string text = seen_text(r.seen) + text_table(rows);
   if (r.classes.size() > kMostRows)
     text += "... and " + std::to_string(r.classes.size() - kMostRows) + " more classes; all of them with {json}\n";

@@ -1,5 +1,5 @@
-// Scores of classification: predictions against a data set with classes. Accuracy, top-k, confusion, ROC-AUC,
-// calibration, beside the accuracy of who always says the commonest class.
+// Scores of classification: predictions against a data set with classes. Accuracy, top-k, confusion, the metrics of a
+// table for each class, calibration, beside the accuracy of who always says the commonest class.
 //
 //   ClassReport r = evaluate_classes({.predictions = "found.json", .references = "mnist"}, progress);
 //   r.accuracy;
@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "libcore/metrics/classified.h"
+#include "libcore/metrics/class_metrics.h"
 #include "pipelines/runs/process_plan.h"
 #include "pipelines/runs/trained_on.h"
 #include "pipelines/tasks/classification/evaluate_clips.h"
@@ -31,6 +31,7 @@ struct EvaluateClassesOptions {
   int threads = 1;  // that read items for the model on intensities
   VolumeFormats formats = volume_formats();
   ClassKinds kinds = class_kinds();
+  ClassMetrics metrics = class_metrics();
 };
 
 /// What a logistic model on the mean intensity of each channel reaches on the same items (intensity_baseline.h).
@@ -49,11 +50,12 @@ struct ClassReport {
   std::int64_t items = 0;
   SeenInputs seen;  // of what is scored: by item, of clips by video
   double accuracy = 0, top_k_accuracy = 0, majority_accuracy = 0;  // majority: of the commonest class of the references
-  double mean_recall = 0, mean_auc = 0;                            // over the classes that have a number
   std::int64_t top_k = 5;
-  std::vector<RecallAndPrecision> scores;  // by class
-  std::vector<double> auc;                 // by class, one against the rest; NaN where a class is absent
-  std::vector<std::int64_t> confusion;     // (classes, classes)
+  std::vector<RecallAndPrecision> scores;   // by class
+  ClassMetrics metrics;
+  std::vector<std::vector<double>> by_class;  // of each metric; NaN where a class is absent
+  std::vector<double> means;                // of each metric, over the classes that have a number
+  std::vector<std::int64_t> confusion;      // (classes, classes)
   Calibration calibration;
   std::optional<ClipScores> clips = {};  // of time lines; what stands above is then of the clips of the references
   std::optional<IntensityScores> intensities;

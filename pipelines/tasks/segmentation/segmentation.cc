@@ -270,15 +270,6 @@ std::string to_text(const PrepareReport& r) {
   return text + " in " + duration_text(r.seconds) + (r.interrupted ? "; INCOMPLETE: stopped, go on with {resume}\n" : "\n");
 }
 
-namespace {
-
-/// "IoU", "HD95 (mm)".
-std::string heading_of(const OverlapMetric& metric) {
-  return *metric.unit == '\0' ? metric.name : std::string(metric.name) + " (" + metric.unit + ")";
-}
-
-}  // namespace
-
 std::string to_text(const LabelScores& r) {
   const bool baseline = r.baseline_mean_dice.has_value();
   const auto with_scores = [&](const std::string& name, const std::vector<double>& means) {

@@ -121,7 +121,7 @@ TEST(EvaluateClasses, ScoresAreThoseCountedByHand) {
   EXPECT_DOUBLE_EQ(r.accuracy, 0.5) << "of equals the first class: dark/1.png is taken for bright";
   EXPECT_DOUBLE_EQ(r.majority_accuracy, 0.5);
   EXPECT_EQ(r.confusion, (std::vector<std::int64_t>{1, 1, 1, 1}));
-  EXPECT_DOUBLE_EQ(r.auc.at(0), 0.75) << "0.9 and 0.4 against 0.25 and 0.5";
+  EXPECT_DOUBLE_EQ(r.by_class.at(3).at(0), 0.75) << "0.9 and 0.4 against 0.25 and 0.5";
   EXPECT_TRUE(r.failures.empty());
   const nlohmann::json json = read_json(scene.path("scores.json"));
   EXPECT_EQ(json.at("accuracy"), 0.5);
@@ -158,8 +158,25 @@ TEST(EvaluateClasses, AnAbsentClassHasNoNumber) {
   found.rows.resize(2);
   write_class_predictions(scene.found(), found);
   const ClassReport r = scene.evaluate();
-  EXPECT_TRUE(std::isnan(r.auc.at(0)));
+  EXPECT_TRUE(std::isnan(r.by_class.at(3).at(0)));
   EXPECT_TRUE(read_json(scene.path("scores.json")).at("classes").at(1).at("recall").is_null());
+}
+
+TEST(EvaluateClasses, AMetricOfATestIsShownWhereverTheOthersAre) {
+  PredictionScene scene;
+  write_class_predictions(scene.found(), scene.predictions());
+  ClassMetrics metrics = class_metrics();
+  metrics.push_back({.name = "Jaccard", .key = "jaccard", .unit = "%", .digits = 1, .of = [](const CountedClass& c) {
+                       const double hits = c.scores.recall * static_cast<double>(c.scores.items);
+                       return 100 * hits / (static_cast<double>(c.scores.items + c.scores.found) - hits);
+                     }});
+  const ClassReport r = evaluate_classes(
+      {.predictions = scene.found(), .references = scene.data(), .metrics = metrics}, scene.progress);
+  const auto json = to_json(r);
+  for (const std::size_t c : {0, 1})
+    EXPECT_DOUBLE_EQ(json.at("classes").at(c).at("jaccard"), 100.0 / 3) << "one of each is found, of two that are and two that are told";
+  EXPECT_DOUBLE_EQ(json.at("mean_jaccard"), 100.0 / 3);
+  EXPECT_THAT(to_text(r), HasSubstr("Jaccard (%)"));
 }
 
 }  // namespace

@@ -1,0 +1,27 @@
+// The metrics of one class of classification, against the others.
+//
+//   for (const ClassMetric& metric : class_metrics()) json[metric.key] = metric.of({items, 0, scores[0]});
+#pragma once
+
+#include <vector>
+
+#include "libcore/metrics/classified.h"
+#include "libcore/metrics/metric.h"
+
+namespace voxshard {
+
+/// What is known of a class: all items, its number, and what the confusion matrix says of it.
+struct CountedClass {
+  const Classified& items;
+  std::int64_t number = 0;
+  RecallAndPrecision scores;
+};
+
+using ClassMetric = Metric<CountedClass>;
+/// In the order in which they are shown.
+using ClassMetrics = std::vector<ClassMetric>;
+
+/// All that this build knows: recall, precision, F1 and ROC-AUC.
+const ClassMetrics& class_metrics();
+
+}  // namespace voxshard
