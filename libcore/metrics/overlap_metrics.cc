@@ -8,4 +8,11 @@ const OverlapMetrics& overlap_metrics() {
   return kMetrics;
 }
 
+std::string rules_of(const OverlapMetrics& metrics) {
+  std::string rules;
+  for (const OverlapMetric& metric : metrics)
+    if (*metric.rule != '\0') rules += (rules.empty() ? "" : ", ") + std::string(metric.name) + " " + metric.rule;
+  return rules;
+}
+
 }  // namespace voxshard

@@ -3,6 +3,7 @@
 //   for (const OverlapMetric& metric : overlap_metrics()) json[metric.key] = metric.of(counts);
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "libcore/metrics/dice.h"
@@ -16,5 +17,8 @@ using OverlapMetrics = std::vector<OverlapMetric>;
 
 /// All that this build knows: Dice and IoU.
 const OverlapMetrics& overlap_metrics();
+
+/// "Dice 2TP/(2TP+FP+FN)", of the metrics that say their formula.
+std::string rules_of(const OverlapMetrics& metrics);
 
 }  // namespace voxshard

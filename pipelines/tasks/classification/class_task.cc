@@ -247,9 +247,7 @@ class ClassTask : public TrainingTask {
   }
 
   void share(std::int64_t begin, std::int64_t end) override { source_.share(begin, end); }
-  Shape load(std::int64_t step, std::int64_t batch, WorkerPool& pool) override {
-    return source_.load(step, batch, pool);
-  }
+  Shape load(std::int64_t step, std::int64_t batch, WorkerPool& pool) override { return source_.load(step, batch, pool); }
   void fill(const InputInfo& input, const TensorView& box) const override { source_.fill(input, box); }
 
   std::string size_setting(const std::string& size) const override { return "{size} " + size + " with {fit} resize"; }

@@ -12,7 +12,6 @@
 #include "io/files/output_folder.h"
 #include "io/image/overlay.h"
 #include "io/image/sheet_file.h"
-#include "libcore/base/text.h"
 #include "pipelines/tasks/segmentation/case_memory.h"
 #include "pipelines/engine/case_pass.h"
 #include "pipelines/engine/seen_inputs.h"
@@ -283,18 +282,6 @@ LabelScores evaluate_labels(const EvaluateLabelsOptions& options, const RunConte
   report.memory = gate.widest();
   return report;
 }
-
-namespace {
-
-/// "Dice 2TP/(2TP+FP+FN)", of the metrics that say theirs.
-std::string rules_of(const OverlapMetrics& metrics) {
-  std::vector<std::string> rules;
-  for (const OverlapMetric& metric : metrics)
-    if (*metric.rule != '\0') rules.push_back(std::string(metric.name) + " " + metric.rule);
-  return joined(rules, ", ");
-}
-
-}  // namespace
 
 Json to_json(const LabelScores& report) {
   const OverlapMetrics& metrics = report.metrics;

@@ -1,7 +1,7 @@
-// Data sets whose items are files: a folder per class, and CSV lists. Data sets of segmentation and detection look like
-// such folders from far. Here is also the table of all kinds.
-//
-//   find_class_parts("cells").train->path      // cells/train
+// The table of the kinds, and those whose items are files: a folder per class, and CSV lists. Data sets of segmentation and
+// detection look like such folders from far.
+#include "pipelines/tasks/classification/class_kind.h"
+
 #include <algorithm>
 #include <functional>
 #include <map>
