@@ -1,5 +1,5 @@
 // Folders to TFRecord files with the names of the reference models' features: of volumes (an nnU-Net or Decathlon
-// folder, or one that `prepare` made) a gzip file per case, of pictures with boxes (COCO, Pascal VOC, KITTI, MOT) files in
+// folder, or one that `prepare` made) a gzip file per case, of pictures with boxes (io/boxes/box_format.h) files in
 // turn.
 //
 //   TaskReport r = convert_to_records({.input = "data", .output = "records"}, progress);

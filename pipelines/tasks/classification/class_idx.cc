@@ -72,6 +72,7 @@ ClassKind idx_kind() {
   return {.name = "IDX",
           .expected = "MNIST's IDX files",
           .help = "a folder with MNIST's IDX files",
+          .folder = "MNIST",
           .find = find_idx_parts,
           .read = read_idx_part,
           .held_bytes = idx_held_bytes,

@@ -225,6 +225,7 @@ ClassKind folders_kind() {
   return {.name = "folders",
           .expected = "a folder per class with pictures, volumes or videos, the same in train and val or test",
           .help = "a folder per class, in train and val or test or not",
+          .folder = "a folder per class",
           .find = find_folders,
           .entries = entries_of_folders,
           .each_file = each_file_of_folders};
@@ -252,6 +253,13 @@ ClassParts find_class_parts(const fs::path& path, const ClassKinds& kinds) {
 }
 
 std::string expected_class_sets(const ClassKinds& kinds) { return any_of_kinds(kinds, &ClassKind::expected); }
+
+std::string class_folders(const ClassKinds& kinds) {
+  std::vector<std::string> all;
+  for (const ClassKind& kind : kinds)
+    if (kind.folder != nullptr) all.push_back(kind.folder);
+  return joined(all, ", ");
+}
 
 std::string class_sets_help(const ClassKinds& kinds) { return any_of_kinds(kinds, &ClassKind::help); }
 

@@ -41,6 +41,7 @@ struct ClassKind {
   const char* name;      // "IDX": in JSON and for people
   const char* expected;  // for people, in a list: "MNIST's IDX files"
   const char* help;      // the same where training asks for it: "a folder with MNIST's IDX files"
+  const char* folder = nullptr;  // and among the folders that info knows: "MNIST"; null: it is no folder
   /// The parts at a path; none for what is no such data set. Errors: kInput for one without its labels.
   ClassParts (*find)(const std::filesystem::path& path);
 
@@ -96,5 +97,7 @@ ClassParts find_class_parts(const std::filesystem::path& path, const ClassKinds&
 std::string expected_class_sets(const ClassKinds& kinds = class_kinds());
 /// The same of their `help`.
 std::string class_sets_help(const ClassKinds& kinds = class_kinds());
+/// "a folder per class, MNIST".
+std::string class_folders(const ClassKinds& kinds = class_kinds());
 
 }  // namespace voxshard

@@ -122,7 +122,7 @@ class ClassificationRow : public Task {
             .data_references =
                 "of classes a data set, whose test part counts, of videos also a CSV of file,start,end,class",
             .scores = "the scores of classes",
-            .data_sets = "a folder per class, MNIST"};
+            .data_sets = class_folders(kinds_)};
   }
   bool learns(const ModelSpec& spec) const override { return spec.model->data == kClassLabels; }
 
