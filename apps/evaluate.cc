@@ -28,7 +28,7 @@ RunCommand add(CLI::App& app) {
       ->required();
   app.add_option("references", o.references,
                  clauses(&TaskWords::references, ", ") + "; " + clauses(&TaskWords::data_references, "; ") +
-                     "; of a run data as it was trained on: the folder that voxshard prepare wrote, annotations of pictures, a data set of classes")
+                     "; of a run data as it was trained on, " + clauses(&TaskWords::run_data, ", "))
       ->required();
   app.add_option("-o,--output", o.summary, clauses(&TaskWords::scores, ", ") + ", or what --json prints of a run");
   add_memory_option(

@@ -1,9 +1,11 @@
 #include "pipelines/commands/data_formats.h"
 
+#include "io/boxes/box_format.h"
 #include "io/image/image_formats.h"
 #include "io/video/video_endings.h"
 #include "io/volume/volume.h"
 #include "libcore/base/text.h"
+#include "pipelines/tasks/classification/class_kind.h"
 
 namespace voxshard {
 namespace {
@@ -25,6 +27,8 @@ std::vector<DataFormat> data_formats() {
     rows.push_back({"volumes", format.name, format.expected, endings_text(format.endings)});
   for (const PictureFormat& format : kPictureFormats)
     rows.push_back({"pictures", format.name, endings_text(format.endings), endings_text(format.endings)});
+  for (const BoxFormat& format : box_formats()) rows.push_back({"boxes", format.name, format.expected, ""});
+  for (const ClassKind& kind : class_kinds()) rows.push_back({"classes", kind.name, kind.expected, ""});
   rows.push_back({"videos", "FFmpeg", endings_text(kVideoEndings), endings_text(kWrittenVideoEndings)});
   return rows;
 }

@@ -27,6 +27,7 @@ struct TaskWords {
   std::string predictions;                  // what evaluate takes, as a folder or file of its own form
   std::string json_predictions;             // and as a JSON file: "COCO results"
   std::string references, data_references;  // what it holds them against; a data set: "of classes a data set"
+  std::string run_data;                     // and a run: "the folder that voxshard prepare wrote"
   std::string scores;                       // what it writes
   std::string data_files, data_sets;        // what info knows: "COCO JSON"; "nnU-Net, Decathlon"
 };

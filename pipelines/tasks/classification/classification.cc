@@ -121,6 +121,7 @@ class ClassificationRow : public Task {
             .json_predictions = "classes",
             .data_references =
                 "of classes a data set, whose test part counts, of videos also a CSV of file,start,end,class",
+            .run_data = "of a classifier a data set of classes",
             .scores = "the scores of classes",
             .data_sets = class_folders(kinds_)};
   }

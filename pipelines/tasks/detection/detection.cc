@@ -101,6 +101,7 @@ class DetectionRow : public Task {
             .outputs = "of a detector the file of COCO results, or of what is in a video, .json",
             .json_predictions = "COCO results",
             .references = "or " + or_text(boxes.picture_files) + ", or a " + or_text(boxes.folders) + " folder",
+            .run_data = "of a detector images with boxes",
             .scores = "or the twelve numbers of COCO",
             .data_files = joined(boxes.picture_files, ", "),
             .data_sets = joined(boxes.pictures, ", ")};

@@ -129,6 +129,7 @@ class Segmentation : public Task {
             .predicted = "predictions",
             .predictions = "Folder of predicted label maps",
             .references = "Folder of reference label maps with the same file names",
+            .run_data = "of volumes the folder that voxshard prepare wrote",
             .scores = "summary.json to write, in nnU-Net's form",
             .data_sets = "nnU-Net, Decathlon"};
   }
