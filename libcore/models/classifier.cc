@@ -55,7 +55,7 @@ void add_class_loss(Builder& b, ValueId logits, const ClassifierConfig& config, 
                                 .smoothing = config.label_smoothing,
                                 .weights = weights_of(config)};
   const ValueId sums = b.op("segmentation_sums", {logits, labels}, attrs, "loss/sums");
-  if (options.evaluating) graph.outputs["loss_sums"] = sums;
+  if (options.evaluating) graph.outputs["labels"] = labels, graph.outputs["loss_sums"] = sums;
   graph.outputs["loss"] = b.op("segmentation_loss", {sums, logits, labels}, attrs, "loss");
 }
 

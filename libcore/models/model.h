@@ -97,7 +97,7 @@ struct GraphOptions {
   Dims size;  // D H W or H W
   DType dtype = DType::kF32;
   bool training = true;            // with targets, loss and running statistics; else from running statistics
-  bool evaluating = false;         // from running statistics, yet with targets, "loss" and "loss_sums" (a row per part of the batch)
+  bool evaluating = false;         // from running statistics, yet with targets, "loss", "loss_sums" (a row per part of the batch), and "labels" that stay
   std::int64_t norm_replicas = 1;  // norms over this many equal parts of the batch apiece
   std::int64_t loss_replicas = 1;  // and the loss: the mean of theirs
 

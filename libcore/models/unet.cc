@@ -87,7 +87,7 @@ Graph build_unet(const UNetConfig& config, const GraphOptions& options, const Op
                                 .batch = options.batch,
                                 .dtype = options.dtype};
   const ValueId sums = b.op("segmentation_sums", {logits, y}, attrs, "loss/sums");
-  if (options.evaluating) graph.outputs["loss_sums"] = sums;
+  if (options.evaluating) graph.outputs["labels"] = y, graph.outputs["loss_sums"] = sums;
   graph.outputs["loss"] = b.op("segmentation_loss", {sums, logits, y}, attrs, "loss");
   return graph;
 }

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "io/files/content_hash.h"
+#include "io/files/structured_text.h"
 #include "libcore/base/text.h"
 #include "libcore/ranks/alike.h"
 #include "libcore/ranks/texts.h"

@@ -91,7 +91,7 @@ class ItemEvaluation : public RunEvaluation {
   SerialiseCore find() const override {
     return values_of_cores<ItemScore>([](const nlohmann::json&, const CoreSet& cores, std::size_t core) {
       const Graph& graph = cores.executable().program.graph;
-      return item_scores(view_of(cores, graph.outputs.at("logits"), core), view_of(cores, graph.find("labels"), core));
+      return item_scores(view_of(cores, graph.outputs.at("logits"), core), view_of(cores, graph.outputs.at("labels"), core));
     });
   }
   /// Cores that have the logits of one sample give equal values.

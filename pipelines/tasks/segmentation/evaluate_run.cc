@@ -66,7 +66,7 @@ class VolumeEvaluation : public RunEvaluation {
       const Graph& graph = cores.executable().program.graph;
       const TensorView logits = cores.owned(graph.outputs.at("logits"), core);
       if (logits.box.empty()) return std::vector<VoxelScores>();
-      return std::vector{voxel_scores(logits, cores.owned(graph.find("labels"), core))};
+      return std::vector{voxel_scores(logits, cores.owned(graph.outputs.at("labels"), core))};
     });
   }
   TakeCore take() override {
