@@ -22,14 +22,14 @@ struct BoxFormat {
   const char* file = nullptr;  // what people call a file of it that is given by itself, "COCO JSON"; null: only folders are given
   const char* expected;        // what tells a folder of it, for people: "Annotations/*.xml with JPEGImages"
   bool is_sequence = false;    // it holds the frames of one video
-  /// Whether a path among others is annotations of this format: a file by its name, a folder by what lies in it.
+  /// Tells whether a path among others is annotations of this format: a file by its name, a folder by what lies in it.
   bool (*is_known)(const std::filesystem::path& path);
-  /// Whether a path that the user gives as annotations is read as this format. Such a path is a data set whatever else
+  /// Tells whether a path that the user gives as annotations is read as this format. It is a data set whatever else
   /// lies there. Null: as is_known, and a folder with pictures in it is a folder of pictures.
   bool (*is_taken)(const std::filesystem::path& path) = nullptr;
   /// The annotation files of a folder, by name. Null: the folder itself is the data set.
   std::vector<std::filesystem::path> (*files)(const std::filesystem::path& folder) = nullptr;
-  /// Whether a folder looks like one, maybe damaged: nobody looks for data sets of another sort there. Null: as is_known.
+  /// Tells whether a folder looks like one, maybe damaged: no other sort of data set is looked for there. Null: as is_known.
   bool (*is_like)(const std::filesystem::path& folder) = nullptr;
   const char* below = nullptr;  // the folder of the data set in the one that users unpack: "training"
   bool places_pictures = true;  // `read` says where each picture lies; false: they are looked for around the file
@@ -48,10 +48,10 @@ const BoxFormats& box_formats();
 /// The format that reads a path which the user gives as annotations.
 const BoxFormat& format_of(const std::filesystem::path& path, const BoxFormats& formats = box_formats());
 
-/// Whether a path is taken as annotations whatever else lies there.
+/// Returns whether a path is taken as annotations whatever else lies there.
 bool is_taken_as_boxes(const std::filesystem::path& path, const BoxFormats& formats = box_formats());
 
-/// Whether a folder looks like a data set with boxes, or a part of one.
+/// Returns whether a folder looks like a data set with boxes, or a part of one.
 bool is_like_boxes(const std::filesystem::path& folder, const BoxFormats& formats = box_formats());
 
 /// The annotations at a path: the file itself where its name is known, the annotation files of a folder, or the folder
@@ -82,7 +82,7 @@ std::string box_files_text(const BoxFormats& formats = box_formats());
 std::string box_inputs_text(const BoxFormats& formats = box_formats());
 
 // For formats.
-/// Whether a folder holds a file or folder of this name.
+/// Returns whether a folder holds a file or folder of this name.
 bool exists_in(const std::filesystem::path& folder, const char* name);
 
 }  // namespace voxshard

@@ -10,7 +10,7 @@
 
 namespace voxshard {
 
-/// What is known of a class: all items, its number, and what the confusion matrix says of it.
+/// A class as it is counted: all items, its number, and its scores from the confusion matrix.
 struct CountedClass {
   const Classified& items;
   std::int64_t number = 0;

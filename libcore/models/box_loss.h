@@ -1,4 +1,4 @@
-// What the graphs of detectors with anchors have in common behind their heads: inputs of targets, level by level, and the
+// The part of a graph that all detectors with anchors have behind their heads: inputs of targets, level by level, and the
 // loss over all levels.
 //
 //   BoxLevel level = with_box_targets(b, logits, boxes, classes, 3);   // inputs "class_targets/3" and "box_targets/3"
@@ -13,7 +13,7 @@
 
 namespace voxshard {
 
-/// What the loss of one level reads.
+/// The values that the loss of one level reads.
 struct BoxLevel {
   ValueId logits, class_targets, boxes, box_targets;
   std::vector<ValueId> list() const { return {logits, class_targets, boxes, box_targets}; }

@@ -1,5 +1,5 @@
-// What a model that learns from boxes is beside its graph: which targets its inputs want for the objects of an image, and
-// which boxes its outputs mean. A detector is the row of its model (model.h), whose `detector` says this of a config.
+// A detector is a model that learns from boxes. Beside its graph it says which targets its inputs want for the objects of
+// an image, and which boxes its outputs mean. It is the row of its model (model.h), whose `detector` says this of a config.
 //
 //   Detector detector = retinanet_detector({.classes = 4});
 //   ImageTargets targets = detector.targets({640, 480}, {{.box = {10, 10, 90, 60}, .class_id = 3}});
@@ -18,7 +18,7 @@
 
 namespace voxshard {
 
-/// What a core owns of the output of this name; an empty box where it owns none.
+/// Returns the part of the output of this name that a core owns; an empty box where it owns none.
 using OwnedOutput = std::function<TensorView(const std::string& output)>;
 
 struct Detector {

@@ -129,7 +129,7 @@ struct Model {
   Dims (*size)(const std::any& config) = nullptr;
   /// What its backward pass usually makes again: where that costs little of a step.
   Recompute recompute = Recompute::kNone;
-  /// Of a model that learns from boxes: its targets and what its outputs mean (detector.h).
+  /// Says which targets a model that learns from boxes wants, and what its outputs mean (detector.h); null: it does not.
   Detector (*detector)(const std::any& config) = nullptr;
   std::vector<std::string> targets = {};  // of the loss, cut where they divide; empty: "labels", cut as the image
 };

@@ -37,7 +37,7 @@ class TrainingTask {
 
   /// "dice", "ap50": part of names in tables and JSON.
   virtual const char* metric() const = 0;
-  /// Whether the best checkpoint is the one with the highest score, else that with the lowest.
+  /// Returns whether the best checkpoint is the one with the highest score; else it is that with the lowest.
   virtual bool higher_is_better() const { return true; }
   /// Sets what the data decide: channels and classes. Errors: kConfig for a model that cannot learn from them.
   virtual void complete(ModelSpec& spec) const = 0;

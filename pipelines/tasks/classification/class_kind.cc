@@ -74,7 +74,7 @@ std::map<ItemKind, fs::path> kinds_in(const ClassPart& part) {
   return kinds;
 }
 
-/// Whether something makes a folder another kind of data set: what stands above, or boxes of any format.
+/// Returns whether something makes a folder another kind of data set: the names above, or boxes of any format.
 bool is_other_set(const fs::path& folder) {
   std::error_code error;
   for (const char* other : kOthers)

@@ -55,7 +55,7 @@ struct ClassKind {
   /// Errors: kInput; kBudget before anything is read.
   void (*read)(const ClassPart& part, const ClassReading& reading, const std::vector<std::string>* classes,
                ClassDataset& set) = nullptr;
-  /// What `read` keeps in memory, from the headers alone. Errors: kInput.
+  /// Returns the bytes that `read` keeps in memory, from the headers alone. Errors: kInput.
   double (*held_bytes)(const ClassPart& part) = nullptr;
 
   const char* usual_model = nullptr;  // to train on it; null: by what the items are

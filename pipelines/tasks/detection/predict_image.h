@@ -15,7 +15,7 @@ struct ImagePrediction {
   Dims output_size = {};  // H W that pictures are scaled into (image_preparation.h); empty: they keep their size
 };
 
-/// What the model of a spec is as a detector. Errors: kConfig for one that is none.
+/// Returns the detector of a spec's model. Errors: kConfig for a model that is none.
 Detector detector_of(const ModelSpec& spec);
 
 /// How boxes are chosen, by name: detection, legacy, legacy_export, or auto, as the model's config has it. Errors: kUsage for another.
