@@ -1,7 +1,7 @@
-// A kind of data sets of classes that only the tests know, to show that a kind is one file and a row: a text file
-// *.toyclasses with lines "train dark 20" or "test bright 210", an image of 8 x 8 equal pixels each, held in memory.
+// A kind of data sets of classes that only the tests know, to show that a kind is one file and a row: a folder with the
+// text files train.toy and test.toy, whose lines "bright 210" are images of 8 x 8 equal pixels, held in memory.
 //
-//   ClassSets sets = read_class_sets({.data = "a.toyclasses", .reading = {.kinds = with_toy_kind()}});
+//   ClassSets sets = read_class_sets({.data = "toys", .reading = {.kinds = with_toy_kind()}});
 #pragma once
 
 #include <algorithm>
@@ -17,9 +17,8 @@ inline ClassKind toy_kind();
 
 inline ClassParts find_toy_parts(const std::filesystem::path& path) {
   ClassParts parts;
-  if (path.extension() != ".toyclasses") return parts;
-  parts.train = {toy_kind(), path};
-  parts.test = {toy_kind(), path, true};
+  if (std::filesystem::exists(path / "train.toy")) parts.train = {toy_kind(), path / "train.toy"};
+  if (std::filesystem::exists(path / "test.toy")) parts.test = {toy_kind(), path / "test.toy", true};
   return parts;
 }
 
@@ -28,8 +27,7 @@ inline void read_toy_part(const ClassPart& part, const ClassReading&, const std:
   std::vector<std::pair<std::string, int>> images;
   std::ifstream in(part.path);
   int value = 0;
-  for (std::string of, name; in >> of >> name >> value;)
-    if ((of == "test") == part.is_test) images.emplace_back(name, value);
+  for (std::string name; in >> name >> value;) images.emplace_back(name, value);
   if (classes != nullptr) {
     set.classes = *classes;
   } else {

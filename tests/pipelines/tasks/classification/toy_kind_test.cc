@@ -14,9 +14,10 @@ namespace {
 TEST(ToyKind, PassesThroughInfoTrainPredictAndEvaluate) {
   ClassScene scene("toy_kind");
   std::string lines;
-  for (int i = 0; i < 8; ++i) lines += "train dark " + std::to_string(20 + i) + "\ntrain bright " + std::to_string(210 + i) + "\n";
-  scene.write("a.toyclasses", lines + "test dark 40\ntest bright 230\ntest bright 200\n");
-  const std::filesystem::path data = scene.path("a.toyclasses");
+  for (int i = 0; i < 8; ++i) lines += "dark " + std::to_string(20 + i) + "\nbright " + std::to_string(210 + i) + "\n";
+  scene.write("toys/train.toy", lines);
+  scene.write("toys/test.toy", "dark 40\nbright 230\nbright 200\n");
+  const std::filesystem::path data = scene.path("toys");
   const TaskTable tasks = {classification(test::with_toy_kind())};
 
   const InfoReport info = run_info({data}, {}, tasks);

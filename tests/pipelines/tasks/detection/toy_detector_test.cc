@@ -14,7 +14,7 @@ TEST(ToyDetector, TrainsIsValidatedPredictsAndIsEvaluatedOverFourCores) {
   o.spec = usual_spec(test::toy_detector());
   o.spec.precision = DType::kF32;
   o.spec.cut.mesh.partition = {1, 2, 2, 1};
-  o.steps = 60, o.optimizer.learning_rate = 1e-2;
+  o.steps = 150, o.optimizer.learning_rate = 1e-2;
   const TrainReport trained = run_train(o, scene.progress);
   EXPECT_EQ(trained.metric, "ap50");
   ASSERT_TRUE(trained.validation.has_value());

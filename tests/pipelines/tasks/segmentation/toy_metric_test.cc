@@ -26,7 +26,7 @@ TEST(ToyMetric, ValidatesTrainingAndTheLowestIsTheBest) {
   const TrainReport report = run_train(o, scene.progress, tasks);
   EXPECT_EQ(report.metric, "missed");
   EXPECT_EQ(report.to_json().at("best_missed"), report.best_score);
-  std::ifstream rows(o.run / "metrics.csv");
+  std::ifstream rows(o.run / "results.csv");
   std::string row;
   std::getline(rows, row);
   EXPECT_THAT(row, HasSubstr("validation_missed"));
