@@ -6,8 +6,8 @@
 #include "pipelines/tasks/classification/class_info.h"
 #include "pipelines/tasks/classification/class_memory.h"
 #include "pipelines/tasks/classification/class_predictions.h"
-#include "pipelines/tasks/classification/demo_digits.h"
-#include "pipelines/tasks/classification/demo_motions.h"
+#include "pipelines/tasks/classification/demo/demo_digits.h"
+#include "pipelines/tasks/classification/demo/demo_motions.h"
 #include "pipelines/tasks/classification/evaluate_items.h"
 
 namespace voxshard {

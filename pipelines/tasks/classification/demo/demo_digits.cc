@@ -1,4 +1,4 @@
-#include "pipelines/tasks/classification/demo_digits.h"
+#include "pipelines/tasks/classification/demo/demo_digits.h"
 
 #include <atomic>
 

@@ -1,4 +1,4 @@
-#include "pipelines/tasks/classification/demo_motions.h"
+#include "pipelines/tasks/classification/demo/demo_motions.h"
 
 #include <algorithm>
 #include <atomic>
