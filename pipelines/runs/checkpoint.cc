@@ -89,7 +89,7 @@ Checkpoint load_checkpoint(const std::filesystem::path& path) {
   } catch (const nlohmann::json::exception& e) {
     refuse(std::string(": its description is broken: ") + e.what());
   }
-  if (!file.has_hashes) refuse(" has no hashes of its tensors: damage of its numbers would not be seen; use another checkpoint");
+  if (!file.has_hashes) refuse(" has no hashes of its tensors: damage, or numbers of another model, would not be seen; use another checkpoint");
   for (const nlohmann::json* part : {&checkpoint.state.model, &checkpoint.state.prepare, &checkpoint.state.training,
                                      &checkpoint.state.content, &checkpoint.state.trained_on, &checkpoint.state.machine})
     if (!part->is_object()) refuse(": its description is broken: a part is no object");

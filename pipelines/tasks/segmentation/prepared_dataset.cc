@@ -106,7 +106,7 @@ PreparedDataset read_prepared(const std::filesystem::path& folder, std::vector<C
   const nlohmann::json json = read_json(folder / "dataset.json");
   std::vector<std::string> others;  // not of this preparation
   try {
-    prepared.name = json.value("name", "");
+    prepared.name = json.at("name");
     for (const auto& c : json.at("cases")) {
       PreparedCase item;
       item.id = c.at("case").get<std::string>();

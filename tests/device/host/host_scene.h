@@ -23,7 +23,7 @@ inline RateTable flat_table(const std::string& op, DType stored, int taps, doubl
 }
 
 inline HostRates round_rates(int threads) {
-  HostRates rates{.cpu = "made up", .instruction_set = instruction_set_name(instruction_set()), .how = "by hand", .threads = threads, .memory_bytes = 1 << 30};
+  HostRates rates{.cpu = "made up", .how = "by hand", .instruction_set = instruction_set_name(instruction_set()), .threads = threads, .memory_bytes = 1 << 30};
   rates.task_s = kTask;
   rates.barrier_s = kBarrier;
   for (const char* op : {"conv", "conv_input_grad", "conv_weight_grad"})
