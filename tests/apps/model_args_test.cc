@@ -1,5 +1,6 @@
 // The rows of a model's config as options: those of the program's models, and of one that only tests know.
 #include "apps/model_args.h"
+#include "tests/expect_error.h"
 
 #include <gmock/gmock.h>
 
@@ -94,13 +95,7 @@ TEST(ModelArgs, DecayOnAndFrozenWinOverTheLegacyVariantEachAloneAndInAnyOrder) {
 
 TEST(ModelArgs, AnOptionOfAnotherModelIsRefusedEvenWithItsUsualValue) {
   const auto refused = [](const std::vector<std::string>& words, const std::string& text) {
-    try {
-      spec_of(model_table(), words);
-      FAIL() << "nothing was thrown for " << text;
-    } catch (const Error& error) {
-      EXPECT_EQ(error.kind(), ErrorKind::kConfig);
-      EXPECT_THAT(error.what(), testing::HasSubstr(text));
-    }
+    expect_error(ErrorKind::kConfig, text, [&] { spec_of(model_table(), words); });
   };
   for (const auto& model : model_table())
     for (const auto& other : model_table())

@@ -1,5 +1,6 @@
 // Errors keep their kind while context is put before their text.
 #include "libcore/base/error.h"
+#include "tests/expect_error.h"
 
 #include <gtest/gtest.h>
 
@@ -54,13 +55,7 @@ TEST(Error, IsCaughtAsAStandardExceptionWithItsContext) {
 
 TEST(Ensure, ThrowsInternalNamingTheInvariant) {
   EXPECT_NO_THROW(ensure(true, "water is wet"));
-  try {
-    ensure(false, "water is wet");
-    FAIL() << "nothing was thrown";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::kInternal);
-    EXPECT_NE(std::string(error.what()).find("water is wet"), std::string::npos);
-  }
+  expect_error(ErrorKind::kInternal, "water is wet", [&] { ensure(false, "water is wet"); });
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -13,6 +12,8 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
+
+#include "tests/scratch_folder.h"
 
 namespace voxshard {
 
@@ -24,26 +25,9 @@ struct CommandResult {
   std::string error_kind() const { return json().at("error").at("kind"); }
 };
 
-/// An empty folder that is removed at the end.
-class Folder {
- public:
-  explicit Folder(const std::string& name)
-      : path_(std::filesystem::temp_directory_path() / ("voxshard_cli_" + name + "_" + std::to_string(getpid()))) {
-    std::filesystem::remove_all(path_);
-    std::filesystem::create_directories(path_);
-  }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-  void write(const std::string& name, const std::string& text) const { std::ofstream(path_ / name) << text; }
+using Folder = ScratchFolder;
 
- private:
-  std::filesystem::path path_;
-};
-
-inline std::string file_text(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
+inline std::string file_text(const std::string& path) { return read_bytes(path); }
 
 /// `redirections` stand behind those of the streams: "2>&-".   `before`: "ulimit -v 4000000; exec".
 inline CommandResult run_voxshard(const std::string& arguments, const std::string& redirections = "", const std::string& before = "") {

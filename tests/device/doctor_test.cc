@@ -3,13 +3,13 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "io/files/output_file.h"
+#include "tests/scratch_folder.h"
 
 namespace voxshard {
 namespace {
@@ -20,8 +20,6 @@ namespace fs = std::filesystem;
 
 class Doctor : public ::testing::Test {
  protected:
-  void SetUp() override { fs::create_directories(folder_); }
-  void TearDown() override { fs::remove_all(folder_); }
   DoctorReport ask(bool measure = false) const {
     NoProgress progress;
     return run_doctor({.output = file_, .quick = true, .measure = measure, .call_seconds = 1e-6, .most_flops = 2e7},
@@ -32,8 +30,8 @@ class Doctor : public ::testing::Test {
       if (check.name == name) return check.text;
     return "";
   }
-  fs::path folder_ = fs::temp_directory_path() / ("voxshard_doctor_" + std::to_string(getpid())),
-           file_ = folder_ / "host.json";
+  ScratchFolder folder_{"doctor"};
+  fs::path file_ = folder_ / "host.json";
 };
 
 TEST_F(Doctor, ChecksTheKernelsOfAnUnknownProcessorOrSetAndSaysSo) {

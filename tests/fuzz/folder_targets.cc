@@ -1,7 +1,5 @@
 // Readers of what earlier calls left in folders: manifests, locks, prepared cases, checkpoints' descriptions. Others
 // may have written them too.
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "io/datasets/class_list.h"
@@ -18,6 +16,7 @@
 #include "pipelines/tasks/detection/image_preparation.h"
 #include "pipelines/tasks/segmentation/sample_source.h"
 #include "tests/fuzz/fuzz_target.h"
+#include "tests/scratch_folder.h"
 
 namespace voxshard {
 namespace {
@@ -100,10 +99,6 @@ void open_prepared(std::string_view list, std::string_view voxels) {
 Seeds prepared_seeds() {
   return {R"({"name": "x", "cases": [{"case": "a", "shape": [2, 3, 4], "class_voxels": [20, 4]}]})"};
 }
-std::string file_bytes(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-}
 Seeds foreground_seeds() {
   Tensor voxels(DType::kI32, {2, 3});
   for (std::int64_t i = 0; i < 6; ++i) voxels.as<std::int32_t>()[i] = static_cast<std::int32_t>(i % 2);
@@ -111,7 +106,7 @@ Seeds foreground_seeds() {
   save_foreground(path, {.by_class = {Tensor(), voxels}});
   const std::string plain =  // as other tools write it, without hashes: damage gets behind them
       R"({"class_1":{"dtype":"I32","shape":[2,3],"data_offsets":[0,24]}}      )";
-  return {file_bytes(path),
+  return {read_bytes(path),
           std::string(1, static_cast<char>(plain.size())) + std::string(7, '\0') + plain + std::string(24, '\0')};
 }
 void prepared(std::string_view bytes) { open_prepared(bytes, foreground_seeds()[0]); }
@@ -179,9 +174,8 @@ void class_predictions(std::string_view bytes) {
 Seeds class_predictions_seeds() {
   const fs::path file = scratch_file("classes/seed.json", "");
   write_class_predictions(file, {.classes = {"a", "b"}, .rows = {{"1.png", {0.25, 0.75}}, {"b/2.png", {1, 0}}}});
-  std::ifstream in(file);
   return {
-      std::string(std::istreambuf_iterator<char>(in), {}),
+      read_bytes(file),
       to_json(ClassPreparation{.classes = {"a", "b"}, .size = {28, 28}}).dump(),
       R"({"task":"classification","classes":["a","b"],"items":"clips","clip_length":4,"clip_stride":2,"hop":4,"predictions":[
 {"file":"a.mp4","frames":12,"seconds":0.48,"time_base":"1/25","windows":[

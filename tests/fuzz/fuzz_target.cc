@@ -1,7 +1,5 @@
 #include "tests/fuzz/fuzz_target.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
@@ -9,26 +7,18 @@
 #include <stdexcept>
 
 #include "libcore/base/error.h"
+#include "tests/scratch_folder.h"
 
 namespace voxshard {
 namespace {
 
 namespace fs = std::filesystem;
 
-struct ScratchRoom {
-  ScratchRoom() {
-    const fs::path memory = "/dev/shm";
-    std::error_code error;
-    path = (fs::is_directory(memory, error) ? memory : fs::temp_directory_path()) /
-           ("voxshard_fuzz_" + std::to_string(getpid()));
-    fs::create_directories(path);
-  }
-  ~ScratchRoom() {
-    std::error_code error;
-    fs::remove_all(path, error);
-  }
-  fs::path path;
-};
+/// In memory where there is any.
+fs::path scratch_parent() {
+  std::error_code error;
+  return fs::is_directory("/dev/shm", error) ? "/dev/shm" : fs::temp_directory_path();
+}
 
 }  // namespace
 
@@ -59,8 +49,8 @@ Outcome run_target(const FuzzTarget& target, std::string_view bytes) {
 }
 
 fs::path scratch_file(const std::string& name, std::string_view bytes) {
-  static const ScratchRoom room;
-  const fs::path path = room.path / name;
+  static const ScratchFolder room("fuzz", scratch_parent());
+  const fs::path path = room.path() / name;
   fs::create_directories(path.parent_path());
   std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   return path;

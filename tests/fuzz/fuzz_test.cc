@@ -8,12 +8,11 @@
 
 #include <chrono>
 #include <cstdlib>
-#include <fstream>
 #include <iostream>
-#include <iterator>
 
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/mutate.h"
+#include "tests/scratch_folder.h"
 
 namespace voxshard {
 namespace {
@@ -64,9 +63,7 @@ TEST_P(Fuzz, EveryStoredInputIsReadOrRefused) {
   if (!std::filesystem::is_directory(folder)) GTEST_SKIP() << "no corpus is stored: tests/fuzz/store_corpus.sh stores one";
   std::int64_t inputs = 0;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    std::ifstream in(entry.path(), std::ios::binary);
-    const std::string input{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-    EXPECT_NO_THROW(run_target(GetParam(), input)) << entry.path();
+    EXPECT_NO_THROW(run_target(GetParam(), read_bytes(entry.path()))) << entry.path();
     ++inputs;
   }
   EXPECT_GT(inputs, 0);

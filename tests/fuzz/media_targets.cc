@@ -1,7 +1,5 @@
 // Readers of voxels, tensors, pictures and frames: our checks of headers with ITK, OpenCV, libtiff, libexif and FFmpeg
 // behind them.
-#include <fstream>
-#include <iterator>
 
 #include "io/datasets/idx.h"
 #include "io/files/safetensors.h"
@@ -13,6 +11,7 @@
 #include "io/volume/volume.h"
 #include "pipelines/runs/checkpoint.h"
 #include "tests/fuzz/fuzz_target.h"
+#include "tests/scratch_folder.h"
 
 namespace voxshard {
 namespace {
@@ -26,8 +25,7 @@ std::string written(const std::string& name, Write write) {
   const fs::path path = scratch_file(name, "");
   fs::remove(path);
   write(path);
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  return read_bytes(path);
 }
 
 void append(Seeds& seeds, Seeds more) {

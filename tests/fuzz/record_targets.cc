@@ -1,7 +1,5 @@
 // Readers of TFRecord files: the frames, and what is in them where the frames are whole.
 #include <cstring>
-#include <fstream>
-#include <iterator>
 
 #include "io/image/image.h"
 #include "io/records/crc32c.h"
@@ -9,17 +7,13 @@
 #include "pipelines/records/picture_record.h"
 #include "pipelines/records/record_input.h"
 #include "tests/fuzz/fuzz_target.h"
+#include "tests/scratch_folder.h"
 
 namespace voxshard {
 namespace {
 
 namespace fs = std::filesystem;
 using Seeds = std::vector<std::string>;
-
-std::string content(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-}
 
 void read_sample(const TfExample& example) {
   if (example.has(kCtImage))
@@ -71,7 +65,7 @@ TfExample small_picture() {
   fs::remove(path);
   write_rgb(path, Tensor(DType::kU8, {4, 6, 3}));
   return picture_example(
-      content(path),
+      read_bytes(path),
       {.file = "a", .id = 7, .width = 6, .height = 4, .boxes = {{.category = 0, .box = {1, 1, 2, 2}, .area = 4}}},
       {{"cell", 3}});
 }
@@ -87,7 +81,7 @@ Seeds record_seeds() {
     RecordWriter writer(path, compression);
     for (const std::string& record : example_seeds()) writer.write(record);
     writer.commit();
-    seeds.push_back(content(path));
+    seeds.push_back(read_bytes(path));
   }
   return seeds;
 }

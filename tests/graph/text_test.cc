@@ -13,6 +13,7 @@
 #include "libcore/models/retinanet.h"
 #include "libcore/models/unet.h"
 #include "libcore/ops/op_table.h"
+#include "tests/expect_error.h"
 
 namespace voxshard {
 namespace {
@@ -228,13 +229,7 @@ TEST(ParseGraph, RefusesWithTheLineAndWhatIsWrong) {
            Wrong{"x = input : f32[4]\neffect x = %0\n", "expected <-"},
            Wrong{"backward\n", "expected %"},
        }) {
-    try {
-      parsed(wrong.text);
-      ADD_FAILURE() << "nothing was thrown for " << wrong.text;
-    } catch (const Error& error) {
-      EXPECT_EQ(error.kind(), ErrorKind::kConfig) << wrong.text;
-      EXPECT_NE(std::string(error.what()).find(wrong.piece), std::string::npos) << error.what();
-    }
+    expect_error(ErrorKind::kConfig, wrong.piece, [&] { parsed(wrong.text); });
   }
 }
 

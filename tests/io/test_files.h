@@ -1,4 +1,4 @@
-// Helpers of the io tests: the real data's folder, a scratch folder per test, and NIfTI files built byte by byte, so
+// Helpers of the io tests: the real data's folder, and NIfTI files built byte by byte, so
 // that what is read does not depend on what is written.
 //
 //   write_bytes(dir.path() / "a.nii", nifti_bytes({.datatype = 4, .big_endian = true}, {1, 2, 3, 4, 5, 6, 7, 8}));
@@ -6,7 +6,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #include <algorithm>
@@ -19,7 +18,8 @@
 #include <string>
 #include <vector>
 
-#include "libcore/base/error.h"
+#include "tests/expect_error.h"
+#include "tests/scratch_folder.h"
 
 namespace voxshard {
 
@@ -32,31 +32,6 @@ inline fs::path test_data() {
 
 #define REQUIRE_TEST_DATA(path) \
   if (!fs::exists(path)) GTEST_SKIP() << "no test data at " << (path)
-
-/// A folder that is removed with its contents.
-class ScratchFolder {
- public:
-  ScratchFolder() {
-    const auto* info = testing::UnitTest::GetInstance()->current_test_info();
-    path_ = fs::temp_directory_path() /
-            ("voxshard_" + std::to_string(::getpid()) + "_" + info->test_suite_name() + "_" + info->name());
-    fs::remove_all(path_);
-    fs::create_directories(path_);
-  }
-  ~ScratchFolder() { fs::remove_all(path_); }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  const fs::path& path() const { return path_; }
-  std::size_t files() const { return static_cast<std::size_t>(std::distance(fs::directory_iterator(path_), {})); }
-
- private:
-  fs::path path_;
-};
-
-inline std::string read_bytes(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 inline void write_bytes(const fs::path& path, const std::string& bytes) {
   fs::create_directories(path.parent_path());
@@ -148,18 +123,6 @@ inline std::string nifti_bytes(const NiftiSpec& spec, const std::vector<double>&
   for (std::size_t i = 0; i < count; ++i)
     append_scalar(header, spec.datatype, values[i % values.size()], spec.big_endian);
   return header;
-}
-
-/// Expects `body` to throw an Error of `kind` whose text contains `piece`.
-inline void expect_error(ErrorKind kind, const std::string& piece, const std::function<void()>& body) {
-  try {
-    body();
-  } catch (const Error& e) {
-    EXPECT_EQ(static_cast<int>(e.kind()), static_cast<int>(kind)) << e.what();
-    EXPECT_THAT(std::string(e.what()), testing::HasSubstr(piece));
-    return;
-  }
-  ADD_FAILURE() << "no error; expected one with: " << piece;
 }
 
 }  // namespace voxshard

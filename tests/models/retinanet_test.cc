@@ -13,6 +13,7 @@
 #include "tests/models/placed_targets.h"
 #include "libcore/partition/program.h"
 #include "libcore/train/initialise.h"
+#include "tests/expect_error.h"
 
 namespace voxshard {
 namespace {
@@ -169,13 +170,7 @@ TEST(RetinaNet, ParametersBeginAsTheOriginalSays) {
 }
 
 void expect_refused(const RetinaNetConfig& config, const GraphOptions& options, const std::string& text) {
-  try {
-    build_retinanet(config, options, op_table());
-    FAIL() << "nothing was thrown for " << text;
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::kConfig);
-    EXPECT_NE(std::string(error.what()).find(text), std::string::npos) << error.what();
-  }
+  expect_error(ErrorKind::kConfig, text, [&] { build_retinanet(config, options, op_table()); });
 }
 
 TEST(RetinaNet, ImpossibleSettingsAreRefused) {

@@ -14,7 +14,7 @@ using nlohmann::json;
 
 TEST(BenchOverMpi, SaysWhatCrossesAsTheProgramDoesAndProfilesAllRanks) {
   if (const auto why = test::without_mpi()) GTEST_SKIP() << *why;
-  const test::ScratchFolder folder;
+  const ScratchFolder folder;
   const std::string words =
       " bench step --size 24x16x16 --base-filters 4 --depth 3 --partition 1x6x1x1x1 --steps 2 --device tpu-v3 --json";
   const auto all =
@@ -30,7 +30,7 @@ TEST(BenchOverMpi, SaysWhatCrossesAsTheProgramDoesAndProfilesAllRanks) {
   EXPECT_EQ(traffic.at("bytes"), traffic.at("program_bytes"));
   EXPECT_EQ(traffic.at("messages"), traffic.at("program_messages"));
   EXPECT_TRUE(report.at("emulated_seconds").is_number()) << "the emulated clock has a key of its own";
-  const json profile = json::parse(test::bytes_of(folder / "ranks.json"));
+  const json profile = json::parse(read_bytes(folder / "ranks.json"));
   std::set<int> ranks;
   for (const auto& event : profile.at("traceEvents"))
     if (event.at("ph") == "X" && event.at("cat") == "task") ranks.insert(event.at("pid").get<int>());

@@ -10,7 +10,7 @@
 namespace voxshard {
 namespace {
 
-using test::built, test::bytes_of, test::launch, test::Launched;
+using test::built, test::launch, test::Launched;
 
 class Hosts : public testing::Test {
  protected:
@@ -30,7 +30,7 @@ class Hosts : public testing::Test {
     const Launched all = run(hosts, built("voxshard") + " " + words);
     ASSERT_EQ(all.exit_code, 0) << hosts << " " << words << "\n" << all.err;
   }
-  test::ScratchFolder folder_;
+  ScratchFolder folder_;
 };
 
 TEST_F(Hosts, EachRankIsOnItsHostAndAnErrorNamesIt) {
@@ -48,7 +48,7 @@ std::map<std::string, std::string> files_below(const std::filesystem::path& fold
   std::map<std::string, std::string> files;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
     if (entry.is_regular_file())
-      files[std::filesystem::relative(entry.path(), folder)] = bytes_of(entry.path());
+      files[std::filesystem::relative(entry.path(), folder)] = read_bytes(entry.path());
   return files;
 }
 
@@ -64,7 +64,7 @@ TEST_F(Hosts, ATrainingAPredictionAndAVerifyAreThoseOfOneProcess) {
     expect_runs(hosts, "train " + work + " -o " + run_folder + model +
                            " --crop 16x16x16 --steps 4 --fold all --threads 1 --quiet");
     expect_runs(hosts, "predict " + run_folder + " " + data + "/imagesTs -o " + predicted + " --threads 1 --quiet");
-    const std::string trained = bytes_of(run_folder + "/checkpoints/last.safetensors");
+    const std::string trained = read_bytes(run_folder + "/checkpoints/last.safetensors");
     std::map<std::string, std::string> written;
     for (const auto& [name, bytes] : files_below(predicted))
       if (name.ends_with(".nii.gz")) written[name] = bytes;

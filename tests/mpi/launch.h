@@ -17,29 +17,9 @@
 #include <string>
 
 #include "libcore/ranks/mpi.h"
+#include "tests/scratch_folder.h"
 
 namespace voxshard::test {
-
-inline std::string bytes_of(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
-/// An empty folder that is removed at the end.
-class ScratchFolder {
- public:
-  ScratchFolder() {
-    std::string path = std::filesystem::temp_directory_path() / "voxshard_mpi_XXXXXX";
-    if (::mkdtemp(path.data()) == nullptr) std::abort();
-    path_ = path;
-  }
-  ~ScratchFolder() { std::filesystem::remove_all(path_); }
-  ScratchFolder(const ScratchFolder&) = delete;
-  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  std::filesystem::path path_;
-};
 
 /// Why there are no ranks to test; none: there are.
 inline std::optional<std::string> without_mpi() {
@@ -73,7 +53,7 @@ inline Launched launch(const std::string& command) {
   const std::string out = streams / "out", err = streams / "err";
   const int status =
       std::system(("timeout -k 10 300 env " + command + " >" + out + " 2>" + err + " </dev/null").c_str());
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), bytes_of(out), bytes_of(err)};
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read_bytes(out), read_bytes(err)};
 }
 
 }  // namespace voxshard::test

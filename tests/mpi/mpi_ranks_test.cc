@@ -9,7 +9,7 @@
 namespace voxshard {
 namespace {
 
-using test::built, test::bytes_of, test::launch, test::Launched, test::mpirun;
+using test::built, test::launch, test::Launched, test::mpirun;
 
 class MpiRanks : public testing::Test {
  protected:
@@ -20,7 +20,7 @@ class MpiRanks : public testing::Test {
   Launched run(int ranks, const std::string& words, const std::string& environment = "") {
     return launch(environment + " " + (ranks == 0 ? "" : mpirun(ranks)) + built("rank_program") + " " + words);
   }
-  test::ScratchFolder folder_;
+  ScratchFolder folder_;
 };
 
 class MpiScene : public MpiRanks, public testing::WithParamInterface<std::string> {};
@@ -28,13 +28,13 @@ class MpiScene : public MpiRanks, public testing::WithParamInterface<std::string
 TEST_P(MpiScene, AnyNumberOfRanksWritesTheCheckpointOfOneProcess) {
   const Launched alone = run(0, GetParam() + " " + folder_ / "one");
   ASSERT_EQ(alone.exit_code, 0) << alone.err;
-  const std::string one = bytes_of(folder_ / "one");
+  const std::string one = read_bytes(folder_ / "one");
   ASSERT_GT(one.size(), 1000u);
   for (int ranks : {2, 3, 4}) {  // 1 is alone: it starts no MPI
     const std::string file = folder_ / std::to_string(ranks);
     const Launched all = run(ranks, GetParam() + " " + file);
     ASSERT_EQ(all.exit_code, 0) << ranks << " ranks: " << all.err;
-    EXPECT_TRUE(bytes_of(file) == one) << ranks << " ranks";
+    EXPECT_TRUE(read_bytes(file) == one) << ranks << " ranks";
   }
 }
 

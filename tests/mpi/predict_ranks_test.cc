@@ -11,7 +11,7 @@ namespace voxshard {
 namespace {
 
 using nlohmann::json;
-using test::built, test::bytes_of, test::launch, test::Launched, test::mpirun, test::ScratchFolder;
+using test::built, test::launch, test::Launched, test::mpirun;
 using testing::HasSubstr;
 
 constexpr std::int64_t kMiB = std::int64_t{1} << 20;
@@ -35,7 +35,7 @@ class PredictRanks : public testing::Test {
     const Launched r = run(ranks, words + " --json");
     EXPECT_EQ(r.exit_code, code) << words << "\n" << r.err;
     for (const auto& [file, alone] : files)
-      EXPECT_TRUE(!bytes_of(alone).empty() && bytes_of(file) == bytes_of(alone)) << ranks << " ranks: " << file;
+      EXPECT_TRUE(!read_bytes(alone).empty() && read_bytes(file) == read_bytes(alone)) << ranks << " ranks: " << file;
     return json::parse(r.out);
   }
   const ScratchFolder folder_;

@@ -69,7 +69,7 @@ TEST_F(RanksCli, RanksThatDifferAreRefusedByName) {
 }
 
 TEST_F(RanksCli, AConfigThatOneRankSeesOtherwiseIsRefused) {
-  const test::ScratchFolder folder;
+  const ScratchFolder folder;
   const std::string train = built("voxshard") + " train work -o run --config c.toml";
   for (const char* side : {"a", "b"}) {
     std::filesystem::create_directories(folder / side);

@@ -9,7 +9,7 @@
 namespace voxshard {
 namespace {
 
-using test::built, test::bytes_of, test::launch, test::Launched, test::mpirun;
+using test::built, test::launch, test::Launched, test::mpirun;
 using testing::HasSubstr;
 
 class RanksShareCli : public testing::Test {
@@ -30,7 +30,7 @@ class RanksShareCli : public testing::Test {
     std::filesystem::resize_file(images[2], 1000);  // torn
   }
 
-  const test::ScratchFolder folder_;
+  const ScratchFolder folder_;
   const std::string data_ = folder_ / "data";
 };
 
@@ -95,7 +95,7 @@ TEST_F(RanksShareCli, AnEvaluationHasTheBytesOfOneProcess) {
     const Launched r = run(ranks, words + summary);
     EXPECT_EQ(r.exit_code, 8) << r.err;
     EXPECT_EQ(without_memory(r.out), without_memory(one.out));
-    EXPECT_EQ(bytes_of(summary), bytes_of(folder_ / "one.json"));
+    EXPECT_EQ(read_bytes(summary), read_bytes(folder_ / "one.json"));
   }
 }
 
@@ -108,7 +108,7 @@ TEST_F(RanksShareCli, WhatRankZeroCountsAloneIsTheSameToo) {
   const Launched one = run(0, words + (folder_ / "one.json")), three = run(3, words + (folder_ / "three.json"));
   ASSERT_EQ(one.exit_code, 0) << one.err;
   EXPECT_EQ(three.exit_code, 0) << three.err;
-  EXPECT_EQ(bytes_of(folder_ / "three.json"), bytes_of(folder_ / "one.json"));
+  EXPECT_EQ(read_bytes(folder_ / "three.json"), read_bytes(folder_ / "one.json"));
 }
 
 }  // namespace

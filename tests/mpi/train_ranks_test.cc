@@ -12,7 +12,7 @@
 namespace voxshard {
 namespace {
 
-using test::built, test::launch, test::Launched, test::mpirun, test::ScratchFolder;
+using test::built, test::launch, test::Launched, test::mpirun;
 using testing::HasSubstr;
 
 /// Small data sets, and trainings of 8 cores on them.
@@ -41,7 +41,7 @@ class TrainRanks : public testing::Test {
   }
   static std::string file(const std::string& name) { return *folder_ / name; }
   static std::string last_bytes(const std::string& run) {
-    return test::bytes_of(file(run + "/checkpoints/last.safetensors"));
+    return read_bytes(file(run + "/checkpoints/last.safetensors"));
   }
   static std::string unet(const std::string& run, const std::string& words) {
     return "train " + file("work") + " -o " + file(run) +
@@ -71,10 +71,10 @@ constexpr const char* kOpenMpiOnly = "finds ranks among the processes of Open MP
 /// A process that mpirun has started as this rank; 0: there is none.
 pid_t process_of(pid_t launcher, int rank) {
   std::istringstream children(
-      test::bytes_of("/proc/" + std::to_string(launcher) + "/task/" + std::to_string(launcher) + "/children"));
+      read_bytes("/proc/" + std::to_string(launcher) + "/task/" + std::to_string(launcher) + "/children"));
   const std::string mark = "OMPI_COMM_WORLD_RANK=" + std::to_string(rank) + std::string(1, '\0');
   for (pid_t child = 0; children >> child;)
-    if (test::bytes_of("/proc/" + std::to_string(child) + "/environ").find(mark) != std::string::npos) return child;
+    if (read_bytes("/proc/" + std::to_string(child) + "/environ").find(mark) != std::string::npos) return child;
   return 0;
 }
 

@@ -2,6 +2,7 @@
 // and contractions; the cut of a box into blocks.
 #include "libcore/partition/layout.h"
 
+#include "tests/expect_error.h"
 #include "tests/partition/partition_scene.h"
 
 namespace voxshard {
@@ -195,15 +196,8 @@ TEST(Layout, GroupsOfACutBatchStayWithTheirSamples) {
 }
 
 TEST(Layout, AMeshOfAnotherRankIsAConfigError) {
-  try {
-    cut("image = input : f32[1x8x8x8x1]", {1, 2, 1, 1});
-    FAIL() << "nothing was thrown";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::kConfig);
-    EXPECT_NE(std::string(error.what()).find("1x2x1x1 has 4 entries, but the input tensor 1x8x8x8x1 has 5 axes"),
-              std::string::npos)
-        << error.what();
-  }
+  expect_error(ErrorKind::kConfig, "1x2x1x1 has 4 entries, but the input tensor 1x8x8x8x1 has 5 axes",
+               [&] { cut("image = input : f32[1x8x8x8x1]", {1, 2, 1, 1}); });
 }
 
 TEST(SplitBlocks, TileTheBoxAndStayNearTheWish) {

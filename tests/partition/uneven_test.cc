@@ -1,6 +1,7 @@
 // Uneven sizes and inputs that lie otherwise than the mesh: the tiles of the original's examples, row-major over the
 // cores, and placements (whole on every core, on the first core, another grid) that tile and feed their readers.
 #include "tests/partition/partition_scene.h"
+#include "tests/expect_error.h"
 
 namespace voxshard {
 namespace {
@@ -114,13 +115,7 @@ TEST(InputPlacement, TilesForManyShapesAndMeshes) {
 
 TEST(InputPlacement, RefusesAGridOfOtherCores) {
   for (const Dims& grid : {Dims{1, 2, 4, 1}, Dims{1, 2, 1}}) {
-    try {
-      placed({1, 8, 6, 2}, {.partition = {1, 4, 1, 1}}, {{"labels", {.grid = grid}}});
-      ADD_FAILURE() << to_string(grid);
-    } catch (const Error& error) {
-      EXPECT_EQ(error.kind(), ErrorKind::kConfig);
-      EXPECT_NE(std::string(error.what()).find(to_string(grid)), std::string::npos) << error.what();
-    }
+    expect_error(ErrorKind::kConfig, to_string(grid), [&] { placed({1, 8, 6, 2}, {.partition = {1, 4, 1, 1}}, {{"labels", {.grid = grid}}}); });
   }
 }
 

@@ -5,8 +5,6 @@
 //   prepare_dataset({.dataset = scene.data(), .work = scene.work()}, scene.progress);
 #pragma once
 
-#include <unistd.h>
-
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -17,6 +15,7 @@
 #include "io/files/config_file.h"
 #include "io/volume/volume.h"
 #include "pipelines/runs/report.h"
+#include "tests/scratch_folder.h"
 
 namespace voxshard {
 
@@ -31,16 +30,11 @@ struct RecordingProgress : Progress {
 
 class Scene {
  public:
-  explicit Scene(const std::string& name)
-      : folder_(std::filesystem::temp_directory_path() / ("voxshard_" + name + "_" + std::to_string(getpid()))) {
-    std::filesystem::remove_all(folder_);
-    std::filesystem::create_directories(folder_);
-  }
-  ~Scene() { std::filesystem::remove_all(folder_); }
+  explicit Scene(const std::string& name) : folder_(name) {}
 
-  std::filesystem::path path(const std::string& name) const { return folder_ / name; }
-  std::filesystem::path data() const { return folder_ / "data"; }
-  std::filesystem::path work() const { return folder_ / "work"; }
+  std::filesystem::path path(const std::string& name) const { return folder_.path() / name; }
+  std::filesystem::path data() const { return path("data"); }
+  std::filesystem::path work() const { return path("work"); }
   std::filesystem::path image(int i) const { return data() / "imagesTr" / (id(i) + "_0000" + ending); }
   std::filesystem::path label(int i) const { return data() / "labelsTr" / (id(i) + ending); }
   static std::string id(int i) { return "case_" + std::to_string(i); }
@@ -81,10 +75,10 @@ class Scene {
     change(json);
     std::ofstream(data() / "dataset.json") << json.dump();
   }
-  static std::string bytes_of(const std::filesystem::path& path) {
-    std::ifstream in(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
-  }
+  static std::string bytes_of(const std::filesystem::path& path) { return read_bytes(path); }
+  /// The last checkpoint of a run in this folder.
+  std::filesystem::path last(const std::string& run) const { return path(run) / "checkpoints" / "last.safetensors"; }
+  std::string last_bytes(const std::string& run) const { return bytes_of(last(run)); }
   /// Keeps only the first half of a file.
   static void truncate(const std::filesystem::path& path) {
     std::filesystem::resize_file(path, std::filesystem::file_size(path) / 2);
@@ -101,7 +95,7 @@ class Scene {
   std::string ending = ".nii.gz";
 
  private:
-  std::filesystem::path folder_;
+  ScratchFolder folder_;
 };
 
 }  // namespace voxshard

@@ -3,11 +3,11 @@
 //   EXPECT_EQ(differing_file(folder, other), "");
 #pragma once
 
-#include <filesystem>
-#include <fstream>
 #include <map>
 #include <regex>
 #include <string>
+
+#include "tests/scratch_folder.h"
 
 namespace voxshard::test {
 
@@ -17,8 +17,7 @@ inline std::map<std::string, std::string> files_of(const std::filesystem::path& 
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
     const std::string name = std::filesystem::relative(entry.path(), folder).string();
     if (!entry.is_regular_file() || name == ".voxshard.lock") continue;
-    std::ifstream in(entry.path(), std::ios::binary);
-    std::string bytes{std::istreambuf_iterator<char>(in), {}};
+    std::string bytes = read_bytes(entry.path());
     if (name == "manifest.jsonl") bytes = std::regex_replace(bytes, std::regex("\"time_ns\":[0-9]+"), "");
     if (name == "run.json") bytes = std::regex_replace(bytes, std::regex("\"(seconds|work)\": [^\n]*"), "");
     files[name] = bytes;

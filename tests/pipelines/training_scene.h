@@ -2,30 +2,16 @@
 //
 //   TrainingScene scene("resume");                                  // 2 phantoms to train on, 1 held out, at 8 mm
 //   run_train(scene.options("run"), scene.progress);
-//   expect_error(ErrorKind::kUsage, "--resume", [&] { run_train(scene.options("run"), scene.progress); });
 #pragma once
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "pipelines/commands/run_demo.h"
 #include "pipelines/training/run_train.h"
 #include "pipelines/tasks/segmentation/prepare_dataset.h"
 #include "pipelines/tasks/segmentation/volume_task.h"
+#include "tests/expect_error.h"
 #include "tests/pipelines/pipeline_scene.h"
 
 namespace voxshard {
-
-template <class Act>
-void expect_error(ErrorKind kind, const std::string& piece, Act act) {
-  try {
-    act();
-    ADD_FAILURE() << "expected an error with \"" << piece << "\"";
-  } catch (const Error& e) {
-    EXPECT_EQ(e.kind(), kind) << e.what();
-    EXPECT_THAT(e.what(), testing::HasSubstr(piece));
-  }
-}
 
 inline VolumeTaskOptions& volumes(TrainOptions& options) { return options.task.of<VolumeTaskOptions>(); }
 
@@ -45,8 +31,6 @@ struct TrainingScene : Scene {
     volumes(o).sampling.flip = {true, true, true};
     return o;
   }
-  std::filesystem::path last(const std::string& run) const { return path(run) / "checkpoints" / "last.safetensors"; }
-  std::string last_bytes(const std::string& run) const { return bytes_of(last(run)); }
 };
 
 /// Asks to stop, or dies as a kill does, once `step` steps are done.

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "libcore/ranks/mpi.h"
+#include "tests/expect_error.h"
 
 namespace voxshard {
 namespace {
@@ -34,13 +35,7 @@ TEST(Launcher, EachIsKnownByItsVariable) {
 
 TEST(Launcher, WhatIsNoNumberOfRanksIsRefused) {
   for (const char* text : {"four", "0", "-1", "4x", "99999999999999999999", "2000000"}) {
-    try {
-      find_launch(with({{"PMI_SIZE", text}}));
-      ADD_FAILURE() << text;
-    } catch (const Error& error) {
-      EXPECT_EQ(error.kind(), ErrorKind::kConfig);
-      EXPECT_NE(std::string(error.what()).find(std::string("PMI_SIZE=") + text), std::string::npos);
-    }
+    expect_error(ErrorKind::kConfig, std::string("PMI_SIZE=") + text, [&] { find_launch(with({{"PMI_SIZE", text}})); });
   }
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "libcore/graph/text.h"
+#include "tests/expect_error.h"
 #include "tests/runtime/unet_scene.h"
 
 namespace voxshard {
@@ -110,13 +111,7 @@ void expect_fault(Chain& chain, const std::string& text) {
     return;
   }
 #endif
-  try {
-    chain.cores->run();
-    ADD_FAILURE() << "nothing was found";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::kInternal);
-    EXPECT_NE(std::string(error.what()).find(text), std::string::npos) << error.what();
-  }
+  expect_error(ErrorKind::kInternal, text, [&] { chain.cores->run(); });
 }
 
 TEST(MemoryWatch, ASoundStepHasNoFaultAndItsResult) {

@@ -2,6 +2,7 @@
 // stop writes its checkpoint first. Slow: real processes, real signals.
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <csignal>

@@ -7,18 +7,18 @@
 namespace voxshard {
 namespace {
 
-using test::built, test::bytes_of, test::launch, test::Launched, test::mpirun;
+using test::built, test::launch, test::Launched, test::mpirun;
 
 /// Its parameter: a training of rank_program.
 class SlowRanks : public testing::TestWithParam<std::string> {};
 
 TEST_P(SlowRanks, TwentyStepsWriteTheCheckpointOfOneProcess) {
   if (const auto why = test::without_mpi()) GTEST_SKIP() << *why;
-  const test::ScratchFolder folder;
+  const ScratchFolder folder;
   const auto run = [&](const std::string& launcher, const std::string& file) {
     const Launched r = launch(launcher + built("rank_program") + " " + GetParam() + " " + (folder / file) + " -1 20");
     EXPECT_EQ(r.exit_code, 0) << launcher << r.err;
-    return bytes_of(folder / file);
+    return read_bytes(folder / file);
   };
   const std::string alone = run("", "alone");
   ASSERT_GT(alone.size(), 1000u);

@@ -1,5 +1,7 @@
 // Systems that refuse threads: a command that was asked for a number of them says how many there were, one that was not
 // goes on with those, and none hangs. The limits come from tests/preload/few_threads.cc and from the system itself.
+#include <unistd.h>
+
 #include <thread>
 
 #include "tests/cli/trained_cli.h"

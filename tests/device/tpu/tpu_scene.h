@@ -14,6 +14,7 @@
 #include "libcore/device/builtin_devices.h"
 #include "libcore/device/tpu/tpu_device.h"
 #include "libcore/device/tpu/tpu_json.h"
+#include "tests/expect_error.h"
 
 namespace voxshard::test {
 
@@ -61,13 +62,7 @@ inline StepPrice price_step(const Program& program, const OpTable& ops, const Tp
 
 template <class Act>
 void expect_config_error(const std::string& piece, Act act) {
-  try {
-    act();
-    ADD_FAILURE() << "expected an error with \"" << piece << "\"";
-  } catch (const Error& e) {
-    EXPECT_EQ(e.kind(), ErrorKind::kConfig) << e.what();
-    EXPECT_THAT(e.what(), testing::HasSubstr(piece));
-  }
+  expect_error(ErrorKind::kConfig, piece, [&] { act(); });
 }
 
 }  // namespace voxshard::test

@@ -5,6 +5,7 @@
 #include <csignal>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "io/files/file_name.h"
 #include "tests/io/test_files.h"
@@ -105,16 +106,6 @@ TEST_F(OwnedFolder, IsNotWrittenWhileItIsRead) {
   OutputFolder(use()).start({.options = "a", .parts = {}});
   const FolderLock one = FolderLock::reading(path()), two = FolderLock::reading(path());
   expect_error(ErrorKind::kOutput, "in use", [&] { OutputFolder folder(use()); });
-}
-
-TEST_F(OwnedFolder, AFolderThatCannotBeWrittenIsRead) {
-  OutputFolder(use()).start({.options = "a", .parts = {}});
-  for (const bool with_lock_file : {true, false}) {
-    if (!with_lock_file) fs::remove(path() / ".voxshard.lock");
-    fs::permissions(path(), fs::perms::owner_read | fs::perms::owner_exec);
-    FolderLock::reading(path());
-    fs::permissions(path(), fs::perms::owner_all);
-  }
 }
 
 TEST_F(OwnedFolder, ADeadOwnerDoesNotKeepIt) {
@@ -239,25 +230,6 @@ TEST_F(OwnedFolder, AManifestCannotLeadOutside) {
        {std::string("nonsense\n"), std::string("{}\n"), head_line({.command = "toy", .options = "a", .parts = {}}).dump() + "\n{\"part\":\"x\"}\n"}) {
     write_bytes(path() / kManifestName, broken);
     expect_error(ErrorKind::kInput, kManifestName, [&] { OutputFolder folder(use()); });
-  }
-}
-
-TEST_F(OwnedFolder, OfAnotherVersionIsRefusedByNameAndStays) {
-  {
-    OutputFolder folder(use());
-    folder.start({.options = "a", .parts = {"one"}});
-    make(folder, "one", "1");
-  }
-  const std::string written = read_bytes(path() / kManifestName), format = "\"format\":\"voxshard 2\",";
-  ASSERT_NE(written.find(format), std::string::npos);
-  for (const auto& [other, problem] : std::vector<std::pair<std::string, std::string>>{
-           {"", "manifest.jsonl: names no format"}, {"\"format\":\"voxshard 1\",", "manifest.jsonl: has the format \"voxshard 1\""}}) {
-    std::string old = written;
-    write_bytes(path() / kManifestName, old.replace(old.find(format), format.size(), other));
-    expect_error(ErrorKind::kInput, problem + (other.empty() ? "" : "; this program reads \"voxshard 2\" alone; remove the folder"),
-                 [&] { OutputFolder folder(use()); });
-    EXPECT_EQ(read_bytes(path() / kManifestName), old);
-    EXPECT_TRUE(there("one.txt"));
   }
 }
 

@@ -2,13 +2,13 @@
 #include "io/files/unfinished_files.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <memory>
 #include <vector>
 
 #include "io/files/atomic_file.h"
+#include "tests/scratch_folder.h"
 
 namespace voxshard {
 namespace {
@@ -22,8 +22,8 @@ std::ptrdiff_t temporaries_in(const fs::path& folder) {
 }
 
 TEST(UnfinishedFiles, AreRemovedAndWholeOnesStay) {
-  const fs::path folder = fs::temp_directory_path() / ("voxshard_unfinished_" + std::to_string(::getpid()));
-  fs::create_directories(folder);
+  const ScratchFolder scratch("unfinished");
+  const fs::path& folder = scratch.path();
   write_text_atomically(folder / "whole", "1");
   AtomicFile open(folder / "open");
   open.stream() << "half" << std::flush;
@@ -31,12 +31,11 @@ TEST(UnfinishedFiles, AreRemovedAndWholeOnesStay) {
   remove_unfinished_files();
   EXPECT_EQ(temporaries_in(folder), 0);
   EXPECT_TRUE(fs::exists(folder / "whole"));
-  fs::remove_all(folder);
 }
 
 TEST(UnfinishedFiles, MoreThanCanBeNotedAreWrittenAllTheSame) {
-  const fs::path folder = fs::temp_directory_path() / ("voxshard_many_unfinished_" + std::to_string(::getpid()));
-  fs::create_directories(folder);
+  const ScratchFolder scratch("many_unfinished");
+  const fs::path& folder = scratch.path();
   std::vector<std::unique_ptr<AtomicFile>> files;
   for (int i = 0; i < 100; ++i) files.push_back(std::make_unique<AtomicFile>(folder / std::to_string(i)));
   for (auto& file : files) file->commit();
@@ -45,12 +44,11 @@ TEST(UnfinishedFiles, MoreThanCanBeNotedAreWrittenAllTheSame) {
   AtomicFile later(folder / "later");  // there is room again
   remove_unfinished_files();
   EXPECT_EQ(std::distance(fs::directory_iterator(folder), {}), 100);
-  fs::remove_all(folder);
 }
 
 TEST(AtomicFile, OnlyNamesOfTemporaryFilesAreTemporary) {
-  const fs::path folder = fs::temp_directory_path() / ("voxshard_temporary_" + std::to_string(::getpid()));
-  fs::create_directories(folder);
+  const ScratchFolder scratch("temporary");
+  const fs::path& folder = scratch.path();
   const fs::path mine = make_temporary_file(folder / "found.json").path,
                  other = make_temporary_file(folder / "found.json").path;
   EXPECT_TRUE(is_temporary(mine));
@@ -62,7 +60,6 @@ TEST(AtomicFile, OnlyNamesOfTemporaryFilesAreTemporary) {
   write_text_atomically(long_name, "whole");
   EXPECT_TRUE(fs::exists(long_name)) << "the temporary name is cut, not the file's";
   for (const fs::path& file : {mine, other}) discard_file(file);
-  fs::remove_all(folder);
 }
 
 TEST(AtomicFile, WhatAStopCutShortHasAnotherName) {

@@ -19,19 +19,14 @@ using Variables = std::map<std::string, std::string>;
 class FakeSystem {
  public:
   explicit FakeSystem(const std::string& name, Variables variables = {})
-      : folder_(fs::temp_directory_path() / ("voxshard_" + name + "_" + std::to_string(::getpid()))),
-        variables_(std::move(variables)) {
-    fs::remove_all(folder_);
+      : scratch_(name), variables_(std::move(variables)) {
     file("/proc/meminfo",
          "MemTotal:       8388608 kB\nMemFree:   100 kB\nMemAvailable:   6291456 kB\nSwapTotal:   0 kB\n");
     file("/proc/self/status", "Name:\tvoxshard\nVmSize:\t   204800 kB\nVmRSS:\t  102400 kB\nVmData:\t 51200 kB\n");
   }
-  ~FakeSystem() { fs::remove_all(folder_); }
-  FakeSystem(const FakeSystem&) = delete;
-  FakeSystem& operator=(const FakeSystem&) = delete;
 
   void file(const std::string& path, const std::string& text) {
-    const auto at = folder_ / path.substr(1);
+    const auto at = scratch_.path() / path.substr(1);
     fs::create_directories(at.parent_path());
     std::ofstream(at) << text;
   }
@@ -67,7 +62,7 @@ class FakeSystem {
                                   "\ntotal_inactive_file " + std::to_string(cached_mib * kMiB) + "\n");
   }
   SystemView view() const {
-    return {.root = folder_, .environment = [this](const char* name) -> const char* {
+    return {.root = scratch_.path(), .environment = [this](const char* name) -> const char* {
               const auto found = variables_.find(name);
               return found == variables_.end() ? nullptr : found->second.c_str();
             }};
@@ -81,7 +76,7 @@ class FakeSystem {
     file("/proc/self/cgroup", cgroup_);
     file("/proc/self/mountinfo", "23 1 8:1 / / rw - ext4 /dev/sda1 rw\n" + mounts_);
   }
-  fs::path folder_;
+  ScratchFolder scratch_;
   Variables variables_;
   std::string cgroup_, mounts_;
 };

@@ -2,6 +2,7 @@
 // demos, predictions over predictions, and files that are not ours.
 #include <signal.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <nlohmann/json.hpp>

@@ -7,6 +7,7 @@
 #include "io/files/config_file.h"
 #include "pipelines/tasks/segmentation/prepare_dataset.h"
 #include "pipelines/tasks/segmentation/prepared_dataset.h"
+#include "tests/expect_error.h"
 #include "tests/pipelines/prepare_scene.h"
 
 namespace voxshard {
@@ -40,13 +41,7 @@ TEST(Prepare, AnAlteredWorkFolderNamesNoOtherFile) {
   nlohmann::json json = read_json(scene.work() / "dataset.json");
   json["cases"][0]["case"] = "../../data/x";
   std::ofstream(scene.work() / "dataset.json") << json.dump();
-  try {
-    read_prepared(scene.work());
-    ADD_FAILURE() << "a path was taken for a name";
-  } catch (const Error& e) {
-    EXPECT_EQ(e.kind(), ErrorKind::kInput);
-    EXPECT_THAT(e.what(), HasSubstr("did not come to its end")) << "its list of cases is not what `prepare` wrote";
-  }
+  expect_error(ErrorKind::kInput, "did not come to its end", [&] { read_prepared(scene.work()); });
   EXPECT_THROW(prepared_image(scene.work(), "../../data/x"), Error);
 }
 

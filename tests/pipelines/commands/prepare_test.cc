@@ -9,6 +9,7 @@
 #include "io/files/config_file.h"
 #include "io/volume/mapped_volume.h"
 #include "pipelines/tasks/segmentation/prepared_dataset.h"
+#include "tests/expect_error.h"
 #include "tests/pipelines/pipeline_scene.h"
 
 namespace voxshard {
@@ -142,13 +143,7 @@ TEST(Prepare, NothingUsableIsAnErrorThatNamesTheFirstCause) {
   Scene scene("prepare_none");
   scene.write_dataset(2);
   for (int i : {0, 1}) Scene::truncate(scene.image(i));
-  try {
-    prepare(scene);
-    FAIL();
-  } catch (const Error& e) {
-    EXPECT_EQ(e.kind(), ErrorKind::kNoCase);
-    EXPECT_THAT(e.what(), HasSubstr("case_0"));
-  }
+  expect_error(ErrorKind::kNoCase, "case_0", [&] { prepare(scene); });
   EXPECT_FALSE(std::filesystem::exists(scene.work() / "dataset.json"));
   EXPECT_THAT(Scene::bytes_of(scene.work() / "quarantine.csv"), HasSubstr("case_1"));
 }

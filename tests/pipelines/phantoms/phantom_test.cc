@@ -11,6 +11,7 @@
 #include "libcore/metrics/dice.h"
 #include "pipelines/commands/run_demo.h"
 #include "pipelines/tasks/segmentation/threshold_baseline.h"
+#include "tests/expect_error.h"
 #include "tests/pipelines/pipeline_scene.h"
 
 namespace voxshard {
@@ -99,13 +100,7 @@ TEST(Demo, WritesAFolderThatReadsAsADatasetWithEqualBytesForAnyThreads) {
 
 TEST(Demo, RefusesAnUnknownTask) {
   NoProgress progress;
-  try {
-    run_demo({.folder = "never", .task = "poetry"}, progress);
-    FAIL();
-  } catch (const Error& e) {
-    EXPECT_EQ(e.kind(), ErrorKind::kUsage);
-    EXPECT_NE(std::string(e.what()).find("poetry"), std::string::npos);
-  }
+  expect_error(ErrorKind::kUsage, "poetry", [&] { run_demo({.folder = "never", .task = "poetry"}, progress); });
 }
 
 }  // namespace

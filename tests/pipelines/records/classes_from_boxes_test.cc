@@ -77,9 +77,9 @@ TEST(ClassesFromBoxes, AnyNumberOfThreadsGivesTheSameFiles) {
   write_boxes(scene,
               {{.category = 0, .box = {8, 6, 5, 4}, .area = 20}, {.category = 1, .box = {2, 3, 7, 6}, .area = 42}});
   cut(scene, 1);
-  const std::string once = bytes_of(scene.path("classes/cat/p1_00000001_000.png"));
+  const std::string once = read_bytes(scene.path("classes/cat/p1_00000001_000.png"));
   EXPECT_EQ(cut(scene, 2).json.at("converted"), 4);
-  EXPECT_EQ(bytes_of(scene.path("classes/cat/p1_00000001_000.png")), once);
+  EXPECT_EQ(read_bytes(scene.path("classes/cat/p1_00000001_000.png")), once);
 }
 
 TEST(ClassesFromBoxes, AClassWhoseNameLeadsElsewhereAndADamagedPictureCostThemselves) {
@@ -87,7 +87,7 @@ TEST(ClassesFromBoxes, AClassWhoseNameLeadsElsewhereAndADamagedPictureCostThemse
   write_boxes(scene,
               {{.category = 0, .box = {8, 6, 5, 4}, .area = 20}, {.category = 1, .box = {2, 3, 7, 6}, .area = 42}},
               "../book");
-  std::string damaged = bytes_of(scene.data() / "images/p1.png");
+  std::string damaged = read_bytes(scene.data() / "images/p1.png");
   damaged.resize(damaged.size() / 2);
   std::ofstream(scene.data() / "images/p1.png", std::ios::binary) << damaged;
   const TaskReport report = cut(scene);

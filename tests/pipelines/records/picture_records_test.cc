@@ -60,7 +60,7 @@ TEST(PictureRecords, OursAreReadByAnIndependentReader) {
                                    {"image/object/is_crowd", {0, 1}},
                                    {"image/object/area", {150, 768}}};
   for (const auto& [name, value] : expected.items()) EXPECT_EQ(records[0].at(name), value) << name;
-  EXPECT_EQ(records[0].at("image/encoded").at(0).at("bytes"), bytes_of(scene.data() / "images/p0.png").size())
+  EXPECT_EQ(records[0].at("image/encoded").at(0).at("bytes"), read_bytes(scene.data() / "images/p0.png").size())
       << "the file's own bytes";
   EXPECT_EQ(records[1].at("image/format").at(0), "jpeg");
   EXPECT_EQ(records[2].at("image/format").at(0), "png") << "TIFF becomes PNG";
@@ -104,14 +104,14 @@ TEST(PictureRecords, ThereAndBackAreTheSameBytesAndBoxes) {
   }
   EXPECT_EQ(after.classes.at(0).name, "cat");
   EXPECT_EQ(names_in(scene.path("back/images")).at(2), "data-00000-of-00001_000003.jpg");
-  EXPECT_EQ(bytes_of(scene.path("back/images/data-00000-of-00001_000003.jpg")),
-            bytes_of(scene.data() / "images/p2.jpg"));
+  EXPECT_EQ(read_bytes(scene.path("back/images/data-00000-of-00001_000003.jpg")),
+            read_bytes(scene.data() / "images/p2.jpg"));
 }
 
 TEST(PictureRecords, AFlippedBitCostsItsRecordAndNotTheOthersOfTheFile) {
   Scene scene("pictures_bit");
   by_hand("retinanet", {scene.path("val.tfrecord")});
-  const std::size_t record = bytes_of(scene.path("val.tfrecord")).size() / 3;
+  const std::size_t record = read_bytes(scene.path("val.tfrecord")).size() / 3;
   flip_bit(scene.path("val.tfrecord"), record + record / 2);
   const TaskReport report =
       run_convert({.input = scene.path("val.tfrecord"), .output = scene.data()}, ConvertTo::kFolder, scene.progress);
@@ -207,7 +207,7 @@ TEST(PictureRecords, AThousandBoxesAreNotedAndTheOthersCounted) {
 void expect_picture_refused(const std::string& code, const std::string& piece, const std::function<void(TfExample&)>& damage) {
   Scene scene("picture_refused");
   write_pictures(scene);
-  const std::string png = bytes_of(scene.data() / "images/p0.png");
+  const std::string png = read_bytes(scene.data() / "images/p0.png");
   TfExample example = picture_example(png,
                                       {.file = "p0.png",
                                        .id = 1,
@@ -245,7 +245,7 @@ TEST(PictureRecords, ABoxThatCannotBeUsedCostsItself) {
   const std::string png = [] {
     Scene scene("picture_box");
     write_pictures(scene);
-    return bytes_of(scene.data() / "images/p0.png");
+    return read_bytes(scene.data() / "images/p0.png");
   }();
   TfExample example =
       picture_example(png,

@@ -20,24 +20,19 @@ namespace voxshard {
 
 /// What it prints, as JSON; null when it prints nothing.
 inline nlohmann::json by_hand(const std::string& command, const std::vector<std::filesystem::path>& paths) {
-  const auto out = std::filesystem::temp_directory_path() / ("voxshard_by_hand_" + std::to_string(getpid()) + ".json");
+  const ScratchFolder folder("by_hand");
+  const std::filesystem::path out = folder / "out.json";
   std::string words = "python3 " VOXSHARD_SOURCE_DIR "/tests/pipelines/records/tfrecord_by_hand.py " + command;
   for (const auto& path : paths) words += " " + path.string();
   const int status = std::system((words + " > " + out.string()).c_str());
   EXPECT_EQ(status, 0) << words;
   nlohmann::json json;
   if (status == 0 && std::filesystem::file_size(out) > 0) json = read_json(out);
-  std::filesystem::remove(out);
   return json;
 }
 
-inline std::string bytes_of(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 inline void flip_bit(const std::filesystem::path& path, std::size_t byte) {
-  std::string bytes = bytes_of(path);
+  std::string bytes = read_bytes(path);
   bytes.at(byte) = static_cast<char>(bytes.at(byte) ^ 4);
   std::ofstream(path, std::ios::binary) << bytes;
 }

@@ -38,9 +38,6 @@ struct PicturesScene : Scene {
     pictures(o).held_out.fraction = 0.3;
     return o;
   }
-  std::string last_bytes(const std::string& run) const {
-    return bytes_of(path(run) / "checkpoints" / "last.safetensors");
-  }
 
  private:
   void add_picture(std::int64_t i, const Dims& size, nlohmann::json& images, nlohmann::json& boxes) const {
