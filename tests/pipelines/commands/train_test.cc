@@ -1,5 +1,4 @@
-// Training: the same bytes however it is interrupted or how many threads work, and no run is lost by a mistake.
-#include <atomic>
+// Training of volumes: the same bytes whatever the threads, and no run is lost by a mistake.
 #include <nlohmann/json.hpp>
 
 #include <set>
@@ -27,82 +26,6 @@ TEST(RunTrain, LeavesTheRunFolder) {
   EXPECT_EQ(read_json(o.run / "run.json").at("report").at("steps"), 5);
 }
 
-TEST(RunTrain, StoppedAndResumedGivesTheBytesOfAnUndisturbedRun) {
-  TrainingScene scene("train_resume");
-  for (const bool die : {false, true}) {  // asked to stop, or killed between two checkpoints
-    const std::string name = die ? "killed" : "stopped";
-    TrainOptions o = scene.options("whole_" + name);
-    o.steps = 7, o.checkpoint_every = 2, volumes(o).fold = "0", o.validate_every = 3;
-    run_train(o, scene.progress);
-    o.run = scene.path(name);
-    StoppingProgress stopping(5, die);
-    if (die) {
-      EXPECT_THROW(run_train(o, stopping), std::runtime_error);
-    } else {
-      EXPECT_TRUE(run_train(o, stopping).interrupted);
-    }
-    EXPECT_EQ(load_checkpoint(scene.last(name)).state.step, die ? 4 : 5);
-    o.resume = true;
-    EXPECT_FALSE(run_train(o, scene.progress).interrupted);
-    EXPECT_TRUE(scene.last_bytes(name) == scene.last_bytes("whole_" + name));
-    EXPECT_TRUE(Scene::bytes_of(o.run / "checkpoints/best.safetensors") ==
-                Scene::bytes_of(scene.path("whole_" + name) / "checkpoints/best.safetensors"));
-    const std::string rows = Scene::bytes_of(o.run / "results.csv");
-    EXPECT_EQ(std::count(rows.begin(), rows.end(), '\n'), 8);
-  }
-}
-
-/// Asks to stop when a validation begins, at the `number`-th question after that.
-struct StopInValidation : RecordingProgress {
-  explicit StopInValidation(int questions) : left(questions) {}
-  void update(std::string_view stage, std::int64_t, std::int64_t, std::string_view) override {
-    if (stage == "validate") validating = true;
-  }
-  bool stop_requested() const override { return validating && left-- <= 0; }
-  bool validating = false;
-  mutable std::atomic<int> left;
-};
-
-TEST(RunTrain, AStopWithinAValidationIsTakenUpByResumeToTheSameBytes) {
-  TrainingScene scene("train_validation");
-  TrainOptions whole = scene.options("whole");
-  whole.steps = 4, volumes(whole).fold = "0", whole.validate_every = 2;
-  run_train(whole, scene.progress);
-  const std::string name = "stopped";
-  TrainOptions o = whole;
-  o.run = scene.path(name);
-  for (const bool resumed : {false, true}) {  // the same validation twice
-    o.resume = resumed;
-    StopInValidation stopping(5);
-    const TrainReport report = run_train(o, stopping);
-    EXPECT_TRUE(report.interrupted);
-    EXPECT_EQ(report.steps, 2);
-    EXPECT_EQ(load_checkpoint(scene.last(name)).state.step, 2);
-  }
-  EXPECT_FALSE(run_train(o, scene.progress).interrupted);
-  EXPECT_TRUE(scene.last_bytes(name) == scene.last_bytes("whole"));
-  const auto same = [&](const char* file) {
-    return Scene::bytes_of(scene.path(name) / file) == Scene::bytes_of(scene.path("whole") / file);
-  };
-  EXPECT_TRUE(same("checkpoints/best.safetensors"));
-  const std::string rows = Scene::bytes_of(scene.path(name) / "results.csv");
-  EXPECT_EQ(std::count(rows.begin(), rows.end(), '\n'), 5) << rows;
-}
-
-TEST(RunTrain, AStopWithinTheLastValidationIsAnInterruption) {
-  TrainingScene scene("train_last_validation");
-  TrainOptions o = scene.options("run");
-  o.steps = 2, volumes(o).fold = "0";
-  StopInValidation stopping(5);
-  EXPECT_TRUE(run_train(o, stopping).interrupted);
-  o.resume = true;
-  const TrainReport report = run_train(o, scene.progress);
-  EXPECT_FALSE(report.interrupted);
-  EXPECT_EQ(report.steps, 2);
-  ASSERT_TRUE(report.validation);
-  EXPECT_TRUE(std::filesystem::exists(o.run / "checkpoints/best.safetensors"));
-}
-
 TEST(RunTrain, OneAndTwoThreadsGiveTheSameBytes) {
   TrainingScene scene("train_threads");
   for (const DType precision : {DType::kF32, DType::kBF16}) {
@@ -113,41 +36,6 @@ TEST(RunTrain, OneAndTwoThreadsGiveTheSameBytes) {
     }
     EXPECT_TRUE(scene.last_bytes("1") == scene.last_bytes("2")) << dtype_name(precision);
   }
-}
-
-TEST(RunTrain, ThePartitionChangesNothingBeyondRounding) {
-  TrainingScene scene("train_partition");
-  for (const char* name : {"whole", "cut"}) {
-    TrainOptions o = scene.options(name);
-    o.steps = 3;
-    o.optimizer = {.kind = OptimizerKind::kSgd, .learning_rate = 0.01};
-    if (name == std::string("cut")) o.spec.cut.mesh.partition = {1, 2, 3, 2, 1};
-    run_train(o, scene.progress);
-  }
-  const Checkpoint whole = load_checkpoint(scene.last("whole")), cut = load_checkpoint(scene.last("cut"));
-  for (const auto& [name, tensor] : whole.parameters) {
-    const Difference d = compare(tensor.view(), cut.parameters.at(name).view());
-    EXPECT_LE(d.max_abs, 1e-4 * std::max(1.0, d.max_magnitude)) << name;
-  }
-}
-
-TEST(RunTrain, ResumingWithOtherOptionsNamesWhatDiffers) {
-  TrainingScene scene("train_other");
-  TrainOptions o = scene.options("run");
-  run_train(o, scene.progress);
-  o.resume = true;
-  const std::string before = scene.last_bytes("run");
-  const auto expect_refused = [&](const std::string& key, const std::function<void(TrainOptions&)>& change) {
-    TrainOptions other = o;
-    change(other);
-    expect_error(ErrorKind::kCheckpoint, key, [&] { run_train(other, scene.progress); });
-  };
-  expect_refused("/training/learning_rate", [](auto& t) { t.optimizer.learning_rate = 0.5; });
-  expect_refused("/training/seed", [](auto& t) { t.seed = 9; });
-  expect_refused("they may only grow", [](auto& t) { t.steps = 4; });
-  expect_refused("/training/crop", [](auto& t) { volumes(t).sampling.crop = {16, 16, 8}; });
-  expect_refused("/model/base_filters", [](auto& t) { t.spec.set("base_filters", std::int64_t{8}); });
-  EXPECT_TRUE(scene.last_bytes("run") == before);
 }
 
 TEST(RunTrain, KeepsTheNewestCheckpointsAndEachKthStep) {

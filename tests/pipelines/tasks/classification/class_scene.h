@@ -7,8 +7,9 @@
 
 #include "io/datasets/idx.h"
 #include "pipelines/phantoms/digit_phantom.h"
-#include "pipelines/tasks/classification/class_dataset.h"
+#include "pipelines/tasks/classification/class_task.h"
 #include "tests/io/image/image_files.h"
+#include "tests/pipelines/tasks/classification/toy_classifier.h"
 #include "tests/pipelines/training_scene.h"
 
 namespace voxshard {
@@ -52,6 +53,21 @@ struct ClassScene : Scene {
       write_idx(path(folder) / (part + "-images-idx3-ubyte"), pixels);
       write_idx(path(folder) / (part + "-labels-idx1-ubyte"), labels);
     }
+  }
+
+  /// A run of a toy over them.
+  TrainOptions toy(const std::string& run, int axes = 2) const {
+    TrainOptions o{.work = data(), .run = path(run), .steps = 60, .batch = 4, .threads = 2};
+    o.spec = usual_spec(test::toy_classifier(axes));
+    o.spec.precision = DType::kF32;
+    o.optimizer.learning_rate = 0.05;
+    return o;
+  }
+  TrainOptions digits(const std::string& run) const {
+    TrainOptions o = toy(run);
+    o.spec = usual_spec(model_named(model_table(), "digits"));
+    o.spec.precision = DType::kF32, o.batch = 5, o.steps = 6, o.optimizer.learning_rate = 1e-3;
+    return o;
   }
 
   static std::vector<std::string> codes(const std::vector<CaseFailure>& failures) {

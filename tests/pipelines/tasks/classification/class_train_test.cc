@@ -1,43 +1,20 @@
-// Training a classifier: it learns, an interrupted run goes on to the same bytes, changed data are named, and what
-// cannot be used is counted.
+// Training a classifier: it learns, and what cannot be used is counted.
 #include <gmock/gmock.h>
 
 #include <cmath>
 
 #include "io/files/config_file.h"
-#include "pipelines/tasks/classification/class_task.h"
 #include "tests/pipelines/tasks/classification/class_scene.h"
-#include "tests/pipelines/tasks/classification/toy_classifier.h"
 
 namespace voxshard {
 namespace {
 
 using testing::HasSubstr;
 
-struct ClassTrainingScene : ClassScene {
-  using ClassScene::ClassScene;
-
-  /// A toy over pictures.
-  TrainOptions toy(const std::string& run, int axes = 2) const {
-    TrainOptions o{.work = data(), .run = path(run), .steps = 60, .batch = 4, .threads = 2};
-    o.spec = usual_spec(test::toy_classifier(axes));
-    o.spec.precision = DType::kF32;
-    o.optimizer.learning_rate = 0.05;
-    return o;
-  }
-  TrainOptions digits(const std::string& run) const {
-    TrainOptions o = toy(run);
-    o.spec = usual_spec(model_named(model_table(), "digits"));
-    o.spec.precision = DType::kF32, o.batch = 5, o.steps = 6, o.optimizer.learning_rate = 1e-3;
-    return o;
-  }
-  std::string last_bytes(const std::string& run) const { return bytes_of(path(run) / "checkpoints/last.safetensors"); }
-};
-
 ClassTaskOptions& classes(TrainOptions& o) { return o.task.of<ClassTaskOptions>(); }
 
 TEST(TrainClasses, PicturesOfSeveralSizesAreLearntAndLeaveTheRunFolder) {
-  ClassTrainingScene scene("classes_learn");
+  ClassScene scene("classes_learn");
   scene.dark_and_bright("data", 6, 8);
   scene.dark_and_bright("data/../other", 2, 13);
   for (const char* name : {"dark", "bright"})
@@ -62,7 +39,7 @@ TEST(TrainClasses, PicturesOfSeveralSizesAreLearntAndLeaveTheRunFolder) {
 }
 
 TEST(TrainClasses, DigitsAreEnlargedToTheSizeOfTheModel) {
-  ClassTrainingScene scene("classes_enlarge");
+  ClassScene scene("classes_enlarge");
   scene.idx("data", 20, 10);
   TrainOptions o = scene.digits("run");
   o.spec.set("size_multiplier", std::int64_t{2});
@@ -76,47 +53,8 @@ TEST(TrainClasses, DigitsAreEnlargedToTheSizeOfTheModel) {
   EXPECT_EQ(prepare.at("classes").size(), 10u);
 }
 
-TEST(TrainClasses, StoppedAndResumedGivesTheBytesOfAnUndisturbedRun) {
-  ClassTrainingScene scene("classes_resume");
-  scene.idx("data", 23, 10);
-  TrainOptions o = scene.digits("whole");
-  o.checkpoint_every = 2, o.validate_every = 3;
-  run_train(o, scene.progress);
-  o.run = scene.path("killed");
-  StoppingProgress killing(5, true);
-  EXPECT_THROW(run_train(o, killing), std::runtime_error);
-  o.resume = true, o.threads = 1;
-  run_train(o, scene.progress);
-  EXPECT_TRUE(scene.last_bytes("killed") == scene.last_bytes("whole"));
-  o.run = scene.path("stopped"), o.resume = false;
-  StoppingProgress stopping(3, false);
-  EXPECT_TRUE(run_train(o, stopping).interrupted);
-  o.resume = true, o.threads = 2;
-  run_train(o, scene.progress);
-  EXPECT_TRUE(scene.last_bytes("stopped") == scene.last_bytes("whole"));
-}
-
-TEST(TrainClasses, ChangedDataAreNamedOnResuming) {
-  ClassTrainingScene scene("classes_changed");
-  scene.dark_and_bright("data", 5);
-  TrainOptions o = scene.toy("run");
-  o.steps = 1;
-  run_train(o, scene.progress);
-  o.resume = true, o.steps = 2, classes(o).normalise = "none";
-  expect_error(ErrorKind::kCheckpoint, "/prepare/", [&] { run_train(o, scene.progress); });
-  classes(o).normalise = "dataset";
-  const std::filesystem::path picture = scene.data() / "dark/3.png";
-  const std::string bytes = Scene::bytes_of(picture);
-  std::ofstream(picture, std::ios::binary) << bytes << "more";
-  expect_error(ErrorKind::kCheckpoint, "/dark has changed", [&] { run_train(o, scene.progress); });
-  std::ofstream(picture, std::ios::binary) << bytes;
-  EXPECT_EQ(run_train(o, scene.progress).steps, 2);
-  scene.picture("data/dark/new.png", {.width = 8, .height = 8});
-  expect_error(ErrorKind::kCheckpoint, "", [&] { run_train(o, scene.progress); });
-}
-
 TEST(TrainClasses, WhatCannotBeUsedIsCountedAndListed) {
-  ClassTrainingScene scene("classes_partial");
+  ClassScene scene("classes_partial");
   scene.dark_and_bright("data/train", 4);
   scene.dark_and_bright("data/val", 1);
   scene.write("data/train/dark/text.png", "hello");
@@ -134,7 +72,7 @@ TEST(TrainClasses, WhatCannotBeUsedIsCountedAndListed) {
 }
 
 TEST(TrainClasses, APictureThatDoesNotDecodeInValidationCostsItself) {
-  ClassTrainingScene scene("classes_damaged_val");
+  ClassScene scene("classes_damaged_val");
   scene.dark_and_bright("data/train", 4);
   scene.dark_and_bright("data/val", 1);
   scene.damaged("data/val/dark/bad.png");
@@ -158,7 +96,7 @@ TEST(TrainClasses, APictureThatDoesNotDecodeInValidationCostsItself) {
 
 TEST(TrainClasses, WhatDoesNotDecodeIsLeftOutBeforeTheFirstStep) {
   for (const char* intensities : {"none", "dataset"}) {
-    ClassTrainingScene scene(std::string("classes_damaged_") + intensities);
+    ClassScene scene(std::string("classes_damaged_") + intensities);
     scene.dark_and_bright("data", 4);
     scene.damaged("data/dark/bad.png"), scene.damaged("data/grey/bad.png");
     TrainOptions o = scene.toy("run");
@@ -176,7 +114,7 @@ TEST(TrainClasses, WhatDoesNotDecodeIsLeftOutBeforeTheFirstStep) {
 }
 
 TEST(TrainClasses, GreyAmongColourIsSaid) {
-  ClassTrainingScene scene("classes_colour");
+  ClassScene scene("classes_colour");
   scene.dark_and_bright("data", 3);
   for (int i = 0; i < 3; ++i)
     scene.picture("data/dark/c" + std::to_string(i) + ".png", {.width = 8, .height = 8, .channels = 3}, {9, 90, 9});
@@ -188,7 +126,7 @@ TEST(TrainClasses, GreyAmongColourIsSaid) {
 }
 
 TEST(TrainClasses, SettingsThatContradictEachOtherAreRefused) {
-  ClassTrainingScene scene("classes_settings");
+  ClassScene scene("classes_settings");
   scene.dark_and_bright("data", 3);
   TrainOptions o = scene.toy("run");
   classes(o).fit = "resize";
@@ -206,7 +144,7 @@ TEST(TrainClasses, SettingsThatContradictEachOtherAreRefused) {
 }
 
 TEST(TrainClasses, PicturesLargerThanTheModelAreLeftOutOrResized) {
-  ClassTrainingScene scene("classes_size");
+  ClassScene scene("classes_size");
   scene.dark_and_bright("data", 4, 20);
   scene.picture("data/dark/large.png", {.width = 40, .height = 20});
   TrainOptions o = scene.digits("run");
@@ -218,7 +156,7 @@ TEST(TrainClasses, PicturesLargerThanTheModelAreLeftOutOrResized) {
 }
 
 TEST(TrainClasses, RareClassesCanCountAsMuchAsTheOthers) {
-  ClassTrainingScene scene("classes_balance");
+  ClassScene scene("classes_balance");
   scene.dark_and_bright("data", 2);
   for (int i = 2; i < 8; ++i)
     scene.picture("data/dark/" + std::to_string(i) + ".png", {.width = 8, .height = 8}, {30 + i});
@@ -230,7 +168,7 @@ TEST(TrainClasses, RareClassesCanCountAsMuchAsTheOthers) {
 }
 
 TEST(TrainClasses, VolumesAreLearnt) {
-  ClassTrainingScene scene("classes_volumes");
+  ClassScene scene("classes_volumes");
   for (const bool bright : {false, true})
     for (int i = 0; i < 4; ++i) {
       Volume volume = Scene::make_image(0, {8, 7 + i % 2, 6});

@@ -40,6 +40,11 @@ struct ClipScene : ClassScene {
         video(folder + (bright ? "/bright/" : "/dark/") + std::to_string(i) + ".mp4", frames,
               {.height = 8, .width = 10, .ground = bright ? 180 + i : 20 + i, .step = 1});
   }
+  TrainOptions toy_clips(const std::string& run) const {
+    TrainOptions o = toy(run, 3);
+    o.batch = 2, o.task.of<ClassTaskOptions>().clip_length = 4;
+    return o;
+  }
   std::vector<ClassItem> clips(const std::string& name, std::int64_t length = 16, std::int64_t stride = 1,
                                const std::optional<ClassInterval>& interval = std::nullopt) const {
     return ClipFinder({.items = ItemKind::kClip, .clip_length = length, .clip_stride = stride})

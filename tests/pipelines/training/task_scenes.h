@@ -1,0 +1,140 @@
+// What each task trains on in the tests of laws that hold for all of them: a small data set, a run of some steps, settings that
+// are another run's, and edits of the data with what a run that goes on says of them. A new task is a row.
+//
+//   for (const TaskScene& task : task_scenes()) { TaskRun run(task, "laws"); run_train(run.options("whole"), run.progress()); }
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tests/pipelines/tasks/classification/clip_scene.h"
+#include "tests/pipelines/tasks/detection/pictures_scene.h"
+
+namespace voxshard {
+
+/// A file below the folder of the scene becomes what `make` returns for its bytes.
+struct DataEdit {
+  std::string file;
+  std::function<std::string(const std::string& bytes)> make;
+  std::string refusal;  // empty: the data are the same all the same
+  ErrorKind kind = ErrorKind::kCheckpoint;
+  bool keeps_time = false;  // of the last change, by which prepared files are known
+};
+
+/// A setting that a run does not go on with.
+struct OtherSetting {
+  std::string refusal;
+  std::function<void(TrainOptions&)> change;
+};
+
+struct TaskScene {
+  const char* name;
+  std::function<std::shared_ptr<Scene>(const std::string& folder)> data;
+  std::function<TrainOptions(const Scene& scene)> options;
+  Dims cut;                               // of another run that computes the same
+  std::vector<OtherSetting> others;       // of this task alone
+  std::vector<DataEdit> edits;
+  bool hashes_first = true;               // reads its data for their hashes before the first step, not only as it goes on
+  std::optional<int> stop_in_validation;  // at this question after a validation has begun; none: it is of one piece
+};
+inline void PrintTo(const TaskScene& task, std::ostream* out) { *out << task.name; }
+
+/// The data of a task, and runs on them.
+struct TaskRun {
+  TaskRun(const TaskScene& task, const std::string& law) : scene(task.data(law + "_" + task.name)), task_(task) {}
+
+  TrainOptions options(const std::string& run) const {
+    TrainOptions o = task_.options(*scene);
+    o.run = scene->path(run), o.threads = 2;
+    return o;
+  }
+  std::string bytes(const std::string& file) const { return Scene::bytes_of(scene->path(file)); }
+
+  std::shared_ptr<Scene> scene;
+  RecordingProgress progress;
+
+ private:
+  const TaskScene& task_;
+};
+
+/// A scene of that kind, with what `fill` writes.
+template <class Kind>
+auto scene_of(const std::function<void(const Kind&)>& fill = nullptr) {
+  return [fill](const std::string& folder) -> std::shared_ptr<Scene> {
+    const auto scene = std::make_shared<Kind>(folder);
+    if (fill) fill(*scene);
+    return scene;
+  };
+}
+/// What `make` of such a scene returns, changed by `set`.
+template <class Kind, class Make>
+auto options_of(Make make, void (*set)(TrainOptions&)) {
+  return [make, set](const Scene& scene) {
+    TrainOptions o = make(static_cast<const Kind&>(scene));
+    set(o);
+    return o;
+  };
+}
+
+inline std::vector<TaskScene> task_scenes() {
+  const auto classes = [](TrainOptions& o) -> ClassTaskOptions& { return o.task.of<ClassTaskOptions>(); };
+  const auto longer = [](const std::string& bytes) { return bytes + "more"; };
+  const auto turned = [](std::string bytes) {
+    bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] == 0 ? 1 : 0);
+    return bytes;
+  };
+  const auto moved = [](const std::string& bytes) {
+    nlohmann::json json = nlohmann::json::parse(bytes);
+    json["annotations"][0]["bbox"][0] = json["annotations"][0]["bbox"][0].get<double>() + 0.5;
+    return json.dump();
+  };
+  return {
+      {.name = "volumes",
+       .data = scene_of<TrainingScene>(),
+       .options = options_of<TrainingScene>([](const auto& s) { return s.options(""); }, [](auto& o) { volumes(o).fold = "0"; }),
+       .cut = {1, 2, 3, 2, 1},
+       .others = {{"/training/crop", [](auto& o) { volumes(o).sampling.crop = {16, 16, 8}; }},
+                  {"/model/base_filters", [](auto& o) { o.spec.set("base_filters", std::int64_t{8}); }}},
+       .edits = {{"work/labels/phantom_001.nii", turned, "phantom_001", ErrorKind::kInput},
+                 {"work/labels/phantom_001.nii", turned, "/phantom_001 has changed", ErrorKind::kCheckpoint, true}},
+       .hashes_first = false,
+       .stop_in_validation = 5},
+      {.name = "pictures",
+       .data = scene_of<PicturesScene>(),
+       .options = options_of<PicturesScene>([](const auto& s) { return s.options(""); },
+                                            [](auto& o) {
+                                              pictures(o).sampling.crop = {40, 40};
+                                              pictures(o).sampling.augmentation = {.scale = {0.8, 1.25}, .brightness = 0.1};
+                                            }),
+       .cut = {1, 4, 2, 1},
+       .others = {{"/training/mirror", [](auto& o) { pictures(o).sampling.augmentation.mirror = 0; }}},
+       .edits = {{"data/images/p2.png", longer, "p2.png has changed"},
+                 {"data/instances.json", moved, "has changed"},
+                 {"data/instances.json", [](const std::string& bytes) { return nlohmann::json::parse(bytes).dump(1); }, ""}},
+       .stop_in_validation = 0},
+      {.name = "digits",
+       .data = scene_of<ClassScene>([](const auto& s) { s.idx("data", 23, 10); }),
+       .options = options_of<ClassScene>([](const auto& s) { return s.digits(""); },
+                                         [](auto& o) { o.task.template of<ClassTaskOptions>().normalise = "none"; }),
+       .cut = {1, 4, 1, 1},
+       .others = {{"/prepare/", [classes](auto& o) { classes(o).normalise = "dataset"; }}},
+       .edits = {{"data/train-images-idx3-ubyte", turned, "has changed"}}},
+      {.name = "classes",
+       .data = scene_of<ClassScene>([](const auto& s) { s.dark_and_bright("data", 5); }),
+       .options = options_of<ClassScene>([](const auto& s) { return s.toy(""); }, [](auto&) {}),
+       .cut = {1, 2, 2, 1},
+       .others = {{"/prepare/", [classes](auto& o) { classes(o).normalise = "none"; }}},
+       .edits = {{"data/dark/3.png", longer, "/dark has changed"},
+                 {"data/dark/new.png", [](const std::string&) { return png_bytes({.width = 8, .height = 8}, {100}); }, ""}}},
+      {.name = "clips",
+       .data = scene_of<ClipScene>([](const auto& s) { s.dark_and_bright_videos("data", 3, 8); }),
+       .options = options_of<ClipScene>([](const auto& s) { return s.toy_clips(""); }, [](auto&) {}),
+       .cut = {1, 2, 2, 1, 1},
+       .others = {{"is of a run on other data", [classes](auto& o) { classes(o).clip_length = 2; }}},
+       .edits = {{"data/bright/1.mp4", longer, "/bright has changed"}}}};
+}
+
+}  // namespace voxshard
