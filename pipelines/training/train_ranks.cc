@@ -8,7 +8,6 @@
 #include "libcore/base/text.h"
 #include "libcore/ranks/alike.h"
 #include "libcore/ranks/texts.h"
-#include "pipelines/runs/run_record.h"
 #include "pipelines/runs/rank_json.h"
 #include "pipelines/runs/run_record.h"
 
