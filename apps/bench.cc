@@ -3,10 +3,10 @@
 
 #include "apps/command.h"
 #include "apps/words/next_words.h"
-#include "apps/plan_args.h"
+#include "apps/model_command.h"
 #include "apps/ranks.h"
 #include "pipelines/commands/tpu_tables_text.h"
-#include "apps/trace_args.h"
+#include "apps/setting_args.h"
 #include "libcore/base/text.h"
 #include "pipelines/commands/bench_video.h"
 #include "pipelines/commands/run_bench.h"
@@ -16,12 +16,10 @@
 namespace voxshard {
 namespace {
 
-struct Options {
-  ModelArgs model;
-  PlanArgs plan;
-  TraceArgs trace;
-  std::string what = "step", size = "64x64x64", video, overlap = "on";
-  std::int64_t batch = 1;
+struct Options : ModelCommand {
+  Options() : ModelCommand("64x64x64") {}
+  TraceSettings trace;
+  std::string what = "step", video, overlap = "on";
   int steps = 3, warmup = 1;
 };
 
@@ -90,17 +88,16 @@ RunCommand add(CLI::App& app) {
                  "beside the emulated ones (takes no other option); video: reading a video as RGB frames")
       ->check(CLI::IsMember({"step", "kernels", "tpu-tables", "video"}))->capture_default_str();
   app.add_option("file", o->video, "The video of \"bench video\"");
-  add_model_options(app, o->model, false);
-  add_plan_options(app, o->plan, o->model);
-  app.add_option("--size", o->size, "Spatial size, D x H x W (or H x W)")->capture_default_str();
-  app.add_option(kBatchNames, o->batch, "Samples")->capture_default_str();
+  add_model_settings(app, *o);
+  add_size_settings(app, *o, "Spatial size, D x H x W (or H x W)", "Samples");
   app.add_option("--steps", o->steps, "Timed steps, after those of --warmup")->check(CLI::Range(1, 1000))->capture_default_str();
   app.add_option("--warmup", o->warmup, "Steps that are not timed; 0 for steps that take minutes")->check(CLI::Range(0, 1000))->capture_default_str();
   app.add_option("--overlap", o->overlap, "Of several ranks: on computes what needs no other rank while an exchange is under way; "
                  "off waits for it first, to measure what that is worth")
       ->check(CLI::IsMember({"on", "off"}))->capture_default_str();
-  add_trace_options(app, o->trace);
-  return [o, &app](const Context& context) {
+  o->settings.add(trace_rows(o->trace));
+  add_settings(app, o->settings);
+  return [o](const Context& context) {
     if (o->what != "step") require_one_rank(*context.transport, "bench " + o->what);
     if (o->what == "tpu-tables") {
       const TpuTables tables = run_tpu_tables(*context.progress);
@@ -109,13 +106,13 @@ RunCommand add(CLI::App& app) {
     }
     if (o->what == "video") return video_outcome(o->video, context.threads);
     BenchOptions options{.spec = model_spec(o->model, o->batch), .steps = o->steps, .warmup = o->warmup, .threads = context.threads,
-                         .core_budget_bytes = core_budget_bytes(o->model)};
-    announce(o->plan, o->model, options.spec, o->batch, context);
-    options.extents = sized_extents(app, o->size, options.spec, o->batch);
+                         .core_budget_bytes = o->model.core_budget_bytes};
+    announce(o->plan, o->model, options.spec, o->batch, *context.progress);
+    options.extents = o->extents(options.spec);
     options.spec = spec_of_first(*context.transport, [&] {
-      return planned_spec(o->plan, o->model, options.spec, options.extents, kBenchOptimizer, context);
+      return o->planned(options.spec, options.extents, kBenchOptimizer, context);
     });
-    options.host_budget_bytes = host_budget_bytes(o->plan);
+    options.host_budget_bytes = o->plan.host_budget_bytes;
     options.trace = trace_options(o->trace, o->plan.device);
     if (!o->plan.device.empty() && o->plan.device != "host") options.device = device_from_name(o->plan.device).device;
     options.overlap = o->overlap == "on";

@@ -10,10 +10,12 @@
 
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "pipelines/runs/report.h"
-#include "pipelines/tpu/key_uses.h"
+#include "pipelines/settings/key_uses.h"
 
 namespace CLI {
 class App;
@@ -29,7 +31,9 @@ struct Context {
   bool json = false;
   Progress* progress = nullptr;  // never null when a command runs
   std::vector<std::string> words = {};  // that were typed, the subcommand's name first
-  std::vector<KeyUse> config = {};      // of explain: the keys of --config
+  std::set<std::string> of_config = {};   // the settings of the subcommand that --config says
+  std::vector<KeyUse> config = {};        // of explain: the keys of --config
+  std::vector<std::pair<std::string, std::string>> for_train = {};  // of explain: what --config says to train, by setting
   Transport* transport = nullptr;       // to the other ranks; never null when a command runs
 };
 

@@ -2,7 +2,8 @@
 #include <CLI/CLI.hpp>
 
 #include "apps/command.h"
-#include "apps/task_args.h"
+#include "apps/results.h"
+#include "apps/setting_args.h"
 #include "io/boxes/box_format.h"
 #include "libcore/base/text.h"
 #include "pipelines/commands/run_convert.h"

@@ -2,7 +2,7 @@
 #include <CLI/CLI.hpp>
 
 #include "apps/command.h"
-#include "apps/task_args.h"
+#include "apps/setting_args.h"
 #include "apps/terminal/flags.h"
 #include "libcore/base/text.h"
 #include "pipelines/commands/run_demo.h"

@@ -3,10 +3,12 @@
 #include <CLI/CLI.hpp>
 
 #include "apps/command.h"
-#include "apps/task_args.h"
-#include "apps/tpu_args.h"
+#include "apps/results.h"
+#include "apps/run_context.h"
+#include "apps/setting_args.h"
 #include "libcore/base/text.h"
 #include "pipelines/commands/run_evaluate.h"
+#include "pipelines/settings/tpu_settings.h"
 
 namespace voxshard {
 namespace {
@@ -14,7 +16,8 @@ namespace {
 struct Options {
   EvaluateOptions evaluate;
   RunResources resources;
-  EstimatorArgs estimator;
+  EstimatorSettings estimator;
+  Settings settings;
 };
 
 RunCommand add(CLI::App& app) {
@@ -50,8 +53,9 @@ RunCommand add(CLI::App& app) {
                  "false: on one core, uncut; no condition of a TPU holds then")
       ->capture_default_str()
       ->group(run);
-  add_task_settings(app, TaskCommand::kEvaluate, o.task);
-  add_estimator_options(app, options->estimator);
+  add_task_rows(options->settings, TaskCommand::kEvaluate, o.task);
+  options->settings.add(estimator_rows(options->estimator));
+  add_settings(app, options->settings);
   return [options](const Context& context) {
     const RunContext run = run_context(context, options->resources);
     return outcome(run_evaluate(options->evaluate, run, task_table(), estimator_options(options->estimator)));

@@ -3,22 +3,19 @@
 
 #include "apps/command.h"
 #include "apps/words/next_words.h"
-#include "apps/plan_args.h"
-#include "apps/resume_args.h"
-#include "apps/task_args.h"
+#include "apps/model_command.h"
+#include "apps/setting_args.h"
 #include "apps/terminal/flags.h"
 #include "pipelines/commands/run_draw.h"
 #include "pipelines/commands/run_explain.h"
+#include "pipelines/training/train_settings.h"
 
 namespace voxshard {
 namespace {
 
-struct Options {
-  ModelArgs model;
-  PlanArgs plan;
-  std::string size = "48x40x56", stage = "program";
-  std::int64_t batch = 1;
-  std::string draw, sample, level;
+struct Options : ModelCommand {
+  Options() : ModelCommand("48x40x56") {}
+  std::string stage = "program", draw, sample, level;
 };
 
 Outcome drawn(const DrawOptions& options) {
@@ -27,31 +24,45 @@ Outcome drawn(const DrawOptions& options) {
 }
 
 /// The device that was named; the planner's default is not the one of the passes.
-std::string tpu_name(const PlanArgs& plan) {
+std::string tpu_name(const PlanSettings& plan) {
   if (plan.asked_device.empty()) return "tpu-v3";
   return plan.device.empty() ? "host" : plan.device;
 }
 
-/// "config": what becomes of each key of --config, whose options were taken by then, also by train; then the model and its cut.
-Outcome stage_outcome(const ModelSpec& spec, const Shape& extents, const std::string& stage, const std::string& tpu, const Context& context) {
-  nlohmann::ordered_json json = {{"stage", stage}};
+/// The settings of `train` as --config and the words of this command have them.
+std::vector<SettingLine> lines_of_train(const Settings& said, const Context& context) {
+  TrainSettings train;
+  for (const auto& [name, word] : context.for_train) train.settings.say(Layer::kConfig, name, {word});
+  for (const Settings::Entry& entry : said.entries())
+    if (entry.is_said() && entry.name() != "size") train.settings.say(entry.layer, entry.name(), entry.words);  // a classifier's size is another
+  train.say_usual();
+  return setting_lines(train);
+}
+
+/// "config": what becomes of each key of --config, whose options were taken by then, also by train; the settings of train, each
+/// with its layer; then the model and its cut.
+Outcome stage_outcome(const ModelSpec& spec, const Shape& extents, const Options& o, const std::string& tpu, const Context& context) {
+  nlohmann::ordered_json json = {{"stage", o.stage}};
   std::string text;
-  if (stage == "config" && !context.config.empty()) {
+  if (o.stage == "config" && !context.config.empty()) {
     json["keys"] = to_json(context.config);
     text = with_flags(to_text(context.config)) + "\n";
   }
-  text += run_explain(spec, extents, stage, tpu);
+  if (o.stage == "config") {
+    const std::vector<SettingLine> lines = lines_of_train(o.settings, context);
+    json["settings"] = to_json(lines);
+    text += to_text(lines) + "\n";
+  }
+  text += run_explain(spec, extents, o.stage, tpu);
   json["text"] = text;
   return {.json = json, .text = text, .next = next_words(context.words, {.name = {"verify"}, .options = {"--stage"}})};
 }
 
 RunCommand add(CLI::App& app) {
   auto o = std::make_shared<Options>();
-  add_model_options(app, o->model, false);
-  add_plan_options(app, o->plan, o->model);
-  CLI::Option* stage = app.add_option("--stage", o->stage, "config (also what becomes of each key of --config), graph, grad, program, memory or passes (what the cut costs on the TPU of --device, else a v3, pass by pass)")->capture_default_str();
-  CLI::Option* size = app.add_option("--size", o->size, "Spatial size, D x H x W (or H x W, and then 128x128 unless given); with --sample the sample's own, unless given")->capture_default_str();
-  app.add_option(kBatchNames, o->batch, "Samples")->capture_default_str();
+  add_model_settings(app, *o);
+  CLI::Option* stage = app.add_option("--stage", o->stage, "config (the settings of train, each with the layer that says it; also what becomes of each key of --config), graph, grad, program, memory or passes (what the cut costs on the TPU of --device, else a v3, pass by pass)")->capture_default_str();
+  add_size_settings(app, *o, "Spatial size, D x H x W (or H x W, and then 128x128 unless given); with {sample} the sample's own, unless given", "Samples");
   const std::string drawing = "Drawing";
   CLI::Option* draw = app.add_option("--draw", o->draw, "Draw the sample cut into its tiles, with halos, to this PNG instead; of a volume three planes")
                           ->type_name(kPathType)->excludes(stage)->group(drawing);
@@ -59,17 +70,19 @@ RunCommand add(CLI::App& app) {
       ->type_name(kPathType)->needs(draw)->group(drawing);
   app.add_option("--level", o->level, "What is drawn: the number of a level (0: full resolution), a part of the network like encoder1, or a layer; default: 0")
       ->needs(draw)->group(drawing);
-  return [o, size, &app](const Context& context) {
+  return [o](const Context& context) {
+    o->settings.came_from_config(context.of_config);
+    const bool sized = o->settings.is_said("size");
     ModelSpec spec = model_spec(o->model, o->batch);
     std::optional<DrawnSample> sample;
     if (!o->sample.empty()) sample = read_drawn_sample(o->sample, spec.spatial_axes());
-    const bool own_size = sample && size->count() == 0;
-    if (size->count() == 0 && spec.spatial_axes() == 2) o->size = "128x128";  // the least that a pyramid takes
-    const Shape extents = own_size ? extents_of(*sample, spec, o->batch) : sized_extents(app, o->size, spec, o->batch);
-    spec = planned_spec(o->plan, o->model, spec, extents, {}, context);
+    const bool own_size = sample && !sized;
+    if (!sized && spec.spatial_axes() == 2) o->size = "128x128";  // the least that a pyramid takes
+    const Shape extents = own_size ? extents_of(*sample, spec, o->batch) : o->extents(spec);
+    spec = o->planned(spec, extents, {}, context);
     if (!o->draw.empty())
       return drawn({.spec = spec, .extents = extents, .file = o->draw, .source = o->sample, .sample = std::move(sample), .scaled = !own_size, .level = o->level});
-    return stage_outcome(spec, extents, o->stage, tpu_name(o->plan), context);
+    return stage_outcome(spec, extents, *o, tpu_name(o->plan), context);
   };
 }
 

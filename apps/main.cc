@@ -22,7 +22,7 @@
 #include "libcore/base/cpu.h"
 #include "libcore/base/thread_shortage.h"
 #include "libcore/ranks/launcher.h"
-#include "pipelines/tpu/tpu_config_keys.h"
+#include "pipelines/settings/original_keys.h"
 
 // One line per subcommand, in the order of a user's work.
 #define VOXSHARD_COMMANDS(X) \
@@ -88,8 +88,12 @@ std::vector<RunCommand> add_commands(CLI::App& root, const std::vector<Command>&
 
 /// What a config file adds to the command line.
 struct ConfigWords {
+  using Pairs = std::vector<std::pair<std::string, std::string>>;  // name and value
+
   std::vector<std::string> notes;  // keys that have no effect
+  std::set<std::string> names;     // of what it says
   std::vector<KeyUse> uses;        // for explain
+  Pairs for_train = {};            // the same
 };
 
 /// What train's options say against these values; nothing when they take them.
@@ -97,7 +101,7 @@ std::optional<std::string> refusal_of_train(const nlohmann::json& values, const 
   CLI::App root;
   GlobalOptions unused;
   const auto commands = add_commands(root, table, unused);  // what is parsed is kept in them
-  std::vector<std::string> words = config_words(values, root, "train", {});
+  std::vector<std::string> words = words_of(config_values(values, root, "train", {}));
   std::reverse(words.begin(), words.end());  // CLI11 takes the last word first
   for (const char* word : {"run", "--output", "data", "train"}) words.push_back(word);
   try {
@@ -138,11 +142,14 @@ std::vector<std::string> with_config(const std::vector<std::string>& words, cons
         OptionValues config = with_option_names(document);
         said.notes = std::move(config.notes);
         if (config.of_reference && !config.values.contains("preset")) config.values["preset"] = "reference";  // published settings
-        for (auto& word : config_words(config.values, root, command.name, words)) all.push_back(std::move(word));
+        const auto values = config_values(config.values, root, command.name, words);
+        for (const auto& [name, value] : values) said.names.insert(name);
+        for (auto& word : words_of(values)) all.push_back(std::move(word));
         all.insert(all.end(), words.begin() + static_cast<std::ptrdiff_t>(i) + 1, words.end());
         if (std::string_view(command.name) == "explain" && asks_for_stage_config(words)) {
           said.uses = key_uses(document);
           require_train_takes(config.values, said.uses, table);
+          said.for_train = config_values(config.values, root, "train", {});
         }
         return all;
       } catch (Error& e) {
@@ -196,7 +203,8 @@ int run_words(const std::vector<std::string>& words, Transport& transport) {
              .quiet = global.quiet, .json = global.json});
     progress.starting(command->name, saves);
     Outcome outcome = runs[static_cast<std::size_t>(command - table.begin())](
-        {.threads = global.threads, .json = global.json, .progress = &progress, .words = words, .config = said.uses, .transport = &transport});
+        {.threads = global.threads, .json = global.json, .progress = &progress, .words = words, .of_config = said.names, .config = said.uses,
+         .for_train = said.for_train, .transport = &transport});
     progress.finish();
     if (outcome.interrupted) outcome.next = outcome.resume.empty() ? again(words, *chosen[0]) : outcome.resume;
     return print_outcome(outcome, global.json);

@@ -4,17 +4,14 @@
 
 #include "apps/command.h"
 #include "apps/words/next_words.h"
-#include "apps/plan_args.h"
+#include "apps/model_command.h"
 #include "libcore/base/text.h"
 
 namespace voxshard {
 namespace {
 
-struct Options {
-  ModelArgs model;
-  PlanArgs plan;
-  std::string size = "128x128x128";
-  std::int64_t batch = 1;
+struct Options : ModelCommand {
+  Options() : ModelCommand("128x128x128") {}
   bool explain = false;
 };
 
@@ -95,20 +92,18 @@ std::vector<std::string> next_command(const std::vector<std::string>& words, con
 
 RunCommand add(CLI::App& app) {
   auto o = std::make_shared<Options>();
-  add_model_options(app, o->model, false);
-  add_plan_options(app, o->plan, o->model);
+  add_model_settings(app, *o);
   o->plan.device = "tpu-v3";
-  app.add_option("--size", o->size, "Spatial size, D x H x W (or H x W)")->capture_default_str();
-  app.add_option(kBatchNames, o->batch, "Samples of a step over all replicas")->capture_default_str();
+  add_size_settings(app, *o, "Spatial size, D x H x W (or H x W)", "Samples of a step over all replicas");
   app.add_flag("--explain", o->explain, "Every candidate with its reason");
-  return [o, &app](const Context& context) {
+  return [o](const Context& context) {
     o->model.partition.clear();
     const std::int64_t cores = std::exchange(o->model.cores, 0);  // a limit here, not a check of a partition
     const ModelSpec spec = model_spec(o->model, o->batch);
     o->model.cores = cores;
-    announce(o->plan, o->model, spec, o->batch, context, true);
-    PlanOptions options = plan_options(o->plan, o->model, spec, context, false);
-    options.extents = sized_extents(app, o->size, spec, o->batch);
+    announce(o->plan, o->model, spec, o->batch, *context.progress, true);
+    PlanOptions options = plan_options(plan_request(o->plan, o->model), spec, planning(context), false);
+    options.extents = o->extents(spec);
     const PlanReport report = run_plan(options, *context.progress);
     return Outcome{.json = to_json(report, o->explain),
                    .text = report_text(report, o->explain),

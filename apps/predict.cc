@@ -3,11 +3,12 @@
 
 #include "apps/command.h"
 #include "apps/exit_code.h"
-#include "apps/task_args.h"
+#include "apps/setting_args.h"
 #include "apps/terminal/flags.h"
-#include "apps/tpu_args.h"
+#include "apps/run_context.h"
 #include "libcore/base/text.h"
 #include "pipelines/commands/run_predict.h"
+#include "pipelines/settings/tpu_settings.h"
 
 namespace voxshard {
 namespace {
@@ -15,7 +16,8 @@ namespace {
 struct Options {
   PredictOptions predict;
   RunResources resources;
-  EstimatorArgs estimator;
+  EstimatorSettings estimator;
+  Settings settings;
   std::string partition, precision;
 };
 
@@ -33,8 +35,9 @@ RunCommand add(CLI::App& app) {
   app.add_option("--precision", o->precision, "Another precision: bf16 or f32");
   add_memory_option(app, "--memory", o->resources.core_budget_bytes, "Budget of one core, like 2GiB; a plan over it is refused before it starts");
   add_memory_option(app, "--host-memory", o->resources.host_budget_bytes, "Budget of this process, like 8GiB; an input over it is left out; default: what the machine has free");
-  add_task_settings(app, TaskCommand::kPredict, o->predict.task);
-  add_estimator_options(app, o->estimator);
+  add_task_rows(o->settings, TaskCommand::kPredict, o->predict.task);
+  o->settings.add(estimator_rows(o->estimator));
+  add_settings(app, o->settings);
   return [o](const Context& context) {
     if (!o->partition.empty()) o->predict.partition = partition_from_text(o->partition, partition_rank(o->partition));
     if (!o->precision.empty()) o->predict.precision = precision_from_name(o->precision);

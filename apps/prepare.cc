@@ -2,7 +2,9 @@
 #include <CLI/CLI.hpp>
 
 #include "apps/command.h"
-#include "apps/task_args.h"
+#include "apps/results.h"
+#include "apps/run_context.h"
+#include "apps/setting_args.h"
 #include "pipelines/commands/run_prepare.h"
 
 namespace voxshard {
@@ -11,6 +13,7 @@ namespace {
 struct Options {
   PrepareRequest request;
   RunResources resources;
+  Settings settings;
 };
 
 RunCommand add(CLI::App& app) {
@@ -23,7 +26,8 @@ RunCommand add(CLI::App& app) {
          "it) ends the run, which names it: leave it out and go on with --resume")
       ->required();
   app.add_option("-o,--output", o->work, "Work folder to write")->required();
-  add_task_settings(app, TaskCommand::kPrepare, o->task);
+  add_task_rows(options->settings, TaskCommand::kPrepare, o->task);
+  add_settings(app, options->settings);
   app.add_option("--seed", o->seed, "Seed of the foreground samples")->check(number_in(kSeeds))->capture_default_str();
   app.add_flag("--resume", o->resume, "Skip cases that an earlier run finished with the same options and files");
   add_memory_option(

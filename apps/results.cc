@@ -56,6 +56,14 @@ std::string indented(std::string text) {
 
 }  // namespace
 
+Outcome outcome(const TaskReport& report) {
+  return {.json = report.json,
+          .text = with_flags(report.text),
+          .exit_code = report.partial ? kExitPartial : kExitOk,
+          .interrupted = report.interrupted,
+          .next = with_flags(report.next)};
+}
+
 int print_outcome(const Outcome& outcome, bool json) {
   bool read = true;
   if (json)

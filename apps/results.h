@@ -8,6 +8,7 @@
 #include <string>
 
 #include "apps/command.h"
+#include "pipelines/engine/requests.h"
 
 namespace CLI {
 class App;
@@ -15,6 +16,9 @@ class Success;
 }  // namespace CLI
 
 namespace voxshard {
+
+/// The report of a task as what its command hands back.
+Outcome outcome(const TaskReport& report);
 
 /// All that stands on standard output. Each returns the exit code. Errors: kOutput when it does not take it, as a full
 /// disk.

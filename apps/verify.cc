@@ -5,8 +5,8 @@
 
 #include "apps/command.h"
 #include "apps/exit_code.h"
-#include "apps/plan_args.h"
-#include "apps/task_args.h"
+#include "apps/model_command.h"
+#include "apps/setting_args.h"
 #include "apps/words/next_words.h"
 #include "pipelines/commands/run_verify.h"
 #include "pipelines/runs/rank_json.h"
@@ -14,11 +14,8 @@
 namespace voxshard {
 namespace {
 
-struct Options {
-  ModelArgs model;
-  PlanArgs plan;
-  std::string size = "48x40x56";
-  std::int64_t batch = 1;
+struct Options : ModelCommand {
+  Options() : ModelCommand("48x40x56") {}
   std::uint64_t seed = 0;
   std::string oracle = "sampled";
 };
@@ -67,28 +64,26 @@ std::string report_text(const VerifyReport& r) {
 
 RunCommand add(CLI::App& app) {
   auto o = std::make_shared<Options>();
-  add_model_options(app, o->model, false);
-  add_plan_options(app, o->plan, o->model);
-  app.add_option("--size", o->size, "Spatial size, D x H x W (or H x W)")->capture_default_str();
-  app.add_option(kBatchNames, o->batch, "Samples")->capture_default_str();
+  add_model_settings(app, *o);
+  add_size_settings(app, *o, "Spatial size, D x H x W (or H x W)", "Samples");
   app.add_option("--seed", o->seed, "Seed of weights and inputs")->check(number_in(kSeeds))->capture_default_str();
   app.add_option(
          "--oracle", o->oracle,
          "What the uncut network's kernels are compared with: slow ones, of large layers by sums of their channels over "
          "all voxels (sampled), on all (reference), or nothing (fast)")
       ->capture_default_str();
-  return [o, &app](const Context& context) {
+  return [o](const Context& context) {
     VerifyOptions options{.spec = model_spec(o->model, o->batch),
                           .seed = o->seed,
                           .threads = context.threads,
-                          .host_budget_bytes = host_budget_bytes(o->plan),
+                          .host_budget_bytes = o->plan.host_budget_bytes,
                           .oracle = oracle_from_name(o->oracle),
                           .transport = context.transport,
                           .progress = context.progress};
-    announce(o->plan, o->model, options.spec, o->batch, context);
-    options.extents = sized_extents(app, o->size, options.spec, o->batch);
+    announce(o->plan, o->model, options.spec, o->batch, *context.progress);
+    options.extents = o->extents(options.spec);
     options.spec = spec_of_first(*context.transport, [&] {
-      return planned_spec(o->plan, o->model, options.spec, options.extents, {}, context);
+      return o->planned(options.spec, options.extents, {}, context);
     });
     if (o->model.partition.empty() && o->model.tpu.input_partition_dims.empty() && options.spec.cut.mesh.cores() == 1)
       options.grids = grids_to_verify(options.extents);

@@ -8,7 +8,7 @@
 #include "io/files/config_file.h"
 #include "libcore/base/error.h"
 #include "libcore/base/spelling.h"
-#include "pipelines/tpu/tpu_config_keys.h"
+#include "pipelines/settings/original_keys.h"
 #include "pipelines/tpu/tpu_config_line.h"
 
 namespace voxshard {
@@ -66,8 +66,8 @@ nlohmann::json config_json(const std::string& path) {
   }
 }
 
-std::vector<std::string> config_words(const nlohmann::json& config, const CLI::App& root, const std::string& subcommand,
-                                      const std::vector<std::string>& command_line) {
+ConfigValues config_values(const nlohmann::json& config, const CLI::App& root, const std::string& subcommand,
+                           const std::vector<std::string>& command_line) {
   if (!config.is_object()) throw Error(ErrorKind::kConfig, "[config] expected keys and values at the top level");
   const auto subcommands = root.get_subcommands([](const CLI::App*) { return true; });
   const auto find_app = [&](const std::string& name) -> const CLI::App* {
@@ -110,12 +110,18 @@ std::vector<std::string> config_words(const nlohmann::json& config, const CLI::A
     }
   }
 
-  std::vector<std::string> words;
+  ConfigValues said;
   const auto given = [&](const CLI::Option* option) { return is_given(*option, command_line); };
   for (const auto& [key, value] : values.items()) {
     const auto* option = chosen->get_option_no_throw("--" + key);
-    if (!given(option) && std::ranges::none_of(option->get_excludes(), given)) words.push_back("--" + key + "=" + value_text(key, value));
+    if (!given(option) && std::ranges::none_of(option->get_excludes(), given)) said.emplace_back(key, value_text(key, value));
   }
+  return said;
+}
+
+std::vector<std::string> words_of(const ConfigValues& values) {
+  std::vector<std::string> words;
+  for (const auto& [name, value] : values) words.push_back("--" + name + "=" + value);
   return words;
 }
 

@@ -11,6 +11,9 @@
 
 namespace voxshard {
 
+/// Why a classifier with batch norms is usually trained with several samples a step.
+inline constexpr const char* kNormsWantBatches = "a batch norm wants several samples a step";
+
 /// What all classifiers are told of classes and of their loss, cross-entropy (kernels/loss.h).
 struct ClassifierConfig {
   std::int64_t channels = 3;

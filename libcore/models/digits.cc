@@ -6,6 +6,7 @@ namespace voxshard {
 namespace {
 
 constexpr std::int64_t kPixels = 28, kHidden = 200;
+constexpr const char* kAsPublished = "as published for the digits CNN";
 
 const std::vector<ConfigField>& digits_fields() {
   static const std::vector<ConfigField> rows = [] {
@@ -68,7 +69,14 @@ Model digits() {
           .fields = digits_fields(),
           .build = [](const std::any& config, const GraphOptions& options,
                       const OpTable& ops) { return build_digits(std::any_cast<const DigitsConfig&>(config), options, ops); },
-          .size = size_of};
+          .size = size_of,
+          .usual = {.batch = 64,
+                    .reason = kAsPublished,
+                    .others = {{"epochs", std::int64_t{10}, kAsPublished},
+                               {"learning-rate", 0.01, kAsPublished},
+                               {"schedule", std::string("exponential"), "the rate falls after each pass over the data"},
+                               {"lr-decay-rate", 0.7, kAsPublished},
+                               {"lr-decay-epochs", std::int64_t{1}, kAsPublished}}}};
 }
 
 }  // namespace voxshard

@@ -110,6 +110,18 @@ struct GraphOptions {
 void check_graph(const std::string& who, const std::vector<ConfigField>& fields, const std::any& config,
                  const GraphOptions& options, int least_axes, int most_axes);
 
+/// What a model is usually trained with where nothing else is said: as published, or with the batch that it needs.
+struct UsualTraining {
+  struct Value {
+    std::string setting;  // of `voxshard train`, without dashes
+    FieldValue value;
+    std::string reason;
+  };
+  std::int64_t batch = 0;  // of a replica; 0: nothing is usual
+  std::string reason = {};
+  std::vector<Value> others = {};
+};
+
 /// What a model learns from; a task feeds one kind.
 inline constexpr std::string_view kVoxelLabels = "voxel labels", kBoxes = "boxes", kClassLabels = "class labels";
 
@@ -132,6 +144,7 @@ struct Model {
   /// Says which targets a model that learns from boxes wants, and what its outputs mean (detector.h); null: it does not.
   Detector (*detector)(const std::any& config) = nullptr;
   std::vector<std::string> targets = {};  // of the loss, cut where they divide; empty: "labels", cut as the image
+  UsualTraining usual = {};
 };
 
 using ModelTable = std::vector<std::shared_ptr<const Model>>;

@@ -104,7 +104,8 @@ Model resnet3d(const std::string& name, bool factorised) {
           .fields = resnet3d_fields(),
           .build = [](const std::any& any, const GraphOptions& options, const OpTable& ops) {
             return build_resnet3d(std::any_cast<const ResNet3dConfig&>(any), options, ops);
-          }};
+          },
+          .usual = {.batch = 4, .reason = kNormsWantBatches}};
 }
 
 }  // namespace voxshard

@@ -42,7 +42,8 @@ Model resnet_classifier(const std::string& name, Backbone backbone) {
           .fields = resnet_fields(),
           .build = [](const std::any& any, const GraphOptions& options, const OpTable& ops) {
             return build_resnet_classifier(std::any_cast<const ResNetClassifierConfig&>(any), options, ops);
-          }};
+          },
+          .usual = {.batch = 8, .reason = kNormsWantBatches}};
 }
 
 }  // namespace voxshard

@@ -54,6 +54,11 @@ std::vector<std::string> task_clauses(std::string TaskWords::*clause, const Task
   return clauses;
 }
 
+void add_task_rows(Settings& settings, TaskCommand command, TaskOptions& options, const TaskTable& tasks) {
+  for (const auto& task : tasks)
+    for (Setting& row : task->settings(command, options)) settings.add(std::move(row), task->name(), options);
+}
+
 void require_own_settings(const Task& task, const TaskOptions& options, const std::string& command,
                           const std::string& what) {
   for (const RefusedSetting& refused : options.refused)

@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 
 #include "libcore/base/spelling.h"
-#include "pipelines/tpu/tpu_config_keys.h"
 #include "pipelines/tpu/tpu_config_text.h"
 
 namespace voxshard {
@@ -172,6 +171,18 @@ bool is_input_partition_dims(const json& value) {
   } catch (const Error&) {
     return false;
   }
+}
+
+const std::vector<std::string>& tpu_config_keys() {
+  static const std::vector<std::string> kKeys = {"num_cores_per_replica",
+                                                 "input_partition_dims",
+                                                 "iterations_per_loop",
+                                                 "per_host_input_for_training",
+                                                 "num_shards",
+                                                 "train_batch_size",
+                                                 "eval_batch_size",
+                                                 "predict_batch_size"};
+  return kKeys;
 }
 
 TpuConfig tpu_config_from_json(const json& config) {

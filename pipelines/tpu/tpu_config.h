@@ -6,7 +6,7 @@
 //   check(config, {.cores = 8});                                                     // 2 replicas of 4 cores
 //   resolve(config, {.cores = 8}, {{"image", {2, 64, 64, 64, 1}}}, {{"labels", {2, 64, 64, 64}}});
 //
-// Read by apps/tpu_args.h from flags and config files; tpu_config_model.h makes a ModelSpec of it.
+// Read by settings/tpu_settings.h from settings; tpu_config_model.h makes a ModelSpec of it.
 #pragma once
 
 #include <map>
@@ -59,6 +59,9 @@ struct SystemCores {
 };
 
 enum class RunMode { kTrain, kEvaluate, kPredict };
+
+/// The fields of TPUConfig and the batch sizes: keys of tpu_config_from_json() and of the section tpu_config.
+const std::vector<std::string>& tpu_config_keys();
 
 /// The config of an object with the original's keys; null and "None" mean unset. input_partition_dims may be text in
 /// the manner of Python, iterations_per_loop a number or a text, per_host_input_for_training a name, 1 to 5, true

@@ -24,7 +24,9 @@ Ranks widest_share(const Transport* transport) {
 Executable step_in(DType precision, const TrainOptions& o, const Shape& extents, const Budget& budget) {
   ModelSpec spec = o.spec;
   spec.precision = precision;
-  if (o.choose_plan) spec = o.choose_plan(spec, extents);
+  NoProgress quiet;  // a plan that only asks whether it fits
+  const int ranks = o.transport != nullptr ? o.transport->ranks() : 1;
+  if (o.plan) spec = planned_spec(*o.plan, spec, extents, o.optimizer, {.threads = o.threads, .ranks = ranks, .progress = &quiet});
   return lower_within(budget, build_graph(spec, extents, Phase::kTrain, precision), op_table(), spec.cut,
                       {.optimizer_slots = Optimizer::slots(o.optimizer),
                        .workers = o.threads,

@@ -1,10 +1,10 @@
-// What decides the recipe of a run (runs/recipe.h), taken from its options, its data and this machine.
+// What decides the recipe of a run (settings/recipe.h), taken from its options, its data and this machine.
 //
 //   RecipeFacts facts = recipe_facts(options, *task, {.precision = true});
 #pragma once
 
 #include "pipelines/training/run_train.h"
-#include "pipelines/runs/recipe.h"
+#include "pipelines/settings/recipe.h"
 
 namespace voxshard {
 

@@ -8,6 +8,7 @@
 #include "libcore/kernels/conv.h"
 #include "pipelines/runs/run_record.h"
 #include "pipelines/training/data_changes.h"
+#include "pipelines/training/training_rows.h"
 
 namespace voxshard {
 namespace {
@@ -97,18 +98,10 @@ std::int64_t steps_of(const nlohmann::json& training) {
 
 }  // namespace
 
-Json training_json(const TrainOptions& o, const TrainingTask& task) {
-  Json json = {{"steps", o.steps},
-               {"batch", o.batch},
-               {"optimizer", kOptimizerNames[static_cast<std::size_t>(o.optimizer.kind)]},
-               {"learning_rate", o.optimizer.learning_rate},
-               {"momentum", o.optimizer.momentum},
-               {"nesterov", o.optimizer.nesterov},
-               {"weight_decay", o.optimizer.weight_decay},
-               {"clip_norm", o.optimizer.clip_norm},
-               {"schedule", schedule_text(o.optimizer)},
-               {"warmup_steps", o.optimizer.warmup_steps}};
-  if (o.optimizer.warmup_rate > 0) json["warmup_rate"] = o.optimizer.warmup_rate;
+Json training_json(TrainOptions& o, const TrainingTask& task) {
+  Json json = deciding_json(o, {"steps", "batch", "optimizer", "learning-rate", "momentum", "nesterov", "weight-decay", "clip-norm", "schedule",
+                                "warmup-steps"});
+  json["schedule"] = schedule_text(o.optimizer);
   json.update(task.sampling());
   return json;
 }

@@ -14,7 +14,7 @@
 namespace voxshard {
 
 /// What decides the trajectory; a resumed run must agree on all of it but the steps, which may grow.
-nlohmann::ordered_json training_json(const TrainOptions& options, const TrainingTask& task);
+nlohmann::ordered_json training_json(TrainOptions& options, const TrainingTask& task);
 
 /// Processor, instruction set, version of this program and of the libraries that numbers and files go through.
 nlohmann::ordered_json machine_json();

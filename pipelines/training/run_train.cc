@@ -5,7 +5,9 @@
 #include "io/files/file_name.h"
 #include "pipelines/training/data_changes.h"
 #include "pipelines/training/run_folder.h"
-#include "pipelines/training/train_numbers.h"
+#include "pipelines/training/run_settings.h"
+#include "pipelines/training/train_ranks.h"
+#include "pipelines/training/training_rows.h"
 #include "pipelines/training/training_run.h"
 
 namespace voxshard {
@@ -22,18 +24,26 @@ void check(const TrainOptions& o) {
                                               std::to_string(o.spec.cut.mesh.replicas) + " replicas");
 }
 
-}  // namespace
+/// The settings that may still be said once the data are known.
+struct OpenSettings {
+  TrainSettings& settings;
+  bool to_recipe;  // else only what epochs mean
+};
 
-TrainReport run_train(const TrainOptions& options, Progress& progress, const TaskTable& tasks) {
-  TrainOptions o = options;
-  require_in_range(train_numbers(o));
+void settle(OpenSettings& open, const TrainingTask& task, Transport& transport, Progress& progress) {
+  open.settings.epochs_are_counted = true;
+  if (open.to_recipe) open.settings.say_recipe(task, transport, progress);
+  open.settings.settle();
+  task.complete(open.settings.options.spec);
+}
+
+TrainReport train(TrainOptions& o, std::optional<OpenSettings> open, Transport& transport, Progress& progress, const TaskTable& tasks) {
+  require_in_range(training_rows(o));
   check(o);
   const Task& kind = task_of(tasks, o.spec);
   require_utf8_name(std::filesystem::absolute(o.work).string());  // run.json keeps it for who goes on
   require_own_settings(kind, o.task, "train", "the model is a " + o.spec.model_name());
   require_in_range(kind.settings(TaskCommand::kTrain, o.task));
-  InProcessTransport alone;
-  Transport& transport = o.transport != nullptr ? *o.transport : alone;
   const HostMemory host(o.host_budget_bytes, transport.ranks_here());
   const RunHistory history = o.resume ? history_of(o.run) : RunHistory();
   const bool changes = o.accept_changes || history.changed;
@@ -53,11 +63,70 @@ TrainReport run_train(const TrainOptions& options, Progress& progress, const Tas
   for (const std::string& warning : task->warnings()) progress.warn(warning);
   folder.require_startable();
   count_epochs(o, history.cases > 0 ? history.cases : task->training_cases());
-  if (o.choose_settings) {
-    o.choose_settings(o, *task);
-    task->complete(o.spec);
-  }
+  if (open) settle(*open, *task, transport, progress);
   return TrainingRun(o, kind.records(), folder, std::move(task), host, transport, progress).go();
+}
+
+/// True when a run goes on with what was chosen when it began. Rank 0 looks into its folder.
+bool goes_on_as_chosen(TrainSettings& s, Transport& transport) {
+  TrainOptions& o = s.options;
+  if (!o.resume) return false;
+  const auto chosen = known_choices_of_first(transport, [&] { return choices_of_run(o.run); });
+  if (!chosen) return false;
+  if (s.preset == "reference" && !chosen->empty())
+    throw Error(ErrorKind::kConfig, "[resume] the run in " + o.run.string() + " began with chosen settings, {" + chosen->front().option +
+                                        "} " + chosen->front().shown() + " among them; leave {preset} out, or start a run of its own");
+  for (const Choice& choice : *chosen) s.settings.say(Layer::kRun, choice);
+  o.chosen = *chosen;
+  return true;
+}
+
+/// True when what nobody said is left to the recipe.
+bool leaves_to_recipe(TrainSettings& s, Transport& transport, Progress& progress) {
+  if (goes_on_as_chosen(s, transport)) return false;
+  std::string why;
+  const bool chooses = s.chooses(&why);
+  if (!why.empty()) progress.log("chosen: {preset} reference (" + why + " is given: a TPUConfig has the settings of the original)");
+  return chooses;
+}
+
+/// Sets the options that follow from several settings.
+void take_machine_options(TrainSettings& s, bool first, Progress& progress) {
+  TrainOptions& o = s.options;
+  o.core_budget_bytes = s.model.core_budget_bytes, o.host_budget_bytes = s.plan.host_budget_bytes;
+  if (s.model.is_planned()) o.plan = plan_request(s.plan, s.model);
+  o.trace = trace_options(s.trace, s.plan.device);
+  const TpuConfig config = tpu_config(s.model.tpu, o.batch);
+  o.iterations_per_loop = config.iterations_per_loop;
+  if (first && !s.plan.asked_device.empty() && !s.plan.device.empty()) o.device = device_from_name(s.plan.device).device;
+  if (config.per_host_input_for_training == InputMode::kPerHostV2 && o.feed == FeedMode::kBoxes)
+    progress.log("PER_HOST_V2: here each core reads its own box; {feed} per-host reads whole samples on the host of core 0");
+}
+
+}  // namespace
+
+TrainReport run_train(TrainOptions options, Progress& progress, const TaskTable& tasks) {
+  InProcessTransport alone;
+  return train(options, std::nullopt, options.transport != nullptr ? *options.transport : alone, progress, tasks);
+}
+
+TrainReport run_train(TrainSettings& s, int threads, Transport* ranks, Progress& progress, const TaskTable& tasks) {
+  InProcessTransport alone;
+  Transport& transport = ranks != nullptr ? *ranks : alone;
+  TrainOptions& o = s.options;
+  o.threads = threads, o.transport = ranks;
+  if (o.run.empty()) {
+    o.run = o.work;
+    take_settings_of_run(s);
+  }
+  for (const Choice& choice : s.say_usual()) progress.log("chosen: {" + choice.option + "} " + choice.shown() + " (" + choice.reason + ")");
+  const bool to_recipe = leaves_to_recipe(s, transport, progress);
+  s.settle();
+  if (transport.rank() == 0) announce(s.plan, s.model, o.spec, o.batch, progress);
+  take_machine_options(s, transport.rank() == 0, progress);
+  std::optional<OpenSettings> open;
+  if (to_recipe || o.epochs > 0) open.emplace(s, to_recipe);
+  return train(o, open, transport, progress, tasks);
 }
 
 }  // namespace voxshard

@@ -5,24 +5,21 @@
 //   RUN/ run.json  plans.json  results.csv  splits_final.json  checkpoints/{last,best,step-000400}.safetensors + .json
 #pragma once
 
-#include <map>
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "libcore/train/optimizer.h"
-#include "pipelines/profile/trace_json.h"
+#include "pipelines/commands/plan_settings.h"
 #include "pipelines/commands/task_table.h"
+#include "pipelines/profile/trace_json.h"
 #include "pipelines/runs/checkpoint_folder.h"
 #include "pipelines/runs/process_plan.h"
-#include "pipelines/runs/recipe.h"
+#include "pipelines/settings/recipe.h"
 #include "pipelines/tasks/sample_feed.h"
 #include "pipelines/tpu/tpu_config_loop.h"
 
 namespace voxshard {
-
-/// What a user said, by the long name of the option ("" for what has none): run.json keeps it for those who resume.
-using GivenOptions = std::map<std::string, std::vector<std::string>>;
 
 struct TrainOptions {
   std::filesystem::path work, run;  // work: the data, as the task reads it
@@ -41,14 +38,13 @@ struct TrainOptions {
   int threads = 1;
   std::int64_t core_budget_bytes = 0;
   std::int64_t host_budget_bytes = 0;  // of this process; 0: what it holds and the machine has free
-  /// How `spec` is cut for the largest input of the run; empty: as it says (--partition auto).
-  std::function<ModelSpec(const ModelSpec& spec, const Shape& extents)> choose_plan;
+  std::optional<PlanRequest> plan;  // {partition} auto: `spec` is cut for the largest input of the run; empty: as it says
   bool resume = false;         // go on from the newest checkpoint that is whole
   bool options_of_run = false; // they are those of the run that is resumed, but for what the user said against it
-  GivenOptions given;          // as run.json shall keep them, what was chosen included
+  GivenOptions given;          // as run.json shall keep them, what was chosen included; "" names the data
+  nlohmann::ordered_json layers = nlohmann::ordered_json::object();  // which layer said each of them
   std::vector<Choice> chosen;  // those of them that nobody said, for run.json
-  /// Chooses what the options leave open, once the data are known; before anything is planned. Empty: nothing is open.
-  std::function<void(TrainOptions& options, const TrainingTask& task)> choose_settings;
+  nlohmann::ordered_json also = nlohmann::ordered_json::object();  // settings beside these that decide the trajectory, and are not the default
   bool accept_changes = false; // go on though the data are not what they were
   bool restart = false;        // throw an earlier run in this folder away
   TraceOptions trace;          // of the first steps of this call
@@ -81,6 +77,13 @@ struct TrainReport {
 /// Errors: kInput, kNoCase, kConfig, kBudget (before anything is allocated), kCheckpoint (resume of another run, of other
 /// data, or no checkpoint is whole; resumed or not, a run that did steps and of which none is left, unless restart is
 /// given), kUsage (the folder holds a run and neither resume nor restart is given, or both are), kDiverged, kOutput.
-TrainReport run_train(const TrainOptions& options, Progress& progress, const TaskTable& tasks = task_table());
+TrainReport run_train(TrainOptions options, Progress& progress, const TaskTable& tasks = task_table());
+
+struct TrainSettings;
+/// The same as its settings say it: what nobody said is taken from the run that goes on, from what the model is usually
+/// trained with, and from the recipe once the data are known. What was chosen goes to the log. `settings` then hold what
+/// the run was made with. Errors: also those of settings.
+///   threads, transport  as in TrainOptions
+TrainReport run_train(TrainSettings& settings, int threads, Transport* transport, Progress& progress, const TaskTable& tasks = task_table());
 
 }  // namespace voxshard

@@ -17,7 +17,7 @@
 
 namespace voxshard {
 
-TrainingRun::TrainingRun(const TrainOptions& options, const RecordFormat& records, RunFolder& folder,
+TrainingRun::TrainingRun(TrainOptions& options, const RecordFormat& records, RunFolder& folder,
                          std::unique_ptr<TrainingTask> task, const HostMemory& host, Transport& transport,
                          Progress& progress)
     : o_(options),
@@ -120,13 +120,14 @@ TrainReport TrainingRun::go() {
 
 /// The cut of a resumed run is the one that was planned when it began. Planning asks for free memory: rank 0 does it.
 void TrainingRun::choose_plan() {
-  if (!o_.choose_plan) return;
+  if (!o_.plan) return;
   if (folder_.writes()) {
     const auto planned = folder_.goes_on() ? planned_cut(o_.run) : std::nullopt;
     if (planned)
       o_.spec.cut = *planned;
     else
-      o_.spec = o_.choose_plan(o_.spec, extents_);
+      o_.spec = planned_spec(*o_.plan, o_.spec, extents_, o_.optimizer,
+                             {.threads = o_.threads, .ranks = transport_.ranks(), .progress = &progress_});
   }
   take_cut_of_first(transport_, o_.spec);
 }

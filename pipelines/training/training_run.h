@@ -17,7 +17,7 @@ namespace voxshard {
 class TrainingRun {
  public:
   /// Plans; nothing of the plan is allocated. `host`: from before the data were read. Errors: kBudget, kConfig.
-  TrainingRun(const TrainOptions& options, const RecordFormat& records, RunFolder& folder,
+  TrainingRun(TrainOptions& options, const RecordFormat& records, RunFolder& folder,
               std::unique_ptr<TrainingTask> task, const HostMemory& host, Transport& transport, Progress& progress);
   /// Errors: those of run_train().
   TrainReport go();
@@ -49,7 +49,7 @@ class TrainingRun {
   void write_report(bool ended) const;
   void describe() const;
 
-  TrainOptions o_;
+  TrainOptions& o_;
   RecordFormat records_;
   RunFolder& folder_;
   Transport& transport_;

@@ -14,7 +14,7 @@
 #include "pipelines/tasks/segmentation/prepare_plan.h"
 #include "pipelines/settings/setting.h"
 #include "pipelines/tpu/tpu_config.h"
-#include "pipelines/tpu/tpu_config_keys.h"
+#include "pipelines/settings/original_keys.h"
 #include "pipelines/tpu/tpu_config_loop.h"
 #include "pipelines/tpu/tpu_config_text.h"
 #include "tests/device/host/host_scene.h"

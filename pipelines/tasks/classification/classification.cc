@@ -27,8 +27,7 @@ std::vector<Setting> training_settings(ClassTaskOptions& o) {
   return {
       {"fold", "all: no validation", "Training", [&o](const std::string& text) { o.validates = text != "all"; }},
       {.name = "pad-multiple",
-       .help = "What is whole is padded to a multiple of this; default: 8, of pictures 32, of a classifier 1 where "
-               "all have one size",
+       .help = "What is whole is padded to a multiple of this; default: 8, of pictures 32, 1 where all have one size",
        .group = samples,
        .value = &o.pad_multiple,
        .range = kPadMultiples,
@@ -39,8 +38,7 @@ std::vector<Setting> training_settings(ClassTaskOptions& o) {
        &o.most_pixels,
        {{1, 0x1p31}}},
       {.name = "val",
-       .help = "What validates: of a detector COCO JSON, of a classifier a data set; default: the data folder's "
-               "own, else a share of all",
+       .help = "The data set that validates; default: the data folder's own, else a share of all",
        .group = "Samples of pictures",
        .value = &o.val},
       {"val-fraction",
@@ -81,8 +79,7 @@ std::vector<Setting> training_settings(ClassTaskOptions& o) {
 
 std::vector<Setting> prediction_settings(ClassPredictionOptions& o) {
   return {{"draw",
-           "Folder to write pictures with boxes to, or videos with the time line of their classes; of a single video "
-           "the .mp4, .mov or .mkv",
+           "Folder to write videos with the time line of their classes to; of a single video the .mp4, .mov or .mkv",
            "", &o.draw},
           {.name = "hop",
            .help = "Of a classifier of clips: frames from one clip that is looked at to the next; default: "
@@ -92,7 +89,7 @@ std::vector<Setting> prediction_settings(ClassPredictionOptions& o) {
            .range = {{1, static_cast<double>(kMostHop)}},
            .tells_default = false},
           {"most-pixels",
-           "Of pictures and frames: pixels; what has more is left out with E_SIZE",
+           "Pixels of a picture or frame; what has more is left out with E_SIZE",
            "Limits",
            &o.most_pixels,
            {{1, 0x1p31}}}};
@@ -149,8 +146,7 @@ class ClassificationRow : public Task {
          .value = [&o](const std::string& text) { set_baseline(o, text); },
          .choices = {"none", "threshold", "intensity"}},
         {"png",
-         "Picture to write: slices with prediction (filled) and reference (outlined), or confusion and calibration "
-         "of classes",
+         "Picture to write: confusion and calibration of the classes",
          "", &o.png}};
   }
 

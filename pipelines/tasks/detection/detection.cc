@@ -23,7 +23,7 @@ std::vector<Setting> training_settings(DetectionTaskOptions& o) {
   std::vector<Setting> settings = {
       {"fold", "all: no validation", "Training",
        [&o](const std::string& text) { o.held_out.validate = text != "all"; }},
-      {"crop", "H x W of the crops, or whole", samples,
+      {"crop", "H x W of the crops, or whole; default: whole", samples,
        [&s](const std::string& text) { s.crop = crop_from_text(text, 2); }},
       {"output-size",
        "H x W that every picture is scaled to fit into, by one factor, and padded to at the bottom and right, as the "
@@ -31,7 +31,7 @@ std::vector<Setting> training_settings(DetectionTaskOptions& o) {
        pictures,
        [&a](const std::string& text) { a.output_size = text == "none" ? Dims() : crop_from_text(text, 2); }},
       {"foreground", "Share of crops that hold a random object", samples, &s.foreground, {{0, 1}}},
-      {"pad-multiple", "What is whole is padded to a multiple of this", samples, &s.pad_multiple, kPadMultiples},
+      {"pad-multiple", "What is whole is padded to a multiple of this; default: 32", samples, &s.pad_multiple, kPadMultiples},
       {"most-pixels",
        "Pixels of a picture or frame; what has more is left out with E_SIZE",
        "Limits",
@@ -59,11 +59,11 @@ std::vector<Setting> training_settings(DetectionTaskOptions& o) {
 std::vector<Setting> prediction_settings(DetectionPrediction& o) {
   const std::string group = "Prediction on a video";
   std::vector<Setting> settings = {
-      {"draw", "Of a detector: folder to write pictures with boxes to; of a video the .mp4, .mov or .mkv", "", &o.draw},
+      {"draw", "Folder to write pictures with boxes to; of a video the .mp4, .mov or .mkv", "", &o.draw},
       {"postprocess", "Of a detector: detection, legacy, legacy_export, or auto: as its variant is evaluated", "",
        &o.postprocess},
       {.name = "most-pixels",
-       .help = "Of a detector: pixels of a picture or frame; what has more is left out with E_SIZE",
+       .help = "Pixels of a picture or frame; what has more is left out with E_SIZE",
        .group = "Limits",
        .value = &o.most_pixels,
        .range = {{1, 0x1p31}}},

@@ -57,13 +57,13 @@ std::vector<Setting> training_settings(VolumeTaskOptions& o) {
   const std::string samples = "Samples", volumes = "Samples of volumes";
   SamplingOptions& s = o.sampling;
   return {
-      {"fold", "Which of 5 folds of volumes validates, or all: no validation (of volumes: train on everything)",
+      {"fold", "Which of 5 folds validates, or all: none, and everything trains",
        "Training", &o.fold},
       {"crop",
-       "D x H x W of the crops (of pictures H x W), or whole, padded to a few sizes; default: 64x64x64, pictures whole",
+       "D x H x W of the crops, or whole, padded to a few sizes; default: 64x64x64",
        samples, [&s](const std::string& text) { s.crop = crop_from_text(text, 3); }},
       {"foreground",
-       "Share of crops that hold a voxel of a random class, or a random object",
+       "Share of crops that hold a voxel of a random class",
        samples,
        &s.foreground,
        {{0, 1}}},
@@ -72,7 +72,7 @@ std::vector<Setting> training_settings(VolumeTaskOptions& o) {
       {"flip", "Axes to mirror at random, like DHW; not where left and right are different classes", volumes,
        [&s](const std::string& text) { set_flip(text, s.flip); }},
       {.name = "pad-multiple",
-       .help = "What is whole is padded to a multiple of this; default: 8, of pictures 32",
+       .help = "What is whole is padded to a multiple of this; default: 8",
        .group = samples,
        .value = &s.pad_multiple,
        .range = kPadMultiples,
@@ -96,7 +96,7 @@ std::vector<Setting> evaluation_settings(EvaluateLabelsOptions& o, EvaluateRunOp
           {"dataset", "Data set folder: class names, and images for {baseline} and {png}", "", &o.dataset},
           {.name = "baseline",
            .help = "What is scored beside it, fitted on the training cases: threshold, the best HU interval of each "
-                   "class; of classes intensity, a logistic model on the mean of each channel; default: none",
+                   "class; default: none",
            .value = [&o](const std::string& text) { set_baseline(o, text); },
            .choices = {"none", "threshold", "intensity"}},
           {"png", "Picture to write: slices with prediction (filled) and reference (outlined)", "", &o.png}};

@@ -199,6 +199,30 @@ TEST(ReferenceConfigCli, WithoutAFileTheModelAndItsCutAreSaid) {
   EXPECT_THAT(std::string(r.json().at("text")), HasSubstr("partition"));
 }
 
+TEST(ReferenceConfigCli, EachSettingOfTrainSaysItsLayer) {
+  Folder folder("layers_config");
+  folder.write("c.toml", "model = \"digits\"\nvalidate-every = 7\nepochs = 3\nseed = 4\n[predict]\nhop = 8\n");
+  const CommandResult r = run_voxshard("explain --stage config --json --seed 5 --batch 32 --config " + (folder / "c.toml"));
+  EXPECT_NE(r.exit_code, 0) << "explain has no --seed";
+  const CommandResult said = run_voxshard("explain --stage config --json --batch 32 --config " + (folder / "c.toml"));
+  ASSERT_EQ(said.exit_code, 0) << said.err;
+  std::map<std::string, std::pair<std::string, std::string>> settings;
+  const json all = said.json();
+  for (const auto& one : all.at("settings")) settings[one.at("name")] = {one.at("value"), one.at("layer")};
+  using Line = std::pair<std::string, std::string>;
+  EXPECT_EQ(settings.at("batch"), Line("32", "command line"));
+  EXPECT_EQ(settings.at("model"), Line("digits", "config"));
+  EXPECT_EQ(settings.at("validate-every"), Line("7", "config"));
+  EXPECT_EQ(settings.at("epochs"), Line("3", "config"));
+  EXPECT_EQ(settings.at("schedule"), Line("exponential", "model"));
+  EXPECT_EQ(settings.at("learning-rate"), Line("0.01", "model"));
+  EXPECT_EQ(settings.at("precision"), Line("auto", "recipe"));
+  EXPECT_EQ(settings.at("momentum"), Line("0.9", "default"));
+  EXPECT_FALSE(settings.contains("base-filters")) << "digits have none";
+  EXPECT_FALSE(settings.contains("flip")) << "a setting of volumes";
+  EXPECT_THAT(std::string(all.at("text")), HasSubstr("(command line)\n"));
+}
+
 TEST(ReferenceConfigCli, OnlyTheStageAsksWhatTrainTakes) {
   Folder folder("named_config");
   folder.write("c.yaml", "optimizer: adamw\n");

@@ -35,7 +35,7 @@ TEST(RankTraining, WhatAnEarlierRunChoseIsWhatRank0Sees) {
       EXPECT_EQ(known.has_value(), there);
       if (!known) return;
       ASSERT_EQ(known->size(), 1u);
-      EXPECT_EQ(known->front().value, "4");
+      EXPECT_EQ(known->front().shown(), "4");
     });
   }
 }

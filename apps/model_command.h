@@ -1,0 +1,36 @@
+// The commands that cut a model have these alike: settings of the model and of its plan, a size and a batch.
+//
+//   add_model_settings(app, o->command);
+//   add_size_settings(app, o->command, "Spatial size, D x H x W (or H x W)", "Samples");
+//   ModelSpec spec = model_spec(o->command.model, o->command.batch);
+#pragma once
+
+#include <string>
+
+#include "apps/command.h"
+#include "pipelines/commands/plan_settings.h"
+#include "pipelines/settings/settings.h"
+
+namespace voxshard {
+
+struct ModelCommand {
+  explicit ModelCommand(std::string usual_size) : size(std::move(usual_size)) {}
+
+  ModelSettings model;
+  PlanSettings plan;
+  std::string size;
+  std::int64_t batch = 1;
+  Settings settings;
+
+  /// The batch and the size; where none was given and the model has only one, that. Errors: as extents_from_text.
+  Shape extents(const ModelSpec& spec) const;
+  /// `spec`, planned where it is to be.
+  ModelSpec planned(const ModelSpec& spec, const Shape& extents, const OptimizerOptions& optimizer, const Context& context) const;
+};
+
+Planning planning(const Context& context);
+
+void add_model_settings(CLI::App& app, ModelCommand& command);
+void add_size_settings(CLI::App& app, ModelCommand& command, const std::string& size_help, const std::string& batch_help);
+
+}  // namespace voxshard

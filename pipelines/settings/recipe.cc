@@ -1,0 +1,191 @@
+#include "pipelines/settings/recipe.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "libcore/base/text.h"
+
+namespace voxshard {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// A value with its reason, for the facts at hand; empty: the reference's value is as good.
+struct Chosen {
+  SettingValue value;
+  std::string reason;
+  std::string text = {};  // where people read another one than value_text(value)
+};
+Chosen word(const char* value, std::string reason) { return {std::string(value), std::move(reason)}; }
+
+struct Rule {
+  const char* option;
+  std::string_view data;  // of which models; empty: of all
+  bool of_model;          // a field of the model's config, which it may lack
+  std::optional<Chosen> (*choose)(const RecipeFacts&);
+};
+
+std::string samples_text(std::int64_t samples) {
+  return std::to_string(samples) + (samples == 1 ? " sample" : " samples");
+}
+std::string steps_text(std::int64_t steps) { return std::to_string(steps) + (steps == 1 ? " step" : " steps"); }
+bool is_adam(const RecipeFacts& facts) { return facts.optimizer == OptimizerKind::kAdam; }
+
+/// Batches from which on a batch norm's statistics are those of the data (Wu and He 2018, group normalization, figure
+/// 1).
+constexpr std::int64_t kFewestOfBatchNorm = 16;
+/// Steps in which running statistics of momentum 0.99 forget where they began.
+constexpr std::int64_t kStepsOfBatchNorm = 1000;
+
+std::optional<Chosen> norm(const RecipeFacts& f) {
+  if (f.norm_samples < kFewestOfBatchNorm)
+    return word("instance", "a batch norm would have the statistics of " + samples_text(f.norm_samples) + " a step");
+  if (f.steps < kStepsOfBatchNorm)
+    return word("instance", "the running statistics of a batch norm want more than " + steps_text(f.steps));
+  return std::nullopt;
+}
+
+std::optional<Chosen> activation(const RecipeFacts&) {
+  return word("leaky_relu", "no channel of a narrow network stays at zero for good");
+}
+
+/// Below, phantoms are learnt better with 0.01 than with 0.004 (110 steps: 0.63 and 0.58 mean Dice); from here on the rare
+/// class is with 0.004 (300 steps: 0.50 and 0.72, means 0.76 and 0.77).
+constexpr std::int64_t kStepsOfHighRate = 300;
+
+std::optional<Chosen> volume_rate(const RecipeFacts& f) {
+  if (is_adam(f) && f.steps < kStepsOfHighRate)
+    return Chosen{0.01, "adam, in only " + steps_text(f.steps) + ", behind a warm-up and clipping"};
+  if (is_adam(f)) return Chosen{0.004, "adam, behind a warm-up and clipping, with time for the rare classes"};
+  return Chosen{0.01, "of sgd with momentum, as nnU-Net has it"};
+}
+
+/// The reference's 0.08 at 64 pictures a step, in proportion (Goyal et al. 2017).
+std::optional<Chosen> picture_rate(const RecipeFacts& f) {
+  if (is_adam(f)) return std::nullopt;
+  return Chosen{0.00125 * static_cast<double>(f.batch),
+                "0.08 at the reference's 64 pictures a step, in proportion to " + std::to_string(f.batch)};
+}
+
+std::optional<Chosen> warmup(const RecipeFacts& f) {
+  constexpr std::int64_t kMost = 100;
+  const std::int64_t steps = std::min(kMost, f.steps / 10);
+  if (steps < 1) return std::nullopt;
+  return Chosen{steps, steps == kMost
+                                           ? "the first steps are the roughest"
+                                           : "a tenth of " + steps_text(f.steps) + ": the first ones are the roughest"};
+}
+
+std::optional<Chosen> volume_clip(const RecipeFacts&) {
+  return Chosen{1.0, "one crop with a rare class must not undo the steps before it"};
+}
+
+std::optional<Chosen> picture_clip(const RecipeFacts& f) {
+  return Chosen{10.0, "one odd picture of " + std::to_string(f.batch) + " must not undo the steps before it"};
+}
+
+/// Running statistics that forget where they began, 1, within a tenth of the run: momentum^(steps / 10) = e^-2.
+std::optional<Chosen> norm_momentum(const RecipeFacts& f) {
+  constexpr double kReference = 0.997, kLeast = 0.9;
+  const double momentum = std::max(kLeast, 1 - 20 / static_cast<double>(f.steps));
+  if (momentum >= kReference) return std::nullopt;
+  constexpr double kThousandths = 1000;
+  return Chosen{std::round(momentum * kThousandths) / kThousandths,
+                "the running statistics must forget where they began within " + steps_text(f.steps), fixed_text(momentum)};
+}
+
+std::optional<Chosen> precision(const RecipeFacts& f) {
+  if (!f.precision) return std::nullopt;
+  const PrecisionFacts& p = *f.precision;
+  const bool measured = p.bf16_step_s && p.f32_step_s;
+  const std::string times = measured
+                                ? "a step in bf16 takes " + fixed_text(*p.bf16_step_s / *p.f32_step_s, 2) +
+                                      " of one in f32, by what doctor measured here"
+                                : "";
+  if (measured ? *p.bf16_step_s < *p.f32_step_s : p.multiplies_bf16)
+    return word("bf16", measured ? times : "this processor multiplies bf16 (" + p.instructions + ")");
+  if (!p.f32_fits) return word("bf16", "f32 would be faster here, but " + p.f32_refusal);
+  return word("f32", measured ? times : "this processor (" + p.instructions + ") has no multiplication of bf16: it would only be slower");
+}
+
+/// The rate of SGD at 256 pictures a step (He et al. 2016), in proportion (Goyal et al. 2017).
+std::optional<Chosen> class_rate(const RecipeFacts& f) {
+  if (is_adam(f)) return std::nullopt;
+  return Chosen{0.1 * static_cast<double>(f.batch) / 256,
+                "of sgd, 0.1 at 256 samples a step, in proportion to " + std::to_string(f.batch)};
+}
+
+/// Not in front of a schedule that was published without.
+std::optional<Chosen> class_warmup(const RecipeFacts& f) {
+  if (std::ranges::count(f.fields, "base-filters") == 0) return std::nullopt;
+  return warmup(f);
+}
+
+/// One line per setting: the table.
+constexpr Rule kRules[] = {{"norm", kVoxelLabels, true, norm},
+                           {"activation", kVoxelLabels, true, activation},
+                           {"learning-rate", kVoxelLabels, false, volume_rate},
+                           {"warmup-steps", kVoxelLabels, false, warmup},
+                           {"clip-norm", kVoxelLabels, false, volume_clip},
+                           {"norm-momentum", kBoxes, true, norm_momentum},
+                           {"learning-rate", kBoxes, false, picture_rate},
+                           {"warmup-steps", kBoxes, false, warmup},
+                           {"clip-norm", kBoxes, false, picture_clip},
+                           {"learning-rate", kClassLabels, false, class_rate},
+                           {"warmup-steps", kClassLabels, false, class_warmup},
+                           {"precision", "", false, precision}};
+
+}  // namespace
+
+const std::vector<std::string>& recipe_options() {
+  static const std::vector<std::string> kOptions = [] {
+    std::vector<std::string> options;
+    for (const Rule& rule : kRules)
+      if (std::ranges::count(options, rule.option) == 0) options.emplace_back(rule.option);
+    return options;
+  }();
+  return kOptions;
+}
+
+std::vector<Choice> recipe(const RecipeFacts& facts) {
+  std::vector<Choice> choices;
+  for (const Rule& rule : kRules) {
+    if (!rule.data.empty() && rule.data != facts.data) continue;
+    if (rule.of_model && std::ranges::count(facts.fields, rule.option) == 0) continue;
+    if (const auto chosen = rule.choose(facts)) choices.push_back({rule.option, chosen->value, chosen->reason, chosen->text});
+  }
+  return choices;
+}
+
+std::vector<Choice> usual_training(const Model& model, std::int64_t replicas) {
+  const UsualTraining& usual = model.usual;
+  std::vector<Choice> choices;
+  if (usual.batch > 0)
+    choices.push_back({"batch", usual.batch * replicas,
+                       (replicas > 1 ? std::to_string(usual.batch) + " for each replica: " : "") + usual.reason});
+  for (const UsualTraining::Value& row : usual.others)
+    choices.push_back({row.setting, std::visit([](const auto& value) { return SettingValue(value); }, row.value), row.reason});
+  return choices;
+}
+
+Json to_json(const std::vector<Choice>& choices) {
+  Json json = Json::array();
+  for (const Choice& c : choices) json.push_back({{"option", c.option}, {"value", c.shown()}, {"reason", c.reason}});
+  return json;
+}
+
+std::vector<Choice> choices_from_json(const nlohmann::json& json) {
+  std::vector<Choice> choices;
+  try {
+    if (!json.is_array()) throw Error(ErrorKind::kCheckpoint, "[checkpoint] its recipe is broken: not a list");
+    for (const nlohmann::json& row : json)
+      choices.push_back({row.at("option").get<std::string>(), row.at("value").get<std::string>(),
+                         row.at("reason").get<std::string>()});
+  } catch (const nlohmann::json::exception& e) {
+    throw Error(ErrorKind::kCheckpoint, std::string("[checkpoint] its recipe is broken: ") + e.what());
+  }
+  return choices;
+}
+
+}  // namespace voxshard

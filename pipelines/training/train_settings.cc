@@ -1,0 +1,125 @@
+#include "pipelines/training/train_settings.h"
+
+#include <algorithm>
+
+#include "libcore/base/text.h"
+#include "pipelines/settings/original_keys.h"
+#include "pipelines/tpu/tpu_config.h"
+#include "pipelines/training/run_facts.h"
+#include "pipelines/training/train_ranks.h"
+#include "pipelines/training/training_rows.h"
+
+namespace voxshard {
+
+TrainSettings::TrainSettings(ModelTable models, const TaskTable& tasks) {
+  model.models = std::move(models);
+  model.model = model.models.front()->name;
+  options.optimizer.schedule = ScheduleKind::kPolynomial;
+  settings.add(model_rows(model, true));
+  settings.add(plan_rows(plan, model));
+  settings.add(training_rows(options));
+  add_task_rows(settings, TaskCommand::kTrain, options.task, tasks);
+  settings.add(trace_rows(trace));
+  settings.add({{"preset",
+                 "Of what is not given. auto: what is marked so is chosen for data, batch, steps and processor, and said; reference: as the original, as "
+                 "always with a TPUConfig",
+                 "Training",
+                 &preset,
+                 {},
+                 {"auto", "reference"}}});
+  settings.show_as_chosen(recipe_options());
+}
+
+std::vector<Choice> TrainSettings::say_usual() {
+  const auto any_said = [&](std::initializer_list<const char*> names) {
+    return std::ranges::any_of(names, [&](const char* name) { return settings.is_said(name); });
+  };
+  const ModelSpec spec = model_spec(model, 0);
+  std::vector<Choice> usual = usual_training(*spec.model, wanted_replicas(model, spec));
+  const bool scheduled = any_said({"schedule", "lr-decay-steps", "lr-steps", "lr-step-factor"});
+  std::erase_if(usual, [&](const Choice& c) {
+    if (c.option == "epochs") return settings.is_said("steps");
+    if (c.option == "learning-rate") return options.optimizer.kind != OptimizerKind::kAdam;
+    return scheduled && c.option != "batch";
+  });
+  std::erase_if(usual, [&](const Choice& c) { return !settings.say(Layer::kModel, c); });
+  return usual;
+}
+
+bool TrainSettings::chooses(std::string* why) const {
+  if (preset == "reference") return false;
+  if (settings.is_said("preset")) return true;
+  // The batch of a step has one meaning, whoever names it.
+  const auto& keys = tpu_config_keys();
+  const auto key = std::ranges::find_if(keys, [&](const std::string& name) { return name != "train_batch_size" && settings.is_said(name); });
+  if (key != keys.end() && why != nullptr) *why = *key;
+  return key == keys.end();
+}
+
+void TrainSettings::settle() {
+  TrainOptions& o = options;
+  require_in_range(training_rows(o));  // of a recipe or another run too
+  const bool counts = o.epochs == 0 || epochs_are_counted;
+  if (o.optimizer.schedule == ScheduleKind::kSteps && counts && o.optimizer.decay_at.empty())
+    settings.say(Layer::kDefault, "lr-steps", {std::to_string(o.steps * 2 / 3), std::to_string(o.steps * 8 / 9)});  // as 15,000 and 20,000 of the
+                                                                                                                  // original's 22,500
+  o.given = settings.given();
+  o.given[""] = {std::filesystem::absolute(o.work).lexically_normal().string()};
+  o.layers = settings.layers();
+  o.also = nlohmann::ordered_json::object();
+  TrainOptions untouched;
+  const std::vector<Setting> own = training_rows(untouched);
+  for (const Settings::Entry& entry : settings.entries())
+    if (entry.row().decides && std::ranges::count(own, entry.name(), &Setting::name) == 0 && value_of(entry.row()) != entry.first)
+      o.also[field_of(entry.row())] = json_of(*value_of(entry.row()));
+  o.spec = model_spec(model, o.batch);
+}
+
+void TrainSettings::say_recipe(const TrainingTask& task, Transport& transport, Progress& progress) {
+  const bool precision = !settings.is_said("precision");
+  if (const std::string unseen = precision ? unseen_host() : ""; !unseen.empty()) progress.log(unseen);
+  std::vector<Choice> chosen = choices_of_first(transport, [&] { return recipe(recipe_facts(options, task, precision)); });
+  std::erase_if(chosen, [&](const Choice& c) { return !settings.say(Layer::kRecipe, c); });
+  options.chosen = chosen;
+  for (const Choice& c : chosen) progress.log("chosen: {" + c.option + "} " + c.shown() + " (" + c.reason + ")");
+}
+
+std::vector<SettingLine> setting_lines(const TrainSettings& train, const TaskTable& tasks) {
+  const std::string task = task_of(tasks, usual_spec(model_named(train.model.models, train.model.model))).name();
+  const bool chooses = train.chooses();
+  std::vector<SettingLine> lines;
+  for (const Settings::Entry& entry : train.settings.entries()) {
+    const Setting& row = entry.row();
+    if (row.of_one_call || is_of_another_model(train.model, row.name)) continue;
+    if (!entry.tasks.empty() && std::ranges::count(entry.tasks, task) == 0) continue;
+    const bool open = chooses && !entry.is_said() && std::ranges::count(recipe_options(), row.name) > 0;
+    const auto value = value_of(row);
+    std::string text = value ? value_text(*value) : joined(entry.words, ",");
+    if (text.empty()) text = "not set";
+    lines.push_back({row.name, open ? "auto" : text, layer_name(open ? Layer::kRecipe : entry.layer),
+                     open ? "chosen once the data are known, where it has a rule for them" : entry.reason});
+  }
+  return lines;
+}
+
+nlohmann::ordered_json to_json(const std::vector<SettingLine>& lines) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::array();
+  for (const SettingLine& line : lines) {
+    json.push_back({{"name", line.name}, {"value", line.value}, {"layer", line.layer}});
+    if (!line.reason.empty()) json.back()["reason"] = line.reason;
+  }
+  return json;
+}
+
+std::string to_text(const std::vector<SettingLine>& lines) {
+  std::size_t names = 0;
+  for (const SettingLine& line : lines) names = std::max(names, line.name.size());
+  std::string text;
+  for (const SettingLine& line : lines) {
+    const std::string padding(names - line.name.size(), ' ');
+    text += line.name + padding + " = " + line.value + "  (" + line.layer + (line.reason.empty() ? "" : ": " + line.reason) + ")\n";
+  }
+  return text;
+}
+
+}  // namespace voxshard

@@ -1,0 +1,168 @@
+// The recipe as a function: each choice and its reason by the facts that decide it.
+#include "pipelines/settings/recipe.h"
+
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "pipelines/training/train_settings.h"
+#include "tests/pipelines/tasks/toy_model.h"
+#include "tests/pipelines/training_scene.h"
+
+namespace voxshard {
+namespace {
+
+using testing::HasSubstr;
+
+RecipeFacts volumes(std::int64_t steps = 110, std::int64_t batch = 1) {
+  return {.fields = {"norm", "activation"}, .steps = steps, .batch = batch, .norm_samples = batch};
+}
+RecipeFacts pictures(std::int64_t steps, std::int64_t batch = 2) {
+  return {
+      .data = std::string(kBoxes), .fields = {"norm-momentum"}, .steps = steps, .batch = batch, .norm_samples = batch};
+}
+
+/// The choice for an option; empty where there is none.
+Choice of(const RecipeFacts& facts, const std::string& option) {
+  for (const Choice& choice : recipe(facts))
+    if (choice.option == option) return choice;
+  return {};
+}
+/// The same as people read it.
+std::string value_of(const RecipeFacts& facts, const std::string& option) { return of(facts, option).shown(); }
+
+TEST(Recipe, EachChoiceHasAReasonAndAnOptionOfTheTable) {
+  for (const RecipeFacts& facts : {volumes(), volumes(5000, 32), pictures(100), pictures(20000, 64)})
+    for (const Choice& choice : recipe(facts)) {
+      EXPECT_THAT(recipe_options(), testing::Contains(choice.option));
+      EXPECT_FALSE(choice.shown().empty()) << choice.option;
+      EXPECT_GT(choice.reason.size(), 10u) << choice.option;
+    }
+}
+
+TEST(Recipe, SmallBatchesOfVolumesHaveInstanceNormLargeOnesInLongRunsTheReferences) {
+  EXPECT_EQ(value_of(volumes(110, 1), "norm"), "instance");
+  EXPECT_THAT(of(volumes(110, 1), "norm").reason, HasSubstr("1 sample a step"));
+  EXPECT_EQ(value_of(volumes(5000, 15), "norm"), "instance");
+  EXPECT_EQ(value_of(volumes(999, 16), "norm"), "instance");
+  EXPECT_THAT(of(volumes(999, 16), "norm").reason, HasSubstr("more than 999 steps"));
+  EXPECT_EQ(value_of(volumes(1000, 16), "norm"), "");
+  RecipeFacts parts = volumes(1000, 16);
+  parts.norm_samples = 2;  // 8 replicas with norms of their own
+  EXPECT_THAT(of(parts, "norm").reason, HasSubstr("2 samples a step"));
+}
+
+TEST(Recipe, AModelWithoutTheFieldIsLeftAlone) {
+  RecipeFacts facts = volumes();
+  facts.fields = {"activation"};
+  EXPECT_EQ(value_of(facts, "norm"), "");
+  EXPECT_EQ(value_of(facts, "activation"), "leaky_relu");
+  EXPECT_EQ(value_of(pictures(100), "norm"), "");
+}
+
+TEST(Recipe, TheWarmUpIsATenthOfTheStepsAtMostAHundred) {
+  EXPECT_EQ(value_of(volumes(110), "warmup-steps"), "11");
+  EXPECT_EQ(value_of(volumes(9), "warmup-steps"), "");
+  EXPECT_EQ(value_of(pictures(400), "warmup-steps"), "40");
+  EXPECT_EQ(value_of(volumes(100000), "warmup-steps"), "100");
+}
+
+TEST(Recipe, TheRateIsThatOfTheOptimizer) {
+  RecipeFacts sgd = pictures(400, 2);
+  sgd.optimizer = OptimizerKind::kSgd;
+  EXPECT_EQ(value_of(sgd, "learning-rate"), "0.0025") << "0.08 at 64 pictures";
+  sgd.batch = 64;
+  EXPECT_EQ(value_of(sgd, "learning-rate"), "0.08");
+  RecipeFacts of_volumes = volumes();
+  EXPECT_EQ(value_of(of_volumes, "learning-rate"), "0.01");
+  EXPECT_THAT(of(of_volumes, "learning-rate").reason, HasSubstr("only 110 steps"));
+  EXPECT_EQ(value_of(volumes(300), "learning-rate"), "0.004");
+  of_volumes.optimizer = OptimizerKind::kSgd;
+  EXPECT_EQ(value_of(of_volumes, "learning-rate"), "0.01");
+}
+
+TEST(Recipe, RunningStatisticsForgetWithinATenthOfTheRun) {
+  EXPECT_EQ(value_of(pictures(100), "norm-momentum"), "0.900");
+  EXPECT_EQ(value_of(pictures(400), "norm-momentum"), "0.950");
+  EXPECT_EQ(value_of(pictures(22500), "norm-momentum"), "") << "the reference's 0.997 is right for its steps";
+}
+
+TEST(Recipe, F32WhereBf16IsOnlySlowerAndItFits) {
+  RecipeFacts facts = volumes();
+  EXPECT_EQ(value_of(facts, "precision"), "") << "not asked";
+  facts.precision = PrecisionFacts{.multiplies_bf16 = true, .instructions = "avx512_core_amx"};
+  EXPECT_EQ(value_of(facts, "precision"), "bf16");
+  facts.precision = PrecisionFacts{.multiplies_bf16 = false, .instructions = "avx2"};
+  EXPECT_EQ(value_of(facts, "precision"), "f32");
+  EXPECT_THAT(of(facts, "precision").reason, HasSubstr("avx2"));
+  facts.precision->f32_fits = false, facts.precision->f32_refusal = "it needs 9 GiB of the 8 GiB that are free";
+  EXPECT_EQ(value_of(facts, "precision"), "bf16");
+  EXPECT_THAT(of(facts, "precision").reason, HasSubstr("9 GiB of the 8 GiB"));
+}
+
+TEST(Recipe, AMeasurementOfTheMachineDecidesAgainstItsInstructions) {
+  RecipeFacts facts = volumes();
+  facts.precision =
+      PrecisionFacts{.multiplies_bf16 = true, .instructions = "avx512_core_amx", .bf16_step_s = 0.3, .f32_step_s = 0.2};
+  EXPECT_EQ(value_of(facts, "precision"), "f32");
+  EXPECT_THAT(of(facts, "precision").reason, HasSubstr("in bf16 takes 1.50 of one in f32"));
+  facts.precision =
+      PrecisionFacts{.multiplies_bf16 = false, .instructions = "avx2", .bf16_step_s = 0.1, .f32_step_s = 0.2};
+  EXPECT_EQ(value_of(facts, "precision"), "bf16");
+}
+
+TEST(Recipe, ClassifiersHaveAWarmUpAndTheirRateOfSgd) {
+  RecipeFacts facts{.data = std::string(kClassLabels), .fields = {"base-filters"}, .steps = 500, .batch = 64};
+  EXPECT_EQ(value_of(facts, "warmup-steps"), "50");
+  EXPECT_EQ(value_of(facts, "learning-rate"), "") << "of adam the usual one";
+  facts.optimizer = OptimizerKind::kSgd;
+  EXPECT_EQ(value_of(facts, "learning-rate"), "0.025");
+  EXPECT_THAT(of(facts, "learning-rate").reason, HasSubstr("0.1 at 256 samples"));
+  facts.fields = {"size-multiplier"};
+  EXPECT_EQ(value_of(facts, "warmup-steps"), "") << "digits were published without";
+}
+
+TEST(UsualTraining, IsThatOfThePublishedDigitsAndABatchForNorms) {
+  const auto value = [](const char* model, const std::string& option, std::int64_t replicas) -> std::string {
+    for (const Choice& choice : usual_training(*model_named(model_table(), model), replicas))
+      if (choice.option == option) return choice.shown();
+    return "";
+  };
+  EXPECT_EQ(value("digits", "batch", 1), "64");
+  EXPECT_EQ(value("digits", "batch", 8), "512") << "64 x replicas";
+  EXPECT_EQ(value("digits", "epochs", 8), "10");
+  EXPECT_EQ(value("digits", "learning-rate", 8), "0.01");
+  EXPECT_EQ(value("digits", "lr-decay-rate", 8), "0.7");
+  EXPECT_EQ(value("resnet50", "batch", 2), "16");
+  EXPECT_EQ(value("resnet50", "epochs", 2), "");
+  EXPECT_TRUE(usual_training(*model_named(model_table(), "unet3d"), 1).empty());
+  for (const auto& model : model_table())
+    EXPECT_EQ(usual_training(*model, 1).empty(), model->data != kClassLabels) << model->name;
+}
+
+TEST(UsualTraining, IsARowOfTheModel) {
+  Model toy = *test::toy_model();
+  toy.usual = {.batch = 3, .reason = "toys come in threes", .others = {{"learning-rate", 0.25, "as played"}, {"epochs", std::int64_t{2}, "as played"}}};
+  TrainSettings train(ModelTable{std::make_shared<const Model>(toy)});
+  train.settings.say(Layer::kCommandLine, "replicas", {"2"});
+  train.settings.say(Layer::kConfig, "epochs", {"5"});
+  EXPECT_EQ(train.say_usual().size(), 2u);
+  EXPECT_EQ(train.options.batch, 6);
+  EXPECT_EQ(train.options.optimizer.learning_rate, 0.25);
+  EXPECT_EQ(train.options.epochs, 5);
+  EXPECT_EQ(train.settings.layer("batch"), Layer::kModel);
+  EXPECT_EQ(train.settings.find("batch")->reason, "3 for each replica: toys come in threes");
+}
+
+TEST(Recipe, ComesBackFromTheRecord) {
+  const std::vector<Choice> choices = recipe(volumes());
+  const std::vector<Choice> back = choices_from_json(to_json(choices));
+  ASSERT_EQ(back.size(), choices.size());
+  EXPECT_EQ(back[0].option, choices[0].option);
+  EXPECT_EQ(to_json(back), to_json(choices));
+  expect_error(ErrorKind::kCheckpoint, "recipe is broken", [] { choices_from_json({{"option", "norm"}}); });
+  expect_error(ErrorKind::kCheckpoint, "recipe is broken", [] { choices_from_json(nlohmann::json::array({1})); });
+}
+
+}  // namespace
+}  // namespace voxshard
