@@ -10,7 +10,7 @@
 namespace voxshard {
 namespace {
 
-DetectionPrediction& detection_of(PredictOptions& o) { return o.task.of<DetectionPrediction>(); }
+DetectionPrediction& prediction_settings(PredictOptions& o) { return o.task.of<DetectionPrediction>(); }
 
 /// A run of a few steps on the pictures of the scene.
 struct DetectorScene : PicturesScene {
@@ -21,7 +21,7 @@ struct DetectorScene : PicturesScene {
   }
   PredictOptions predict(const std::string& name = "found.json") const {
     PredictOptions o{.run = path("run"), .input = annotations(), .output = path(name)};
-    detection_of(o).postprocess = "legacy";
+    prediction_settings(o).postprocess = "legacy";
     return o;
   }
 };
@@ -29,7 +29,7 @@ struct DetectorScene : PicturesScene {
 TEST(PredictDetections, AreCocoResultsInsideOfThePicturesOfTheFile) {
   DetectorScene scene("detect_valid");
   PredictOptions o = scene.predict();
-  const auto drawn = detection_of(o).draw = scene.path("drawn");
+  const auto drawn = prediction_settings(o).draw = scene.path("drawn");
   const PredictReport report = run_predict(o, scene.progress);
   EXPECT_EQ(report.cases.size(), 7u);
   const auto results = read_json(o.output);
@@ -80,11 +80,11 @@ TEST(PredictDetections, OutputsNeverReplaceInputs) {
   PredictOptions o = scene.predict();
   o.output = o.input;
   expect_error(ErrorKind::kUsage, "could overwrite", [&] { run_predict(o, scene.progress); });
-  o = scene.predict(), o.input = detection_of(o).draw = scene.data() / "images";
+  o = scene.predict(), o.input = prediction_settings(o).draw = scene.data() / "images";
   expect_error(ErrorKind::kUsage, "could overwrite", [&] { run_predict(o, scene.progress); });
   o = scene.predict(), o.output = scene.path("folder");
   expect_error(ErrorKind::kUsage, "JSON file", [&] { run_predict(o, scene.progress); });
-  o = scene.predict(), detection_of(o).postprocess = "best";
+  o = scene.predict(), prediction_settings(o).postprocess = "best";
   expect_error(ErrorKind::kUsage, "legacy_export", [&] { run_predict(o, scene.progress); });
 }
 
@@ -120,7 +120,7 @@ TEST(PredictDetections, ACompleteCallRemovesWhatAStopLeft) {
 TEST(PredictDetections, PicturesAreNotDrawnIntoAFolderThatIsBeingWritten) {
   DetectorScene scene("detect_locked");
   PredictOptions o = scene.predict();
-  detection_of(o).draw = scene.path("drawn");
+  prediction_settings(o).draw = scene.path("drawn");
   const OutputFolder other({.folder = scene.path("drawn"), .command = "predict (pictures)", .inputs = {}});
   expect_error(ErrorKind::kOutput, "in use by another voxshard", [&] { run_predict(o, scene.progress); });
   EXPECT_FALSE(std::filesystem::exists(o.output));
