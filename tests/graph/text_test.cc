@@ -229,7 +229,7 @@ TEST(ParseGraph, RefusesWithTheLineAndWhatIsWrong) {
            Wrong{"x = input : f32[4]\neffect x = %0\n", "expected <-"},
            Wrong{"backward\n", "expected %"},
        }) {
-    expect_error(ErrorKind::kConfig, wrong.piece, [&] { parsed(wrong.text); });
+    expect_error(ErrorKind::kConfig, std::string(wrong.piece), [&] { parsed(wrong.text); });
   }
 }
 

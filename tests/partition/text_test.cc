@@ -84,7 +84,7 @@ TEST(ParseProgram, RefusesWithTheLineAndWhatIsWrong) {
        }) {
     std::string text(kProgramByHand);
     text.replace(text.find(wrong.from), wrong.from.size(), wrong.to);
-    expect_error(ErrorKind::kConfig, wrong.piece, [&] { parse_program(text, op_table()); });
+    expect_error(ErrorKind::kConfig, std::string(wrong.piece), [&] { parse_program(text, op_table()); });
   }
 }
 
