@@ -165,8 +165,11 @@ class EvaluationLoop {
     std::vector<double> losses;
     for (std::int64_t replica = 0; replica < scores_.mesh.replicas; ++replica) {
       double loss = 0;
-      for (std::int64_t group = replica * share; group < (replica + 1) * share; ++group)
-        loss += task_.loss_of(sums.sub({{group, 0}, {1, sums.extent()[1]}})) / static_cast<double>(share);
+      for (std::int64_t group = replica * share; group < (replica + 1) * share; ++group) {
+        TensorView row = sums.sub({{group, 0}, {1, sums.extent()[1]}});
+        row.box = Box::whole(row.extent());  // as the only group
+        loss += task_.loss_of(row) / static_cast<double>(share);
+      }
       losses.push_back(loss);
     }
     return losses;
@@ -189,6 +192,13 @@ double EvaluatedBatch::loss() const {
 
 RunScores evaluate_run(const EvaluateOptions& options, TrainedRun run, const RunContext& context, RunEvaluation& evaluation) {
   return EvaluationLoop(options, std::move(run), context, evaluation).run();
+}
+
+void require_settings_of_run(const EvaluateOptions& options, const std::set<std::string>& of_run, const std::string& predictions) {
+  for (const GivenSetting& given : options.task.given)
+    if (!of_run.contains(given.name))
+      throw Error(ErrorKind::kUsage, "[evaluate] {" + given.name + "} is for " + predictions + ", and " +
+                                         options.predictions.string() + " is a run; leave it out");
 }
 
 TaskReport report_run_scores(const EvaluateOptions& options, TrainedRun run, const RunContext& context,

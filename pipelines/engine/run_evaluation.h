@@ -7,6 +7,7 @@
 #pragma once
 
 #include <memory>
+#include <set>
 
 #include "pipelines/engine/core_runs.h"
 #include "pipelines/engine/requests.h"
@@ -50,7 +51,7 @@ class RunEvaluation {
   /// Takes that of every core of a batch. Threads: several cores at once.
   virtual TakeCore take() { return {}; }
   /// The loss of one group of samples from its row of "loss_sums" (see the kernels of the loss).
-  ///   sums  (groups, sums per group) f64
+  ///   sums  (1, sums per group) f64
   virtual double loss_of(const TensorView& sums) const = 0;
   /// The task's own scores of the batch that was run last, always the same names.
   ///   sums  all rows of "loss_sums"
@@ -87,6 +88,9 @@ std::string to_text(const RunScores& scores);
 /// All processes call it; the scores are those of rank 0 and on the others none. Errors: kNoCase when the data do not fill one
 /// batch; kConfig for a batch that the replicas cannot share, or processes that see other cases; kBudget; Stopped.
 RunScores evaluate_run(const EvaluateOptions& options, TrainedRun run, const RunContext& context, RunEvaluation& evaluation);
+
+/// Errors: kUsage for a setting that was given and is not among `of_run`: it is for `predictions`, "label maps", alone.
+void require_settings_of_run(const EvaluateOptions& options, const std::set<std::string>& of_run, const std::string& predictions);
 
 /// The same as the report of a command, which it writes to options.summary.
 TaskReport report_run_scores(const EvaluateOptions& options, TrainedRun run, const RunContext& context,

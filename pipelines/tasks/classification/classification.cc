@@ -226,6 +226,7 @@ class ClassificationRow : public Task {
     const auto& own = options.task.of<EvaluateClassesOptions>();
     EvaluateItemsOptions o{.data = options.references, .most_pixels = own.most_pixels, .formats = own.formats, .kinds = kinds_};
     o.formats.limits.memory_bytes = context.left_bytes();
+    require_settings_of_run(options, {"most-pixels"}, "classes");
     const auto evaluation = evaluate_items(o, run, context);
     return report_run_scores(options, std::move(run), context, *evaluation);
   }

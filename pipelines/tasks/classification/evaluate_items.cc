@@ -103,11 +103,9 @@ class ItemEvaluation : public RunEvaluation {
   }
 
   double loss_of(const TensorView& sums) const override {
-    TensorView row = sums;
-    row.box = Box::whole(sums.extent());
     const Tensor value(DType::kF64, {1});
     segmentation_kernels(KernelSet::kFast)
-        .loss(row, value.view(), {.classes = std::ssize(preparation_.classes), .groups = 1, .batch = 1});
+        .loss(sums, value.view(), {.classes = std::ssize(preparation_.classes), .groups = 1, .batch = 1});
     return value.as<double>()[0];
   }
 

@@ -174,6 +174,7 @@ class DetectionRow : public Task {
   }
 
   TaskReport evaluate_run(const EvaluateOptions& options, TrainedRun run, const RunContext& context) const override {
+    require_settings_of_run(options, {}, "detections");
     const auto evaluation = evaluate_images({.data = options.references, .formats = formats_}, run, context);
     return report_run_scores(options, std::move(run), context, *evaluation);
   }

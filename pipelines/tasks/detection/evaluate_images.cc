@@ -113,10 +113,8 @@ class ImageEvaluation : public RunEvaluation {
   }
 
   double loss_of(const TensorView& sums) const override {
-    TensorView row = sums;
-    row.box = Box::whole(sums.extent());
     const Tensor value(DType::kF64, {1});
-    detection_kernels(KernelSet::kFast).loss(row, value.view(), spec());
+    detection_kernels(KernelSet::kFast).loss(sums, value.view(), spec());
     return value.as<double>()[0];
   }
 

@@ -79,7 +79,7 @@ std::vector<Setting> training_settings(VolumeTaskOptions& o) {
        .tells_default = false}};
 }
 
-constexpr const char* kOfLabelMaps[] = {"dataset", "baseline", "png"};  // the rest is of a run
+const std::set<std::string> kOfRun = {"fold", "crop"};  // the rest is of label maps
 
 /// Errors: kUsage for a baseline of classes.
 void set_baseline(EvaluateLabelsOptions& o, const std::string& text) {
@@ -102,17 +102,11 @@ std::vector<Setting> evaluation_settings(EvaluateLabelsOptions& o, EvaluateRunOp
           {"png", "Picture to write: slices with prediction (filled) and reference (outlined)", "", &o.png}};
 }
 
-/// What is said of a run where label maps are evaluated has no effect there, since a config of a training says it too. Errors:
-/// kUsage for what is said of label maps where a run is evaluated.
-void require_settings(const EvaluateOptions& options, bool of_run, Progress& progress) {
-  const std::string what = options.predictions.string();
-  for (const GivenSetting& given : options.task.given) {
-    const bool of_label_maps = std::ranges::count(kOfLabelMaps, given.name) > 0;
-    if (of_run && of_label_maps)
-      throw Error(ErrorKind::kUsage, "[evaluate] {" + given.name + "} is for label maps, and " + what + " is a run; leave it out");
-    if (!of_run && !of_label_maps)
-      progress.warn("[evaluate] {" + given.name + "} has no effect: it is for a run, and " + what + " is none");
-  }
+/// Settings of a run have no effect where label maps are evaluated; a config of a training may hold them.
+void warn_of_settings_of_run(const EvaluateOptions& options, Progress& progress) {
+  for (const GivenSetting& given : options.task.given)
+    if (kOfRun.contains(given.name))
+      progress.warn("[evaluate] {" + given.name + "} has no effect: it is for a run, and " + options.predictions.string() + " is none");
 }
 
 class Segmentation : public Task {
@@ -218,7 +212,7 @@ class Segmentation : public Task {
   bool predicted(const fs::path& predictions) const override { return fs::is_directory(predictions); }
 
   TaskReport evaluate(const EvaluateOptions& options, const RunContext& context) const override {
-    require_settings(options, false, context.progress());
+    warn_of_settings_of_run(options, context.progress());
     EvaluateLabelsOptions o = options.task.of<EvaluateLabelsOptions>();
     o.predictions = options.predictions, o.references = options.references;
     o.summary = options.summary, o.seen = options.seen;
@@ -235,7 +229,7 @@ class Segmentation : public Task {
   bool shares_evaluation() const override { return true; }
 
   TaskReport evaluate_run(const EvaluateOptions& options, TrainedRun run, const RunContext& context) const override {
-    require_settings(options, true, context.progress());
+    require_settings_of_run(options, kOfRun, "label maps");
     EvaluateRunOptions o = options.task.of<EvaluateRunOptions>();
     o.work = options.references;
     const auto evaluation = evaluate_volumes(o, run, context.progress());

@@ -102,6 +102,9 @@ TEST(RunEvaluate, ScoresARunOfAClassifierOnItsTestPart) {
   EXPECT_TRUE(report.json.at("loss") > 0 && report.json.at("top_1_accuracy") >= 0 && report.json.at("top_5_accuracy") <= 1);
   EXPECT_EQ(read_json(scene.path("scores.json")).at("loss"), report.json.at("loss"));
   EXPECT_THAT(report.text, testing::HasSubstr("top_1_accuracy"));
+  EvaluateOptions wrong{.predictions = scene.path("run"), .references = scene.data()};
+  wrong.task.given = {{"png", {"classification"}}};
+  expect_error(ErrorKind::kUsage, "{png} is for classes", [&] { run_evaluate(wrong, scene.progress); });
 }
 
 }  // namespace
