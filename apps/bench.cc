@@ -5,13 +5,13 @@
 #include "apps/words/next_words.h"
 #include "apps/model_command.h"
 #include "apps/ranks.h"
-#include "pipelines/commands/tpu_tables_text.h"
+#include "pipelines/emulation/tpu_tables_text.h"
 #include "apps/setting_args.h"
 #include "libcore/base/text.h"
 #include "pipelines/commands/bench_video.h"
 #include "pipelines/commands/run_bench.h"
 #include "pipelines/profile/device_files.h"
-#include "pipelines/runs/rank_json.h"
+#include "pipelines/model_runs/rank_json.h"
 
 namespace voxshard {
 namespace {
@@ -109,7 +109,7 @@ RunCommand add(CLI::App& app) {
                          .core_budget_bytes = o->model.core_budget_bytes};
     announce(o->plan, o->model, options.spec, o->batch, *context.progress);
     options.extents = o->extents(options.spec);
-    options.spec = spec_of_first(*context.transport, [&] {
+    options.spec = broadcast_spec(*context.transport, [&] {
       return o->planned(options.spec, options.extents, kBenchOptimizer, context);
     });
     options.host_budget_bytes = o->plan.host_budget_bytes;

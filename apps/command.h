@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "pipelines/runs/report.h"
+#include "pipelines/model_runs/report.h"
 #include "pipelines/settings/key_uses.h"
 
 namespace CLI {

@@ -1,4 +1,4 @@
-// voxshard convert: TFRecord files of the original's models to folders and back; boxes of pictures to a folder per class.
+// voxshard convert: TFRecord files of the original's models to folders and back; boxes of images to a folder per class.
 #include <CLI/CLI.hpp>
 
 #include "apps/command.h"
@@ -7,7 +7,7 @@
 #include "io/boxes/box_format.h"
 #include "libcore/base/text.h"
 #include "pipelines/commands/run_convert.h"
-#include "pipelines/runs/model_spec.h"
+#include "pipelines/model_runs/model_spec.h"
 
 namespace voxshard {
 namespace {
@@ -23,7 +23,7 @@ RunCommand add(CLI::App& app) {
   app.add_option("input", o->request.input,
                  "A TFRecord file or a folder of them, of the reference U-Net (image/ct_image, image/label) or RetinaNet "
                  "(image/encoded, image/object/...); or, to write such files: an nnU-Net or Decathlon folder, a folder that "
-                 "prepare made, " + joined(boxes.picture_files, ", ") + ", a folder of " + or_text(boxes.pictures) + ", a " +
+                 "prepare made, " + joined(boxes.image_files, ", ") + ", a folder of " + or_text(boxes.images) + ", a " +
                      or_text(boxes.sequences) + " sequence")
       ->required();
   app.add_option("-o,--output", o->request.output, "Folder to write: NIfTI with dataset.json, pictures with COCO JSON, or TFRecord files")->required();

@@ -1,4 +1,4 @@
-// voxshard demo: generated CT phantoms in an nnU-Net folder, pictures with boxes in a COCO set, digits in MNIST's files, or clips.
+// voxshard demo: generated CT phantoms in an nnU-Net folder, images with boxes in a COCO set, digits in MNIST's files, or clips.
 #include <CLI/CLI.hpp>
 
 #include "apps/command.h"

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "apps/command.h"
-#include "pipelines/commands/plan_settings.h"
+#include "pipelines/planning/plan_settings.h"
 #include "pipelines/settings/settings.h"
 
 namespace voxshard {

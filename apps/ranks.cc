@@ -105,7 +105,7 @@ int usable_workers(Transport& transport) {
   constexpr auto kReplace = nlohmann::json::error_handler_t::replace;
   const std::vector<std::string> texts = gather_texts(transport, said.dump(-1, ' ', false, kReplace));
   std::vector<Processors> ranks;
-  for (const std::string& text : unpack_texts(text_of_first(transport, pack_texts(texts)))) {
+  for (const std::string& text : unpack_texts(broadcast_text(transport, pack_texts(texts)))) {
     const nlohmann::json json = parse_json(text, {.kind = ErrorKind::kInternal, .tag = "[ranks] "});
     ranks.push_back({.host = json.at("host"), .numbers = json.at("numbers")});
   }
@@ -124,7 +124,7 @@ int as_rank(Transport& transport, const std::vector<std::string>& words, const s
       } catch (const Stopped&) {
         throw Error(ErrorKind::kInternal, kStopCode.data(), "interrupted");
       }
-      code = exit_code_from(text_of_first(transport, std::to_string(code), kMostWordBytes));
+      code = exit_code_from(broadcast_text(transport, std::to_string(code), kMostWordBytes));
     });
   } catch (const RankFailed&) {
     throw;

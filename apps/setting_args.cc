@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "apps/terminal/flags.h"
-#include "pipelines/runs/model_spec.h"
+#include "pipelines/model_runs/model_spec.h"
 
 namespace voxshard {
 namespace {

@@ -1,4 +1,4 @@
-// voxshard train: prepared volumes, or pictures with boxes, to a run folder with checkpoints.
+// voxshard train: prepared volumes, or images with boxes, to a run folder with checkpoints.
 #include <CLI/CLI.hpp>
 
 #include "apps/command.h"
@@ -6,7 +6,7 @@
 #include "apps/setting_args.h"
 #include "apps/terminal/progress.h"
 #include "libcore/base/text.h"
-#include "pipelines/runs/rank_json.h"
+#include "pipelines/model_runs/rank_json.h"
 #include "pipelines/training/train_settings.h"
 
 namespace voxshard {

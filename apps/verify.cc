@@ -9,7 +9,7 @@
 #include "apps/setting_args.h"
 #include "apps/words/next_words.h"
 #include "pipelines/commands/run_verify.h"
-#include "pipelines/runs/rank_json.h"
+#include "pipelines/model_runs/rank_json.h"
 
 namespace voxshard {
 namespace {
@@ -82,7 +82,7 @@ RunCommand add(CLI::App& app) {
                           .progress = context.progress};
     announce(o->plan, o->model, options.spec, o->batch, *context.progress);
     options.extents = o->extents(options.spec);
-    options.spec = spec_of_first(*context.transport, [&] {
+    options.spec = broadcast_spec(*context.transport, [&] {
       return o->planned(options.spec, options.extents, {}, context);
     });
     if (o->model.partition.empty() && o->model.tpu.input_partition_dims.empty() && options.spec.cut.mesh.cores() == 1)

@@ -6,7 +6,7 @@
 #                                     that the processor has, the others once
 #   bash tests/run.sh --slow          the fast tests and the slow ones
 #   bash tests/run.sh --asan          the fast tests in the address and undefined-behaviour sanitizer build
-#   bash tests/run.sh --tsan          tests of kernels, runtime, ranks, training and readers in the thread sanitizer build
+#   bash tests/run.sh --tsan          tests of kernels, runtime, ranks, engine, training and readers in the thread sanitizer build
 #   bash tests/run.sh --fuzz SECONDS  every reader of outside bytes under libFuzzer for so long, and what that covers
 #   VOXSHARD_MPI=OFF bash tests/run.sh   without MPI, which is then not installed
 set -euo pipefail
@@ -38,7 +38,7 @@ fi
 
 bash apps/install_packages.sh
 cmake --preset "$preset" -DVOXSHARD_MPI="${VOXSHARD_MPI:-ON}"
-threaded=(base io kernels mpi ranks runtime train)  # what the thread sanitizer is for
+threaded=(base io kernels mpi ranks runtime check) # what the thread sanitizer is for
 targets=()
 if [ "$preset" = tsan ]; then targets=(--target "${threaded[@]/#/test_}"); fi
 cmake --build --preset "$preset" "${targets[@]}"
@@ -79,7 +79,7 @@ case "$preset" in
         [ "$set" != "$sets" ] || continue  # the only one
         echo "== VOXSHARD_ISA=$set"
         export VOXSHARD_ISA=$set
-        run_tests -L '^(kernels|parity|models|train|verify)$'
+        run_tests -L '^(kernels|parity|models|check|verify)$'
       done
     fi ;;
 esac

@@ -13,7 +13,7 @@
 #include "apps/terminal/pace.h"
 #include "libcore/base/stopwatch.h"
 #include "libcore/base/text.h"
-#include "pipelines/runs/report.h"
+#include "pipelines/model_runs/report.h"
 
 namespace voxshard {
 

@@ -55,7 +55,7 @@ std::vector<fs::path> annotations_in(const fs::path& path, const BoxFormats& for
   return {};
 }
 
-std::vector<std::string> listed_pictures(const fs::path& folder, const std::string& set, const BoxFormats& formats) {
+std::vector<std::string> listed_images(const fs::path& folder, const std::string& set, const BoxFormats& formats) {
   const auto has_lists = [&](const BoxFormat& f) { return f.listed != nullptr && f.is_known(folder); };
   const auto format = std::ranges::find_if(formats, has_lists);
   return format == formats.end() ? std::vector<std::string>() : format->listed(folder, set);
@@ -67,14 +67,14 @@ BoxWords box_words(const BoxFormats& formats) {
     for (const BoxFormat& f : formats) {
       if (f.is_sequence != sequence) continue;
       words.names.push_back(f.name);
-      (sequence ? words.sequences : words.pictures).push_back(f.name);
+      (sequence ? words.sequences : words.images).push_back(f.name);
       words.expected.push_back(f.expected);
       if (f.file == nullptr) {
         words.folders.push_back(f.name);
         continue;
       }
       words.files.push_back(f.file);
-      if (!sequence) words.picture_files.push_back(f.file);
+      if (!sequence) words.image_files.push_back(f.file);
     }
   return words;
 }
@@ -85,10 +85,10 @@ std::string box_files_text(const BoxFormats& formats) {
 
 std::string box_inputs_text(const BoxFormats& formats) {
   const BoxWords words = box_words(formats);
-  const std::size_t pictures = words.picture_files.size();
+  const std::size_t images = words.image_files.size();
   std::vector<std::string> inputs;
   for (const std::string& file : words.files) inputs.push_back(with_article(file));
-  inputs.insert(inputs.begin() + static_cast<std::ptrdiff_t>(pictures), with_article(or_text(words.folders) + " folder"));
+  inputs.insert(inputs.begin() + static_cast<std::ptrdiff_t>(images), with_article(or_text(words.folders) + " folder"));
   inputs.back() = "or " + inputs.back();
   return joined(inputs, ", ");
 }

@@ -131,7 +131,7 @@ DetectionDataset read_coco(const fs::path& path) {
   ids.clear();
   const auto videos = coco_video_names(file);
   each_entry(images, "images", set.notes, [&](const json& entry) {
-    DetectionImage image{.file = coco_picture_name(entry, videos),
+    DetectionImage image{.file = coco_image_name(entry, videos),
                          .id = whole_number(entry, "id"),
                          .width = side(entry, "width"),
                          .height = side(entry, "height"),
@@ -212,7 +212,7 @@ BoxFormat coco_format() {
           .is_taken = [](const fs::path& path) { return path.extension() == ".json"; },
           .files = coco_files,
           .is_like = is_like_coco,
-          .places_pictures = false,
+          .places_images = false,
           .read = read_coco};
 }
 

@@ -5,7 +5,7 @@
 
 #include "io/boxes/coco_json.h"
 #include "io/image/image_header.h"
-#include "io/image/picture.h"
+#include "io/image/image_reader.h"
 #include "io/video/stream.h"
 
 namespace voxshard {
@@ -44,9 +44,9 @@ std::map<std::int64_t, std::string> coco_video_names(const json& file) {
   return names;
 }
 
-std::string coco_picture_name(const json& image, const std::map<std::int64_t, std::string>& videos) {
+std::string coco_image_name(const json& image, const std::map<std::int64_t, std::string>& videos) {
   std::string name = has(image, "file_name") ? text_field(image, "file_name") : "";
-  if (is_image_name(name) || picture_address(name).frame) return name;
+  if (is_image_name(name) || image_address(name).frame) return name;
   if (!is_video_name(name)) {
     const std::string video = video_of(image, videos);
     if (!is_video_name(video)) return name;

@@ -1,9 +1,9 @@
-// Which picture an entry of COCO's "images" means when it may be a frame of a video: the forms that are found.
+// Which image an entry of COCO's "images" means when it may be a frame of a video: the forms that are found.
 //
 //   {"file_name": "clip.mp4#frame=17"}                                     clip.mp4#frame=17, as it is
 //   {"file_name": "clip.mp4", "frame_index": 17}                           the same; also "frame_id" or "frame"
 //   {"video_id": 3, "frame_id": 17} and {"videos": [{"id": 3, "name": "clip.mp4"}]}     the same
-//   {"file_name": "img/000018.jpg", "video_id": 3, "frame_id": 17}         the picture
+//   {"file_name": "img/000018.jpg", "video_id": 3, "frame_id": 17}         the image
 //
 // Frames are counted from 0, as in CocoVID (mmtracking's documentation, "Customize Datasets").
 #pragma once
@@ -19,8 +19,8 @@ namespace voxshard {
 /// nothing until an image needs them.
 std::map<std::int64_t, std::string> coco_video_names(const nlohmann::json& file);
 
-/// The name or frame address (io/image/picture.h) of an entry; empty when it has none. Errors: EntryProblem for a video
+/// The name or frame address (io/image/image.h) of an entry; empty when it has none. Errors: EntryProblem for a video
 /// without the number of a frame, or a number below 0.
-std::string coco_picture_name(const nlohmann::json& image, const std::map<std::int64_t, std::string>& videos);
+std::string coco_image_name(const nlohmann::json& image, const std::map<std::int64_t, std::string>& videos);
 
 }  // namespace voxshard

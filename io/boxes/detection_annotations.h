@@ -1,4 +1,4 @@
-// Pictures with boxes, whatever file they came from: what io/boxes/coco.h and io/boxes/voc.h read and what pipelines/
+// Images with boxes, whatever file they came from: what io/boxes/coco.h and io/boxes/voc.h read and what pipelines/
 // detection_dataset.h completes. An entry that cannot be used costs itself only and leaves a note.
 //
 //   for (const DetectionImage& image : set.images)                 // ascending ids
@@ -23,15 +23,15 @@ struct DetectionClass {
 };
 
 struct DetectionImage {
-  std::filesystem::path file;          // as in the annotations; a path that can be opened once the pictures were found
+  std::filesystem::path file;          // as in the annotations; a path that can be opened once the images were found
   std::int64_t id = 0;                 // COCO's image id; 1, 2, ... by name for VOC
-  std::int64_t width = 0, height = 0;  // pixels of the upright picture; 0 when neither file nor picture was asked
+  std::int64_t width = 0, height = 0;  // pixels of the upright image; 0 when neither file nor image was asked
   std::vector<TrueBox> boxes;          // in the order of the file; categories are indices into the classes
 };
 
 /// What is wrong with one entry. Codes that begin with E left it out: E_ENTRY (malformed), E_DUPLICATE, E_CLASS, E_NAME
-/// (a picture's name that leaves the folder), E_IMAGE (of an image that is not listed), E_BOX (not finite, without area
-/// or outside of the picture), E_MISSING and E_READ (the picture). Those with W kept it: W_CLIPPED, W_SIZE (the picture
+/// (an image's name that leaves the folder), E_IMAGE (of an image that is not listed), E_BOX (not finite, without area
+/// or outside of the image), E_MISSING and E_READ (the image). Those with W kept it: W_CLIPPED, W_SIZE (the image
 /// has another size than its entry says).
 struct EntryNote {
   std::string entry;  // "annotations[17]", "cells_03.png", "cells_03.xml object 2"
@@ -98,7 +98,7 @@ struct DetectionDataset {
   }
 };
 
-/// Cuts a box to a picture of `width` x `height` and scales its area alike; nothing when no area is left (also of a box
+/// Cuts a box to an image of `width` x `height` and scales its area alike; nothing when no area is left (also of a box
 /// without area or with numbers that are not finite).
 std::optional<TrueBox> clipped_to_image(const TrueBox& box, std::int64_t width, std::int64_t height);
 

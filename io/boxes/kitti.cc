@@ -20,7 +20,7 @@ constexpr TextLimits kKittiLimits{.bytes = 1 << 20};  // the real ones have some
 constexpr std::size_t kMostRows = 1000, kMostClasses = 100;
 constexpr std::size_t kLongestKittiLine = 1024, kFields = 15;
 constexpr const char* kLabels = "label_2";
-constexpr const char* kPictures = "image_2";
+constexpr const char* kImages = "image_2";
 constexpr const char* kDontCare = "DontCare";
 
 bool is_blank(char c) { return c == ' ' || c == '\t'; }
@@ -50,19 +50,19 @@ std::string kitti_text(const fs::path& file) {
   }
 }
 
-fs::path kitti_picture(const fs::path& pictures, const std::string& name) {
+fs::path kitti_image(const fs::path& image_folder, const std::string& name) {
   std::error_code error;
   for (const char* ending : {".png", ".jpg", ".jpeg"})
-    if (fs::exists(pictures / (name + ending), error)) return pictures / (name + ending);
-  return pictures / (name + ".png");
+    if (fs::exists(image_folder / (name + ending), error)) return image_folder / (name + ending);
+  return image_folder / (name + ".png");
 }
 
 /// Errors: EntryProblem.
-KittiPage read_kitti_page(const fs::path& file, const fs::path& pictures, BoundedNotes& notes) {
+KittiPage read_kitti_page(const fs::path& file, const fs::path& image_folder, BoundedNotes& notes) {
   const std::string name = file.stem().string();
   if (const std::string problem = name_problem(name); !problem.empty())
     throw EntryProblem("has a name that " + problem, "E_NAME");
-  KittiPage page{.image = {.file = kitti_picture(pictures, name)}, .rows = {}};
+  KittiPage page{.image = {.file = kitti_image(image_folder, name)}, .rows = {}};
   std::istringstream in(kitti_text(file));
   std::size_t number = 0;
   for (std::string line; std::getline(in, line);) {
@@ -137,7 +137,7 @@ KittiRow parse_kitti_line(std::string_view line) {
 
 bool is_kitti_folder(const fs::path& folder) {
   std::error_code error;
-  return fs::is_directory(folder / kLabels, error) && fs::is_directory(folder / kPictures, error);
+  return fs::is_directory(folder / kLabels, error) && fs::is_directory(folder / kImages, error);
 }
 
 DetectionDataset read_kitti(const fs::path& folder) {
@@ -145,7 +145,7 @@ DetectionDataset read_kitti(const fs::path& folder) {
   std::vector<KittiPage> pages;
   BoundedNotes notes;
   for (const fs::path& file : label_files(folder))
-    notes.in(shown_name(file.filename().string()), [&] { pages.push_back(read_kitti_page(file, folder / kPictures, notes)); });
+    notes.in(shown_name(file.filename().string()), [&] { pages.push_back(read_kitti_page(file, folder / kImages, notes)); });
   set.notes = notes.all();
   const auto classes = kitti_classes(pages, folder);
   for (const auto& [name, index] : classes)
@@ -184,7 +184,7 @@ BoxFormat kitti_format() {
   return {.name = "KITTI",
           .expected = "label_2/*.txt with image_2",
           .is_known = is_kitti_folder,
-          .is_like = [](const fs::path& folder) { return exists_in(folder, kPictures); },
+          .is_like = [](const fs::path& folder) { return exists_in(folder, kImages); },
           .below = "training",  // beside testing
           .read = read_kitti,
           .listed = read_kitti_set};

@@ -1,4 +1,4 @@
-// KITTI's object detection: a text file of labels per picture of a drive, a line per object.
+// KITTI's object detection: a text file of labels per image of a drive, a line per object.
 //
 //   DetectionDataset set = read_kitti("kitti/training");     // label_2/000017.txt, image_2/000017.png
 //   Car 0.00 0 -1.58 587.01 173.33 614.12 200.12 1.65 1.67 3.64 -0.65 1.71 46.70 -1.59
@@ -18,7 +18,7 @@
 
 namespace voxshard {
 
-/// What a line says of the picture. What it says of space is checked and not kept.
+/// What a line says of the image. What it says of space is checked and not kept.
 struct KittiRow {
   std::string type;
   CocoBox box;  // pixels from 0, edges as they stand
@@ -31,7 +31,7 @@ KittiRow parse_kitti_line(std::string_view line);
 
 /// Every FOLDER/label_2/*.txt, by name; `file` is FOLDER/image_2/NAME.png (or .jpg where only that is there). Classes
 /// are the types that occur, by name, but DontCare: such a region is a crowd of every class, in which detections do not
-/// count. A picture without a label file is none of the set. A line or file that cannot be used is a note that names
+/// count. An image without a label file is none of the set. A line or file that cannot be used is a note that names
 /// file and line; after a thousand, one for all others. Errors: kInput when the folder cannot be read, and E_LIMIT for
 /// more than 100 types.
 DetectionDataset read_kitti(const std::filesystem::path& folder);

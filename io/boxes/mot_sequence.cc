@@ -12,7 +12,7 @@
 #include "io/files/file_name.h"
 #include "io/files/structured_text.h"
 #include "io/image/image_header.h"
-#include "io/image/picture.h"
+#include "io/image/image_reader.h"
 #include "io/video/video_reader.h"
 #include "libcore/base/plain_text.h"
 
@@ -41,7 +41,7 @@ std::string trimmed(const std::string& text) {
 }
 
 /// The value of imDir in FOLDER/seqinfo.ini; img1 when it is not said.
-fs::path picture_folder(const fs::path& folder) {
+fs::path image_folder(const fs::path& folder) {
   std::istringstream in(read_text_if_there(folder / "seqinfo.ini"));
   for (std::string line; std::getline(in, line);) {
     const std::size_t equals = line.find('=');
@@ -51,9 +51,9 @@ fs::path picture_folder(const fs::path& folder) {
   return folder / "img1";
 }
 
-/// Pictures by the number that their name ends with: 17 for 000017.jpg and frame_017.png.
-std::map<std::int64_t, fs::path> numbered_pictures(const fs::path& folder) {
-  std::map<std::int64_t, fs::path> pictures;
+/// Images by the number that their name ends with: 17 for 000017.jpg and frame_017.png.
+std::map<std::int64_t, fs::path> numbered_images(const fs::path& folder) {
+  std::map<std::int64_t, fs::path> frame_files;
   for (const fs::path& file : files_of(folder)) {
     if (!is_image_name(file)) continue;
     const std::string stem = file.stem().string();
@@ -61,9 +61,9 @@ std::map<std::int64_t, fs::path> numbered_pictures(const fs::path& folder) {
     std::int64_t number = 0;
     if (std::from_chars(stem.data() + digits, stem.data() + stem.size(), number).ec == std::errc() &&
         digits < stem.size())
-      pictures.emplace(number, file);
+      frame_files.emplace(number, file);
   }
-  return pictures;
+  return frame_files;
 }
 
 std::vector<fs::path> videos_of(const fs::path& folder) {
@@ -97,7 +97,7 @@ std::vector<DetectionImage> frames_of_video(const fs::path& video) {
 
 std::vector<DetectionImage> frames_of_folder(const fs::path& folder) {
   std::vector<DetectionImage> images;
-  for (const auto& [number, file] : numbered_pictures(picture_folder(folder)))
+  for (const auto& [number, file] : numbered_images(image_folder(folder)))
     if (number > 0) images.push_back({.file = file, .id = number - 1, .width = 0, .height = 0, .boxes = {}});
   if (!images.empty()) return images;
   const auto videos = videos_of(folder);

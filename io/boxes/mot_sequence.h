@@ -1,4 +1,4 @@
-// The boxes of one video in MOT's form as a data set, one image per frame: a clip read in place, or numbered pictures.
+// The boxes of one video in MOT's form as a data set, one image per frame: a clip read in place, or numbered images.
 //
 //   set = read_mot_sequence("MOT17-02-FRCNN");        // gt/gt.txt, gt/labels.txt, seqinfo.ini, img1/000001.jpg
 //   set = read_mot_sequence("clip.boxes.mot.txt");    // frames of clip.mp4 beside it: clip.mp4#frame=0
@@ -18,11 +18,11 @@ namespace voxshard {
 bool is_mot_sequence(const std::filesystem::path& path);
 
 /// Every frame of the video is an image; one without lines has no objects. Frames are those of
-///   FOLDER    its imDir (seqinfo.ini, else img1) of numbered pictures, else its only video
+///   FOLDER    its imDir (seqinfo.ini, else img1) of numbered images, else its only video
 ///   FILE.txt  the video beside it whose name is the longest that FILE begins with, else as for the folder around it
 ///   (gt/gt.txt:
 ///             the one above)
-/// `file` is a picture or a frame address (io/image/picture.h). Classes are those of labels.txt, else those that occur
+/// `file` is an image or a frame address (io/image/image.h). Classes are those of labels.txt, else those that occur
 /// ("class 1"). A confidence of 0 sets `ignore`. A box of a frame or class that does not exist is a note (E_IMAGE,
 /// E_CLASS). Errors: kInput as read_mot, and when no frames are found or several videos could be meant.
 DetectionDataset read_mot_sequence(const std::filesystem::path& path);

@@ -77,7 +77,7 @@ void parse_page(pugi::xml_document& xml, const fs::path& file) {
   }
 }
 
-VocPage read_voc_page(const fs::path& file, const fs::path& pictures, BoundedNotes& notes) {
+VocPage read_voc_page(const fs::path& file, const fs::path& image_folder, BoundedNotes& notes) {
   pugi::xml_document xml;
   parse_page(xml, file);
   const pugi::xml_node root = xml.child("annotation");
@@ -87,7 +87,7 @@ VocPage read_voc_page(const fs::path& file, const fs::path& pictures, BoundedNot
   if (name.empty()) name = file.stem().string() + ".jpg";
   if (const std::string problem = relative_path_problem(name); !problem.empty())
     throw EntryProblem("names the picture \"" + shown_name(name) + "\", which " + problem, "E_NAME");
-  page.image.file = pictures / name;
+  page.image.file = image_folder / name;
   page.image.width = side(root.child("size"), "width");
   page.image.height = side(root.child("size"), "height");
   int count = 0;

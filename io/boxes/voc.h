@@ -1,4 +1,4 @@
-// Pascal VOC: one XML file per picture, pixels counted from 1, both edges of a box inside of it.
+// Pascal VOC: one XML file per image, pixels counted from 1, both edges of a box inside of it.
 //
 //   DetectionDataset set = read_voc("VOC2007");          // Annotations/*.xml, JPEGImages
 //

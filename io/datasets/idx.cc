@@ -157,9 +157,9 @@ IdxImages read_idx_images(const IdxPair& pair) {
 }
 
 void write_idx(const fs::path& path, const Tensor& bytes) {
-  ensure(bytes.dtype() == DType::kU8 && bytes.shape().rank() >= 1 && bytes.shape().rank() <= 4,
+  ensure(bytes.dtype() == DType::kU8 && bytes.shape().axes() >= 1 && bytes.shape().axes() <= 4,
          "an IDX file holds unsigned bytes of 1 to 4 axes");
-  std::string head = {0, 0, static_cast<char>(kUnsignedByte), static_cast<char>(bytes.shape().rank())};
+  std::string head = {0, 0, static_cast<char>(kUnsignedByte), static_cast<char>(bytes.shape().axes())};
   for (const std::int64_t extent : bytes.shape()) {
     ensure(extent < std::int64_t{1} << 32, "an extent of an IDX file has 32 bits");
     for (int shift = 24; shift >= 0; shift -= 8) head += static_cast<char>(extent >> shift & 0xff);

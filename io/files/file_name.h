@@ -1,4 +1,4 @@
-// Names that are read out of files (cases, pictures, folds) and become parts of paths. A name is one plain component:
+// Names that are read out of files (cases, images, folds) and become parts of paths. A name is one plain component:
 // whoever writes "../../x" or "/etc/x" into a data set stays inside the folder that was named on the command line.
 //
 //   write_volume(named_file(work / "images", item.id, ".nii"), image);    // E_NAME for an id such as "../../x"

@@ -1,6 +1,6 @@
 // What made a folder: FOLDER/manifest.jsonl, one line of JSON for each thing that happened, written as it happens, so
 // that a killed command leaves what it did. The first line names the command and the hash of its options; "begin" says
-// that files of a part (a case, a picture) are about to be written; "part" that they are whole, with what they were
+// that files of a part (a case, an image) are about to be written; "part" that they are whole, with what they were
 // made of.
 //
 //   {"format":"voxshard 2","command":"prepare","options":"6f0c…","voxshard":"0.1.0"}

@@ -75,7 +75,7 @@ Entry read_entry(const std::string& name, const json& value, std::uint64_t data_
   if (row == std::end(kTypeNames))
     refuse(path, "tensor \"" + name + "\" has an element type other than F32, BF16, F64, I32, U8");
   entry.type = row->type;
-  if (!shape.is_array() || shape.size() > kMaxRank)
+  if (!shape.is_array() || shape.size() > kMaxAxes)
     refuse(path, "tensor \"" + name + "\" has a shape of more than 6 axes");
   if (!offsets.is_array() || offsets.size() != 2) refuse(path, "tensor \"" + name + "\" has no two data_offsets");
   // Counted in doubles first: 2^40 per axis over 6 axes would wrap around in 64 bits, also when a later axis has none.

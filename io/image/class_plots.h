@@ -1,4 +1,4 @@
-// The picture of how well classes are told apart: the confusion matrix, a row per true class, shaded by the share of
+// The image of how well classes are told apart: the confusion matrix, a row per true class, shaded by the share of
 // its row, beside the reliability diagram, accuracy over confidence with the diagonal of a calibrated classifier.
 //
 //   write_rgb("confusion.png", class_plots({.classes = {"red", "white"}, .confusion = {9, 1, 0, 5}, .bins = bins}));

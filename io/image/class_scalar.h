@@ -1,6 +1,6 @@
 // The colour of a class as a drawing library takes it.
 //
-//   cv::rectangle(picture, box, class_scalar<cv::Scalar>(label));
+//   cv::rectangle(image, box, class_scalar<cv::Scalar>(label));
 #pragma once
 
 #include "io/image/overlay.h"

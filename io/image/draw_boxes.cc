@@ -12,37 +12,37 @@
 namespace voxshard {
 namespace {
 
-bool is_drawable(const CocoBox& b, const cv::Mat& picture) {
+bool is_drawable(const CocoBox& b, const cv::Mat& image) {
   for (const double v : {b.x, b.y, b.width, b.height})
     if (!std::isfinite(v)) return false;
-  return b.width > 0 && b.height > 0 && b.x < picture.cols && b.y < picture.rows && b.x + b.width > 0 &&
+  return b.width > 0 && b.height > 0 && b.x < image.cols && b.y < image.rows && b.x + b.width > 0 &&
          b.y + b.height > 0;
 }
 
-/// The pixels of a box, cut near the picture so that huge ones do not overflow.
-cv::Rect pixels_of(const CocoBox& b, const cv::Mat& picture) {
+/// The pixels of a box, cut near the image so that huge ones do not overflow.
+cv::Rect pixels_of(const CocoBox& b, const cv::Mat& image) {
   constexpr double kBeyond = 16;
   const auto pixel = [](double edge, int limit) {
     return static_cast<int>(std::lround(std::clamp(edge, -kBeyond, limit + kBeyond)));
   };
-  const int x0 = pixel(b.x, picture.cols), x1 = pixel(b.x + b.width, picture.cols);
-  const int y0 = pixel(b.y, picture.rows), y1 = pixel(b.y + b.height, picture.rows);
+  const int x0 = pixel(b.x, image.cols), x1 = pixel(b.x + b.width, image.cols);
+  const int y0 = pixel(b.y, image.rows), y1 = pixel(b.y + b.height, image.rows);
   return {x0, y0, std::max(1, x1 - x0), std::max(1, y1 - y0)};
 }
 
 }  // namespace
 
 void draw_boxes(Tensor& rgb, std::span<const DrawnBox> boxes) {
-  ensure(rgb.dtype() == DType::kU8 && rgb.shape().rank() == 3 && rgb.shape()[2] == 3,
+  ensure(rgb.dtype() == DType::kU8 && rgb.shape().axes() == 3 && rgb.shape()[2] == 3,
          "boxes are drawn into (H, W, 3) u8");
   opencv_on_this_thread();
-  cv::Mat picture(static_cast<int>(rgb.shape()[0]), static_cast<int>(rgb.shape()[1]), CV_8UC3, rgb.data());
+  cv::Mat image(static_cast<int>(rgb.shape()[0]), static_cast<int>(rgb.shape()[1]), CV_8UC3, rgb.data());
   const int line_px = drawn_line_px(rgb.shape());
   for (const DrawnBox& drawn : boxes) {
-    if (!is_drawable(drawn.box, picture)) continue;
+    if (!is_drawable(drawn.box, image)) continue;
     const cv::Scalar colour = class_scalar<cv::Scalar>(drawn.colour);
-    const cv::Rect box = pixels_of(drawn.box, picture);
-    cv::rectangle(picture, box, colour, line_px);
+    const cv::Rect box = pixels_of(drawn.box, image);
+    cv::rectangle(image, box, colour, line_px);
     if (!drawn.caption.empty())
       draw_caption(rgb, {.x = box.x, .y = box.y, .colour = drawn.colour, .text = drawn.caption});
   }

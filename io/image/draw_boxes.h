@@ -1,8 +1,8 @@
-// Boxes with a caption drawn into a picture or a frame, through OpenCV.
+// Boxes with a caption drawn into an image or a frame, through OpenCV.
 //
 //   draw_boxes(rgb, std::array{DrawnBox{.box = {.x = 40, .y = 30, .width = 20, .height = 10}, .caption = "0.93"}});
 //
-// Lines and letters grow with the picture, so that a 2560 x 2560 frame shown small can still be read.
+// Lines and letters grow with the image, so that a 2560 x 2560 frame shown small can still be read.
 #pragma once
 
 #include <span>
@@ -14,7 +14,7 @@
 namespace voxshard {
 
 struct DrawnBox {
-  CocoBox box;          // pixels; may reach beyond the picture
+  CocoBox box;          // pixels; may reach beyond the image
   int colour = 1;       // a number of class_colour (io/image/overlay.h): that of a class or of a track
   std::string caption;  // above the box, or inside where there is no room; other than printable ASCII becomes '?'
 };

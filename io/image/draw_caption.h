@@ -1,8 +1,8 @@
-// Text in a picture or a frame, through OpenCV: light letters on a dark colour, dark ones on a light colour.
+// Text in an image or a frame, through OpenCV: light letters on a dark colour, dark ones on a light colour.
 //
 //   draw_caption(rgb, {.x = 40, .y = 30, .colour = 3, .text = "cell 0.93"});
 //
-// Lines and letters grow with the picture, so that a 2560 x 2560 frame shown small can still be read.
+// Lines and letters grow with the image, so that a 2560 x 2560 frame shown small can still be read.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +18,14 @@ struct DrawnCaption {
   std::string text;           // as printable_text() shows it
 };
 
-/// Draws into `rgb`, (H, W, 3) u8; what would reach beyond the picture is moved into it. Same caption, same bytes.
+/// Draws into `rgb`, (H, W, 3) u8; what would reach beyond the image is moved into it. Same caption, same bytes.
 /// Errors: kInternal for another shape or type.
 void draw_caption(Tensor& rgb, const DrawnCaption& caption);
 
 /// What OpenCV's letters can show of a text: other than printable ASCII becomes '?'.
 std::string printable_text(std::string text);
 
-/// How thick lines are in a picture of (H, W, ..).
+/// How thick lines are in an image of (H, W, ..).
 int drawn_line_px(const Dims& shape);
 
 }  // namespace voxshard

@@ -28,7 +28,7 @@ cv::Mat decoded(const std::string& bytes) {
   }
 }
 
-/// A tensor (H, W, 3) as a picture that shares its memory.
+/// A tensor (H, W, 3) as an image that shares its memory.
 cv::Mat shared_view(const Tensor& rgb) {
   const int type = rgb.dtype() == DType::kF32 ? CV_32FC3 : CV_8UC3;
   return {static_cast<int>(rgb.shape()[0]), static_cast<int>(rgb.shape()[1]), type, rgb.data()};
@@ -36,9 +36,9 @@ cv::Mat shared_view(const Tensor& rgb) {
 
 }  // namespace
 
-void require_pixels_within(std::int64_t most_pixels, std::int64_t width, std::int64_t height, const fs::path& picture) {
+void require_pixels_within(std::int64_t most_pixels, std::int64_t width, std::int64_t height, const fs::path& image) {
   if (height > 0 && width > most_pixels / height)
-    throw input_error(picture,
+    throw input_error(image,
                       "has " + std::to_string(width) + " x " + std::to_string(height) + " pixels; at most " +
                           std::to_string(most_pixels) + " are read",
                       "cut it into smaller pictures, or raise most-pixels", "E_SIZE");
@@ -67,7 +67,7 @@ Tensor read_rgb(const fs::path& path, const ImageReadOptions& options) {
 }
 
 std::string encoded_rgb(const Tensor& rgb, const std::string& ending) {
-  ensure(rgb.dtype() == DType::kU8 && rgb.shape().rank() == 3 && rgb.shape()[2] == 3, "a picture is (H, W, 3) u8");
+  ensure(rgb.dtype() == DType::kU8 && rgb.shape().axes() == 3 && rgb.shape()[2] == 3, "a picture is (H, W, 3) u8");
   opencv_on_this_thread();
   cv::Mat bgr;
   cv::cvtColor(shared_view(rgb), bgr, cv::COLOR_RGB2BGR);

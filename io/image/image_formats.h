@@ -1,4 +1,4 @@
-// The picture formats that are read and written, for the names of files.
+// The image formats that are read and written, for the names of files.
 #pragma once
 
 #include <array>
@@ -6,13 +6,13 @@
 
 namespace voxshard {
 
-struct PictureFormat {
+struct ImageFileFormat {
   const char* name;                         // "JPEG"
   std::array<std::string_view, 2> endings;  // in lower case; the second may be empty
 };
 
 /// In the order of ImageFormat.
-inline constexpr std::array<PictureFormat, 3> kPictureFormats = {{
+inline constexpr std::array<ImageFileFormat, 3> kImageFileFormats = {{
     {"PNG", {".png", ""}},
     {"JPEG", {".jpg", ".jpeg"}},
     {"TIFF", {".tif", ".tiff"}},

@@ -124,12 +124,12 @@ bool is_tiff(std::string_view bytes) {
 }  // namespace
 
 const char* format_name(ImageFormat format) {
-  return kPictureFormats.at(static_cast<std::size_t>(format)).name;
+  return kImageFileFormats.at(static_cast<std::size_t>(format)).name;
 }
 
 bool is_image_name(const fs::path& path) {
   const std::string ending = lower_case(path.extension().string());
-  return !ending.empty() && std::ranges::any_of(kPictureFormats, [&](const PictureFormat& format) {
+  return !ending.empty() && std::ranges::any_of(kImageFileFormats, [&](const ImageFileFormat& format) {
     return std::ranges::find(format.endings, ending) != format.endings.end();
   });
 }

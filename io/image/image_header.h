@@ -1,7 +1,7 @@
-// What a picture's file says before it is decoded: format, upright size, depth, and whether its end is there. OpenCV
-// decodes a JPEG that was cut off into a half-grey picture without a word; this notices.
+// What an image's file says before it is decoded: format, upright size, depth, and whether its end is there. OpenCV
+// decodes a JPEG that was cut off into a half-grey image without a word; this notices.
 //
-//   ImageHeader h = read_image_header("cells_00.jpg");     // h.width is that of the upright picture
+//   ImageHeader h = read_image_header("cells_00.jpg");     // h.width is that of the upright image
 //
 // EXIF is read by libexif, TIFF by libtiff. Other sources: PNG (ISO/IEC 15948), JPEG (ITU-T T.81, annex B).
 #pragma once
@@ -35,7 +35,7 @@ ImageHeader parse_image_header(std::string_view bytes, const std::filesystem::pa
 /// The bytes of a file. Errors: kInput as above.
 std::string read_image_bytes(const std::filesystem::path& path);
 
-/// Whether a name ends as pictures do: .png, .jpg, .jpeg, .tif, .tiff, in any case.
+/// Whether a name ends as images do: .png, .jpg, .jpeg, .tif, .tiff, in any case.
 bool is_image_name(const std::filesystem::path& path);
 
 }  // namespace voxshard

@@ -10,7 +10,7 @@ namespace voxshard {
 namespace {
 
 void require_sizes(const Tensor& rgb, std::int64_t height, std::int64_t width) {
-  ensure(rgb.dtype() == DType::kF32 && rgb.shape().rank() == 3 && rgb.shape()[2] == 3, "a picture is (H, W, 3) f32");
+  ensure(rgb.dtype() == DType::kF32 && rgb.shape().axes() == 3 && rgb.shape()[2] == 3, "a picture is (H, W, 3) f32");
   ensure(height > 0 && width > 0 && rgb.count() > 0, "a picture has pixels before and after");
 }
 

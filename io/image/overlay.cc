@@ -26,13 +26,13 @@ cv::Mat slice(const Tensor& t, int axis, std::int64_t index, int type) {
   const Shape s = t.shape();
   const int row_axis = axis == 0 ? 1 : 0, column_axis = axis == 2 ? 1 : 2;
   const Dims strides = dense_strides(s);
-  cv::Mat picture(static_cast<int>(s[row_axis]), static_cast<int>(s[column_axis]), type);
-  for (int r = 0; r < picture.rows; ++r) {
+  cv::Mat canvas(static_cast<int>(s[row_axis]), static_cast<int>(s[column_axis]), type);
+  for (int r = 0; r < canvas.rows; ++r) {
     const std::int64_t from = row_axis == 0 ? s[0] - 1 - r : r;
-    for (int c = 0; c < picture.cols; ++c)
-      picture.at<T>(r, c) = t.as<T>()[index * strides[axis] + from * strides[row_axis] + c * strides[column_axis]];
+    for (int c = 0; c < canvas.cols; ++c)
+      canvas.at<T>(r, c) = t.as<T>()[index * strides[axis] + from * strides[row_axis] + c * strides[column_axis]];
   }
-  return picture;
+  return canvas;
 }
 
 /// Where to cut: per axis the slice nearest to the centre of mass of all labels that holds any, else the middle.
@@ -70,22 +70,22 @@ std::map<int, cv::Mat> masks_of(const cv::Mat& labels, cv::Size size) {
   return masks;
 }
 
-void fill(cv::Mat& picture, const cv::Mat& mask, int label, double opacity) {
+void fill(cv::Mat& canvas, const cv::Mat& mask, int label, double opacity) {
   const auto colour = class_colour(label);
-  for (int r = 0; r < picture.rows; ++r)
-    for (int c = 0; c < picture.cols; ++c) {
+  for (int r = 0; r < canvas.rows; ++r)
+    for (int c = 0; c < canvas.cols; ++c) {
       if (!mask.at<std::uint8_t>(r, c)) continue;
-      auto& pixel = picture.at<cv::Vec3b>(r, c);
+      auto& pixel = canvas.at<cv::Vec3b>(r, c);
       for (int k = 0; k < 3; ++k)
         pixel[k] = static_cast<std::uint8_t>(
             std::lround((1 - opacity) * pixel[k] + opacity * colour[static_cast<std::size_t>(k)]));
     }
 }
 
-void outline(cv::Mat& picture, const cv::Mat& mask, int label) {
+void outline(cv::Mat& canvas, const cv::Mat& mask, int label) {
   std::vector<std::vector<cv::Point>> contours;
   cv::findContours(mask, contours, cv::RETR_LIST, cv::CHAIN_APPROX_NONE);
-  cv::drawContours(picture, contours, -1, class_scalar<cv::Scalar>(label), 1, cv::LINE_AA);
+  cv::drawContours(canvas, contours, -1, class_scalar<cv::Scalar>(label), 1, cv::LINE_AA);
 }
 
 void text(cv::Mat& sheet, const std::string& words, cv::Point at, double scale, const cv::Scalar& colour) {
@@ -93,11 +93,11 @@ void text(cv::Mat& sheet, const std::string& words, cv::Point at, double scale, 
 }
 
 cv::Mat windowed(const cv::Mat& slice_hu, const OverlayOptions& o) {
-  cv::Mat grey, picture;
+  cv::Mat grey, canvas;
   const double width = std::max(1e-6, o.window_high_hu - o.window_low_hu);
   slice_hu.convertTo(grey, CV_8U, 255 / width, -o.window_low_hu * 255 / width);
-  cv::cvtColor(grey, picture, cv::COLOR_GRAY2RGB);
-  return picture;
+  cv::cvtColor(grey, canvas, cv::COLOR_GRAY2RGB);
+  return canvas;
 }
 
 /// One case turned to LPS and cropped to the body, ready to be cut.
@@ -164,15 +164,15 @@ cv::Mat tile(const Scene& scene, int axis, std::int64_t index, double mm_per_px,
   };
   const cv::Size size(pixels(grey.cols, column_mm), pixels(grey.rows, row_mm));
   cv::resize(grey, grey, size, 0, 0, cv::INTER_LINEAR);
-  cv::Mat picture = windowed(grey, o);
+  cv::Mat canvas = windowed(grey, o);
   if (!scene.prediction.voxels.empty())
     for (const auto& [label, mask] : masks_of(slice<std::int32_t>(scene.prediction.voxels, axis, index, CV_32S), size))
-      fill(picture, mask, label, o.fill_opacity);
+      fill(canvas, mask, label, o.fill_opacity);
   if (!scene.reference.voxels.empty())
     for (const auto& [label, mask] : masks_of(slice<std::int32_t>(scene.reference.voxels, axis, index, CV_32S), size))
-      outline(picture, mask, label);
+      outline(canvas, mask, label);
   cv::Mat square(side, side, CV_8UC3, cv::Scalar(0, 0, 0));
-  picture.copyTo(square(cv::Rect((side - size.width) / 2, (side - size.height) / 2, size.width, size.height)));
+  canvas.copyTo(square(cv::Rect((side - size.width) / 2, (side - size.height) / 2, size.width, size.height)));
   constexpr const char* kViews[] = {"axial", "coronal", "sagittal"};
   text(square, std::string(kViews[axis]) + " " + std::to_string(scene.first[axis] + index + 1), {6, side - 8}, 0.38,
        kFaint);

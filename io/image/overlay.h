@@ -32,7 +32,7 @@ struct OverlayOptions {
 /// (H, W, 3) u8, red first. Errors: kConfig when a label's grid is not the image's, or an image is missing.
 Tensor overlay_sheet(const std::vector<OverlayCase>& cases, const OverlayOptions& options);
 
-/// The colour of a class (red, green, blue): the same in all pictures; 12 distinct ones, then darker ones; 0 is black.
+/// The colour of a class (red, green, blue): the same in all images; 12 distinct ones, then darker ones; 0 is black.
 std::array<std::uint8_t, 3> class_colour(int label);
 
 }  // namespace voxshard

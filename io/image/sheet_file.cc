@@ -37,7 +37,7 @@ std::string mark() {
 }  // namespace
 
 void write_sheet(const fs::path& path, const Tensor& rgb) {
-  ensure(rgb.dtype() == DType::kU8 && rgb.shape().rank() == 3 && rgb.shape()[2] == 3, "a sheet is (H, W, 3) u8");
+  ensure(rgb.dtype() == DType::kU8 && rgb.shape().axes() == 3 && rgb.shape()[2] == 3, "a sheet is (H, W, 3) u8");
   opencv_on_this_thread();
   const cv::Mat pixels(static_cast<int>(rgb.shape()[0]), static_cast<int>(rgb.shape()[1]), CV_8UC3,
                        const_cast<std::byte*>(reinterpret_cast<const std::byte*>(rgb.data())));

@@ -20,7 +20,7 @@ constexpr double kOneViewPx = 1280, kOfThreePx = 560;  // of the longest axis
 constexpr double kLeastAxisPx = 120, kMostVoxelPx = 40;
 const cv::Scalar kSheetPaper(18, 18, 20), kSheetInk(230, 230, 230), kSheetFaint(165, 165, 165), kOutside(46, 46, 52);
 
-/// Longer texts would make the sheet wider than a picture can be looked at.
+/// Longer texts would make the sheet wider than an image can be looked at.
 constexpr std::size_t kMostLetters = 200;
 
 std::string shortened(std::string text) {
@@ -162,11 +162,11 @@ void draw_view(cv::Mat& sheet, const TileView& view, const PlacedView& at, int f
                 kOutside, cv::FILLED);
   const cv::Mat voxels(static_cast<int>(view.rgb.shape()[0]), static_cast<int>(view.rgb.shape()[1]), CV_8UC3,
                        view.rgb.data());
-  cv::Mat picture;
-  cv::resize(voxels, picture, place.size(), 0, 0,
+  cv::Mat image;
+  cv::resize(voxels, image, place.size(), 0, 0,
              voxels.rows > place.height || voxels.cols > place.width ? cv::INTER_AREA : cv::INTER_NEAREST);
-  if (view.upwards) cv::flip(picture, picture, 0);
-  picture.copyTo(sheet(place));
+  if (view.upwards) cv::flip(image, image, 0);
+  image.copyTo(sheet(place));
   cv::Mat framed = sheet(cv::Rect(place.x - frame, place.y - frame, place.width + 2 * frame, place.height + 2 * frame));
   const cv::Point shift(frame - place.x, frame - place.y);
   for (const DrawnTile& tile : view.tiles)
@@ -209,15 +209,15 @@ DrawnSheet draw_tiles(const TileSheet& sheet) {
   opencv_on_this_thread();
   std::int64_t longest = 1;
   for (const TileView& view : sheet.views) {
-    ensure(view.rgb.dtype() == DType::kU8 && view.rgb.shape().rank() == 3 && view.rgb.shape()[2] == 3 &&
+    ensure(view.rgb.dtype() == DType::kU8 && view.rgb.shape().axes() == 3 && view.rgb.shape()[2] == 3 &&
                view.rgb.count() > 0,
            "a view is (H, W, 3) u8");
-    ensure(view.extent.rank() == 2 && element_count(view.extent) > 0, "a view has rows and columns");
+    ensure(view.extent.axes() == 2 && element_count(view.extent) > 0, "a view has rows and columns");
     longest = std::max({longest, view.extent[0], view.extent[1]});
   }
   const double room = sheet.views.size() == 1 ? kOneViewPx : kOfThreePx;
   const double scale =
-      sheet.views.size() == 1 && static_cast<double>(longest) > 300 ? 1.25 : 1;  // a large picture is shown small
+      sheet.views.size() == 1 && static_cast<double>(longest) > 300 ? 1.25 : 1;  // a large image is shown small
   const double px = voxel_px(longest, room);
   const Letters heading{0.62 * scale}, text{0.48 * scale};
   const int line_height = text.size("Ag").height + 8;

@@ -1,4 +1,4 @@
-// How a sample lies on cores, as a picture: each view of it with the tile of every core outlined in the core's colour,
+// How a sample lies on cores, as an image: each view of it with the tile of every core outlined in the core's colour,
 // and what the core holds beyond its tile hatched in the same colour, with the width in voxels.
 //
 //   DrawnSheet sheet = draw_tiles({.title = "image", .views = {{.caption = "axial", .extent = {48, 40}, .rgb = slice,

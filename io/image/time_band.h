@@ -1,5 +1,5 @@
-// A time line as a band along the lower edge of a picture: each stretch in the colour of its class, grey where there is
-// none, and a mark at the moment that the picture shows.
+// A time line as a band along the lower edge of an image: each stretch in the colour of its class, grey where there is
+// none, and a mark at the moment that the image shows.
 //
 //   TimeBand band(1080, 1920, {{.begin = 0, .end = 0.25, .colour = 1}, {.begin = 0.25, .end = 1, .colour = 2}});
 //   band.draw(rgb, 0.5);
@@ -20,7 +20,7 @@ struct BandPart {
 
 class TimeBand {
  public:
-  /// Of pictures of this size. A part is at least a column wide; of parts that share a column the later one is seen.
+  /// Of images of this size. A part is at least a column wide; of parts that share a column the later one is seen.
   TimeBand(std::int64_t height, std::int64_t width, const std::vector<BandPart>& parts);
 
   /// The highest row of the band; captions go above it.

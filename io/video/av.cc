@@ -23,11 +23,11 @@ AvFramePtr make_frame() {
   return frame;
 }
 
-AvFramePtr make_picture(int width, int height, int format) {
-  AvFramePtr picture = make_frame();
-  picture->width = width, picture->height = height, picture->format = format;
-  if (av_frame_get_buffer(picture.get(), 0) < 0) throw std::bad_alloc();
-  return picture;
+AvFramePtr make_av_frame(int width, int height, int format) {
+  AvFramePtr image = make_frame();
+  image->width = width, image->height = height, image->format = format;
+  if (av_frame_get_buffer(image.get(), 0) < 0) throw std::bad_alloc();
+  return image;
 }
 
 AvPacketPtr make_packet() {

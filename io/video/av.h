@@ -33,9 +33,9 @@ using SwsPtr = std::unique_ptr<SwsContext, AvFree>;
 /// Empty. Errors: std::bad_alloc.
 AvFramePtr make_frame();
 AvPacketPtr make_packet();
-/// A picture of that size with room behind its rows, past which libswscale reads and writes. `format`: an AVPixelFormat.
+/// An image of that size with room behind its rows, past which libswscale reads and writes. `format`: an AVPixelFormat.
 /// Errors: std::bad_alloc.
-AvFramePtr make_picture(int width, int height, int format);
+AvFramePtr make_av_frame(int width, int height, int format);
 
 /// "Invalid data found when processing input"
 std::string av_error_text(int code);

@@ -1,4 +1,4 @@
-// Packets of one video stream turned into decoded pictures (still in the stream's own pixel format), in the order they
+// Packets of one video stream turned into decoded images (still in the stream's own pixel format), in the order they
 // are shown. Damage costs the frames it hits: it is counted, never thrown.
 //
 //   VideoDecoder decoder(input, 2);
@@ -16,8 +16,8 @@ namespace voxshard {
 
 /// What went wrong so far; a part of the video that was decoded twice counts twice.
 struct DecodeDamage {
-  std::int64_t lost = 0;       // errors instead of a picture
-  std::int64_t concealed = 0;  // pictures that the decoder marked as damaged
+  std::int64_t lost = 0;       // errors instead of an image
+  std::int64_t concealed = 0;  // images that the decoder marked as damaged
   std::string first_error;
 };
 
@@ -30,8 +30,8 @@ class VideoDecoder {
   /// Frames of more than `most_pixels` count as lost.
   VideoDecoder(const VideoInput& input, int threads, std::int64_t most_pixels = kMostFramePixels);
 
-  /// The next picture, fed from `input` as needed; false when there is no more. Memory: the codec's reference pictures
-  /// and one picture per thread.
+  /// The next image, fed from `input` as needed; false when there is no more. Memory: the codec's reference images
+  /// and one image per thread.
   bool next(VideoInput& input, AVFrame& frame);
 
   enum class From { kStart, kKeyframe };
@@ -51,7 +51,7 @@ class VideoDecoder {
   int errors_in_a_row_ = 0;  // since something was fed or came out
 };
 
-/// The picture's timestamp in ticks: its own, else FFmpeg's best guess from decoding times, else nothing.
+/// The image's timestamp in ticks: its own, else FFmpeg's best guess from decoding times, else nothing.
 std::optional<std::int64_t> shown_at(const AVFrame& frame);
 /// The same for a packet: nothing when the file does not say. Timestamps beyond 2^60 count as damage, not as times.
 std::optional<std::int64_t> shown_at(const AVPacket& packet);

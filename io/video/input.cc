@@ -32,7 +32,7 @@ void check_plain_file(const fs::path& path) {
   if (fs::file_size(path, error) == 0 && !error) throw input_error(path, "is empty; copy it again from its source");
 }
 
-/// Readers of FFmpeg that take text for pictures, single pictures for videos, or open further files by name.
+/// Readers of FFmpeg that take text for images, single images for videos, or open further files by name.
 bool is_no_video_container(std::string_view name) {
   constexpr std::array kRefused = {"tty",    "bin", "xbin",   "adf",        "idf", "hls", "dash",
                                    "concat", "imf", "image2", "image2pipe", "sdp", "rtsp"};
@@ -91,9 +91,9 @@ void VideoInput::open() {
                                  "repair it with the recorder's tool");
   format_.reset(raw);
   code = avformat_find_stream_info(raw, nullptr);
-  int streams_of_sound = 0;
+  int audio_streams = 0;
   for (unsigned i = 0; i < raw->nb_streams; ++i)
-    streams_of_sound += raw->streams[i]->codecpar->codec_type == AVMEDIA_TYPE_AUDIO;
+    audio_streams += raw->streams[i]->codecpar->codec_type == AVMEDIA_TYPE_AUDIO;
   int best = av_find_best_stream(raw, AVMEDIA_TYPE_VIDEO, -1, -1, nullptr, 0);
   for (unsigned i = 0;
        best >= 0 && i < raw->nb_streams && (raw->streams[best]->disposition & AV_DISPOSITION_ATTACHED_PIC); ++i)
@@ -101,7 +101,7 @@ void VideoInput::open() {
         !(raw->streams[i]->disposition & AV_DISPOSITION_ATTACHED_PIC))
       best = static_cast<int>(i);
   if (best < 0 || (raw->streams[best]->disposition & AV_DISPOSITION_ATTACHED_PIC))
-    throw input_error(path_, std::string("holds no video stream") + (streams_of_sound > 0 ? ", only sound" : "") +
+    throw input_error(path_, std::string("holds no video stream") + (audio_streams > 0 ? ", only sound" : "") +
                                  (code < 0 ? " (" + av_error_text(code) + ")" : "") +
                                  "; expected a video; check the file");
   stream_ = raw->streams[best];

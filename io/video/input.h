@@ -1,5 +1,5 @@
 // A video file opened for reading: its container, the one video stream that is used, and that stream's packets in file
-// order. Knows nothing of pictures; io/video/decoder.h turns packets into them.
+// order. Knows nothing of images; io/video/decoder.h turns packets into them.
 //
 //   VideoInput input("clip.mp4");
 //   while (input.read(*packet)) ...          // of the video stream only
@@ -20,7 +20,7 @@ namespace voxshard {
 
 class VideoInput {
  public:
-  /// Opens the file and picks the default video stream of the largest picture, as ffmpeg and ffplay do; cover pictures
+  /// Opens the file and picks the default video stream of the largest image, as ffmpeg and ffplay do; cover images
   /// of music do not count. Only plain files are opened: no network, no playlists that name other files, no devices.
   /// Errors: kInput names the file, what is wrong (missing, a folder, empty, not a video, cut before its index, no
   /// video stream, only sound) and what to do.

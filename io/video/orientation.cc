@@ -32,7 +32,7 @@ VideoOrientation orientation_from_matrix(const std::array<std::int32_t, 9>& matr
 }
 
 void turn(const Tensor& stored, const VideoOrientation& o, Tensor& upright) {
-  ensure(stored.dtype() == DType::kU8 && stored.shape().rank() == 3 && stored.shape()[2] == 3,
+  ensure(stored.dtype() == DType::kU8 && stored.shape().axes() == 3 && stored.shape()[2] == 3,
          "a picture is (H, W, 3) u8");
   const std::int64_t rows = stored.shape()[o.transpose ? 1 : 0], columns = stored.shape()[o.transpose ? 0 : 1];
   const Shape shape{rows, columns, 3};

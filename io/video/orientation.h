@@ -1,4 +1,4 @@
-// How a stored picture is turned before it is shown: the display matrix that phones and cameras write into mp4 and mov,
+// How a stored image is turned before it is shown: the display matrix that phones and cameras write into mp4 and mov,
 // as one of the eight ways to turn and mirror a rectangle.
 //
 //   VideoOrientation o = orientation_from_matrix({0, 65536, 0, -65536, 0, 0, 0, 0, 1 << 30});   // a quarter turn

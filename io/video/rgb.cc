@@ -19,26 +19,26 @@ extern "C" {
 namespace voxshard {
 namespace {
 
-/// Everything of a picture that the conversion depends on.
-struct PictureKind {
+/// Everything of an image that the conversion depends on.
+struct ImageKind {
   int width = 0, height = 0, format = AV_PIX_FMT_NONE, matrix = AVCOL_SPC_UNSPECIFIED, range = AVCOL_RANGE_UNSPECIFIED;
-  bool operator==(const PictureKind&) const = default;
+  bool operator==(const ImageKind&) const = default;
 };
 
-PictureKind kind_of(const AVFrame& f) {
+ImageKind kind_of(const AVFrame& f) {
   return {.width = f.width, .height = f.height, .format = f.format, .matrix = f.colorspace, .range = f.color_range};
 }
 
-Error unreadable(const PictureKind& kind) {
+Error unreadable(const ImageKind& kind) {
   const char* name = av_get_pix_fmt_name(static_cast<AVPixelFormat>(kind.format));
   return Error(ErrorKind::kInput, std::string("[video] pictures of pixel format ") + (name ? name : "unknown") + ", " +
                                       std::to_string(kind.width) + " x " + std::to_string(kind.height) +
                                       ", cannot be converted to RGB; convert the file with ffmpeg -pix_fmt yuv444p");
 }
 
-/// The picture for our own conversion if it is 8-bit YUV in planes whose chroma covers it without a rest.
-std::optional<YuvPicture> plain_yuv(const AVFrame& f) {
-  YuvPicture p{.width = f.width, .height = f.height};
+/// The image for our own conversion if it is 8-bit YUV in planes whose chroma covers it without a rest.
+std::optional<YuvImage> plain_yuv(const AVFrame& f) {
+  YuvImage p{.width = f.width, .height = f.height};
   bool full_range = f.color_range == AVCOL_RANGE_JPEG;
   switch (f.format) {
     case AV_PIX_FMT_YUVJ420P:
@@ -64,14 +64,14 @@ std::optional<YuvPicture> plain_yuv(const AVFrame& f) {
 }
 
 /// libswscale writes luma and chroma formats fastest as planes (vector code); what is RGB already, it only rearranges.
-AVPixelFormat target_of(const PictureKind& kind) {
+AVPixelFormat target_of(const ImageKind& kind) {
   const AVPixFmtDescriptor* from = av_pix_fmt_desc_get(static_cast<AVPixelFormat>(kind.format));
   if (from == nullptr || (from->flags & AV_PIX_FMT_FLAG_HWACCEL)) throw unreadable(kind);
   return from->flags & (AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL) ? AV_PIX_FMT_RGB24 : AV_PIX_FMT_GBRP;
 }
 
 /// The stream's matrix and range; what it leaves open stays as libswscale has it for the pixel format.
-void set_colours(SwsContext& context, const PictureKind& kind) {
+void set_colours(SwsContext& context, const ImageKind& kind) {
   int *from = nullptr, *to = nullptr;
   int from_full = 0, to_full = 0, brightness = 0, contrast = 0, saturation = 0;
   sws_getColorspaceDetails(&context, &from, &from_full, &to, &to_full, &brightness, &contrast, &saturation);
@@ -81,7 +81,7 @@ void set_colours(SwsContext& context, const PictureKind& kind) {
 }
 
 /// None when it cannot be made.
-SwsPtr try_context(const PictureKind& kind, AVPixelFormat target, int threads) {
+SwsPtr try_context(const ImageKind& kind, AVPixelFormat target, int threads) {
   SwsPtr context(sws_alloc_context());
   if (!context) throw std::bad_alloc();
   const auto set = [&](const char* name, std::int64_t value) { av_opt_set_int(context.get(), name, value, 0); };
@@ -94,22 +94,22 @@ SwsPtr try_context(const PictureKind& kind, AVPixelFormat target, int threads) {
   return context;
 }
 
-SwsPtr make_context(const PictureKind& kind, AVPixelFormat target, int threads) {
+SwsPtr make_context(const ImageKind& kind, AVPixelFormat target, int threads) {
   SwsPtr context = try_context(kind, target, threads);
   if (!context && threads > 1 && (context = try_context(kind, target, 1))) say_single_thread("libswscale", threads);
   if (!context) throw unreadable(kind);
   return context;
 }
 
-cv::Mat plane(const AVFrame& picture, int index, int type) {
-  return {picture.height, picture.width, type, picture.data[index], static_cast<std::size_t>(picture.linesize[index])};
+cv::Mat plane(const AVFrame& image, int index, int type) {
+  return {image.height, image.width, type, image.data[index], static_cast<std::size_t>(image.linesize[index])};
 }
 
 }  // namespace
 
 struct RgbConverter::Impl {
   int threads = 1;
-  PictureKind kind;
+  ImageKind kind;
   SwsPtr context;
   AvFramePtr converted;
 };
@@ -120,7 +120,7 @@ RgbConverter::RgbConverter(RgbConverter&&) noexcept = default;
 RgbConverter& RgbConverter::operator=(RgbConverter&&) noexcept = default;
 
 void RgbConverter::convert(const AVFrame& frame, Tensor& rgb) {
-  const PictureKind kind = kind_of(frame);
+  const ImageKind kind = kind_of(frame);
   const Shape shape{kind.height, kind.width, 3};
   if (rgb.empty() || rgb.dtype() != DType::kU8 || rgb.shape() != shape) rgb = Tensor(DType::kU8, shape);
   if (const auto yuv = plain_yuv(frame)) {
@@ -130,7 +130,7 @@ void RgbConverter::convert(const AVFrame& frame, Tensor& rgb) {
   if (!impl_->context || kind != impl_->kind) {
     impl_->context.reset();
     const AVPixelFormat target = target_of(kind);
-    impl_->converted = make_picture(kind.width, kind.height, target);
+    impl_->converted = make_av_frame(kind.width, kind.height, target);
     impl_->context = make_context(kind, target, impl_->threads);
     impl_->kind = kind;
   }

@@ -49,7 +49,7 @@ VideoReader::VideoReader(const std::filesystem::path& path, const VideoReadOptio
       scan_(scanned(within_limits(input_, stream_, options), options)),
       decoder_(input_, options.threads, options.most_pixels),
       to_rgb_(options.threads),
-      picture_(make_frame()) {
+      image_(make_frame()) {
   if (index().size() == 0)
     throw Error(ErrorKind::kInput, "[input] " + path.string() + ": not one frame of its " + stream_.codec +
                                        " video can be decoded" +
@@ -66,14 +66,14 @@ void VideoReader::rewind() {
   from_start_ = true;
 }
 
-/// The next picture into picture_, with its timestamp and number; false at the end.
+/// The next image into image_, with its timestamp and number; false at the end.
 bool VideoReader::decode() {
-  waiting_ = !at_end_ && decoder_.next(input_, *picture_);
+  waiting_ = !at_end_ && decoder_.next(input_, *image_);
   at_end_ = !waiting_;
   if (at_end_) return false;
   if (index().by_timestamp) {
-    // Pictures that are not in the index (only damaged files have them) share the number of the frame behind them.
-    pts_ticks_ = shown_at(*picture_).value_or(pts_ticks_);
+    // Images that are not in the index (only damaged files have them) share the number of the frame behind them.
+    pts_ticks_ = shown_at(*image_).value_or(pts_ticks_);
     number_ = std::min(index().first_at_or_after(pts_ticks_), index().size() - 1);
   } else {
     number_ = std::min(number_ + 1, index().size() - 1);
@@ -86,11 +86,11 @@ void VideoReader::deliver(VideoFrame& frame) {
   waiting_ = false;
   frame.number = number_;
   frame.pts_ticks = pts_ticks_;
-  if (picture_->width != stream_.stored_width || picture_->height != stream_.stored_height)
+  if (image_->width != stream_.stored_width || image_->height != stream_.stored_height)
     size_changed_at_ = std::min(size_changed_at_.value_or(number_), number_);
   try {
     const bool upright = stream_.orientation.is_identity();
-    to_rgb_.convert(*picture_, upright ? frame.rgb : stored_);
+    to_rgb_.convert(*image_, upright ? frame.rgb : stored_);
     if (!upright) turn(stored_, stream_.orientation, frame.rgb);
   } catch (Error& e) {
     e.add_context("reading " + input_.path().string());

@@ -77,10 +77,10 @@ class VideoReader {
   std::shared_ptr<const VideoScan> scan_;
   VideoDecoder decoder_;
   RgbConverter to_rgb_;
-  AvFramePtr picture_;          // the last one decoded
-  bool waiting_ = false;        // picture_ was decoded and not handed out
-  std::int64_t number_ = -1;    // of picture_; -1 before the first one
-  std::int64_t pts_ticks_ = 0;  // of picture_
+  AvFramePtr image_;          // the last one decoded
+  bool waiting_ = false;        // image_ was decoded and not handed out
+  std::int64_t number_ = -1;    // of image_; -1 before the first one
+  std::int64_t pts_ticks_ = 0;  // of image_
   bool from_start_ = true;      // nothing was passed over since the start of the file
   bool at_end_ = false;
   std::set<std::int64_t> lost_;  // frames in the index that do not decode

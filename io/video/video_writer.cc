@@ -202,8 +202,8 @@ VideoWriter::VideoWriter(const fs::path& path, const VideoWriteOptions& options)
   impl_->open_muxer();
   impl_->to_yuv = rgb_to_yuv(*impl_->encoder);
   impl_->packet = make_packet(), impl_->held = make_packet();
-  impl_->rgb = make_picture(impl_->encoder->width, impl_->encoder->height, AV_PIX_FMT_RGB24);
-  impl_->yuv = make_picture(impl_->encoder->width, impl_->encoder->height, AV_PIX_FMT_YUV420P);
+  impl_->rgb = make_av_frame(impl_->encoder->width, impl_->encoder->height, AV_PIX_FMT_RGB24);
+  impl_->yuv = make_av_frame(impl_->encoder->width, impl_->encoder->height, AV_PIX_FMT_YUV420P);
 }
 
 VideoWriter::~VideoWriter() = default;

@@ -43,7 +43,7 @@ class ChromaRows {
     held_.fill(-1);
   }
 
-  /// Row `row`, clamped to the plane, at the width of the picture.
+  /// Row `row`, clamped to the plane, at the width of the image.
   const std::int16_t* row(std::int64_t row) {
     row = std::clamp<std::int64_t>(row, 0, rows_ - 1);
     const auto slot = static_cast<std::size_t>(row & 3);  // four neighbours never share a slot
@@ -191,7 +191,7 @@ YuvColours yuv_colours(const int* coefficients, bool full_range) {
           .black = static_cast<std::int16_t>(full_range ? 0 : 16)};
 }
 
-void yuv_to_rgb(const YuvPicture& p, std::uint8_t* rgb, std::ptrdiff_t rgb_stride) {
+void yuv_to_rgb(const YuvImage& p, std::uint8_t* rgb, std::ptrdiff_t rgb_stride) {
   const std::int64_t columns = p.halve_x ? p.width / 2 : p.width, rows = p.halve_y ? p.height / 2 : p.height;
   ChromaRows u_rows(p.planes[1], p.strides[1], columns, rows, p.halve_x);
   ChromaRows v_rows(p.planes[2], p.strides[2], columns, rows, p.halve_x);

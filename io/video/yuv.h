@@ -2,7 +2,7 @@
 // all clips have. The arithmetic of libswscale with full_chroma_int and accurate_rnd (bicubic chroma, samples centred),
 // to one level, but for two slips of libswscale 6: it drops a tap in the third row and column, and colours far out of
 // range wrap around. Why not libswscale: on one core of Zen 3 it takes 2.7 ms for 1024 x 1024 pixels of 4:2:0 (75 ms
-// straight to rgb24), this 0.6 ms, and decoding such a picture 1 to 3 ms: with it, reading had 0.4 of ffmpeg's speed,
+// straight to rgb24), this 0.6 ms, and decoding such an image 1 to 3 ms: with it, reading had 0.4 of ffmpeg's speed,
 // now 0.85.
 //
 //   yuv_to_rgb({.planes = {y, u, v}, .strides = {1024, 512, 512}, .width = 1024, .height = 1024, .halve_x = true,
@@ -24,7 +24,7 @@ struct YuvColours {
 /// `coefficients`: libswscale's four numbers of a colour matrix (sws_getCoefficients), for limited range, times 2^16.
 YuvColours yuv_colours(const int* coefficients, bool full_range);
 
-struct YuvPicture {
+struct YuvImage {
   std::array<const std::uint8_t*, 3> planes{};  // y, u, v; rows from top to bottom
   std::array<std::ptrdiff_t, 3> strides{};      // bytes from row to row; may be negative
   std::int64_t width = 0, height = 0;           // of y
@@ -34,6 +34,6 @@ struct YuvPicture {
 
 /// Writes `height` rows of `width` pixels (red, green, blue) u8, `rgb_stride` bytes apart. Reads and writes nothing
 /// outside the rows. Requires AVX2. Cost: one row buffer per chroma row in use. Threads: from any.
-void yuv_to_rgb(const YuvPicture& picture, std::uint8_t* rgb, std::ptrdiff_t rgb_stride);
+void yuv_to_rgb(const YuvImage& image, std::uint8_t* rgb, std::ptrdiff_t rgb_stride);
 
 }  // namespace voxshard

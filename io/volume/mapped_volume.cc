@@ -142,9 +142,9 @@ void MappedVolume::forget() const { ::madvise(impl_->map, impl_->map_bytes, MADV
 void MappedVolume::read_box(const Box& box, const TensorView& dst) const {
   if (box.empty()) return;
   const Shape whole = shape();
-  ensure(box.rank() == 3 && Box::whole(whole).contains(box), "a read box lies inside its volume");
-  const int lead = dst.rank() == 5 ? 1 : 0;  // (1, D, H, W, 1) or (D, H, W)
-  ensure(dst.rank() == 3 || (dst.rank() == 5 && dst.extent()[0] == 1 && dst.extent()[4] == 1),
+  ensure(box.axes() == 3 && Box::whole(whole).contains(box), "a read box lies inside its volume");
+  const int lead = dst.axes() == 5 ? 1 : 0;  // (1, D, H, W, 1) or (D, H, W)
+  ensure(dst.axes() == 3 || (dst.axes() == 5 && dst.extent()[0] == 1 && dst.extent()[4] == 1),
          "a read goes to (D, H, W) or (1, D, H, W, 1)");
   for (int a = 0; a < 3; ++a)
     ensure(dst.extent()[lead + a] == box.extent[a], "a read box has the extents of its destination");

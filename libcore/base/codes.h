@@ -18,7 +18,7 @@ struct CodeRow {
 
 /// Codes that begin with E_ leave something out or end a command; those that begin with W_ keep it and say what is odd.
 inline constexpr CodeRow kCodes[] = {
-    // Inputs: of a case, a picture, a clip, an entry or a record, which is left out.
+    // Inputs: of a case, an image, a clip, an entry or a record, which is left out.
     {"E_BOX", "a box without area, outside of its picture or with numbers that are not finite"},
     {"E_BUDGET", "more memory than {memory} or {host-memory} allow; the text says what would fit"},
     {"E_CHECKSUM", "a TFRecord whose checksum differs from its bytes"},

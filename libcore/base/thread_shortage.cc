@@ -22,7 +22,7 @@ Policy& policy() {
   return one;
 }
 
-void tell(const std::string& text) {
+void warn(const std::string& text) {
   Policy& p = policy();
   const std::lock_guard lock(p.mutex);
   if (p.say && p.said.insert(text).second) p.say("W_THREADS " + text);
@@ -52,12 +52,12 @@ void went_short_of_threads(int made, int wanted) {
     throw Error(ErrorKind::kBudget, "E_THREADS",
                 "[threads] the system let this process have " + of + "; give {threads} " + std::to_string(made) +
                     " or less, or raise its limits (" + kLimits + ")");
-  tell("the system let this process have " + of + " (" + kLimits +
+  warn("the system let this process have " + of + " (" + kLimits +
        "): it goes on with those, and the results are the same");
 }
 
 void say_single_thread(const std::string& whose, int wanted) {
-  tell("the system refused " + whose + " its " + std::to_string(wanted) + " threads (" + kLimits +
+  warn("the system refused " + whose + " its " + std::to_string(wanted) + " threads (" + kLimits +
        "): it works with one");
 }
 

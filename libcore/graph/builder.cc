@@ -78,8 +78,8 @@ std::vector<std::string> verify(const Graph& graph, const OpTable& ops) {
 }
 
 void set_same_padding(Window& window, const Shape& input) {
-  window.pad_lo = window.pad_hi = Dims::filled(window.rank(), 0);
-  for (int a = 0; a < window.rank(); ++a) {
+  window.pad_lo = window.pad_hi = Dims::filled(window.axes(), 0);
+  for (int a = 0; a < window.axes(); ++a) {
     const std::int64_t extent = input[a + 1];
     const std::int64_t out = ceil_div(extent, window.stride[a]);
     const std::int64_t total = std::max<std::int64_t>(0, (out - 1) * window.stride[a] + window.span(a) - extent);

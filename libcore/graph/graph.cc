@@ -8,7 +8,7 @@ std::string to_string(const TensorType& type) {
 
 Shape leading(const Shape& shape) {
   Shape extents;
-  for (int a = 0; a + 1 < shape.rank(); ++a) extents.push_back(shape[a]);
+  for (int a = 0; a + 1 < shape.axes(); ++a) extents.push_back(shape[a]);
   return extents;
 }
 

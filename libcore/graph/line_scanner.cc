@@ -77,7 +77,7 @@ std::int64_t LineScanner::integer() {
 double LineScanner::number() { return read<double>("a number"); }
 
 void LineScanner::add_axis(Dims& dims, std::int64_t extent) const {
-  if (dims.rank() == kMaxRank) fail("expected at most " + std::to_string(kMaxRank) + " axes");
+  if (dims.axes() == kMaxAxes) fail("expected at most " + std::to_string(kMaxAxes) + " axes");
   if (extent < 0) fail("expected extents of at least 0");
   dims.push_back(extent);
   check_size(dims);

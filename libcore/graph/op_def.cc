@@ -14,8 +14,8 @@ Dims grain_of(const OpDef& def, const OpContext& op) {
   const Shape& over = def.driver < 0 ? op.result.shape : op.inputs[static_cast<std::size_t>(def.driver)].shape;
   Dims grain;
   if (def.grain != nullptr) grain = def.grain(op);
-  if (grain.empty()) return Dims::filled(over.rank(), 1);
-  ensure(grain.rank() == over.rank(), "a grain has an entry per axis of what blocks are boxes of");
+  if (grain.empty()) return Dims::filled(over.axes(), 1);
+  ensure(grain.axes() == over.axes(), "a grain has an entry per axis of what blocks are boxes of");
   return grain;
 }
 
@@ -23,7 +23,7 @@ std::int64_t slices_of(const OpDef& def, const OpContext& op) { return def.slice
 
 Box rounded_out(const Box& box, const Dims& grain, const Shape& shape) {
   Box out = box;
-  for (int a = 0; a < box.rank(); ++a)
+  for (int a = 0; a < box.axes(); ++a)
     if (grain[a] > 1)
       out.set(a, box.begin[a] / grain[a] * grain[a], std::min(shape[a], ceil_div(box.end(a), grain[a]) * grain[a]));
   return out;
@@ -31,12 +31,12 @@ Box rounded_out(const Box& box, const Dims& grain, const Shape& shape) {
 
 Box needed_box(const OpDef& def, const OpContext& op, int input, const Box& block) {
   const Shape& shape = op.inputs[static_cast<std::size_t>(input)].shape;
-  if (block.empty()) return Box::none(shape.rank());
+  if (block.empty()) return Box::none(shape.axes());
   const Box iteration = def.grain == nullptr || def.driver >= 0 ? block : rounded_out(block, grain_of(def, op), op.result.shape);
   if (def.needed != nullptr) return def.needed(op, input, iteration);
-  if (shape.rank() != iteration.rank()) return Box::whole(shape);
+  if (shape.axes() != iteration.axes()) return Box::whole(shape);
   Box box = iteration;
-  box.set(box.rank() - 1, 0, shape.back());
+  box.set(box.axes() - 1, 0, shape.back());
   return box;
 }
 

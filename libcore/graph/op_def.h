@@ -135,7 +135,7 @@ std::int64_t slices_of(const OpDef& def, const OpContext& op);
 /// `box` with its ends moved out to multiples of the grain, within `shape`.   example: 3:6 of 7 with a grain of 4 -> 0:7
 Box rounded_out(const Box& box, const Dims& grain, const Shape& shape);
 /// `needed` for a box that is rounded out to the grain; its default: all channels of the same box, the whole tensor for an
-/// input of another rank.
+/// input with another number of axes.
 Box needed_box(const OpDef& def, const OpContext& op, int input, const Box& iteration);
 /// `adds_to` with its default.
 Box result_box(const OpDef& def, const OpContext& op, const Box& iteration);

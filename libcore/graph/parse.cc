@@ -46,10 +46,10 @@ bool read_window(LineScanner& line, std::string_view key, Window& window) {
 
 /// Fills in what a window by hand leaves out, and checks it.
 void complete(LineScanner& line, Window& window) {
-  const int rank = window.rank();
+  const int axes = window.axes();
   auto check = [&](Dims& dims, std::int64_t least) {
-    if (dims.empty()) dims = Dims::filled(rank, least);
-    if (dims.rank() != rank) line.fail("expected as many entries as the kernel has");
+    if (dims.empty()) dims = Dims::filled(axes, least);
+    if (dims.axes() != axes) line.fail("expected as many entries as the kernel has");
     for (auto e : dims)
       if (e < least || e > kLongestWindow) line.fail("a window has an entry that is too small or too large");
   };

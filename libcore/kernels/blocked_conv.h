@@ -40,7 +40,7 @@ struct WeightGradientCall {
 /// (KH, KW, Ci, Co) -> (1, KH, KW, Ci, Co).
 inline Shape lifted_weights(const Shape& weights) {
   Shape full;
-  for (int a = weights.rank(); a < 5; ++a) full.push_back(1);
+  for (int a = weights.axes(); a < 5; ++a) full.push_back(1);
   for (auto e : weights) full.push_back(e);
   return full;
 }

@@ -1,4 +1,4 @@
-// Element by element: activation, add, scale, type conversion; and sums over everything but channels. Any rank.
+// Element by element: activation, add, scale, type conversion; and sums over everything but channels. Any number of axes.
 #pragma once
 
 #include "libcore/base/rng.h"

@@ -15,7 +15,7 @@ struct Window {
   Dims pad_lo;
   Dims pad_hi;
 
-  int rank() const { return kernel.rank(); }
+  int axes() const { return kernel.axes(); }
   /// 1 + (kernel - 1) * dilation.
   std::int64_t span(int axis) const { return 1 + (kernel[axis] - 1) * dilation[axis]; }
   std::int64_t volume() const { return element_count(kernel); }
@@ -31,14 +31,14 @@ struct Window {
 
 inline Window Window::lifted() const {
   Window w;
-  for (int a = rank(); a < 3; ++a) {
+  for (int a = axes(); a < 3; ++a) {
     w.kernel.push_back(1);
     w.stride.push_back(1);
     w.dilation.push_back(1);
     w.pad_lo.push_back(0);
     w.pad_hi.push_back(0);
   }
-  for (int a = 0; a < rank(); ++a) {
+  for (int a = 0; a < axes(); ++a) {
     w.kernel.push_back(kernel[a]);
     w.stride.push_back(stride[a]);
     w.dilation.push_back(dilation[a]);

@@ -5,7 +5,7 @@
 namespace voxshard {
 namespace {
 
-void require_sound(const std::vector<std::string>& broken, const char* stage) {
+void require_valid(const std::vector<std::string>& broken, const char* stage) {
   if (!broken.empty())
     throw Error(ErrorKind::kInternal, std::string("[") + stage + "] " + std::to_string(broken.size()) +
                                           " broken invariants, the first: " + broken.front());
@@ -59,16 +59,16 @@ Executable make_executable(Lowered lowered, const OpTable& ops, const Target& ta
 
 Lowered lower_verified(const Graph& graph, const OpTable& ops, const Cut& cut, const Target& target) {
   Graph step = step_graph(graph, ops, cut.recompute);
-  require_sound(verify(step, ops), "graph");
+  require_valid(verify(step, ops), "graph");
   Lowered lowered = lower_to_memory(std::move(step), ops, cut, target);
-  require_sound(verify(lowered.program, ops), "program");
-  require_sound(verify(lowered.memory), "memory");
+  require_valid(verify(lowered.program, ops), "program");
+  require_valid(verify(lowered.memory), "memory");
   return lowered;
 }
 
 Executable make_verified(Lowered lowered, const OpTable& ops, const Target& target) {
   Executable executable = make_executable(std::move(lowered), ops, target);
-  require_sound(verify(executable.memory), "memory");
+  require_valid(verify(executable.memory), "memory");
   return executable;
 }
 

@@ -17,13 +17,13 @@ namespace {
 template <class Body>
 void for_each_row_pair(const TensorView& a, const TensorView& b, Body body) {
   if (a.box.empty()) return;
-  if (a.rank() == 0) return body(0, 0, 1);
-  Dims index = Dims::filled(a.rank(), 0);
+  if (a.axes() == 0) return body(0, 0, 1);
+  Dims index = Dims::filled(a.axes(), 0);
   while (true) {
     std::int64_t at_a = 0, at_b = 0;
-    for (int x = 0; x + 1 < a.rank(); ++x) at_a += index[x] * a.strides[x], at_b += index[x] * b.strides[x];
+    for (int x = 0; x + 1 < a.axes(); ++x) at_a += index[x] * a.strides[x], at_b += index[x] * b.strides[x];
     body(at_a, at_b, a.extent().back());
-    int x = a.rank() - 2;
+    int x = a.axes() - 2;
     for (; x >= 0; --x) {
       if (++index[x] < a.extent()[x]) break;
       index[x] = 0;

@@ -6,7 +6,7 @@ BoxLevel with_box_targets(Builder& b, ValueId logits, ValueId boxes, std::int64_
   Shape shape = b.type(boxes).shape;
   const std::string name = "_targets/" + std::to_string(level);
   const ValueId box_targets = b.input("box" + name, {DType::kF32, shape}, input::BoxTargets{.level = level});
-  shape[shape.rank() - 1] /= 4;
+  shape[shape.axes() - 1] /= 4;
   const ValueId class_targets =
       b.input("class" + name, {DType::kI32, shape}, input::ClassTargets{.level = level, .classes = classes});
   b.graph().follow(box_targets, boxes);

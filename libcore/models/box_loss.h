@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "libcore/models/anchors.h"
+#include "libcore/detection/anchors.h"
 #include "libcore/models/model.h"
 
 namespace voxshard {

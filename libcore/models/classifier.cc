@@ -45,7 +45,7 @@ void add_class_loss(Builder& b, ValueId logits, const ClassifierConfig& config, 
   if (!options.has_loss()) return;
   Shape shape = b.type(logits).shape;
   const std::int64_t classes = shape.back();
-  shape[shape.rank() - 1] = 1;
+  shape[shape.axes() - 1] = 1;
   const ValueId labels = b.input("labels", {DType::kI32, shape}, input::Labels{.classes = classes});
   graph.follow(labels, logits);
   const SegmentationAttrs attrs{.loss = LossKind::kCrossEntropy,

@@ -19,12 +19,12 @@ Detector anchor_detector(const AnchorOptions& anchors, std::int64_t first_class,
             return detection_targets(anchor_levels(size, anchors), objects);
           },
           .candidates =
-              [anchors](const OwnedOutput& owned, std::int64_t sample, const Dims& extents, const Dims& picture, const PostprocessOptions& how) {
+              [anchors](const OwnedOutput& owned, std::int64_t sample, const Dims& extents, const Dims& image, const PostprocessOptions& how) {
                 std::vector<BoxCandidate> candidates;
                 for (const AnchorLevel& level : anchor_levels(extents, anchors)) {
                   const std::string name = std::to_string(level.level);
                   const TensorView logits = owned("class_logits/" + name), boxes = owned("boxes/" + name);
-                  if (!logits.box.empty()) append_candidates(logits, boxes, sample, level, picture, how, candidates);
+                  if (!logits.box.empty()) append_candidates(logits, boxes, sample, level, image, how, candidates);
                 }
                 return candidates;
               }};

@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "libcore/models/matching.h"
-#include "libcore/models/nms.h"
+#include "libcore/detection/matching.h"
+#include "libcore/detection/nms.h"
 
 namespace voxshard {
 
@@ -30,8 +30,8 @@ struct Detector {
   /// The targets of an image of `size` (H, W) for the inputs of its levels.   Threads: any number at once.
   std::function<ImageTargets(const Dims& size, std::span<const ObjectBox> objects)> targets;
   /// The likely boxes of a sample in what a core owns.
-  ///   extents  (H, W) that the network sees      picture  (H, W) of the picture in it, to which boxes are cut
-  std::function<std::vector<BoxCandidate>(const OwnedOutput& owned, std::int64_t sample, const Dims& extents, const Dims& picture,
+  ///   extents  (H, W) that the network sees      image  (H, W) of the image in it, to which boxes are cut
+  std::function<std::vector<BoxCandidate>(const OwnedOutput& owned, std::int64_t sample, const Dims& extents, const Dims& image,
                                           const PostprocessOptions& postprocess)>
       candidates;
 };

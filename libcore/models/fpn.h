@@ -8,7 +8,7 @@
 
 #include <vector>
 
-#include "libcore/models/anchors.h"
+#include "libcore/detection/anchors.h"
 #include "libcore/models/layers.h"
 
 namespace voxshard {

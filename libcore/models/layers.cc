@@ -7,14 +7,14 @@
 namespace voxshard {
 namespace {
 
-Window unpadded(int rank, const PerAxis& kernel, const PerAxis& stride, const PerAxis& dilation = 1) {
-  return {kernel.over(rank), stride.over(rank), dilation.over(rank), Dims::filled(rank, 0), Dims::filled(rank, 0)};
+Window unpadded(int axes, const PerAxis& kernel, const PerAxis& stride, const PerAxis& dilation = 1) {
+  return {kernel.over(axes), stride.over(axes), dilation.over(axes), Dims::filled(axes, 0), Dims::filled(axes, 0)};
 }
 
 /// The extents of the spatial axes.
 Dims spatial_extents(const Shape& shape) {
   Dims extents;
-  for (int a = 1; a + 1 < shape.rank(); ++a) extents.push_back(shape[a]);
+  for (int a = 1; a + 1 < shape.axes(); ++a) extents.push_back(shape[a]);
   return extents;
 }
 
@@ -42,7 +42,7 @@ ValueId Layers::conv(std::vector<ValueId> x, const ConvOptions& options) {
   if (options.padding == Padding::kSame) {
     set_same_padding(window, b_.type(x.front()).shape);
   } else if (options.padding == Padding::kFixed) {
-    for (int a = 0; a < window.rank(); ++a) {
+    for (int a = 0; a < window.axes(); ++a) {
       window.pad_lo[a] = (window.span(a) - 1) / 2;
       window.pad_hi[a] = window.span(a) - 1 - window.pad_lo[a];
     }
@@ -75,7 +75,7 @@ Shape Layers::extents_of(ValueId like, ValueId channels_of) const {
 ValueId Layers::conv_transpose(ValueId x, ValueId like, const std::string& name) {
   const Shape shape = extents_of(like, x);
   Window window = unpadded(spatial(x), 2, 2);
-  for (int a = 0; a < window.rank(); ++a) window.pad_hi[a] = std::max<std::int64_t>(0, 2 * b_.type(x).shape[a + 1] - shape[a + 1]);
+  for (int a = 0; a < window.axes(); ++a) window.pad_hi[a] = std::max<std::int64_t>(0, 2 * b_.type(x).shape[a + 1] - shape[a + 1]);
   Shape kernel = window.kernel;  // as the gradient of a convolution from `shape` to x: (K, channels out, channels in)
   kernel.push_back(shape.back());
   kernel.push_back(b_.type(x).shape.back());

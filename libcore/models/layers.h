@@ -33,7 +33,7 @@ struct LayerOptions {
 struct PerAxis {
   PerAxis(std::int64_t all) : values{all} {}
   PerAxis(const Dims& each) : values(each) {}
-  Dims over(int rank) const { return values.rank() == 1 ? Dims::filled(rank, values[0]) : values; }
+  Dims over(int axes) const { return values.axes() == 1 ? Dims::filled(axes, values[0]) : values; }
   Dims values;
 };
 
@@ -100,7 +100,7 @@ class Layers {
   /// A kernel, which decays, in the type that is multiplied in.
   ValueId weights(const std::string& name, const Shape& shape, const ParameterInfo& info = {.begins = initial::GlorotUniform{}}, bool shared = false);
   Shape extents_of(ValueId like, ValueId channels_of) const;
-  int spatial(ValueId x) const { return b_.type(x).shape.rank() - 2; }
+  int spatial(ValueId x) const { return b_.type(x).shape.axes() - 2; }
 
   Builder& b_;
   LayerOptions options_;

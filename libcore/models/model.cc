@@ -71,7 +71,7 @@ void refuse_name(const std::string& what, std::string_view name, const std::vect
 void check_graph(const std::string& who, const std::vector<ConfigField>& fields, const std::any& config,
                  const GraphOptions& o, int least_axes, int most_axes) {
   for (const ConfigField& row : fields) row.checked(row.get(config), row.get(config));
-  require(o.size.rank() >= least_axes && o.size.rank() <= most_axes, who,
+  require(o.size.axes() >= least_axes && o.size.axes() <= most_axes, who,
           "the size " + to_string(o.size) + " should have " + std::to_string(least_axes) +
               (most_axes > least_axes ? " or " + std::to_string(most_axes) : "") + " axes");
   for (auto extent : o.size) require(extent > 0, who, "the size " + to_string(o.size) + " has an extent below 1");

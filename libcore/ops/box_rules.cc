@@ -4,38 +4,38 @@ namespace voxshard {
 
 Box window_reads(const Window& window, const Box& out, std::int64_t channels) {
   Box in = out;
-  for (int a = 0; a < window.rank(); ++a) {
+  for (int a = 0; a < window.axes(); ++a) {
     const std::int64_t first = out.begin[a + 1] * window.stride[a] - window.pad_lo[a];
     const std::int64_t last = (out.end(a + 1) - 1) * window.stride[a] - window.pad_lo[a] + window.span(a) - 1;
     in.set(a + 1, first, last + 1);
   }
-  in.set(in.rank() - 1, 0, channels);
+  in.set(in.axes() - 1, 0, channels);
   return in;
 }
 
 Box windows_reading(const Window& window, const Box& in, std::int64_t channels) {
   Box out = in;
-  for (int a = 0; a < window.rank(); ++a) {
+  for (int a = 0; a < window.axes(); ++a) {
     const std::int64_t s = window.stride[a];
     const std::int64_t low = in.begin[a + 1] + window.pad_lo[a];
     const std::int64_t first = std::min(ceil_div(low - (window.span(a) - 1), s), floor_div(low, s));
     const std::int64_t last = floor_div(in.end(a + 1) - 1 + window.pad_lo[a], s);
     out.set(a + 1, first, last + 1);
   }
-  out.set(out.rank() - 1, 0, channels);
+  out.set(out.axes() - 1, 0, channels);
   return out;
 }
 
 Box clip(const Box& box, const Shape& shape) { return intersect(box, Box::whole(shape)); }
 
 Box loss_needs(const OpContext& op, int input, const Box& iteration) {
-  return input == 0 ? iteration : Box::none(op.inputs[static_cast<std::size_t>(input)].shape.rank());
+  return input == 0 ? iteration : Box::none(op.inputs[static_cast<std::size_t>(input)].shape.axes());
 }
 
 Shape lifted(const Shape& shape) {
   Shape out{shape[0]};
-  for (int fill = shape.rank(); fill < 5; ++fill) out.push_back(1);
-  for (int a = 1; a < shape.rank(); ++a) out.push_back(shape[a]);
+  for (int fill = shape.axes(); fill < 5; ++fill) out.push_back(1);
+  for (int a = 1; a < shape.axes(); ++a) out.push_back(shape[a]);
   return out;
 }
 

@@ -36,12 +36,12 @@ Box voxel_needs(const OpContext& op, int input, const Box& iteration) {
   if (input == 2) return groups_of(attrs_of<Attrs>(op.attrs), iteration, shape);
   if (input == 3) return Box::whole(shape);
   Box box = iteration;
-  box.set(box.rank() - 1, 0, shape.back());
+  box.set(box.axes() - 1, 0, shape.back());
   return box;
 }
 /// What the value of a loss reads: its sums; of the other inputs, which its gradient takes, nothing.
 Box loss_needs(const OpContext& op, int input, const Box& iteration);
-/// A shape or view dims with the axes of `rank` lifted to 5: {N, H, W, C} -> {N, 1, H, W, C}.
+/// A shape or view dims with the axes of `dims` lifted to 5: {N, H, W, C} -> {N, 1, H, W, C}.
 Shape lifted(const Shape& shape);
 
 /// Errors: kConfig with `text` unless `ok`.

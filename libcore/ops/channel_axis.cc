@@ -16,8 +16,8 @@ struct Rule {
 
   std::optional<ChannelAxis> operator()(const ConvAttrs& attrs) const {
     const auto weights = static_cast<std::size_t>(attrs.parts);
-    ChannelAxis rule{.axis = op.result.shape.rank() - 1,
-                     .carriers = {{weights, op.inputs[weights].shape.rank() - 1}},
+    ChannelAxis rule{.axis = op.result.shape.axes() - 1,
+                     .carriers = {{weights, op.inputs[weights].shape.axes() - 1}},
                      .single = plainly(attrs)};
     if (op.inputs.size() > weights + 1) rule.carriers.push_back({weights + 1, 0});
     return rule;
@@ -25,10 +25,10 @@ struct Rule {
 
   std::optional<ChannelAxis> operator()(const ConvInputGradAttrs& attrs) const {
     ConvInputGradAttrs single = plainly(attrs);
-    single.shape[single.shape.rank() - 1] = 1;
+    single.shape[single.shape.axes() - 1] = 1;
     single.first_channel = 0;
-    ChannelAxis rule{.axis = op.result.shape.rank() - 1,
-                     .carriers = {{1, op.inputs[1].shape.rank() - 2, attrs.first_channel}},
+    ChannelAxis rule{.axis = op.result.shape.axes() - 1,
+                     .carriers = {{1, op.inputs[1].shape.axes() - 2, attrs.first_channel}},
                      .single = single};
     if (op.inputs.size() > 2) rule.carriers.push_back({2, 0});
     return rule;
@@ -36,7 +36,7 @@ struct Rule {
 
   std::optional<ChannelAxis> operator()(const ConvWeightGradAttrs& attrs) const {
     return ChannelAxis{
-        .axis = op.result.shape.rank() - 2, .carriers = {{0, op.inputs[0].shape.rank() - 1}}, .single = plainly(attrs)};
+        .axis = op.result.shape.axes() - 2, .carriers = {{0, op.inputs[0].shape.axes() - 1}}, .single = plainly(attrs)};
   }
 
   std::optional<ChannelAxis> operator()(const auto&) const { return {}; }

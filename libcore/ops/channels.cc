@@ -17,11 +17,11 @@ Box moved(Box box, int axis, std::int64_t by) {
 
 TensorType infer_concat(const Attributes& attrs, std::span<const TensorType> in) {
   const int axis = attrs_of<ConcatAttrs>(attrs).axis;
-  require(!in.empty() && axis >= 0 && axis < in[0].shape.rank(), "expected inputs and one of their axes");
+  require(!in.empty() && axis >= 0 && axis < in[0].shape.axes(), "expected inputs and one of their axes");
   TensorType result = in[0];
   for (std::size_t i = 1; i < in.size(); ++i) {
     Shape expected = in[0].shape;
-    require(in[i].shape.rank() == expected.rank() && in[i].dtype == in[0].dtype, "expected inputs of one rank and type");
+    require(in[i].shape.axes() == expected.axes() && in[i].dtype == in[0].dtype, "expected inputs of one rank and type");
     expected[axis] = in[i].shape[axis];
     require_shape(in, i, expected);
     result.shape[axis] += in[i].shape[axis];
@@ -31,8 +31,8 @@ TensorType infer_concat(const Attributes& attrs, std::span<const TensorType> in)
 
 TensorType infer_slice(const Attributes& attrs, std::span<const TensorType> in) {
   const auto& [axis, first, shape] = attrs_of<SliceAttrs>(attrs);
-  require(in.size() == 1 && shape.rank() == in[0].shape.rank(), "expected one input and `shape` of its rank");
-  require(axis >= 0 && axis < shape.rank() && first >= 0 && first + shape[axis] <= in[0].shape[axis], "the slice reaches beyond the input");
+  require(in.size() == 1 && shape.axes() == in[0].shape.axes(), "expected one input and `shape` of its rank");
+  require(axis >= 0 && axis < shape.axes() && first >= 0 && first + shape[axis] <= in[0].shape[axis], "the slice reaches beyond the input");
   return {in[0].dtype, shape};
 }
 
@@ -87,11 +87,11 @@ std::unique_ptr<Kernel> slice_kernel(const OpContext& op, KernelSet set) {
       });
 }
 
-OpUse concat_sample(DType stored, const Shape& x) { return {ConcatAttrs{.axis = x.rank() - 1}, {{stored, x}, {stored, x}}}; }
+OpUse concat_sample(DType stored, const Shape& x) { return {ConcatAttrs{.axis = x.axes() - 1}, {{stored, x}, {stored, x}}}; }
 OpUse slice_sample(DType stored, const Shape& x) {
   Shape wide = x;
-  wide[x.rank() - 1] *= 2;
-  return {SliceAttrs{.axis = x.rank() - 1, .first = x.back(), .shape = x}, {{stored, wide}}};
+  wide[x.axes() - 1] *= 2;
+  return {SliceAttrs{.axis = x.axes() - 1, .first = x.back(), .shape = x}, {{stored, wide}}};
 }
 
 }  // namespace

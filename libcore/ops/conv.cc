@@ -17,10 +17,10 @@ namespace voxshard {
 namespace {
 
 void require_window(const Window& w, const TensorType& x) {
-  require(w.rank() >= 2 && w.rank() <= 3, "expected a window over 2 or 3 spatial axes, got " + std::to_string(w.rank()));
-  require(x.shape.rank() == w.rank() + 2,
-          "expected a tensor of rank " + std::to_string(w.rank() + 2) + ", got shape " + to_string(x.shape));
-  for (int a = 0; a < w.rank(); ++a)
+  require(w.axes() >= 2 && w.axes() <= 3, "expected a window over 2 or 3 spatial axes, got " + std::to_string(w.axes()));
+  require(x.shape.axes() == w.axes() + 2,
+          "expected a tensor of rank " + std::to_string(w.axes() + 2) + ", got shape " + to_string(x.shape));
+  for (int a = 0; a < w.axes(); ++a)
     require(w.kernel[a] > 0 && w.stride[a] > 0 && w.dilation[a] > 0 && w.pad_lo[a] >= 0 && w.pad_hi[a] >= 0,
             "kernel, stride and dilation must be positive and padding not negative");
 }
@@ -36,7 +36,7 @@ TensorType infer_conv(const Attributes& given, std::span<const TensorType> in) {
   std::int64_t channels = 0;
   for (std::size_t i = 0; i < parts; ++i) {
     Shape expected = in[0].shape;
-    expected[expected.rank() - 1] = in[i].shape.back();
+    expected[expected.axes() - 1] = in[i].shape.back();
     require_shape(in, i, expected);
     channels += in[i].shape.back();
   }
@@ -44,8 +44,8 @@ TensorType infer_conv(const Attributes& given, std::span<const TensorType> in) {
   require_shape(in, parts, weight_shape(attrs.window, channels, out));
   if (in.size() == parts + 2) require_shape(in, parts + 1, {out});
   Shape shape = in[0].shape;
-  for (int a = 0; a < attrs.window.rank(); ++a) shape[a + 1] = attrs.window.output_extent(a, shape[a + 1]);
-  shape[shape.rank() - 1] = out;
+  for (int a = 0; a < attrs.window.axes(); ++a) shape[a + 1] = attrs.window.output_extent(a, shape[a + 1]);
+  shape[shape.axes() - 1] = out;
   return {attrs.dtype, shape};
 }
 
@@ -53,14 +53,14 @@ TensorType infer_input_grad(const Attributes& given, std::span<const TensorType>
   const auto& attrs = attrs_of<ConvInputGradAttrs>(given);
   require(in.size() == 2 || in.size() == 3, "expected d_y, weights and optionally a bias");
   require_window(attrs.window, in[0]);
-  require(attrs.shape.rank() == in[0].shape.rank(), "expected `shape` of the result with the rank of d_y");
-  const std::int64_t channels = in[1].shape.rank() >= 2 ? in[1].shape[in[1].shape.rank() - 2] : 0;
+  require(attrs.shape.axes() == in[0].shape.axes(), "expected `shape` of the result with the rank of d_y");
+  const std::int64_t channels = in[1].shape.axes() >= 2 ? in[1].shape[in[1].shape.axes() - 2] : 0;
   require(attrs.first_channel >= 0 && attrs.first_channel + attrs.shape.back() <= channels,
           "channels " + std::to_string(attrs.first_channel) + " to " + std::to_string(attrs.first_channel + attrs.shape.back()) +
               " are not in weights of " + std::to_string(channels) + " input channels");
   require_shape(in, 1, weight_shape(attrs.window, channels, in[0].shape.back()));
   if (in.size() == 3) require_shape(in, 2, {attrs.shape.back()});
-  for (int a = 0; a < attrs.window.rank(); ++a)
+  for (int a = 0; a < attrs.window.axes(); ++a)
     require(attrs.window.output_extent(a, attrs.shape[a + 1]) == in[0].shape[a + 1],
             "a window over " + to_string(attrs.shape) + " does not give " + to_string(in[0].shape));
   return {attrs.dtype, attrs.shape};
@@ -87,7 +87,7 @@ Box input_grad_needs(const OpContext& op, int input, const Box& it) {
 /// Channels of d_y are those of d_w.
 Box weight_grad_adds_to(const OpContext& op, const Box& it) {
   Box box = Box::whole(op.result.shape);
-  box.set(box.rank() - 1, it.begin[it.rank() - 1], it.end(it.rank() - 1));
+  box.set(box.axes() - 1, it.begin[it.axes() - 1], it.end(it.axes() - 1));
   return box;
 }
 
@@ -112,7 +112,7 @@ Work products(double count, double rows, std::int64_t inner, std::int64_t column
 
 Work conv_work(const OpContext& op, const Box& it) {
   const Shape& weights = op.inputs[parts_of(op.attrs)].shape;
-  Work work = products(static_cast<double>(window_of(op).volume()), voxels(it), weights[weights.rank() - 2],
+  Work work = products(static_cast<double>(window_of(op).volume()), voxels(it), weights[weights.axes() - 2],
                        it.extent.back());
   work.bytes = static_cast<double>(it.count() * dtype_bytes(op.result.dtype));
   for (int i = 0; i < static_cast<int>(op.inputs.size()); ++i)
@@ -152,7 +152,7 @@ void differentiate_conv(GradientContext& g) {
       d_w.push_back(b.op("conv_weight_grad", {g.node.inputs[i], g.d_result}, ConvWeightGradAttrs{window},
                          name + "/weights" + numbered(i)));
     g.d_inputs[parts] = parts == 1 ? d_w[0]
-                                   : b.op("concat", d_w, ConcatAttrs{.axis = window.rank()}, name + "/weights");
+                                   : b.op("concat", d_w, ConcatAttrs{.axis = window.axes()}, name + "/weights");
   }
   std::int64_t first = 0;
   for (std::size_t i = 0; i < parts; ++i) {
@@ -169,7 +169,7 @@ void differentiate_input_grad(GradientContext& g) {
   const ValueId d_y = g.node.inputs[0], w = g.node.inputs[1];
   const Window& window = attrs_of<ConvInputGradAttrs>(g.node.attrs).window;
   Builder& b = g.builder;
-  require(b.type(w).shape[b.type(w).shape.rank() - 2] == g.node.type.shape.back(),
+  require(b.type(w).shape[b.type(w).shape.axes() - 2] == g.node.type.shape.back(),
           "[" + g.node.name + "] an input gradient of some of the channels is not differentiated again");
   if (g.wanted[0])
     g.d_inputs[0] = b.op("conv", {g.d_result, w}, ConvAttrs{.window = window, .dtype = b.type(d_y).dtype},

@@ -13,7 +13,7 @@ Dims spatial_of(const ProductSample& at) {
 /// What convolutions to `y` voxels read, of `channels`.
 Shape read_by(const Window& window, const Dims& y, std::int64_t channels) {
   Shape x{1};
-  for (int a = 0; a < y.rank(); ++a) x.push_back((y[a] - 1) * window.stride[a] + window.kernel[a]);
+  for (int a = 0; a < y.axes(); ++a) x.push_back((y[a] - 1) * window.stride[a] + window.kernel[a]);
   x.push_back(channels);
   return x;
 }
@@ -37,14 +37,14 @@ OpUse conv_sample(const ProductSample& at) {
 OpUse input_grad_sample(const ProductSample& at) {
   const Dims spatial = spatial_of(at);
   Shape x{1}, d_y{1};
-  for (int a = 0; a < spatial.rank(); ++a) {
+  for (int a = 0; a < spatial.axes(); ++a) {
     x.push_back(spatial[a] + 2 * (at.window.kernel[a] - at.window.stride[a]));
     d_y.push_back(at.window.output_extent(a, x[a + 1]));
   }
   x.push_back(at.out);
   d_y.push_back(at.in);
   Box iteration = Box::whole(x);
-  for (int a = 0; a < spatial.rank(); ++a) {
+  for (int a = 0; a < spatial.axes(); ++a) {
     const std::int64_t margin = at.window.kernel[a] - at.window.stride[a];
     iteration.set(a + 1, margin, margin + spatial[a]);
   }

@@ -44,7 +44,7 @@ void require_classes(const DetectionAttrs& attrs, const TensorType& logits, cons
   require(anchors > 0 && logits.shape.back() % anchors == 0 && logits.shape.back() > 0,
           "expected logits of one number per anchor and class, got " + to_string(logits) + " for targets " + to_string(targets));
   Shape expected = logits.shape;
-  expected[expected.rank() - 1] = anchors;
+  expected[expected.axes() - 1] = anchors;
   require(targets.shape == expected && targets.dtype == DType::kI32,
           "expected class targets i32[" + to_string(expected) + "], got " + to_string(targets));
   require_batch(attrs, logits);
@@ -60,7 +60,7 @@ void require_level(const DetectionAttrs& attrs, std::span<const TensorType> leve
   require_classes(attrs, level[0], level[1]);
   require_boxes(attrs, level[2], level[3]);
   Shape expected = level[1].shape;
-  expected[expected.rank() - 1] *= 4;
+  expected[expected.axes() - 1] *= 4;
   require(level[2].shape == expected, "expected boxes of shape " + to_string(expected) + ", got " + to_string(level[2]));
 }
 
@@ -118,10 +118,10 @@ Work focal_work(const OpContext& op, const Box& it) {
   Work work{.flops = kPerLogit * static_cast<double>(it.count())};
   for (int i = 0; i < static_cast<int>(op.inputs.size()); ++i) {
     const TensorType& input = op.inputs[static_cast<std::size_t>(i)];
-    if (input.shape.rank() != it.rank()) continue;
+    if (input.shape.axes() != it.axes()) continue;
     work.bytes += static_cast<double>(it.count() / it.extent.back() * input.shape.back() * dtype_bytes(input.dtype));
   }
-  if (op.result.shape.rank() == it.rank()) work.bytes += static_cast<double>(it.count() * dtype_bytes(op.result.dtype));
+  if (op.result.shape.axes() == it.axes()) work.bytes += static_cast<double>(it.count() * dtype_bytes(op.result.dtype));
   return work;
 }
 
@@ -166,7 +166,7 @@ DetectionAttrs sample_attributes(DType stored, std::int64_t groups = 1) {
 }
 
 Shape with_channels(Shape x, std::int64_t channels) {
-  x[x.rank() - 1] = channels;
+  x[x.axes() - 1] = channels;
   return x;
 }
 

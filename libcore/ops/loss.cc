@@ -22,7 +22,7 @@ LossSpec spec_of(const OpContext& op, std::size_t logits) {
 const SegmentationAttrs& checked(const Attributes& given, const TensorType& logits, const TensorType& labels) {
   const auto& attrs = attrs_of<SegmentationAttrs>(given);
   Shape expected = logits.shape;
-  expected[expected.rank() - 1] = 1;
+  expected[expected.axes() - 1] = 1;
   require(labels.shape == expected && labels.dtype == DType::kI32,
           "expected index labels i32[" + to_string(expected) + "], got " + to_string(labels));
   const auto classes = static_cast<std::size_t>(logits.shape.back());
@@ -75,7 +75,7 @@ std::unique_ptr<Kernel> grad_kernel(const OpContext& op, KernelSet set) {
 }
 
 TensorType labels_like(Shape logits) {
-  logits[logits.rank() - 1] = 1;
+  logits[logits.axes() - 1] = 1;
   return {DType::kI32, logits};
 }
 TensorType sums_of_classes(std::int64_t classes) { return {DType::kF64, {1, sums_per_group(classes)}}; }

@@ -53,7 +53,7 @@ TensorType infer_grad_sums(const Attributes& attrs, std::span<const TensorType> 
 }
 
 void require_sums(std::span<const TensorType> in) {
-  require(in.size() == 1 && in[0].shape.rank() == 3 && in[0].shape[2] == 2, "expected sums (G, C, 2)");
+  require(in.size() == 1 && in[0].shape.axes() == 3 && in[0].shape[2] == 2, "expected sums (G, C, 2)");
 }
 
 TensorType infer_column(const Attributes& attrs, std::span<const TensorType> in) {
@@ -67,7 +67,7 @@ TensorType infer_moments(const Attributes&, std::span<const TensorType> in) {
   return {DType::kF32, {in[0].shape[1], 2}};
 }
 TensorType infer_running(const Attributes& attrs, std::span<const TensorType> in) {
-  require(in.size() == 1 && in[0].shape.rank() == 2, "expected moments (C, 2)");
+  require(in.size() == 1 && in[0].shape.axes() == 2, "expected moments (C, 2)");
   return {attrs_of<NormAttrs>(attrs).dtype, {1, in[0].shape[0], 2}};
 }
 

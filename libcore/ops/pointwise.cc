@@ -32,7 +32,7 @@ TensorType infer_broadcast(const Attributes&, std::span<const TensorType> in) {
 
 Box broadcast_needs(const OpContext& op, int input, const Box&) {
   const Shape& shape = op.inputs[static_cast<std::size_t>(input)].shape;
-  return input == 0 ? Box::whole(shape) : Box::none(shape.rank());  // `like` lends its shape and layout only
+  return input == 0 ? Box::whole(shape) : Box::none(shape.axes());  // `like` lends its shape and layout only
 }
 
 TensorType infer_dropout(const Attributes& attrs, std::span<const TensorType> in) {
@@ -44,7 +44,7 @@ TensorType infer_dropout(const Attributes& attrs, std::span<const TensorType> in
 }
 
 Box needs_nothing(const OpContext& op, int input, const Box&) {
-  return Box::none(op.inputs[static_cast<std::size_t>(input)].shape.rank());
+  return Box::none(op.inputs[static_cast<std::size_t>(input)].shape.axes());
 }
 
 void differentiate_constant(GradientContext&) {}  // of nothing that it reads

@@ -17,9 +17,9 @@ const Dims& factor_of(const OpContext& op) { return attrs_of<ResizeAttrs>(op.att
 
 TensorType infer_pool(const Attributes& attrs, std::span<const TensorType> in) {
   const Window& w = attrs_of<PoolAttrs>(attrs).window;
-  require(in.size() == 1 && in[0].shape.rank() == w.rank() + 2, "expected one tensor with the window's spatial axes");
+  require(in.size() == 1 && in[0].shape.axes() == w.axes() + 2, "expected one tensor with the window's spatial axes");
   Shape shape = in[0].shape;
-  for (int a = 0; a < w.rank(); ++a) {
+  for (int a = 0; a < w.axes(); ++a) {
     require(w.pad_lo[a] < w.span(a) && w.pad_hi[a] < w.span(a), "a window may not lie wholly in the padding");
     shape[a + 1] = w.output_extent(a, shape[a + 1]);
   }
@@ -32,16 +32,16 @@ TensorType infer_argmax(const Attributes& attrs, std::span<const TensorType> in)
   return {DType::kU8, infer_pool(attrs, in).shape};
 }
 
-int spatial_axes(const PoolGradAttrs& attrs) { return attrs.window.rank(); }
+int spatial_axes(const PoolGradAttrs& attrs) { return attrs.window.axes(); }
 int spatial_axes(const ResizeAttrs& attrs) {
   for (auto factor : attrs.factor) require(factor >= 1, "expected factors of at least 1");
-  return attrs.factor.rank();
+  return attrs.factor.axes();
 }
 
 template <class Attrs>
 TensorType infer_shaped(const Attributes& attrs, std::span<const TensorType> in) {
   const Shape& shape = attrs_of<Attrs>(attrs).shape;
-  require(in.size() == 1 && shape.rank() == in[0].shape.rank() && spatial_axes(attrs_of<Attrs>(attrs)) + 2 == shape.rank(),
+  require(in.size() == 1 && shape.axes() == in[0].shape.axes() && spatial_axes(attrs_of<Attrs>(attrs)) + 2 == shape.axes(),
           "expected one tensor and `shape` of its rank");
   return {in[0].dtype, shape};
 }
@@ -55,7 +55,7 @@ TensorType infer_max_pool_grad(const Attributes& attrs, std::span<const TensorTy
 TensorType infer_upsample(const Attributes& attrs, std::span<const TensorType> in) {
   const TensorType type = infer_shaped<ResizeAttrs>(attrs, in);
   const Dims& factor = attrs_of<ResizeAttrs>(attrs).factor;
-  for (int a = 0; a < factor.rank(); ++a)
+  for (int a = 0; a < factor.axes(); ++a)
     require(ceil_div(type.shape[a + 1], factor[a]) == in[0].shape[a + 1],
             "cannot up-sample " + to_string(in[0].shape) + " to " + to_string(type.shape));
   return type;
@@ -72,14 +72,14 @@ Box pool_grad_needs(const OpContext& op, int input, const Box& it) {
 
 Box upsample_needs(const OpContext& op, int, const Box& it) {
   Box box = it;
-  for (int a = 0; a < factor_of(op).rank(); ++a)
+  for (int a = 0; a < factor_of(op).axes(); ++a)
     box.set(a + 1, floor_div(it.begin[a + 1], factor_of(op)[a]), ceil_div(it.end(a + 1), factor_of(op)[a]));
   return box;
 }
 
 Box upsample_grad_needs(const OpContext& op, int, const Box& it) {
   Box box = it;
-  for (int a = 0; a < factor_of(op).rank(); ++a)
+  for (int a = 0; a < factor_of(op).axes(); ++a)
     box.set(a + 1, it.begin[a + 1] * factor_of(op)[a], it.end(a + 1) * factor_of(op)[a]);
   return clip(box, op.inputs[0].shape);
 }
@@ -115,7 +115,7 @@ void differentiate_upsample(GradientContext& g) {
 
 Dims lifted_factor(const Dims& factor) {
   Dims out;
-  for (int a = factor.rank(); a < 3; ++a) out.push_back(1);
+  for (int a = factor.axes(); a < 3; ++a) out.push_back(1);
   for (auto f : factor) out.push_back(f);
   return out;
 }

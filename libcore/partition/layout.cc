@@ -26,7 +26,7 @@ void merge_thin(std::vector<Interval>& parts, std::int64_t thinnest) {
 ///   example: 24 x 24 over 1x4x2x1 yes, 6 x 6 no
 bool divides(const Dims& grid, const Shape& shape) {
   for (auto parts : grid)
-    for (int a = 1; a + 1 < shape.rank(); ++a)
+    for (int a = 1; a + 1 < shape.axes(); ++a)
       if (shape[a] % parts != 0) return false;
   return true;
 }
@@ -55,7 +55,7 @@ class Propagation {
     if (node.role == Role::kParameter || node.role == Role::kState) return {};
     const bool follows = node.follows != kNoValue && !of(node.follows).replicated;
     if (node.role == Role::kInput) {
-      if (node.type.shape.rank() == 1) return {};  // of no sample: every core reads it
+      if (node.type.shape.axes() == 1) return {};  // of no sample: every core reads it
       if (cut_.placement_of(node.name) != nullptr) return {Kind::kPlaced};
       return follows ? LayoutReason{Kind::kFollows, node.follows} : LayoutReason{Kind::kInput};
     }
@@ -94,17 +94,17 @@ class Propagation {
   Layout of_input(const Shape& shape, const InputPlacement& placement) const {
     Layout layout{.replicated = false, .grid = placement.grid};
     const Dims& grid = placement.grid.empty() ? mesh_.partition : placement.grid;
-    if (shape.rank() != grid.rank())
+    if (shape.axes() != grid.axes())
       throw Error(ErrorKind::kConfig, "[partition] the partition " + to_string(grid) + " has " +
-                                          std::to_string(grid.rank()) + " entries, but the input tensor " +
-                                          to_string(shape) + " has " + std::to_string(shape.rank()) + " axes");
+                                          std::to_string(grid.axes()) + " entries, but the input tensor " +
+                                          to_string(shape) + " has " + std::to_string(shape.axes()) + " axes");
     if (element_count(grid) != mesh_.cores_per_replica())
       throw Error(ErrorKind::kConfig, "[partition] the partition " + to_string(grid) + " of an input is over " +
                                           std::to_string(element_count(grid)) + " cores, but a replica has " +
                                           std::to_string(mesh_.cores_per_replica()) + "; make them equal");
     const bool cut = placement.kind == InputPlacement::Kind::kCut ||
                      (placement.kind == InputPlacement::Kind::kWhereDivisible && divides(grid, shape));
-    for (int a = 0; a + 1 < shape.rank(); ++a) {
+    for (int a = 0; a + 1 < shape.axes(); ++a) {
       layout.axes.push_back(cut_anew(shape, a, grid));
       if (cut) continue;
       auto& parts = layout.axes.back();
@@ -122,7 +122,7 @@ class Propagation {
   Layout gathered(const Shape& shape, const Layout& from) const {
     Layout layout{.replicated = false, .grid = from.grid};
     const Dims& grid = from.grid.empty() ? mesh_.partition : from.grid;
-    for (int a = 0; a + 1 < shape.rank(); ++a) {
+    for (int a = 0; a + 1 < shape.axes(); ++a) {
       layout.axes.push_back(cut_anew(shape, a, grid));
       auto& parts = layout.axes.back();
       const auto stride = static_cast<std::size_t>(grid[a]);
@@ -205,7 +205,7 @@ Box Layout::box(const Mesh& mesh, std::int64_t core, const Shape& shape) const {
     const auto& [begin, end] = axes[static_cast<std::size_t>(a)][static_cast<std::size_t>(part[a])];
     box.set(a, begin, end);
   }
-  return box.empty() ? Box::none(shape.rank()) : box;
+  return box.empty() ? Box::none(shape.axes()) : box;
 }
 
 std::vector<Box> Layout::boxes(const Mesh& mesh, const Shape& shape) const {

@@ -5,9 +5,9 @@
 namespace voxshard {
 
 Dims Mesh::part_of(std::int64_t core) const {
-  Dims part = Dims::filled(partition.rank(), 0);
+  Dims part = Dims::filled(partition.axes(), 0);
   std::int64_t rest = core % cores_per_replica();
-  for (int a = partition.rank() - 1; a >= 0; --a) {
+  for (int a = partition.axes() - 1; a >= 0; --a) {
     part[a] = rest % partition[a];
     rest /= partition[a];
   }
@@ -15,7 +15,7 @@ Dims Mesh::part_of(std::int64_t core) const {
   return part;
 }
 
-Dims parse_partition(std::string_view text, int rank) {
+Dims parse_partition(std::string_view text, int axes) {
   const std::string shown = "partition \"" + std::string(text) + "\"";
   auto fail = [&](const std::string& what) -> Error {
     return Error(ErrorKind::kConfig, "[partition] " + shown + " " + what +
@@ -41,9 +41,9 @@ Dims parse_partition(std::string_view text, int rank) {
   flush();
   for (auto entry : entries)
     if (entry < 1) throw fail("has the entry " + std::to_string(entry) + ", but every entry must be at least 1");
-  if (static_cast<int>(entries.size()) != rank)
-    throw fail("has " + std::to_string(entries.size()) + " entries, but the input tensor has " + std::to_string(rank) + " axes");
-  if (rank > kMaxRank) throw fail("has more than " + std::to_string(kMaxRank) + " entries");
+  if (static_cast<int>(entries.size()) != axes)
+    throw fail("has " + std::to_string(entries.size()) + " entries, but the input tensor has " + std::to_string(axes) + " axes");
+  if (axes > kMaxAxes) throw fail("has more than " + std::to_string(kMaxAxes) + " entries");
   if (entries.back() != 1) throw fail("cuts the channel axis, which is never cut");
   Dims dims;
   for (auto entry : entries) dims.push_back(entry);

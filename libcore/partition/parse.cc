@@ -100,22 +100,22 @@ class ProgramReader {
     check_cores(line, mesh);
     if (mesh.cores() != program_.mesh().cores()) line.fail("expected a grid of as many cores");
     const auto axes = static_cast<int>(layout.axes.size());
-    if (axes > shape(id).rank() || axes > mesh.partition.rank()) line.fail("expected at most one list per axis");
+    if (axes > shape(id).axes() || axes > mesh.partition.axes()) line.fail("expected at most one list per axis");
     for (int a = 0; a < axes; ++a)
       if (static_cast<std::int64_t>(layout.axes[static_cast<std::size_t>(a)].size()) != mesh.parts(a))
         line.fail("expected " + std::to_string(mesh.parts(a)) + " intervals along axis " + std::to_string(a));
     set_layout(id, std::move(layout));
   }
 
-  Box box(LineScanner& line, int rank) const {
+  Box box(LineScanner& line, int axes) const {
     const Box box = line.box();
-    if (box.rank() != rank) line.fail("expected boxes of rank " + std::to_string(rank));
+    if (box.axes() != axes) line.fail("expected boxes of rank " + std::to_string(axes));
     return box;
   }
 
   std::vector<Box> boxes_of_cores(LineScanner& line, const ValuePlan& plan) const {
     std::vector<Box> boxes;
-    while (!line.done()) boxes.push_back(box(line, shape(value_).rank()));
+    while (!line.done()) boxes.push_back(box(line, shape(value_).axes()));
     if (boxes.size() != plan.own.size()) line.fail("expected " + std::to_string(plan.own.size()) + " boxes");
     return boxes;
   }
@@ -136,11 +136,11 @@ class ProgramReader {
     const Node& node = program_.graph.node(compute.value);
     if (node.role != Role::kOp) line.fail(node.name + " is not computed");
     const int driver = ops_.at(node.op).driver;
-    const int rank = shape(driver < 0 ? compute.value : node.inputs[static_cast<std::size_t>(driver)]).rank();
+    const int axes = shape(driver < 0 ? compute.value : node.inputs[static_cast<std::size_t>(driver)]).axes();
     compute.partial = line.take("partial");
     while (line.take("|")) {
       compute.blocks.emplace_back();
-      for (LineScanner next = line; next.take("["); next = line) compute.blocks.back().push_back(box(line, rank));
+      for (LineScanner next = line; next.take("["); next = line) compute.blocks.back().push_back(box(line, axes));
     }
     const bool once = program_.replicated(compute.value) && !compute.partial;
     const std::size_t lists = once ? 1 : static_cast<std::size_t>(program_.mesh().cores());
@@ -158,7 +158,7 @@ class ProgramReader {
       Copy copy{.from = core()};
       line.expect(">");
       copy.to = core();
-      copy.box = box(line, shape(exchange.value).rank());
+      copy.box = box(line, shape(exchange.value).axes());
       exchange.copies.push_back(copy);
     } while (line.take(","));
   }

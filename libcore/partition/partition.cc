@@ -25,7 +25,7 @@ std::int64_t wished_blocks(const Work& work, std::int64_t cores, bool partial) {
 /// A block per slice of the channels, all of which it has.
 std::vector<Box> split_channels(const Box& box, std::int64_t slices) {
   std::vector<Box> blocks;
-  const int last = box.rank() - 1;
+  const int last = box.axes() - 1;
   const std::int64_t width = box.extent[last] / slices;
   for (std::int64_t s = 0; s < slices && !box.empty(); ++s) {
     blocks.push_back(box);
@@ -87,7 +87,7 @@ std::vector<Copy> exchange_copies(const ValuePlan& plan, const Mesh& mesh, const
     if (wanted.empty() || plan.own[to].contains(wanted)) continue;
     // The owners of a box are a product of parts per axis, so few cores are looked at.
     std::vector<std::int64_t> owners{0};
-    for (int a = 0; a < mesh.partition.rank(); ++a) {
+    for (int a = 0; a < mesh.partition.axes(); ++a) {
       const bool cut = a < static_cast<int>(layout.axes.size());
       const auto parts = cut ? parts_with(layout, a, wanted.begin[a], wanted.end(a)) : std::vector<std::int64_t>{0};
       std::vector<std::int64_t> finer;
@@ -145,7 +145,7 @@ std::vector<Box> split_blocks(const Box& box, std::int64_t count, const Dims& gr
   if (box.empty()) return {};
   std::vector<Box> blocks{box};
   // Whole samples first, several of a large batch in one block.
-  for (int axis = 0; axis < box.rank() - 1 && static_cast<std::int64_t>(blocks.size()) < count; ++axis) {
+  for (int axis = 0; axis < box.axes() - 1 && static_cast<std::int64_t>(blocks.size()) < count; ++axis) {
     if (box.extent[axis] <= 1) continue;
     const std::int64_t more = ceil_div(count, static_cast<std::int64_t>(blocks.size()));
     const std::int64_t parts = std::min(more, box.extent[axis]);
@@ -181,7 +181,7 @@ std::vector<Box> iteration_boxes(const Program& program, const OpTable& ops, Val
   const auto cores = static_cast<std::size_t>(program.mesh().cores());
   const ValueId over = def.driver >= 0 ? node.inputs[static_cast<std::size_t>(def.driver)] : id;
   const Shape& shape = program.graph.node(over).type.shape;
-  std::vector<Box> boxes(cores, Box::none(shape.rank()));
+  std::vector<Box> boxes(cores, Box::none(shape.axes()));
   if (program.replicated(over)) {
     boxes[0] = Box::whole(shape);
     return boxes;
@@ -191,7 +191,7 @@ std::vector<Box> iteration_boxes(const Program& program, const OpTable& ops, Val
   for (std::size_t c = 0; c < cores; ++c)
     if (std::find(boxes.begin(), boxes.begin() + static_cast<std::ptrdiff_t>(c), boxes[c]) !=
         boxes.begin() + static_cast<std::ptrdiff_t>(c))
-      boxes[c] = Box::none(shape.rank());
+      boxes[c] = Box::none(shape.axes());
   return boxes;
 }
 

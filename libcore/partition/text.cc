@@ -15,13 +15,13 @@ std::string boxes_text(const Program& program, ValueId id) {
   const ValuePlan& plan = program.plan(id);
   const std::string why = "; " + to_string(plan.reason, program.graph);
   std::size_t widest = 0;
-  const int rank = plan.own[0].rank();
-  Dims low = Dims::filled(rank, 0), high = low;
+  const int axes = plan.own[0].axes();
+  Dims low = Dims::filled(axes, 0), high = low;
   for (std::size_t core = 0; core < plan.own.size(); ++core) {
     const Box &own = plan.own[core], &held = plan.held[core];
     if (held.count() > plan.held[widest].count()) widest = core;
     if (own.empty()) continue;
-    for (int a = 0; a < rank; ++a) {
+    for (int a = 0; a < axes; ++a) {
       low[a] = std::max(low[a], own.begin[a] - held.begin[a]);
       high[a] = std::max(high[a], held.end(a) - own.end(a));
     }

@@ -14,7 +14,7 @@ constexpr std::int64_t kMostCores = 128;  // the largest slice of the original s
 Shape extents_of(const Graph& graph) {
   const Shape& image = graph.node(image_of(graph)).type.shape;
   Shape extents;
-  for (int a = 0; a + 1 < image.rank(); ++a) extents.push_back(image[a]);
+  for (int a = 0; a + 1 < image.axes(); ++a) extents.push_back(image[a]);
   return extents;
 }
 
@@ -48,9 +48,9 @@ std::string over_core_text(const Budget& budget, const Plan& plan, const Graph& 
 std::string size_of_share(const Graph& graph, double share) {
   constexpr double kMultiple = 16;
   const Shape extents = extents_of(graph);
-  const double each = std::pow(share, 1.0 / (extents.rank() - 1));
+  const double each = std::pow(share, 1.0 / (extents.axes() - 1));
   Dims size;
-  for (int a = 1; a < extents.rank(); ++a) {
+  for (int a = 1; a < extents.axes(); ++a) {
     const double smaller = std::floor(static_cast<double>(extents[a]) * each / kMultiple) * kMultiple;
     if (smaller < kMultiple) return {};
     size.push_back(static_cast<std::int64_t>(smaller));
@@ -105,7 +105,7 @@ std::optional<Dims> partition_that_fits(std::int64_t core_bytes, const Graph& gr
   Mesh mesh = cut.mesh;
   while (mesh.cores() * 2 <= kMostCores) {
     int widest = -1;
-    for (int axis = 1; axis < extents.rank(); ++axis)
+    for (int axis = 1; axis < extents.axes(); ++axis)
       if (mesh.partition[axis] * 2 <= extents[axis] &&
           (widest < 0 || extents[axis] * mesh.partition[widest] > extents[widest] * mesh.partition[axis]))
         widest = axis;

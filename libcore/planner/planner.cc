@@ -111,8 +111,8 @@ void set_bytes(const PlanProblem& problem, const Footprint& bytes, Candidate& c)
 }
 
 std::vector<Mesh> legal_meshes(const Shape& image, std::int64_t cores, bool exactly) {
-  const int spatial = image.rank() - 2;
-  std::vector<Dims> partitions{Dims::filled(image.rank(), 1)};
+  const int spatial = image.axes() - 2;
+  std::vector<Dims> partitions{Dims::filled(image.axes(), 1)};
   for (int axis = 1; axis <= spatial; ++axis) {
     std::vector<Dims> finer;
     for (const Dims& dims : partitions)

@@ -40,7 +40,7 @@ void require_alike(Transport& transport, const Facts& facts) {
                                         shown(facts, at) +
                                         "; start the same program with the same options on hosts of one kind");
   }
-  transport.lowest(0);
+  transport.all_reduce_min(0);
 }
 
 }  // namespace voxshard

@@ -104,13 +104,13 @@ class MpiTransport : public Transport {
     under_way_.erase(at);
   }
 
-  void tell(const Error& error) override {
+  void announce_error(const Error& error) override {
     if (failed_) return;  // the others know of it, or of another
-    told_ = told(error).substr(0, kMostBytesOfAnError);
+    announced_ = serialise_error(error).substr(0, kMostBytesOfAnError);
     for (int to = 0; to < ranks_; ++to) {
       if (to == rank_) continue;
       MPI_Request request;
-      if (MPI_Isend(told_.data(), static_cast<int>(told_.size()), MPI_BYTE, to, kErrorTag, errors_, &request) ==
+      if (MPI_Isend(announced_.data(), static_cast<int>(announced_.size()), MPI_BYTE, to, kErrorTag, errors_, &request) ==
           MPI_SUCCESS)
         MPI_Request_free(&request);  // it goes or it does not: this rank ends
     }
@@ -156,10 +156,10 @@ class MpiTransport : public Transport {
 
   /// Whether another rank has told of an error.
   void listen() {
-    int told = 0;
+    int serialise_error = 0;
     MPI_Status status;
-    require(MPI_Iprobe(MPI_ANY_SOURCE, kErrorTag, errors_, &told, &status), "errors of other ranks");
-    if (told == 0) return;
+    require(MPI_Iprobe(MPI_ANY_SOURCE, kErrorTag, errors_, &serialise_error, &status), "errors of other ranks");
+    if (serialise_error == 0) return;
     int bytes = 0;
     require(MPI_Get_count(&status, MPI_BYTE, &bytes), "errors of other ranks");
     ensure(bytes >= 0 && static_cast<std::size_t>(bytes) <= kMostBytesOfAnError, "an error of another rank is short");
@@ -167,7 +167,7 @@ class MpiTransport : public Transport {
     require(MPI_Recv(text.data(), bytes, MPI_BYTE, status.MPI_SOURCE, kErrorTag, errors_, MPI_STATUS_IGNORE),
             "errors of other ranks");
     meet_after_an_error();
-    throw heard(text, name(status.MPI_SOURCE));
+    throw parse_error(text, name(status.MPI_SOURCE));
   }
 
   void gather_hosts() {
@@ -212,7 +212,7 @@ class MpiTransport : public Transport {
   std::map<MessageId, Message> under_way_;
   MessageId last_ = 0;
   bool failed_ = false;
-  std::string told_;
+  std::string announced_;
 };
 
 }  // namespace

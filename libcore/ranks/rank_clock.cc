@@ -22,9 +22,9 @@ ClockOffset offset_to_first(Transport& transport, const std::function<double()>&
     const double asked_s = now_s();
     transport.send(0, kClockTag, bytes);
     transport.receive(0, kClockTag, bytes);
-    const double heard_s = now_s();
-    if (heard_s - asked_s < quickest.round_trip_s)
-      quickest = {.seconds = time_s - (asked_s + heard_s) / 2, .round_trip_s = heard_s - asked_s};
+    const double received_s = now_s();
+    if (received_s - asked_s < quickest.round_trip_s)
+      quickest = {.seconds = time_s - (asked_s + received_s) / 2, .round_trip_s = received_s - asked_s};
   }
   return quickest;
 }

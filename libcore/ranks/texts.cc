@@ -50,15 +50,15 @@ std::vector<std::string> gather_texts(Transport& transport, const std::string& o
   return all;
 }
 
-std::string text_of_first(Transport& transport, std::string own, std::int64_t most_bytes) {
+std::string broadcast_text(Transport& transport, std::string own, std::int64_t most_bytes) {
   if (transport.rank() > 0) return receive_text(transport, 0, most_bytes);
   require_short(static_cast<std::int64_t>(own.size()), most_bytes, transport.name(0));
   for (int to = 1; to < transport.ranks(); ++to) send_text(transport, to, own);
   return own;
 }
 
-bool first_finds(Transport& transport, const std::function<bool()>& find) {
-  return transport.lowest(transport.rank() > 0 || !find() ? 1 : 0) == 0;
+bool broadcast_flag(Transport& transport, const std::function<bool()>& find) {
+  return transport.all_reduce_min(transport.rank() > 0 || !find() ? 1 : 0) == 0;
 }
 
 std::string pack_texts(const std::vector<std::string>& texts) {

@@ -2,7 +2,7 @@
 // what that one decided on its way back. All ranks ask at the same place.
 //
 //   const std::vector<std::string> all = gather_texts(transport, report.dump());   // on rank 0: one per rank
-//   const std::string plan = text_of_first(transport, chosen.dump());              // on every rank: what rank 0 says
+//   const std::string plan = broadcast_text(transport, chosen.dump());              // on every rank: what rank 0 says
 #pragma once
 
 #include <functional>
@@ -29,10 +29,10 @@ std::vector<std::string> gather_texts(Transport& transport, const std::string& o
                                       std::int64_t most_bytes = kMostTextBytes);
 
 /// The text of rank 0, on all of them. Errors: kInternal beyond `most_bytes`.
-std::string text_of_first(Transport& transport, std::string own, std::int64_t most_bytes = kMostTextBytes);
+std::string broadcast_text(Transport& transport, std::string own, std::int64_t most_bytes = kMostTextBytes);
 
 /// What rank 0 finds, on all ranks; the others do not look.
-bool first_finds(Transport& transport, const std::function<bool()>& find);
+bool broadcast_flag(Transport& transport, const std::function<bool()>& find);
 
 /// Several texts as one, each behind its length, so that any letter may be in them; and back.
 /// Errors of the way back: kInternal.

@@ -139,7 +139,7 @@ const std::byte* Transport::all_reduce(const Reduction& r) {
   return total.data();
 }
 
-std::int64_t Transport::lowest(std::int64_t value) {
+std::int64_t Transport::all_reduce_min(std::int64_t value) {
   const auto all = std::as_writable_bytes(std::span(&value, 1));
   if (rank() > 0) {
     send(0, kLowestTag, all);
@@ -155,50 +155,50 @@ std::int64_t Transport::lowest(std::int64_t value) {
   return value;
 }
 
-void tell_errors(Transport& transport, const std::function<void()>& body) {
+void announce_errors(Transport& transport, const std::function<void()>& body) {
   if (transport.ranks() == 1) return body();
   try {
     body();
   } catch (const RankFailed&) {
     throw;
   } catch (const Error& error) {
-    transport.tell(error);
+    transport.announce_error(error);
     throw;
   } catch (const std::bad_alloc&) {
-    transport.tell({ErrorKind::kBudget, "[memory] the system refused an allocation; use a finer cut or more hosts"});
+    transport.announce_error({ErrorKind::kBudget, "[memory] the system refused an allocation; use a finer cut or more hosts"});
     throw;
   } catch (const std::filesystem::filesystem_error& error) {
-    transport.tell(
+    transport.announce_error(
         {ErrorKind::kInput, std::string("[input] ") + error.what() + "; check the path and its permissions"});
     throw;
   } catch (const std::exception& error) {
-    transport.tell({ErrorKind::kInternal, std::string("[internal] ") + error.what()});
+    transport.announce_error({ErrorKind::kInternal, std::string("[internal] ") + error.what()});
     throw;
   }
 }
 
 void run_as_rank(Transport& transport, const std::function<void()>& body) {
-  tell_errors(transport, [&] {
+  announce_errors(transport, [&] {
     body();
-    if (transport.ranks() > 1) transport.lowest(0);
+    if (transport.ranks() > 1) transport.all_reduce_min(0);
   });
 }
 
-std::string told(const Error& error) {
+std::string serialise_error(const Error& error) {
   constexpr std::size_t kMostText = 4096;
   const std::string text = error.what();
   return std::to_string(static_cast<int>(error.kind())) + "\n" + error.code() + "\n" + text.substr(0, kMostText);
 }
 
-RankFailed heard(const std::string& told, const std::string& from) {
-  const std::size_t code = told.find('\n') + 1, text = told.find('\n', code) + 1;
+RankFailed parse_error(const std::string& serialise_error, const std::string& from) {
+  const std::size_t code = serialise_error.find('\n') + 1, text = serialise_error.find('\n', code) + 1;
   ensure(code > 1 && code <= 3 && text > code && text - code <= 64,
          "an error of another rank has a kind, a code and a text");
-  const int kind = std::atoi(told.c_str());
+  const int kind = std::atoi(serialise_error.c_str());
   ensure(kind >= 0 && kind <= static_cast<int>(ErrorKind::kInternal), "an error of another rank is of a known kind");
   const auto known = static_cast<ErrorKind>(kind);
-  return {known, lasting_code(told.substr(code, text - 1 - code)),
-          (is_of_all_ranks(known) ? "" : from + ": ") + told.substr(text)};
+  return {known, lasting_code(serialise_error.substr(code, text - 1 - code)),
+          (is_of_all_ranks(known) ? "" : from + ": ") + serialise_error.substr(text)};
 }
 
 void Pause::operator()() {

@@ -94,10 +94,10 @@ class Transport {
   const std::byte* all_reduce(const Reduction& reduction);
   /// The lowest of what the ranks say, on all of them: how they agree on a layer, on a stop. Every rank asks at the
   /// same place.
-  std::int64_t lowest(std::int64_t value);
+  std::int64_t all_reduce_min(std::int64_t value);
 
   /// Tells all others of an error, which end with it at their next look.
-  virtual void tell(const Error&) {}
+  virtual void announce_error(const Error&) {}
 
   /// Since it was made.
   const Traffic& sent() const { return sent_; }
@@ -123,11 +123,11 @@ void run_as_rank(Transport& transport, const std::function<void()>& body);
 
 /// Runs `body`; an error in it is told to the other ranks before anything that it threw over is gone: messages may still
 /// be under way to and from memory of the caller. Of one rank it only runs.
-void tell_errors(Transport& transport, const std::function<void()>& body);
+void announce_errors(Transport& transport, const std::function<void()>& body);
 
 /// How a transport sends an error to other ranks, and reads it: `text` of another rank is bounded.
-std::string told(const Error& error);
-RankFailed heard(const std::string& told, const std::string& from);
+std::string serialise_error(const Error& error);
+RankFailed parse_error(const std::string& serialise_error, const std::string& from);
 
 /// Between two looks at something that another thread or process does: none at first, then short sleeps. Nothing is
 /// yielded: on a busy machine each yield would cost a slice of everybody else's time.

@@ -64,7 +64,7 @@ class Join {
   void put(std::int64_t at, std::int64_t count, const T* total) {
     for (const TensorView& result : results_) {
       if (!result.is_dense()) {  // some channels of a result: rows at equal distance
-        const std::int64_t row = result.extent().back(), step = result.strides[result.rank() - 2];
+        const std::int64_t row = result.extent().back(), step = result.strides[result.axes() - 2];
         for (std::int64_t i = 0; i < count; ++i) store(result, (at + i) / row * step + (at + i) % row, static_cast<double>(total[i]));
         continue;
       }

@@ -9,7 +9,7 @@ namespace {
 std::vector<Box> outside_of(Box held, const Box& inside) {
   std::vector<Box> parts;
   if (intersect(held, inside).empty()) return {held};
-  for (int a = 0; a < held.rank(); ++a) {
+  for (int a = 0; a < held.axes(); ++a) {
     Box below = held, above = held;
     below.set(a, held.begin[a], std::min(held.end(a), inside.begin[a]));
     above.set(a, std::max(held.begin[a], inside.end(a)), held.end(a));
@@ -56,7 +56,7 @@ TensorView Cores::held(ValueId id, std::size_t core) const {
   // A rank without cores computes replicated results too, some of which name a cut value of which they read nothing.
   const bool is_here = replicated || hosts(static_cast<std::int64_t>(core));
   const Buffer* buffer = is_here ? pool.find(id) : nullptr;
-  if (buffer == nullptr) return dense_view(nullptr, node.type.dtype, Box::none(node.type.shape.rank()));
+  if (buffer == nullptr) return dense_view(nullptr, node.type.dtype, Box::none(node.type.shape.axes()));
   const Arena& memory = replicated ? process_ : arena(core);
   return dense_view(memory.at(buffer->offset, buffer->bytes), node.type.dtype, buffer->box);
 }

@@ -102,7 +102,7 @@ void CoreSet::pack_weights(std::size_t index) {
 
 void CoreSet::run() {
   if (watch_) return run_checked();
-  tell_errors(transport_, [&] { run_steps(); });
+  announce_errors(transport_, [&] { run_steps(); });
 }
 
 void CoreSet::run_steps() {
@@ -128,13 +128,13 @@ void CoreSet::run_checked() {
 }
 
 void CoreSet::run_instruction(std::size_t index) {
-  if (!watch_) return tell_errors(transport_, [&] { run_one(index); });
+  if (!watch_) return announce_errors(transport_, [&] { run_one(index); });
   for (const Arena& workspace : cores_.workspaces()) {
     workspace.poison(0, workspace.bytes());
     workspace.revive(0, workspace.bytes());
   }
   watch_->begin(index);
-  tell_errors(transport_, [&] { run_one(index); });
+  announce_errors(transport_, [&] { run_one(index); });
   watch_->end(index);
 }
 
@@ -233,7 +233,7 @@ std::optional<ValueId> CoreSet::first_non_finite() {
     if (!finite(instruction.value)) first = i;
     if (first < all && transport_.ranks() == 1) break;  // ranks go on: others wait for their messages
   }
-  if (transport_.ranks() > 1) first = static_cast<std::size_t>(transport_.lowest(static_cast<std::int64_t>(first)));
+  if (transport_.ranks() > 1) first = static_cast<std::size_t>(transport_.all_reduce_min(static_cast<std::int64_t>(first)));
   return first < all ? std::optional(program().instructions[first].value) : std::nullopt;
 }
 

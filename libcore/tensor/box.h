@@ -1,5 +1,5 @@
 // A box: begin and extent per axis, in global coordinates. The begin may be negative and the end may lie beyond the
-// tensor: what is outside is margin. A box is empty when any extent is 0; all empty boxes of a rank are alike.
+// tensor: what is outside is margin. A box is empty when any extent is 0; all empty boxes of as many axes are alike.
 #pragma once
 
 #include <algorithm>
@@ -13,10 +13,10 @@ struct Box {
   Dims begin;
   Dims extent;
 
-  static Box whole(const Shape& shape) { return {Dims::filled(shape.rank(), 0), shape}; }
-  static Box none(int rank) { return {Dims::filled(rank, 0), Dims::filled(rank, 0)}; }
+  static Box whole(const Shape& shape) { return {Dims::filled(shape.axes(), 0), shape}; }
+  static Box none(int axes) { return {Dims::filled(axes, 0), Dims::filled(axes, 0)}; }
 
-  int rank() const { return begin.rank(); }
+  int axes() const { return begin.axes(); }
   std::int64_t end(int axis) const { return begin[axis] + extent[axis]; }
   bool empty() const { return std::any_of(extent.begin(), extent.end(), [](auto e) { return e <= 0; }); }
   std::int64_t count() const { return empty() ? 0 : element_count(extent); }
@@ -27,12 +27,12 @@ struct Box {
 
   bool contains(const Box& other) const {
     if (other.empty()) return true;
-    for (int a = 0; a < rank(); ++a)
+    for (int a = 0; a < axes(); ++a)
       if (other.begin[a] < begin[a] || other.end(a) > end(a)) return false;
     return true;
   }
   friend bool operator==(const Box& a, const Box& b) {
-    if (a.rank() != b.rank()) return false;
+    if (a.axes() != b.axes()) return false;
     if (a.empty() || b.empty()) return a.empty() == b.empty();
     return a.begin == b.begin && a.extent == b.extent;
   }
@@ -41,8 +41,8 @@ struct Box {
 /// The common part; Box::none when there is none.
 inline Box intersect(const Box& a, const Box& b) {
   Box c = a;
-  for (int x = 0; x < a.rank(); ++x) c.set(x, std::max(a.begin[x], b.begin[x]), std::min(a.end(x), b.end(x)));
-  return c.empty() ? Box::none(a.rank()) : c;
+  for (int x = 0; x < a.axes(); ++x) c.set(x, std::max(a.begin[x], b.begin[x]), std::min(a.end(x), b.end(x)));
+  return c.empty() ? Box::none(a.axes()) : c;
 }
 
 /// The smallest box that holds both; an empty box adds nothing.
@@ -50,14 +50,14 @@ inline Box hull(const Box& a, const Box& b) {
   if (a.empty()) return b;
   if (b.empty()) return a;
   Box c = a;
-  for (int x = 0; x < a.rank(); ++x) c.set(x, std::min(a.begin[x], b.begin[x]), std::max(a.end(x), b.end(x)));
+  for (int x = 0; x < a.axes(); ++x) c.set(x, std::min(a.begin[x], b.begin[x]), std::max(a.end(x), b.end(x)));
   return c;
 }
 
 /// "[0:1, -1:25, 0:40, 0:56, 0:8]".
 inline std::string to_string(const Box& box) {
   std::string text = "[";
-  for (int a = 0; a < box.rank(); ++a)
+  for (int a = 0; a < box.axes(); ++a)
     text += (a ? ", " : "") + std::to_string(box.begin[a]) + ":" + std::to_string(box.end(a));
   return text + "]";
 }

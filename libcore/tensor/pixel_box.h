@@ -1,4 +1,4 @@
-// Boxes around objects in a picture, in pixels. Edges are continuous coordinates: the box of the pixel in the corner is
+// Boxes around objects in an image, in pixels. Edges are continuous coordinates: the box of the pixel in the corner is
 // {0, 0, 1, 1}. One box has two forms, each exact where it is used: files and their scores keep a corner and the size,
 // models the four edges; going from one to the other may round the last digit, which decides at a threshold.
 //

@@ -15,18 +15,18 @@ namespace voxshard {
 /// The offset in elements of the global coordinate `at` from view.data.
 inline std::int64_t offset_at(const TensorView& view, const Dims& at) {
   std::int64_t offset = 0;
-  for (int a = 0; a < view.rank(); ++a) offset += (at[a] - view.box.begin[a]) * view.strides[a];
+  for (int a = 0; a < view.axes(); ++a) offset += (at[a] - view.box.begin[a]) * view.strides[a];
   return offset;
 }
 
-/// Calls body(at) for each row of `box` in row-major order; a box of rank 0 is one row of one element.
+/// Calls body(at) for each row of `box` in row-major order; a box without axes is one row of one element.
 template <class Body>
 void for_each_row(const Box& box, Body body) {
   if (box.empty()) return;
   Dims at = box.begin;
   while (true) {
     body(static_cast<const Dims&>(at));
-    int a = box.rank() - 2;
+    int a = box.axes() - 2;
     for (; a >= 0; --a) {
       if (++at[a] < box.end(a)) break;
       at[a] = box.begin[a];
@@ -36,7 +36,7 @@ void for_each_row(const Box& box, Body body) {
 }
 
 /// The number of elements in a row of `box`.
-inline std::int64_t row_count(const Box& box) { return box.rank() == 0 ? 1 : box.extent.back(); }
+inline std::int64_t row_count(const Box& box) { return box.axes() == 0 ? 1 : box.extent.back(); }
 
 /// Reads `count` elements from `offset` as doubles.
 inline void load_row(const TensorView& view, std::int64_t offset, std::int64_t count, double* to) {

@@ -10,14 +10,14 @@
 
 namespace voxshard {
 Dims dense_strides(const Dims& extent) {
-  Dims strides = Dims::filled(extent.rank(), 1);
-  for (int a = extent.rank() - 2; a >= 0; --a) strides[a] = strides[a + 1] * extent[a + 1];
+  Dims strides = Dims::filled(extent.axes(), 1);
+  for (int a = extent.axes() - 2; a >= 0; --a) strides[a] = strides[a + 1] * extent[a + 1];
   return strides;
 }
 
 bool TensorView::is_dense() const {
   std::int64_t expected = 1;
-  for (int a = rank() - 1; a >= 0; --a) {
+  for (int a = axes() - 1; a >= 0; --a) {
     if (box.extent[a] != 1 && strides[a] != expected) return false;
     expected *= box.extent[a];
   }
@@ -25,7 +25,7 @@ bool TensorView::is_dense() const {
 }
 
 TensorView TensorView::sub(const Box& part) const {
-  if (part.empty()) return {data, dtype, Box::none(part.rank()), strides};
+  if (part.empty()) return {data, dtype, Box::none(part.axes()), strides};
   ensure(box.contains(part), "a sub-view lies inside its view");
   TensorView v{data, dtype, part, strides};
   if (data != nullptr) v.data += offset_at(*this, part.begin) * dtype_bytes(dtype);
@@ -33,11 +33,11 @@ TensorView TensorView::sub(const Box& part) const {
 }
 
 TensorView TensorView::lifted() const {
-  if (rank() >= 5 || rank() < 2) return *this;
+  if (axes() >= 5 || axes() < 2) return *this;
   TensorView v{data, dtype, {}, {}};
-  for (int a = 0; a < rank(); ++a) {
+  for (int a = 0; a < axes(); ++a) {
     if (a == 1) {
-      for (int fill = rank(); fill < 5; ++fill) {
+      for (int fill = axes(); fill < 5; ++fill) {
         v.box.begin.push_back(0);
         v.box.extent.push_back(1);
         v.strides.push_back(strides[0]);
@@ -100,7 +100,7 @@ void store(const TensorView& view, std::int64_t offset, double value) {
 void copy(const TensorView& src, const TensorView& dst) {
   if (dst.box.empty()) return;
   ensure(src.box.contains(dst.box), "a copy reads inside its source");
-  if (dst.rank() == 0) return store(dst, 0, load(src, 0));
+  if (dst.axes() == 0) return store(dst, 0, load(src, 0));
   const std::int64_t row = row_count(dst.box);
   for_each_row(dst.box, [&](const Dims& index) {
     const std::int64_t from = offset_at(src, index), to = offset_at(dst, index);
@@ -121,10 +121,10 @@ void fill_zero(const TensorView& dst) {
 }
 
 void fill(const TensorView& dst, double value) {
-  if (dst.rank() == 0) return store(dst, 0, value);
+  if (dst.axes() == 0) return store(dst, 0, value);
   for_each_row(dst.box, [&](const Dims& index) {
     const std::int64_t at = offset_at(dst, index);
-    for (std::int64_t i = 0; i < dst.extent().back(); ++i) store(dst, at + i * dst.strides[dst.rank() - 1], value);
+    for (std::int64_t i = 0; i < dst.extent().back(); ++i) store(dst, at + i * dst.strides[dst.axes() - 1], value);
   });
 }
 
@@ -142,7 +142,7 @@ Difference compare(const TensorView& a, const TensorView& b) {
     if (gap > d.max_abs) {
       d.max_abs = gap;
       d.at = index;
-      if (d.at.rank() > 0) d.at[d.at.rank() - 1] += k;
+      if (d.at.axes() > 0) d.at[d.at.axes() - 1] += k;
     }
   };
   for_each_row(a.box, [&](const Dims& index) {

@@ -23,7 +23,7 @@ struct TensorView {
   Dims strides;   // in elements; the last axis has stride 1
 
   const Dims& extent() const { return box.extent; }
-  int rank() const { return box.rank(); }
+  int axes() const { return box.axes(); }
   std::int64_t count() const { return box.count(); }
   std::int64_t bytes() const { return count() * dtype_bytes(dtype); }
   bool is_dense() const;

@@ -35,7 +35,7 @@ struct Fill {
     each([&](std::uint64_t) { return begins.value; });
   }
   void operator()(const initial::GlorotUniform&) const {
-    const std::int64_t in = shape[shape.rank() - 2], out = shape.back();
+    const std::int64_t in = shape[shape.axes() - 2], out = shape.back();
     const double volume = static_cast<double>(tensor.count() / (in * out));
     const double limit = std::sqrt(6.0 / (volume * static_cast<double>(in + out)));
     each([&](std::uint64_t i) { return (2 * rng_uniform(key, i) - 1) * limit; });

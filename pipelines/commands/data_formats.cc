@@ -5,7 +5,7 @@
 #include "io/video/video_endings.h"
 #include "io/volume/volume.h"
 #include "libcore/base/text.h"
-#include "pipelines/tasks/classification/class_kind.h"
+#include "pipelines/tasks/classification/dataset/class_kind.h"
 
 namespace voxshard {
 namespace {
@@ -25,7 +25,7 @@ std::vector<DataFormat> data_formats() {
   std::vector<DataFormat> rows;
   for (const VolumeFormat& format : volume_formats().rows)
     rows.push_back({"volumes", format.name, format.expected, endings_text(format.endings)});
-  for (const PictureFormat& format : kPictureFormats)
+  for (const ImageFileFormat& format : kImageFileFormats)
     rows.push_back({"pictures", format.name, endings_text(format.endings), endings_text(format.endings)});
   for (const BoxFormat& format : box_formats()) rows.push_back({"boxes", format.name, format.expected, ""});
   for (const ClassKind& kind : class_kinds()) rows.push_back({"classes", kind.name, kind.expected, ""});

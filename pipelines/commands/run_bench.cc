@@ -11,7 +11,7 @@
 #include "libcore/train/initialise.h"
 #include "libcore/train/trainer.h"
 #include "pipelines/engine/host_memory.h"
-#include "pipelines/commands/task_table.h"
+#include "pipelines/tasks/table/task_table.h"
 
 namespace voxshard {
 namespace {

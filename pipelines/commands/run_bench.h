@@ -6,9 +6,9 @@
 #include "libcore/train/optimizer.h"
 #include "pipelines/profile/rank_bench.h"
 #include "pipelines/profile/trace_json.h"
-#include "pipelines/runs/model_spec.h"
-#include "pipelines/runs/process_plan.h"
-#include "pipelines/runs/report.h"
+#include "pipelines/model_runs/model_spec.h"
+#include "pipelines/model_runs/process_plan.h"
+#include "pipelines/model_runs/report.h"
 
 namespace voxshard {
 

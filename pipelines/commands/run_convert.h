@@ -1,5 +1,5 @@
 // `voxshard convert`: TFRecord files of the reference models to folders that the other commands read, and back; boxes of
-// pictures to a folder per class.
+// images to a folder per class.
 //
 //   TaskReport r = run_convert({.input = "records", .output = "data"}, ConvertTo::kFolder, progress);
 #pragma once

@@ -3,7 +3,7 @@
 //   DemoReport r = run_demo({.folder = "demo", .cases = 12, .test_cases = 4}, progress);
 #pragma once
 
-#include "pipelines/commands/task_table.h"
+#include "pipelines/tasks/table/task_table.h"
 
 namespace voxshard {
 

@@ -90,7 +90,7 @@ std::vector<DoctorCheck> check_machine(const MachineFacts& facts, const DoctorOp
   return checks;
 }
 
-void require_sound(const std::vector<DoctorCheck>& checks) {
+void require_valid(const std::vector<DoctorCheck>& checks) {
   std::string failed;
   for (const auto& check : checks)
     if (check.state == State::kFailed) failed += (failed.empty() ? "" : "; ") + check.name + ": " + check.text;
@@ -114,7 +114,7 @@ DoctorReport run_doctor(const DoctorOptions& options, Progress& progress) {
   report.checks = check_machine(facts, options, report);
   report.libraries = io_library_versions();
   report.libraries.insert(report.libraries.begin(), {"kernels", kernel_library_version()});
-  require_sound(report.checks);
+  require_valid(report.checks);
   if (!options.measure) {
     report.seconds = watch.seconds();
     return report;

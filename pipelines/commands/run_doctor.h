@@ -9,7 +9,7 @@
 #include "libcore/device/host/host_rates.h"
 #include "libcore/base/cpu.h"
 #include "pipelines/profile/self_check.h"
-#include "pipelines/runs/report.h"
+#include "pipelines/model_runs/report.h"
 
 namespace voxshard {
 

@@ -1,6 +1,6 @@
 #include "pipelines/commands/run_draw.h"
 
-#include "io/image/picture.h"
+#include "io/image/image_reader.h"
 #include "io/image/sheet_file.h"
 #include "libcore/lower/lower.h"
 #include "libcore/ops/op_table.h"
@@ -11,7 +11,7 @@ namespace {
 
 Dims spatial(const Shape& extents) {
   Dims space;
-  for (int a = 1; a < extents.rank(); ++a) space.push_back(extents[a]);
+  for (int a = 1; a < extents.axes(); ++a) space.push_back(extents[a]);
   return space;
 }
 
@@ -26,7 +26,7 @@ Shape extents_of(const DrawnSample& sample, const ModelSpec& spec, std::int64_t 
 
 DrawReport run_draw(const DrawOptions& options) {
   require_output_file(options.file, sheet_file(),
-                      {.inputs = {picture_address(options.source).file}, .option = "{draw}"});
+                      {.inputs = {image_address(options.source).file}, .option = "{draw}"});
   const ModelSpec& spec = options.spec;
   const Lowered lowered =
       lower_verified(build_graph(spec, options.extents, Phase::kTrain, spec.precision), op_table(), spec.cut, {});

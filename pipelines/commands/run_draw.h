@@ -7,7 +7,7 @@
 #include <string>
 
 #include "pipelines/drawing/drawn_sample.h"
-#include "pipelines/runs/model_spec.h"
+#include "pipelines/model_runs/model_spec.h"
 
 namespace voxshard {
 

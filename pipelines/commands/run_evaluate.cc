@@ -1,7 +1,7 @@
 #include "pipelines/commands/run_evaluate.h"
 
 #include "pipelines/commands/memory_report.h"
-#include "pipelines/runs/rank_json.h"
+#include "pipelines/model_runs/rank_json.h"
 #include "pipelines/engine/seen_inputs.h"
 
 namespace voxshard {

@@ -5,7 +5,7 @@
 //   r = run_evaluate({.predictions = "run", .references = "work", .batch = 8}, context);
 #pragma once
 
-#include "pipelines/commands/task_table.h"
+#include "pipelines/tasks/table/task_table.h"
 #include "pipelines/tpu/estimator.h"
 
 namespace voxshard {

@@ -6,8 +6,8 @@
 #include "libcore/graph/text.h"
 #include "libcore/ops/op_table.h"
 #include "libcore/partition/text.h"
-#include "pipelines/commands/explain_passes.h"
-#include "pipelines/commands/tpu_fit.h"
+#include "pipelines/emulation/explain_passes.h"
+#include "pipelines/emulation/tpu_fit.h"
 #include "pipelines/profile/device_files.h"
 
 namespace voxshard {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "pipelines/runs/model_spec.h"
+#include "pipelines/model_runs/model_spec.h"
 
 namespace voxshard {
 

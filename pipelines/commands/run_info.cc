@@ -38,13 +38,13 @@ InfoReport run_info(const std::vector<fs::path>& paths, const InfoOptions& optio
   for (const auto& path : paths) {
     std::error_code error;
     const std::size_t failed = report.failures.size();
-    bool told = false;
-    for (const auto& task : tasks) told = task->info(path, options, report) || told;
-    if (told) continue;
+    bool known = false;
+    for (const auto& task : tasks) known = task->info(path, options, report) || known;
+    if (known) continue;
     if (fs::is_directory(path, error))
       report.folders.add(read_folder(path, options, report.failures));
     else if (is_image_name(path))
-      report.pictures.add(read_picture_file(path, options));
+      report.images.add(read_image_file(path, options));
     else if (is_video_name(path))
       report.videos.add(read_video_info(path, options));
     else
@@ -59,14 +59,14 @@ Json to_json(const InfoReport& report) {
                {"videos", report.videos.json},
                {"folders", report.folders.json}};
   for (const auto& [name, section] : report.sets) json[name] = section.json;
-  json["pictures"] = report.pictures.json;
+  json["pictures"] = report.images.json;
   json["failed"] = report.failures.size();
   json["failures"] = to_json(report.failures);
   return json;
 }
 
 std::string to_text(const InfoReport& report) {
-  std::string text = report.files.text + report.videos.text + report.pictures.text;
+  std::string text = report.files.text + report.videos.text + report.images.text;
   for (const auto& [name, section] : report.sets) text += section.text;
   text += report.folders.text;
   for (const CaseFailure& f : report.failures) text += plain_text(f.id) + ": " + f.code + " " + plain_text(f.message) + "\n";

@@ -4,7 +4,7 @@
 //   InfoReport r = run_info({"liver_03.nii.gz", "Dataset001", "clip.mp4"}, {.threads = 2});
 #pragma once
 
-#include "pipelines/commands/task_table.h"
+#include "pipelines/tasks/table/task_table.h"
 
 namespace voxshard {
 

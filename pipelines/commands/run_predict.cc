@@ -1,7 +1,7 @@
 #include "pipelines/commands/run_predict.h"
 
 #include "libcore/kernels/conv.h"
-#include "pipelines/runs/rank_json.h"
+#include "pipelines/model_runs/rank_json.h"
 
 namespace voxshard {
 

@@ -3,7 +3,7 @@
 //   PredictReport r = run_predict({.run = "model", .input = "imagesTs", .output = "predictions"}, context);
 #pragma once
 
-#include "pipelines/commands/task_table.h"
+#include "pipelines/tasks/table/task_table.h"
 #include "pipelines/tpu/estimator.h"
 
 namespace voxshard {

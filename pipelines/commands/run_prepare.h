@@ -3,7 +3,7 @@
 //   TaskReport r = run_prepare({.dataset = "Dataset001", .work = "work"}, context);
 #pragma once
 
-#include "pipelines/commands/task_table.h"
+#include "pipelines/tasks/table/task_table.h"
 
 namespace voxshard {
 

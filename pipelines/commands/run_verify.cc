@@ -53,12 +53,12 @@ std::string verdict(const EquivalenceReport& report) {
 }
 
 std::vector<Dims> grids_to_verify(const Shape& extents) {
-  const int rank = extents.rank() + 1;
+  const int rank = extents.axes() + 1;
   const auto grid = [&](std::int64_t batch, std::int64_t first, std::int64_t between, std::int64_t last) {
     Dims parts = Dims::filled(rank, 1);
     parts[0] = std::min(batch, extents[0]);
-    for (int a = 1; a < extents.rank(); ++a)
-      parts[a] = std::min(a == 1 ? first : a + 1 == extents.rank() ? last : between, extents[a]);
+    for (int a = 1; a < extents.axes(); ++a)
+      parts[a] = std::min(a == 1 ? first : a + 1 == extents.axes() ? last : between, extents[a]);
     return parts;
   };
   std::vector<Dims> grids;
@@ -73,7 +73,7 @@ VerifyReport run_verify(const VerifyOptions& options) {
   WorkerPool pool(options.threads);
   const ModelSpec& spec = options.spec;
   // What takes most is the uncut network that keeps every value. Asked before anything of this size is made.
-  const Cut whole{.mesh = {.partition = Dims::filled(spec.cut.mesh.partition.rank(), 1)},
+  const Cut whole{.mesh = {.partition = Dims::filled(spec.cut.mesh.partition.axes(), 1)},
                   .recompute = spec.cut.recompute,
                   .convolution = spec.cut.convolution};
   require_within(host_budget(0, options.host_budget_bytes, ranks_here(options.transport)),

@@ -1,11 +1,11 @@
-// `voxshard verify`: does the partitioned model compute what the uncut one does? See libcore/train/equivalence.h.
+// `voxshard verify`: does the partitioned model compute what the uncut one does? See libcore/check/equivalence.h.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "libcore/train/equivalence.h"
-#include "pipelines/runs/model_spec.h"
-#include "pipelines/runs/report.h"
+#include "libcore/check/equivalence.h"
+#include "pipelines/model_runs/model_spec.h"
+#include "pipelines/model_runs/report.h"
 
 namespace voxshard {
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "io/image/image_resize.h"
-#include "io/image/picture.h"
+#include "io/image/image_reader.h"
 #include "io/volume/resample.h"
 #include "pipelines/phantoms/detection_phantom.h"
 #include "pipelines/phantoms/phantom.h"
@@ -35,7 +35,7 @@ Grey grey_of(const Tensor& voxels) {
 }  // namespace
 
 DrawnSample::DrawnSample(std::string name, Tensor voxels) : name_(std::move(name)), voxels_(std::move(voxels)) {
-  ensure(voxels_.shape().rank() == 3 && voxels_.count() > 0, "a sample has voxels");
+  ensure(voxels_.shape().axes() == 3 && voxels_.count() > 0, "a sample has voxels");
   if (voxels_.dtype() == DType::kU8) return;
   const Grey grey = grey_of(voxels_);
   low_ = grey.low, high_ = grey.high;
@@ -48,14 +48,14 @@ Dims DrawnSample::extents() const {
 
 Tensor DrawnSample::view(const SamplePlane& plane, const Dims& padded, const Dims& level) const {
   const Dims size = extents(), strides = dense_strides(voxels_.shape());
-  const bool picture = voxels_.dtype() == DType::kU8;
-  const int rows = picture || plane.fixed_axis == 0 ? (picture ? 0 : 1) : 0, columns = picture                 ? 1
+  const bool is_image = voxels_.dtype() == DType::kU8;
+  const int rows = is_image || plane.fixed_axis == 0 ? (is_image ? 0 : 1) : 0, columns = is_image                 ? 1
                                                                                        : plane.fixed_axis == 2 ? 1
                                                                                                                : 2;
   // The voxel that the centre of the level's voxel lies in.
   const auto from_level = [&](int axis, std::int64_t at) { return (2 * at + 1) * padded[axis] / (2 * level[axis]); };
-  const std::int64_t fixed = picture ? 0 : from_level(plane.fixed_axis, plane.at);
-  const bool inside = picture || fixed < size[plane.fixed_axis];
+  const std::int64_t fixed = is_image ? 0 : from_level(plane.fixed_axis, plane.at);
+  const bool inside = is_image || fixed < size[plane.fixed_axis];
   // The part that is there, at its share of the level.
   const auto share = [&](int axis) {
     return std::clamp<std::int64_t>((2 * size[axis] * level[axis] + padded[axis]) / (2 * padded[axis]), 1, level[axis]);
@@ -65,10 +65,10 @@ Tensor DrawnSample::view(const SamplePlane& plane, const Dims& padded, const Dim
     for (std::int64_t c = 0; c < size[columns]; ++c)
       for (std::int64_t k = 0; k < 3; ++k) {
         const std::int64_t at = r * strides[rows] + c * strides[columns] +
-                                (picture  ? k
+                                (is_image  ? k
                                  : inside ? fixed * strides[plane.fixed_axis]
                                           : 0);
-        const float value = picture ? static_cast<float>(voxels_.as<std::uint8_t>()[at]) / 255.0f
+        const float value = is_image ? static_cast<float>(voxels_.as<std::uint8_t>()[at]) / 255.0f
                                     : (voxels_.as<float>()[at] - low_) / (high_ - low_);
         slice.as<float>()[(r * size[columns] + c) * 3 + k] = inside ? std::clamp(value, 0.0f, 1.0f) : 0.0f;
       }
@@ -89,7 +89,7 @@ Tensor DrawnSample::view(const SamplePlane& plane, const Dims& padded, const Dim
 DrawnSample read_drawn_sample(const std::filesystem::path& file, int spatial_axes) {
   const std::string name = file.filename().string();
   if (spatial_axes == 3) return {name, reorient(read_image(file), "LPS").voxels};
-  return {name, PictureReader().read(file)};
+  return {name, ImageReader().read(file)};
 }
 
 DrawnSample phantom_sample(int spatial_axes) {

@@ -12,15 +12,15 @@
 
 namespace voxshard {
 
-/// One plane of a sample: of a volume that at index `at` of its axis 0 (D), 1 (H) or 2 (W); of a picture all of it.
+/// One plane of a sample: of a volume that at index `at` of its axis 0 (D), 1 (H) or 2 (W); of an image all of it.
 struct SamplePlane {
-  int fixed_axis = -1;  // -1: a picture
+  int fixed_axis = -1;  // -1: an image
   std::int64_t at = 0;  // in voxels of the level
 };
 
 class DrawnSample {
  public:
-  /// `voxels`: (D, H, W) f32 of a volume, or (H, W, 3) u8 of a picture, red first.
+  /// `voxels`: (D, H, W) f32 of a volume, or (H, W, 3) u8 of an image, red first.
   DrawnSample(std::string name, Tensor voxels);
 
   const std::string& name() const { return name_; }
@@ -39,11 +39,11 @@ class DrawnSample {
   float low_ = 0, high_ = 1;  // of the grey
 };
 
-/// A volume, turned to LPS as training sees it, for three spatial axes; a picture or a frame of a video
-/// ("clip.mp4#frame=17") for two. Errors: kInput as read_image and PictureReader.
+/// A volume, turned to LPS as training sees it, for three spatial axes; an image or a frame of a video
+/// ("clip.mp4#frame=17") for two. Errors: kInput as read_image and ImageReader.
 DrawnSample read_drawn_sample(const std::filesystem::path& file, int spatial_axes);
 
-/// The first phantom of `voxshard demo`, a CT or a picture.
+/// The first phantom of `voxshard demo`, a CT or an image.
 DrawnSample phantom_sample(int spatial_axes);
 
 }  // namespace voxshard

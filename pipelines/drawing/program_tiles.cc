@@ -21,12 +21,12 @@ struct Tile {
 };
 
 bool is_cut_along_space(const Program& program, ValueId id) {
-  return !program.replicated(id) && program.graph.node(id).type.shape.rank() == program.mesh().partition.rank();
+  return !program.replicated(id) && program.graph.node(id).type.shape.axes() == program.mesh().partition.axes();
 }
 
 Dims spatial(const Shape& shape) {
   Dims extents;
-  for (int a = 1; a + 1 < shape.rank(); ++a) extents.push_back(shape[a]);
+  for (int a = 1; a + 1 < shape.axes(); ++a) extents.push_back(shape[a]);
   return extents;
 }
 
@@ -62,7 +62,7 @@ std::int64_t widest_halo(const Program& program, ValueId value) {
   std::int64_t widest = 0;
   for (const Tile& tile : tiles_of(program, value)) {
     std::int64_t sum = 0;
-    for (int a = 0; a < extents.rank(); ++a) {
+    for (int a = 0; a < extents.axes(); ++a) {
       const auto [low, high] = halo(tile, a + 1, extents[a]);
       sum += low + high;
     }
@@ -138,9 +138,9 @@ Box plane_of(const Box& box, int rows, int columns) {
 
 TileView view_of(const std::vector<Tile>& tiles, const Dims& level, const DrawnSample& sample, const Dims& padded,
                  int fixed) {
-  const bool picture = fixed < 0;
-  const int rows = picture || fixed > 0 ? 0 : 1, columns = picture ? 1 : fixed == 2 ? 1 : 2;
-  const std::int64_t at = picture ? 0 : level[fixed] / 2;
+  const bool image = fixed < 0;
+  const int rows = image || fixed > 0 ? 0 : 1, columns = image ? 1 : fixed == 2 ? 1 : 2;
+  const std::int64_t at = image ? 0 : level[fixed] / 2;
   TileView view{.caption = {},
                 .extent = {level[rows], level[columns]},
                 .rgb = sample.view({fixed, at}, padded, level),
@@ -148,15 +148,15 @@ TileView view_of(const std::vector<Tile>& tiles, const Dims& level, const DrawnS
                 .tiles = {}};
   constexpr const char* kPlanes[] = {"axial", "coronal", "sagittal"};
   constexpr const char* kAxes[] = {"D", "H", "W"};
-  const int first = 3 - level.rank();
-  if (!picture)
+  const int first = 3 - level.axes();
+  if (!image)
     view.caption = std::string(kPlanes[fixed]) + ", " + kAxes[fixed] + " " + std::to_string(at) + " of " +
                    std::to_string(level[fixed]) + ": ";
   view.caption +=
       std::string(kAxes[rows + first]) + (fixed > 0 ? " up, " : " down, ") + kAxes[columns + first] + " to the right";
   for (std::size_t i = 0; i < tiles.size(); ++i) {
     const Tile& tile = tiles[i];
-    if (!picture && (at < tile.own.begin[fixed + 1] || at >= tile.own.end(fixed + 1))) continue;
+    if (!image && (at < tile.own.begin[fixed + 1] || at >= tile.own.end(fixed + 1))) continue;
     view.tiles.push_back({.name = cores_text(tile.cores),
                           .colour = static_cast<int>(i) + 1,
                           .own = plane_of(tile.own, rows, columns),
@@ -167,7 +167,7 @@ TileView view_of(const std::vector<Tile>& tiles, const Dims& level, const DrawnS
 
 std::string range_text(const Box& box) {
   std::string text;
-  for (int a = 1; a + 1 < box.rank(); ++a)
+  for (int a = 1; a + 1 < box.axes(); ++a)
     text += (a > 1 ? " x " : "") + std::to_string(box.begin[a]) + ":" + std::to_string(box.end(a));
   return text;
 }
@@ -175,10 +175,10 @@ std::string range_text(const Box& box) {
 std::string halo_text(const Tile& tile, const Dims& level) {
   std::string text;
   const char* const axes[] = {"D", "H", "W"};
-  for (int a = 0; a < level.rank(); ++a) {
+  for (int a = 0; a < level.axes(); ++a) {
     const auto [low, high] = halo(tile, a + 1, level[a]);
     if (low + high > 0)
-      text += std::string(text.empty() ? "" : ", ") + axes[a + 3 - level.rank()] + " " + std::to_string(low) + " + " +
+      text += std::string(text.empty() ? "" : ", ") + axes[a + 3 - level.axes()] + " " + std::to_string(low) + " + " +
               std::to_string(high);
   }
   return text.empty() ? "no halo" : "halo " + text;
@@ -199,11 +199,11 @@ std::string exchange_text(const Program& program, ValueId value) {
 std::vector<std::string> lines_of(const Program& program, ValueId value, const std::vector<Tile>& tiles) {
   const Mesh& mesh = program.mesh();
   const Dims level = spatial_of(program, value);
-  Dims largest = Dims::filled(level.rank(), 0), smallest = level, low = largest, high = largest;
+  Dims largest = Dims::filled(level.axes(), 0), smallest = level, low = largest, high = largest;
   std::set<std::int64_t> busy;
   for (const Tile& tile : tiles) {
     busy.insert(tile.cores.begin(), tile.cores.end());
-    for (int a = 0; a < level.rank(); ++a) {
+    for (int a = 0; a < level.axes(); ++a) {
       largest[a] = std::max(largest[a], tile.own.extent[a + 1]);
       smallest[a] = std::min(smallest[a], tile.own.extent[a + 1]);
       const auto [below, above] = halo(tile, a + 1, level[a]);
@@ -280,8 +280,8 @@ TileSheet tile_sheet(const Program& program, ValueId value, const DrawnSample& s
                   .views = {},
                   .lines = lines_of(program, value, tiles),
                   .key = {}};
-  if (level.rank() == 2) sheet.views.push_back(view_of(tiles, level, sample, padded, -1));
-  for (int fixed = 0; level.rank() == 3 && fixed < 3; ++fixed)
+  if (level.axes() == 2) sheet.views.push_back(view_of(tiles, level, sample, padded, -1));
+  for (int fixed = 0; level.axes() == 3 && fixed < 3; ++fixed)
     sheet.views.push_back(view_of(tiles, level, sample, padded, fixed));
   for (int i = 0; i < static_cast<int>(tiles.size()) && i < kMostKeys; ++i) {
     const Tile& tile = tiles[static_cast<std::size_t>(i)];

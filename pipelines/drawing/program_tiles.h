@@ -29,7 +29,7 @@ std::vector<DrawnLevel> drawn_levels(const Program& program);
 /// Errors: kConfig names levels and layers.
 ValueId drawn_value(const Program& program, const std::string& level);
 
-/// The first sample of the batch: of a volume the planes in its middle, a picture whole. A core's tile is drawn where
+/// The first sample of the batch: of a volume the planes in its middle, an image whole. A core's tile is drawn where
 /// its own box meets the plane; cores with equal boxes share one. `sample` is spread over the network's input, padded
 /// where that is larger by less than a pooling step of the network (`padded`), which is (D, H, W) or (H, W).
 TileSheet tile_sheet(const Program& program, ValueId value, const DrawnSample& sample, const Dims& padded);

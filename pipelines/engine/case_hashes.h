@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "libcore/base/parallel.h"
-#include "pipelines/runs/report.h"
+#include "pipelines/model_runs/report.h"
 
 namespace voxshard {
 

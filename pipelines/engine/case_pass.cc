@@ -6,7 +6,7 @@
 #include "io/files/structured_text.h"
 #include "libcore/base/parallel.h"
 #include "libcore/ranks/texts.h"
-#include "pipelines/runs/rank_json.h"
+#include "pipelines/model_runs/rank_json.h"
 #include "pipelines/engine/case_shares.h"
 
 namespace voxshard {
@@ -62,7 +62,7 @@ void CasePass::join(const std::vector<std::int64_t>& mine, const CaseTurn& turn,
     all["stopped"] = all["stopped"].get<bool>() || theirs.at("stopped").get<bool>();
     for (Json& one : theirs.at("cases")) all["cases"].push_back(std::move(one));
   }
-  all = unpack_cbor(text_of_first(transport, pack_json(all)));
+  all = unpack_cbor(broadcast_text(transport, pack_json(all)));
   stopped_ = all.at("stopped").get<bool>();
   for (const Json& one : all.at("cases")) {
     const auto i = one.at(0).get<std::int64_t>();

@@ -7,7 +7,7 @@
 #include "io/files/content_hash.h"
 #include "io/files/structured_text.h"
 #include "libcore/ranks/texts.h"
-#include "pipelines/runs/rank_json.h"
+#include "pipelines/model_runs/rank_json.h"
 
 namespace voxshard {
 namespace {
@@ -54,7 +54,7 @@ CaseShares share_cases(Transport& transport, const std::vector<std::string>& ids
     for (std::size_t i = 0; i < ids.size(); ++i) sizes.push_back(size_or_zero(size, static_cast<std::int64_t>(i)));
     said = {{"cases", seen}, {"ranks", share_out(sizes, transport.ranks())}};
   }
-  said = unpack_cbor(text_of_first(transport, pack_json(said)));
+  said = unpack_cbor(broadcast_text(transport, pack_json(said)));
   if (said.at("cases") != seen)
     throw Error(ErrorKind::kInput, "[ranks] this rank sees other cases than rank 0 (here " +
                                        std::to_string(ids.size()) +

@@ -82,7 +82,7 @@ void send_boxes(Session& session, const std::vector<OwnBox>& boxes, DType dtype,
 void add_pieces(const Box& box, int axis, std::int64_t element_bytes, std::int64_t most_bytes,
                 std::vector<Box>& pieces) {
   const std::int64_t extent = box.extent[axis], bytes = box.count() * element_bytes;
-  if (bytes <= most_bytes || axis + 1 == box.rank()) {
+  if (bytes <= most_bytes || axis + 1 == box.axes()) {
     pieces.push_back(box);
     return;
   }

@@ -7,7 +7,7 @@
 #include "io/files/structured_text.h"
 #include "libcore/base/text.h"
 #include "libcore/ranks/texts.h"
-#include "pipelines/runs/rank_json.h"
+#include "pipelines/model_runs/rank_json.h"
 
 namespace voxshard {
 namespace {
@@ -16,7 +16,7 @@ constexpr const char *kPlan = "plan", *kRun = "run", *kEnd = "end", *kStop = "st
 
 void broadcast_request(Session& session, const char* kind, Phase phase = Phase::kPredict, const nlohmann::json& sizes = {},
                        const nlohmann::json& note = {}) {
-  text_of_first(session.transport(), pack_json(nlohmann::json{{"kind", kind}, {"phase", static_cast<int>(phase)}, {"sizes", sizes}, {"note", note}}));
+  broadcast_text(session.transport(), pack_json(nlohmann::json{{"kind", kind}, {"phase", static_cast<int>(phase)}, {"sizes", sizes}, {"note", note}}));
 }
 
 Phase phase_of(const nlohmann::json& request) {
@@ -41,7 +41,7 @@ CoreSet* agreed_cores(Session& session, const Shape& extents, Phase phase, std::
     why = std::current_exception();
   }
   if (transport.ranks() == 1) return cores;
-  const std::int64_t vote = transport.lowest(stops ? kStops : why ? kRefused : kReady);
+  const std::int64_t vote = transport.all_reduce_min(stops ? kStops : why ? kRefused : kReady);
   if (vote == kReady) return cores;
   session.release();
   if (vote == kStops)
@@ -82,14 +82,14 @@ std::int64_t run_together(Session& session, CoreSet& cores, const CoreWork& work
 /// The sizes that a rank other than 0 refuses, each with its error as told() writes it.
 std::string refusals(const PlannedBytes& planned) {
   nlohmann::json list = nlohmann::json::array();
-  for (const auto& [extents, error] : planned.refused) list.push_back({shape_json(extents), told(error)});
+  for (const auto& [extents, error] : planned.refused) list.push_back({shape_json(extents), serialise_error(error)});
   return pack_json(list);
 }
 
 void add_refusals(PlannedBytes& planned, const std::string& text, const std::string& from) {
   for (const nlohmann::json& one : nlohmann::json(unpack_cbor(text))) {
     const Shape extents = shape_from_json(one.at(0));
-    planned.refused.emplace(extents, heard(one.at(1).get<std::string>(), from));
+    planned.refused.emplace(extents, parse_error(one.at(1).get<std::string>(), from));
     planned.fits.erase(extents);
   }
 }
@@ -99,7 +99,7 @@ ProcessPlan take_part(Session& session, const CoreWork& work, const PredictingPr
   PlannedBytes planned;
   ProcessPlan most = base_plan(process.base_bytes);
   while (true) {
-    const nlohmann::json request = unpack_cbor(text_of_first(session.transport(), ""));
+    const nlohmann::json request = unpack_cbor(broadcast_text(session.transport(), ""));
     const std::string kind = request.at("kind");
     if (kind == kEnd) break;
     if (kind == kStop) throw Stopped();

@@ -15,7 +15,7 @@
 #include <string>
 
 #include "pipelines/engine/core_messages.h"
-#include "pipelines/runs/trained_run.h"
+#include "pipelines/model_runs/trained_run.h"
 
 namespace voxshard {
 

@@ -7,8 +7,8 @@
 
 #include "libcore/planner/budget.h"
 #include "libcore/ranks/transport.h"
-#include "pipelines/runs/process_plan.h"
-#include "pipelines/runs/report.h"
+#include "pipelines/model_runs/process_plan.h"
+#include "pipelines/model_runs/report.h"
 
 namespace voxshard {
 

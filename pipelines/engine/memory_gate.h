@@ -9,7 +9,7 @@
 #include <condition_variable>
 #include <mutex>
 
-#include "pipelines/runs/process_plan.h"
+#include "pipelines/model_runs/process_plan.h"
 
 namespace voxshard {
 

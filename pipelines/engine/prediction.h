@@ -2,9 +2,9 @@
 // batch owns what is the same for many: it plans every size before the first file, takes the inputs in turn, and decides what
 // costs an input and what ends the batch, how a stop ends it, what is reported and what every process of the run does.
 //
-//   class Pictures : public Prediction { ... };
+//   class Images : public Prediction { ... };
 //   return run_prediction(options, std::move(run), image_work(how), context,
-//                         [&](PredictionBatch& batch) { return std::make_unique<Pictures>(batch, how); });
+//                         [&](PredictionBatch& batch) { return std::make_unique<Images>(batch, how); });
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@
 
 namespace voxshard {
 
-/// Inputs that are predicted at once, at the same extents: a volume, a picture, a video, or several small items.
+/// Inputs that are predicted at once, at the same extents: a volume, an image, a video, or several small items.
 struct PredictionTurn {
   Shape extents;                    // N and the spatial axes; empty where the header cannot be read: its turn says why
   std::vector<std::size_t> inputs;  // indices in Prediction::names()

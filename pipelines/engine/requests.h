@@ -16,9 +16,9 @@
 #include "libcore/models/model.h"
 #include "libcore/tensor/dtype.h"
 #include "libcore/tensor/shape.h"
-#include "pipelines/runs/process_plan.h"
-#include "pipelines/runs/report.h"
-#include "pipelines/runs/trained_on.h"
+#include "pipelines/model_runs/process_plan.h"
+#include "pipelines/model_runs/report.h"
+#include "pipelines/model_runs/trained_on.h"
 #include "pipelines/settings/setting.h"
 
 namespace voxshard {
@@ -76,7 +76,7 @@ struct InfoSection {
 };
 
 struct InfoReport {
-  InfoSection files, videos, folders, pictures;           // by what they are on the disk
+  InfoSection files, videos, folders, images;           // by what they are on the disk
   std::vector<std::pair<std::string, InfoSection>> sets;  // data sets, by the name that a task gives to its kind
   std::vector<CaseFailure> failures;                      // what cannot be used
   std::size_t unusable = 0;                               // of the files that were named, no folders

@@ -5,7 +5,7 @@
 #include "io/files/structured_text.h"
 #include "libcore/ranks/alike.h"
 #include "libcore/ranks/texts.h"
-#include "pipelines/runs/rank_json.h"
+#include "pipelines/model_runs/rank_json.h"
 
 namespace voxshard {
 
@@ -29,11 +29,11 @@ std::unique_ptr<Session> RunContext::session(TrainedRun& run) const {
 bool RunContext::writes() const { return transport_.rank() == 0; }
 
 nlohmann::ordered_json RunContext::broadcast(const std::function<nlohmann::ordered_json()>& own) const {
-  return json_of_first(transport_, own);
+  return broadcast_json(transport_, own);
 }
 
 bool RunContext::any(bool mine) const {
-  return transport_.ranks() > 1 ? transport_.lowest(mine ? 0 : 1) == 0 : mine;
+  return transport_.ranks() > 1 ? transport_.all_reduce_min(mine ? 0 : 1) == 0 : mine;
 }
 
 std::unique_ptr<PartLog> RunContext::own_log(const std::filesystem::path& folder) const {

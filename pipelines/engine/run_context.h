@@ -16,7 +16,7 @@
 #include "io/files/part_log.h"
 #include "libcore/base/parallel.h"
 #include "pipelines/engine/host_memory.h"
-#include "pipelines/runs/trained_run.h"
+#include "pipelines/model_runs/trained_run.h"
 
 namespace voxshard {
 

@@ -11,7 +11,7 @@
 #include <optional>
 
 #include "io/files/output_file.h"
-#include "pipelines/runs/trained_on.h"
+#include "pipelines/model_runs/trained_on.h"
 #include "pipelines/engine/case_hashes.h"
 
 namespace voxshard {

@@ -1,7 +1,7 @@
 #include "pipelines/engine/validation.h"
 
 #include "io/files/file_name.h"
-#include "pipelines/runs/rank_json.h"
+#include "pipelines/model_runs/rank_json.h"
 
 namespace voxshard {
 namespace {
@@ -30,7 +30,7 @@ Validation run_validation(Session& session, ValidationPass& pass, const std::fun
                           Progress& progress) {
   session.release();  // the core set of the training
   coordinate(session, pass.work(), {}, [&] { validate_cases(session, pass, leave_out, progress); });
-  const Json scores = json_of_first(session.transport(), [&] {
+  const Json scores = broadcast_json(session.transport(), [&] {
     const Validation result = pass.result();
     return Json{{"score", result.score}, {"by_class", result.by_class}};
   });

@@ -28,7 +28,7 @@ class ValidationPass {
   /// Decodes, predicts and counts the cases of a turn. Returns those that cannot be read, which do not count.
   virtual std::vector<CaseFailure> validate(Session& session, const PredictionTurn& turn) = 0;
   virtual Validation result() const = 0;
-  /// What is warned of when no case could be read: "pictures that validate can be read: the score of 0 says nothing".
+  /// What is warned of when no case could be read: "images that validate can be read: the score of 0 says nothing".
   virtual std::string nothing_read() const = 0;
 };
 

@@ -1,4 +1,4 @@
-// Generated pictures with boxes, for demonstrations and tests: kidneys, vessels, glands and bowel on mottled tissue,
+// Generated images with boxes, for demonstrations and tests: kidneys, vessels, glands and bowel on mottled tissue,
 // among plain blobs. Every kind is drawn from the same range of brightness as the others, the blobs and the tissue, so
 // that only shape and texture tell them apart.
 //
@@ -16,7 +16,7 @@ namespace voxshard {
 
 struct DetectionPhantomOptions {
   std::uint64_t seed = 0;
-  int index = 0;    // which picture
+  int index = 0;    // which image
   int magnify = 1;  // 1: sides of 160 to 256 pixels, objects of 22 to 64; 2: twice as large, and so on
 };
 

@@ -96,7 +96,7 @@ double distance_to(const Point& p, const Point& a, const Point& b) {
   return std::hypot(p.x - a.x - t * dx, p.y - a.y - t * dy);
 }
 
-/// From the unit square onto the picture: turned, slanted, scaled and moved.
+/// From the unit square onto the image: turned, slanted, scaled and moved.
 struct Placing {
   double xx, xy, yy, yx, x0, y0;
   Placing(Draw& draw, double side) {

@@ -36,7 +36,7 @@ ThinShare thinnest_share(const Program& program, const OpTable& ops, double tile
     ++found.all;
     double fewest = uncut.rows;
     for (const auto& blocks : instruction.blocks) {
-      Box share = Box::none(shape.rank());
+      Box share = Box::none(shape.axes());
       for (const Box& block : blocks) share = hull(share, block);
       if (!share.empty()) fewest = std::min(fewest, work_of(def, op, share).products.rows);
     }

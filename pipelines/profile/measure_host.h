@@ -8,7 +8,7 @@
 #pragma once
 
 #include "libcore/device/host/host_rates.h"
-#include "pipelines/runs/report.h"
+#include "pipelines/model_runs/report.h"
 
 namespace voxshard {
 

@@ -56,7 +56,7 @@ Probe op_probe(const OpDef& def, const OpUse& use) {
   const TensorType result = def.infer(use.attrs, use.inputs);
   const OpContext op{use.attrs, use.inputs, result};
   Box iteration = use.iteration;
-  if (iteration.rank() == 0)
+  if (iteration.axes() == 0)
     iteration = Box::whole(def.driver < 0 ? result.shape : use.inputs[static_cast<std::size_t>(def.driver)].shape);
   auto placed = std::make_shared<Placed>();
   placed->kernel = def.kernel(op, KernelSet::kFast);

@@ -4,7 +4,7 @@
 
 #include "io/files/structured_text.h"
 #include "libcore/ranks/texts.h"
-#include "pipelines/runs/rank_json.h"
+#include "pipelines/model_runs/rank_json.h"
 
 namespace voxshard {
 namespace {

@@ -8,7 +8,7 @@
 #include "libcore/ranks/rank_clock.h"
 #include "libcore/ranks/texts.h"
 #include "pipelines/profile/trace_events.h"
-#include "pipelines/runs/rank_json.h"
+#include "pipelines/model_runs/rank_json.h"
 
 namespace voxshard {
 namespace {

@@ -10,11 +10,11 @@
 #include "io/files/file_name.h"
 #include "io/files/output_folder.h"
 #include "io/image/image.h"
-#include "io/image/picture.h"
+#include "io/image/image_reader.h"
 #include "libcore/base/parallel.h"
 #include "pipelines/records/from_records.h"
 #include "pipelines/tasks/crop_name.h"
-#include "pipelines/tasks/detection/detection_dataset.h"
+#include "pipelines/tasks/detection/dataset/detection_dataset.h"
 
 namespace voxshard {
 namespace {
@@ -40,7 +40,7 @@ std::vector<std::vector<Crop>> crops_of(const DetectionDataset& dataset, std::ve
   std::vector<std::vector<Crop>> crops(dataset.images.size());
   for (std::size_t i = 0; i < dataset.images.size(); ++i) {
     const DetectionImage& image = dataset.images[i];
-    std::string stem = picture_address(image.file).file.stem().string();
+    std::string stem = image_address(image.file).file.stem().string();
     if (!name_problem(stem, kMostNameBytes - kNumbers).empty()) stem = "picture";
     for (std::size_t b = 0; b < image.boxes.size(); ++b) {
       const TrueBox& box = image.boxes[b];
@@ -82,7 +82,7 @@ TaskReport classes_from_boxes(const ConvertRequest& request, Progress& progress)
   std::vector<CaseFailure> failures = note_failures(dataset.notes);
   const std::vector<std::vector<Crop>> crops = crops_of(dataset, failures);
   std::vector<fs::path> inputs = {request.input};
-  for (const DetectionImage& image : dataset.images) inputs.push_back(picture_address(image.file).file);
+  for (const DetectionImage& image : dataset.images) inputs.push_back(image_address(image.file).file);
   OutputFolder folder({.folder = request.output, .command = "convert", .inputs = inputs});
   const std::string part = "classes";
   folder.start({.options = content_hash("classes"), .parts = {part}});
@@ -94,7 +94,7 @@ TaskReport classes_from_boxes(const ConvertRequest& request, Progress& progress)
   const std::int64_t total = std::ssize(crops);
   std::vector<std::vector<CaseFailure>> failed(crops.size());
   std::atomic<std::int64_t> done{0}, written{0};
-  const PictureReader pictures;
+  const ImageReader reader;
   WorkerPool pool(request.threads);
   progress.update("pictures", 0, total, "");
   pool.run(total, [&](std::int64_t i, int) {
@@ -103,7 +103,7 @@ TaskReport classes_from_boxes(const ConvertRequest& request, Progress& progress)
     const std::string id = dataset.images[at].file.filename().string();
     in_case_boundary(id, failed[at], [&] {
       if (crops[at].empty()) return;
-      const Tensor rgb = pictures.read(dataset.images[at].file);
+      const Tensor rgb = reader.read(dataset.images[at].file);
       for (const Crop& crop : crops[at])
         written += in_case_boundary(crop.file, failed[at],
                                     [&] { write_rgb(request.output / crop.file, cut_out(rgb, crop.box)); });

@@ -15,8 +15,8 @@ struct ConvertRequest {
   std::filesystem::path input, output;
   Shape shape = {};        // of volumes in records, (D, H, W), as in CtReading; rank 0: not said
   bool one_hot = true;     // labels of volumes that become records
-  bool compressed = true;  // records of volumes; those of pictures never are: PNG and JPEG are packed already
-  int files = 1;           // that pictures are spread over
+  bool compressed = true;  // records of volumes; those of images never are: PNG and JPEG are packed already
+  int files = 1;           // that images are spread over
   int threads = 1;
 };
 

@@ -36,7 +36,7 @@ struct RawFloats {
 };
 
 double product_of(const Shape& shape) {
-  double product = shape.rank() == 3 ? 1 : 0;
+  double product = shape.axes() == 3 ? 1 : 0;
   for (const std::int64_t extent : shape) product *= static_cast<double>(extent);
   return product;
 }
@@ -48,7 +48,7 @@ Shape shape_of(const TfExample& example, std::int64_t voxels, const CtReading& r
   if (!fits(shape) && example.has(kShape)) {
     shape = {};
     for (const std::int64_t extent : int64_list(example, kShape))
-      if (extent > 0 && extent <= reading.limits.most_voxels && shape.rank() < 3) shape.push_back(extent);
+      if (extent > 0 && extent <= reading.limits.most_voxels && shape.axes() < 3) shape.push_back(extent);
   } else if (!fits(shape)) {
     const auto edge = static_cast<std::int64_t>(std::llround(std::cbrt(static_cast<double>(voxels))));
     shape = {edge, edge, edge};
@@ -57,7 +57,7 @@ Shape shape_of(const TfExample& example, std::int64_t voxels, const CtReading& r
     throw record_error("E_SHAPE", "has " + std::to_string(voxels) + " voxels in " + kCtImage + ", which are " +
                                  (example.has(kShape) ? "not as many as " + std::string(kShape) + " says"
                                                       : std::string("no cube")) +
-                                 (reading.shape.rank() == 3 ? " and not " + to_string(reading.shape) : "") +
+                                 (reading.shape.axes() == 3 ? " and not " + to_string(reading.shape) : "") +
                                  "; give their size as D x H x W");
   if (voxels > reading.limits.most_voxels)
     throw record_error("E_SIZE", "has " + std::to_string(voxels) + " voxels, more than " +

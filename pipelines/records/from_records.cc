@@ -2,12 +2,12 @@
 
 #include "io/files/file_name.h"
 #include "pipelines/records/ct_record.h"
-#include "pipelines/records/picture_record.h"
+#include "pipelines/records/image_record.h"
 
 namespace voxshard {
 namespace {
 
-enum class Holds { kNothing, kVolumes, kPictures };
+enum class Holds { kNothing, kVolumes, kImages };
 
 /// Of the first record that has one of the features; its file and that of damaged ones before it are read again later.
 Holds first_kind(const std::vector<RecordInput>& inputs, const RecordLimits& limits) {
@@ -21,7 +21,7 @@ Holds first_kind(const std::vector<RecordInput>& inputs, const RecordLimits& lim
           const auto record = reader.next();
           if (!record) return;
           const TfExample example = parse_example(*record);
-          found = example.has(kCtImage) ? Holds::kVolumes : example.has(kEncoded) ? Holds::kPictures : Holds::kNothing;
+          found = example.has(kCtImage) ? Holds::kVolumes : example.has(kEncoded) ? Holds::kImages : Holds::kNothing;
         });
     };
     in_case_boundary("", ignored, look);
@@ -39,8 +39,8 @@ TaskReport convert_from_records(const ConvertRequest& request, Progress& progres
   switch (first_kind(inputs, limits)) {
     case Holds::kVolumes:
       return volumes_from_records(request, inputs, std::move(failures), progress);
-    case Holds::kPictures:
-      return pictures_from_records(request, inputs, std::move(failures), progress);
+    case Holds::kImages:
+      return images_from_records(request, inputs, std::move(failures), progress);
     default:
       break;
   }

@@ -1,4 +1,4 @@
-// TFRecord files to folders that the other commands read: volumes with labels to an nnU-Net folder, pictures with boxes
+// TFRecord files to folders that the other commands read: volumes with labels to an nnU-Net folder, images with boxes
 // to a COCO set. Names come from the files and the numbers of their records, never out of a record.
 //
 //   TaskReport r = convert_from_records({.input = "records", .output = "data"}, progress);
@@ -23,7 +23,7 @@ inline constexpr std::int64_t kRecordTimes = 4;
 ///   OUTPUT/annotations.json  images/ID_000001.jpg (the bytes of the record)
 TaskReport volumes_from_records(const ConvertRequest& request, const std::vector<RecordInput>& inputs,
                                 std::vector<CaseFailure> failures, Progress& progress);
-TaskReport pictures_from_records(const ConvertRequest& request, const std::vector<RecordInput>& inputs,
+TaskReport images_from_records(const ConvertRequest& request, const std::vector<RecordInput>& inputs,
                                  std::vector<CaseFailure> failures, Progress& progress);
 
 /// The report of a conversion, its failures as warnings "ID: MESSAGE" and in FOLDER/quarantine.csv. Errors: kNoCase

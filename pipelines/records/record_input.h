@@ -14,7 +14,7 @@
 #include "io/records/record_file.h"
 #include "io/records/tf_example.h"
 #include "libcore/base/error.h"
-#include "pipelines/runs/report.h"
+#include "pipelines/model_runs/report.h"
 
 namespace voxshard {
 

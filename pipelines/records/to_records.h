@@ -1,11 +1,11 @@
 // Folders to TFRecord files with the names of the reference models' features: of volumes (an nnU-Net or Decathlon
-// folder, or one that `prepare` made) a gzip file per case, of pictures with boxes (io/boxes/box_format.h) files in
+// folder, or one that `prepare` made) a gzip file per case, of images with boxes (io/boxes/box_format.h) files in
 // turn.
 //
 //   TaskReport r = convert_to_records({.input = "data", .output = "records"}, progress);
 //
 //   OUTPUT/instance-CASE-0.tfrecords            of volumes; tensorflow/tpu, models/official/unet3d
-//   OUTPUT/NAME-00000-of-00002.tfrecord         of pictures; models/official/retinanet
+//   OUTPUT/NAME-00000-of-00002.tfrecord         of images; models/official/retinanet
 #pragma once
 
 #include "pipelines/records/convert_request.h"
@@ -13,11 +13,11 @@
 
 namespace voxshard {
 
-/// A case or picture that cannot be used costs itself. Errors: kInput for what is no data set; kNoCase when nothing can
+/// A case or image that cannot be used costs itself. Errors: kInput for what is no data set; kNoCase when nothing can
 /// be used; kOutput; Stopped.
 TaskReport convert_to_records(const ConvertRequest& request, Progress& progress);
 
 TaskReport volumes_to_records(const ConvertRequest& request, Progress& progress);
-TaskReport pictures_to_records(const ConvertRequest& request, Progress& progress);
+TaskReport images_to_records(const ConvertRequest& request, Progress& progress);
 
 }  // namespace voxshard

@@ -10,7 +10,7 @@
 #include "pipelines/records/ct_record.h"
 #include "pipelines/records/from_records.h"
 #include "pipelines/records/to_records.h"
-#include "pipelines/tasks/segmentation/prepared_dataset.h"
+#include "pipelines/tasks/segmentation/dataset/prepared_dataset.h"
 
 namespace voxshard {
 namespace {
@@ -121,7 +121,7 @@ TaskReport volumes_to_records(const ConvertRequest& request, Progress& progress)
 TaskReport convert_to_records(const ConvertRequest& request, Progress& progress) {
   const bool volumes = fs::is_directory(request.input) &&
                        (fs::exists(request.input / "dataset.json") || fs::exists(request.input / "plans.json"));
-  return volumes ? volumes_to_records(request, progress) : pictures_to_records(request, progress);
+  return volumes ? volumes_to_records(request, progress) : images_to_records(request, progress);
 }
 
 }  // namespace voxshard

@@ -155,8 +155,8 @@ void apply_tpu_config(const ModelSettings& s, std::int64_t batch, ModelSpec& spe
     throw Error(ErrorKind::kConfig, "[config] {cores} is " + std::to_string(s.cores) + "; expected at most " + std::to_string(kMostCores));
   const auto counted = [](std::int64_t number) { return std::min(std::max<std::int64_t>(number, 1), kMostCores); };  // check() refuses the rest
   const std::int64_t per_replica = counted(config.num_cores_per_replica.value_or(element_count(spec.cut.mesh.partition)));
-  const std::int64_t told = s.cores != 0 ? s.cores : s.slice_cores;
-  SystemCores system{.cores = told != 0 ? told : per_replica * counted(config.num_shards.value_or(s.replicas))};
+  const std::int64_t given_cores = s.cores != 0 ? s.cores : s.slice_cores;
+  SystemCores system{.cores = given_cores != 0 ? given_cores : per_replica * counted(config.num_shards.value_or(s.replicas))};
   if (s.fits_replicas && s.cores == 0 && !config.num_shards && system.cores % per_replica == 0)
     system.cores = per_replica * fitting_replicas(system.cores / per_replica, batch);
   if (config.input_partition_dims && !s.partition.empty())
@@ -183,9 +183,9 @@ void take_scopes(const ModelSettings& s, std::int64_t batch, ModelSpec& spec) {
 
 std::int64_t wanted_replicas(const ModelSettings& s, const ModelSpec& spec) {
   const TpuConfig config = tpu_config(s.tpu, 0);
-  const std::int64_t told = s.cores != 0 ? s.cores : s.slice_cores;
-  if (!decides_mesh(config) || config.num_shards || told == 0) return config.num_shards.value_or(s.replicas);
-  return told / spec.cut.mesh.cores_per_replica();
+  const std::int64_t given_cores = s.cores != 0 ? s.cores : s.slice_cores;
+  if (!decides_mesh(config) || config.num_shards || given_cores == 0) return config.num_shards.value_or(s.replicas);
+  return given_cores / spec.cut.mesh.cores_per_replica();
 }
 
 ModelSpec model_spec(const ModelSettings& s, std::int64_t batch) {

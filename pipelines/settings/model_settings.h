@@ -5,7 +5,7 @@
 //   ModelSpec spec = model_spec(model, batch);
 #pragma once
 
-#include "pipelines/runs/model_spec.h"
+#include "pipelines/model_runs/model_spec.h"
 #include "pipelines/settings/setting.h"
 #include "pipelines/settings/tpu_settings.h"
 

@@ -61,8 +61,8 @@ std::optional<Chosen> volume_rate(const RecipeFacts& f) {
   return Chosen{0.01, "of sgd with momentum, as nnU-Net has it"};
 }
 
-/// The reference's 0.08 at 64 pictures a step, in proportion (Goyal et al. 2017).
-std::optional<Chosen> picture_rate(const RecipeFacts& f) {
+/// The reference's 0.08 at 64 images a step, in proportion (Goyal et al. 2017).
+std::optional<Chosen> image_rate(const RecipeFacts& f) {
   if (is_adam(f)) return std::nullopt;
   return Chosen{0.00125 * static_cast<double>(f.batch),
                 "0.08 at the reference's 64 pictures a step, in proportion to " + std::to_string(f.batch)};
@@ -81,7 +81,7 @@ std::optional<Chosen> volume_clip(const RecipeFacts&) {
   return Chosen{1.0, "one crop with a rare class must not undo the steps before it"};
 }
 
-std::optional<Chosen> picture_clip(const RecipeFacts& f) {
+std::optional<Chosen> image_clip(const RecipeFacts& f) {
   return Chosen{10.0, "one odd picture of " + std::to_string(f.batch) + " must not undo the steps before it"};
 }
 
@@ -109,7 +109,7 @@ std::optional<Chosen> precision(const RecipeFacts& f) {
   return word("f32", measured ? times : "this processor (" + p.instructions + ") has no multiplication of bf16: it would only be slower");
 }
 
-/// The rate of SGD at 256 pictures a step (He et al. 2016), in proportion (Goyal et al. 2017).
+/// The rate of SGD at 256 images a step (He et al. 2016), in proportion (Goyal et al. 2017).
 std::optional<Chosen> class_rate(const RecipeFacts& f) {
   if (is_adam(f)) return std::nullopt;
   return Chosen{0.1 * static_cast<double>(f.batch) / 256,
@@ -129,9 +129,9 @@ constexpr Rule kRules[] = {{"norm", kVoxelLabels, true, norm},
                            {"warmup-steps", kVoxelLabels, false, warmup},
                            {"clip-norm", kVoxelLabels, false, volume_clip},
                            {"norm-momentum", kBoxes, true, norm_momentum},
-                           {"learning-rate", kBoxes, false, picture_rate},
+                           {"learning-rate", kBoxes, false, image_rate},
                            {"warmup-steps", kBoxes, false, warmup},
-                           {"clip-norm", kBoxes, false, picture_clip},
+                           {"clip-norm", kBoxes, false, image_clip},
                            {"learning-rate", kClassLabels, false, class_rate},
                            {"warmup-steps", kClassLabels, false, class_warmup},
                            {"precision", "", false, precision}};

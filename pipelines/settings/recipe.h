@@ -4,7 +4,7 @@
 //   recipe({.data = kVoxelLabels, .fields = {"norm"}, .steps = 110, .batch = 1, .norm_samples = 1})
 //   -> {"norm", "instance", "a norm sees 1 sample a step: too few for the statistics of a batch norm"}, ...
 //
-// The values were measured on generated phantoms and pictures, of runs of 100 to 600 steps; data/README.md has the table.
+// The values were measured on generated phantoms and images, of runs of 100 to 600 steps; data/README.md has the table.
 #pragma once
 
 #include "libcore/models/model.h"

@@ -100,7 +100,7 @@ class RetinaNetKeys {
     if (!is_model) return;
     keys_.put("model", "retinanet", {});
     keys_.put("variant", "legacy", {});
-    take_picture();
+    take_image();
     take_partition();
     take_schedule();
   }
@@ -113,8 +113,8 @@ class RetinaNetKeys {
       throw KeyValues::error(kMode, *mode, "train, train_and_eval or eval");
   }
 
-  /// The pyramid halves a picture seven times.
-  void take_picture() {
+  /// The pyramid halves an image seven times.
+  void take_image() {
     if (const auto depth = keys_.take("resnet_depth")) {
       if (*depth != 18 && *depth != 34 && *depth != 50)
         throw KeyValues::error("resnet_depth", *depth, "18, 34 or 50: no other backbone is here");

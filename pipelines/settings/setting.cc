@@ -5,7 +5,7 @@
 
 #include "libcore/base/spelling.h"
 #include "libcore/base/text.h"
-#include "pipelines/runs/model_spec.h"
+#include "pipelines/model_runs/model_spec.h"
 
 namespace voxshard {
 namespace {

@@ -11,7 +11,7 @@ std::string crop_name(const std::string& stem, std::size_t image, std::size_t bo
   return stem + numbers;
 }
 
-std::optional<std::string> picture_of_crop(const std::filesystem::path& file) {
+std::optional<std::string> image_of_crop(const std::filesystem::path& file) {
   static const std::regex kNumbers(R"(_0[0-9]{7}_[0-9]{3,}\.png$)");
   const std::string name = file.filename().string();
   std::smatch numbers;

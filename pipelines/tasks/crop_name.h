@@ -1,8 +1,8 @@
-// How pictures are called that were cut out of others: `convert` writes the names, and who divides a data set reads
+// How images are called that were cut out of others: `convert` writes the names, and who divides a data set reads
 // them.
 //
 //   crop_name("BloodImage_00001", 12, 3)                              // "BloodImage_00001_00000012_003.png"
-//   picture_of_crop("WBC/BloodImage_00001_00000012_003.png")          // "BloodImage_00001_00000012"
+//   image_of_crop("WBC/BloodImage_00001_00000012_003.png")          // "BloodImage_00001_00000012"
 #pragma once
 
 #include <cstddef>
@@ -12,11 +12,11 @@
 
 namespace voxshard {
 
-/// Of box `box` of picture `image` of a data set, whose file has this stem.
+/// Of box `box` of image `image` of a data set, whose file has this stem.
 std::string crop_name(const std::string& stem, std::size_t image, std::size_t box);
 
-/// What all crops of a picture have in common, whatever their folder; none for a file of another name. Numbers of ten
+/// What all crops of an image have in common, whatever their folder; none for a file of another name. Numbers of ten
 /// millions and more are taken for dates.
-std::optional<std::string> picture_of_crop(const std::filesystem::path& file);
+std::optional<std::string> image_of_crop(const std::filesystem::path& file);
 
 }  // namespace voxshard

@@ -39,7 +39,7 @@ VolumeFile read_volume_file(const std::filesystem::path& path, const InfoOptions
   return file;
 }
 
-PictureFile read_picture_file(const std::filesystem::path& path, const InfoOptions& options) {
+ImageFile read_image_file(const std::filesystem::path& path, const InfoOptions& options) {
   if (!options.quick) static_cast<void>(read_rgb(path));
   return {path, read_image_header(path)};
 }
@@ -88,7 +88,7 @@ Json to_json(const VolumeFile& file) {
           {"warning", h.warning}};
 }
 
-Json to_json(const PictureFile& info) {
+Json to_json(const ImageFile& info) {
   const ImageHeader& h = info.header;
   return {{"path", info.path.string()},   {"format", format_name(h.format)}, {"width", h.width},
           {"height", h.height},           {"channels", h.channels},          {"bits", h.bits},
@@ -163,7 +163,7 @@ std::string to_text(const FolderInfo& folder) {
   return text;
 }
 
-std::string to_text(const PictureFile& info) {
+std::string to_text(const ImageFile& info) {
   const ImageHeader& h = info.header;
   return plain_text(info.path.string()) + "\n  size         " + std::to_string(h.width) + "x" + std::to_string(h.height) +
          " pixels, " + format_name(h.format) + ", " + std::to_string(h.channels) +

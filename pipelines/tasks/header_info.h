@@ -1,4 +1,4 @@
-// What `voxshard info` tells about volumes and pictures, one by one and in folders, from their headers, and read
+// What `voxshard info` tells about volumes and images, one by one and in folders, from their headers, and read
 // through.
 //
 //   VolumeFile file{path, read_volume_info(path)};
@@ -17,7 +17,7 @@ struct VolumeFile {
   VolumeInfo header;
 };
 
-struct PictureFile {
+struct ImageFile {
   std::filesystem::path path;
   ImageHeader header;
 };
@@ -36,18 +36,18 @@ struct FolderInfo {
 VolumeFile read_volume_file(const std::filesystem::path& path, const InfoOptions& options,
                             std::vector<CaseFailure>& failures);
 
-/// The header of a picture, which is decoded too unless options.quick. Errors: kInput.
-PictureFile read_picture_file(const std::filesystem::path& path, const InfoOptions& options);
+/// The header of an image, which is decoded too unless options.quick. Errors: kInput.
+ImageFile read_image_file(const std::filesystem::path& path, const InfoOptions& options);
 
 /// Reads volumes into `folder`, some at once; `failures` gets the files that cannot be used.
 void add_volumes(FolderInfo& folder, const std::vector<std::filesystem::path>& files, const InfoOptions& options,
                  std::vector<CaseFailure>& failures);
 
 nlohmann::ordered_json to_json(const VolumeFile& file);
-nlohmann::ordered_json to_json(const PictureFile& file);
+nlohmann::ordered_json to_json(const ImageFile& file);
 nlohmann::ordered_json to_json(const FolderInfo& folder);
 std::string to_text(const VolumeFile& file);
-std::string to_text(const PictureFile& file);
+std::string to_text(const ImageFile& file);
 std::string to_text(const FolderInfo& folder);
 
 }  // namespace voxshard

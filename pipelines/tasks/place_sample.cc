@@ -6,7 +6,7 @@ namespace voxshard {
 
 void place_sample(const Tensor& pixels, std::int64_t sample, const TensorView& box) {
   const Dims& shape = pixels.shape();
-  ensure(shape.rank() + 1 == box.rank(), "a sample has the axes of its batch but the first");
+  ensure(shape.axes() + 1 == box.axes(), "a sample has the axes of its batch but the first");
   Box whole{{sample}, {1}};
   for (const std::int64_t extent : shape) whole.begin.push_back(0), whole.extent.push_back(extent);
   const TensorView source = dense_view(pixels.data(), pixels.dtype(), whole);

@@ -19,7 +19,7 @@ namespace voxshard {
 
 /// The words of a task in the help of commands that it shares with others: a clause each, without a full stop.
 struct TaskWords {
-  std::string demo_cases, demo_test_cases;  // "120 pictures": as many as demo() usually writes
+  std::string demo_cases, demo_test_cases;  // "120 images": as many as demo() usually writes
   std::string demo_kinds;                   // "digits (the usual), or motion: clips"; empty: one thing only
   std::string training_data;                // what train takes: "of RetinaNet a COCO JSON"
   std::string inputs, outputs;              // what predict takes and writes

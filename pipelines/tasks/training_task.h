@@ -2,7 +2,7 @@
 // tables, profile) is run_train's and the same for every task.
 //
 //   std::unique_ptr<TrainingTask> task = volume_task({.work = "work"});          // Dice on prepared volumes
-//   task = detection_task({.data = "coco/train.json"}, config);                  // AP50 on pictures
+//   task = detection_task({.data = "coco/train.json"}, config);                  // AP50 on images
 #pragma once
 
 #include <filesystem>
@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "pipelines/runs/model_spec.h"
-#include "pipelines/runs/process_plan.h"
-#include "pipelines/runs/report.h"
+#include "pipelines/model_runs/model_spec.h"
+#include "pipelines/model_runs/process_plan.h"
+#include "pipelines/model_runs/report.h"
 #include "pipelines/engine/case_hashes.h"
 #include "pipelines/engine/validation.h"
 

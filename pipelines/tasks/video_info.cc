@@ -11,7 +11,7 @@
 namespace voxshard {
 namespace {
 
-std::string picture_text(const VideoStream& s) {
+std::string image_text(const VideoStream& s) {
   std::string text = to_string(Dims{s.width, s.height}) + " pixels";
   if (s.orientation.is_identity()) return text;
   text += ", stored " + to_string(Dims{s.stored_width, s.stored_height});
@@ -91,7 +91,7 @@ std::string to_text(const VideoInfo& info) {
     text += "  " + name + std::string(13 - name.size(), ' ') + value + "\n";
   };
   line("video", s.codec + " in " + s.container);
-  line("size", picture_text(s));
+  line("size", image_text(s));
   if (s.sample_aspect != Rational{1, 1}) line("pixel aspect", rational_text(s.sample_aspect) + " (width over height)");
   line("pixels", s.pixel_format + ", matrix " + s.colour_matrix + ", range " + s.colour_range);
   line("frames", std::to_string(index.size()) + (index.decoded ? ", counted by decoding" : ", counted by packets"));

@@ -21,7 +21,7 @@ void check_batch_only(const TpuConfig& config, RunMode mode, std::int64_t replic
 
 void apply(const EstimatorOptions& options, RunMode mode, ModelSpec& spec) {
   Mesh& mesh = spec.cut.mesh;
-  const Dims one_core = Dims::filled(mesh.partition.rank(), 1);
+  const Dims one_core = Dims::filled(mesh.partition.axes(), 1);
   if (mode == RunMode::kEvaluate && !options.eval_on_tpu) {
     spec.cut = spec.cut.over({.partition = one_core});
     return;

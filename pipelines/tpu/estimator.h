@@ -5,7 +5,7 @@
 //   apply(o, RunMode::kEvaluate, run.spec);     // its cut over the mesh of the config, or a refusal
 #pragma once
 
-#include "pipelines/runs/model_spec.h"
+#include "pipelines/model_runs/model_spec.h"
 #include "pipelines/tpu/tpu_config.h"
 
 namespace voxshard {

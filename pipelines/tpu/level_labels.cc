@@ -45,8 +45,8 @@ InputPlacement placement_of(const std::string& name, const TensorDims& dims, con
     return {.kind = Kind::kFirstCore};
   Dims grid;
   for (const std::int64_t parts : *dims)
-    if (grid.rank() < partition.rank()) grid.push_back(parts);
-  if (static_cast<int>(dims->size()) != partition.rank() || grid != partition)
+    if (grid.axes() < partition.axes()) grid.push_back(parts);
+  if (static_cast<int>(dims->size()) != partition.axes() || grid != partition)
     throw refusal(entry + ", but the image is cut " + to_string(partition) +
                   "; a level's targets are cut as the image or, with None, not at all");
   return {.kind = Kind::kCut, .grid = grid};

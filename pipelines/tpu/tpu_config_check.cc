@@ -138,9 +138,9 @@ InputPlacement placement_of(const TensorDims& dims, const Shape& shape, const st
   require(product == per_replica, entry + ", whose product is " + text_of(product) + ", but num_cores_per_replica is " +
                                       text_of(per_replica) +
                                       "; make them equal, or write None to replicate the tensor");
-  require(static_cast<int>(dims->size()) == shape.rank(),
+  require(static_cast<int>(dims->size()) == shape.axes(),
           entry + ", which has " + std::to_string(dims->size()) + " entries, but the tensor " + to_string(shape) +
-              " has " + std::to_string(shape.rank()) + " axes; write one entry per axis, batch and channels included");
+              " has " + std::to_string(shape.axes()) + " axes; write one entry per axis, batch and channels included");
   for (auto extent : shape)
     require(extent >= 0, entry + ", but the shape " + to_string(shape) +
                              " of the tensor is not known in full; a tensor that is cut needs every extent");
@@ -168,7 +168,7 @@ std::map<std::string, InputPlacement> placements(const TpuConfig& c, std::size_t
       "input_partition_dims[" + std::to_string(which) + "] (" + (which == 0 ? "features" : "labels") + ")";
   DimsByPath dims;
   if (all.one_list) {
-    for (const auto& [name, shape] : tensors) dims[name] = first_entries(all.elements.front()->at(""), shape.rank());
+    for (const auto& [name, shape] : tensors) dims[name] = first_entries(all.elements.front()->at(""), shape.axes());
   } else if (which >= all.elements.size() || !all.elements[which]) {
     require(which != 0,
             place + " is None; name how at least one feature tensor is cut, or leave input_partition_dims out");

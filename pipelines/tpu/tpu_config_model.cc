@@ -13,7 +13,7 @@ using Kind = InputPlacement::Kind;
 
 Shape without_channels(const Shape& image) {
   Shape shape;
-  for (int a = 0; a + 1 < image.rank(); ++a) shape.push_back(image[a]);
+  for (int a = 0; a + 1 < image.axes(); ++a) shape.push_back(image[a]);
   return shape;
 }
 
@@ -23,7 +23,7 @@ Shape label_shape(const TpuConfig& config, const Shape& image) {
   if (!config.input_partition_dims || config.input_partition_dims->elements.size() < 2) return labels;
   if (const auto& element = config.input_partition_dims->elements[1])
     for (const auto& [path, dims] : *element)
-      if (dims && static_cast<int>(dims->size()) == image.rank()) {
+      if (dims && static_cast<int>(dims->size()) == image.axes()) {
         labels.push_back(1);
         break;
       }
@@ -33,7 +33,7 @@ Shape label_shape(const TpuConfig& config, const Shape& image) {
 /// The placement over all axes of the engine's tensors, channels last.
 InputPlacement with_channels(InputPlacement placement, int rank, const char* name) {
   if (placement.kind != Kind::kCut) return placement;
-  if (placement.grid.rank() < rank) placement.grid.push_back(1);
+  if (placement.grid.axes() < rank) placement.grid.push_back(1);
   if (placement.grid.back() != 1)
     throw Error(ErrorKind::kConfig, std::string("[tpu_config] input_partition_dims cuts the channel axis of \"") +
                                         name + "\" in " + std::to_string(placement.grid.back()) +
@@ -75,7 +75,7 @@ bool decides_mesh(const TpuConfig& config) {
 }
 
 void apply(const TpuConfig& config, const SystemCores& system, const Shape& image, ModelSpec& spec) {
-  const int rank = image.rank();
+  const int rank = image.axes();
   TpuConfig whole = config;
   if (!config.input_partition_dims) {
     if (!config.num_cores_per_replica) whole.num_cores_per_replica = element_count(spec.cut.mesh.partition);

@@ -5,7 +5,7 @@
 //   apply(config, {.cores = 8}, {4, 64, 64, 64, 1}, spec);   // [[1, 4, 1, 1, 1], None] -> 2 replicas of 1x4x1x1x1
 #pragma once
 
-#include "pipelines/runs/model_spec.h"
+#include "pipelines/model_runs/model_spec.h"
 #include "pipelines/tpu/tpu_config.h"
 
 namespace voxshard {

@@ -4,7 +4,7 @@
 
 #include "io/files/config_file.h"
 #include "libcore/base/text.h"
-#include "pipelines/runs/run_record.h"
+#include "pipelines/model_runs/run_record.h"
 
 namespace voxshard {
 namespace {

@@ -26,7 +26,7 @@ RunFolder::RunFolder(const TrainOptions& o, Transport& transport)
       restart_(o.restart),
       transport_(transport),
       checkpoints_(o.run / "checkpoints", o.kept),
-      goes_on_(first_finds(transport, [&] { return o.resume && checkpoints_.holds_run(); })) {
+      goes_on_(broadcast_flag(transport, [&] { return o.resume && checkpoints_.holds_run(); })) {
   if (transport.rank() == 0)
     folder_.emplace(FolderUse{.folder = o.run, .command = "train", .inputs = {o.work}, .adopts = goes_on_});
 }
@@ -71,16 +71,16 @@ void RunFolder::save_best(const CheckpointState& state, const Parameters& parame
   if (writes()) checkpoints_.save_best(state, parameters);
 }
 
-std::optional<SoundCheckpoint> RunFolder::load_newest() {
-  std::optional<SoundCheckpoint> found;
+std::optional<ValidCheckpoint> RunFolder::load_newest() {
+  std::optional<ValidCheckpoint> found;
   if (writes()) {
     found = checkpoints_.load_newest();
     if (!found) checkpoints_.remove_all();  // the best of a run that cannot go on
   }
   if (transport_.ranks() == 1) return found;
-  const std::string file = text_of_first(transport_, found ? found->file.string() : "", kMostWordBytes);
+  const std::string file = broadcast_text(transport_, found ? found->file.string() : "", kMostWordBytes);
   if (file.empty()) return std::nullopt;
-  if (!found) found = SoundCheckpoint{.file = file, .checkpoint = load_checkpoint(file)};
+  if (!found) found = ValidCheckpoint{.file = file, .checkpoint = load_checkpoint(file)};
   require_alike(transport_, {{"the checkpoint " + file, hash_of(found->checkpoint)}});
   return found;
 }

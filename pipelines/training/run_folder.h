@@ -13,7 +13,7 @@
 #include "io/files/csv.h"
 #include "io/files/output_folder.h"
 #include "libcore/ranks/transport.h"
-#include "pipelines/runs/checkpoint_folder.h"
+#include "pipelines/model_runs/checkpoint_folder.h"
 #include "pipelines/training/run_train.h"
 
 namespace voxshard {
@@ -46,7 +46,7 @@ class RunFolder {
   void save_best(const CheckpointState& state, const Parameters& parameters) const;
   /// The newest checkpoint that is whole, as rank 0 finds it, on all ranks; none before the first was written. Errors:
   /// kCheckpoint, kInput when none of them can be used, or when ranks read different ones.
-  std::optional<SoundCheckpoint> load_newest();
+  std::optional<ValidCheckpoint> load_newest();
 
  private:
   std::filesystem::path run_;

@@ -6,7 +6,7 @@
 #include "io/system/machine.h"
 #include "libcore/base/cpu.h"
 #include "libcore/kernels/conv.h"
-#include "pipelines/runs/run_record.h"
+#include "pipelines/model_runs/run_record.h"
 #include "pipelines/training/data_changes.h"
 #include "pipelines/training/training_rows.h"
 

@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "pipelines/training/run_train.h"
-#include "pipelines/runs/checkpoint.h"
+#include "pipelines/model_runs/checkpoint.h"
 
 namespace voxshard {
 

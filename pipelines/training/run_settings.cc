@@ -1,6 +1,6 @@
 #include "pipelines/training/run_settings.h"
 
-#include "pipelines/runs/run_record.h"
+#include "pipelines/model_runs/run_record.h"
 
 namespace voxshard {
 namespace {

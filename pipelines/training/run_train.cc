@@ -71,7 +71,7 @@ TrainReport train(TrainOptions& o, std::optional<OpenSettings> open, Transport& 
 bool goes_on_as_chosen(TrainSettings& s, Transport& transport) {
   TrainOptions& o = s.options;
   if (!o.resume) return false;
-  const auto chosen = known_choices_of_first(transport, [&] { return choices_of_run(o.run); });
+  const auto chosen = broadcast_known_choices(transport, [&] { return choices_of_run(o.run); });
   if (!chosen) return false;
   if (s.preset == "reference" && !chosen->empty())
     throw Error(ErrorKind::kConfig, "[resume] the run in " + o.run.string() + " began with chosen settings, {" + chosen->front().option +

@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "libcore/train/optimizer.h"
-#include "pipelines/commands/plan_settings.h"
-#include "pipelines/commands/task_table.h"
+#include "pipelines/planning/plan_settings.h"
+#include "pipelines/tasks/table/task_table.h"
 #include "pipelines/profile/trace_json.h"
-#include "pipelines/runs/checkpoint_folder.h"
-#include "pipelines/runs/process_plan.h"
+#include "pipelines/model_runs/checkpoint_folder.h"
+#include "pipelines/model_runs/process_plan.h"
 #include "pipelines/settings/recipe.h"
 #include "pipelines/tasks/sample_feed.h"
 #include "pipelines/tpu/tpu_config_loop.h"

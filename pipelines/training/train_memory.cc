@@ -15,10 +15,10 @@ std::int64_t fed_points(const ModelSpec& spec, const Shape& extents, int workers
   const std::int64_t cores = spec.cut.mesh.cores(), own = place.end(cores) - place.first(cores);
   std::int64_t points = 1;
   if (feed == FeedMode::kPerHost) {
-    for (int a = 1; a < extents.rank(); ++a) points *= extents[a];
+    for (int a = 1; a < extents.axes(); ++a) points *= extents[a];
     return points * std::min<std::int64_t>(workers, spec.cut.mesh.replicas);
   }
-  for (int a = 1; a < extents.rank(); ++a) points *= ceil_div(extents[a], spec.cut.mesh.partition[a]);
+  for (int a = 1; a < extents.axes(); ++a) points *= ceil_div(extents[a], spec.cut.mesh.partition[a]);
   return points * std::min<std::int64_t>(workers, own);
 }
 
@@ -50,14 +50,14 @@ struct Training {
     if (spec.model->size != nullptr) return "Give it more, or a smaller {batch}";
     for (Shape extents = size.extents;;) {
       int longest = 1;
-      for (int a = 2; a < extents.rank(); ++a)
+      for (int a = 2; a < extents.axes(); ++a)
         if (extents[a] > extents[longest]) longest = a;
       if (extents[longest] <= kStep)
         return "Give it more, fewer base filters, or recompute more ({recompute} upsampling)";
       extents[longest] = ceil_div(extents[longest] / 2, kStep) * kStep;
       if (step(extents).total() > most_bytes) continue;
       std::string text = std::to_string(extents[1]);
-      for (int a = 2; a < extents.rank(); ++a) text += "x" + std::to_string(extents[a]);
+      for (int a = 2; a < extents.axes(); ++a) text += "x" + std::to_string(extents[a]);
       return task.size_setting(text) + " would fit, or recompute more ({recompute} upsampling)";
     }
   }

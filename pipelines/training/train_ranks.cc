@@ -8,8 +8,8 @@
 #include "libcore/base/text.h"
 #include "libcore/ranks/alike.h"
 #include "libcore/ranks/texts.h"
-#include "pipelines/runs/rank_json.h"
-#include "pipelines/runs/run_record.h"
+#include "pipelines/model_runs/rank_json.h"
+#include "pipelines/model_runs/run_record.h"
 
 namespace voxshard {
 namespace {
@@ -43,29 +43,29 @@ void require_same_data(Transport& transport, const CheckpointState& state, const
                             {"the model", state.model.dump()}});
 }
 
-std::vector<Choice> choices_of_first(Transport& transport, const std::function<std::vector<Choice>()>& choose) {
+std::vector<Choice> broadcast_choices(Transport& transport, const std::function<std::vector<Choice>()>& choose) {
   if (transport.ranks() == 1) return choose();
-  return choices_from_json(json_of_first(transport, [&] { return to_json(choose()); }));
+  return choices_from_json(broadcast_json(transport, [&] { return to_json(choose()); }));
 }
 
-std::optional<std::vector<Choice>> known_choices_of_first(
+std::optional<std::vector<Choice>> broadcast_known_choices(
     Transport& transport, const std::function<std::optional<std::vector<Choice>>()>& look) {
   if (transport.ranks() == 1) return look();
   std::string own;
   if (transport.rank() == 0)
     if (const auto known = look()) own = pack_json(to_json(*known));
-  const std::string text = text_of_first(transport, std::move(own));
+  const std::string text = broadcast_text(transport, std::move(own));
   if (text.empty()) return std::nullopt;
   return choices_from_json(unpack_cbor(text));
 }
 
 void take_cut_of_first(Transport& transport, ModelSpec& spec) {
-  spec.cut = spec_of_first(transport, [&] { return spec; }).cut;
+  spec.cut = broadcast_spec(transport, [&] { return spec; }).cut;
 }
 
 void throw_if_any_stopped(Transport& transport, Progress& progress) {
   const std::int64_t none = transport.ranks();
-  const std::int64_t first = transport.lowest(progress.stop_requested() ? transport.rank() : none);
+  const std::int64_t first = transport.all_reduce_min(progress.stop_requested() ? transport.rank() : none);
   if (first == none) return;
   if (transport.ranks() > 1) progress.log(transport.name(static_cast<int>(first)) + " was asked to stop");
   throw Stopped();

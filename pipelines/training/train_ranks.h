@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "libcore/ranks/transport.h"
-#include "pipelines/runs/checkpoint.h"
+#include "pipelines/model_runs/checkpoint.h"
 #include "pipelines/training/run_train.h"
 
 namespace voxshard {
@@ -22,9 +22,9 @@ void require_share_of_cores(const Transport& transport, const TrainOptions& opti
 void require_same_data(Transport& transport, const CheckpointState& state, const std::vector<Shape>& validates);
 
 /// The settings that rank 0 chooses: they depend on the memory that is free there.
-std::vector<Choice> choices_of_first(Transport& transport, const std::function<std::vector<Choice>()>& choose);
+std::vector<Choice> broadcast_choices(Transport& transport, const std::function<std::vector<Choice>()>& choose);
 /// The same of an earlier run's, where rank 0 sees one: folders that are not shared may look otherwise elsewhere.
-std::optional<std::vector<Choice>> known_choices_of_first(
+std::optional<std::vector<Choice>> broadcast_known_choices(
     Transport& transport, const std::function<std::optional<std::vector<Choice>>()>& look);
 /// How rank 0 cuts the model.
 void take_cut_of_first(Transport& transport, ModelSpec& spec);

@@ -78,7 +78,7 @@ void TrainSettings::settle() {
 void TrainSettings::say_recipe(const TrainingTask& task, Transport& transport, Progress& progress) {
   const bool precision = !settings.is_said("precision");
   if (const std::string unseen = precision ? unseen_host() : ""; !unseen.empty()) progress.log(unseen);
-  std::vector<Choice> chosen = choices_of_first(transport, [&] { return recipe(recipe_facts(options, task, precision)); });
+  std::vector<Choice> chosen = broadcast_choices(transport, [&] { return recipe(recipe_facts(options, task, precision)); });
   std::erase_if(chosen, [&](const Choice& c) { return !settings.say(Layer::kRecipe, c); });
   options.chosen = chosen;
   for (const Choice& c : chosen) progress.log("chosen: {" + c.option + "} " + c.shown() + " (" + c.reason + ")");

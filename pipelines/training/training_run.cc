@@ -10,7 +10,7 @@
 #include "pipelines/engine/core_messages.h"
 #include "libcore/train/initialise.h"
 #include "pipelines/profile/device_advice.h"
-#include "pipelines/runs/rank_json.h"
+#include "pipelines/model_runs/rank_json.h"
 #include "pipelines/training/run_identity.h"
 #include "pipelines/training/train_memory.h"
 #include "pipelines/training/train_ranks.h"
@@ -163,7 +163,7 @@ void TrainingRun::steps() {
 
 bool TrainingRun::loop_ends(std::int64_t done, double seconds) {
   const auto ends = [&] { return o_.iterations_per_loop.ends(done, seconds); };
-  return o_.iterations_per_loop.duration_s > 0 ? first_finds(transport_, ends) : ends();
+  return o_.iterations_per_loop.duration_s > 0 ? broadcast_flag(transport_, ends) : ends();
 }
 
 StepResult TrainingRun::one_step() {

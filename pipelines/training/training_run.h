@@ -41,7 +41,7 @@ class TrainingRun {
   void open_folder();
   void restore();
   /// On rank 0. Errors: kCheckpoint, kConfig for a run of other options or data.
-  void require_same(const SoundCheckpoint& found);
+  void require_same(const ValidCheckpoint& found);
   /// On rank 0, of a run that goes on.
   void take_up(const CheckpointState& theirs);
   void save();

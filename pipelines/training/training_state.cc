@@ -3,7 +3,7 @@
 #include "io/files/content_hash.h"
 #include "libcore/base/file_format.h"
 #include "libcore/train/initialise.h"
-#include "pipelines/runs/run_record.h"
+#include "pipelines/model_runs/run_record.h"
 #include "pipelines/training/data_changes.h"
 #include "pipelines/training/run_identity.h"
 #include "pipelines/training/train_ranks.h"
@@ -48,7 +48,7 @@ void TrainingRun::save() {
 }
 
 void TrainingRun::restore() {
-  std::optional<SoundCheckpoint> found = folder_.load_newest();
+  std::optional<ValidCheckpoint> found = folder_.load_newest();
   if (!found) {
     progress_.log("no checkpoint yet in " + o_.run.string() + ": starting from step 0");
     return;
@@ -92,7 +92,7 @@ void TrainingRun::take_up(const CheckpointState& theirs) {
   data_changed_ = true;
 }
 
-void TrainingRun::require_same(const SoundCheckpoint& found) {
+void TrainingRun::require_same(const ValidCheckpoint& found) {
   const CheckpointState& theirs = found.checkpoint.state;
   require_same_run(theirs, state_, found.file, o_.options_of_run, o_.accept_changes);
   for (const std::string& note : machine_changes(theirs.machine, state_.machine)) progress_.warn(note);

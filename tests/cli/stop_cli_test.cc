@@ -12,13 +12,13 @@ using nlohmann::json;
 using testing::HasSubstr;
 using testing::Not;
 
-/// Pictures, and a detector that is slow on them.
+/// Images, and a detector that is slow on them.
 class StopCli : public testing::Test {
  protected:
-  static constexpr int kPictures = 40;
+  static constexpr int kImages = 40;
   static void SetUpTestSuite() {
     folder_ = new Folder("stop");
-    ASSERT_EQ(run_voxshard("demo " + file("data") + " --task detection --cases 2 --test " + std::to_string(kPictures) +
+    ASSERT_EQ(run_voxshard("demo " + file("data") + " --task detection --cases 2 --test " + std::to_string(kImages) +
                            " --quiet")
                   .exit_code,
               0);

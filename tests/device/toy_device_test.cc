@@ -3,9 +3,9 @@
 #include <set>
 
 #include "libcore/ops/op_table.h"
-#include "pipelines/commands/run_plan.h"
+#include "pipelines/planning/run_plan.h"
 #include "pipelines/profile/trace_json.h"
-#include "pipelines/commands/task_table.h"
+#include "pipelines/tasks/table/task_table.h"
 #include "tests/pipelines/pipeline_scene.h"
 
 namespace voxshard {

@@ -4,7 +4,7 @@
 #include "io/boxes/mot.h"
 #include "io/boxes/mot_sequence.h"
 #include "io/boxes/voc.h"
-#include "pipelines/tasks/detection/detection_dataset.h"
+#include "pipelines/tasks/detection/dataset/detection_dataset.h"
 #include "tests/fuzz/fuzz_target.h"
 
 namespace voxshard {
@@ -45,14 +45,14 @@ Seeds voc_seeds() {
   return seeds;
 }
 
-/// The list of a set's pictures beside the annotations.
+/// The list of a set's images beside the annotations.
 void voc_set(std::string_view bytes) {
   const auto list = scratch_file("voc/ImageSets/Main/train.txt", bytes);
   read_voc_set(list.parent_path().parent_path().parent_path(), "train");
 }
 Seeds voc_set_seeds() { return {"a\nb 1\r\nc -1\n\n../../x\n"}; }
 
-/// What training makes of annotations beside their pictures: found, checked, clipped, split.
+/// What training makes of annotations beside their images: found, checked, clipped, split.
 void detection_set(std::string_view bytes) {
   const auto file = scratch_file("detection/annotations.json", bytes);
   static const bool made = [&] {

@@ -1,15 +1,15 @@
-// Readers of voxels, tensors, pictures and frames: our checks of headers with ITK, OpenCV, libtiff, libexif and FFmpeg
+// Readers of voxels, tensors, images and frames: our checks of headers with ITK, OpenCV, libtiff, libexif and FFmpeg
 // behind them.
 
 #include "io/datasets/idx.h"
 #include "io/files/safetensors.h"
-#include "io/image/picture.h"
+#include "io/image/image_reader.h"
 #include "io/video/select.h"
 #include "io/video/video_reader.h"
 #include "io/video/video_writer.h"
 #include "io/volume/mapped_volume.h"
 #include "io/volume/volume.h"
-#include "pipelines/runs/checkpoint.h"
+#include "pipelines/model_runs/checkpoint.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/scratch_folder.h"
 
@@ -152,13 +152,13 @@ Seeds checkpoint_seeds() {
       })};
 }
 
-void picture(std::string_view bytes) {
+void image(std::string_view bytes) {
   const fs::path path = scratch_file("picture.png", bytes);  // what it is stands in the bytes, not in the name
-  const PictureReader pictures({.most_pixels = std::int64_t{1} << 22});
-  pictures.size(path);
-  pictures.read(path, {.dtype = DType::kF32, .most_pixels = std::int64_t{1} << 22});
+  const ImageReader reader({.most_pixels = std::int64_t{1} << 22});
+  reader.size(path);
+  reader.read(path, {.dtype = DType::kF32, .most_pixels = std::int64_t{1} << 22});
 }
-Seeds picture_seeds() {
+Seeds image_seeds() {
   Tensor rgb(DType::kU8, {12, 16, 3});
   for (std::int64_t i = 0; i < rgb.count(); ++i) rgb.as<std::uint8_t>()[i] = static_cast<std::uint8_t>(i * 7);
   Seeds seeds;
@@ -182,10 +182,10 @@ void video(std::string_view bytes) {
 /// Frames of a video by their addresses, as data sets name them: the second from what is kept.
 void video_frames(std::string_view bytes) {
   const std::string path = scratch_file("frames.mp4", bytes).string();
-  const PictureReader pictures({.most_pixels = std::int64_t{1} << 20});
+  const ImageReader reader({.most_pixels = std::int64_t{1} << 20});
   for (const char* frame : {"#frame=1", "#frame=1", "#frame=0"}) {
-    pictures.size(path + frame);
-    pictures.read(path + frame, {.dtype = DType::kF32});
+    reader.size(path + frame);
+    reader.read(path + frame, {.dtype = DType::kF32});
   }
 }
 
@@ -233,7 +233,7 @@ std::vector<FuzzTarget> media_targets() {
           {"mapped", nifti_seeds, mapped},
           {"safetensors", safetensors_seeds, safetensors},
           {"checkpoint", checkpoint_seeds, checkpoint},
-          {"picture", picture_seeds, picture},
+          {"picture", image_seeds, image},
           {"video", video_seeds, video},
           {"video_frames", video_seeds, video_frames}};
 }

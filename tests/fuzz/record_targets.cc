@@ -4,7 +4,7 @@
 #include "io/image/image.h"
 #include "io/records/crc32c.h"
 #include "pipelines/records/ct_record.h"
-#include "pipelines/records/picture_record.h"
+#include "pipelines/records/image_record.h"
 #include "pipelines/records/record_input.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/scratch_folder.h"
@@ -19,7 +19,7 @@ void read_sample(const TfExample& example) {
   if (example.has(kCtImage))
     ct_sample(example);
   else
-    record_picture(example);
+    record_image(example);
 }
 
 /// A file as it came, plain or gzip; damaged records end here as they do in a conversion.
@@ -60,18 +60,18 @@ TfExample volume_example(bool one_hot) {
   return ct_example(image, label, {.classes = 3, .one_hot = one_hot});
 }
 
-TfExample small_picture() {
+TfExample small_image() {
   const fs::path path = scratch_file("seed.png", "");
   fs::remove(path);
   write_rgb(path, Tensor(DType::kU8, {4, 6, 3}));
-  return picture_example(
+  return image_example(
       read_bytes(path),
       {.file = "a", .id = 7, .width = 6, .height = 4, .boxes = {{.category = 0, .box = {1, 1, 2, 2}, .area = 4}}},
       {{"cell", 3}});
 }
 
 Seeds example_seeds() {
-  return {serialized(volume_example(true)), serialized(volume_example(false)), serialized(small_picture())};
+  return {serialized(volume_example(true)), serialized(volume_example(false)), serialized(small_image())};
 }
 
 Seeds record_seeds() {

@@ -8,10 +8,10 @@
 #include "libcore/graph/text.h"
 #include "libcore/ops/op_table.h"
 #include "libcore/partition/text.h"
-#include "pipelines/runs/model_spec.h"
-#include "pipelines/tasks/detection/image_preparation.h"
-#include "pipelines/tasks/segmentation/prepare_dataset.h"
-#include "pipelines/tasks/segmentation/prepare_plan.h"
+#include "pipelines/model_runs/model_spec.h"
+#include "pipelines/tasks/detection/samples/image_preparation.h"
+#include "pipelines/tasks/segmentation/dataset/prepare_dataset.h"
+#include "pipelines/tasks/segmentation/dataset/prepare_plan.h"
 #include "pipelines/settings/setting.h"
 #include "pipelines/tpu/tpu_config.h"
 #include "pipelines/settings/original_keys.h"
@@ -145,7 +145,7 @@ Seeds plan_seeds() {
   return {R"({"prepare": )" + to_json(plan).dump() + "}"};
 }
 
-/// What a checkpoint says about its model and its pictures.
+/// What a checkpoint says about its model and its images.
 void run_description(std::string_view bytes) {
   const nlohmann::json json = read_json(scratch_file("run.json", bytes));
   if (json.is_object() && json.contains("prepare")) image_preparation_from_json(json.at("prepare"));

@@ -168,7 +168,7 @@ Graph random_graph(std::uint64_t seed) {
   }
   x = b.op("leaky_relu", {x}, {}, "last");
   Shape labels = b.type(x).shape;
-  labels[labels.rank() - 1] = 1;
+  labels[labels.axes() - 1] = 1;
   const ValueId y = b.input("labels", {DType::kI32, labels});
   const SegmentationAttrs loss{.loss = kLosses[below(std::size(kLosses))], .batch = labels[0], .dtype = dtype};
   const ValueId sums = b.op("segmentation_sums", {x, y}, loss, "loss/sums");

@@ -118,8 +118,8 @@ void compare_passes(const Case& c, const Operands& o, DType result, std::int64_t
 /// Boxes that cut `whole` in pieces of odd sizes, and its channels between blocks.
 inline std::vector<Box> pieces(const Box& whole, std::int64_t step) {
   std::vector<Box> parts = {whole};
-  for (int a = 0; a < whole.rank(); ++a) {
-    const std::int64_t size = a == 0 ? 1 : a == whole.rank() - 1 ? kBlock : step;
+  for (int a = 0; a < whole.axes(); ++a) {
+    const std::int64_t size = a == 0 ? 1 : a == whole.axes() - 1 ? kBlock : step;
     std::vector<Box> finer;
     for (const Box& part : parts)
       for (std::int64_t from = part.begin[a]; from < part.end(a); from += size) {
@@ -161,7 +161,7 @@ void expect_slice_of_the_whole(const Case& c, DType type, std::int64_t first, st
   const Place whole = place(type, c.x_box());
   run_blocks(slice(0, c.ci), {o.d_y.view}, o.w.view, nullptr, whole.view);
   Box box = c.x_box();
-  box.set(box.rank() - 1, first, past);
+  box.set(box.axes() - 1, first, past);
   const Place part = place(type, box);
   run_blocks(slice(first, past - first), {o.d_y.view}, o.w.view, nullptr, part.view);
   expect_same_bits(whole.view.sub(box), part.view, "channels of a slice");
@@ -187,7 +187,7 @@ void expect_same_when_moved(const Case& c, const Gradient& grad, DType type, con
   const Place here = place(DType::kF32, Box::whole(c.weights())), there = place(DType::kF32, Box::whole(c.weights()));
   run_ranges(grad, grad.tasks(), {o.x.view}, o.d_y.view, here.view);
   TensorView x = o.x.view, d_y = o.d_y.view;
-  for (int a = 1; a + 1 < x.rank(); ++a) {
+  for (int a = 1; a + 1 < x.axes(); ++a) {
     x.box.begin[a] += shift[a - 1];
     d_y.box.begin[a] += shift[a - 1];
   }
@@ -234,7 +234,7 @@ void expect_tasks_within_32_mib(const Gradient& grad, const Shape& weights, cons
     EXPECT_LE(grad.workspace_bytes(range, d_y), 32 << 20) << what;
     covered += (range.past_in - range.first_in) * (range.past_out - range.first_out);
   }
-  const int last = weights.rank() - 1;
+  const int last = weights.axes() - 1;
   EXPECT_EQ(covered, ceil_div(weights[last - 1], kBlock) * ceil_div(weights[last], kBlock)) << what;
 }
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "libcore/kernels/amx/processor.h"
-#include "libcore/kernels/fast/agreement_cases.h"
-#include "libcore/kernels/fast/conv_kernels.h"
+#include "libcore/kernels/convolution/agreement_cases.h"
+#include "libcore/kernels/convolution/conv_kernels.h"
 #include "tests/kernels/support.h"
 
 namespace voxshard {
@@ -59,8 +59,8 @@ class PlantedKernel : public Kernel {
     }
     Box kept = call.output.box;
     if (fault_ == Fault::kEdgeNotWritten)
-      kept.set(kept.rank() - 2, kept.end(kept.rank() - 2) - 1, kept.end(kept.rank() - 2));
-    if (fault_ != Fault::kEdgeNotWritten && fault_ != Fault::kNothingWritten) kept = Box::none(kept.rank());
+      kept.set(kept.axes() - 2, kept.end(kept.axes() - 2) - 1, kept.end(kept.axes() - 2));
+    if (fault_ != Fault::kEdgeNotWritten && fault_ != Fault::kNothingWritten) kept = Box::none(kept.axes());
     const Tensor before(call.output.dtype, kept.extent);
     if (!kept.empty()) copy(call.output.sub(kept), dense_view(before.data(), before.dtype(), kept));
     inner_->run(planted);
@@ -73,12 +73,12 @@ class PlantedKernel : public Kernel {
   /// The last one.
   static void drop_tap(const TensorView& weights) {
     Box tap = weights.box;
-    for (int a = 0; a + 2 < tap.rank(); ++a) tap.set(a, tap.end(a) - 1, tap.end(a));
+    for (int a = 0; a + 2 < tap.axes(); ++a) tap.set(a, tap.end(a) - 1, tap.end(a));
     fill_zero(weights.sub(tap));
   }
   static void scale_last_channel(const TensorView& out) {
     Box channel = out.box;
-    channel.set(channel.rank() - 1, channel.end(channel.rank() - 1) - 1, channel.end(channel.rank() - 1));
+    channel.set(channel.axes() - 1, channel.end(channel.axes() - 1) - 1, channel.end(channel.axes() - 1));
     const TensorView view = out.sub(channel);
     for_each_row(view.box, [&](const Dims& at) {
       const std::int64_t offset = offset_at(view, at);
@@ -105,7 +105,7 @@ std::unique_ptr<Kernel> make_planted(const ConvUse& use) {
   plan.made.push_back(use);
   ConvUse asked = use;
   if (here && plan.fault == Fault::kPhase) {
-    const int last = use.window.rank() - 1;
+    const int last = use.window.axes() - 1;
     asked.window.pad_lo[last] += 1, asked.window.pad_hi[last] -= 1;
   }
   auto kernel = plan.make(asked);
@@ -190,14 +190,14 @@ struct Path {
   ConvUse example;
 };
 
-ConvUse example(int rank, std::int64_t kernel, std::int64_t stride, std::int64_t pad, std::int64_t dilation = 1) {
-  Dims over = {2}, weights = Dims::filled(rank, kernel);
-  for (int a = 0; a < rank; ++a) over.push_back(8);
+ConvUse example(int axes, std::int64_t kernel, std::int64_t stride, std::int64_t pad, std::int64_t dilation = 1) {
+  Dims over = {2}, weights = Dims::filled(axes, kernel);
+  for (int a = 0; a < axes; ++a) over.push_back(8);
   over.push_back(16), weights.push_back(16), weights.push_back(16);
-  const Dims pads = Dims::filled(rank, pad);
-  return {.window = {.kernel = Dims::filled(rank, kernel),
-                     .stride = Dims::filled(rank, stride),
-                     .dilation = Dims::filled(rank, dilation),
+  const Dims pads = Dims::filled(axes, pad);
+  return {.window = {.kernel = Dims::filled(axes, kernel),
+                     .stride = Dims::filled(axes, stride),
+                     .dilation = Dims::filled(axes, dilation),
                      .pad_lo = pads,
                      .pad_hi = pads},
           .weights = weights,
@@ -213,14 +213,14 @@ std::vector<Path> paths() {
   parts.parts = 2, parts.part_channels = {8, 8};
   offset.channel = 4, offset.channels = 8;
   return {
-      {"a volume", [](const ConvUse& u) { return u.window.rank() == 3 && u.window.volume() == 27; }, plain},
-      {"an image", [](const ConvUse& u) { return u.window.rank() == 2 && u.window.volume() == 9; },
+      {"a volume", [](const ConvUse& u) { return u.window.axes() == 3 && u.window.volume() == 27; }, plain},
+      {"an image", [](const ConvUse& u) { return u.window.axes() == 2 && u.window.volume() == 9; },
        example(2, 3, 1, 1)},
       {"no padding", [](const ConvUse& u) { return u.window.pad_lo[1] == 0 && u.window.kernel[1] == 3; },
        example(2, 3, 1, 0)},
       {"uneven padding", [](const ConvUse& u) { return u.window.pad_lo != u.window.pad_hi; }, plain},
       {"samples", [](const ConvUse& u) { return u.over[0] > 1; }, plain},
-      {"few channels", [](const ConvUse& u) { return u.weights[u.weights.rank() - 2] < 4; }, plain},
+      {"few channels", [](const ConvUse& u) { return u.weights[u.weights.axes() - 2] < 4; }, plain},
       {"an edge of a block", [](const ConvUse& u) { return u.weights.back() % 16 != 0 && u.weights.back() > 16; },
        plain},
       {"a stride", [](const ConvUse& u) { return is_strided(u) && !is_patches(u) && u.window.volume() > 1; },

@@ -1,7 +1,7 @@
 // Convolution: blocks = whole, workspaces, threads.
 #include <thread>
 
-#include "libcore/kernels/fast/conv_kernels.h"
+#include "libcore/kernels/convolution/conv_kernels.h"
 #include "tests/kernels/conv_scene.h"
 
 namespace voxshard {
@@ -10,9 +10,9 @@ namespace {
 using namespace test;
 
 /// Sub-boxes that cut every spatial axis in pieces of `step` from an odd place.
-std::vector<Box> blocks(const Box& whole, int rank, std::int64_t step) {
+std::vector<Box> blocks(const Box& whole, int axes, std::int64_t step) {
   std::vector<Box> parts = {whole};
-  for (int a = 1; a <= rank; ++a) {
+  for (int a = 1; a <= axes; ++a) {
     std::vector<Box> finer;
     for (const Box& part : parts)
       for (std::int64_t from = whole.begin[a], to; from < whole.end(a); from = to) {
@@ -29,7 +29,7 @@ std::vector<Box> blocks(const Box& whole, int rank, std::int64_t step) {
 /// Keeps about 40 of many blocks; the first and the last always. Each shape costs the library some milliseconds.
 bool skip(const Box& block, const Box& whole) {
   bool first = true, last = true;
-  for (int a = 0; a < whole.rank(); ++a) {
+  for (int a = 0; a < whole.axes(); ++a) {
     first = first && block.begin[a] == whole.begin[a];
     last = last && block.end(a) == whole.end(a);
   }
@@ -66,7 +66,7 @@ TEST(Conv, ForwardOfABlockEqualsTheBlockOfTheForward) {
       Place whole = place(type, c.y_box());
       run_kernel(*kernel, {o.x.view, o.w.view, o.bias.view}, whole.view);
       for (std::int64_t step : {2, 5, 8})
-        for (const Box& block : blocks(c.y_box(), c.rank(), step)) {
+        for (const Box& block : blocks(c.y_box(), c.axes(), step)) {
           if (skip(block, whole.view.box)) continue;
           Place part = place(type, block, block.begin[1] % 2);
           // Every other block reads a margin buffer with zeros around, as the engine makes it; the others the bare
@@ -90,7 +90,7 @@ TEST(Conv, InputGradientOfABlockEqualsTheBlockOfTheInputGradient) {
       Place bias = random(DType::kF32, Box::whole({c.ci}), kSeed), whole = place(type, c.x_box());
       run_kernel(*kernel, {o.d_y.view, o.w.view, bias.view}, whole.view);
       for (std::int64_t step : {2, 5, 8})
-        for (const Box& block : blocks(c.x_box(), c.rank(), step)) {
+        for (const Box& block : blocks(c.x_box(), c.axes(), step)) {
           if (skip(block, whole.view.box)) continue;
           Place part = place(type, block, block.begin[1] % 2);
           run_kernel(*kernel, {o.d_y.view, o.w.view, bias.view}, part.view);

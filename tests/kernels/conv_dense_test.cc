@@ -1,5 +1,5 @@
 // Dense layers: one product over the samples, from whole samples in place, from parts of larger ones, and in blocks.
-#include "libcore/kernels/fast/conv_kernels.h"
+#include "libcore/kernels/convolution/conv_kernels.h"
 #include "tests/kernels/conv_scene.h"
 
 namespace voxshard {
@@ -9,7 +9,7 @@ using namespace test;
 
 std::vector<Case> dense_cases() {
   const auto dense = [](const Dims& sample, std::int64_t ci, std::int64_t co, std::int64_t batch) {
-    Window w = window_of(sample.rank(), 1, 1, 1, 0, 0);
+    Window w = window_of(sample.axes(), 1, 1, 1, 0, 0);
     w.kernel = w.stride = sample;
     return case_of(w, sample, ci, co, batch);
   };

@@ -15,13 +15,13 @@ struct Case {
   Dims spatial;  // of x, whole
   std::int64_t ci, co, batch = 1;
 
-  int rank() const { return window.rank(); }
+  int axes() const { return window.axes(); }
   std::int64_t forward_terms() const { return window.volume() * ci; }
   std::int64_t input_grad_terms() const { return window.volume() * co; }
   Box x_box() const { return box(spatial, ci); }
   Box y_box() const {
     Dims out;
-    for (int a = 0; a < rank(); ++a) out.push_back(window.output_extent(a, spatial[a]));
+    for (int a = 0; a < axes(); ++a) out.push_back(window.output_extent(a, spatial[a]));
     return box(out, co);
   }
   Shape weights() const {
@@ -40,13 +40,13 @@ struct Case {
   }
 };
 
-inline Window window_of(int rank, std::int64_t kernel, std::int64_t stride, std::int64_t dilation, std::int64_t lo,
+inline Window window_of(int axes, std::int64_t kernel, std::int64_t stride, std::int64_t dilation, std::int64_t lo,
                         std::int64_t hi) {
-  return {.kernel = Dims::filled(rank, kernel),
-          .stride = Dims::filled(rank, stride),
-          .dilation = Dims::filled(rank, dilation),
-          .pad_lo = Dims::filled(rank, lo),
-          .pad_hi = Dims::filled(rank, hi)};
+  return {.kernel = Dims::filled(axes, kernel),
+          .stride = Dims::filled(axes, stride),
+          .dilation = Dims::filled(axes, dilation),
+          .pad_lo = Dims::filled(axes, lo),
+          .pad_hi = Dims::filled(axes, hi)};
 }
 
 /// A case that is named after all of its numbers.

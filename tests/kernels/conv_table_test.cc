@@ -3,7 +3,7 @@
 
 #include "libcore/base/cpu.h"
 #include "libcore/kernels/amx/processor.h"
-#include "libcore/kernels/fast/conv_kernels.h"
+#include "libcore/kernels/convolution/conv_kernels.h"
 #include "tests/expect_error.h"
 #include "tests/kernels/conv_scene.h"
 
@@ -126,9 +126,9 @@ void compare_with_reference(ConvKernel kernel, ConvUse use, const Case& c, std::
   if (use.pass == ConvPass::kForward && use.parts == 2) {  // the halves of x lie side by side
     auto half = [&](std::int64_t first) {
       Box box = o.x.view.box;
-      box.set(box.rank() - 1, first, first + c.ci / 2);
+      box.set(box.axes() - 1, first, first + c.ci / 2);
       TensorView part = o.x.view.sub(box);
-      part.box.begin[box.rank() - 1] = 0;
+      part.box.begin[box.axes() - 1] = 0;
       return part;
     };
     inputs = {half(0), half(c.ci / 2), o.w.view, o.bias.view};

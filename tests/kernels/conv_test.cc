@@ -1,7 +1,7 @@
 // Convolution: hand-sized numbers, gradients by central differences, fast = reference over a grid.
 #include "tests/kernels/conv_scene.h"
 
-#include "libcore/kernels/fast/conv_kernels.h"
+#include "libcore/kernels/convolution/conv_kernels.h"
 #include "libcore/kernels/fast/onednn.h"
 
 namespace voxshard {
@@ -17,14 +17,14 @@ std::vector<Case> cases() {
   // Channels around the tiles of 8 and 16.
   for (std::int64_t ci : {1, 5, 6, 7, 8, 16, 17})
     for (std::int64_t co : {1, 3, 8, 15, 16, 17, 33}) add(window_of(3, 3, 1, 1, 1, 1), {4, 5, 6}, ci, co);
-  for (int rank : {2, 3})
+  for (int axes : {2, 3})
     for (std::int64_t kernel : {1, 2, 3})
       for (std::int64_t stride : {1, 2})
         for (std::int64_t dilation : {1, 2})
           for (std::int64_t lo : {0, 1})
             for (std::int64_t hi : {0, 2}) {
-              const Dims spatial = rank == 2 ? Dims{9, 10} : Dims{7, 6, 9};
-              add(window_of(rank, kernel, stride, dilation, lo, hi), spatial, 9, 12);
+              const Dims spatial = axes == 2 ? Dims{9, 10} : Dims{7, 6, 9};
+              add(window_of(axes, kernel, stride, dilation, lo, hi), spatial, 9, 12);
             }
   add(window_of(2, 7, 2, 1, 3, 2), {21, 18}, 3, 20);
   add(window_of(3, 7, 1, 1, 3, 3), {8, 7, 9}, 2, 9);

@@ -12,7 +12,7 @@
 #include "libcore/kernels/amx/processor.h"
 #include "libcore/kernels/conv.h"
 #include "libcore/kernels/conv_table.h"
-#include "libcore/kernels/fast/weight_grad_tile.h"
+#include "libcore/kernels/convolution/weight_grad_tile.h"
 #include "libcore/kernels/winograd/routines.h"
 #include "libcore/kernels/winograd/vector_targets.h"
 

@@ -1,4 +1,4 @@
-// Element by element kernels and channel sums: hand-sized numbers, gradient, fast = reference for any rank and type.
+// Element by element kernels and channel sums: hand-sized numbers, gradient, fast = reference for any number of axes and type.
 #include "libcore/kernels/pointwise.h"
 
 #include <limits>
@@ -67,7 +67,7 @@ TEST(Pointwise, FastEqualsReference) {
         fast::pointwise.sum_all(a.view, total.view());
         reference::pointwise.sum_all(a.view, expected.view());
         expect_close(expected.view(), total.view(), 1e-12, "sum " + what);
-        if (shape.rank() == 0) continue;
+        if (shape.axes() == 0) continue;
         Tensor sums(DType::kF64, {shape.back()}), expected_sums(DType::kF64, {shape.back()});
         fast::pointwise.channel_sum(a.view, sums.view());
         reference::pointwise.channel_sum(a.view, expected_sums.view());

@@ -33,7 +33,7 @@ struct Place {
 
 inline Place place(DType type, const Box& box, std::int64_t margin = 0) {
   Box outer = box;
-  for (int a = 1; a + 1 < box.rank() && margin > 0; ++a) outer.set(a, box.begin[a] - margin, box.end(a) + margin);
+  for (int a = 1; a + 1 < box.axes() && margin > 0; ++a) outer.set(a, box.begin[a] - margin, box.end(a) + margin);
   Place p{Tensor(type, outer.extent), {}};
   if (p.memory.count() == 0) {
     p.view = dense_view(p.memory.data(), type, box);
@@ -48,10 +48,10 @@ inline Place place(DType type, const Box& box, std::int64_t margin = 0) {
 template <class Value>
 void fill(const TensorView& view, Value value) {
   for_each_row(view.box, [&](Dims at) {
-    const std::int64_t first = view.rank() > 0 ? at[at.rank() - 1] : 0;
+    const std::int64_t first = view.axes() > 0 ? at[at.axes() - 1] : 0;
     const std::int64_t offset = offset_at(view, at);
     for (std::int64_t c = 0; c < row_count(view.box); ++c) {
-      if (view.rank() > 0) at[at.rank() - 1] = first + c;
+      if (view.axes() > 0) at[at.axes() - 1] = first + c;
       store(view, offset + c, value(static_cast<const Dims&>(at)));
     }
   });
@@ -83,12 +83,12 @@ inline Place random(DType type, const Box& box, std::uint64_t seed, std::int64_t
 /// What `y` reads through the window: spatial axes follow the first.
 inline Box read_box(const Box& y, const Window& window, std::int64_t channels) {
   Box read = y;
-  for (int a = 0; a < window.rank(); ++a) {
+  for (int a = 0; a < window.axes(); ++a) {
     const std::int64_t first = y.begin[a + 1] * window.stride[a] - window.pad_lo[a];
     const std::int64_t last = (y.end(a + 1) - 1) * window.stride[a] - window.pad_lo[a] + window.span(a);
     read.set(a + 1, first, last);
   }
-  read.set(y.rank() - 1, 0, channels);
+  read.set(y.axes() - 1, 0, channels);
   return read;
 }
 

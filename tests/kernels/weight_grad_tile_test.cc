@@ -1,7 +1,7 @@
-// The outer products of our own weight gradient (libcore/kernels/fast/weight_grad_tile.h).
-#include "libcore/kernels/fast/weight_grad_tile.h"
+// The outer products of our own weight gradient (libcore/kernels/convolution/weight_grad_tile.h).
+#include "libcore/kernels/convolution/weight_grad_tile.h"
 
-#include "libcore/kernels/fast/conv_kernels.h"
+#include "libcore/kernels/convolution/conv_kernels.h"
 #include "tests/kernels/conv_scene.h"
 #include "tests/kernels/use_target.h"
 

@@ -54,7 +54,7 @@ TEST(WinogradBits, AWeightGradientDependsOnGlobalPositionsModuloItsGrain) {
   for (const Case& c : bit_cases()) {
     const winograd::WeightGradient grad({.window = c.window, .weights = c.weights()});
     Dims shift;
-    for (int a = 3 - c.rank(); a < 3; ++a) shift.push_back(3 * grad.grain()[a]);
+    for (int a = 3 - c.axes(); a < 3; ++a) shift.push_back(3 * grad.grain()[a]);
     expect_same_when_moved(c, grad, DType::kF32, shift);
   }
 }

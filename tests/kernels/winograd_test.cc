@@ -13,10 +13,10 @@ std::vector<Case> winograd_cases() {
   };
   for (std::int64_t ci : {1, 3, 16, 17})
     for (std::int64_t co : {1, 3, 16, 33}) add(window_of(3, 3, 1, 1, 1, 1), {5, 6, 7}, ci, co);
-  for (int rank : {2, 3})
+  for (int axes : {2, 3})
     for (std::int64_t lo : {0, 1, 2})
       for (std::int64_t hi : {0, 1, 3})
-        add(window_of(rank, 3, 1, 1, lo, hi), rank == 2 ? Dims{9, 14} : Dims{4, 6, 9}, 5, 18);
+        add(window_of(axes, 3, 1, 1, lo, hi), axes == 2 ? Dims{9, 14} : Dims{4, 6, 9}, 5, 18);
   for (std::int64_t size : {1, 2, 3, 4, 5, 8}) add(window_of(3, 3, 1, 1, 1, 1), {size, 9 - size, size + 3}, 20, 16);
   add(window_of(3, 3, 1, 1, 1, 1), {17, 18, 19}, 16, 80);
   add(window_of(2, 3, 1, 1, 1, 1), {37, 41}, 32, 32, 2);
@@ -81,13 +81,13 @@ TEST(Winograd, SourcesSideBySideAreOneSourceWithAllChannels) {
 }
 
 TEST(Winograd, AppliesToWindowsOfThreeWithStrideOne) {
-  for (int rank : {2, 3}) {
-    EXPECT_TRUE(winograd::applies(window_of(rank, 3, 1, 1, 1, 1)));
-    EXPECT_TRUE(winograd::applies(window_of(rank, 3, 1, 1, 0, 2)));
-    EXPECT_FALSE(winograd::applies(window_of(rank, 3, 2, 1, 1, 1)));
-    EXPECT_FALSE(winograd::applies(window_of(rank, 3, 1, 2, 2, 2)));
-    EXPECT_FALSE(winograd::applies(window_of(rank, 1, 1, 1, 0, 0)));
-    EXPECT_FALSE(winograd::applies(window_of(rank, 2, 1, 1, 0, 1)));
+  for (int axes : {2, 3}) {
+    EXPECT_TRUE(winograd::applies(window_of(axes, 3, 1, 1, 1, 1)));
+    EXPECT_TRUE(winograd::applies(window_of(axes, 3, 1, 1, 0, 2)));
+    EXPECT_FALSE(winograd::applies(window_of(axes, 3, 2, 1, 1, 1)));
+    EXPECT_FALSE(winograd::applies(window_of(axes, 3, 1, 2, 2, 2)));
+    EXPECT_FALSE(winograd::applies(window_of(axes, 1, 1, 1, 0, 0)));
+    EXPECT_FALSE(winograd::applies(window_of(axes, 2, 1, 1, 0, 1)));
   }
 }
 

@@ -16,7 +16,7 @@ std::int64_t bytes_of(const TensorType& type, bool tiled) {
   Builder b(graph, op_table());
   const ValueId x = b.input("x", type);
   graph.outputs["y"] = b.op("scale", {x}, ScaleAttrs{.by = 2}, "y");
-  const Program program = partition(graph, op_table(), {.mesh = {.partition = Dims::filled(type.shape.rank(), 1)}});
+  const Program program = partition(graph, op_table(), {.mesh = {.partition = Dims::filled(type.shape.axes(), 1)}});
   return plan_memory(program, op_table(), {.tiled = tiled}).arenas[0].find(x)->bytes;
 }
 

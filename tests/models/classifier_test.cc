@@ -7,8 +7,8 @@
 #include "libcore/models/resnet_classifier.h"
 #include "libcore/models/unet.h"
 #include "libcore/ops/op_table.h"
-#include "libcore/train/equivalence.h"
-#include "tests/train/expect_equal.h"
+#include "libcore/check/equivalence.h"
+#include "tests/check/expect_equal.h"
 
 namespace voxshard {
 namespace {
@@ -72,7 +72,7 @@ void PrintTo(const Case& c, std::ostream* out) {
 
 Graph narrow(const Case& c, DType dtype) {
   GraphOptions options{.batch = c.extents[0], .dtype = dtype, .norm_replicas = c.replicas};
-  for (int a = 1; a < c.extents.rank(); ++a) options.size.push_back(c.extents[a]);
+  for (int a = 1; a < c.extents.axes(); ++a) options.size.push_back(c.extents[a]);
   const Model& model = *model_named(model_table(), c.model);
   std::any config = model.config;
   for (const ConfigField& row : model.fields) {
@@ -89,7 +89,7 @@ TEST_P(ClassifierOnEveryGrid, EqualsTheUncutModel) {
   EquivalenceOptions options;
   options.factory = [&](DType type) { return narrow(c, type); };
   options.dtype = c.dtype;
-  options.cut.mesh = {.replicas = c.replicas, .partition = parse_partition(c.partition, c.extents.rank() + 1)};
+  options.cut.mesh = {.replicas = c.replicas, .partition = parse_partition(c.partition, c.extents.axes() + 1)};
   options.seed = 5;
   test::expect_equal(options, {.layers = 20, .tensors = 15});
 }

@@ -4,9 +4,9 @@
 
 #include "libcore/models/retinanet.h"
 #include "libcore/ops/op_table.h"
-#include "libcore/train/equivalence.h"
+#include "libcore/check/equivalence.h"
 #include "tests/models/placed_targets.h"
-#include "tests/train/expect_equal.h"
+#include "tests/check/expect_equal.h"
 
 namespace voxshard {
 namespace {

@@ -110,7 +110,7 @@ TEST_F(PredictRanks, DetectionsAreThoseOfOneProcess) {
     expect_same(ranks, words + (folder_ / "over.json"), {{folder_ / "over.json", folder_ / "alone.json"}}, 0);
 }
 
-TEST_F(PredictRanks, ClassesOfPicturesAndClipsAreThoseOfOneProcess) {
+TEST_F(PredictRanks, ClassesOfImagesAndClipsAreThoseOfOneProcess) {
   run_well("demo " + (folder_ / "digits") + " --task classification --cases 20 --test 6");
   run_well("train " + (folder_ / "digits") + " -o " + (folder_ / "run") + " --model digits --steps 2 --batch 4");
   const std::string words = "predict " + (folder_ / "run") + " " + (folder_ / "digits") + " --partition 1x2x2x1 -o ";

@@ -28,9 +28,9 @@ void PrintTo(const GradientCase& c, std::ostream* out) { *out << c.op << " (" <<
 /// Cross-entropy of the value as logits: weighs every element differently. A scalar is the loss itself.
 ValueId loss_of(Builder& b, ValueId value, LossKind kind = LossKind::kCrossEntropy) {
   const Shape shape = b.type(value).shape;
-  if (shape.rank() == 1) return value;
+  if (shape.axes() == 1) return value;
   Shape labels = shape;
-  labels[labels.rank() - 1] = 1;
+  labels[labels.axes() - 1] = 1;
   const ValueId known = b.graph().find("labels");  // of another loss of the same logits
   const ValueId y = known == kNoValue ? b.input("labels", {DType::kI32, labels}) : known;
   const SegmentationAttrs attrs{.loss = kind, .batch = shape[0], .dtype = kReal};
@@ -255,7 +255,7 @@ class GradientOf : public testing::TestWithParam<GradientCase> {};
 
 TEST_P(GradientOf, EqualsCentralDifferences) {
   const GradientCase& c = GetParam();
-  Dims grid = Dims::filled(c.x.rank(), 1);
+  Dims grid = Dims::filled(c.x.axes(), 1);
   grid[1] = 2;
   Scene scene(c, {.partition = grid});
   EXPECT_LE(scene.error("x"), 1e-6) << "seed " << kOpSeed;

@@ -14,7 +14,7 @@ std::vector<OpCase> loss_cases() {
       const bool flat = groups == 1;
       const Shape logits = flat ? Shape{2, 9, 7, classes} : Shape{2, 5, 3, 6, classes};
       Shape labels = logits;
-      labels[labels.rank() - 1] = 1;
+      labels[labels.axes() - 1] = 1;
       const SegmentationAttrs attrs{.loss = kind, .groups = groups, .batch = 2};
       const std::string label = "kind " + std::to_string(static_cast<int>(kind)) + ", " + std::to_string(groups) + " groups";
       const OpInput x = cut_input(logits, Values::kNormal), y = cut_input(labels, Values::kLabels, DType::kI32, 3);

@@ -55,22 +55,22 @@ struct OpCase {
 inline void PrintTo(const OpCase& c, std::ostream* out) { *out << c.op << " (" << c.label << ")"; }
 
 /// A window of `kernel` cubed with explicit padding.
-inline Window window(int rank, std::int64_t kernel, std::int64_t stride, std::int64_t dilation, std::int64_t lo,
+inline Window window(int axes, std::int64_t kernel, std::int64_t stride, std::int64_t dilation, std::int64_t lo,
                      std::int64_t hi) {
-  return {Dims::filled(rank, kernel), Dims::filled(rank, stride), Dims::filled(rank, dilation), Dims::filled(rank, lo),
-          Dims::filled(rank, hi)};
+  return {Dims::filled(axes, kernel), Dims::filled(axes, stride), Dims::filled(axes, dilation), Dims::filled(axes, lo),
+          Dims::filled(axes, hi)};
 }
 
 inline Window same(const Shape& x, std::int64_t kernel, std::int64_t stride = 1, std::int64_t dilation = 1) {
-  Window w = window(x.rank() - 2, kernel, stride, dilation, 0, 0);
+  Window w = window(x.axes() - 2, kernel, stride, dilation, 0, 0);
   set_same_padding(w, x);
   return w;
 }
 
 /// {N, outputs of the window, channels}.
 inline Shape outputs_of(const Window& w, Shape x, std::int64_t channels) {
-  for (int a = 0; a < w.rank(); ++a) x[a + 1] = w.output_extent(a, x[a + 1]);
-  x[x.rank() - 1] = channels;
+  for (int a = 0; a < w.axes(); ++a) x[a + 1] = w.output_extent(a, x[a + 1]);
+  x[x.axes() - 1] = channels;
   return x;
 }
 
@@ -126,7 +126,7 @@ inline OpGraph graph_of(const OpCase& c) {
   widened.push_back(made.result);
   for (ValueId id : widened) {
     const TensorType& type = b.type(id);
-    if (!c.margins || made.graph.node(id).role == Role::kParameter || !is_float(type.dtype) || type.shape.rank() < 4)
+    if (!c.margins || made.graph.node(id).role == Role::kParameter || !is_float(type.dtype) || type.shape.axes() < 4)
       continue;
     b.op("avg_pool", {id}, PoolAttrs{.window = same(type.shape, 3)}, "reader");
   }
@@ -157,7 +157,7 @@ inline Tensor run_op(const OpCase& c, const Mesh& mesh, KernelSet set, WorkerPoo
 inline std::vector<Dims> grids_of(std::int64_t cores, int spatial) {
   std::vector<Dims> grids;
   std::function<void(Dims, std::int64_t)> extend = [&](Dims grid, std::int64_t rest) {
-    if (grid.rank() == spatial) {
+    if (grid.axes() == spatial) {
       grid.push_back(rest);
       grid.push_back(1);
       grids.push_back(grid);
@@ -187,7 +187,7 @@ inline void expect_parity(const OpCase& c) {
   WorkerPool pool(1);  // workers are the matter of tests/runtime
   int spatial = 0;
   for (const OpInput& input : c.inputs)
-    if (input.role == Role::kInput) spatial = std::max(spatial, input.type.shape.rank() - 2);
+    if (input.role == Role::kInput) spatial = std::max(spatial, input.type.shape.axes() - 2);
   if (spatial == 0) spatial = 3;
   const Mesh whole{.partition = Dims::filled(spatial + 2, 1)};
   const Tensor reference = run_op(c, whole, KernelSet::kReference, pool);

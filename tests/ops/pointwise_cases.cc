@@ -7,7 +7,7 @@ std::vector<OpCase> pointwise_cases() {
   const Shape volume{2, 7, 5, 6, 3}, image{3, 9, 7, 5};
   std::vector<OpCase> cases;
   for (const Shape& x : {volume, image}) {
-    const std::string label = x.rank() == 5 ? "3-D" : "2-D";
+    const std::string label = x.axes() == 5 ? "3-D" : "2-D";
     cases.push_back({.op = "leaky_relu", .label = label, .inputs = {cut_input(x)}, .attrs = ActivationAttrs{.slope = 0.25}});
     cases.push_back(
         {.op = "leaky_relu_grad", .label = label, .inputs = {cut_input(x), cut_input(x)}, .attrs = ActivationAttrs{.slope = 0.25}});

@@ -7,7 +7,7 @@
 
 #include <cmath>
 
-#include "libcore/train/tolerance.h"
+#include "libcore/check/tolerance.h"
 
 namespace voxshard {
 
@@ -27,7 +27,7 @@ inline double allowance(const Condition& condition, DType type = DType::kF32) {
 /// The condition of a number that was found by moving what it depends on (rounding.py), `largest` being the most that
 /// it moved in eight runs. A ninth moves it further in one of nine cases, and by a few times where values that cross a
 /// ReLU are rare but move it far: four times, as a run at one precision may lie from one at another in
-/// libcore/train/equivalence.cc.
+/// libcore/check/equivalence.cc.
 inline Condition measured(double terms, double largest) { return {.terms = terms, .magnitude = 4 * largest}; }
 
 /// Up to which part of itself a number may move for a comparison to say something: what rounding moves further is

@@ -39,7 +39,7 @@ TEST_P(ClassifierAgainstPyTorch, LossGradientsAndTenStepsAgree) {
   for (const auto& extent : expected.at("extents")) extents.push_back(extent);
   const auto build = [&](DType type) {
     GraphOptions options{.batch = extents[0], .dtype = type};
-    for (int a = 1; a < extents.rank(); ++a) options.size.push_back(extents[a]);
+    for (int a = 1; a < extents.axes(); ++a) options.size.push_back(extents[a]);
     return model.build(config, options, op_table());
   };
   std::map<std::string, Tensor> inputs;
@@ -55,7 +55,7 @@ TEST_P(ClassifierAgainstPyTorch, LossGradientsAndTenStepsAgree) {
                               : signed_uniform(seed, "image", i));
     inputs.emplace(node.name, std::move(values));
   }
-  Dims partition = Dims::filled(extents.rank() + 1, 1);
+  Dims partition = Dims::filled(extents.axes() + 1, 1);
   partition[1] = 4;
   expect_trajectory(
       {.build = build,

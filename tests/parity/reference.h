@@ -33,11 +33,11 @@ void fill_parameters(Parameters& parameters, std::uint64_t seed, const Last& las
   for (auto& [name, tensor] : parameters) {
     const bool kernel = name.ends_with("/kernel"), gamma = name.ends_with("/gamma");
     if (!kernel && !gamma && !name.ends_with("/beta") && !name.ends_with("/bias")) continue;
-    const std::int64_t count = tensor.count(), out = tensor.shape()[tensor.shape().rank() - 1];
+    const std::int64_t count = tensor.count(), out = tensor.shape()[tensor.shape().axes() - 1];
     double limit = 0.1, middle = 0;
     if (gamma) middle = last(name) ? 0.2 : 1;
     if (kernel) {
-      const std::int64_t in = tensor.shape()[tensor.shape().rank() - 2];
+      const std::int64_t in = tensor.shape()[tensor.shape().axes() - 2];
       limit = std::sqrt(6.0 / (static_cast<double>(count / (in * out)) * static_cast<double>(in + out)));
     }
     for (std::int64_t i = 0; i < count; ++i)

@@ -12,7 +12,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 EPSILON = 2.0**-24  # of f32, half the distance of neighbouring numbers at 1
-WALKS = 8  # deviations of the random walk, as product_allowance() of libcore/train/tolerance.h has it
+WALKS = 8  # deviations of the random walk, as product_allowance() of libcore/check/tolerance.h has it
 RUNS = 8
 SUMS = {"aten.convolution", "aten.convolution_backward", "aten.mm", "aten.addmm", "aten.native_batch_norm",
         "aten.native_batch_norm_backward", "aten.sum", "aten.mean"}

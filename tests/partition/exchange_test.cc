@@ -33,7 +33,7 @@ template <class Value>
 void fill(const TensorView& view, Value value) {
   for_each_row(view.box, [&](const Dims& at) {
     Dims here = at;
-    for (std::int64_t c = 0; c < row_count(view.box); ++c, ++here[here.rank() - 1])
+    for (std::int64_t c = 0; c < row_count(view.box); ++c, ++here[here.axes() - 1])
       store(view, offset_at(view, at) + c, value(static_cast<const Dims&>(here)));
   });
 }

@@ -15,15 +15,15 @@ Graph mixed_graph(const Shape& image) {
   Graph graph;
   Builder b(graph, op_table());
   const ValueId x = b.input("image", {DType::kF32, image});
-  Shape weights = Dims::filled(image.rank() - 2, 3);
+  Shape weights = Dims::filled(image.axes() - 2, 3);
   weights.push_back(image.back());
   weights.push_back(image.back());
   const ValueId w = b.parameter("kernel", {DType::kF32, weights});
   const ValueId strided = b.op("conv", {x, w}, ConvAttrs{.window = same_window(image, 3, 2)}, "strided");
   const ValueId pooled = b.op("max_pool", {strided}, PoolAttrs{.window = same_window(b.type(strided).shape, 2, 2)}, "pooled");
   const ValueId up = b.op("upsample_nearest", {pooled},
-                          ResizeAttrs{.factor = Dims::filled(image.rank() - 2, 2), .shape = b.type(strided).shape}, "up");
-  const ValueId both = b.op("concat", {up, strided}, ConcatAttrs{.axis = image.rank() - 1}, "both");
+                          ResizeAttrs{.factor = Dims::filled(image.axes() - 2, 2), .shape = b.type(strided).shape}, "up");
+  const ValueId both = b.op("concat", {up, strided}, ConcatAttrs{.axis = image.axes() - 1}, "both");
   b.op("conv_input_grad", {strided, w}, ConvInputGradAttrs{.window = same_window(image, 3, 2), .shape = image}, "transposed");
   b.op("moment_sums", {both}, NormAttrs{.groups = image[0], .batch = image[0]}, "sums");
   b.op("conv_weight_grad", {x, strided}, ConvWeightGradAttrs{.window = same_window(image, 3, 2)}, "d_w");
@@ -61,7 +61,7 @@ TEST(Layout, TilesEveryValueWithoutOverlapForManyShapesAndMeshes) {
         for (std::size_t at = 0; at < owners.size(); ++at) {  // at -> coordinates, row-major
           auto rest = static_cast<std::int64_t>(at);
           Box point = Box::whole(shape);
-          for (int a = shape.rank() - 1; a >= 0; --a) {
+          for (int a = shape.axes() - 1; a >= 0; --a) {
             point.set(a, rest % shape[a], rest % shape[a] + 1);
             rest /= shape[a];
           }

@@ -10,9 +10,9 @@
 namespace voxshard {
 namespace {
 
-std::string refusal(std::string_view text, int rank) {
+std::string refusal(std::string_view text, int axes) {
   try {
-    parse_partition(text, rank);
+    parse_partition(text, axes);
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kConfig) << text;
     return error.what();
@@ -20,8 +20,8 @@ std::string refusal(std::string_view text, int rank) {
   return "accepted";
 }
 
-void expect_refused(std::string_view text, int rank, const std::string& piece) {
-  const std::string why = refusal(text, rank);
+void expect_refused(std::string_view text, int axes, const std::string& piece) {
+  const std::string why = refusal(text, axes);
   EXPECT_NE(why.find(piece), std::string::npos) << "\"" << text << "\": " << why;
   EXPECT_NE(why.find("\"" + std::string(text) + "\""), std::string::npos) << "the text is shown: " << why;
 }
@@ -73,7 +73,7 @@ TEST(Mesh, EveryCoreHoldsAPartOfItsOwn) {
     std::set<Dims> parts;
     for (std::int64_t core = 0; core < mesh.cores(); ++core) {
       const Dims part = mesh.part_of(core);
-      for (int a = 0; a < part.rank(); ++a) EXPECT_TRUE(part[a] >= 0 && part[a] < mesh.parts(a)) << core;
+      for (int a = 0; a < part.axes(); ++a) EXPECT_TRUE(part[a] >= 0 && part[a] < mesh.parts(a)) << core;
       parts.insert(part);
     }
     EXPECT_EQ(static_cast<std::int64_t>(parts.size()), mesh.cores());

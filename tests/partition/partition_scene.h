@@ -18,8 +18,8 @@
 namespace voxshard::test {
 
 inline Window same_window(const Shape& x, std::int64_t kernel, std::int64_t stride = 1, std::int64_t dilation = 1) {
-  const int rank = x.rank() - 2;
-  Window w{Dims::filled(rank, kernel), Dims::filled(rank, stride), Dims::filled(rank, dilation), {}, {}};
+  const int axes = x.axes() - 2;
+  Window w{Dims::filled(axes, kernel), Dims::filled(axes, stride), Dims::filled(axes, dilation), {}, {}};
   set_same_padding(w, x);
   return w;
 }

@@ -18,10 +18,10 @@ constexpr std::string_view kSound = R"(
   sum = channel_sum %conv
 )";
 
-Program sound_program() { return cut(kSound, {1, 3, 1, 1}); }
+Program valid_program() { return cut(kSound, {1, 3, 1, 1}); }
 
 void expect_found(const std::function<void(Program&)>& damage, const std::string& piece) {
-  Program program = sound_program();
+  Program program = valid_program();
   ASSERT_EQ(joined(verify(program, op_table())), "");
   damage(program);
   const auto broken = verify(program, op_table());
@@ -147,7 +147,7 @@ TEST(VerifyProgram, FindsAPartialResultThatIsNotJoined) {
 }
 
 TEST(Program, AContractionOverACutTensorIsPartialAndJoinedAtOnce) {
-  const Program program = sound_program();
+  const Program program = valid_program();
   const std::size_t i = index_of(program, InstructionKind::kCompute, "sum");
   EXPECT_TRUE(program.instructions[i].partial);
   ASSERT_LT(i + 1, program.instructions.size());
@@ -180,7 +180,7 @@ TEST(Program, WhatReadsOnlyParametersComesFirst) {
 }
 
 TEST(Program, TextFormShowsShapesBoxesHalosAndBytes) {
-  EXPECT_EQ(to_text(sound_program()),
+  EXPECT_EQ(to_text(valid_program()),
             "mesh replicas=1 partition=1x3x1x1 cores=3\n"
             "input        image : f32[1x9x4x1], core 0 owns [0:1, 0:3, 0:4, 0:1] holds [0:1, -1:4, -1:5, 0:1], "
             "halo low 0x1x1x0 high 0x1x1x0; cut like the mesh\n"

@@ -14,7 +14,7 @@
 #include "io/datasets/dataset.h"
 #include "io/files/config_file.h"
 #include "io/volume/volume.h"
-#include "pipelines/runs/report.h"
+#include "pipelines/model_runs/report.h"
 #include "tests/scratch_folder.h"
 
 namespace voxshard {

@@ -3,7 +3,7 @@
 //   prepare_dataset(preparation(scene), scene.progress);
 #pragma once
 
-#include "pipelines/tasks/segmentation/prepare_dataset.h"
+#include "pipelines/tasks/segmentation/dataset/prepare_dataset.h"
 #include "tests/pipelines/pipeline_scene.h"
 
 namespace voxshard {

@@ -19,7 +19,7 @@ inline ModelSpec small_unet(Dims partition) {
 
 /// On each rank `body` with its session, whose parameters are those of every rank.
 inline void over_ranks(Mailbox& mailbox, const ModelSpec& spec, const std::function<void(Session&)>& body) {
-  run_sound_ranks(mailbox, [&](Transport& transport) {
+  run_valid_ranks(mailbox, [&](Transport& transport) {
     WorkerPool pool(2);
     Session session(op_table(), lowering_of(spec, {}, {.workers = 2, .ranks = transport.place()}), pool, &transport);
     session.parameters() = initialise(build_graph(spec, {1, 16, 16, 16}, Phase::kTrain, spec.precision), 5);

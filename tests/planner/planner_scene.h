@@ -24,7 +24,7 @@ inline TpuDevice quick_device() {
 
 inline Graph scene_unet(const Shape& extents, const UNetConfig& config, DType dtype = DType::kF32) {
   GraphOptions options{.batch = extents[0], .dtype = dtype};
-  for (int a = 1; a < extents.rank(); ++a) options.size.push_back(extents[a]);
+  for (int a = 1; a < extents.axes(); ++a) options.size.push_back(extents[a]);
   return build_unet(config, options, op_table());
 }
 

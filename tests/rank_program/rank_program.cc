@@ -6,7 +6,7 @@
 
 #include "apps/exit_code.h"
 #include "libcore/ranks/launcher.h"
-#include "pipelines/runs/checkpoint.h"
+#include "pipelines/model_runs/checkpoint.h"
 #include "tests/rank_program/scenes.h"
 
 namespace voxshard {

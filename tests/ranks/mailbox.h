@@ -47,7 +47,7 @@ class MailboxTransport : public Transport {
 
   bool done(MessageId id) override {
     const std::lock_guard lock(box_.mutex);
-    if (box_.failure && box_.failure->first != rank_) throw heard(box_.failure->second, name(box_.failure->first));
+    if (box_.failure && box_.failure->first != rank_) throw parse_error(box_.failure->second, name(box_.failure->first));
     for (auto& [other, receive] : receives_) fetch(receive);
     if (const auto send = sends_.find(id); send != sends_.end()) {
       if (!*send->second) return false;
@@ -67,9 +67,9 @@ class MailboxTransport : public Transport {
       std::erase_if(queue, [&](const Letter& l) { return l.fetched == send->second; });
     sends_.erase(send);
   }
-  void tell(const Error& error) override {
+  void announce_error(const Error& error) override {
     const std::lock_guard lock(box_.mutex);
-    if (!box_.failure) box_.failure.emplace(rank_, told(error));
+    if (!box_.failure) box_.failure.emplace(rank_, serialise_error(error));
   }
 
  protected:
@@ -131,7 +131,7 @@ inline std::vector<std::exception_ptr> run_ranks(Mailbox& mailbox, const std::fu
 }
 
 /// The same where nothing may be thrown.
-inline void run_sound_ranks(Mailbox& mailbox, const std::function<void(Transport&)>& body) {
+inline void run_valid_ranks(Mailbox& mailbox, const std::function<void(Transport&)>& body) {
   for (const std::exception_ptr& error : run_ranks(mailbox, body))
     if (error) std::rethrow_exception(error);
 }

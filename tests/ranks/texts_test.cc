@@ -17,7 +17,7 @@ TEST(Texts, RankZeroGetsThemByRankAndAllGetWhatItSays) {
   for (const auto& error : run_ranks(mailbox, [&](Transport& t) {
          const auto rank = static_cast<std::size_t>(t.rank());
          gathered[rank] = gather_texts(t, std::string(rank, 'a'));
-         first[rank] = text_of_first(t, t.rank() == 0 ? "plan" : "mine");
+         first[rank] = broadcast_text(t, t.rank() == 0 ? "plan" : "mine");
        }))
     EXPECT_FALSE(error);
   EXPECT_EQ(gathered[0], (std::vector<std::string>{"", "a", "aa", "aaa"}));
@@ -28,7 +28,7 @@ TEST(Texts, RankZeroGetsThemByRankAndAllGetWhatItSays) {
 TEST(Texts, OneRankKeepsItsOwn) {
   InProcessTransport alone;
   EXPECT_EQ(gather_texts(alone, "a"), std::vector<std::string>{"a"});
-  EXPECT_EQ(text_of_first(alone, "a"), "a");
+  EXPECT_EQ(broadcast_text(alone, "a"), "a");
 }
 
 TEST(Texts, PackedOnesComeBackWhateverIsInThem) {

@@ -47,7 +47,7 @@ TEST(ExchangeFlight, InnerCoresComputeWhileAMessageIsHeldUp) {
   ConvScene scene;
   Mailbox mailbox(2);
   mailbox.postman = [](Letter& letter) { letter.held_up = letter.to == 0 ? 50 : 0; };
-  run_sound_ranks(mailbox, [&](Transport& transport) {
+  run_valid_ranks(mailbox, [&](Transport& transport) {
     const Executable executable = scene.lowered(transport.place());
     WorkerPool pool(1);
     Parameters parameters = scene.parameters;
@@ -117,7 +117,7 @@ Tensor result(const std::function<void(Letter&)>& postman) {
   Tensor whole(DType::kF32, {1, 16, 8, 8, 2});
   Mailbox mailbox(4);
   mailbox.postman = postman;
-  run_sound_ranks(mailbox, [&](Transport& transport) {
+  run_valid_ranks(mailbox, [&](Transport& transport) {
     const Executable executable = scene.lowered(transport.place());
     WorkerPool pool(1);
     Parameters parameters = scene.parameters;

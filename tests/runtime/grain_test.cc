@@ -11,7 +11,7 @@
 #include "libcore/graph/builder.h"
 #include "libcore/partition/text.h"
 #include "libcore/tensor/rows.h"
-#include "libcore/train/equivalence.h"
+#include "libcore/check/equivalence.h"
 #include "tests/runtime/unet_scene.h"
 
 namespace voxshard {
@@ -89,7 +89,7 @@ Tensor result_of(const Graph& graph, const OpTable& ops, const Cut& cut, int wor
     for_each_row(box.box, [&](const Dims& at) {
       for (std::int64_t k = 0; k < row_count(box.box); ++k) {
         std::uint64_t voxel = 0;
-        for (int a = 0; a + 1 < at.rank(); ++a) voxel = voxel * 16 + static_cast<std::uint64_t>(at[a]);
+        for (int a = 0; a + 1 < at.axes(); ++a) voxel = voxel * 16 + static_cast<std::uint64_t>(at[a]);
         store(box, offset_at(box, at) + k, rng_normal({7, 7}, 4 * voxel + static_cast<std::uint64_t>(k)));
       }
     });

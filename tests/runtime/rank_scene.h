@@ -3,7 +3,7 @@
 //   RankOutcome one = train_as_rank(unet_scene({.partition = "1x2x1x1x1"}), nullptr);
 #pragma once
 
-#include "libcore/train/random_values.h"
+#include "libcore/check/random_values.h"
 #include "tests/runtime/unet_scene.h"
 
 namespace voxshard::test {

@@ -13,7 +13,7 @@ std::vector<RankOutcome> train_over(int ranks, const SceneOptions& options,
   Mailbox mailbox(ranks);
   mailbox.postman = postman;
   std::vector<RankOutcome> outcomes(static_cast<std::size_t>(ranks));
-  run_sound_ranks(mailbox, [&](Transport& t) {
+  run_valid_ranks(mailbox, [&](Transport& t) {
     outcomes[static_cast<std::size_t>(t.rank())] = train_as_rank(unet_scene(options), &t);
   });
   return outcomes;

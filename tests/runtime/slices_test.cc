@@ -5,7 +5,7 @@
 #include "libcore/kernels/conv_table.h"
 #include "libcore/models/layers.h"
 #include "libcore/partition/text.h"
-#include "libcore/train/equivalence.h"
+#include "libcore/check/equivalence.h"
 #include "tests/runtime/unet_scene.h"
 
 namespace voxshard {

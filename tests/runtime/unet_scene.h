@@ -39,13 +39,13 @@ struct SceneOptions {
 
 inline Graph scene_graph(const SceneOptions& o, const Shape& extents, bool training) {
   Dims size;
-  for (int a = 1; a < extents.rank(); ++a) size.push_back(extents[a]);
+  for (int a = 1; a < extents.axes(); ++a) size.push_back(extents[a]);
   return build_unet(o.config, {.batch = extents[0], .size = size, .dtype = o.dtype, .training = training},
                     op_table());
 }
 
 inline Cut scene_cut(const SceneOptions& o) {
-  return {.mesh = {.replicas = o.replicas, .partition = parse_partition(o.partition, o.extents.rank() + 1)},
+  return {.mesh = {.replicas = o.replicas, .partition = parse_partition(o.partition, o.extents.axes() + 1)},
           .thinnest_slab = o.thinnest_slab,
           .recompute = o.recompute};
 }

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "libcore/partition/text.h"
-#include "libcore/train/equivalence.h"
+#include "libcore/check/equivalence.h"
 #include "tests/runtime/unet_scene.h"
 
 namespace voxshard {

@@ -1,13 +1,13 @@
-// Every fault of tests/train/faults in more of the reference network than the fast tests have time for, in single
+// Every fault of tests/check/faults in more of the reference network than the fast tests have time for, in single
 // layers of 64^3, and through all of `verify` at the size at which it once printed "equal" for weight gradients that
 // nobody wrote. Each prints a table of what was found where.
 //
 //   build/release/bin/test_slow --gtest_filter='*Planted*'
 #include <gtest/gtest.h>
 
-#include "libcore/train/equivalence.h"
-#include "tests/train/faults/faulty_table.h"
-#include "tests/train/faults/scenes.h"
+#include "libcore/check/equivalence.h"
+#include "tests/check/faults/faulty_table.h"
+#include "tests/check/faults/scenes.h"
 
 namespace voxshard {
 namespace {

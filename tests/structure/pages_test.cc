@@ -34,7 +34,7 @@ std::string page_text(const std::string& page) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// The targets of links, "data/README.md" of "[results](data/README.md#volumes)", and of pictures.
+/// The targets of links, "data/README.md" of "[results](data/README.md#volumes)", and of images.
 std::vector<std::string> links_of(const std::string& markdown) {
   static const std::regex kLink(R"(\]\(([^)#]+)(#[^)]*)?\))");
   std::vector<std::string> links;

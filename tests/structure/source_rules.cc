@@ -192,7 +192,7 @@ std::vector<std::string> thread_complaints(const SourceFile& file) {
 
 std::vector<std::string> rank_complaints(const SourceFile& file) {
   if (!file.path.starts_with("pipelines/tasks/")) return {};
-  static const std::regex kWord(R"rx((^|[^.\w])(ranks?|[Tt]ransport)\b)rx");  // comments too; the rank of a shape is a member
+  static const std::regex kWord(R"rx(\b(ranks?|[Tt]ransport)\b)rx");  // comments too
   std::vector<std::string> complaints;
   for (const auto& line : lines_of(file.text))
     if (std::regex_search(line, kWord))

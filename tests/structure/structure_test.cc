@@ -103,7 +103,6 @@ TEST(Structure, TasksKnowNoRanks) {
   EXPECT_EQ(rank_complaints({"pipelines/tasks/a.cc", "  if (transport.ranks() > 1) return;\n"}).size(), 1u);
   EXPECT_EQ(rank_complaints({"pipelines/tasks/a.h", "/// On rank 0: the score.\n"}).size(), 1u);
   EXPECT_EQ(rank_complaints({"pipelines/tasks/a.cc", "#include \"libcore/ranks/texts.h\"\n"}).size(), 1u);
-  EXPECT_EQ(rank_complaints({"pipelines/tasks/a.cc", "  ensure(box.rank() == 5, \"five axes\");\n"}).size(), 0u) << "of a shape";
   EXPECT_EQ(rank_complaints({"pipelines/engine/a.cc", "  if (transport.ranks() > 1) return;\n"}).size(), 0u);
   expect_clean(rank_complaints);
 }

@@ -68,7 +68,7 @@ TEST(Box, AllEmptyBoxesAreAlike) {
   const Box a{{3, 3}, {0, 5}}, b{{-1, 0}, {2, 0}};
   EXPECT_TRUE(a == b);
   EXPECT_TRUE(a == Box::none(2));
-  EXPECT_FALSE(a == Box::none(3)) << "of one rank";
+  EXPECT_FALSE(a == Box::none(3)) << "with as many axes";
   EXPECT_FALSE(a == (Box{{3, 3}, {1, 5}}));
   EXPECT_EQ(a.count(), 0);
   EXPECT_TRUE((Box{{0, 0}, {1, 1}}).contains(a));

@@ -87,8 +87,8 @@ TEST(View, LiftedPutsAxesOfOneBehindN) {
   EXPECT_EQ(lifted.strides[2], part.strides[1]);
   EXPECT_EQ(lifted.data, part.data);
   const Tensor volume(DType::kF32, {1, 2, 3, 4, 5});
-  EXPECT_EQ(volume.view().lifted().rank(), 5);
-  EXPECT_EQ(Tensor(DType::kF32, {7}).view().lifted().rank(), 1);
+  EXPECT_EQ(volume.view().lifted().axes(), 5);
+  EXPECT_EQ(Tensor(DType::kF32, {7}).view().lifted().axes(), 1);
 }
 
 TEST(Copy, MovesABoxBetweenUnlikeLayouts) {

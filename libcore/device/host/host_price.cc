@@ -31,7 +31,7 @@ class OpPricer {
   }
 
   static double rows(const Box& box) {
-    const std::int64_t row = box.extent.back() * (box.rank() > 1 ? box.extent[box.rank() - 2] : 1);
+    const std::int64_t row = box.extent.back() * (box.axes() > 1 ? box.extent[box.axes() - 2] : 1);
     return static_cast<double>(box.count() / std::max<std::int64_t>(1, row));
   }
 
@@ -44,7 +44,7 @@ class OpPricer {
     if (table.window.taps > 0 && work.products.count > 0) {
       const Products& p = work.products;
       const double in = def_.driver < 0 ? p.inner : p.rows;
-      const auto row = static_cast<double>(block.extent[block.rank() - 2]);
+      const auto row = static_cast<double>(block.extent[block.axes() - 2]);
       return {work.flops / table.at({in, p.columns, row, share}), true};
     }
     const double bytes = work.bytes * share / std::max(1.0, rows(block));

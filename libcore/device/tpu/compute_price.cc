@@ -25,7 +25,7 @@ double memory_bytes(const TpuSpec& device, const Program& program, const Fusions
 
 /// The products with the rows of samples that are there only to fill the sublanes, where those are multiplied too.
 Products with_padding(const TpuSpec& device, const OpDef& def, Products p, const Box& iteration) {
-  if (!device.samples_pad_products || p.count <= 0 || iteration.extent.rank() < 4) return p;
+  if (!device.samples_pad_products || p.count <= 0 || iteration.extent.axes() < 4) return p;
   const std::int64_t samples = iteration.extent[0];
   double& voxels = def.driver < 0 ? p.rows : p.inner;  // a gradient of weights sums over them
   voxels *= static_cast<double>(padded_samples(samples)) / static_cast<double>(samples);

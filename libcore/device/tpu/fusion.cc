@@ -6,10 +6,10 @@
 namespace voxshard {
 namespace {
 
-/// Each element of the result from the same element of its inputs of that rank, which have its shape.
+/// Each element of the result from the same element of its inputs with as many axes, which have its shape.
 bool element_by_element(const Graph& graph, const OpTable& ops, ValueId id) {
   const Node& node = graph.node(id);
-  if (node.role != Role::kOp || node.type.shape.rank() < 4) return false;
+  if (node.role != Role::kOp || node.type.shape.axes() < 4) return false;
   const OpDef& def = ops.at(node.op);
   if (def.driver >= 0) return false;
   const auto types = graph.input_types(id);
@@ -18,7 +18,7 @@ bool element_by_element(const Graph& graph, const OpTable& ops, ValueId id) {
   if (work_of(def, op, whole).products.count > 0) return false;
   bool of_tensors = false;
   for (std::size_t i = 0; i < types.size(); ++i) {
-    if (types[i].shape.rank() != node.type.shape.rank()) continue;
+    if (types[i].shape.axes() != node.type.shape.axes()) continue;
     of_tensors = true;
     if (!(needed_box(def, op, static_cast<int>(i), whole) == whole) || !(types[i].shape == node.type.shape))
       return false;
@@ -43,7 +43,7 @@ Fusions::Fusions(const TpuSpec& device, const Program& program, const OpTable& o
     if (!read[index] || wanted[index] || program.replicated(id) || !element_by_element(graph, ops, id)) continue;
     std::int64_t tensors = 0;
     for (ValueId input : graph.node(id).inputs)
-      if (graph.node(input).type.shape.rank() == graph.node(id).type.shape.rank()) tensors += at(input).tensors;
+      if (graph.node(input).type.shape.axes() == graph.node(id).type.shape.axes()) tensors += at(input).tensors;
     if (tensors > device.fused_tensors) continue;
     Value& value = values_[index];
     value.fused = !value.exchanged;

@@ -5,8 +5,8 @@
 namespace voxshard {
 namespace {
 
-Box iteration_of(const Instruction& instruction, std::size_t core, int rank) {
-  Box iteration = Box::none(rank);
+Box iteration_of(const Instruction& instruction, std::size_t core, int axes) {
+  Box iteration = Box::none(axes);
   for (const Box& block : instruction.blocks[core]) iteration = hull(iteration, block);
   return iteration;
 }
@@ -21,13 +21,13 @@ HaloPasses::Operand HaloPasses::operand(const Instruction& instruction, int inpu
   const OpContext op{node.attrs, types, node.type};
   const Shape& shape = types[static_cast<std::size_t>(input)].shape;
   const int iterated =
-      def.driver < 0 ? node.type.shape.rank() : types[static_cast<std::size_t>(def.driver)].shape.rank();
+      def.driver < 0 ? node.type.shape.axes() : types[static_cast<std::size_t>(def.driver)].shape.axes();
   const auto& own = program_.plan(id).own;
   // Replicas are alike.
   const std::size_t cores =
       std::min({own.size(), instruction.blocks.size(), static_cast<std::size_t>(program_.mesh().cores_per_replica())});
-  Operand result{.extent = Dims::filled(shape.rank(), 0)};
-  for (int axis = 1; axis + 1 < shape.rank(); ++axis) {
+  Operand result{.extent = Dims::filled(shape.axes(), 0)};
+  for (int axis = 1; axis + 1 < shape.axes(); ++axis) {
     Edge edge{.axis = axis};
     bool first = true, beyond = false;
     std::int64_t low = 0, high = 0, extent = 0;
@@ -49,7 +49,7 @@ HaloPasses::Operand HaloPasses::operand(const Instruction& instruction, int inpu
     }
     if (beyond) result.edges.push_back(edge);
   }
-  result.extent[shape.rank() - 1] = shape.back();
+  result.extent[shape.axes() - 1] = shape.back();
   return result;
 }
 
@@ -83,7 +83,7 @@ std::vector<Pass> HaloPasses::of(const Instruction& instruction, Price& price) {
   const int driver = ops_.at(node.op).driver;
   for (int input = 0; input < static_cast<int>(node.inputs.size()); ++input) {
     ValueId id = node.inputs[static_cast<std::size_t>(input)];
-    if (program_.replicated(id) || !fusions_.exchanged(id) || program_.graph.node(id).type.shape.rank() < 4) continue;
+    if (program_.replicated(id) || !fusions_.exchanged(id) || program_.graph.node(id).type.shape.axes() < 4) continue;
     Operand from = operand(instruction, input);
     if (from.edges.empty()) continue;
     if (driver >= 0 && driver != input) {  // a sum over shards: the edges are brought on the other operand

@@ -14,7 +14,7 @@ std::int64_t padded_samples(std::int64_t samples) { return padded(samples, kTile
 
 double product_elements(const Dims& extent) {
   const std::int64_t count = element_count(extent);
-  if (extent.rank() < 4 || count <= 0) return tiled_elements(extent);
+  if (extent.axes() < 4 || count <= 0) return tiled_elements(extent);
   const std::int64_t samples = extent[0], channels = extent.back(), voxels = count / (samples * channels);
   const std::int64_t channels_in_lanes = padded_samples(samples) * padded(channels, kTileLanes),
                      samples_in_lanes = padded(samples, kTileLanes) * padded(channels, kTileSublanes);

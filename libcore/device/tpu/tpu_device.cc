@@ -23,7 +23,7 @@ struct BoxKind {
 
 BoxKind kind_of(const Box& box, const Shape& shape) {
   BoxKind kind{.extent = box.extent};
-  for (int a = 1; a < box.rank(); ++a) {
+  for (int a = 1; a < box.axes(); ++a) {
     if (box.begin[a] == 0) kind.borders |= 1U << (2 * a);
     if (box.end(a) == shape[a]) kind.borders |= 2U << (2 * a);
   }
@@ -59,7 +59,7 @@ class Walk {
     std::vector<BoxKind> seen;
     Price slowest;
     for (const auto& blocks : instruction.blocks) {
-      Box iteration = Box::none(shape.rank());  // blocks are for the tasks of a host; a core of a TPU takes them as one
+      Box iteration = Box::none(shape.axes());  // blocks are for the tasks of a host; a core of a TPU takes them as one
       for (const Box& block : blocks) iteration = hull(iteration, block);
       if (iteration.empty()) continue;
       const BoxKind kind = kind_of(iteration, shape);

@@ -53,7 +53,7 @@ Convolution::Convolution(const ConvolutionSpec& spec)
 void Convolution::pack(const TensorView& weights, std::int64_t first, std::int64_t past, std::byte* packed) const {
   const Dims strides = [&] {
     Dims full;
-    for (int a = weights.strides.rank(); a < 5; ++a) full.push_back(0);
+    for (int a = weights.strides.axes(); a < 5; ++a) full.push_back(0);
     for (auto s : weights.strides) full.push_back(s);
     return full;
   }();
@@ -95,15 +95,15 @@ void Convolution::pack(const TensorView& weights, std::int64_t first, std::int64
 
 Box Convolution::read_box(const Box& dst) const {
   Box read = dst;
-  const int skipped = 5 - dst.rank();  // axes that the view does not have
+  const int skipped = 5 - dst.axes();  // axes that the view does not have
   for (int a = skipped; a < 3; ++a) {
     const std::int64_t first = dst.begin[a + 1 - skipped] - window_.pad_lo[a];
     read.set(a + 1 - skipped, first, first + dst.extent[a + 1 - skipped] + window_.kernel[a] - 1);
   }
   std::int64_t channels = 0;
   for (std::int64_t part : parts_) channels += part;
-  read.set(dst.rank() - 1, 0, channels);
-  return dst.empty() ? Box::none(dst.rank()) : read;
+  read.set(dst.axes() - 1, 0, channels);
+  return dst.empty() ? Box::none(dst.axes()) : read;
 }
 
 Convolution::Column Convolution::column(const StepSize& size) const {

@@ -61,7 +61,7 @@ class Convolution {
              std::int64_t first_tile, std::int64_t past_tile, const Buffers& b) const;
 
   Window window_;  // lifted; of the input gradient: turned
-  Shape weights_;  // of rank 5
+  Shape weights_;  // of 5 axes
   ConvDirection direction_;
   std::vector<std::int64_t> parts_;
   std::int64_t chunks_ = 0;  // of 32 source channels; each part begins a chunk of its own

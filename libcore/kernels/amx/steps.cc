@@ -39,7 +39,7 @@ VoxelRow row_of(const TensorView& view, std::int64_t n, std::int64_t d, std::int
 }
 
 bool applies(const Window& window) {
-  for (int a = 0; a < window.rank(); ++a)
+  for (int a = 0; a < window.axes(); ++a)
     if (window.stride[a] != 1 || window.dilation[a] != 1) return false;
   return true;
 }

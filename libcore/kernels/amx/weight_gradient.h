@@ -57,7 +57,7 @@ class WeightGradient {
              const std::byte* sums) const;
 
   Window window_;  // lifted
-  Shape weights_;  // of rank 5
+  Shape weights_;  // of 5 axes
   std::vector<Block> blocks_;
   const Routines* routines_;
 };

@@ -28,7 +28,7 @@ void read(const X* from, std::int64_t count, Row& row) {
 }
 
 const std::int32_t* targets_at(const TensorView& targets, Dims at) {
-  at[at.rank() - 1] = targets.box.begin.back();
+  at[at.axes() - 1] = targets.box.begin.back();
   return targets.as<std::int32_t>() + offset_at(targets, at);
 }
 
@@ -109,7 +109,7 @@ float share_of(const TensorView& sums, std::int64_t n, const DetectionLossSpec& 
 }
 
 void read_at(const TensorView& view, Dims at, Row& row) {
-  at[at.rank() - 1] = view.box.begin.back();
+  at[at.axes() - 1] = view.box.begin.back();
   with_type(view.dtype, [&]<class X>(X*) { read(view.as<X>() + offset_at(view, at), view.extent().back(), row); });
 }
 

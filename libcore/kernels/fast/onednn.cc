@@ -178,7 +178,7 @@ void require_countable(const ConvGeometry& g) {
   constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
   for (const Dims& e : {g.src, g.dst})
     if (e[0] * e[1] * e[2] > kMost || e[2] * e[3] > kMost)
-      throw Error(ErrorKind::kConfig, "[kernel] a convolution over " + joined_text(e.begin(), e.rank()) +
+      throw Error(ErrorKind::kConfig, "[kernel] a convolution over " + joined_text(e.begin(), e.axes()) +
                                           " (D H W C) in one piece: its kernels count to 2^31 positions; cut it finer "
                                           "with {partition}, or give a smaller size");
 }

@@ -93,7 +93,7 @@ void dropout(const TensorView& x, const TensorView& y, const DropoutMask& mask) 
     with_type(y.dtype, [&]<class Y>(Y*) {
       for_each_row(y.box, [&](const Dims& at) {
         std::int64_t index = 0;
-        for (int a = 0; a < at.rank(); ++a) index = index * mask.shape[a] + at[a];
+        for (int a = 0; a < at.axes(); ++a) index = index * mask.shape[a] + at[a];
         const X* from = x.as<X>() + offset_at(x, at);
         Y* to = y.as<Y>() + offset_at(y, at);
         for (std::int64_t c = 0; c < row_count(y.box); ++c)

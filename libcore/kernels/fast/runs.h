@@ -18,8 +18,8 @@ void for_each_run(const Box& box, const std::array<const TensorView*, K>& views,
   if (box.empty()) return;
   std::array<std::int64_t, K> offsets;
   for (std::size_t k = 0; k < K; ++k) offsets[k] = offset_at(*views[k], box.begin);
-  if (box.rank() == 0) return body(offsets, std::int64_t{1});
-  int axis = box.rank() - 1;  // axes from here on are one run
+  if (box.axes() == 0) return body(offsets, std::int64_t{1});
+  int axis = box.axes() - 1;  // axes from here on are one run
   std::int64_t count = box.extent[axis];
   for (; axis > 0; --axis) {
     bool joins = box.extent[axis - 1] == 1;
@@ -30,7 +30,7 @@ void for_each_run(const Box& box, const std::array<const TensorView*, K>& views,
     if (!joins) break;
     count *= box.extent[axis - 1];
   }
-  Dims at = Dims::filled(box.rank(), 0);
+  Dims at = Dims::filled(box.axes(), 0);
   while (true) {
     body(static_cast<const std::array<std::int64_t, K>&>(offsets), count);
     int a = axis - 1;

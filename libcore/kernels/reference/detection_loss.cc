@@ -43,7 +43,7 @@ void for_each_logit(const Row& targets, const DetectionLossSpec& spec, Body body
 
 /// The row of `view` at the position `at` of another view.
 void load_at(const TensorView& view, Dims at, Row& row) {
-  at[at.rank() - 1] = view.box.begin.back();
+  at[at.axes() - 1] = view.box.begin.back();
   load_row(view, offset_at(view, at), static_cast<std::int64_t>(row.size()), row.data());
 }
 

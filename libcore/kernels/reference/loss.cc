@@ -18,7 +18,7 @@ using Row = std::vector<double>;
 
 /// The label at voxel `at`, or -1 when the voxel is ignored.
 std::int64_t label_at(const TensorView& labels, Dims at, const LossSpec& spec) {
-  at[at.rank() - 1] = labels.box.begin.back();
+  at[at.axes() - 1] = labels.box.begin.back();
   const auto label = static_cast<std::int64_t>(load(labels, offset_at(labels, at)));
   return label >= 0 && label < spec.classes ? label : -1;
 }

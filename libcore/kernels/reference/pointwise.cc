@@ -1,4 +1,4 @@
-// Element by element, in double, any rank and any types; sums in the row-major order of the view's box.
+// Element by element, in double, any number of axes and any types; sums in the row-major order of the view's box.
 #include "libcore/kernels/pointwise.h"
 
 #include <vector>
@@ -37,7 +37,7 @@ void leaky_relu_grad(const TensorView& x, const TensorView& d_y, const TensorVie
 void dropout(const TensorView& x, const TensorView& y, const DropoutMask& mask) {
   for_each_row(y.box, [&](const Dims& at) {
     std::int64_t index = 0;
-    for (int a = 0; a < at.rank(); ++a) index = index * mask.shape[a] + at[a];
+    for (int a = 0; a < at.axes(); ++a) index = index * mask.shape[a] + at[a];
     const std::int64_t from = offset_at(x, at), to = offset_at(y, at);
     for (std::int64_t c = 0; c < row_count(y.box); ++c)
       store(y, to + c, mask.keeps(index + c) ? load(x, from + c) / (1 - mask.rate) : 0);

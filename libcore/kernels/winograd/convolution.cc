@@ -25,7 +25,7 @@ void Convolution::pack(const TensorView& weights, std::int64_t first, std::int64
   const TensorView w = [&] {
     TensorView v = weights;
     v.box = Box::whole(weights_);
-    while (v.strides.rank() < 5) {
+    while (v.strides.axes() < 5) {
       Dims strides = {0};
       for (auto s : v.strides) strides.push_back(s);
       v.strides = strides;

@@ -61,7 +61,7 @@ class Convolution {
                  const Brick& brick, const Buffers& b) const;
 
   Window window_;  // lifted
-  Shape weights_;  // of rank 5
+  Shape weights_;  // of 5 axes
   ConvDirection direction_;
   TileForm form_;
   ChannelBlocks in_, out_;

@@ -12,7 +12,7 @@ bool applies(const Window& window) {
 }
 
 TileForm form_of(const Window& window, const Dims& tile) {
-  ensure(applies(window) && tile.rank() == 3,
+  ensure(applies(window) && tile.axes() == 3,
          "a Winograd convolution has a 3x3 or 3x3x3 window of stride 1 and a "
          "tile of D, H, W");
   const Window w = window.lifted();
@@ -27,7 +27,7 @@ TileForm form_of(const Window& window, const Dims& tile) {
 
 Box patch_box(const Box& out, const TileForm& form, const Window& window, std::int64_t channels) {
   Box read = out;
-  const int last = out.rank() - 1, lifted = 4 - last;  // axes that a 2-D box does not have
+  const int last = out.axes() - 1, lifted = 4 - last;  // axes that a 2-D box does not have
   for (int a = lifted; a < 3; ++a) {
     const int axis = a + 1 - lifted, m = form.outputs[a];
     const std::int64_t first = floor_div(out.begin[axis], m) * m - window.lifted().pad_lo[a];

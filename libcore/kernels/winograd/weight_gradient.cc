@@ -10,7 +10,7 @@ namespace voxshard::winograd {
 WeightGradient::WeightGradient(const WeightGradientSpec& spec)
     : window_(spec.window.lifted()),
       form_(form_of(spec.window, spec.tile)),
-      in_(source_parts(spec.parts, spec.weights[spec.weights.rank() - 2])),
+      in_(source_parts(spec.parts, spec.weights[spec.weights.axes() - 2])),
       out_(spec.weights.back()),
       brick_(brick_of(form_, kBrickTiles)) {}
 

@@ -5,7 +5,7 @@
 
 #include "libcore/base/plain_text.h"
 #include "libcore/base/text.h"
-#include "pipelines/tasks/classification/class_clips.h"
+#include "pipelines/tasks/classification/dataset/class_clips.h"
 
 namespace voxshard {
 namespace {
@@ -23,7 +23,7 @@ ClassPartInfo info_of(const std::string& name, const ClassDataset& set) {
   info.smallest = info.largest = set.items.at(0).size;
   for (const ClassItem& item : set.items) {
     info.colour += item.colour;
-    for (int a = 0; a < item.size.rank(); ++a) {
+    for (int a = 0; a < item.size.axes(); ++a) {
       info.smallest[a] = std::min(info.smallest[a], item.size[a]);
       info.largest[a] = std::max(info.largest[a], item.size[a]);
     }

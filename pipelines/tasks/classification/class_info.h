@@ -6,7 +6,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "pipelines/tasks/classification/class_dataset.h"
+#include "pipelines/tasks/classification/dataset/class_dataset.h"
 
 namespace voxshard {
 
@@ -24,7 +24,7 @@ struct ClassPartInfo {
 
 struct ClassSetInfo {
   std::filesystem::path path;
-  ItemKind items = ItemKind::kPicture;
+  ItemKind items = ItemKind::kImage;
   std::vector<ClassPartInfo> parts;
   std::vector<CaseFailure> failures;
 };

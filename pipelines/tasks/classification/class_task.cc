@@ -10,11 +10,12 @@
 #include "io/files/file_name.h"
 #include "libcore/base/text.h"
 #include "pipelines/engine/case_hashes.h"
-#include "pipelines/tasks/classification/class_memory.h"
-#include "pipelines/tasks/classification/class_source.h"
-#include "pipelines/tasks/classification/class_statistics.h"
-#include "pipelines/tasks/classification/class_validation.h"
-#include "pipelines/tasks/classification/classify_batch.h"
+#include "pipelines/tasks/classification/dataset/class_memory.h"
+#include "pipelines/tasks/classification/samples/sample_memory.h"
+#include "pipelines/tasks/classification/samples/class_source.h"
+#include "pipelines/tasks/classification/samples/class_statistics.h"
+#include "pipelines/tasks/classification/scores/class_validation.h"
+#include "pipelines/tasks/classification/scores/classify_batch.h"
 #include "pipelines/tasks/volume_files.h"
 
 namespace voxshard {
@@ -57,7 +58,7 @@ ItemKind kind_of_data(const ClassTaskOptions& o, int axes) {
   const ClassParts parts = find_class_parts(o.data, o.kinds);
   const auto& part = parts.train ? parts.train : parts.whole;
   const ItemKind items = part        ? kind_of_part(*part, axes)
-                         : axes == 2 ? ItemKind::kPicture
+                         : axes == 2 ? ItemKind::kImage
                                      : ItemKind::kVolume;  // read_class_sets says what is missing
   if (items != ItemKind::kClip && (o.clip_length || o.clip_stride))
     throw Error(ErrorKind::kUsage,
@@ -81,7 +82,7 @@ Dims size_of_samples(const ClassTaskOptions& o, const ModelSpec& spec, const Cla
   if (o.size.empty()) return o.size;
   const bool clips = reading.items == ItemKind::kClip;
   const int axes = clips ? 2 : spec.spatial_axes();
-  if (o.size.rank() != axes)
+  if (o.size.axes() != axes)
     throw Error(ErrorKind::kUsage, "[train] {size} is " + to_string(o.size) + ", but " +
                                        (clips ? "a frame" : "a " + spec.model_name()) + " has " + std::to_string(axes) +
                                        " spatial axes" + (clips ? "; T is {clip-length}" : ""));

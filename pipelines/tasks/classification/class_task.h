@@ -1,4 +1,4 @@
-// Classification as a training task: pictures, CT volumes or clips with a class each, validated by the share of the
+// Classification as a training task: images, CT volumes or clips with a class each, validated by the share of the
 // held-out ones whose likeliest class is right.
 //
 //   auto task = class_task({.data = "mnist"}, spec);
@@ -6,7 +6,7 @@
 
 #include <memory>
 
-#include "pipelines/tasks/classification/class_dataset.h"
+#include "pipelines/tasks/classification/dataset/class_dataset.h"
 #include "pipelines/tasks/training_task.h"
 
 namespace voxshard {
@@ -16,7 +16,7 @@ struct ClassTaskOptions {
   std::filesystem::path val;   // what validates; empty: the data's own part, else a share
   double val_fraction = 0.2;
   bool validates = true;
-  std::string colour = "auto";        // auto: colour when one training picture is; colour, grey
+  std::string colour = "auto";        // auto: colour when one training image is; colour, grey
   std::string normalise = "dataset";  // dataset: by mean and deviation of the training items; none
   std::string fit = "pad";            // pad, resize
   std::string balance = "none";       // weights: of each class in the loss, so that all count alike; none
@@ -34,7 +34,7 @@ struct ClassTaskOptions {
   ClassKinds kinds = class_kinds();
 };
 
-/// The spec decides whether pictures are learnt from, with three spatial axes the data whether volumes or clips; and
+/// The spec decides whether images are learnt from, with three spatial axes the data whether volumes or clips; and
 /// the spec the size where the model has only one. Decodes every training item once; what cannot be decoded is left
 /// out, also of what validates, when its turn comes. Errors: those of read_class_sets and set_statistics; kUsage for
 /// settings that contradict each other or the model.

@@ -4,8 +4,8 @@
 
 #include "libcore/base/text.h"
 #include "pipelines/tasks/classification/class_info.h"
-#include "pipelines/tasks/classification/class_memory.h"
-#include "pipelines/tasks/classification/class_predictions.h"
+#include "pipelines/tasks/classification/samples/sample_memory.h"
+#include "pipelines/tasks/classification/scores/class_predictions.h"
 #include "pipelines/tasks/classification/demo/demo_digits.h"
 #include "pipelines/tasks/classification/demo/demo_motions.h"
 #include "pipelines/tasks/classification/evaluate_items.h"
@@ -171,7 +171,7 @@ class ClassificationRow : public Task {
                      "run",
                      "{model}",
                      has_usual                          ? kind->usual_model
-                     : info.items == ItemKind::kPicture ? "resnet18"
+                     : info.items == ItemKind::kImage ? "resnet18"
                      : info.items == ItemKind::kClip    ? "r2plus1d18"
                                                         : "resnet3d18",
                      "{batch}",

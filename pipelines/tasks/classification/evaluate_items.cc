@@ -6,9 +6,8 @@
 #include "libcore/kernels/loss_terms.h"
 #include "pipelines/engine/core_values.h"
 #include "pipelines/engine/seen_inputs.h"
-#include "pipelines/tasks/classification/class_memory.h"
-#include "pipelines/tasks/classification/class_source.h"
-#include "pipelines/tasks/classification/class_statistics.h"
+#include "pipelines/tasks/classification/samples/class_source.h"
+#include "pipelines/tasks/classification/samples/class_statistics.h"
 
 namespace voxshard {
 namespace {

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "pipelines/engine/run_evaluation.h"
-#include "pipelines/tasks/classification/class_dataset.h"
+#include "pipelines/tasks/classification/dataset/class_dataset.h"
 
 namespace voxshard {
 

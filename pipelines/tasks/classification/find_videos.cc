@@ -5,7 +5,7 @@
 
 #include "io/files/file_name.h"
 #include "io/video/video_reader.h"
-#include "pipelines/tasks/classification/classify_batch.h"
+#include "pipelines/tasks/classification/scores/classify_batch.h"
 #include "pipelines/tasks/video_info.h"
 
 namespace voxshard {

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "io/video/scan.h"
-#include "pipelines/tasks/classification/class_preparation.h"
+#include "pipelines/tasks/classification/samples/class_preparation.h"
 #include "pipelines/tasks/time_lines/clip_windows.h"
 
 namespace voxshard {

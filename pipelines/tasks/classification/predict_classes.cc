@@ -8,9 +8,10 @@
 #include "io/image/image.h"
 #include "libcore/base/stopwatch.h"
 #include "libcore/base/text.h"
-#include "pipelines/tasks/classification/class_memory.h"
-#include "pipelines/tasks/classification/class_predictions.h"
-#include "pipelines/tasks/classification/classify_batch.h"
+#include "pipelines/tasks/classification/dataset/class_memory.h"
+#include "pipelines/tasks/classification/samples/sample_memory.h"
+#include "pipelines/tasks/classification/scores/class_predictions.h"
+#include "pipelines/tasks/classification/scores/classify_batch.h"
 #include "pipelines/tasks/classification/predict_clips.h"
 #include "pipelines/engine/predicted_file.h"
 #include "pipelines/engine/prediction.h"
@@ -89,7 +90,7 @@ class ItemPrediction : public Prediction {
     });
     found_ = {.classes = preparation_.classes, .items = preparation_.items};
     rows_.resize(set_.items.size());
-    if (preparation_.items == ItemKind::kPicture && set_.pixels == nullptr) load_codecs();
+    if (preparation_.items == ItemKind::kImage && set_.pixels == nullptr) load_codecs();
   }
 
   PredictionWords words() const override { return {.inputs = item_kind_name(preparation_.items), .one = "", .in_total = "inputs"}; }

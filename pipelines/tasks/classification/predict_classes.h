@@ -1,11 +1,11 @@
-// Predicts the class of pictures or volumes by a trained run: probabilities as JSON and CSV; of videos time lines.
+// Predicts the class of images or volumes by a trained run: probabilities as JSON and CSV; of videos time lines.
 //
 //   PredictReport r = predict_classes(options, {}, std::move(run), context);
 #pragma once
 
 #include "pipelines/engine/requests.h"
 #include "pipelines/engine/run_context.h"
-#include "pipelines/tasks/classification/class_kind.h"
+#include "pipelines/tasks/classification/dataset/class_kind.h"
 
 namespace voxshard {
 
@@ -17,7 +17,7 @@ struct ClassPredictionOptions {
   std::filesystem::path draw;       // of a video the video to write, of a folder or data set a folder; empty: none
 };
 
-/// Of a run trained on clips as predict_clips.h says. Else the input is a picture or volume, a folder of them, or a
+/// Of a run trained on clips as predict_clips.h says. Else the input is an image or volume, a folder of them, or a
 /// data set (its test part, as read_unseen_classes takes it), whose classes are not asked for. Writes options.output
 /// (.json), and the same as CSV beside it. What cannot be read is left out and listed in NAME.quarantine.csv. Errors:
 /// those of run_predict.

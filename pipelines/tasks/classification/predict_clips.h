@@ -4,7 +4,7 @@
 //   PredictReport r = predict_clips(options, {.hop = 8}, std::move(run), context);
 #pragma once
 
-#include "pipelines/tasks/classification/class_preparation.h"
+#include "pipelines/tasks/classification/samples/class_preparation.h"
 #include "pipelines/tasks/classification/predict_classes.h"
 
 namespace voxshard {

@@ -2,13 +2,13 @@
 
 #include "libcore/base/text.h"
 #include "pipelines/engine/seen_inputs.h"
-#include "pipelines/tasks/detection/demo_pictures.h"
-#include "pipelines/tasks/detection/detection_dataset.h"
-#include "pipelines/tasks/detection/detection_info.h"
-#include "pipelines/tasks/detection/evaluate_images.h"
-#include "pipelines/tasks/detection/picture_memory.h"
+#include "pipelines/tasks/detection/demo_images.h"
+#include "pipelines/tasks/detection/dataset/detection_dataset.h"
+#include "pipelines/tasks/detection/dataset/detection_info.h"
+#include "pipelines/tasks/detection/scores/evaluate_images.h"
+#include "pipelines/tasks/detection/samples/image_memory.h"
 #include "pipelines/tasks/detection/predict_detections.h"
-#include "pipelines/tasks/detection/predict_image.h"
+#include "pipelines/tasks/detection/scores/predict_image.h"
 #include "pipelines/tasks/video_info.h"
 
 namespace voxshard {
@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 std::vector<Setting> training_settings(DetectionTaskOptions& o) {
-  const std::string samples = "Samples", pictures = "Samples of pictures";
+  const std::string samples = "Samples", image_samples = "Samples of pictures";
   ImageSampling& s = o.sampling;
   ImageAugmentation& a = s.augmentation;
   std::vector<Setting> settings = {
@@ -28,7 +28,7 @@ std::vector<Setting> training_settings(DetectionTaskOptions& o) {
       {"output-size",
        "H x W that every picture is scaled to fit into, by one factor, and padded to at the bottom and right, as the "
        "original does; in training and prediction; none: pictures keep their size",
-       pictures,
+       image_samples,
        [&a](const std::string& text) { a.output_size = text == "none" ? Dims() : crop_from_text(text, 2); }},
       {"foreground", "Share of crops that hold a random object", samples, &s.foreground, {{0, 1}}},
       {"pad-multiple", "What is whole is padded to a multiple of this; default: 32", samples, &s.pad_multiple, kPadMultiples},
@@ -39,19 +39,19 @@ std::vector<Setting> training_settings(DetectionTaskOptions& o) {
        {{1, 0x1p31}}},
       {.name = "val",
        .help = "COCO JSON of the pictures that validate; default: the data folder's own, else a share of all",
-       .group = pictures,
+       .group = image_samples,
        .value = &o.held_out.file},
       {"val-fraction",
        "Share of the pictures that validates when nothing names them",
-       pictures,
+       image_samples,
        &o.held_out.fraction,
        {{0, 0.99}}},
-      {"mirror", "Probability of mirroring left to right", pictures, &a.mirror, {{0, 1}}},
-      {"scale", "LOW,HIGH: random factor of both sides; what grows too large is cut at random", pictures, &a.scale,
+      {"mirror", "Probability of mirroring left to right", image_samples, &a.mirror, {{0, 1}}},
+      {"scale", "LOW,HIGH: random factor of both sides; what grows too large is cut at random", image_samples, &a.scale,
        {{0x1p-10, 16}}},
-      {"brightness", "Largest shift; 1 is from black to white", pictures, &a.brightness, {{0, 1}}},
-      {"contrast", "Largest relative change", pictures, &a.contrast, {{0, 1}}},
-      {"saturation", "Largest relative change", pictures, &a.saturation, {{0, 1}}}};
+      {"brightness", "Largest shift; 1 is from black to white", image_samples, &a.brightness, {{0, 1}}},
+      {"contrast", "Largest relative change", image_samples, &a.contrast, {{0, 1}}},
+      {"saturation", "Largest relative change", image_samples, &a.saturation, {{0, 1}}}};
   for (Setting& setting : settings_of(o.frames)) settings.push_back(std::move(setting));
   return settings;
 }
@@ -100,11 +100,11 @@ class DetectionRow : public Task {
             .inputs = "of a detector pictures, " + files + ", or a video",
             .outputs = "of a detector the file of COCO results, or of what is in a video, .json",
             .json_predictions = "COCO results",
-            .references = "or " + or_text(boxes.picture_files) + ", or a " + or_text(boxes.folders) + " folder",
+            .references = "or " + or_text(boxes.image_files) + ", or a " + or_text(boxes.folders) + " folder",
             .run_data = "of a detector images with boxes",
             .scores = "or the twelve numbers of COCO",
-            .data_files = joined(boxes.picture_files, ", "),
-            .data_sets = joined(boxes.pictures, ", ")};
+            .data_files = joined(boxes.image_files, ", "),
+            .data_sets = joined(boxes.image_samples, ", ")};
   }
   bool learns(const ModelSpec& spec) const override { return spec.model->data == kBoxes; }
 
@@ -116,7 +116,7 @@ class DetectionRow : public Task {
   }
 
   DemoReport demo(const DemoOptions& options, int scale, Progress& progress) const override {
-    return demo_pictures(options, scale, progress);
+    return demo_images(options, scale, progress);
   }
 
   bool info(const fs::path& path, const InfoOptions&, InfoReport& report) const override {

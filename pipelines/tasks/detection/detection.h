@@ -1,9 +1,9 @@
-// The task of RetinaNets: boxes and classes of objects in pictures and videos. One row in
-// pipelines/commands/task_table.cc.
+// The task of RetinaNets: boxes and classes of objects in images and videos. One row in
+// pipelines/tasks/table/task_table.cc.
 #pragma once
 
 #include "pipelines/tasks/detection/detection_task.h"
-#include "pipelines/tasks/detection/evaluate_detections.h"
+#include "pipelines/tasks/detection/scores/evaluate_detections.h"
 #include "pipelines/tasks/task.h"
 
 namespace voxshard {

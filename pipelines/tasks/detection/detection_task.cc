@@ -4,12 +4,12 @@
 
 #include "io/datasets/dataset.h"
 #include "io/files/file_name.h"
-#include "io/image/picture.h"
+#include "io/image/image_reader.h"
 #include "pipelines/engine/case_hashes.h"
-#include "pipelines/tasks/detection/detection_dataset.h"
-#include "pipelines/tasks/detection/detection_validation.h"
-#include "pipelines/tasks/detection/picture_memory.h"
-#include "pipelines/tasks/detection/picture_places.h"
+#include "pipelines/tasks/detection/dataset/detection_dataset.h"
+#include "pipelines/tasks/detection/scores/detection_validation.h"
+#include "pipelines/tasks/detection/samples/image_memory.h"
+#include "pipelines/tasks/detection/dataset/image_places.h"
 #include "pipelines/tasks/sided_classes.h"
 
 namespace voxshard {
@@ -37,12 +37,12 @@ DetectionSets read_sets(const DetectionTaskOptions& o) {
   DetectionSets sets =
       read_detection_sets({.data = o.data, .val = o.held_out.file, .val_fraction = fraction, .frames = o.frames.selection(), .most_pixels = o.sampling.most_pixels, .kept = o.kept, .formats = o.formats});
   if (!o.held_out.validate) sets.val.images.clear();
-  leave_out_undecoded(sets.train, PictureReader({.most_pixels = o.sampling.most_pixels}), o.pass);
+  leave_out_undecoded(sets.train, ImageReader({.most_pixels = o.sampling.most_pixels}), o.pass);
   if (o.kept) note_gone(sets, *o.kept);
   return sets;
 }
 
-/// All that the annotations say of a picture, with every digit.
+/// All that the annotations say of an image, with every digit.
 std::string text_of(const DetectionImage& image) {
   Json boxes = Json::array();
   for (const TrueBox& b : image.boxes)
@@ -94,13 +94,13 @@ class DetectionTask : public TrainingTask {
     return json;
   }
 
-  /// Of a picture's file (of a frame the video's) and its boxes.
+  /// Of an image's file (of a frame the video's) and its boxes.
   CaseHashes content(bool, WorkerPool& pool, Progress& progress) const override {
     std::vector<HashedCase> cases;
     for (const auto& [role, set] : {std::pair("train/", &sets_.train), std::pair("validate/", &sets_.val)})
       for (const DetectionImage& image : set->images)
         cases.push_back({.name = role + image.file.filename().string(),
-                         .files = {picture_address(image.file).file},
+                         .files = {image_address(image.file).file},
                          .text = text_of(image),
                          .part = part_of(image.file),
                          .trains = set == &sets_.train});
@@ -120,7 +120,7 @@ class DetectionTask : public TrainingTask {
     left_out_.write_to(run);
   }
 
-  /// The annotations of the pictures that validate, which may be those of all.
+  /// The annotations of the images that validate, which may be those of all.
   Unseen unseen() const override {
     const auto& own = o_.held_out.file.empty() ? sets_.val.source : o_.held_out.file;
     if (!own.empty() && own != sets_.train.source) return {.data = own};
@@ -142,8 +142,8 @@ class DetectionTask : public TrainingTask {
     std::int64_t pixels = extents[1] * extents[2];
     if (!preparation_.output_size.empty())  // read at its own size, which may be larger
       for (const DetectionImage& image : sets_.val.images) pixels = std::max(pixels, image.height * image.width);
-    return reading_picture_plan(pixels, std::ranges::count_if(sets_.val.images, [](const auto& image) {
-                                  return picture_address(image.file).frame.has_value();
+    return reading_image_plan(pixels, std::ranges::count_if(sets_.val.images, [](const auto& image) {
+                                  return image_address(image.file).frame.has_value();
                                 }));
   }
   std::int64_t step_sizes(std::int64_t batch) const override {
@@ -167,7 +167,7 @@ class DetectionTask : public TrainingTask {
   DetectionSets sets_;
   ImagePreparation preparation_;
   DetectionSource source_;
-  PictureReader reader_;  // of validation
+  ImageReader reader_;  // of validation
   LeftOut left_out_;
 };
 

@@ -1,5 +1,5 @@
-// Detection of objects in pictures as a training task: pictures or crops of a data set with boxes, validated by COCO's AP50 on
-// whole pictures that are held out.
+// Detection of objects in images as a training task: images or crops of a data set with boxes, validated by COCO's AP50 on
+// whole images that are held out.
 //
 //   auto task = detection_task({.data = "coco/train.json", .held_out = {.file = "coco/val.json"}}, detector);
 #pragma once
@@ -7,14 +7,14 @@
 #include <memory>
 
 #include "io/boxes/box_format.h"
-#include "pipelines/tasks/detection/decoded_pictures.h"
-#include "pipelines/tasks/detection/detection_source.h"
-#include "pipelines/tasks/detection/frame_choice.h"
+#include "pipelines/tasks/detection/samples/decoded_images.h"
+#include "pipelines/tasks/detection/samples/detection_source.h"
+#include "pipelines/tasks/detection/dataset/frame_choice.h"
 #include "pipelines/tasks/training_task.h"
 
 namespace voxshard {
 
-/// Which pictures validate: those of a file, else those of the folder's own *val*.json, else a share of all.
+/// Which images validate: those of a file, else those of the folder's own *val*.json, else a share of all.
 struct HeldOutImages {
   std::filesystem::path file;
   double fraction = 0.2;  // 0: none
@@ -27,12 +27,12 @@ struct DetectionTaskOptions {
   ImageSampling sampling;
   std::uint64_t seed = 0;
   FrameChoice frames;                    // of `data` that are frames of videos
-  PicturePass pass = {};                 // that looks at the pictures before training
+  ImagePass pass = {};                 // that looks at the images before training
   std::optional<KeptSplit> kept = {};    // see TrainingData
   BoxFormats formats = box_formats();
 };
 
-/// Decodes every training picture once;
+/// Decodes every training image once;
 /// what cannot be decoded is left out, also of what validates, when its turn comes. Errors: those of
 /// read_detection_sets; kNoCase.
 std::unique_ptr<TrainingTask> detection_task(const DetectionTaskOptions& options, const Detector& detector);

@@ -10,15 +10,15 @@
 #include "io/files/output_file.h"
 #include "io/files/output_folder.h"
 #include "io/image/draw_boxes.h"
-#include "io/image/picture.h"
+#include "io/image/image_reader.h"
 #include "io/video/stream.h"
 #include "io/video/video_writer.h"
 #include "libcore/base/stopwatch.h"
 #include "libcore/base/text.h"
-#include "pipelines/tasks/detection/find_pictures.h"
-#include "pipelines/tasks/detection/image_preparation.h"
-#include "pipelines/tasks/detection/picture_memory.h"
-#include "pipelines/tasks/detection/predict_image.h"
+#include "pipelines/tasks/detection/dataset/find_input_images.h"
+#include "pipelines/tasks/detection/samples/image_preparation.h"
+#include "pipelines/tasks/detection/samples/image_memory.h"
+#include "pipelines/tasks/detection/scores/predict_image.h"
 #include "pipelines/engine/predicted_file.h"
 #include "pipelines/engine/prediction.h"
 #include "pipelines/engine/seen_inputs.h"
@@ -80,7 +80,7 @@ std::vector<std::string> next_command(const PredictOptions& o, const DetectionPr
   return {"predict", o.run.string(), input, "{output}", output, "{draw}", drawn};
 }
 
-/// What pictures and frames of a video share: the model's preparation, and how it finds objects.
+/// What images and frames of a video share: the model's preparation, and how it finds objects.
 struct TrainedDetector {
   ImagePreparation preparation;
   ImagePrediction prediction;
@@ -99,7 +99,7 @@ TrainedDetector trained_detector(const TrainedRun& run, const std::string& postp
   return {preparation, {detector, postprocess_of(postprocess, detector), preparation.pad_multiple, preparation.output_size}};
 }
 
-/// The pictures of an input, or the one video.
+/// The images of an input, or the one video.
 class DetectionInputs : public Prediction {
  public:
   DetectionInputs(PredictionBatch& batch, const DetectionPrediction& detection, const TrainedDetector& detector)
@@ -108,21 +108,21 @@ class DetectionInputs : public Prediction {
         d_(detection),
         detector_(detector),
         reader_({.most_pixels = detection.most_pixels}),
-        pictures_(find_pictures(o_.input, detection.video.frames, detection.most_pixels, detection.formats)) {
-    b_.report.failures = pictures_.failures;
+        images_(find_input_images(o_.input, detection.video.frames, detection.most_pixels, detection.formats)) {
+    b_.report.failures = images_.failures;
   }
 
   PredictionWords words() const override { return {.inputs = "pictures", .one = "picture "}; }
 
   std::vector<std::string> names() const override {
     std::vector<std::string> names;
-    for (const Picture& picture : pictures_.list) names.push_back(picture.file.filename().string());
+    for (const FoundImage& image : images_.list) names.push_back(image.file.filename().string());
     return names;
   }
 
   std::vector<PredictionTurn> turns() const override {
     std::vector<PredictionTurn> turns;
-    for (std::size_t i = 0; i < pictures_.list.size(); ++i) turns.push_back({planned_extents(pictures_.list[i]), {i}});
+    for (std::size_t i = 0; i < images_.list.size(); ++i) turns.push_back({planned_extents(images_.list[i]), {i}});
     return turns;
   }
 
@@ -131,16 +131,16 @@ class DetectionInputs : public Prediction {
  protected:
   InputSieve sieve() { return {b_.run.trained_on, o_.held_out, b_.report.seen, b_.context.pool(), b_.progress}; }
 
-  /// Refuses a picture from its header. Errors: kInput E_SIZE, E_BUDGET; kBudget.
-  void require_picture_fits(const Picture& picture) {
-    const Shape extents = extents_of(picture);
+  /// Refuses an image from its header. Errors: kInput E_SIZE, E_BUDGET; kBudget.
+  void require_image_fits(const FoundImage& image) {
+    const Shape extents = extents_of(image);
     b_.require_planned(extents);
-    const PictureSize size = reader_.size(picture.file);
+    const ImageSize size = reader_.size(image.file);
     const std::int64_t pixels = std::max(extents[1] * extents[2], size.height * size.width), most = b_.context.budget_bytes();
-    const ProcessPlan plan = b_.planned().held + b_.planned().cores(extents) + reading_picture_plan(pixels, frames());
+    const ProcessPlan plan = b_.planned().held + b_.planned().cores(extents) + reading_image_plan(pixels, frames());
     const double held = static_cast<double>(b_.planned().held.total());
     const double share = (static_cast<double>(most) - held) / (static_cast<double>(plan.total()) - held);
-    require_fits(plan, most, ErrorKind::kInput, picture.file.filename().string(),
+    require_fits(plan, most, ErrorKind::kInput, image.file.filename().string(),
                  share > 0 ? std::to_string(planned_bytes(share * static_cast<double>(pixels))) + " pixels would fit: cut it"
                            : std::string("the network alone does not fit"));
     b_.takes(plan);
@@ -154,45 +154,45 @@ class DetectionInputs : public Prediction {
   const PredictOptions& o_;
   const DetectionPrediction& d_;
   const TrainedDetector& detector_;
-  PictureReader reader_;
-  Pictures pictures_;
+  ImageReader reader_;
+  FoundImages images_;
 
  private:
-  Shape extents_of(const Picture& picture) const {
-    const PictureSize size = reader_.size(picture.file);
+  Shape extents_of(const FoundImage& image) const {
+    const ImageSize size = reader_.size(image.file);
     return image_extents({size.height, size.width}, detector_.prediction.pad_multiple, detector_.prediction.output_size);
   }
 
-  /// From the header; empty of a picture that cannot be read: its turn says why.
-  Shape planned_extents(const Picture& picture) const {
+  /// From the header; empty of an image that cannot be read: its turn says why.
+  Shape planned_extents(const FoundImage& image) const {
     try {
-      return extents_of(picture);
+      return extents_of(image);
     } catch (const Error&) {
       return {};
     }
   }
 
-  /// Of videos, among the pictures.
+  /// Of videos, among the images.
   std::int64_t frames() const {
-    return std::ranges::count_if(pictures_.list, [](const Picture& p) { return picture_address(p.file).frame.has_value(); });
+    return std::ranges::count_if(images_.list, [](const FoundImage& p) { return image_address(p.file).frame.has_value(); });
   }
 };
 
-class PictureObjects : public DetectionInputs {
+class ImageObjects : public DetectionInputs {
  public:
   /// Draws into a folder of its own, if asked; nothing is drawn when that cannot be.
-  PictureObjects(PredictionBatch& batch, const DetectionPrediction& detection, const TrainedDetector& detector)
+  ImageObjects(PredictionBatch& batch, const DetectionPrediction& detection, const TrainedDetector& detector)
       : DetectionInputs(batch, detection, detector) {
-    keep_wanted(pictures_.list, sieve(), picture_input);
+    keep_wanted(images_.list, sieve(), hashed_image);
     load_codecs();
     if (d_.draw.empty()) return;
     drawn_.emplace(FolderUse{.folder = d_.draw, .command = "predict (pictures)", .inputs = {o_.input, o_.run}, .option = "{draw}"});
     made_with_ = prediction_hash(o_, b_.run.file, d_.postprocess);
     std::set<std::string> names;
-    for (const Picture& picture : pictures_.list) {
-      std::string name = picture.file.stem().string();
-      while (!names.insert(name).second) name += "_" + std::to_string(picture.id);
-      drawn_names_[picture.id] = name;
+    for (const FoundImage& image : images_.list) {
+      std::string name = image.file.stem().string();
+      while (!names.insert(name).second) name += "_" + std::to_string(image.id);
+      drawn_names_[image.id] = name;
     }
   }
 
@@ -204,19 +204,19 @@ class PictureObjects : public DetectionInputs {
     drawn_->start({.options = made_with_, .parts = parts, .protect = true});
   }
 
-  /// Errors: Stopped, before anything of this picture is among the results.
+  /// Errors: Stopped, before anything of this image is among the results.
   void predict(const PredictionTurn& turn) override {
     const Stopwatch watch;
     const std::size_t i = turn.inputs.front();
-    const Picture& picture = pictures_.list[i];
-    require_utf8_name(picture.file.filename().string());
-    require_picture_fits(picture);
-    const fs::path drawn = drawn_ ? named_file(d_.draw, drawn_names_.at(picture.id), ".png") : fs::path();
-    const Tensor pixels = reader_.read(picture.file, {.dtype = DType::kF32});
+    const FoundImage& image = images_.list[i];
+    require_utf8_name(image.file.filename().string());
+    require_image_fits(image);
+    const fs::path drawn = drawn_ ? named_file(d_.draw, drawn_names_.at(image.id), ".png") : fs::path();
+    const Tensor pixels = reader_.read(image.file, {.dtype = DType::kF32});
     throw_if_stopped(b_.progress);
     const std::vector<Detection> found = found_in(pixels);
-    for (const Detection& d : found) results_.push_back(result_of(picture, d));
-    if (drawn_) draw(picture, found, drawn);
+    for (const Detection& d : found) results_.push_back(result_of(image, d));
+    if (drawn_) draw(image, found, drawn);
     detections_ += static_cast<std::int64_t>(found.size());
     b_.done(i, o_.output, watch.seconds());
   }
@@ -234,13 +234,13 @@ class PictureObjects : public DetectionInputs {
   }
 
  private:
-  Json result_of(const Picture& picture, const Detection& d) const {
-    Json result = coco_result({.box = coco_box(d.box), .score = d.score}, picture.id, detector_.class_of(d).id);
-    if (pictures_.numbered) result["file_name"] = picture.file.filename().string();
+  Json result_of(const FoundImage& image, const Detection& d) const {
+    Json result = coco_result({.box = coco_box(d.box), .score = d.score}, image.id, detector_.class_of(d).id);
+    if (images_.numbered) result["file_name"] = image.file.filename().string();
     return result;
   }
 
-  void draw(const Picture& picture, const std::vector<Detection>& found, const fs::path& file) {
+  void draw(const FoundImage& image, const std::vector<Detection>& found, const fs::path& file) {
     std::vector<DrawnBox> boxes;
     for (const Detection& d : found) {
       if (d.score < kDrawnScore) break;  // they come best first
@@ -248,8 +248,8 @@ class PictureObjects : public DetectionInputs {
       boxes.push_back({.box = coco_box(d.box), .colour = colour, .caption = detector_.class_of(d).name + " " + fixed_text(d.score, 2)});
     }
     std::reverse(boxes.begin(), boxes.end());  // the best is on top
-    const std::string& name = drawn_names_.at(picture.id);
-    Tensor rgb = reader_.read(picture.file);
+    const std::string& name = drawn_names_.at(image.id);
+    Tensor rgb = reader_.read(image.file);
     draw_boxes(rgb, boxes);
     drawn_->begin(name, {file.filename().string()});
     write_rgb(file, rgb);
@@ -259,7 +259,7 @@ class PictureObjects : public DetectionInputs {
   std::int64_t detections_ = 0;
   Json results_ = Json::array();
   std::optional<OutputFolder> drawn_;
-  std::map<std::int64_t, std::string> drawn_names_;  // by picture, without ending
+  std::map<std::int64_t, std::string> drawn_names_;  // by image, without ending
   std::string made_with_;                            // hash
 };
 
@@ -275,7 +275,7 @@ class VideoObjects : public DetectionInputs {
   bool is_one_stream() const override { return true; }
 
   void predict(const PredictionTurn&) override {
-    require_picture_fits(pictures_.list.front());
+    require_image_fits(images_.list.front());
     const auto boxes_in = [&](const Tensor& rgb) {
       std::vector<ScoredBox> boxes;
       for (const Detection& d : found_in(unit_range(rgb)))
@@ -313,7 +313,7 @@ PredictReport predict_detections(const PredictOptions& options, const DetectionP
                         [&](PredictionBatch& batch) -> std::unique_ptr<Prediction> {
                           check_outputs(options, d);
                           if (is_video_name(options.input)) return std::make_unique<VideoObjects>(batch, d, detector);
-                          return std::make_unique<PictureObjects>(batch, d, detector);
+                          return std::make_unique<ImageObjects>(batch, d, detector);
                         });
 }
 

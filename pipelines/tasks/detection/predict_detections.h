@@ -1,16 +1,16 @@
-// The objects in pictures by a trained detector, as COCO results: one JSON array of {image_id, category_id, bbox, score} with
-// bbox [x, y, width, height] in pixels of the file's upright picture.
+// The objects in images by a trained detector, as COCO results: one JSON array of {image_id, category_id, bbox, score} with
+// bbox [x, y, width, height] in pixels of the file's upright image.
 //
 //   PredictReport r = predict_detections({.input = "coco/val.json", .output = "found.json"}, {}, run, context);
 //
-// Pictures of a COCO JSON keep their ids; those of a folder are numbered 1, 2, ... by name, and each
+// Images of a COCO JSON keep their ids; those of a folder are numbered 1, 2, ... by name, and each
 // result then says its "file_name" too.
 #pragma once
 
 #include "io/boxes/box_format.h"
 #include "io/image/image.h"
 #include "pipelines/engine/run_context.h"
-#include "pipelines/tasks/detection/frame_choice.h"
+#include "pipelines/tasks/detection/dataset/frame_choice.h"
 #include "pipelines/tasks/detection/predict_video.h"
 #include "pipelines/engine/requests.h"
 
@@ -18,7 +18,7 @@ namespace voxshard {
 
 struct DetectionPrediction {
   std::filesystem::path draw;        // a folder for PNGs with boxes, of a video a video; empty: none
-  std::int64_t most_pixels = kMostPixels;  // of a picture or frame; what has more is left out
+  std::int64_t most_pixels = kMostPixels;  // of an image or frame; what has more is left out
   std::string postprocess = "auto";  // "detection", "legacy", "legacy_export", or as the model's variant is evaluated
   FrameChoice frames;                // of what are videos
   VideoPrediction video;             // of a video, whose `output` is io/boxes/frame_results.h's JSON

@@ -40,7 +40,7 @@ class VideoDetector {
         video_(options.video, {.threads = options.threads, .most_pixels = options.most_pixels}),
         tracker_(options.prediction.tracks) {}
 
-  VideoPredictReport run(const DetectInPicture& detect) {
+  VideoPredictReport run(const DetectInImage& detect) {
     const std::vector<std::int64_t> chosen =
         select_frames(video_.index(), o_.prediction.frames.value_or(FrameSelection{}));
     if (chosen.empty())
@@ -76,7 +76,7 @@ class VideoDetector {
   }
 
  private:
-  void one(std::int64_t number, const DetectInPicture& detect, FrameResultsWriter& results,
+  void one(std::int64_t number, const DetectInImage& detect, FrameResultsWriter& results,
            std::optional<VideoCopy>& drawn) {
     if (!video_.read(number, frame_)) {
       ++report_.lost;
@@ -125,7 +125,7 @@ class VideoDetector {
 }  // namespace
 
 VideoPredictReport predict_video(const VideoPredictOptions& options, const std::vector<DetectionClass>& classes,
-                                 const DetectInPicture& detect, Progress& progress) {
+                                 const DetectInImage& detect, Progress& progress) {
   check_outputs(options);
   return VideoDetector(options, classes, progress).run(detect);
 }

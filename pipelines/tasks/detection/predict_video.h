@@ -1,7 +1,7 @@
 // Detections in a video, one frame in memory at a time: read in place, detected, tracked, written, and on request drawn
 // into an annotated copy with the timestamps of the frames.
 //
-//   const DetectInPicture detect = [&](const Tensor& rgb) { return found_in(rgb); };
+//   const DetectInImage detect = [&](const Tensor& rgb) { return found_in(rgb); };
 //   VideoPredictReport r = predict_video({.video = "clip.mp4", .json = "found.json", .drawn = "seen.mp4"}, classes,
 //                                        detect, progress);
 //
@@ -17,13 +17,13 @@
 #include "io/video/select.h"
 #include "libcore/metrics/iou_tracker.h"
 #include "libcore/tensor/tensor.h"
-#include "pipelines/runs/report.h"
+#include "pipelines/model_runs/report.h"
 
 namespace voxshard {
 
-/// The objects in a picture, best first; `category` is an index into the classes, `image` is not read.
+/// The objects in an image, best first; `category` is an index into the classes, `image` is not read.
 ///   rgb  (H, W, 3) u8, red first, upright
-using DetectInPicture = std::function<std::vector<ScoredBox>(const Tensor& rgb)>;
+using DetectInImage = std::function<std::vector<ScoredBox>(const Tensor& rgb)>;
 
 /// What a user says about prediction on videos; an empty path is not written.
 struct VideoPrediction {
@@ -55,7 +55,7 @@ struct VideoPredictReport {
 /// output that is the video itself or two that are one; kOutput. What `detect` throws ends it, and no file appears; but Stopped is
 /// a stop after the frame before.
 VideoPredictReport predict_video(const VideoPredictOptions& options, const std::vector<DetectionClass>& classes,
-                                 const DetectInPicture& detect, Progress& progress);
+                                 const DetectInImage& detect, Progress& progress);
 
 nlohmann::ordered_json to_json(const VideoPredictReport& report);
 /// "120 frames, 8 objects in 3 tracks\n"; of a stopped one also where what was found until then is.

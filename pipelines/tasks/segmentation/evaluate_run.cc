@@ -6,8 +6,8 @@
 #include "libcore/kernels/loss_terms.h"
 #include "libcore/metrics/voxel_scores.h"
 #include "pipelines/engine/core_values.h"
-#include "pipelines/tasks/segmentation/predict_volume.h"
-#include "pipelines/tasks/segmentation/sample_source.h"
+#include "pipelines/tasks/segmentation/scores/predict_volume.h"
+#include "pipelines/tasks/segmentation/samples/sample_source.h"
 #include "pipelines/tasks/segmentation/volume_task.h"
 
 namespace voxshard {

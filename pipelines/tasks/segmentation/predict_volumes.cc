@@ -10,10 +10,10 @@
 #include "libcore/base/stopwatch.h"
 #include "pipelines/engine/prediction.h"
 #include "pipelines/engine/seen_inputs.h"
-#include "pipelines/tasks/segmentation/case_memory.h"
-#include "pipelines/tasks/segmentation/predict_volume.h"
-#include "pipelines/tasks/segmentation/prepare_image.h"
-#include "pipelines/tasks/segmentation/sample_source.h"
+#include "pipelines/tasks/segmentation/dataset/case_memory.h"
+#include "pipelines/tasks/segmentation/scores/predict_volume.h"
+#include "pipelines/tasks/segmentation/dataset/prepare_image.h"
+#include "pipelines/tasks/segmentation/samples/sample_source.h"
 #include "pipelines/tasks/volume_files.h"
 
 namespace voxshard {

@@ -9,7 +9,7 @@
 #include "pipelines/tasks/segmentation/demo_volumes.h"
 #include "pipelines/tasks/segmentation/evaluate_run.h"
 #include "pipelines/tasks/segmentation/predict_volumes.h"
-#include "pipelines/tasks/segmentation/source_case.h"
+#include "pipelines/tasks/segmentation/dataset/source_case.h"
 
 namespace voxshard {
 namespace {

@@ -9,8 +9,8 @@
 #include "io/files/config_file.h"
 #include "io/files/folder_lock.h"
 #include "pipelines/engine/case_hashes.h"
-#include "pipelines/tasks/segmentation/predict_volume.h"
-#include "pipelines/tasks/segmentation/volume_validation.h"
+#include "pipelines/tasks/segmentation/scores/predict_volume.h"
+#include "pipelines/tasks/segmentation/scores/volume_validation.h"
 #include "pipelines/tasks/sided_classes.h"
 
 namespace voxshard {

@@ -8,7 +8,7 @@
 
 #include "libcore/metrics/overlap_metrics.h"
 #include "pipelines/engine/requests.h"
-#include "pipelines/tasks/segmentation/sample_source.h"
+#include "pipelines/tasks/segmentation/samples/sample_source.h"
 #include "pipelines/tasks/training_task.h"
 
 namespace voxshard {

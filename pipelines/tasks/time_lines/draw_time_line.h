@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "io/video/scan.h"
-#include "pipelines/runs/report.h"
+#include "pipelines/model_runs/report.h"
 #include "pipelines/tasks/time_lines/time_line.h"
 
 namespace voxshard {

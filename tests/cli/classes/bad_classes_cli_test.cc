@@ -11,7 +11,7 @@ namespace fs = std::filesystem;
 using testing::HasSubstr;
 using testing::Not;
 
-/// Pictures of several sizes in two classes; pairs of IDX files.
+/// Images of several sizes in two classes; pairs of IDX files.
 class BadClassesCli : public testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -25,7 +25,7 @@ class BadClassesCli : public testing::Test {
   }
   static std::string file(const std::string& name) { return *folder_ / name; }
 
-  /// A data set with four pictures in each of the classes "left" and "right".
+  /// A data set with four images in each of the classes "left" and "right".
   static void classes(const std::string& name) {
     int i = 0;
     for (const auto& entry : fs::recursive_directory_iterator(file("pictures"))) {
@@ -97,7 +97,7 @@ TEST_F(BadClassesCli, AClassThatTrainingNeverSawIsLeftOutOfScores) {
   EXPECT_EQ(scored.json().at("failures").at(0).at("code"), "E_CLASS");
 }
 
-TEST_F(BadClassesCli, PicturesOfSeveralSizesArePaddedUnlessASizeIsSaid) {
+TEST_F(BadClassesCli, ImagesOfSeveralSizesArePaddedUnlessASizeIsSaid) {
   classes("sizes");
   const CommandResult padded = run_voxshard(resnet("sizes", "padded", "--json"));
   EXPECT_EQ(padded.exit_code, 0) << padded.err;

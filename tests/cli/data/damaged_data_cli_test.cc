@@ -16,7 +16,7 @@ constexpr const char* kDetector =
     " --model retinanet --backbone resnet18 --base-filters 4 --pyramid-filters 8 --precision f32 --crop 64x64 ";
 constexpr const char* kClassifier = " --model resnet18 --base-filters 2 --batch 2 --precision f32 ";
 
-TEST(DamagedData, APictureThatDoesNotDecodeCostsItselfInTrainingAndInValidation) {
+TEST(DamagedData, AImageThatDoesNotDecodeCostsItselfInTrainingAndInValidation) {
   const Folder folder("damaged_pictures");
   ASSERT_EQ(run_voxshard("demo " + (folder / "data") + " --task detection --cases 5 --test 2 -q").exit_code, 0);
   const fs::path train = files_below(folder / "data/train", ".png").at(1),
@@ -36,7 +36,7 @@ TEST(DamagedData, APictureThatDoesNotDecodeCostsItselfInTrainingAndInValidation)
   EXPECT_EQ(again.json().at("steps"), 3);
 }
 
-TEST(DamagedData, ARunOfPicturesGoesOnWithoutWhatWasDamagedOrTakenAwayOnceThatIsAccepted) {
+TEST(DamagedData, ARunOfImagesGoesOnWithoutWhatWasDamagedOrTakenAwayOnceThatIsAccepted) {
   const Folder folder("shrunk_pictures");
   ASSERT_EQ(run_voxshard("demo " + (folder / "data") + " --task detection --cases 8 --test 1 -q").exit_code, 0);
   const std::string data = folder / "data/annotations/instances_train.json", run = folder / "run";  // a share validates

@@ -26,7 +26,7 @@ inline void damage(const std::filesystem::path& file) {
   std::ofstream(file, std::ios::binary) << bytes;
 }
 
-/// FOLDER/classes/left and right with `each` pictures.
+/// FOLDER/classes/left and right with `each` images.
 inline void make_classes(const Folder& folder, int each) {
   namespace fs = std::filesystem;
   run_voxshard("demo " + (folder / "pictures") + " --task detection --cases " + std::to_string(2 * each) +

@@ -78,7 +78,7 @@ TEST(HeldOut, ImagesOfIdxFilesAreKnownByTheirPixels) {
   EXPECT_EQ(r.json().at("trained_on"), 30);
 }
 
-TEST(HeldOut, PicturesAreMarkedOrLeftOutByTheirContent) {
+TEST(HeldOut, ImagesAreMarkedOrLeftOutByTheirContent) {
   const Folder folder("held_out_pictures");
   ASSERT_EQ(run_voxshard("demo " + (folder / "data") + " --task detection --cases 10 --test 1 -q").exit_code, 0);
   const std::string data = folder / "data/annotations/instances_train.json", found = folder / "found.json";

@@ -81,7 +81,7 @@ TEST_F(ConvertCli, RecordsAreGzipOrPlainAndReadBackEitherWay) {
   expect_refusal("convert " + data() + " --compression zip -o " + (folder / "a"), 2, "usage", "--compression");
 }
 
-TEST_F(ConvertCli, PicturesAreSpreadOverFiles) {
+TEST_F(ConvertCli, ImagesAreSpreadOverFiles) {
   Folder folder("convert_files");
   ASSERT_EQ(run_voxshard("demo " + (folder / "p") + " --task detection --cases 4 --test 2 --quiet").exit_code, 0);
   const std::string convert = "convert " + (folder / "p/annotations/instances_train.json") + " -o ";

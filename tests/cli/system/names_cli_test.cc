@@ -75,27 +75,27 @@ TEST_F(Names, OfVolumesThatAreNoUtf8CostTheCase) {
   EXPECT_THAT(info.out, Not(HasSubstr("\xff")));
 }
 
-TEST_F(Names, OfPicturesThatAreNoUtf8CostThePicture) {
+TEST_F(Names, OfImagesThatAreNoUtf8CostTheImage) {
   Folder f("pictures");
   ASSERT_EQ(run_voxshard("demo " + (f / "data") + " --task detection --cases 4 --test 1 -q").exit_code, 0);
-  std::vector<fs::path> pictures;
+  std::vector<fs::path> images;
   for (const auto& entry : fs::recursive_directory_iterator(f / "data"))
-    if (entry.path().extension() == ".png") pictures.push_back(entry.path());
-  ASSERT_GE(pictures.size(), 4u);
+    if (entry.path().extension() == ".png") images.push_back(entry.path());
+  ASSERT_GE(images.size(), 4u);
   fs::create_directories(f / "kitti/image_2"), fs::create_directories(f / "kitti/label_2");
   fs::create_directories(f / "voc/JPEGImages"), fs::create_directories(f / "voc/Annotations");
   fs::create_directories(f / "mot/img1"), fs::create_directories(f / "mot/gt");
   const std::vector<std::string> names = {"1", "2", "3", bad("4")};
   std::string rows;
   for (std::size_t i = 0; i < names.size(); ++i) {
-    fs::copy_file(pictures[i], f / ("kitti/image_2/" + names[i] + ".png"));
+    fs::copy_file(images[i], f / ("kitti/image_2/" + names[i] + ".png"));
     f.write("kitti/label_2/" + names[i] + ".txt", "Car 0 0 0 1 1 20 20 0 0 0 0 0 0 0\n");
-    fs::copy_file(pictures[i], f / ("voc/JPEGImages/" + names[i] + ".jpg"));
+    fs::copy_file(images[i], f / ("voc/JPEGImages/" + names[i] + ".jpg"));
     f.write("voc/Annotations/" + names[i] + ".xml",
             "<annotation><filename>" + names[i] +
                 ".jpg</filename><object><name>car</name><bndbox><xmin>2</xmin><ymin>2</ymin>"
                 "<xmax>20</xmax><ymax>20</ymax></bndbox></object></annotation>");
-    fs::copy_file(pictures[i], f / ("mot/img1/" + names[i] + ".png"));
+    fs::copy_file(images[i], f / ("mot/img1/" + names[i] + ".png"));
     rows += std::to_string(i + 1) + ",1,1,1,20,20,1,1,1\n";
   }
   f.write("mot/gt/gt.txt", rows);

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "libcore/device/tpu/product_layout.h"
-#include "pipelines/commands/explain_passes.h"
+#include "pipelines/emulation/explain_passes.h"
 #include "pipelines/profile/device_files.h"
 #include "pipelines/profile/trace_json.h"
 #include "tests/device/tpu/tpu_scene.h"

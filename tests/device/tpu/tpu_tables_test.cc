@@ -1,6 +1,6 @@
 // The published rows: the emulation is within the goal, its two fitted constants are what the rows give, and the table
 // says what it does not explain.
-#include "pipelines/commands/tpu_tables_text.h"
+#include "pipelines/emulation/tpu_tables_text.h"
 
 #include <cmath>
 #include <cstdio>

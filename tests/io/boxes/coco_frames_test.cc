@@ -12,7 +12,7 @@ using nlohmann::json;
 
 std::string name_of(const char* image,
                     const std::map<std::int64_t, std::string>& videos = {{3, "clip.mp4"}, {4, "folder"}}) {
-  return coco_picture_name(json::parse(image), videos);
+  return coco_image_name(json::parse(image), videos);
 }
 
 TEST(CocoFrames, EachFormOfAFrameIsOneAddress) {
@@ -24,14 +24,14 @@ TEST(CocoFrames, EachFormOfAFrameIsOneAddress) {
     EXPECT_EQ(name_of(image), "clip.mp4#frame=17") << image;
 }
 
-TEST(CocoFrames, APictureFileStaysAPicture) {
+TEST(CocoFrames, AImageFileStaysAImage) {
   EXPECT_EQ(name_of(R"({"file_name": "img/000018.jpg", "video_id": 3, "frame_id": 17})"), "img/000018.jpg");
   EXPECT_EQ(name_of(R"({"file_name": "scan.tiff"})"), "scan.tiff");
   EXPECT_EQ(name_of(R"({"file_name": "17", "video_id": 4, "frame_id": 17})"), "17");
   EXPECT_EQ(name_of(R"({"id": 1})"), "");
 }
 
-TEST(CocoFrames, AVideoWithoutAFrameIsNoPicture) {
+TEST(CocoFrames, AVideoWithoutAFrameIsNoImage) {
   EXPECT_THROW(name_of(R"({"file_name": "clip.mp4"})"), EntryProblem);
   EXPECT_THROW(name_of(R"({"video_id": 3})"), EntryProblem);
   EXPECT_THROW(name_of(R"({"file_name": "clip.mp4", "frame_id": -1})"), EntryProblem);

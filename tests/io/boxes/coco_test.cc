@@ -175,7 +175,7 @@ TEST(Coco, WhatIsWrittenIsReadBack) {
   EXPECT_TRUE(again.images[1].boxes[0].crowd);
 }
 
-TEST(DetectionAnnotations, ABoxIsCutToThePictureAndItsAreaWithIt) {
+TEST(DetectionAnnotations, ABoxIsCutToTheImageAndItsAreaWithIt) {
   const TrueBox box{.box = {-10, 5, 20, 10}, .area = 100};
   const auto inside = clipped_to_image(box, 100, 12);
   ASSERT_TRUE(inside);

@@ -14,7 +14,7 @@ class MotFolder : public testing::Test {
   ScratchFolder scratch_;
 };
 
-TEST_F(MotFolder, NumberedPicturesAreItsFramesWithOrWithoutBoxes) {
+TEST_F(MotFolder, NumberedImagesAreItsFramesWithOrWithoutBoxes) {
   for (const char* name : {"img1/000001.jpg", "img1/000002.jpg", "img1/000003.jpg", "img1/Thumbs.db"}) write(name, "");
   write("gt/gt.txt", "3,1,1,2,3,4,1,1,1\n1,1,5,6,7,8,1,1,1\n1,2,9,9,2,2,0,1,1\n");
   const DetectionDataset set = read_mot_sequence(folder());
@@ -30,7 +30,7 @@ TEST_F(MotFolder, NumberedPicturesAreItsFramesWithOrWithoutBoxes) {
   EXPECT_TRUE(set.notes.empty());
 }
 
-TEST_F(MotFolder, SeqinfoNamesTheFolderOfThePictures) {
+TEST_F(MotFolder, SeqinfoNamesTheFolderOfTheImages) {
   write("seqinfo.ini", "[Sequence]\nname=walk\nimDir = frames\r\nframeRate=30\n");
   write("frames/walk_0001.png", "");
   write("img1/000001.jpg", "");

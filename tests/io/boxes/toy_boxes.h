@@ -1,5 +1,5 @@
-// A format of boxes that only the tests know, to show that a format is one file and a row: lines "picture class left top
-// width height" in a file *.toyboxes, the pictures beside it.
+// A format of boxes that only the tests know, to show that a format is one file and a row: lines "image class left top
+// width height" in a file *.toyboxes, the images beside it.
 //
 //   BoxFormats formats = with_toy_boxes();
 //   read_detection_dataset("cells", DetectionUse::kTraining, kMostPixels, formats);
@@ -16,23 +16,23 @@ namespace voxshard {
 
 inline DetectionDataset read_toy_boxes(const std::filesystem::path& path) {
   DetectionDataset set{.source = path, .classes = {}, .images = {}, .notes = {}};
-  std::map<std::string, std::vector<std::pair<std::string, CocoBox>>> pictures;
+  std::map<std::string, std::vector<std::pair<std::string, CocoBox>>> boxes_of_image;
   std::map<std::string, std::int64_t> classes;
   std::ifstream in(path);
   for (std::string line; std::getline(in, line);)
     in_entry(line, set.notes, [&] {
       std::istringstream words(line);
-      std::string picture, name;
+      std::string image_name, name;
       CocoBox box;
-      if (!(words >> picture >> name >> box.x >> box.y >> box.width >> box.height)) throw EntryProblem("is no box");
-      pictures[picture].emplace_back(name, box);
+      if (!(words >> image_name >> name >> box.x >> box.y >> box.width >> box.height)) throw EntryProblem("is no box");
+      boxes_of_image[image_name].emplace_back(name, box);
       classes[name] = 0;
     });
   for (auto& [name, index] : classes) {
     index = std::ssize(set.classes);
     set.classes.push_back({.name = name, .id = index + 1});
   }
-  for (const auto& [file, boxes] : pictures) {
+  for (const auto& [file, boxes] : boxes_of_image) {
     DetectionImage image{.file = file, .id = std::ssize(set.images) + 1};
     for (const auto& [name, box] : boxes)
       image.boxes.push_back({.category = classes[name], .box = box, .area = box.area()});
@@ -60,7 +60,7 @@ inline BoxFormats with_toy_boxes() {
                      .is_known = is_toy_boxes,
                      .is_taken = is_toy_boxes,
                      .files = toy_box_files,
-                     .places_pictures = false,
+                     .places_images = false,
                      .read = read_toy_boxes});
   return formats;
 }

@@ -135,7 +135,7 @@ TEST(Voc, RealCellsAreTheSameBoxesAsInCocoButForThePixelThatVocCountsIn) {
   }
 }
 
-TEST(Voc, APictureOutsideAndAClassThatSteersAScreenCostThemselves) {
+TEST(Voc, AImageOutsideAndAClassThatSteersAScreenCostThemselves) {
   VocFolder voc;
   voc.write("a.xml", page("../../outside.png", ""));
   voc.write("b.xml", page("/etc/b.png", ""));

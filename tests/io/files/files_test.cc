@@ -1,4 +1,4 @@
-// The small files: configuration, CSV, summary, pictures and the atomic write below them.
+// The small files: configuration, CSV, summary, images and the atomic write below them.
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>

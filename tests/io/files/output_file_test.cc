@@ -78,11 +78,11 @@ TEST(OutputFile, EveryWriterKnowsItsOwnFiles) {
   require_output_file(dir.path() / "found.txt", mot_results_file());
   write_bytes(dir.path() / "gt.txt", "1,1,912,484,97,109,0,7,1\n");
   expect_error(ErrorKind::kOutput, "is not", [&] { require_output_file(dir.path() / "gt.txt", mot_results_file()); });
-  const Tensor picture(DType::kU8, {8, 8, 3});
-  write_sheet(dir.path() / "sheet.png", picture);
+  const Tensor image(DType::kU8, {8, 8, 3});
+  write_sheet(dir.path() / "sheet.png", image);
   require_output_file(dir.path() / "sheet.png", sheet_file());
-  EXPECT_EQ(read_rgb(dir.path() / "sheet.png").shape(), picture.shape());
-  write_rgb(dir.path() / "photo.png", picture);
+  EXPECT_EQ(read_rgb(dir.path() / "sheet.png").shape(), image.shape());
+  write_rgb(dir.path() / "photo.png", image);
   expect_error(ErrorKind::kOutput, "is not", [&] { require_output_file(dir.path() / "photo.png", sheet_file()); });
 }
 

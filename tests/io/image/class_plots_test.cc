@@ -1,4 +1,4 @@
-// The picture of confusion and calibration.
+// The image of confusion and calibration.
 #include "io/image/class_plots.h"
 
 #include <gtest/gtest.h>
@@ -22,11 +22,11 @@ ClassPlots plots(std::vector<std::int64_t> confusion) {
 }
 
 TEST(ClassPlots, ACellIsShadedByItsShareOfTheRow) {
-  const Tensor picture = class_plots(plots({30, 10, 0, 20}));
+  const Tensor image = class_plots(plots({30, 10, 0, 20}));
   // The matrix begins at (130, 64) with cells of 240 pixels; a corner of a cell holds no number.
-  EXPECT_EQ(pixel(picture, 64 + 20, 130 + 20), (Pixel{86, 139, 188})) << "three quarters";
-  EXPECT_EQ(pixel(picture, 64 + 260, 130 + 20), (Pixel{255, 255, 255})) << "nothing";
-  EXPECT_EQ(pixel(picture, 64 + 260, 130 + 260), (Pixel{30, 100, 165})) << "all";
+  EXPECT_EQ(pixel(image, 64 + 20, 130 + 20), (Pixel{86, 139, 188})) << "three quarters";
+  EXPECT_EQ(pixel(image, 64 + 260, 130 + 20), (Pixel{255, 255, 255})) << "nothing";
+  EXPECT_EQ(pixel(image, 64 + 260, 130 + 260), (Pixel{30, 100, 165})) << "all";
 }
 
 TEST(ClassPlots, TheSameNumbersGiveTheSamePixels) {
@@ -34,7 +34,7 @@ TEST(ClassPlots, TheSameNumbersGiveTheSamePixels) {
   EXPECT_FALSE(compare(class_plots(plots({1, 2, 3, 4})).view(), class_plots(plots({1, 2, 4, 3})).view()).bit_equal);
 }
 
-TEST(ClassPlots, ManyClassesStillMakeAPicture) {
+TEST(ClassPlots, ManyClassesStillMakeAImage) {
   ClassPlots many;
   for (int i = 0; i < 1000; ++i) many.classes.push_back("class \xc3\xa9 " + std::to_string(i));
   many.confusion.assign(1000 * 1000, 1);

@@ -41,7 +41,7 @@ TEST(DrawBoxes, LaterBoxesLieOnTop) {
   EXPECT_EQ(pixel(rgb, 4, 4), class_colour(2));
 }
 
-TEST(DrawBoxes, ABoxThatReachesBeyondThePictureIsCut) {
+TEST(DrawBoxes, ABoxThatReachesBeyondTheImageIsCut) {
   Tensor rgb = black(40, 60);
   draw(rgb, {.box = {.x = -1e9, .y = 10, .width = 2e9, .height = 5}, .colour = 1});
   EXPECT_EQ(coloured(rgb), 2 * 60);  // its upper and lower line
@@ -73,7 +73,7 @@ TEST(DrawBoxes, ACaptionInAnyEncodingIsDrawn) {
   EXPECT_TRUE(compare(rgb.view(), marks.view()).bit_equal);
 }
 
-TEST(DrawBoxes, LinesGrowWithThePicture) {
+TEST(DrawBoxes, LinesGrowWithTheImage) {
   Tensor rgb = black(100, 2000);
   draw(rgb, {.box = {.x = 100, .y = 30, .width = 500, .height = 40}});
   EXPECT_NE(pixel(rgb, 32, 300), kBlack);  // four pixels around the edge

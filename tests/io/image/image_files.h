@@ -1,4 +1,4 @@
-// Pictures built byte by byte, so that what is read does not depend on what is written: PNG and TIFF of any depth,
+// Images built byte by byte, so that what is read does not depend on what is written: PNG and TIFF of any depth,
 // EXIF.
 //
 //   write_bytes(dir.path() / "a.png", png_bytes({.width = 2, .height = 1, .bits = 16}, {0, 65535}));
@@ -12,7 +12,7 @@
 
 namespace voxshard {
 
-struct PictureSpec {
+struct ImageSpec {
   int width = 1, height = 1, channels = 1, bits = 8;
   int orientation = 0;      // EXIF; 0: says nothing
   bool big_endian = false;  // TIFF
@@ -25,7 +25,7 @@ inline std::string number_bytes(std::uint64_t value, int width, bool big_endian)
 }
 
 /// A TIFF without compression; `values` are the samples in rows, repeated as often as needed.
-inline std::string tiff_bytes(const PictureSpec& s, const std::vector<int>& values, int sample_format = 1) {
+inline std::string tiff_bytes(const ImageSpec& s, const std::vector<int>& values, int sample_format = 1) {
   const auto number = [&](std::uint64_t v, int width) { return number_bytes(v, width, s.big_endian); };
   std::string pixels;
   const int count = s.width * s.height * s.channels;
@@ -85,7 +85,7 @@ inline std::string png_chunk(const std::string& name, const std::string& data) {
 
 /// A PNG: 1 channel grey, 2 grey and alpha, 3 colour, 4 colour and alpha. `promised_width` goes into its header
 /// instead.
-inline std::string png_bytes(const PictureSpec& s, const std::vector<int>& values, int promised_width = 0) {
+inline std::string png_bytes(const ImageSpec& s, const std::vector<int>& values, int promised_width = 0) {
   std::string rows;
   for (int y = 0, i = 0; y < s.height; ++y) {
     rows += '\0';  // no filter

@@ -1,4 +1,4 @@
-// Pictures: PNG, JPEG and TIFF of every kind that is read, and every way in which they are broken.
+// Images: PNG, JPEG and TIFF of every kind that is read, and every way in which they are broken.
 #include "io/image/image.h"
 
 #include "io/image/image_resize.h"
@@ -20,7 +20,7 @@ Tensor read(const ScratchFolder& dir, const std::string& name, const std::string
 
 TEST(Image, GreyBecomesThreeEqualChannelsAndColourIsRedFirst) {
   ScratchFolder dir;
-  const PictureSpec grey{.width = 2, .height = 1}, colour{.width = 1, .height = 2, .channels = 3};
+  const ImageSpec grey{.width = 2, .height = 1}, colour{.width = 1, .height = 2, .channels = 3};
   const std::vector<int> rgb = {250, 130, 10, 20, 140, 200}, greys = {7, 7, 7, 201, 201, 201};
   EXPECT_EQ(levels(read(dir, "a.png", png_bytes(grey, {7, 201}))), greys);
   EXPECT_EQ(levels(read(dir, "a.tif", tiff_bytes(grey, {7, 201}))), greys);
@@ -32,7 +32,7 @@ TEST(Image, GreyBecomesThreeEqualChannelsAndColourIsRedFirst) {
 TEST(Image, SixteenBitsAreKeptAsF32AndRoundedAsU8) {
   ScratchFolder dir;
   const std::vector<int> deep = {0, 25700, 65535, 385, 386};  // 385 / 257 = 1.498, 386 / 257 = 1.502
-  PictureSpec spec{.width = 5, .height = 1, .bits = 16};
+  ImageSpec spec{.width = 5, .height = 1, .bits = 16};
   for (const std::string& bytes : {png_bytes(spec, deep), tiff_bytes(spec, deep)}) {
     const Tensor u8 = read(dir, "a", bytes), f32 = read(dir, "a", bytes, DType::kF32);
     for (int i = 0; i < 5; ++i) {
@@ -46,7 +46,7 @@ TEST(Image, SixteenBitsAreKeptAsF32AndRoundedAsU8) {
 
 TEST(Image, AlphaIsDroppedAndColourBelowItKept) {
   ScratchFolder dir;
-  const PictureSpec spec{.width = 2, .height = 1, .channels = 4};
+  const ImageSpec spec{.width = 2, .height = 1, .channels = 4};
   EXPECT_EQ(levels(read(dir, "a.png", png_bytes(spec, {10, 20, 30, 0, 40, 50, 60, 255}))),
             (std::vector<int>{10, 20, 30, 40, 50, 60}));
 }
@@ -63,7 +63,7 @@ std::vector<int> quarters(int channels) {
   return values;
 }
 
-/// The quarters of the upright picture, top left, top right, bottom left, bottom right, as letters of the stored ones.
+/// The quarters of the upright image, top left, top right, bottom left, bottom right, as letters of the stored ones.
 std::string corners(const Tensor& rgb) {
   const std::int64_t height = rgb.shape()[0], width = rgb.shape()[1];
   std::string text;
@@ -85,7 +85,7 @@ TEST(Image, EveryExifOrientationIsTurnedUpright) {
   const std::string jpeg = read_bytes(dir.path() / "stored.jpg");
   const char* upright[] = {"abcd", "abcd", "badc", "dcba", "cdab", "acbd", "cadb", "dbca", "bdac"};
   for (int orientation = 0; orientation <= 8; ++orientation) {
-    const PictureSpec spec{.width = kWide, .height = kHigh, .orientation = orientation};
+    const ImageSpec spec{.width = kWide, .height = kHigh, .orientation = orientation};
     for (const std::string& bytes : {orientation > 0 ? jpeg_with_orientation(jpeg, orientation) : jpeg,
                                      png_bytes(spec, quarters(1)), tiff_bytes(spec, quarters(1))}) {
       const Tensor rgb = read(dir, "a", bytes);
@@ -101,7 +101,7 @@ TEST(Image, SixteenBitTiffsAreTurnedToo) {
   ScratchFolder dir;
   auto values = quarters(1);
   for (int& v : values) v *= 257;
-  const PictureSpec spec{.width = kWide, .height = kHigh, .bits = 16, .orientation = 6};
+  const ImageSpec spec{.width = kWide, .height = kHigh, .bits = 16, .orientation = 6};
   EXPECT_EQ(corners(read(dir, "a.tif", tiff_bytes(spec, values))), "cadb");
 }
 
@@ -132,7 +132,7 @@ TEST(Image, CutOffFilesAreRefusedWhereverTheyEnd) {
   }
 }
 
-TEST(Image, DamagedBytesGiveAPictureOrAnErrorThatNamesTheFile) {
+TEST(Image, DamagedBytesGiveAImageOrAnErrorThatNamesTheFile) {
   ScratchFolder dir;
   Tensor stored(DType::kU8, {24, 20, 3});
   int errors = 0;
@@ -155,7 +155,7 @@ TEST(Image, DamagedBytesGiveAPictureOrAnErrorThatNamesTheFile) {
   EXPECT_GT(errors, 10);
 }
 
-TEST(Image, WhatIsNoPictureIsSaidToBeNone) {
+TEST(Image, WhatIsNoImageIsSaidToBeNone) {
   ScratchFolder dir;
   const auto path = [&](const std::string& name) { return dir.path() / name; };
   write_bytes(path("empty.png"), "");
@@ -194,7 +194,7 @@ TEST(Image, PixelsComeBackAndBytesAreReproducible) {
   expect_error(ErrorKind::kOutput, "ends in .png", [&] { write_rgb(dir.path() / "a.gif", rgb); });
 }
 
-TEST(Image, AShrunkPictureIsTheMeanOfWhatEachPixelCovers) {
+TEST(Image, AShrunkImageIsTheMeanOfWhatEachPixelCovers) {
   Tensor rgb(DType::kF32, {2, 4, 3});
   for (std::int64_t i = 0; i < rgb.count(); ++i) rgb.as<float>()[i] = static_cast<float>(i);
   const Tensor half = resized(rgb, 1, 2);
@@ -203,7 +203,7 @@ TEST(Image, AShrunkPictureIsTheMeanOfWhatEachPixelCovers) {
   EXPECT_FLOAT_EQ(half.as<float>()[5], (8 + 11 + 20 + 23) / 4.0f);
 }
 
-TEST(Image, AGrownFlatPictureStaysFlat) {
+TEST(Image, AGrownFlatImageStaysFlat) {
   Tensor rgb(DType::kF32, {3, 2, 3});
   for (std::int64_t i = 0; i < rgb.count(); ++i) rgb.as<float>()[i] = 0.25f;
   const Tensor large = resized(rgb, 7, 11);

@@ -1,4 +1,4 @@
-// The colour of one pixel of an (H, W, 3) u8 picture.
+// The colour of one pixel of an (H, W, 3) u8 image.
 #pragma once
 
 #include <array>

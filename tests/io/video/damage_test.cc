@@ -46,7 +46,7 @@ TEST_F(VideoDamage, AFrameThatIsLostIsSaidToBeLost) {
   const std::size_t first = bytes.find("mdat") + 4;
   VideoReader whole(path);
   const auto before = all_frames(whole);
-  const std::size_t start = bytes.find("\xff\xd8", bytes.find("\xff\xd8", first) + 2);  // the second JPEG picture
+  const std::size_t start = bytes.find("\xff\xd8", bytes.find("\xff\xd8", first) + 2);  // the second JPEG image
   std::fill(bytes.begin() + static_cast<std::ptrdiff_t>(start),
             bytes.begin() + static_cast<std::ptrdiff_t>(start) + 1000, '\0');
   write_bytes(path, bytes);

@@ -1,4 +1,4 @@
-// The display matrix as one of eight ways to turn a picture, on a picture of 2 rows and 3 columns that can be turned by
+// The display matrix as one of eight ways to turn an image, on an image of 2 rows and 3 columns that can be turned by
 // hand.
 #include "io/video/orientation.h"
 
@@ -27,10 +27,10 @@ std::string turned(const VideoOrientation& o) {
   return text;
 }
 
-TEST(VideoOrientation, EachMatrixTurnsThePictureAsItMovesPoints) {
+TEST(VideoOrientation, EachMatrixTurnsTheImageAsItMovesPoints) {
   struct Case {
     VideoOrientation orientation;
-    const char* picture;
+    const char* image;
     int degrees;
     bool mirrored;
   };
@@ -39,10 +39,10 @@ TEST(VideoOrientation, EachMatrixTurnsThePictureAsItMovesPoints) {
                         {from(-k1, 0, 0, k1), "321/654", 0, true},     {from(k1, 0, 0, -k1), "456/123", 180, true},
                         {from(0, k1, k1, 0), "14/25/36", 270, true},   {from(0, -k1, -k1, 0), "63/52/41", 90, true}};
   for (const auto& c : cases) {
-    EXPECT_EQ(turned(c.orientation), c.picture);
-    EXPECT_EQ(c.orientation.clockwise_degrees(), c.degrees) << c.picture;
-    EXPECT_EQ(c.orientation.mirrored(), c.mirrored) << c.picture;
-    EXPECT_TRUE(c.orientation.exact) << c.picture;
+    EXPECT_EQ(turned(c.orientation), c.image);
+    EXPECT_EQ(c.orientation.clockwise_degrees(), c.degrees) << c.image;
+    EXPECT_EQ(c.orientation.mirrored(), c.mirrored) << c.image;
+    EXPECT_TRUE(c.orientation.exact) << c.image;
   }
 }
 

@@ -16,7 +16,7 @@ class VideoRgb : public VideoClips {
 };
 
 /// Within `most` levels of ffmpeg's accurate conversion; within 12 in the third row and column from any edge, where
-/// libswscale leaves out the outermost of four chroma samples (any edge: the picture may have been turned).
+/// libswscale leaves out the outermost of four chroma samples (any edge: the image may have been turned).
 void expect_pixels_of_ffmpeg(const fs::path& path, int most = 2) {
   SCOPED_TRACE(path.string());
   VideoReader video(path, {.threads = 2});
@@ -46,7 +46,7 @@ TEST_F(VideoRgb, EachPixelFormatIsConvertedAsFfmpegDoes) {
   expect_pixels_of_ffmpeg(clip("palette.avi", "-c:v png -pix_fmt pal8"));
 }
 
-TEST_F(VideoRgb, SmallAndNarrowPicturesAreConvertedAsFfmpegDoes) {
+TEST_F(VideoRgb, SmallAndNarrowImagesAreConvertedAsFfmpegDoes) {
   for (const char* size : {"16:16", "17:16", "16:17", "2:2", "1:1", "3:200", "200:3", "30:50"})
     expect_pixels_of_ffmpeg(clip("small.mkv", std::string("-c:v ffv1 -pix_fmt yuv420p -vf scale=") + size));
 }

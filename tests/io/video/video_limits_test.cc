@@ -1,5 +1,5 @@
 // Frames of more pixels than are read are refused by the header of their video.
-#include "io/image/picture.h"
+#include "io/image/image_reader.h"
 #include "tests/io/video/video_scene.h"
 
 namespace voxshard {
@@ -21,9 +21,9 @@ TEST(VideoReader, FramesOfTooManyPixelsAreRefused) {
   const fs::path clip = make_clip(dir.path(), "a.mkv", "-c:v ffv1 -pix_fmt yuv420p");
   EXPECT_EQ(VideoReader(clip, {.most_pixels = 96 * 64}).index().size(), 25);
   expect_too_large([&] { VideoReader(clip, {.most_pixels = 96 * 64 - 1}); });
-  const PictureReader pictures({.most_pixels = 96 * 64 - 1});
-  expect_too_large([&] { pictures.size(frame_path(clip, 3)); });
-  expect_too_large([&] { pictures.read(frame_path(clip, 3)); });
+  const ImageReader images({.most_pixels = 96 * 64 - 1});
+  expect_too_large([&] { images.size(frame_path(clip, 3)); });
+  expect_too_large([&] { images.read(frame_path(clip, 3)); });
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ inline std::string quoted(const fs::path& path) { return "'" + path.string() + "
   if (std::system("command -v ffmpeg >/dev/null && command -v ffprobe >/dev/null")) \
   GTEST_SKIP() << "ffmpeg and ffprobe are not installed"
 
-/// `seconds` of ffmpeg's moving test picture in `folder`/`name`, 25 frames per second; `options` go before the output.
+/// `seconds` of ffmpeg's moving test image in `folder`/`name`, 25 frames per second; `options` go before the output.
 inline fs::path make_clip(const fs::path& folder, const std::string& name, const std::string& options,
                           const std::string& size = "96x64", int seconds = 1) {
   const fs::path path = folder / name;

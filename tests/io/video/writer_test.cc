@@ -41,7 +41,7 @@ TEST(VideoWriter, KeepsEveryTimestampExactly) {
   }
 }
 
-TEST(VideoWriter, PicturesComeBack) {
+TEST(VideoWriter, ImagesComeBack) {
   ScratchFolder folder;
   for (const char* name : {"a.mp4", "a.mov", "a.mkv"}) {
     write_ramps(folder.path() / name, {.width = 64, .height = 48, .time_base = {1, 1000}}, {0, 40, 100});

@@ -37,14 +37,14 @@ Planes random_planes(std::int64_t width, std::int64_t height, bool halve_x, bool
   return p;
 }
 
-YuvPicture picture_of(const Planes& p, bool full_range) {
-  YuvPicture picture{.width = p.width, .height = p.height, .halve_x = p.halve_x, .halve_y = p.halve_y};
+YuvImage image_of(const Planes& p, bool full_range) {
+  YuvImage image{.width = p.width, .height = p.height, .halve_x = p.halve_x, .halve_y = p.halve_y};
   for (int i = 0; i < 3; ++i) {
-    picture.planes[static_cast<std::size_t>(i)] = p.bytes[static_cast<std::size_t>(i)].data();
-    picture.strides[static_cast<std::size_t>(i)] = p.columns(i);
+    image.planes[static_cast<std::size_t>(i)] = p.bytes[static_cast<std::size_t>(i)].data();
+    image.strides[static_cast<std::size_t>(i)] = p.columns(i);
   }
-  picture.colours = yuv_colours(kBt601, full_range);
-  return picture;
+  image.colours = yuv_colours(kBt601, full_range);
+  return image;
 }
 
 /// Keys' cubic with a = -0.6.   Source: Keys 1981, equation 15.
@@ -85,7 +85,7 @@ TEST(YuvToRgb, EqualsTheFormulasWithinALevelAtEverySize) {
       for (const bool full_range : {false, true}) {
         const Planes p = random_planes(width, height, halve_x, halve_y);
         std::vector<std::uint8_t> rgb(static_cast<std::size_t>(3 * width * height));
-        yuv_to_rgb(picture_of(p, full_range), rgb.data(), 3 * width);
+        yuv_to_rgb(image_of(p, full_range), rgb.data(), 3 * width);
         double largest = 0;
         for (std::int64_t y = 0; y < height; ++y)
           for (std::int64_t x = 0; x < width; ++x)
@@ -104,7 +104,7 @@ TEST(YuvToRgb, GreyStaysGreyAndTheEndsOfTheRangeAreBlackAndWhite) {
       p.bytes[static_cast<std::size_t>(i)].assign(static_cast<std::size_t>(p.columns(i) * p.rows(i)),
                                                   static_cast<std::uint8_t>(i == 0 ? luma : 128));
     std::vector<std::uint8_t> rgb(3 * 34 * 2);
-    yuv_to_rgb(picture_of(p, false), rgb.data(), 3 * 34);
+    yuv_to_rgb(image_of(p, false), rgb.data(), 3 * 34);
     for (const auto value : rgb) ASSERT_EQ(value, level) << luma;  // (126 - 16) 255 / 219 = 128.08
   }
 }
@@ -113,8 +113,8 @@ TEST(YuvToRgb, WritesItsRowsAndNothingElse) {
   const Planes p = random_planes(46, 4, true, true);
   constexpr std::size_t kStride = 3 * 46 + 7;
   std::vector<std::uint8_t> dense(3 * 46 * 4), wide(kStride * 4, 99);
-  yuv_to_rgb(picture_of(p, false), dense.data(), 3 * 46);
-  yuv_to_rgb(picture_of(p, false), wide.data(), kStride);
+  yuv_to_rgb(image_of(p, false), dense.data(), 3 * 46);
+  yuv_to_rgb(image_of(p, false), wide.data(), kStride);
   for (std::size_t i = 0; i < wide.size(); ++i) {
     const std::size_t row = i / kStride, at = i % kStride;
     ASSERT_EQ(wide[i], at < 3 * 46 ? dense[row * 3 * 46 + at] : 99) << row << " " << at;
@@ -123,7 +123,7 @@ TEST(YuvToRgb, WritesItsRowsAndNothingElse) {
 
 TEST(YuvToRgb, RowsMayRunUpwards) {
   const Planes p = random_planes(34, 2, false, false);
-  YuvPicture down = picture_of(p, false), up = down;
+  YuvImage down = image_of(p, false), up = down;
   for (std::size_t i = 0; i < 3; ++i) up.planes[i] += up.strides[i], up.strides[i] = -up.strides[i];
   std::vector<std::uint8_t> a(3 * 34 * 2), b(3 * 34 * 2);
   yuv_to_rgb(down, a.data(), 3 * 34);

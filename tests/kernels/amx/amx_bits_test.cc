@@ -109,7 +109,7 @@ TEST_P(AmxBits, NoCallAsksForMoreThan32MiB) {
           Shape weights = window.kernel, shape = {1};
           weights.push_back(ci);
           weights.push_back(co);
-          for (int a = 3 - window.rank(); a < 3; ++a) shape.push_back(spatial[a]);
+          for (int a = 3 - window.axes(); a < 3; ++a) shape.push_back(spatial[a]);
           shape.push_back(co);
           const std::string what = std::to_string(ci) + "->" + std::to_string(co) + " at " + to_string(spatial);
           const amx::Convolution conv({.window = window, .weights = weights, .routines = routines()});

@@ -18,10 +18,10 @@ std::vector<Case> amx_cases() {
   for (std::int64_t ci : {1, 16, 32, 33, 64})
     for (std::int64_t co : {3, 16, 32, 48}) add(cube, {3, 4, 9}, ci, co);
   for (std::int64_t width : {1, 2, 4, 8, 15, 16, 17, 31, 32, 33}) add(cube, {3, 5, width}, 32, 32);
-  for (int rank : {2, 3})
+  for (int axes : {2, 3})
     for (std::int64_t lo : {0, 1, 2})
       for (std::int64_t hi : {0, 1, 3})
-        add(window_of(rank, 3, 1, 1, lo, hi), rank == 2 ? Dims{9, 18} : Dims{4, 6, 16}, 32, 16);
+        add(window_of(axes, 3, 1, 1, lo, hi), axes == 2 ? Dims{9, 18} : Dims{4, 6, 16}, 32, 16);
   add(cube, {12, 11, 10}, 32, 48, 2);  // several planes a step
   add(cube, {2, 40, 64}, 16, 16);      // several columns
   for (std::int64_t width : {173, 255}) add(window_of(2, 3, 1, 1, 1, 1), {3, width}, 16, 16, 2);  // rows cut in parts
@@ -95,11 +95,11 @@ TEST_P(Amx, LeavesNoTilesBehindForTheLibrary) {
 }
 
 TEST(AmxWindows, AreThoseOfStrideAndDilationOne) {
-  for (int rank : {2, 3}) {
-    EXPECT_TRUE(amx::applies(window_of(rank, 3, 1, 1, 1, 1)));
-    EXPECT_TRUE(amx::applies(window_of(rank, 5, 1, 1, 0, 2)));
-    EXPECT_FALSE(amx::applies(window_of(rank, 3, 2, 1, 1, 1)));
-    EXPECT_FALSE(amx::applies(window_of(rank, 3, 1, 2, 2, 2)));
+  for (int axes : {2, 3}) {
+    EXPECT_TRUE(amx::applies(window_of(axes, 3, 1, 1, 1, 1)));
+    EXPECT_TRUE(amx::applies(window_of(axes, 5, 1, 1, 0, 2)));
+    EXPECT_FALSE(amx::applies(window_of(axes, 3, 2, 1, 1, 1)));
+    EXPECT_FALSE(amx::applies(window_of(axes, 3, 1, 2, 2, 2)));
   }
 }
 

@@ -56,7 +56,7 @@ TEST(Draw, TileBordersOfAVolumeLieWhereTheBoxesSay) {
   EXPECT_EQ(report.json.at("tiles").size(), 6u);
 }
 
-TEST(Draw, APictureIsDrawnWholeAtItsOwnSize) {
+TEST(Draw, AImageIsDrawnWholeAtItsOwnSize) {
   Drawing scene("draw_picture");
   write_rgb(scene.path("cells.png"), Tensor(DType::kU8, {70, 101, 3}));
   scene.options.spec =

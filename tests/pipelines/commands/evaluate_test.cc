@@ -1,5 +1,5 @@
 // `evaluate`, its threshold baseline, and `info`.
-#include "pipelines/tasks/segmentation/evaluate_labels.h"
+#include "pipelines/tasks/segmentation/scores/evaluate_labels.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -77,7 +77,7 @@ TEST(Evaluate, NoPredictionAtAllIsAnError) {
   }
 }
 
-TEST(Evaluate, ThePictureAndTheBaselineNeedTheDataset) {
+TEST(Evaluate, TheImageAndTheBaselineNeedTheDataset) {
   Scene scene("evaluate_png");
   scene.write_dataset(2);
   EvaluateLabelsOptions options = write_predictions(scene, 2);

@@ -9,8 +9,8 @@
 
 #include "io/files/output_folder.h"
 #include "pipelines/commands/run_predict.h"
-#include "pipelines/tasks/segmentation/evaluate_labels.h"
-#include "pipelines/tasks/segmentation/prepared_dataset.h"
+#include "pipelines/tasks/segmentation/scores/evaluate_labels.h"
+#include "pipelines/tasks/segmentation/dataset/prepared_dataset.h"
 #include "tests/pipelines/prepare_scene.h"
 #include "tests/pipelines/training_scene.h"
 
@@ -193,7 +193,7 @@ TEST(Folders, ADemoOverAnotherDemoDoesNotMixThem) {
   EXPECT_TRUE(d.test.empty());
 }
 
-TEST(Folders, ADemoOfPicturesOverAnotherDoesNotMixThem) {
+TEST(Folders, ADemoOfImagesOverAnotherDoesNotMixThem) {
   Scene scene("folders_pictures");
   const auto demo = [&](int cases, int test) {
     run_demo({.folder = scene.data(), .task = "detection", .cases = cases, .test_cases = test}, scene.progress);

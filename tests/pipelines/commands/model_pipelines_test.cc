@@ -79,7 +79,7 @@ TEST(RunVerify, AMessageThatIsLostBetweenRanksIsNamedWithItsLayerRankAndCoreOnAl
   mailbox.postman = [&](test::Letter& letter) {  // the first of an exchange or sum that rank 1 sends
     if (!lost && letter.from == 1 && letter.tag < kMessageTags) lost = letter.lost = true;
   };
-  test::run_sound_ranks(mailbox, [](Transport& transport) {
+  test::run_valid_ranks(mailbox, [](Transport& transport) {
     const auto json = to_json(run_verify({.spec = small_spec(), .extents = {1, 12, 8, 16}, .transport = &transport}));
     EXPECT_EQ(json["equal"], false);
     EXPECT_EQ(json["first_difference"]["layer"], "image");

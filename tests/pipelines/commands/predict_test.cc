@@ -4,8 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "pipelines/runs/checkpoint.h"
-#include "pipelines/tasks/segmentation/evaluate_labels.h"
+#include "pipelines/model_runs/checkpoint.h"
+#include "pipelines/tasks/segmentation/scores/evaluate_labels.h"
 #include "tests/pipelines/training_scene.h"
 
 namespace voxshard {

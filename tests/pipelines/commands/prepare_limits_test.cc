@@ -7,8 +7,8 @@
 
 #include "io/files/config_file.h"
 #include "io/volume/mapped_volume.h"
-#include "pipelines/tasks/segmentation/prepare_dataset.h"
-#include "pipelines/tasks/segmentation/prepared_dataset.h"
+#include "pipelines/tasks/segmentation/dataset/prepare_dataset.h"
+#include "pipelines/tasks/segmentation/dataset/prepared_dataset.h"
 #include "tests/pipelines/prepare_scene.h"
 
 namespace voxshard {

@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "io/files/config_file.h"
-#include "pipelines/tasks/segmentation/prepare_dataset.h"
-#include "pipelines/tasks/segmentation/prepared_dataset.h"
+#include "pipelines/tasks/segmentation/dataset/prepare_dataset.h"
+#include "pipelines/tasks/segmentation/dataset/prepared_dataset.h"
 #include "tests/expect_error.h"
 #include "tests/pipelines/prepare_scene.h"
 

@@ -1,5 +1,5 @@
 // `prepare` on whole folders: what it writes, what it refuses, how it goes on after an interruption.
-#include "pipelines/tasks/segmentation/prepare_dataset.h"
+#include "pipelines/tasks/segmentation/dataset/prepare_dataset.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 
 #include "io/files/config_file.h"
 #include "io/volume/mapped_volume.h"
-#include "pipelines/tasks/segmentation/prepared_dataset.h"
+#include "pipelines/tasks/segmentation/dataset/prepared_dataset.h"
 #include "tests/expect_error.h"
 #include "tests/pipelines/pipeline_scene.h"
 

@@ -1,5 +1,5 @@
 // Checkpoints whose content was replaced by something else of the same form: refused, never read as what it is not.
-#include "pipelines/runs/checkpoint.h"
+#include "pipelines/model_runs/checkpoint.h"
 #include "tests/pipelines/training_scene.h"
 
 namespace voxshard {

@@ -1,8 +1,8 @@
 // A volume format from outside goes through every command that is handed its table.
-#include "pipelines/tasks/segmentation/evaluate_labels.h"
+#include "pipelines/tasks/segmentation/scores/evaluate_labels.h"
 #include "pipelines/commands/run_info.h"
 #include "pipelines/commands/run_predict.h"
-#include "pipelines/tasks/segmentation/prepare_dataset.h"
+#include "pipelines/tasks/segmentation/dataset/prepare_dataset.h"
 #include "tests/io/volume/toy_format.h"
 #include "tests/pipelines/training_scene.h"
 

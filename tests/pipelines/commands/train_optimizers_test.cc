@@ -2,7 +2,7 @@
 // a plan counts them.
 #include <cmath>
 
-#include "pipelines/runs/checkpoint.h"
+#include "pipelines/model_runs/checkpoint.h"
 #include "tests/pipelines/training_scene.h"
 
 namespace voxshard {

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "io/files/config_file.h"
-#include "pipelines/runs/checkpoint.h"
+#include "pipelines/model_runs/checkpoint.h"
 #include "tests/pipelines/training_scene.h"
 
 namespace voxshard {

@@ -45,9 +45,9 @@ TEST(DrawnSample, AViewIsNoLargerThanCanBeSeen) {
   EXPECT_EQ(sample.view({}, sample.extents(), {1 << 20, 4000}).shape(), (Shape{2048, 2048, 3}));
 }
 
-TEST(DrawnSample, ThePhantomsAreVolumesAndPictures) {
-  EXPECT_EQ(phantom_sample(3).extents().rank(), 3);
-  EXPECT_EQ(phantom_sample(2).extents().rank(), 2);
+TEST(DrawnSample, ThePhantomsAreVolumesAndImages) {
+  EXPECT_EQ(phantom_sample(3).extents().axes(), 3);
+  EXPECT_EQ(phantom_sample(2).extents().axes(), 2);
 }
 
 }  // namespace

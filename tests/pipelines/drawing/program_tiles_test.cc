@@ -4,7 +4,7 @@
 
 #include "libcore/lower/lower.h"
 #include "libcore/ops/op_table.h"
-#include "pipelines/runs/model_spec.h"
+#include "pipelines/model_runs/model_spec.h"
 #include "tests/pipelines/training_scene.h"
 
 namespace voxshard {
@@ -20,7 +20,7 @@ Program unet(const Shape& extents, Cut cut) {
 }
 
 DrawnSample black(const Dims& extents) {
-  return extents.rank() == 2 ? DrawnSample("p", Tensor(DType::kU8, {extents[0], extents[1], 3}))
+  return extents.axes() == 2 ? DrawnSample("p", Tensor(DType::kU8, {extents[0], extents[1], 3}))
                              : DrawnSample("v", Tensor(DType::kF32, extents));
 }
 
@@ -117,7 +117,7 @@ TEST(ProgramTiles, AnUnknownLevelNamesTheChoices) {
   expect_error(ErrorKind::kConfig, "not cut along space", [&] { drawn_value(program, "head/kernel"); });
 }
 
-TEST(ProgramTiles, PicturesHaveOneViewAndTheirPyramidIsTheLevels) {
+TEST(ProgramTiles, ImagesHaveOneViewAndTheirPyramidIsTheLevels) {
   ModelSpec spec = retinanet_spec({.backbone = Backbone::kResNet18, .classes = 4, .filters = 4, .pyramid_filters = 8});
   spec.cut.mesh.partition = {1, 3, 2, 1};
   const Program program =

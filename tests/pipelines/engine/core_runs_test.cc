@@ -139,7 +139,7 @@ TEST(CoreRuns, AnErrorOfRank0EndsAllWithIt) {
 /// Sessions of which rank 1 has no memory for volumes of 16 planes, known only when it runs.
 void with_a_small_rank(const std::function<void(Session&)>& body) {
   Mailbox mailbox(3);
-  run_sound_ranks(mailbox, [&](Transport& transport) {
+  run_valid_ranks(mailbox, [&](Transport& transport) {
     const ModelSpec spec = small_unet({1, 2, 2, 1, 1});
     const Session::Lower sound = lowering_of(spec, {}, {.ranks = transport.place()});
     const Session::Lower lower = [&](const Shape& extents, Phase phase) {

@@ -7,8 +7,8 @@
 
 #include "pipelines/engine/case_pass.h"
 #include "pipelines/engine/case_shares.h"
-#include "pipelines/tasks/segmentation/evaluate_labels.h"
-#include "pipelines/tasks/segmentation/prepared_dataset.h"
+#include "pipelines/tasks/segmentation/scores/evaluate_labels.h"
+#include "pipelines/tasks/segmentation/dataset/prepared_dataset.h"
 #include "tests/pipelines/prepare_scene.h"
 #include "tests/pipelines/prepared_files.h"
 #include "tests/ranks/mailbox.h"
@@ -45,7 +45,7 @@ TEST(CaseShares, ARankThatSeesOtherCasesIsAnError) {
 TEST(CasePass, EveryRankKnowsWhatCameOfEveryCase) {
   Mailbox mailbox(3);
   std::atomic<int> turns{0};
-  run_sound_ranks(mailbox, [&](Transport& transport) {
+  run_valid_ranks(mailbox, [&](Transport& transport) {
     RecordingProgress progress;
     MemoryGate gate(0);
     const RunContext context(progress, {.threads = 2, .transport = &transport});
@@ -102,7 +102,7 @@ std::vector<PrepareReport> prepare_over(int ranks, Scene& scene, const std::stri
                                         std::int64_t stop_after = -1) {
   Mailbox mailbox(ranks);
   std::vector<PrepareReport> reports(static_cast<std::size_t>(ranks));
-  run_sound_ranks(mailbox, [&](Transport& transport) {
+  run_valid_ranks(mailbox, [&](Transport& transport) {
     RecordingProgress goes_on;
     StopAfter stops(stop_after);
     PrepareOptions options = preparation(scene, "1.5,2,3", resume);
@@ -206,7 +206,7 @@ TEST(RanksEvaluate, TheTablesAndFilesOfOneProcess) {
       SCOPED_TRACE(std::to_string(ranks) + " ranks");
       Mailbox mailbox(ranks);
       options.summary = scene.path("ranks.json");
-      run_sound_ranks(mailbox, [&](Transport& transport) {
+      run_valid_ranks(mailbox, [&](Transport& transport) {
         RecordingProgress progress;
         EXPECT_EQ(to_json(evaluate_labels(options, {progress, {.transport = &transport}})).dump(), one.dump());
       });

@@ -4,14 +4,14 @@
 #include "io/files/config_file.h"
 #include "pipelines/commands/run_evaluate.h"
 #include "pipelines/commands/run_predict.h"
-#include "pipelines/tasks/classification/class_predictions.h"
+#include "pipelines/tasks/classification/scores/class_predictions.h"
 #include "pipelines/tasks/detection/predict_detections.h"
 #include "pipelines/tasks/segmentation/evaluate_run.h"
-#include "pipelines/tasks/segmentation/volume_validation.h"
+#include "pipelines/tasks/segmentation/scores/volume_validation.h"
 #include "tests/pipelines/rank_sessions.h"
 #include "tests/pipelines/tasks/classification/class_scene.h"
 #include "tests/pipelines/tasks/classification/toy_classifier.h"
-#include "tests/pipelines/tasks/detection/pictures_scene.h"
+#include "tests/pipelines/tasks/detection/images_scene.h"
 #include "tests/pipelines/training_scene.h"
 
 namespace voxshard {
@@ -21,7 +21,7 @@ namespace {
 PredictReport predict_over(int ranks, const PredictOptions& options, Progress& progress) {
   test::Mailbox mailbox(ranks);
   PredictReport report;
-  test::run_sound_ranks(mailbox, [&](Transport& transport) {
+  test::run_valid_ranks(mailbox, [&](Transport& transport) {
     NoProgress quiet;
     PredictReport one = run_predict(options, {transport.rank() == 0 ? progress : quiet, {.transport = &transport}});
     if (transport.rank() == 0) report = std::move(one);
@@ -100,7 +100,7 @@ TEST(RankPredict, ScoresOfARunAreThoseOfOneProcess) {
   ASSERT_GT(alone.at("eval_steps"), 0);
   for (const int ranks : {2, 3, 4}) {
     test::Mailbox mailbox(ranks);
-    test::run_sound_ranks(mailbox, [&](Transport& transport) {
+    test::run_valid_ranks(mailbox, [&](Transport& transport) {
       const auto over = scores(&transport);
       if (transport.rank() == 0) {
         EXPECT_EQ(over, alone) << ranks;
@@ -110,9 +110,9 @@ TEST(RankPredict, ScoresOfARunAreThoseOfOneProcess) {
 }
 
 TEST(RankPredict, DetectionsHaveTheBytesOfOneProcess) {
-  PicturesScene scene("rank_pictures");
+  ImagesScene scene("rank_pictures");
   TrainOptions t = scene.options("run");
-  t.steps = 6, pictures(t).held_out.validate = false, t.optimizer.learning_rate = 3e-3;
+  t.steps = 6, detection_options(t).held_out.validate = false, t.optimizer.learning_rate = 3e-3;
   run_train(t, scene.progress);
   PredictOptions o{
       .run = scene.path("run"), .input = scene.data() / "images", .output = scene.path("alone.json")};

@@ -1,4 +1,4 @@
-// Generated pictures with boxes, and the COCO set that `demo --task detection` makes of them.
+// Generated images with boxes, and the COCO set that `demo --task detection` makes of them.
 #include "pipelines/phantoms/detection_phantom.h"
 
 #include <gtest/gtest.h>
@@ -8,13 +8,13 @@
 
 #include "libcore/metrics/average_precision_match.h"
 #include "pipelines/commands/run_demo.h"
-#include "pipelines/tasks/detection/detection_dataset.h"
+#include "pipelines/tasks/detection/dataset/detection_dataset.h"
 #include "tests/pipelines/tasks/detection/detection_scene.h"
 
 namespace voxshard {
 namespace {
 
-TEST(DetectionPhantom, EqualOptionsGiveEqualPicturesAndOthersOthers) {
+TEST(DetectionPhantom, EqualOptionsGiveEqualImagesAndOthersOthers) {
   const auto a = make_detection_phantom({.seed = 1, .index = 4}), b = make_detection_phantom({.seed = 1, .index = 4});
   EXPECT_TRUE(compare(a.pixels.view(), b.pixels.view()).bit_equal);
   ASSERT_EQ(a.boxes.size(), b.boxes.size());
@@ -70,7 +70,7 @@ TEST(DetectionPhantom, BrightnessAloneTellsNoClassFromAnother) {
     for (const auto& b : brightness) EXPECT_LT(a[a.size() / 4], b[3 * b.size() / 4]);
 }
 
-TEST(DetectionPhantom, MagnifiedPicturesAreLargerWithLargerObjects) {
+TEST(DetectionPhantom, MagnifiedImagesAreLargerWithLargerObjects) {
   const auto p = make_detection_phantom({.index = 1, .magnify = 2});
   EXPECT_GE(p.pixels.shape()[0], 320);
   for (const auto& b : p.boxes) EXPECT_GE(std::max(b.box.width, b.box.height), 40);

@@ -10,7 +10,7 @@
 #include "io/volume/resample.h"
 #include "libcore/metrics/dice.h"
 #include "pipelines/commands/run_demo.h"
-#include "pipelines/tasks/segmentation/threshold_baseline.h"
+#include "pipelines/tasks/segmentation/scores/threshold_baseline.h"
 #include "tests/expect_error.h"
 #include "tests/pipelines/pipeline_scene.h"
 

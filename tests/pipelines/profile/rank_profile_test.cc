@@ -27,7 +27,7 @@ BenchOptions bench_options(DType precision) {
 std::vector<Json> bench_over(int ranks, const BenchOptions& options) {
   Mailbox mailbox(ranks);
   std::vector<Json> reports(static_cast<std::size_t>(ranks));
-  run_sound_ranks(mailbox, [&](Transport& transport) {
+  run_valid_ranks(mailbox, [&](Transport& transport) {
     BenchOptions own = options;
     own.transport = &transport;
     NoProgress progress;
@@ -109,7 +109,7 @@ struct Profile {
 Profile profile_of(const SceneOptions& options, const std::filesystem::path& file) {
   const RankScene scene = unet_scene(options);
   Mailbox mailbox(3);
-  run_sound_ranks(mailbox, [&](Transport& transport) {
+  run_valid_ranks(mailbox, [&](Transport& transport) {
     WorkerPool pool(options.workers);
     const Graph graph = scene.build();
     const auto inputs = random_inputs(graph, scene.dtype, kRankSeed);

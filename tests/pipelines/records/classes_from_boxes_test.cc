@@ -1,8 +1,8 @@
-// Boxes of pictures cut out into a folder per class: which pixels, which names, and what one bad entry costs.
+// Boxes of images cut out into a folder per class: which pixels, which names, and what one bad entry costs.
 #include "pipelines/records/classes_from_boxes.h"
 
 #include "io/boxes/coco.h"
-#include "pipelines/tasks/classification/class_dataset.h"
+#include "pipelines/tasks/classification/dataset/class_dataset.h"
 #include "tests/pipelines/records/record_scene.h"
 
 namespace voxshard {
@@ -12,7 +12,7 @@ using ::testing::ElementsAre;
 
 constexpr int kHeight = 24, kWidth = 32;
 
-/// Two pictures whose red is the column and whose green is the row.
+/// Two images whose red is the column and whose green is the row.
 void write_boxes(const Scene& scene, const std::vector<TrueBox>& boxes, const std::string& second_class = "book") {
   std::filesystem::create_directories(scene.data() / "images");
   DetectionDataset set{.source = scene.data(), .classes = {{"cat", 17}, {second_class, 84}}, .images = {}, .notes = {}};
@@ -82,7 +82,7 @@ TEST(ClassesFromBoxes, AnyNumberOfThreadsGivesTheSameFiles) {
   EXPECT_EQ(read_bytes(scene.path("classes/cat/p1_00000001_000.png")), once);
 }
 
-TEST(ClassesFromBoxes, AClassWhoseNameLeadsElsewhereAndADamagedPictureCostThemselves) {
+TEST(ClassesFromBoxes, AClassWhoseNameLeadsElsewhereAndADamagedImageCostThemselves) {
   Scene scene("classes_from_boxes_bad");
   write_boxes(scene,
               {{.category = 0, .box = {8, 6, 5, 4}, .area = 20}, {.category = 1, .box = {2, 3, 7, 6}, .area = 42}},

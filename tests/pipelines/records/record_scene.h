@@ -13,7 +13,7 @@
 #include "io/files/config_file.h"
 #include "io/image/image.h"
 #include "pipelines/commands/run_convert.h"
-#include "pipelines/records/picture_record.h"
+#include "pipelines/records/image_record.h"
 #include "tests/pipelines/pipeline_scene.h"
 
 namespace voxshard {
@@ -45,13 +45,13 @@ inline std::vector<std::string> names_in(const std::filesystem::path& folder) {
   return names;
 }
 
-/// `count` records of one picture with a box, with ids from 1.
+/// `count` records of one image with a box, with ids from 1.
 inline void write_records(const std::filesystem::path& path, int count,
                           RecordCompression compression = RecordCompression::kNone) {
   RecordWriter writer(path, compression);
   const std::string png = encoded_rgb(Tensor(DType::kU8, {2, 2, 3}), ".png");
   for (int i = 1; i <= count; ++i)
-    writer.write(serialized(picture_example(
+    writer.write(serialized(image_example(
         png,
         {.file = "p", .id = i, .width = 2, .height = 2, .boxes = {{.category = 0, .box = {0, 0, 1, 1}, .area = 1}}},
         {{"cat", 17}})));

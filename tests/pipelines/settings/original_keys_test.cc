@@ -186,7 +186,7 @@ TEST(ExampleConfigs, HaveTheRateOfThePublishedOnesStepByStep) {
   }
 }
 
-// Of models/official/retinanet: 15 epochs of 120,000 pictures, 0.08 * batch / 64, from 0.008 within the first epoch, a
+// Of models/official/retinanet: 15 epochs of 120,000 images, 0.08 * batch / 64, from 0.008 within the first epoch, a
 // tenth from epoch 8 on and a hundredth from 11.
 TEST(ExampleConfigs, TheLegacyRetinaNetHasThePublishedRatesAndSteps) {
   const json v = with_option_names(read_config(VOXSHARD_SOURCE_DIR "/data/configs/retinanet_r50_legacy.toml")).values;

@@ -17,7 +17,7 @@ using testing::HasSubstr;
 RecipeFacts volumes(std::int64_t steps = 110, std::int64_t batch = 1) {
   return {.fields = {"norm", "activation"}, .steps = steps, .batch = batch, .norm_samples = batch};
 }
-RecipeFacts pictures(std::int64_t steps, std::int64_t batch = 2) {
+RecipeFacts images(std::int64_t steps, std::int64_t batch = 2) {
   return {
       .data = std::string(kBoxes), .fields = {"norm-momentum"}, .steps = steps, .batch = batch, .norm_samples = batch};
 }
@@ -32,7 +32,7 @@ Choice of(const RecipeFacts& facts, const std::string& option) {
 std::string value_of(const RecipeFacts& facts, const std::string& option) { return of(facts, option).shown(); }
 
 TEST(Recipe, EachChoiceHasAReasonAndAnOptionOfTheTable) {
-  for (const RecipeFacts& facts : {volumes(), volumes(5000, 32), pictures(100), pictures(20000, 64)})
+  for (const RecipeFacts& facts : {volumes(), volumes(5000, 32), images(100), images(20000, 64)})
     for (const Choice& choice : recipe(facts)) {
       EXPECT_THAT(recipe_options(), testing::Contains(choice.option));
       EXPECT_FALSE(choice.shown().empty()) << choice.option;
@@ -57,18 +57,18 @@ TEST(Recipe, AModelWithoutTheFieldIsLeftAlone) {
   facts.fields = {"activation"};
   EXPECT_EQ(value_of(facts, "norm"), "");
   EXPECT_EQ(value_of(facts, "activation"), "leaky_relu");
-  EXPECT_EQ(value_of(pictures(100), "norm"), "");
+  EXPECT_EQ(value_of(images(100), "norm"), "");
 }
 
 TEST(Recipe, TheWarmUpIsATenthOfTheStepsAtMostAHundred) {
   EXPECT_EQ(value_of(volumes(110), "warmup-steps"), "11");
   EXPECT_EQ(value_of(volumes(9), "warmup-steps"), "");
-  EXPECT_EQ(value_of(pictures(400), "warmup-steps"), "40");
+  EXPECT_EQ(value_of(images(400), "warmup-steps"), "40");
   EXPECT_EQ(value_of(volumes(100000), "warmup-steps"), "100");
 }
 
 TEST(Recipe, TheRateIsThatOfTheOptimizer) {
-  RecipeFacts sgd = pictures(400, 2);
+  RecipeFacts sgd = images(400, 2);
   sgd.optimizer = OptimizerKind::kSgd;
   EXPECT_EQ(value_of(sgd, "learning-rate"), "0.0025") << "0.08 at 64 pictures";
   sgd.batch = 64;
@@ -82,9 +82,9 @@ TEST(Recipe, TheRateIsThatOfTheOptimizer) {
 }
 
 TEST(Recipe, RunningStatisticsForgetWithinATenthOfTheRun) {
-  EXPECT_EQ(value_of(pictures(100), "norm-momentum"), "0.900");
-  EXPECT_EQ(value_of(pictures(400), "norm-momentum"), "0.950");
-  EXPECT_EQ(value_of(pictures(22500), "norm-momentum"), "") << "the reference's 0.997 is right for its steps";
+  EXPECT_EQ(value_of(images(100), "norm-momentum"), "0.900");
+  EXPECT_EQ(value_of(images(400), "norm-momentum"), "0.950");
+  EXPECT_EQ(value_of(images(22500), "norm-momentum"), "") << "the reference's 0.997 is right for its steps";
 }
 
 TEST(Recipe, F32WhereBf16IsOnlySlowerAndItFits) {

@@ -1,5 +1,5 @@
 // What a step's samples are as bytes, counted by hand.
-#include "pipelines/commands/task_table.h"
+#include "pipelines/tasks/table/task_table.h"
 
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ TEST(Feed, AVolumeIsItsImageAndOneHotLabelsInF32) {
   }
 }
 
-TEST(Feed, APictureIsBf16PixelsAndTheTargetsOfEachAnchor) {
+TEST(Feed, AImageIsBf16PixelsAndTheTargetsOfEachAnchor) {
   ModelSpec spec = retinanet_spec({.backbone = Backbone::kResNet18, .classes = 3, .filters = 4, .pyramid_filters = 8});
   const double cells = 16 * 8 + 8 * 4 + 4 * 2 + 2 * 1 + 1 * 1, targets = cells * 9 * 20;
   for (DType precision : {DType::kBF16, DType::kF32}) {

@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "pipelines/commands/task_table.h"
+#include "pipelines/tasks/table/task_table.h"
 #include "tests/pipelines/training_scene.h"
 
 namespace voxshard {

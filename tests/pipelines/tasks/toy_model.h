@@ -1,10 +1,10 @@
-// A model of a test's own: two convolutions over a small grey picture. It is handed in by a table; no folder but tests/
+// A model of a test's own: two convolutions over a small grey image. It is handed in by a table; no folder but tests/
 // knows of it.
 //
 //   ModelSpec spec = usual_spec(model_named({toy_model()}, "toy"));
 #pragma once
 
-#include "pipelines/runs/model_spec.h"
+#include "pipelines/model_runs/model_spec.h"
 
 namespace voxshard::test {
 

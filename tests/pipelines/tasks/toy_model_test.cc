@@ -4,9 +4,9 @@
 #include <gmock/gmock.h>
 
 #include "pipelines/commands/run_demo.h"
-#include "pipelines/commands/run_plan.h"
+#include "pipelines/planning/run_plan.h"
 #include "pipelines/commands/run_predict.h"
-#include "pipelines/runs/checkpoint.h"
+#include "pipelines/model_runs/checkpoint.h"
 #include "tests/pipelines/tasks/toy_task.h"
 #include "tests/pipelines/training_scene.h"
 
@@ -65,7 +65,7 @@ TEST(ToyModel, IsPlanned) {
                 .threads = 2};
   const PlanReport report = run_plan(o, scene.progress);
   EXPECT_EQ(with_plan(o.spec, report.chosen()).model_name(), "toy");
-  EXPECT_EQ(report.chosen().cut.mesh.partition.rank(), 4);
+  EXPECT_EQ(report.chosen().cut.mesh.partition.axes(), 4);
 }
 
 TEST(ToyModel, ComesBackFromJsonAndItsFieldsAreItsArchitecture) {

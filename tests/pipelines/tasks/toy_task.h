@@ -1,4 +1,4 @@
-// A task of a test's own: which half of a small grey picture is bright? Pictures are lines of a text file, "L" or "R"
+// A task of a test's own: which half of a small grey image is bright? Images are lines of a text file, "L" or "R"
 // each, and a seed makes their noise. It is handed to the commands in a table; no folder but tests/ knows of it.
 //
 //   TaskTable tasks = {std::make_shared<ToyTask>()};
@@ -10,7 +10,7 @@
 
 #include "io/files/output_folder.h"
 #include "libcore/base/rng.h"
-#include "pipelines/commands/task_table.h"
+#include "pipelines/tasks/table/task_table.h"
 #include "pipelines/engine/core_values.h"
 #include "pipelines/engine/prediction.h"
 
@@ -22,7 +22,7 @@ struct ToyOptions {
   double noise = 0.25;
 };
 
-/// "LRRL", one letter for each picture.
+/// "LRRL", one letter for each image.
 inline std::string read_toy(const std::filesystem::path& file) {
   std::ifstream in(file);
   std::string letters;

@@ -3,7 +3,7 @@
 #include <atomic>
 
 #include "io/files/config_file.h"
-#include "pipelines/runs/checkpoint.h"
+#include "pipelines/model_runs/checkpoint.h"
 #include "tests/pipelines/training/task_scenes.h"
 
 namespace voxshard {

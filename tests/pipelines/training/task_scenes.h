@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "tests/pipelines/tasks/classification/clip_scene.h"
-#include "tests/pipelines/tasks/detection/pictures_scene.h"
+#include "tests/pipelines/tasks/detection/images_scene.h"
 
 namespace voxshard {
 
@@ -103,14 +103,14 @@ inline std::vector<TaskScene> task_scenes() {
        .hashes_first = false,
        .stop_in_validation = 5},
       {.name = "pictures",
-       .data = scene_of<PicturesScene>(),
-       .options = options_of<PicturesScene>([](const auto& s) { return s.options(""); },
+       .data = scene_of<ImagesScene>(),
+       .options = options_of<ImagesScene>([](const auto& s) { return s.options(""); },
                                             [](auto& o) {
-                                              pictures(o).sampling.crop = {40, 40};
-                                              pictures(o).sampling.augmentation = {.scale = {0.8, 1.25}, .brightness = 0.1};
+                                              detection_options(o).sampling.crop = {40, 40};
+                                              detection_options(o).sampling.augmentation = {.scale = {0.8, 1.25}, .brightness = 0.1};
                                             }),
        .cut = {1, 4, 2, 1},
-       .others = {{"/training/mirror", [](auto& o) { pictures(o).sampling.augmentation.mirror = 0; }}},
+       .others = {{"/training/mirror", [](auto& o) { detection_options(o).sampling.augmentation.mirror = 0; }}},
        .edits = {{"data/images/p2.png", longer, "p2.png has changed"},
                  {"data/instances.json", moved, "has changed"},
                  {"data/instances.json", [](const std::string& bytes) { return nlohmann::json::parse(bytes).dump(1); }, ""}},

@@ -11,7 +11,7 @@
 namespace voxshard {
 namespace {
 
-using test::Mailbox, test::run_ranks, test::run_sound_ranks;
+using test::Mailbox, test::run_ranks, test::run_valid_ranks;
 using testing::HasSubstr;
 
 std::string text_of(const std::exception_ptr& error) {
@@ -26,8 +26,8 @@ std::string text_of(const std::exception_ptr& error) {
 TEST(RankTraining, WhatAnEarlierRunChoseIsWhatRank0Sees) {
   for (const bool there : {true, false}) {
     Mailbox mailbox(3);
-    run_sound_ranks(mailbox, [&](Transport& transport) {
-      const auto known = known_choices_of_first(transport, [&]() -> std::optional<std::vector<Choice>> {
+    run_valid_ranks(mailbox, [&](Transport& transport) {
+      const auto known = broadcast_known_choices(transport, [&]() -> std::optional<std::vector<Choice>> {
         EXPECT_EQ(transport.rank(), 0) << "the others do not look";
         if (!there) return std::nullopt;
         return std::vector<Choice>{{"batch", "4", "as usual"}};
@@ -42,8 +42,8 @@ TEST(RankTraining, WhatAnEarlierRunChoseIsWhatRank0Sees) {
 
 TEST(RankTraining, ARunThatChoseNothingIsNotTheSameAsNoRun) {
   Mailbox mailbox(2);
-  run_sound_ranks(mailbox, [&](Transport& transport) {
-    const auto known = known_choices_of_first(transport, [] { return std::optional(std::vector<Choice>()); });
+  run_valid_ranks(mailbox, [&](Transport& transport) {
+    const auto known = broadcast_known_choices(transport, [] { return std::optional(std::vector<Choice>()); });
     ASSERT_TRUE(known.has_value());
     EXPECT_TRUE(known->empty());
   });
@@ -70,7 +70,7 @@ TEST(RankTraining, OtherCasesToValidateAreRefused) {
 TEST(RankTraining, AStopOfOneRankStopsAllAndRank0SaysWhose) {
   Mailbox mailbox(3);
   std::atomic<int> stopped = 0;
-  run_sound_ranks(mailbox, [&](Transport& transport) {
+  run_valid_ranks(mailbox, [&](Transport& transport) {
     RecordingProgress progress;
     EXPECT_NO_THROW(throw_if_any_stopped(transport, progress));
     progress.stop = transport.rank() == 2;
@@ -88,7 +88,7 @@ TEST(RankTraining, AProfileHasTheWorkersOfEveryRank) {
   const TrainingScene scene("rank_trace");
   const std::filesystem::path file = scene.path("profile.json");
   Mailbox mailbox(2);
-  run_sound_ranks(mailbox, [&](Transport& transport) {
+  run_valid_ranks(mailbox, [&](Transport& transport) {
     TrainOptions o = scene.options("run");
     o.steps = 3, o.threads = 1, o.transport = &transport, o.trace = {.file = file, .steps = 2};
     o.spec.cut.mesh.partition = Dims{1, 2, 1, 1, 1};

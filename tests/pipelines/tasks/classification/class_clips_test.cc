@@ -1,11 +1,11 @@
 // Data sets of videos: which clips they give, of which class, and which of them validate.
-#include "pipelines/tasks/classification/class_clips.h"
+#include "pipelines/tasks/classification/dataset/class_clips.h"
 
 #include <gmock/gmock.h>
 
 #include <set>
 
-#include "pipelines/tasks/classification/class_memory.h"
+#include "pipelines/tasks/classification/samples/sample_memory.h"
 #include "tests/pipelines/tasks/classification/clip_scene.h"
 
 namespace voxshard {
@@ -100,7 +100,7 @@ TEST(ClassClips, AListGivesAClassPerVideoOrPerInterval) {
   EXPECT_EQ(set.failures[1].code, "E_TIME");
 }
 
-TEST(ClassClips, PicturesHaveNoIntervals) {
+TEST(ClassClips, ImagesHaveNoIntervals) {
   const ClipScene scene("clips_pictures");
   scene.dark_and_bright("data", 1);
   scene.write("data/list.csv", "dark/0.png,0,2,dark\ndark/0.png,2,3,dark\nbright/0.png,bright\n");
@@ -162,7 +162,7 @@ TEST(ClassClips, VolumesAndVideosAreNotMixed) {
   write_volume(scene.data() / "up/v.nii", Scene::make_image(0, {4, 4, 4}), DiskType::kI16);
   const ClassPart part = find_class_parts(scene.data()).whole.value();
   expect_error(ErrorKind::kInput, "holds volumes and videos, v.nii and a.mp4", [&] { kind_of_part(part, 3); });
-  EXPECT_EQ(kind_of_part(part, 2), ItemKind::kPicture);
+  EXPECT_EQ(kind_of_part(part, 2), ItemKind::kImage);
 }
 
 TEST(ClassClips, ReadingTakesADecoderAndAFrameHoweverLongTheClip) {

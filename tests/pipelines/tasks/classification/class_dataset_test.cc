@@ -3,7 +3,7 @@
 
 #include <set>
 
-#include "pipelines/tasks/classification/class_memory.h"
+#include "pipelines/tasks/classification/dataset/class_memory.h"
 #include "pipelines/tasks/crop_name.h"
 #include "tests/pipelines/tasks/classification/class_scene.h"
 
@@ -19,8 +19,8 @@ ClassDataset read_whole(const ClassScene& scene, const ClassReading& reading = {
 
 TEST(ClassDataset, AFolderPerClassIsRead) {
   const ClassScene scene("class_folders");
-  scene.picture("data/red/b.png"), scene.picture("data/red/deep/a.png"),
-      scene.picture("data/blue/c.png", {.width = 5, .height = 2, .channels = 3});
+  scene.image("data/red/b.png"), scene.image("data/red/deep/a.png"),
+      scene.image("data/blue/c.png", {.width = 5, .height = 2, .channels = 3});
   scene.write("data/red/notes.txt", "no picture");
   const ClassDataset set = read_whole(scene);
   EXPECT_EQ(set.kind, "folders");
@@ -36,7 +36,7 @@ TEST(ClassDataset, AFolderPerClassIsRead) {
 
 TEST(ClassDataset, AListNamesFilesAndClasses) {
   const ClassScene scene("class_list");
-  scene.picture("data/x/a.png"), scene.picture("data/b.png");
+  scene.image("data/x/a.png"), scene.image("data/b.png");
   scene.write("data/list.csv", "file,class\nx/a.png,red\nb.png,blue\nmissing.png,red\n../up.png,red\n");
   const ClassDataset set = read_class_part(find_class_parts(scene.data() / "list.csv").whole.value(), {});
   EXPECT_EQ(set.kind, "list");
@@ -75,28 +75,28 @@ TEST(ClassDataset, PartsThatOnlyValidateAndTestAreNoClasses) {
   scene.dark_and_bright("data/val", 1), scene.dark_and_bright("data/test", 2);
   expect_error(ErrorKind::kInput, "no part to train on", [&] { read_class_sets({.data = scene.data()}); });
   EXPECT_EQ(read_unseen_classes(scene.data(), {}).items.size(), 4u) << "but it can be predicted";
-  scene.picture("flat/val/a.png"), scene.picture("flat/test/b.png");
+  scene.image("flat/val/a.png"), scene.image("flat/test/b.png");
   expect_error(ErrorKind::kInput, "is no data set of classes", [&] { read_class_sets({.data = scene.path("flat")}); });
-  scene.picture("tests/control/a.png"), scene.picture("tests/test/b.png");
+  scene.image("tests/control/a.png"), scene.image("tests/test/b.png");
   EXPECT_THAT(read_class_sets({.data = scene.path("tests")}).train.classes, ElementsAre("control", "test"));
 }
 
-TEST(ClassDataset, WhatIsCutOutOfOnePictureStaysOnOneSide) {
-  EXPECT_EQ(picture_of_crop(crop_name("blood_1", 12, 3)), "blood_1_00000012");
+TEST(ClassDataset, WhatIsCutOutOfOneImageStaysOnOneSide) {
+  EXPECT_EQ(image_of_crop(crop_name("blood_1", 12, 3)), "blood_1_00000012");
   for (const char* other : {"scan_20240101_001.png", "blood_00000012_003.jpg", "_3.png"})
-    EXPECT_FALSE(picture_of_crop(other)) << other;
+    EXPECT_FALSE(image_of_crop(other)) << other;
   const ClassScene scene("class_crops");
-  for (std::size_t picture = 0; picture < 10; ++picture)
+  for (std::size_t image = 0; image < 10; ++image)
     for (std::size_t box = 0; box < 6; ++box)
-      scene.picture("data/" + std::string(box % 3 == 0 ? "red/" : "white/") + crop_name("p", picture, box));
+      scene.image("data/" + std::string(box % 3 == 0 ? "red/" : "white/") + crop_name("p", image, box));
   const ClassSets sets = read_class_sets({.data = scene.data(), .val_fraction = 0.3, .seed = 1});
-  const auto pictures = [](const ClassDataset& set) {
+  const auto images = [](const ClassDataset& set) {
     std::set<std::string> names;
-    for (const ClassItem& item : set.items) names.insert(picture_of_crop(item.file).value());
+    for (const ClassItem& item : set.items) names.insert(image_of_crop(item.file).value());
     return names;
   };
-  EXPECT_EQ(pictures(sets.val).size(), 3u);
-  EXPECT_EQ(pictures(sets.train).size(), 7u);
+  EXPECT_EQ(images(sets.val).size(), 3u);
+  EXPECT_EQ(images(sets.train).size(), 7u);
   EXPECT_EQ(sets.val.items.size(), 18u);
 }
 
@@ -132,7 +132,7 @@ TEST(ClassDataset, AShareOfEachClassIsHeldOutByTheSeed) {
 
 TEST(ClassDataset, OneClassIsRefused) {
   const ClassScene scene("class_one");
-  scene.picture("data/red/a.png");
+  scene.image("data/red/a.png");
   expect_error(ErrorKind::kConfig, "has one class, red", [&] { read_class_sets({.data = scene.data()}); });
   std::filesystem::create_directories(scene.data() / "blue");
   expect_error(ErrorKind::kConfig, "has one class, red", [&] { read_class_sets({.data = scene.data()}); });
@@ -153,7 +153,7 @@ TEST(ClassDataset, AClassThatTrainingNeverSawIsLeftOut) {
   const ClassScene scene("class_unseen");
   scene.dark_and_bright("data/train", 2);
   scene.dark_and_bright("data/val", 1);
-  scene.picture("data/val/striped/s.png");
+  scene.image("data/val/striped/s.png");
   const ClassSets sets = read_class_sets({.data = scene.data()});
   EXPECT_EQ(sets.val.classes, sets.train.classes);
   EXPECT_EQ(sets.val.items.size(), 2u);
@@ -161,12 +161,12 @@ TEST(ClassDataset, AClassThatTrainingNeverSawIsLeftOut) {
   EXPECT_THAT(sets.val.failures[0].message, testing::HasSubstr("striped"));
 }
 
-TEST(ClassDataset, AnUnreadablePictureCostsItself) {
+TEST(ClassDataset, AnUnreadableImageCostsItself) {
   const ClassScene scene("class_damaged");
   scene.dark_and_bright("data", 2);
   scene.write("data/dark/empty.png", "");
   scene.write("data/dark/text.png", "hello");
-  scene.picture("data/dark/cut.png");
+  scene.image("data/dark/cut.png");
   Scene::truncate(scene.data() / "dark/cut.png");
   const ClassDataset set = read_whole(scene);
   EXPECT_EQ(set.items.size(), 4u);
@@ -206,17 +206,17 @@ TEST(ClassDataset, ImagesBeyondTheMemoryAreRefusedBeforeTheyAreRead) {
   EXPECT_EQ(read_class_sets({.data = scene.data(), .reading = reading}).train.items.size(), 12u);
 }
 
-TEST(ClassDataset, APictureBesideTheFoldersHasNoClass) {
+TEST(ClassDataset, AImageBesideTheFoldersHasNoClass) {
   const ClassScene scene("class_loose");
   scene.dark_and_bright("data", 1);
-  scene.picture("data/loose.png");
+  scene.image("data/loose.png");
   EXPECT_THAT(ClassScene::codes(read_whole(scene).failures), ElementsAre("E_CLASS"));
 }
 
-TEST(ClassDataset, ATooLargePictureIsLeftOut) {
+TEST(ClassDataset, ATooLargeImageIsLeftOut) {
   const ClassScene scene("class_large");
   scene.dark_and_bright("data", 1);
-  scene.picture("data/dark/large.png", {.width = 30, .height = 30});
+  scene.image("data/dark/large.png", {.width = 30, .height = 30});
   const ClassDataset set = read_whole(scene, {.most_pixels = 100});
   EXPECT_EQ(set.items.size(), 2u);
   EXPECT_THAT(ClassScene::codes(set.failures), ElementsAre("E_SIZE"));
@@ -235,16 +235,16 @@ TEST(ClassDataset, WhatValidatesDoesNotTrain) {
 TEST(ClassDataset, OtherDataSetsAreNotTakenForClasses) {
   const ClassScene scene("class_others");
   EXPECT_FALSE(find_class_parts(scene.data()).any());
-  scene.picture("coco/train/a.png"), scene.picture("coco/val/b.png");
+  scene.image("coco/train/a.png"), scene.image("coco/val/b.png");
   scene.write("coco/annotations/instances_train.json", "{}");
   EXPECT_FALSE(find_class_parts(scene.path("coco")).any());
-  scene.picture("bccd/images/a.png");
+  scene.image("bccd/images/a.png");
   scene.write("bccd/coco_train.json", "{}");
   EXPECT_FALSE(find_class_parts(scene.path("bccd")).any());
-  scene.picture("voc/JPEGImages/a.png");
+  scene.image("voc/JPEGImages/a.png");
   scene.write("voc/Annotations/a.xml", "<annotation/>");
   EXPECT_FALSE(find_class_parts(scene.path("voc")).any());
-  scene.picture("flat/a.png");
+  scene.image("flat/a.png");
   EXPECT_FALSE(find_class_parts(scene.path("flat")).any());
   expect_error(ErrorKind::kInput, "is no data set of classes", [&] { read_class_sets({.data = scene.path("flat")}); });
   expect_error(ErrorKind::kInput, "does not exist", [&] { read_class_sets({.data = scene.path("nowhere")}); });

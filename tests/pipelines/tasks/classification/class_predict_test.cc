@@ -1,4 +1,4 @@
-// Classes of new pictures: the same numbers however they are cut or grouped, a bad one costs itself only, a stop is
+// Classes of new images: the same numbers however they are cut or grouped, a bad one costs itself only, a stop is
 // said.
 #include <gmock/gmock.h>
 
@@ -6,7 +6,7 @@
 #include "pipelines/commands/run_evaluate.h"
 #include "pipelines/commands/run_info.h"
 #include "pipelines/commands/run_predict.h"
-#include "pipelines/tasks/classification/class_predictions.h"
+#include "pipelines/tasks/classification/scores/class_predictions.h"
 #include "tests/pipelines/tasks/classification/class_scene.h"
 #include "tests/pipelines/tasks/classification/toy_classifier.h"
 
@@ -57,11 +57,11 @@ TEST(PredictClasses, ACutAndOtherThreadsPredictTheSame) {
     EXPECT_NEAR(a.rows[i].probabilities[0], b.rows[i].probabilities[0], 1e-6);
 }
 
-TEST(PredictClasses, ABadPictureCostsItself) {
+TEST(PredictClasses, ABadImageCostsItself) {
   TrainedScene scene("classes_bad");
-  scene.picture("new/a.png", {.width = 7, .height = 5}, {220});
+  scene.image("new/a.png", {.width = 7, .height = 5}, {220});
   scene.write("new/b.png", "hello");
-  scene.picture("new/c.png", {.width = 6, .height = 6, .channels = 3}, {20, 25, 30});
+  scene.image("new/c.png", {.width = 6, .height = 6, .channels = 3}, {20, 25, 30});
   scene.damaged("new/d.png");
   const PredictReport report = run_predict(scene.predict("new"), scene.progress);
   EXPECT_EQ(report.cases.size(), 2u);
@@ -88,7 +88,7 @@ TEST(PredictClasses, NothingToPredictIsAnError) {
 
 TEST(PredictClasses, AStopLeavesWhatIsWholeAsIncomplete) {
   TrainedScene scene("classes_stop");
-  scene.picture("data/test/dark/wide.png", {.width = 40, .height = 9}, {30});  // a batch of its own
+  scene.image("data/test/dark/wide.png", {.width = 40, .height = 9}, {30});  // a batch of its own
   struct : RecordingProgress {
     void update(std::string_view stage, std::int64_t done, std::int64_t, std::string_view) override {
       stop |= stage == "predict" && done > 0;

@@ -1,9 +1,9 @@
 // Predictions of classes as files, and their scores.
-#include "pipelines/tasks/classification/class_predictions.h"
+#include "pipelines/tasks/classification/scores/class_predictions.h"
 
 #include <gmock/gmock.h>
 
-#include "pipelines/tasks/classification/evaluate_classes.h"
+#include "pipelines/tasks/classification/scores/evaluate_classes.h"
 #include "tests/pipelines/tasks/classification/class_scene.h"
 
 namespace voxshard {
@@ -12,7 +12,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// Four pictures of two classes; three of them are told right.
+/// Four images of two classes; three of them are told right.
 struct PredictionScene : ClassScene {
   PredictionScene() : ClassScene("class_predictions") {
     dark_and_bright("data/test", 2);
@@ -137,7 +137,7 @@ TEST(EvaluateClasses, WhatIsMissingOrUnknownIsSaid) {
   ClassPredictions found = scene.predictions();
   found.rows[3].file = "elsewhere.png";
   write_class_predictions(scene.found(), found);
-  scene.picture("data/test/striped/s.png");
+  scene.image("data/test/striped/s.png");
   const ClassReport r = scene.evaluate();
   EXPECT_EQ(r.items, 3);
   EXPECT_THAT(ClassScene::codes(r.failures), ElementsAre("E_CLASS", "E_MISSING", "E_MISSING"));

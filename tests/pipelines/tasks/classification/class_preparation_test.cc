@@ -1,12 +1,12 @@
-// What becomes of a picture or volume before a classifier sees it.
-#include "pipelines/tasks/classification/class_preparation.h"
+// What becomes of an image or volume before a classifier sees it.
+#include "pipelines/tasks/classification/samples/class_preparation.h"
 
 #include <gmock/gmock.h>
 
 #include <cmath>
 
-#include "pipelines/tasks/classification/class_statistics.h"
-#include "pipelines/tasks/classification/classify_batch.h"
+#include "pipelines/tasks/classification/samples/class_statistics.h"
+#include "pipelines/tasks/classification/scores/classify_batch.h"
 #include "tests/pipelines/tasks/classification/class_scene.h"
 
 namespace voxshard {
@@ -25,8 +25,8 @@ Tensor read(const ClassScene& scene, const std::string& name, const ClassPrepara
 
 TEST(ClassPreparation, GreyAndColourBecomeEachOther) {
   const ClassScene scene("prep_colour");
-  scene.picture("grey.png", {.width = 2, .height = 1}, {51, 255});
-  scene.picture("colour.png", {.width = 1, .height = 1, .channels = 3}, {255, 0, 51});
+  scene.image("grey.png", {.width = 2, .height = 1}, {51, 255});
+  scene.image("colour.png", {.width = 1, .height = 1, .channels = 3}, {255, 0, 51});
   EXPECT_THAT(values(read(scene, "grey.png", {.channels = 1})), Pointwise(FloatNear(1e-6F), {0.2F, 1.0F}));
   EXPECT_THAT(values(read(scene, "grey.png", {.channels = 3, .mean = {0, 0, 0}, .deviation = {1, 1, 1}})),
               Pointwise(FloatNear(1e-6F), {0.2F, 0.2F, 0.2F, 1.0F, 1.0F, 1.0F}));
@@ -35,7 +35,7 @@ TEST(ClassPreparation, GreyAndColourBecomeEachOther) {
 
 TEST(ClassPreparation, IntensitiesAreNormalisedByChannel) {
   const ClassScene scene("prep_norm");
-  scene.picture("colour.png", {.width = 1, .height = 1, .channels = 3}, {255, 0, 51});
+  scene.image("colour.png", {.width = 1, .height = 1, .channels = 3}, {255, 0, 51});
   const Tensor sample =
       read(scene, "colour.png", {.channels = 3, .mean = {0.5, 0.5, 0.2}, .deviation = {0.25, 0.5, 1}});
   EXPECT_THAT(values(sample), ElementsAre(2, -1, FloatNear(0, 1e-6F)));
@@ -43,15 +43,15 @@ TEST(ClassPreparation, IntensitiesAreNormalisedByChannel) {
 
 TEST(ClassPreparation, AnIntegerFactorRepeatsPixels) {
   const ClassScene scene("prep_enlarge");
-  scene.picture("a.png", {.width = 2, .height = 1}, {0, 255});
+  scene.image("a.png", {.width = 2, .height = 1}, {0, 255});
   const ClassPreparation p{.size = {2, 4}, .enlarges = true};
   EXPECT_THAT(values(read(scene, "a.png", p)), ElementsAre(0, 0, 1, 1, 0, 0, 1, 1));
   EXPECT_EQ(read(scene, "a.png", {.size = {2, 4}}).shape(), (Shape{1, 2, 1})) << "padded, where it is placed";
 }
 
-TEST(ClassPreparation, PicturesAreResizedToTheSize) {
+TEST(ClassPreparation, ImagesAreResizedToTheSize) {
   const ClassScene scene("prep_resize");
-  scene.picture("a.png", {.width = 4, .height = 2}, {0, 255, 0, 255});
+  scene.image("a.png", {.width = 4, .height = 2}, {0, 255, 0, 255});
   const Tensor sample = read(scene, "a.png", {.size = {1, 2}, .resizes = true});
   EXPECT_EQ(sample.shape(), (Shape{1, 2, 1}));
   EXPECT_NEAR(sample.as<float>()[0], 0.5, 1e-6) << "the mean of what a pixel covers";
@@ -81,8 +81,8 @@ TEST(ClassPreparation, VolumesAreWindowedAndTurned) {
 
 TEST(ClassPreparation, StatisticsAreThoseOfAllPixels) {
   const ClassScene scene("prep_statistics");
-  scene.picture("data/a/1.png", {.width = 2, .height = 1}, {0, 255});
-  scene.picture("data/b/2.png", {.width = 2, .height = 2}, {255});
+  scene.image("data/a/1.png", {.width = 2, .height = 1}, {0, 255});
+  scene.image("data/b/2.png", {.width = 2, .height = 2}, {255});
   ClassDataset set = read_class_part(find_class_parts(scene.data()).whole.value(), {});
   ClassPreparation p;
   set_statistics(p, look_at_items(set, p, {}));
@@ -90,7 +90,7 @@ TEST(ClassPreparation, StatisticsAreThoseOfAllPixels) {
   EXPECT_NEAR(p.deviation.at(0), std::sqrt(5.0 / 36), 1e-12);
 }
 
-TEST(ClassPreparation, APictureThatCannotBeDecodedIsLeftOutByItsReason) {
+TEST(ClassPreparation, AImageThatCannotBeDecodedIsLeftOutByItsReason) {
   const ClassScene scene("prep_decode");
   scene.dark_and_bright("data", 1);
   scene.damaged("data/dark/bad.png", 4);

@@ -1,7 +1,7 @@
 // Small data sets of classes in a temporary folder, for the tests of classification.
 //
 //   ClassScene scene("sets");
-//   scene.picture("data/train/red/a.png", {.width = 4, .height = 3, .channels = 3}, {255, 0, 0});
+//   scene.image("data/train/red/a.png", {.width = 4, .height = 3, .channels = 3}, {255, 0, 0});
 //   scene.idx("data", 40, 10);              // 40 generated digits to train with, 10 to test
 #pragma once
 
@@ -18,7 +18,7 @@ struct ClassScene : Scene {
   using Scene::Scene;
 
   /// `values`: samples of the pixels in rows, repeated as often as needed.
-  void picture(const std::string& name, const PictureSpec& spec = {.width = 4, .height = 3},
+  void image(const std::string& name, const ImageSpec& spec = {.width = 4, .height = 3},
                const std::vector<int>& values = {100}) const {
     write(name, png_bytes(spec, values));
   }
@@ -32,11 +32,11 @@ struct ClassScene : Scene {
     for (std::size_t i = 0, at = bytes.find("IDAT") + 6; i < 8; ++i) bytes[at + i] = '\xff';
     write(name, bytes);
   }
-  /// Grey pictures, dark of one class and bright of the other.
+  /// Grey images, dark of one class and bright of the other.
   void dark_and_bright(const std::string& folder, int each, int side = 8) const {
     for (int i = 0; i < each; ++i)
       for (const bool bright : {false, true})
-        picture(folder + (bright ? "/bright/" : "/dark/") + std::to_string(i) + ".png", {.width = side, .height = side},
+        image(folder + (bright ? "/bright/" : "/dark/") + std::to_string(i) + ".png", {.width = side, .height = side},
                 {bright ? 200 + i : 20 + i, bright ? 230 - i : 40 - i});
   }
   void idx(const std::string& folder, int train, int test, int side = 28) const {

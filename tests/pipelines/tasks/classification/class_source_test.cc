@@ -1,5 +1,5 @@
 // The samples of a training step of a classifier.
-#include "pipelines/tasks/classification/class_source.h"
+#include "pipelines/tasks/classification/samples/class_source.h"
 
 #include <gmock/gmock.h>
 
@@ -13,9 +13,9 @@ namespace {
 
 struct SourceScene : ClassScene {
   SourceScene() : ClassScene("class_source") {
-    picture("data/a/1.png", {.width = 2, .height = 3}, {51});
-    picture("data/a/2.png", {.width = 4, .height = 1}, {102});
-    picture("data/b/3.png", {.width = 2, .height = 3}, {153});
+    image("data/a/1.png", {.width = 2, .height = 3}, {51});
+    image("data/a/2.png", {.width = 4, .height = 1}, {102});
+    image("data/b/3.png", {.width = 2, .height = 3}, {153});
     set = read_class_part(find_class_parts(data()).whole.value(), {});
   }
   ClassDataset set;

@@ -13,7 +13,7 @@ using testing::HasSubstr;
 
 ClassTaskOptions& classes(TrainOptions& o) { return o.task.of<ClassTaskOptions>(); }
 
-TEST(TrainClasses, PicturesOfSeveralSizesAreLearntAndLeaveTheRunFolder) {
+TEST(TrainClasses, ImagesOfSeveralSizesAreLearntAndLeaveTheRunFolder) {
   ClassScene scene("classes_learn");
   scene.dark_and_bright("data", 6, 8);
   scene.dark_and_bright("data/../other", 2, 13);
@@ -59,7 +59,7 @@ TEST(TrainClasses, WhatCannotBeUsedIsCountedAndListed) {
   scene.dark_and_bright("data/val", 1);
   scene.write("data/train/dark/text.png", "hello");
   std::filesystem::create_directories(scene.data() / "train/green");
-  scene.picture("data/val/striped/s.png");
+  scene.image("data/val/striped/s.png");
   TrainOptions o = scene.toy("run");
   o.steps = 1;
   const TrainReport report = run_train(o, scene.progress);
@@ -71,7 +71,7 @@ TEST(TrainClasses, WhatCannotBeUsedIsCountedAndListed) {
   EXPECT_FALSE(report.to_json().contains("chosen_on_test"));
 }
 
-TEST(TrainClasses, APictureThatDoesNotDecodeInValidationCostsItself) {
+TEST(TrainClasses, AImageThatDoesNotDecodeInValidationCostsItself) {
   ClassScene scene("classes_damaged_val");
   scene.dark_and_bright("data/train", 4);
   scene.dark_and_bright("data/val", 1);
@@ -117,7 +117,7 @@ TEST(TrainClasses, GreyAmongColourIsSaid) {
   ClassScene scene("classes_colour");
   scene.dark_and_bright("data", 3);
   for (int i = 0; i < 3; ++i)
-    scene.picture("data/dark/c" + std::to_string(i) + ".png", {.width = 8, .height = 8, .channels = 3}, {9, 90, 9});
+    scene.image("data/dark/c" + std::to_string(i) + ".png", {.width = 8, .height = 8, .channels = 3}, {9, 90, 9});
   TrainOptions o = scene.toy("run");
   o.steps = 1;
   run_train(o, scene.progress);
@@ -143,10 +143,10 @@ TEST(TrainClasses, SettingsThatContradictEachOtherAreRefused) {
   expect_error(ErrorKind::kNoCase, "no volume can be used", [&] { run_train(volumes, scene.progress); });
 }
 
-TEST(TrainClasses, PicturesLargerThanTheModelAreLeftOutOrResized) {
+TEST(TrainClasses, ImagesLargerThanTheModelAreLeftOutOrResized) {
   ClassScene scene("classes_size");
   scene.dark_and_bright("data", 4, 20);
-  scene.picture("data/dark/large.png", {.width = 40, .height = 20});
+  scene.image("data/dark/large.png", {.width = 40, .height = 20});
   TrainOptions o = scene.digits("run");
   o.steps = 1;
   EXPECT_EQ(run_train(o, scene.progress).left_out, 1);
@@ -159,7 +159,7 @@ TEST(TrainClasses, RareClassesCanCountAsMuchAsTheOthers) {
   ClassScene scene("classes_balance");
   scene.dark_and_bright("data", 2);
   for (int i = 2; i < 8; ++i)
-    scene.picture("data/dark/" + std::to_string(i) + ".png", {.width = 8, .height = 8}, {30 + i});
+    scene.image("data/dark/" + std::to_string(i) + ".png", {.width = 8, .height = 8}, {30 + i});
   TrainOptions o = scene.toy("run");
   o.steps = 1, classes(o).validates = false, classes(o).balance = "weights";
   run_train(o, scene.progress);

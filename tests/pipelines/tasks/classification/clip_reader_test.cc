@@ -1,5 +1,5 @@
 // Clips out of videos: the frames of the video reader, in their places, whatever the codec and the damage.
-#include "pipelines/tasks/classification/clip_reader.h"
+#include "pipelines/tasks/classification/samples/clip_reader.h"
 
 #include <gmock/gmock.h>
 
@@ -135,17 +135,17 @@ TEST_F(ClipsOfTwoSizes, AFrameOfAnotherSizeThanTheHeaderSaysIsMissing) {
   }
 }
 
-/// A video of 25 JPEG pictures of which some are wiped out.
+/// A video of 25 JPEG images of which some are wiped out.
 class DamagedClips : public VideoClips {
  protected:
-  fs::path damaged(const std::vector<int>& pictures) {
+  fs::path damaged(const std::vector<int>& images) {
     const fs::path path = clip("lost.mp4", "-c:v mjpeg", "96x64", 1);
     std::string bytes = read_bytes(path);
     std::vector<std::size_t> begins;
     for (std::size_t at = bytes.find("mdat"); (at = bytes.find("\xff\xd8", at + 2)) != std::string::npos;)
       begins.push_back(at);
-    for (const int picture : pictures)
-      std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(begins.at(static_cast<std::size_t>(picture))), 1000,
+    for (const int image : images)
+      std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(begins.at(static_cast<std::size_t>(image))), 1000,
                   '\0');
     write_bytes(path, bytes);
     return path;

@@ -6,7 +6,7 @@
 
 #include "io/video/video_reader.h"
 #include "io/video/video_writer.h"
-#include "pipelines/tasks/classification/class_clips.h"
+#include "pipelines/tasks/classification/dataset/class_clips.h"
 #include "tests/pipelines/tasks/classification/class_scene.h"
 
 namespace voxshard {
@@ -14,14 +14,14 @@ namespace voxshard {
 struct ClipScene : ClassScene {
   using ClassScene::ClassScene;
 
-  struct Picture {
+  struct FrameLook {
     std::int64_t height = 16, width = 24;
     int ground = 60;  // grey level of the first frame
     int step = 3;     // from frame to frame, and from column to column
   };
 
-  void video(const std::string& name, int frames) const { video(name, frames, Picture()); }
-  void video(const std::string& name, int frames, const Picture& p) const {
+  void video(const std::string& name, int frames) const { video(name, frames, FrameLook()); }
+  void video(const std::string& name, int frames, const FrameLook& p) const {
     std::filesystem::create_directories(path(name).parent_path());
     VideoWriter out(path(name), {.width = p.width, .height = p.height});
     Tensor rgb(DType::kU8, {p.height, p.width, 3});

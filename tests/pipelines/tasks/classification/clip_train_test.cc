@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "io/files/config_file.h"
-#include "pipelines/runs/checkpoint.h"
+#include "pipelines/model_runs/checkpoint.h"
 #include "tests/io/test_files.h"
 #include "tests/io/video/video_scene.h"
 #include "tests/pipelines/tasks/classification/clip_scene.h"
@@ -105,13 +105,13 @@ TEST(TrainClips, FramesAreResizedWhenToldAndPaddedElse) {
   expect_error(ErrorKind::kNoCase, "nothing is left to train on", [&] { run_train(o, scene.progress); });
 }
 
-TEST(TrainClips, SettingsOfClipsAreRefusedWithPicturesAndThoseOfVolumesWithClips) {
+TEST(TrainClips, SettingsOfClipsAreRefusedWithImagesAndThoseOfVolumesWithClips) {
   ClipScene scene("train_clips_settings");
   scene.dark_and_bright("data", 3);
-  TrainOptions pictures = scene.toy_clips("run");
-  pictures.spec = usual_spec(test::toy_classifier(2));
+  TrainOptions images = scene.toy_clips("run");
+  images.spec = usual_spec(test::toy_classifier(2));
   expect_error(ErrorKind::kUsage, "{clip-length} and {stride} are of clips",
-               [&] { run_train(pictures, scene.progress); });
+               [&] { run_train(images, scene.progress); });
   std::filesystem::remove_all(scene.data());
   scene.dark_and_bright_videos("data", 2, 8);
   TrainOptions o = scene.toy_clips("run");

@@ -1,10 +1,10 @@
 // Scores of time lines: which videos and which clips they are of.
-#include "pipelines/tasks/classification/evaluate_clips.h"
+#include "pipelines/tasks/classification/scores/evaluate_clips.h"
 
 #include <gmock/gmock.h>
 
 #include "pipelines/commands/run_evaluate.h"
-#include "pipelines/tasks/classification/evaluate_classes.h"
+#include "pipelines/tasks/classification/scores/evaluate_classes.h"
 #include "tests/pipelines/tasks/classification/film_scene.h"
 
 namespace voxshard {

@@ -5,7 +5,7 @@
 
 #include "pipelines/commands/run_evaluate.h"
 #include "pipelines/commands/run_predict.h"
-#include "pipelines/tasks/classification/class_predictions.h"
+#include "pipelines/tasks/classification/scores/class_predictions.h"
 #include "tests/pipelines/rank_sessions.h"
 #include "tests/pipelines/tasks/classification/class_scene.h"
 #include "tests/pipelines/tasks/classification/toy_classifier.h"
@@ -70,7 +70,7 @@ TEST(EvaluateItems, CutsReplicasAndRanksChangeNothing) {
   EXPECT_NEAR(over.batches[0].losses[1], one.batches[1].loss(), 1e-6);
   for (const int ranks : {2, 3}) {
     test::Mailbox mailbox(ranks);
-    test::run_sound_ranks(mailbox, [&](Transport& transport) {
+    test::run_valid_ranks(mailbox, [&](Transport& transport) {
       const RunScores scores = scene.scores({.batch = 2}, {.replicas = 2, .partition = {1, 2, 1, 1}}, &transport);
       if (transport.rank() > 0) return;
       EXPECT_EQ(scores.loss, over.loss) << ranks;

@@ -1,13 +1,13 @@
 // The logistic model on mean intensities that classifiers are scored beside.
-#include "pipelines/tasks/classification/intensity_baseline.h"
+#include "pipelines/tasks/classification/scores/intensity_baseline.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "pipelines/tasks/classification/class_predictions.h"
-#include "pipelines/tasks/classification/evaluate_classes.h"
+#include "pipelines/tasks/classification/scores/class_predictions.h"
+#include "pipelines/tasks/classification/scores/evaluate_classes.h"
 #include "tests/pipelines/tasks/classification/class_scene.h"
 
 namespace voxshard {
@@ -32,10 +32,10 @@ TEST(IntensityBaseline, BalancedClassesCountAlike) {
   EXPECT_NEAR(fitted_logistic(fit, {1}).row(0)[0], 0.5, 1e-6);
 }
 
-TEST(IntensityBaseline, MeansAreThoseOfEachChannelAndADamagedPictureCostsItself) {
+TEST(IntensityBaseline, MeansAreThoseOfEachChannelAndADamagedImageCostsItself) {
   ClassScene scene("intensity_means");
-  scene.picture("data/red/a.png", {.width = 2, .height = 1, .channels = 3}, {255, 0, 51, 51, 0, 51});
-  scene.picture("data/blue/b.png", {.width = 9, .height = 9, .channels = 3}, {1, 2, 250});
+  scene.image("data/red/a.png", {.width = 2, .height = 1, .channels = 3}, {255, 0, 51, 51, 0, 51});
+  scene.image("data/blue/b.png", {.width = 9, .height = 9, .channels = 3}, {1, 2, 250});
   ClassDataset set = read_unseen_classes(scene.data(), {});
   const std::string bytes = Scene::bytes_of(scene.path("data/blue/b.png"));
   scene.write("data/blue/b.png", bytes.substr(0, bytes.size() - 30));

@@ -7,7 +7,7 @@
 #include "io/files/config_file.h"
 #include "io/video/video_reader.h"
 #include "pipelines/commands/run_evaluate.h"
-#include "pipelines/tasks/classification/window_reader.h"
+#include "pipelines/tasks/classification/samples/window_reader.h"
 #include "tests/pipelines/tasks/classification/film_scene.h"
 
 namespace voxshard {
@@ -220,18 +220,18 @@ TEST_F(PredictClips, TheTimeLineIsDrawnIntoTheFilm) {
 }
 
 TEST_F(PredictClips, HopAndDrawAreForClips) {
-  ClassScene pictures("clips_pictures");
-  pictures.dark_and_bright("data/train", 3), pictures.dark_and_bright("data/test", 2);
-  TrainOptions o{.work = pictures.data(), .run = pictures.path("run"), .steps = 1, .batch = 2, .threads = 2};
+  ClassScene images("clips_pictures");
+  images.dark_and_bright("data/train", 3), images.dark_and_bright("data/test", 2);
+  TrainOptions o{.work = images.data(), .run = images.path("run"), .steps = 1, .batch = 2, .threads = 2};
   o.spec = usual_spec(test::toy_classifier(2));
   o.spec.precision = DType::kF32;
-  run_train(o, pictures.progress);
-  PredictOptions p{.run = pictures.path("run"),
-                   .input = pictures.data(),
-                   .output = pictures.path("found.json"),
+  run_train(o, images.progress);
+  PredictOptions p{.run = images.path("run"),
+                   .input = images.data(),
+                   .output = images.path("found.json"),
                    .models = test::with_toys()};
   FilmScene::own(p).hop = 2;
-  expect_error(ErrorKind::kUsage, "are for videos", [&] { run_predict(p, pictures.progress); });
+  expect_error(ErrorKind::kUsage, "are for videos", [&] { run_predict(p, images.progress); });
 }
 
 /// The begins of windows by a plain loop over the frames that there are.

@@ -1,11 +1,11 @@
-// A classifier of a test's own, over pictures or volumes of any size: one convolution, the mean over the image, one
+// A classifier of a test's own, over images or volumes of any size: one convolution, the mean over the image, one
 // dense layer. It is handed in by a table; no folder but tests/ knows of it.
 //
 //   ModelSpec spec = usual_spec(toy_classifier(2));
 #pragma once
 
 #include "libcore/models/classifier.h"
-#include "pipelines/runs/model_spec.h"
+#include "pipelines/model_runs/model_spec.h"
 
 namespace voxshard::test {
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <fstream>
 
-#include "pipelines/tasks/classification/class_dataset.h"
+#include "pipelines/tasks/classification/dataset/class_dataset.h"
 
 namespace voxshard::test {
 

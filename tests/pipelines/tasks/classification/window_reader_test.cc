@@ -1,10 +1,10 @@
 // Windows as they are read once, frame after frame, against clips that are read one by one.
-#include "pipelines/tasks/classification/window_reader.h"
+#include "pipelines/tasks/classification/samples/window_reader.h"
 
 #include <gmock/gmock.h>
 
 #include "io/video/video_writer.h"
-#include "pipelines/tasks/classification/clip_reader.h"
+#include "pipelines/tasks/classification/samples/clip_reader.h"
 #include "tests/io/video/video_scene.h"
 
 namespace voxshard {

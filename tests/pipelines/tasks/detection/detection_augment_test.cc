@@ -1,9 +1,9 @@
-// Changes of training pictures: boxes follow the pixels, and the same key gives the same picture.
+// Changes of training images: boxes follow the pixels, and the same key gives the same image.
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "pipelines/tasks/detection/augment_image.h"
+#include "pipelines/tasks/detection/samples/augment_image.h"
 
 namespace voxshard {
 namespace {

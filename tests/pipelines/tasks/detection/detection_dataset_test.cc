@@ -1,5 +1,5 @@
-// Data sets of pictures with boxes: where they are found, what is checked, how they are split.
-#include "pipelines/tasks/detection/detection_dataset.h"
+// Data sets of images with boxes: where they are found, what is checked, how they are split.
+#include "pipelines/tasks/detection/dataset/detection_dataset.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ TrueBox box(double x, double y, double width, double height) {
   return {.box = {x, y, width, height}, .area = width * height};
 }
 
-TEST(DetectionDataset, BoxesAreCutToThePictureForTrainingAndKeptForScoring) {
+TEST(DetectionDataset, BoxesAreCutToTheImageForTrainingAndKeptForScoring) {
   DetectionScene scene("clip");
   scene.add_image(1, 64, 48,
                   {box(-4, 0, 10, 10), box(60, 40, 100, 100), box(70, 0, 5, 5), box(3, 3, 0, 9), box(1, 1, 2, 2)});
@@ -37,7 +37,7 @@ TEST(DetectionDataset, BoxesAreCutToThePictureForTrainingAndKeptForScoring) {
   EXPECT_TRUE(scoring.notes.empty());
 }
 
-TEST(DetectionDataset, AMissingOrBrokenPictureCostsItselfOnly) {
+TEST(DetectionDataset, AMissingOrBrokenImageCostsItselfOnly) {
   DetectionScene scene("broken");
   for (int id = 1; id <= 4; ++id) scene.add_image(id, 16, 16);
   std::filesystem::remove(scene.path("image_2.png"));
@@ -50,7 +50,7 @@ TEST(DetectionDataset, AMissingOrBrokenPictureCostsItselfOnly) {
   EXPECT_EQ(read_detection_dataset(scene.path("set.json"), DetectionUse::kScoring).images.size(), 4u);
 }
 
-TEST(DetectionDataset, TheSizeIsThatOfThePicture) {
+TEST(DetectionDataset, TheSizeIsThatOfTheImage) {
   DetectionScene scene("size");
   scene.add_image(1, 16, 12);
   scene.set.images[0].width = 160;
@@ -60,7 +60,7 @@ TEST(DetectionDataset, TheSizeIsThatOfThePicture) {
   EXPECT_THAT(set.notes[0].message, HasSubstr("160 x 12"));
 }
 
-TEST(DetectionDataset, PicturesAreFoundInTheUsualPlaces) {
+TEST(DetectionDataset, ImagesAreFoundInTheUsualPlaces) {
   for (const std::string place : {"train2017", "annotations/images", "images", "JPEGImages", "images/train2017"}) {
     DetectionScene scene("places");
     scene.add_image(1, 8, 8);
@@ -85,7 +85,7 @@ TEST(DetectionDataset, AFolderIsReadByItsOnlyAnnotations) {
   expect_error(ErrorKind::kInput, "does not exist", [&] { read_detection_dataset(scene.path("nowhere")); });
 }
 
-TEST(DetectionDataset, ASetWithoutAUsablePictureIsNoCase) {
+TEST(DetectionDataset, ASetWithoutAUsableImageIsNoCase) {
   DetectionScene scene("none");
   scene.add_image(1, 8, 8);
   std::filesystem::remove(scene.path("image_1.png"));

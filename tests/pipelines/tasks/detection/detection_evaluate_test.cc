@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "io/files/config_file.h"
-#include "pipelines/tasks/detection/evaluate_detections.h"
+#include "pipelines/tasks/detection/scores/evaluate_detections.h"
 #include "tests/pipelines/tasks/detection/detection_scene.h"
 
 namespace voxshard {

@@ -1,4 +1,4 @@
-// `info` on pictures and on data sets of pictures with boxes.
+// `info` on images and on data sets of images with boxes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// A small detection set in a temporary folder, for the tests of pipelines: flat pictures and boxes given in the test.
+// A small detection set in a temporary folder, for the tests of pipelines: flat images and boxes given in the test.
 //
 //   DetectionScene scene("split");
 //   scene.add_image(1, 64, 48, {{.category = 0, .box = {4, 4, 20, 10}, .area = 200}});

@@ -1,18 +1,18 @@
-// What a detector's step sees: pictures at the top left of their extents, boxes following every change, targets that
+// What a detector's step sees: images at the top left of their extents, boxes following every change, targets that
 // say what the anchors should, and the same however it is cut over cores.
-#include "pipelines/tasks/detection/detection_source.h"
+#include "pipelines/tasks/detection/samples/detection_source.h"
 
 #include "libcore/models/retinanet.h"
-#include "pipelines/tasks/detection/detection_dataset.h"
-#include "tests/pipelines/tasks/detection/pictures_scene.h"
+#include "pipelines/tasks/detection/dataset/detection_dataset.h"
+#include "tests/pipelines/tasks/detection/images_scene.h"
 
 namespace voxshard {
 namespace {
 
 const RetinaNetConfig kConfig{.backbone = Backbone::kResNet18, .classes = 3, .filters = 4, .pyramid_filters = 8};
 
-struct SourceScene : PicturesScene {
-  using PicturesScene::PicturesScene;
+struct SourceScene : ImagesScene {
+  using ImagesScene::ImagesScene;
   DetectionSource source(const ImageSampling& sampling, std::uint64_t seed = 1,
                          const RetinaNetConfig& config = kConfig) const {
     const DetectionDataset set = read_detection_dataset(annotations());
@@ -50,7 +50,7 @@ TEST(DetectionSource, IsAPureFunctionOfSeedAndStep) {
   EXPECT_FALSE(same(filled(a, input::Image{}, {2, 32, 32, 3}), filled(c, input::Image{}, {2, 32, 32, 3})));
 }
 
-TEST(DetectionSource, WholePicturesLieAtTheTopLeftOfAMultipleAndAreNormalised) {
+TEST(DetectionSource, WholeImagesLieAtTheTopLeftOfAMultipleAndAreNormalised) {
   const SourceScene scene("pictures_whole");
   WorkerPool pool(2);
   DetectionSource source = scene.source(plain());
@@ -166,7 +166,7 @@ TEST(DetectionSource, ObjectsThatACropLeavesLittleOfAreNotLearnt) {
   EXPECT_GT(learnt, 0);
 }
 
-TEST(DetectionSource, NoPictureIsAnError) {
+TEST(DetectionSource, NoImageIsAnError) {
   expect_error(ErrorKind::kNoCase, "{fold} all", [] { DetectionSource({}, {}, {}, retinanet_detector(kConfig), 0); });
 }
 

@@ -1,23 +1,23 @@
 // `evaluate RUN DATA` of detectors: the loss with its parts and AP, against the run's own predictions, over cuts and ranks.
-#include "pipelines/tasks/detection/evaluate_images.h"
+#include "pipelines/tasks/detection/scores/evaluate_images.h"
 
 #include <cmath>
 
 #include "pipelines/commands/run_evaluate.h"
 #include "pipelines/commands/run_predict.h"
-#include "pipelines/tasks/detection/evaluate_detections.h"
+#include "pipelines/tasks/detection/scores/evaluate_detections.h"
 #include "pipelines/tasks/detection/predict_detections.h"
 #include "tests/pipelines/rank_sessions.h"
-#include "tests/pipelines/tasks/detection/pictures_scene.h"
+#include "tests/pipelines/tasks/detection/images_scene.h"
 
 namespace voxshard {
 namespace {
 
 /// A detector of some steps, of whose boxes some hit.
-struct EvaluatedDetector : PicturesScene {
-  explicit EvaluatedDetector(const std::string& name) : PicturesScene(name) {
+struct EvaluatedDetector : ImagesScene {
+  explicit EvaluatedDetector(const std::string& name) : ImagesScene(name) {
     TrainOptions o = options("run");
-    o.steps = 40, pictures(o).held_out.validate = false, o.optimizer.learning_rate = 3e-3;
+    o.steps = 40, detection_options(o).held_out.validate = false, o.optimizer.learning_rate = 3e-3;
     run_train(o, progress);
   }
   nlohmann::ordered_json scores(const EvaluateOptions& asked, Transport* transport = nullptr, const Dims& partition = {1, 1, 1, 1},
@@ -60,7 +60,7 @@ TEST(EvaluateImages, CutsReplicasAndRanksChangeNothing) {
   EXPECT_NEAR(replicas.at("loss").get<double>(), one.at("loss").get<double>(), 1e-5 * one.at("loss").get<double>());
   for (const int ranks : {2, 3}) {
     test::Mailbox mailbox(ranks);
-    test::run_sound_ranks(mailbox, [&](Transport& transport) {
+    test::run_valid_ranks(mailbox, [&](Transport& transport) {
       const auto over = scene.scores({.batch = 2, .steps = 3}, &transport, {1, 2, 2, 1});
       if (transport.rank() == 0) {
         EXPECT_EQ(over, cut) << ranks;

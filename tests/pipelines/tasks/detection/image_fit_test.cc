@@ -1,4 +1,4 @@
-// Pictures in an output of fixed size against NumPy: sizes, pixels, zeros at the bottom and right, boxes. The numbers
+// Images in an output of fixed size against NumPy: sizes, pixels, zeros at the bottom and right, boxes. The numbers
 // and how they were made: tests/parity/image_fit_reference.json, make_image_fit_reference.py.
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -6,11 +6,11 @@
 #include "io/files/config_file.h"
 #include "libcore/base/rng.h"
 #include "pipelines/commands/run_predict.h"
-#include "pipelines/tasks/detection/augment_image.h"
-#include "pipelines/tasks/detection/image_preparation.h"
+#include "pipelines/tasks/detection/samples/augment_image.h"
+#include "pipelines/tasks/detection/samples/image_preparation.h"
 #include "pipelines/tasks/detection/predict_detections.h"
 #include "pipelines/tasks/place_sample.h"
-#include "tests/pipelines/tasks/detection/pictures_scene.h"
+#include "tests/pipelines/tasks/detection/images_scene.h"
 
 namespace voxshard {
 namespace {
@@ -33,12 +33,12 @@ TEST(ImageFit, PixelsPaddingAndBoxesAreThoseOfTheReference) {
   const RngKey key{all.at("seed").get<std::uint64_t>(), rng_stream("picture")};
   for (const auto& row : all.at("cases")) {
     const Dims size = dims(row.at("size")), output = dims(row.at("output"));
-    Tensor picture(DType::kF32, {size[0], size[1], 3});
-    for (std::int64_t i = 0; i < picture.count(); ++i)
-      picture.as<float>()[i] = static_cast<float>(rng_uniform(key, static_cast<std::uint64_t>(i)));
+    Tensor image(DType::kF32, {size[0], size[1], 3});
+    for (std::int64_t i = 0; i < image.count(); ++i)
+      image.as<float>()[i] = static_cast<float>(rng_uniform(key, static_cast<std::uint64_t>(i)));
     const auto box = row.at("box").get<std::vector<double>>(), scaled = row.at("scaled_box").get<std::vector<double>>();
     const AugmentedImage made =
-        augment_image({std::move(picture), {{.box = {box[1], box[0], box[3] - box[1], box[2] - box[0]}}}},
+        augment_image({std::move(image), {{.box = {box[1], box[0], box[3] - box[1], box[2] - box[0]}}}},
                       {.mirror = 0, .output_size = output}, {});
     Tensor canvas(DType::kF32, {1, output[0], output[1], 3});
     std::fill_n(canvas.as<float>(), canvas.count(), 77.0F);
@@ -62,16 +62,16 @@ TEST(ImageFit, IsKeptInTheCheckpointAndBrokenOnesAreRefused) {
     json["output_size"] = broken;
     EXPECT_THROW(image_preparation_from_json(json), Error) << broken;
   }
-  json.erase("output_size");  // pictures keep their size
+  json.erase("output_size");  // images keep their size
   EXPECT_TRUE(image_preparation_from_json(json).output_size.empty());
 }
 
 TEST(ImageFit, ADetectorTrainedSoFindsBoxesInThePixelsOfTheFile) {
-  PicturesScene scene("pictures_fit");
+  ImagesScene scene("pictures_fit");
   TrainOptions o = scene.options("run");
   o.steps = 4;
-  pictures(o).sampling.crop = {};
-  pictures(o).sampling.augmentation.output_size = {128, 128};
+  detection_options(o).sampling.crop = {};
+  detection_options(o).sampling.augmentation.output_size = {128, 128};
   const TrainReport report = run_train(o, scene.progress);
   EXPECT_EQ(report.steps, 4);
   PredictOptions p{

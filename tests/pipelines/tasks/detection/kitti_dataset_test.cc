@@ -1,10 +1,10 @@
-// KITTI folders as the commands meet them: found where KITTI is unpacked, checked against the pictures, split by lists,
+// KITTI folders as the commands meet them: found where KITTI is unpacked, checked against the images, split by lists,
 // scored.
 #include "io/boxes/kitti.h"
 #include "libcore/metrics/average_precision.h"
-#include "pipelines/tasks/detection/detection_dataset.h"
-#include "pipelines/tasks/detection/detection_info.h"
-#include "pipelines/tasks/detection/find_pictures.h"
+#include "pipelines/tasks/detection/dataset/detection_dataset.h"
+#include "pipelines/tasks/detection/dataset/detection_info.h"
+#include "pipelines/tasks/detection/dataset/find_input_images.h"
 #include "tests/pipelines/tasks/detection/detection_scene.h"
 #include "tests/pipelines/training_scene.h"
 
@@ -14,20 +14,20 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// KITTI/training with pictures of 64 x 48.
+/// KITTI/training with images of 64 x 48.
 struct KittiScene : DetectionScene {
   explicit KittiScene(const std::string& name) : DetectionScene("kitti_" + name) {}
-  void add(const std::string& name, const std::string& labels, bool picture = true) const {
+  void add(const std::string& name, const std::string& labels, bool image = true) const {
     write_text("kitti/training/label_2/" + name + ".txt", labels);
     std::filesystem::create_directories(path("kitti/training/image_2"));
-    if (picture) write_rgb(path("kitti/training/image_2/" + name + ".png"), Tensor(DType::kU8, {48, 64, 3}));
+    if (image) write_rgb(path("kitti/training/image_2/" + name + ".png"), Tensor(DType::kU8, {48, 64, 3}));
   }
   static std::string object(const std::string& type, const std::string& edges) {
     return type + " 0 0 0 " + edges + " 1 1 1 0 0 9 0\n";
   }
 };
 
-TEST(KittiDataset, IsFoundWhereItIsUnpackedAndCheckedAgainstItsPictures) {
+TEST(KittiDataset, IsFoundWhereItIsUnpackedAndCheckedAgainstItsImages) {
   KittiScene scene("found");
   scene.add("000000", scene.object("Car", "-4 0 6 10") + scene.object("DontCare", "30 30 90 90"));
   scene.add("000001", scene.object("Van", "70 0 80 9"));
@@ -44,7 +44,7 @@ TEST(KittiDataset, IsFoundWhereItIsUnpackedAndCheckedAgainstItsPictures) {
   }
   const DetectionSetInfo info = read_detection_info(scene.path("kitti"));
   EXPECT_EQ(info.crowds, 2) << "one region, of each of two classes";
-  EXPECT_EQ(find_pictures(scene.path("kitti"), {}, kMostPixels).list.size(), 2u);
+  EXPECT_EQ(find_input_images(scene.path("kitti"), {}, kMostPixels).list.size(), 2u);
 }
 
 TEST(KittiDataset, IsSplitByItsListsElseByAShare) {

@@ -19,7 +19,7 @@ constexpr std::int64_t kWidth = 64, kHeight = 48, kSide = 16, kTop = 8;
 /// The square's left edge in frame `number`: 4 px further from frame to frame.
 std::int64_t left_of(std::int64_t number) { return 4 * number; }
 
-Tensor picture(std::int64_t number) {
+Tensor image(std::int64_t number) {
   Tensor rgb(DType::kU8, {kHeight, kWidth, 3});
   for (std::int64_t y = kTop; y < kTop + kSide; ++y)
     std::fill_n(rgb.as<std::uint8_t>() + (y * kWidth + left_of(number)) * 3, kSide * 3, std::uint8_t{255});
@@ -51,7 +51,7 @@ class PredictVideo : public testing::Test {
 
   void SetUp() override {
     VideoWriter out(video_, {.width = kWidth, .height = kHeight, .time_base = {1, 25}});
-    for (std::int64_t i = 0; i < kFrames; ++i) out.write(picture(i), ticks_of(i));
+    for (std::int64_t i = 0; i < kFrames; ++i) out.write(image(i), ticks_of(i));
     out.close();
   }
   fs::path file(const std::string& name) const { return scratch_.path() / name; }

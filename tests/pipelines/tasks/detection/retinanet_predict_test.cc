@@ -1,22 +1,22 @@
-// Detection in new pictures: COCO results in the pixels of the file, the same however the picture is cut, a bad picture
+// Detection in new images: COCO results in the pixels of the file, the same however the image is cut, a bad image
 // costs itself only, and no input is ever overwritten.
 #include "io/files/config_file.h"
 #include "io/files/output_folder.h"
 #include "pipelines/commands/run_predict.h"
 #include "pipelines/tasks/detection/predict_detections.h"
-#include "pipelines/tasks/detection/predict_image.h"
-#include "tests/pipelines/tasks/detection/pictures_scene.h"
+#include "pipelines/tasks/detection/scores/predict_image.h"
+#include "tests/pipelines/tasks/detection/images_scene.h"
 
 namespace voxshard {
 namespace {
 
 DetectionPrediction& prediction_settings(PredictOptions& o) { return o.task.of<DetectionPrediction>(); }
 
-/// A run of a few steps on the pictures of the scene.
-struct DetectorScene : PicturesScene {
-  explicit DetectorScene(const std::string& name) : PicturesScene(name) {
+/// A run of a few steps on the images of the scene.
+struct DetectorScene : ImagesScene {
+  explicit DetectorScene(const std::string& name) : ImagesScene(name) {
     TrainOptions o = options("run");
-    o.steps = 12, pictures(o).held_out.validate = false, o.optimizer.learning_rate = 3e-3;
+    o.steps = 12, detection_options(o).held_out.validate = false, o.optimizer.learning_rate = 3e-3;
     run_train(o, progress);
   }
   PredictOptions predict(const std::string& name = "found.json") const {
@@ -26,7 +26,7 @@ struct DetectorScene : PicturesScene {
   }
 };
 
-TEST(PredictDetections, AreCocoResultsInsideOfThePicturesOfTheFile) {
+TEST(PredictDetections, AreCocoResultsInsideOfTheImagesOfTheFile) {
   DetectorScene scene("detect_valid");
   PredictOptions o = scene.predict();
   const auto drawn = prediction_settings(o).draw = scene.path("drawn");
@@ -58,7 +58,7 @@ TEST(PredictDetections, APartitionFindsTheSame) {
   EXPECT_TRUE(Scene::bytes_of(whole.output) == Scene::bytes_of(cut.output));
 }
 
-TEST(PredictDetections, PicturesOfAFolderAreNumberedByName) {
+TEST(PredictDetections, ImagesOfAFolderAreNumberedByName) {
   DetectorScene scene("detect_folder");
   PredictOptions o = scene.predict();
   o.input = scene.data() / "images";
@@ -117,7 +117,7 @@ TEST(PredictDetections, ACompleteCallRemovesWhatAStopLeft) {
   EXPECT_FALSE(std::filesystem::exists(scene.path("found.incomplete.json")));
 }
 
-TEST(PredictDetections, PicturesAreNotDrawnIntoAFolderThatIsBeingWritten) {
+TEST(PredictDetections, ImagesAreNotDrawnIntoAFolderThatIsBeingWritten) {
   DetectorScene scene("detect_locked");
   PredictOptions o = scene.predict();
   prediction_settings(o).draw = scene.path("drawn");

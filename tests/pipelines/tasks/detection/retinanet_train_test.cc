@@ -1,7 +1,7 @@
 // Training a detector: the loss falls, and what cannot be used costs itself.
 #include "io/files/config_file.h"
-#include "pipelines/runs/checkpoint.h"
-#include "tests/pipelines/tasks/detection/pictures_scene.h"
+#include "pipelines/model_runs/checkpoint.h"
+#include "tests/pipelines/tasks/detection/images_scene.h"
 
 namespace voxshard {
 namespace {
@@ -16,7 +16,7 @@ std::vector<double> losses_of(const std::filesystem::path& run) {
 }
 
 TEST(TrainRetinaNet, LowersTheLossAndLeavesTheRunFolder) {
-  PicturesScene scene("detector_loss");
+  ImagesScene scene("detector_loss");
   TrainOptions o = scene.options("run");
   o.steps = 25, o.optimizer.learning_rate = 3e-3, o.spec.cut.mesh.partition = {1, 2, 2, 1};
   const TrainReport report = run_train(o, scene.progress);
@@ -37,12 +37,12 @@ TEST(TrainRetinaNet, LowersTheLossAndLeavesTheRunFolder) {
   EXPECT_EQ(model.at("classes"), 3) << "two kinds of objects and the background";
 }
 
-TEST(TrainRetinaNet, APictureThatIsLeftOutIsCounted) {
-  PicturesScene scene("detector_partial");
+TEST(TrainRetinaNet, AImageThatIsLeftOutIsCounted) {
+  ImagesScene scene("detector_partial");
   TrainOptions o = scene.options("run");
   o.steps = 1;
   EXPECT_EQ(run_train(o, scene.progress).left_out, 0);
-  std::filesystem::remove(scene.picture(0));
+  std::filesystem::remove(scene.image(0));
   o.run = scene.path("partial");
   const TrainReport report = run_train(o, scene.progress);
   EXPECT_EQ(report.left_out, 1);
@@ -51,7 +51,7 @@ TEST(TrainRetinaNet, APictureThatIsLeftOutIsCounted) {
 }
 
 TEST(TrainRetinaNet, WhatIsHeldOutIsNotTrainedOn) {
-  PicturesScene scene("detector_split");
+  ImagesScene scene("detector_split");
   TrainOptions o = scene.options("run");
   o.steps = 1;
   run_train(o, scene.progress);
@@ -64,19 +64,19 @@ TEST(TrainRetinaNet, WhatIsHeldOutIsNotTrainedOn) {
   some.at("images").erase(3), some.at("images").erase(1);
   std::erase_if(some.at("annotations").get_ref<nlohmann::json::array_t&>(),
                 [](const nlohmann::json& box) { return box.at("image_id") == 101 || box.at("image_id") == 103; });
-  pictures(o).held_out.file = scene.data() / "some.json";
-  std::ofstream(pictures(o).held_out.file) << some.dump();
+  detection_options(o).held_out.file = scene.data() / "some.json";
+  std::ofstream(detection_options(o).held_out.file) << some.dump();
   o.run = scene.path("named");
   const TrainReport report = run_train(o, scene.progress);
   EXPECT_EQ(report.validation_cases, 5) << "a file names them";
   EXPECT_EQ(report.train_cases, 2) << "without those that validate";
-  o.run = scene.path("all"), pictures(o).held_out.validate = false;
+  o.run = scene.path("all"), detection_options(o).held_out.validate = false;
   EXPECT_EQ(run_train(o, scene.progress).validation_cases, 0);
 }
 
-TEST(TrainRetinaNet, ABrokenPictureCostsItselfAndTheBudgetIsHard) {
-  PicturesScene scene("detector_broken");
-  Scene::truncate(scene.picture(2));
+TEST(TrainRetinaNet, ABrokenImageCostsItselfAndTheBudgetIsHard) {
+  ImagesScene scene("detector_broken");
+  Scene::truncate(scene.image(2));
   TrainOptions o = scene.options("run");
   o.steps = 1;
   const TrainReport report = run_train(o, scene.progress);
@@ -87,8 +87,8 @@ TEST(TrainRetinaNet, ABrokenPictureCostsItselfAndTheBudgetIsHard) {
   EXPECT_FALSE(std::filesystem::exists(o.run));
 }
 
-TEST(TrainRetinaNet, AUNetDoesNotTrainOnPictures) {
-  PicturesScene scene("detector_unet");
+TEST(TrainRetinaNet, AUNetDoesNotTrainOnImages) {
+  ImagesScene scene("detector_unet");
   TrainOptions o = scene.options("run");
   o.spec = ModelSpec{};
   expect_error(ErrorKind::kInput, "voxshard prepare", [&] { run_train(o, scene.progress); });

@@ -3,15 +3,15 @@
 #include "pipelines/commands/run_info.h"
 #include "pipelines/commands/run_predict.h"
 #include "pipelines/tasks/detection/detection.h"
-#include "pipelines/tasks/detection/detection_dataset.h"
+#include "pipelines/tasks/detection/dataset/detection_dataset.h"
 #include "tests/io/boxes/toy_boxes.h"
-#include "tests/pipelines/tasks/detection/pictures_scene.h"
+#include "tests/pipelines/tasks/detection/images_scene.h"
 
 namespace voxshard {
 namespace {
 
 TEST(ToyBoxes, PassThroughInfoTrainPredictAndEvaluate) {
-  PicturesScene scene("toy_boxes");
+  ImagesScene scene("toy_boxes");
   const DetectionDataset coco = read_detection_dataset(scene.annotations());
   std::filesystem::create_directories(scene.path("toys"));
   std::ofstream list(scene.path("toys/cells.toyboxes"));

@@ -3,13 +3,13 @@
 
 #include "pipelines/commands/run_evaluate.h"
 #include "pipelines/commands/run_predict.h"
-#include "tests/pipelines/tasks/detection/pictures_scene.h"
+#include "tests/pipelines/tasks/detection/images_scene.h"
 
 namespace voxshard {
 namespace {
 
 TEST(ToyDetector, TrainsIsValidatedPredictsAndIsEvaluatedOverFourCores) {
-  PicturesScene scene("toy_detector");
+  ImagesScene scene("toy_detector");
   TrainOptions o = scene.options("run");
   o.spec = usual_spec(test::toy_detector());
   o.spec.precision = DType::kF32;
@@ -31,7 +31,7 @@ TEST(ToyDetector, TrainsIsValidatedPredictsAndIsEvaluatedOverFourCores) {
 }
 
 TEST(ToyDetector, AModelWithoutADetectorIsRefusedByName) {
-  PicturesScene scene("toy_no_detector");
+  ImagesScene scene("toy_no_detector");
   Model model = *test::toy_detector();
   model.detector = nullptr;
   TrainOptions o = scene.options("run");

@@ -1,6 +1,6 @@
-#include "pipelines/tasks/detection/video_dataset.h"
+#include "pipelines/tasks/detection/dataset/video_dataset.h"
 
-#include "io/image/picture.h"
+#include "io/image/image_reader.h"
 #include "tests/io/video/video_scene.h"
 
 namespace voxshard {
@@ -52,7 +52,7 @@ TEST(VideoDataset, AFractionOutOfRangeIsRefused) {
     expect_error(ErrorKind::kConfig, "below 1", [&] { split_by_time(frames_of({{"a.mp4", 3}}), fraction); });
 }
 
-TEST(VideoDataset, PicturesAmongFramesTrainAndNotesStayWithTraining) {
+TEST(VideoDataset, ImagesAmongFramesTrainAndNotesStayWithTraining) {
   DetectionDataset set = frames_of({{"a.mp4", 2}});
   set.images.push_back({.file = "still.png", .id = 2});
   set.notes.push_back({"line 1", "E_BOX", "no area"});
@@ -96,7 +96,7 @@ TEST(VideoDataset, ARangeThatHoldsNoEntryIsRefused) {
                [&] { keep_frames(set, {.range = frame_range_from_text("6:")}); });
 }
 
-TEST(VideoDataset, ARangeOfPicturesIsRefused) {
+TEST(VideoDataset, ARangeOfImagesIsRefused) {
   DetectionDataset set;
   set.images.push_back({.file = "cell.png"});
   expect_error(ErrorKind::kUsage, "cell.png is no frame of a video", [&] { keep_frames(set, {}); });

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "pipelines/commands/run_evaluate.h"
-#include "pipelines/tasks/segmentation/sample_source.h"
+#include "pipelines/tasks/segmentation/samples/sample_source.h"
 #include "tests/pipelines/training_scene.h"
 
 namespace voxshard {

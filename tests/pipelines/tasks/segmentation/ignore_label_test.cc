@@ -2,8 +2,8 @@
 #include <nlohmann/json.hpp>
 
 #include "io/files/config_file.h"
-#include "pipelines/tasks/segmentation/evaluate_labels.h"
-#include "pipelines/tasks/segmentation/sample_source.h"
+#include "pipelines/tasks/segmentation/scores/evaluate_labels.h"
+#include "pipelines/tasks/segmentation/samples/sample_source.h"
 #include "tests/pipelines/training_scene.h"
 
 namespace voxshard {

@@ -1,5 +1,5 @@
 // Labels of whole volumes do not depend on how the volume is cut, whatever its size.
-#include "pipelines/tasks/segmentation/predict_volume.h"
+#include "pipelines/tasks/segmentation/scores/predict_volume.h"
 
 #include <set>
 

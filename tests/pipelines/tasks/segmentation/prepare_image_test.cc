@@ -1,5 +1,5 @@
 // Preparing an image, and the way back to the grid of the file.
-#include "pipelines/tasks/segmentation/prepare_image.h"
+#include "pipelines/tasks/segmentation/dataset/prepare_image.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // What a prepared case is known by: the content of every file that it is made of.
-#include "pipelines/tasks/segmentation/prepare_sources.h"
+#include "pipelines/tasks/segmentation/dataset/prepare_sources.h"
 
 #include <gtest/gtest.h>
 

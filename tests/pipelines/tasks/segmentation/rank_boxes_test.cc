@@ -2,8 +2,8 @@
 #include "libcore/ops/op_table.h"
 #include "libcore/train/initialise.h"
 #include "libcore/train/trainer.h"
-#include "pipelines/runs/model_spec.h"
-#include "pipelines/tasks/segmentation/sample_source.h"
+#include "pipelines/model_runs/model_spec.h"
+#include "pipelines/tasks/segmentation/samples/sample_source.h"
 #include "tests/pipelines/training_scene.h"
 
 namespace voxshard {

@@ -1,6 +1,6 @@
 // Which crop a step sees: a pure function of seed and step, inside the volume, and the same however it is cut over
 // cores.
-#include "pipelines/tasks/segmentation/sample_source.h"
+#include "pipelines/tasks/segmentation/samples/sample_source.h"
 
 #include <set>
 

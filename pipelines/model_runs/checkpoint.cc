@@ -1,0 +1,107 @@
+#include "pipelines/model_runs/checkpoint.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "io/files/safetensors.h"
+#include "io/files/structured_text.h"
+#include "libcore/base/file_format.h"
+#include "pipelines/model_runs/report.h"
+
+namespace voxshard {
+namespace {
+
+constexpr const char* kModel = "model/";
+constexpr const char* kOptimizer = "optimizer/";
+
+/// A step's loss, gradient norm, learning rate and seconds, or null.
+bool is_unvalidated(const nlohmann::json& json) {
+  return json.is_null() || (json.is_array() && json.size() == 4 &&
+                            std::all_of(json.begin(), json.end(), [](const auto& value) { return value.is_number(); }));
+}
+
+/// The first tensor that holds a NaN or an infinity; null when none does.
+const std::string* first_not_finite(const Parameters& tensors) {
+  for (const auto& [name, tensor] : tensors) {
+    if (tensor.dtype() != DType::kF32) continue;  // no other type is saved
+    const auto* values = tensor.as<const float>();
+    if (!std::all_of(values, values + tensor.count(), [](float value) { return std::isfinite(value); })) return &name;
+  }
+  return nullptr;
+}
+
+void require_finite(const std::filesystem::path& path, const Parameters& parameters, const Parameters& optimizer,
+                    const std::string& what) {
+  const std::string* name = first_not_finite(parameters);
+  if (name == nullptr) name = first_not_finite(optimizer);
+  if (name != nullptr)
+    throw Error(ErrorKind::kDiverged, "[checkpoint] " + path.string() + ": " + *name + " is not finite; " + what);
+}
+
+}  // namespace
+
+void save_checkpoint(const std::filesystem::path& path, const CheckpointState& state, const Parameters& parameters,
+                     const Parameters& optimizer) {
+  require_finite(path, parameters, optimizer, "the file is left as it was; lower the learning rate, or clip the gradient");
+  std::vector<NamedView> tensors;
+  for (const auto& [name, tensor] : parameters) tensors.push_back({kModel + name, tensor.view()});
+  for (const auto& [name, tensor] : optimizer) tensors.push_back({kOptimizer + name, tensor.view()});
+  nlohmann::ordered_json about = {{"format", kFileFormat},
+                                        {"step", state.step},
+                                        {"best_score", state.best_score},
+                                        {"model", state.model},
+                                        {"prepare", state.prepare},
+                                        {"training", state.training},
+                                        {"content", state.content},
+                                        {"machine", state.machine},
+                                        {"trained_on", state.trained_on}};
+  if (!state.changes.is_null()) about["changes"] = state.changes;
+  if (!state.unvalidated.is_null()) about["unvalidated"] = state.unvalidated;
+  save_safetensors(path, tensors, {{"voxshard", about.dump()}});
+  auto beside = path;
+  write_json(beside.replace_extension(".json"), about);
+}
+
+Checkpoint load_checkpoint(const std::filesystem::path& path) {
+  SafetensorsFile file = load_safetensors(path);
+  const auto refuse = [&](const std::string& what) {
+    throw Error(ErrorKind::kCheckpoint, "[checkpoint] " + path.string() + what);
+  };
+  const auto about = file.metadata.find("voxshard");
+  if (about == file.metadata.end()) refuse(" was not written by voxshard train");
+  Checkpoint checkpoint;
+  try {
+    const auto json = parse_json(about->second, {.path = path.string() + " (description)",
+                                                 .kind = ErrorKind::kCheckpoint,
+                                                 .tag = "[checkpoint] "});
+    if (const std::string problem = format_problem(json.value("format", "")); !problem.empty())
+      refuse(" " + problem + "; train again");
+    checkpoint.state = {.model = json.at("model"),
+                        .prepare = json.at("prepare"),
+                        .training = json.at("training"),
+                        .content = json.at("content"),
+                        .trained_on = json.at("trained_on"),
+                        .changes = json.value("changes", nlohmann::json()),
+                        .machine = json.at("machine"),
+                        .step = json.at("step"),
+                        .best_score = json.at("best_score"),
+                        .unvalidated = json.value("unvalidated", nlohmann::json())};
+  } catch (const nlohmann::json::exception& e) {
+    refuse(std::string(": its description is broken: ") + e.what());
+  }
+  if (!file.has_hashes) refuse(" has no hashes of its tensors: damage, or numbers of another model, would not be seen; use another checkpoint");
+  for (const nlohmann::json* part : {&checkpoint.state.model, &checkpoint.state.prepare, &checkpoint.state.training,
+                                     &checkpoint.state.content, &checkpoint.state.trained_on, &checkpoint.state.machine})
+    if (!part->is_object()) refuse(": its description is broken: a part is no object");
+  if (checkpoint.state.step < 0) refuse(": its description is broken: step " + std::to_string(checkpoint.state.step));
+  if (!checkpoint.state.changes.is_array() && !checkpoint.state.changes.is_null()) refuse(": its description is broken: changes are no list");
+  if (!is_unvalidated(checkpoint.state.unvalidated)) refuse(": its description is broken: unvalidated is no row of four numbers");
+  for (NamedTensor& t : file.tensors) {
+    if (t.name.starts_with(kModel)) checkpoint.parameters.emplace(t.name.substr(std::string(kModel).size()), std::move(t.tensor));
+    else if (t.name.starts_with(kOptimizer)) checkpoint.optimizer.emplace(t.name.substr(std::string(kOptimizer).size()), std::move(t.tensor));
+  }
+  require_finite(path, checkpoint.parameters, checkpoint.optimizer, "its run has diverged; use an earlier one, or train anew");
+  return checkpoint;
+}
+
+}  // namespace voxshard

@@ -1,0 +1,67 @@
+// The checkpoints that a run keeps, and which of them is used. The newest is always last.safetensors; before a newer
+// one takes that name, it gets the name of its step:
+//
+//   RUN/checkpoints/last.safetensors  best.safetensors  step-000400.safetensors  step-000300.safetensors
+//
+//   CheckpointFolder checkpoints("run/checkpoints", {.last = 2, .every = 1000});
+//   ValidCheckpoint c = checkpoints.load_newest();     // last, or the newest before it that is whole
+//   checkpoints.save_last(state, parameters, optimizer);
+//
+// Training writes here; prediction reads by checkpoint_files() and load_first_valid().
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "pipelines/model_runs/checkpoint.h"
+
+namespace voxshard {
+
+struct KeptCheckpoints {
+  std::int64_t last = 2;   // the newest ones, at least 1
+  std::int64_t every = 0;  // and each whose step is a multiple of this; 0: none
+};
+
+struct ValidCheckpoint {
+  std::filesystem::path file;
+  Checkpoint checkpoint;
+  std::vector<std::filesystem::path> damaged;  // newer ones that cannot be used
+  std::vector<std::string> notes;              // what to tell: which were damaged and how
+};
+
+/// What to try, in this order: "best", "last" (then the older ones, newest first), or "auto": best, then as last.
+/// Only files that exist, but never none. Errors: kUsage for another name.
+std::vector<std::filesystem::path> checkpoint_files(const std::filesystem::path& folder, const std::string& which);
+
+/// The first of `files` that is whole. Errors: those of load_checkpoint for the first, naming the others when none is.
+ValidCheckpoint load_first_valid(const std::vector<std::filesystem::path>& files);
+
+class CheckpointFolder {
+ public:
+  CheckpointFolder(std::filesystem::path folder, const KeptCheckpoints& kept);
+
+  /// Whether a run can go on from here.
+  bool holds_run() const;
+  /// Throws an earlier run's away.
+  void remove_all() const;
+  /// The newest that is whole; none before the first was written. Errors: kCheckpoint, kInput when none of them can be
+  /// used.
+  std::optional<ValidCheckpoint> load_newest();
+
+  /// Writes last.safetensors and lets go of what is no longer kept. At every moment a whole checkpoint is there.
+  /// Errors: kOutput.
+  void save_last(const CheckpointState& state, const Parameters& parameters, const Parameters& optimizer);
+  /// Without the optimizer's state: it is for prediction. Errors: kOutput.
+  void save_best(const CheckpointState& state, const Parameters& parameters) const;
+
+ private:
+  void keep_last() const;
+  void let_go(std::int64_t step);
+
+  std::filesystem::path folder_, last_;
+  KeptCheckpoints kept_;
+  std::optional<std::int64_t> last_step_;       // of last.safetensors, when it is known to be whole
+  std::vector<std::filesystem::path> damaged_;  // found when loading; removed once a newer one is there
+};
+
+}  // namespace voxshard

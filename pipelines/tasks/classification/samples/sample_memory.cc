@@ -1,0 +1,67 @@
+// Bytes a pixel: 6 as decoded with 16 bits, 12 as RGB in f32, 12 once more while it is scaled. A voxel: 8 while the
+// file is read, 4 as it is turned or resampled, 4 as a sample.
+#include "pipelines/tasks/classification/samples/sample_memory.h"
+
+#include <algorithm>
+
+namespace voxshard {
+namespace {
+
+constexpr double kPixelBytes = 30, kVoxelBytes = 16, kSampleBytes = 4;
+/// Frames that a decoder keeps to decode others from, and one on its way to RGB: 4:2:0 of 8 bits.
+constexpr double kDecoderBytes = 20 * 1.5 + 3;  // a pixel
+constexpr double kOpenVideoBytes = 2 << 20;     // what a decoder holds however small its frames are
+constexpr double kJsonBytes = 12;  // a byte of JSON as text, as a document of nlohmann's, and twice as numbers
+
+constexpr double kConfusionBytes = 32;  // a pair of classes: two counts, and one as a value of JSON
+
+double file_bytes(const std::filesystem::path& file) {
+  std::error_code error;
+  const auto bytes = std::filesystem::is_regular_file(file, error) ? std::filesystem::file_size(file, error) : 0;
+  return error ? 0 : static_cast<double>(bytes);
+}
+
+}  // namespace
+
+ProcessPlan reading_items_plan(std::int64_t points, std::int64_t in_flight, const ClassPreparation& p) {
+  const double all = static_cast<double>(points) * static_cast<double>(in_flight);
+  if (p.items == ItemKind::kClip)
+    return {
+        {MemoryPart::kReading, planned_bytes((kDecoderBytes + kPixelBytes) * all / static_cast<double>(p.clip_length) +
+                                             kOpenVideoBytes * static_cast<double>(in_flight))}};
+  return {{MemoryPart::kReading, planned_bytes((p.items == ItemKind::kVolume ? kVoxelBytes : kPixelBytes) * all)}};
+}
+
+ProcessPlan reading_whole_plan(std::int64_t points, std::int64_t in_flight, const ClassPreparation& p) {
+  ProcessPlan plan = reading_items_plan(points, in_flight, p);
+  if (p.items == ItemKind::kClip)
+    plan += samples_plan({in_flight, p.size.empty() ? points : std::max(points, element_count(p.size))}, p.channels);
+  return plan;
+}
+
+ProcessPlan samples_plan(const Shape& extents, std::int64_t channels) {
+  return {{MemoryPart::kFeeding,
+           planned_bytes(kSampleBytes * static_cast<double>(element_count(extents)) * static_cast<double>(channels))}};
+}
+
+ProcessPlan confusion_plan(std::int64_t classes) {
+  return {{MemoryPart::kMetrics,
+           planned_bytes(kConfusionBytes * static_cast<double>(classes) * static_cast<double>(classes))}};
+}
+
+ProcessPlan evaluating_classes_plan(const std::filesystem::path& predictions, const std::filesystem::path& references,
+                                    const ClassKinds& kinds) {
+  double held = 0;
+  for (const ClassKind& kind : kinds) {
+    if (kind.held_bytes == nullptr) continue;
+    try {
+      const ClassParts parts = kind.find(references);
+      for (const auto* part : {&parts.whole, &parts.train, &parts.val, &parts.test})
+        if (*part) held = std::max(held, kind.held_bytes(**part));
+    } catch (const Error&) {  // the reader names it
+    }
+  }
+  return {{MemoryPart::kReading, planned_bytes(kJsonBytes * file_bytes(predictions) + held)}};
+}
+
+}  // namespace voxshard

@@ -1,0 +1,119 @@
+#include "pipelines/tasks/classification/scores/classify_batch.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "pipelines/tasks/place_sample.h"
+
+namespace voxshard {
+namespace {
+
+constexpr std::int64_t kBatchPoints = 1 << 16, kMostAtOnce = 64;
+
+std::vector<double> probabilities(const TensorView& logits, std::int64_t offset) {
+  std::vector<double> values;
+  for (std::int64_t c = 0; c < logits.extent().back(); ++c) values.push_back(load(logits, offset + c));
+  softmax(values);
+  return values;
+}
+
+}  // namespace
+
+void softmax(std::span<double> values) {
+  const double highest = std::ranges::max(values);
+  double sum = 0;
+  for (double& v : values) sum += v = std::exp(v - highest);
+  for (double& v : values) v /= sum;
+}
+
+ReadBatch read_batch(const PredictionTurn& batch, const std::vector<ClassItem>& items,
+                     std::initializer_list<ErrorKind> kinds, WorkerPool& pool,
+                     const std::function<Tensor(const ClassItem& item)>& read) {
+  std::vector<Tensor> samples(batch.inputs.size());
+  std::vector<std::optional<CaseFailure>> failed(batch.inputs.size());
+  pool.run(std::ssize(batch.inputs), [&](std::int64_t i, int) {
+    const auto at = static_cast<std::size_t>(i);
+    const ClassItem& item = items[batch.inputs[at]];
+    failed[at] = failure_of(item.name, kinds, [&] { samples[at] = read(item); });
+  });
+  ReadBatch whole;
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    if (failed[i]) {
+      whole.failures.push_back(std::move(*failed[i]));
+      whole.failed.push_back(batch.inputs[i]);
+      continue;
+    }
+    whole.samples.push_back(std::move(samples[i]));
+    whole.items.push_back(batch.inputs[i]);
+  }
+  return whole;
+}
+
+std::vector<PredictionTurn> item_batches(const std::vector<ClassItem>& items, const ClassPreparation& preparation) {
+  std::map<Dims, std::vector<std::size_t>> by_canvas;
+  for (std::size_t i = 0; i < items.size(); ++i) by_canvas[canvas_of(items[i], preparation)].push_back(i);
+  std::vector<PredictionTurn> batches;
+  for (const auto& [canvas, list] : by_canvas) {
+    const std::int64_t at_once = samples_at_once(canvas, std::ssize(list));
+    Shape extents{at_once};
+    for (const std::int64_t extent : canvas) extents.push_back(extent);
+    for (std::size_t begin = 0; begin < list.size(); begin += static_cast<std::size_t>(at_once)) {
+      const std::size_t end = std::min(list.size(), begin + static_cast<std::size_t>(at_once));
+      batches.push_back(
+          {extents,
+           {list.begin() + static_cast<std::ptrdiff_t>(begin), list.begin() + static_cast<std::ptrdiff_t>(end)}});
+    }
+  }
+  return batches;
+}
+
+std::int64_t samples_at_once(const Dims& canvas, std::int64_t count) {
+  return std::clamp<std::int64_t>(std::min(kBatchPoints / element_count(canvas), count), 1, kMostAtOnce);
+}
+
+CoreWork class_work() {
+  return {.serialise = [](const nlohmann::json&, const CoreSet& cores, std::size_t core) {
+    const Program& program = cores.executable().program;
+    const ValueId logits = program.graph.outputs.at("logits");
+    if (program.replicated(logits)) return std::vector<std::byte>();
+    const TensorView own = cores.owned(logits, core);
+    std::vector<std::byte> bytes(static_cast<std::size_t>(own.count() * dtype_bytes(own.dtype)));
+    copy(own, dense_view(bytes.data(), own.dtype, own.box));
+    return bytes;
+  }};
+}
+
+std::vector<std::vector<double>> classify(Session& session, const Shape& extents, std::int64_t samples,
+                                          const PlaceSample& place) {
+  const Program& program = session.plan(extents, Phase::kPredict).program;
+  const ValueId id = program.graph.outputs.at("logits");
+  const Node& node = program.graph.node(id);
+  Tensor logits(node.type.dtype, node.type.shape);
+  const auto fill = [&](const TensorView& box) {
+    if (box.box.empty()) return;
+    fill_zero(box);
+    for (std::int64_t n = box.box.begin[0]; n < std::min(box.box.end(0), samples); ++n) place(n, box);
+  };
+  const auto take = [&](std::size_t core, std::span<const std::byte> bytes) {
+    if (bytes.empty()) return;
+    const Box& own = program.plan(id).own[core];
+    ensure(std::ssize(bytes) == own.count() * dtype_bytes(logits.dtype()), "a core gives the logits that it owns");
+    const TensorView whole = logits.view();
+    copy(dense_view(const_cast<std::byte*>(bytes.data()), logits.dtype(), own), whole.sub(own));
+  };
+  const CoreSet& cores = run_cores(session, class_work(), {.extents = extents, .fill = fill, .take = take});
+  if (program.replicated(id)) copy(cores.replicated(id), logits.view());
+  const TensorView view = logits.view();
+  std::vector<std::vector<double>> rows;
+  for (std::int64_t n = 0; n < samples; ++n) rows.push_back(probabilities(view, n * view.strides[0]));
+  return rows;
+}
+
+std::vector<std::vector<double>> classify(Session& session, const Shape& extents, std::span<const Tensor> samples) {
+  return classify(session, extents, std::ssize(samples), [&](std::int64_t n, const TensorView& box) {
+    place_sample(samples[static_cast<std::size_t>(n)], n, box);
+  });
+}
+
+}  // namespace voxshard

@@ -1,0 +1,37 @@
+// Data sets whose images are frames of videos ("clip.mp4#frame=17", io/image/image.h): choosing frames, and holding the
+// last ones out. Neighbours look alike, so a validation frame from between two training frames would prove nothing.
+//
+//   keep_frames(set, {.range = frame_range_from_text("0:1200")});
+//   if (has_video_frames(set)) sets = split_by_time(std::move(set), 0.2);          // the last fifth of each video
+//   validates
+#pragma once
+
+#include <functional>
+
+#include "io/video/select.h"
+#include "pipelines/tasks/detection/dataset/detection_dataset.h"
+
+namespace voxshard {
+
+/// Whether any image is a frame of a video.
+bool has_video_frames(const DetectionDataset& dataset);
+
+/// Keeps the images that are chosen of their video, in their order. Frame numbers and times are those of the video,
+/// also where only some of its frames have an entry. Errors: kUsage for an image that is no frame, and as
+/// select_frames; kNoCase when none is left; kInput when a video, which may lie beside the annotations, cannot be
+/// read for seconds or a rate.
+void keep_frames(DetectionDataset& dataset, const FrameSelection& selection);
+
+/// The same, and of detections those in the images that stay, which they are numbered anew for.
+void keep_frames(DetectionDataset& dataset, std::vector<ScoredBox>& found, const FrameSelection& selection);
+
+/// Keeps the images that are asked for, and the detections in them.
+void keep_images(DetectionDataset& dataset, std::vector<ScoredBox>& found,
+                 const std::function<bool(const DetectionImage&)>& keep);
+
+/// The last part of each video's entries validates, at least one when the fraction is above 0 and there are two; the
+/// rest, and images that are no frames, train. Notes stay with `train`. Errors: kConfig for a fraction outside of [0,
+/// 1).
+DetectionSets split_by_time(DetectionDataset dataset, double val_fraction);
+
+}  // namespace voxshard

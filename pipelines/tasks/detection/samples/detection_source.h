@@ -1,0 +1,80 @@
+// What a training step of a detector sees: which images, how changed, which part, and what each anchor should say. A
+// pure function of the seed and the step, so that a resumed run goes on with the same samples; each core fills only its
+// own box.
+//
+//   DetectionSource source(set.images, preparation, {.crop = {256, 256}}, detector, 1);
+//   Shape extents = source.load(step, 4, pool);                               // (4, 256, 256)
+//   trainer.step(extents, [&](auto& input, auto& box) { source.fill(input.input, box); });
+#pragma once
+
+#include <limits>
+#include <span>
+
+#include "io/image/image_reader.h"
+#include "libcore/base/parallel.h"
+#include "libcore/models/detector.h"
+#include "pipelines/model_runs/process_plan.h"
+#include "pipelines/tasks/detection/samples/augment_image.h"
+#include "pipelines/tasks/detection/samples/image_preparation.h"
+
+namespace voxshard {
+
+struct ImageSampling {
+  Dims crop;                               // H W; empty: whole images
+  double foreground = 0.7;                 // share of crops that hold the centre of a random object
+  std::int64_t pad_multiple = 32;          // whole images: extents are rounded up to it
+  std::int64_t most_pixels = kMostPixels;  // of an image or frame; what has more is left out
+  ImageAugmentation augmentation;
+};
+
+class DetectionSource {
+ public:
+  /// Errors: kNoCase when there is no image.
+  DetectionSource(std::vector<DetectionImage> images, ImagePreparation preparation, const ImageSampling& sampling,
+                  const Detector& detector, std::uint64_t seed);
+
+  /// N and the extents of the largest batch there can be.
+  Shape largest_extents(std::int64_t batch) const;
+  /// What load() takes and leaves. Of images that are scaled or cut the largest counts.
+  ProcessPlan plan(const Shape& extents, int workers) const;
+  /// How many different extents whole images have; 1 for crops.
+  std::int64_t sizes() const;
+  /// See TrainingTask::share().
+  void share(std::int64_t begin, std::int64_t end) { begin_ = begin, end_ = end; }
+  /// Reads and prepares the samples of a step, one task each, and returns their extents: the widest of the batch, the
+  /// others are padded. Each epoch goes through all images in a new order. Errors: kInput names an image that cannot
+  /// be read.
+  Shape load(std::int64_t step, std::int64_t batch, WorkerPool& pool);
+  /// The same for the images with these indices, as in the first epoch.
+  Shape load_images(std::span<const std::size_t> images, WorkerPool& pool);
+  Shape extents_of(std::span<const std::size_t> images) const;
+  /// Fills `box` of the image, or of a level's targets, of what was loaded. Threads: any number at once.
+  void fill(const InputInfo& input, const TensorView& box) const;
+
+ private:
+  struct Sample {
+    Tensor pixels;  // (h, w, 3) f32, normalised
+    std::vector<ObjectBox> objects;
+    ImageTargets targets;
+  };
+  /// An image, and the number of the sample that it is, on which all that is random depends.
+  struct Drawn {
+    std::size_t image = 0;
+    std::int64_t sample = 0;
+  };
+  Dims canvas(std::size_t image) const;
+  static const Tensor* targets_of(const Sample& sample, const InputInfo& input);
+  Shape load(const std::vector<Drawn>& batch, WorkerPool& pool);
+  Sample load_one(const Drawn& drawn) const;
+
+  std::vector<DetectionImage> images_;
+  ImagePreparation preparation_;
+  ImageSampling sampling_;
+  Detector detector_;
+  std::uint64_t seed_;
+  ImageReader reader_;
+  std::vector<Sample> samples_;  // of the step that was loaded last
+  std::int64_t begin_ = 0, end_ = std::numeric_limits<std::int64_t>::max();  // of the samples of a step that are read
+};
+
+}  // namespace voxshard

@@ -1,0 +1,15 @@
+// COCO's AP50 of a detector on whole images that are held out, for validation while it trains.
+#pragma once
+
+#include "pipelines/engine/validation.h"
+#include "pipelines/tasks/detection/dataset/detection_dataset.h"
+#include "pipelines/tasks/detection/samples/image_preparation.h"
+#include "pipelines/tasks/detection/scores/predict_image.h"
+
+namespace voxshard {
+
+/// The score is AP50 over all classes. What is given must outlive it, but for `prediction`.
+std::unique_ptr<ValidationPass> validate_images(const DetectionDataset& dataset, const ImagePreparation& preparation,
+                                                const ImagePrediction& prediction, const ImageReader& reader);
+
+}  // namespace voxshard

@@ -1,0 +1,120 @@
+#include "pipelines/tasks/detection/scores/evaluate_detections.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "io/files/atomic_file.h"
+#include "io/files/output_folder.h"
+#include "io/boxes/coco.h"
+#include "io/files/csv.h"
+#include "io/files/output_file.h"
+#include "pipelines/tasks/detection/dataset/detection_dataset.h"
+#include "pipelines/tasks/detection/dataset/image_places.h"
+#include "pipelines/tasks/detection/dataset/video_dataset.h"
+#include "pipelines/engine/seen_inputs.h"
+
+namespace voxshard {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kCurvesHead = "class,iou,recall,precision";
+
+Json summary_json(const CocoSummary& summary) {
+  Json json;
+  for (std::size_t i = 0; i < kCocoNumbers; ++i) json[coco_names()[i]] = summary[i];
+  return json;
+}
+
+std::string curves_csv(const AveragePrecision& scores, const DetectionDataset& truth) {
+  const CocoOptions& o = scores.options;
+  std::string text = kCurvesHead + std::string("\n");
+  CocoIndex at;
+  for (at.category = 0; at.category < truth.classes.size(); ++at.category)
+    for (at.iou = 0; at.iou < o.iou_thresholds.size(); ++at.iou)
+      for (at.recall = 0; at.recall < o.recall_points.size(); ++at.recall)
+        text += csv_text(truth.classes[at.category].name) + "," + csv_text(o.iou_thresholds[at.iou]) + "," +
+                csv_text(o.recall_points[at.recall]) + "," + csv_text(scores.precision_at(at)) + "\n";
+  return text;
+}
+
+void write_text_file(const std::filesystem::path& path, const std::string& text) {
+  if (path.has_parent_path()) make_output_folder(path.parent_path());
+  write_text_atomically(path, text);
+}
+
+/// Images that were not predicted, since the run was trained on them, are not scored. Returns what of the others it was
+/// trained on.
+SeenInputs leave_out_unasked(DetectionDataset& truth, std::vector<ScoredBox>& found, const SeenInputs& seen) {
+  const std::set<std::string> unasked(seen.left_out.begin(), seen.left_out.end());
+  keep_images(truth, found, [&](const DetectionImage& image) { return !unasked.contains(seen_name(image.id, image.file)); });
+  std::vector<std::string> names;
+  for (const DetectionImage& image : truth.images) names.push_back(seen_name(image.id, image.file));
+  return seen_among(seen, names);
+}
+
+}  // namespace
+
+DetectionReport evaluate_detections(const EvaluateDetectionOptions& options, Progress& progress) {
+  const std::vector<std::filesystem::path> inputs = {options.predictions, options.references};
+  require_output_file(options.summary, {"scores of voxshard evaluate", {".json"}, begins_with({R"({"AP":)"})},
+                      {.inputs = inputs});
+  require_output_file(options.curves, {"curves of voxshard evaluate", {".csv"}, begins_with({kCurvesHead})},
+                      {.inputs = inputs, .option = "{curves}"});
+  DetectionDataset truth = read_detection_dataset(options.references, DetectionUse::kScoring, kMostPixels, options.formats);
+  CocoResults found = read_coco_results(options.predictions, truth);
+  if (const auto frames = options.frames.selection()) keep_frames(truth, found.boxes, *frames);
+  const SeenInputs seen = leave_out_unasked(truth, found.boxes, options.seen);
+  const auto truths = true_boxes(truth);
+  const AveragePrecision scores = average_precision(truths, found.boxes,
+                                                    {.images = static_cast<std::int64_t>(truth.images.size()),
+                                                     .categories = static_cast<std::int64_t>(truth.classes.size())});
+  DetectionReport report{.summary = scores.summary(),
+                         .classes = {},
+                         .images = static_cast<std::int64_t>(truth.images.size()),
+                         .boxes = static_cast<std::int64_t>(truths.size()),
+                         .detections = static_cast<std::int64_t>(found.boxes.size()),
+                         .seen = seen,
+                         .failures = note_failures(truth.notes)};
+  for (std::size_t c = 0; c < truth.classes.size(); ++c) {
+    const auto counts = [&](const TrueBox& t) {
+      return t.category == static_cast<std::int64_t>(c) && !t.crowd && !t.ignore;
+    };
+    report.classes.push_back({.name = truth.classes[c].name,
+                              .id = truth.classes[c].id,
+                              .boxes = std::count_if(truths.begin(), truths.end(), counts),
+                              .summary = scores.summary_of(c)});
+  }
+  for (auto& failure : note_failures(found.notes)) report.failures.push_back(std::move(failure));
+  constexpr std::size_t kMostLines = 20;
+  for (std::size_t i = 0; i < std::min(kMostLines, report.failures.size()); ++i)
+    progress.log(report.failures[i].id + ": " + report.failures[i].code + " " + report.failures[i].message);
+  if (report.failures.size() > kMostLines)
+    progress.log("... and " + std::to_string(report.failures.size() - kMostLines) + " more entries left out");
+  if (!options.curves.empty()) write_text_file(options.curves, curves_csv(scores, truth));
+  if (!options.summary.empty()) write_text_file(options.summary, to_json(report).dump(2) + "\n");
+  return report;
+}
+
+Json to_json(const DetectionReport& report) {
+  Json json = summary_json(report.summary);
+  json["rule"] =
+      "COCO: means over IoU .50:.05:.95 and 101 recall points, at most 100 detections of an image and class; "
+      "-1: no such object";
+  json["images"] = report.images;
+  json["boxes"] = report.boxes;
+  json["detections"] = report.detections;
+  json["classes"] = Json::array();
+  for (const auto& c : report.classes) {
+    Json entry = {{"id", c.id}, {"name", c.name}, {"boxes", c.boxes}};
+    entry.update(summary_json(c.summary));
+    json["classes"].push_back(std::move(entry));
+  }
+  json["failed"] = report.failures.size();
+  json["failures"] = to_json(report.failures);
+  if (report.seen.any()) add_counts(json, report.seen);
+  return json;
+}
+
+}  // namespace voxshard

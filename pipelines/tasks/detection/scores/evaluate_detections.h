@@ -1,0 +1,51 @@
+// Scores of detection: COCO results against annotations, the twelve numbers that pycocotools prints, over
+// all classes and class by class, and the precision-recall curves behind them.
+//
+//   DetectionReport r = evaluate_detections({.predictions = "found.json", .references = "truth.json"}, progress);
+//   r.summary[1]      // AP50
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "io/boxes/box_format.h"
+#include "libcore/metrics/average_precision.h"
+#include "pipelines/model_runs/report.h"
+#include "pipelines/model_runs/trained_on.h"
+#include "pipelines/tasks/detection/dataset/frame_choice.h"
+
+namespace voxshard {
+
+struct EvaluateDetectionOptions {
+  std::filesystem::path predictions;  // COCO results JSON
+  std::filesystem::path references;   // as read_detection_dataset takes them
+  std::filesystem::path summary;      // JSON to write; may be empty
+  std::filesystem::path curves;       // CSV to write; may be empty
+  SeenInputs seen = {};               // of the predictions what the run was trained on
+  FrameChoice frames;                 // score only these, of references that are frames of videos
+  BoxFormats formats = box_formats();  // of the references
+};
+
+struct ClassDetectionScores {
+  std::string name;
+  std::int64_t id = 0, boxes = 0;  // COCO's category id; objects that count: neither crowds nor to be ignored
+  CocoSummary summary{};
+};
+
+struct DetectionReport {
+  CocoSummary summary{};
+  std::vector<ClassDetectionScores> classes;
+  std::int64_t images = 0, boxes = 0, detections = 0;
+  SeenInputs seen;                    // of the images that are scored
+  std::vector<CaseFailure> failures;  // entries of either file that were left out
+};
+
+/// Scores every image of the references, those without a detection too. A curve is: class, iou, recall (0 to 1 in 101
+/// steps), precision, at all areas and 100 detections.
+/// Errors: kInput, kNoCase as the readers; kOutput.   Cost: as average_precision.
+DetectionReport evaluate_detections(const EvaluateDetectionOptions& options, Progress& progress);
+nlohmann::ordered_json to_json(const DetectionReport& report);
+
+}  // namespace voxshard

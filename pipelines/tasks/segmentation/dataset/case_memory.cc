@@ -1,0 +1,230 @@
+// A volume in memory takes 4 bytes a voxel; n: voxels of the file, m: of the prepared grid. One moment follows another
+// and only the widest counts:
+//
+//   reading        image: reading(image); then the label beside it: 4 n + reading(label)
+//   preparing      the image beside its label: turned 12 n, resampled 8 n + 4 m; written and gone; then the label: turned
+//                  8 n, resampled 4 n + 4 m, written 4 m and as it is on disk, at most 2 m
+//   predicting     reading; turning 8 n, resampling 4 n + 4 m; the core set beside the image, 4 m, which goes when it
+//                  is fed, then beside labels, as cores say them and whole, 5 m; back 4 m + 4 n; writing 5 n
+//   evaluating     reading(reference); 4 n + reading(prediction); with a threshold 8 n + reading(image), 16 n
+#include "pipelines/tasks/segmentation/dataset/case_memory.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <functional>
+#include <optional>
+
+#include "io/image/image.h"
+#include "io/system/process_memory.h"
+#include "libcore/base/text.h"
+#include "pipelines/tasks/segmentation/dataset/prepare_image.h"
+
+namespace voxshard {
+namespace {
+
+namespace fs = std::filesystem;
+using enum MemoryPart;
+
+constexpr double kVoxel = 4;      // bytes in memory
+constexpr double kMostLabel = 2;  // bytes on disk
+
+std::optional<VolumeInfo> usable_info(const fs::path& path, const VolumeFormats& formats) {
+  try {
+    VolumeInfo info = read_volume_info(path, formats);
+    if (info.readable) return info;
+  } catch (const Error&) {  // the reader names it
+  }
+  return std::nullopt;
+}
+
+/// One moment: a part and its bytes, any number of them.
+ProcessPlan moment(std::initializer_list<std::pair<MemoryPart, double>> parts) {
+  ProcessPlan plan;
+  for (const auto& [part, bytes] : parts) plan[part] += planned_bytes(bytes);
+  return plan;
+}
+
+ProcessPlan widest_of(std::initializer_list<ProcessPlan> moments) {
+  ProcessPlan most;
+  for (const ProcessPlan& one : moments) most = widest(most, one);
+  return most;
+}
+
+/// A number rounded up to two digits.
+double rounded_up(double value) {
+  const double unit = std::pow(10.0, std::floor(std::log10(value)) - 1);
+  return std::ceil(value / unit) * unit;
+}
+
+/// "0.43,0.43,0.43": a spacing, coarser than that of the prepared grid alike in all axes, that leaves at most `voxels`.
+std::string fitting_spacing(const Geometry& original, PreparePlan plan, double voxels) {
+  const Geometry grid = prepared_geometry(original, plan);
+  double factor = std::cbrt(static_cast<double>(voxels_of(grid)) / voxels);
+  for (int attempt = 0; attempt < 100; ++attempt, factor *= 1.02) {  // sizes are rounded, so the first may be too fine
+    auto& mm = plan.spacing_mm.emplace();
+    for (std::size_t a = 0; a < 3; ++a) mm[a] = rounded_up(grid.spacing[a] * factor);
+    if (static_cast<double>(voxels_of(prepared_geometry(original, plan))) <= voxels) break;
+  }
+  char text[96];
+  std::snprintf(text, sizeof text, "%.6g,%.6g,%.6g", (*plan.spacing_mm)[0], (*plan.spacing_mm)[1],
+                (*plan.spacing_mm)[2]);
+  return text;
+}
+
+/// The largest share of something whose plan is within `most` bytes (0: no limit); 0 when none is.
+double fitting_share(const std::function<ProcessPlan(double share)>& plan, std::int64_t most) {
+  if (most <= 0 || plan(1).total() <= most) return 1;
+  double low = 0, high = 1;
+  for (int i = 0; i < 60; ++i) (plan((low + high) / 2).total() <= most ? low : high) = (low + high) / 2;
+  return low;
+}
+
+std::string whole_number(double value) { return std::to_string(planned_bytes(value)); }
+
+/// A grid to resample to, against the limits. `plan`: of a share of its voxels; `fitting(most)` says what would have at
+/// most so many voxels.
+ProcessPlan require_grid(const Geometry& grid, const fs::path& path, const VolumeLimits& limits,
+                         const std::function<ProcessPlan(double share)>& plan,
+                         const std::function<std::string(double most)>& fitting) {
+  const auto voxels = static_cast<double>(voxels_of(grid));
+  const ProcessPlan whole = plan(1);
+  const bool too_many = voxels_of(grid) > limits.most_voxels;
+  if (!too_many && (limits.memory_bytes <= 0 || whole.total() <= limits.memory_bytes)) return whole;
+  const double most =
+      std::min(static_cast<double>(limits.most_voxels), voxels * fitting_share(plan, limits.memory_bytes));
+  const std::string name = path.filename().string(), size = joined_text(grid.size.data(), 3);
+  const std::string fits = most >= 1 ? fitting(most) : std::string("crop the image");
+  if (too_many)
+    throw Error(ErrorKind::kInput, "E_SIZE",
+                "[" + name + "] becomes " + size + " voxels, more than the " + std::to_string(limits.most_voxels) +
+                    " that are allowed; " + fits + ", or raise most-voxels");
+  require_fits(whole, limits.memory_bytes, ErrorKind::kInput, name + " on " + size + " voxels", fits);
+  return whole;
+}
+
+struct CaseInfo {
+  VolumeInfo image, label;
+  double voxels = 0;
+};
+
+std::optional<CaseInfo> case_info(const Case& item, const VolumeFormats& formats) {
+  if (item.images.size() != 1 || !item.label) return std::nullopt;
+  auto image = usable_info(item.images[0], formats), label = usable_info(*item.label, formats);
+  if (!image || !label) return std::nullopt;
+  const auto voxels = static_cast<double>(voxels_of(image->geometry));
+  return CaseInfo{std::move(*image), std::move(*label), voxels};
+}
+
+double reading(const VolumeInfo& info) { return static_cast<double>(reading_bytes(info)); }
+
+ProcessPlan reading_plan(const CaseInfo& c) {
+  return widest_of(
+      {moment({{kReading, reading(c.image)}}), moment({{kReading, kVoxel * c.voxels + reading(c.label)}})});
+}
+
+}  // namespace
+
+ProcessPlan reading_case_plan(const Case& item, const VolumeFormats& formats) {
+  const auto info = case_info(item, formats);
+  if (!info) return {};
+  require_within(formats.limits, info->image, item.images[0]);
+  require_within(formats.limits, info->label, *item.label);
+  const ProcessPlan plan = reading_plan(*info);
+  const std::int64_t most = formats.limits.memory_bytes;
+  if (most <= 0 || plan.total() <= most) return plan;
+  const double fits = info->voxels * static_cast<double>(most) / static_cast<double>(plan.total());
+  require_fits(plan, most, ErrorKind::kInput,
+               "image and label of " + item.id + " (" + joined_text(info->image.geometry.size.data(), 3) + " voxels)",
+               whole_number(fits) + " voxels would fit: crop them");
+  return plan;
+}
+
+ProcessPlan preparing_case_plan(const Case& item, const PreparePlan& plan, const VolumeFormats& formats) {
+  const ProcessPlan read = reading_case_plan(item, formats);
+  const auto info = case_info(item, formats);
+  if (!info) return read;
+  const Geometry& original = info->image.geometry;
+  const Geometry grid = prepared_geometry(original, plan);
+  const double n = kVoxel * info->voxels, all = kVoxel * static_cast<double>(voxels_of(grid));
+  const double turned = plan.orientation != "keep" && orientation_code(original) != plan.orientation ? n : 0;
+  const auto moments = [&](double share) {
+    const double m = share * all, resampled = plan.spacing_mm && grid.size != original.size ? m : 0;
+    return widest_of({read, moment({{kReading, 2 * n}, {kResampling, turned}}),
+                      moment({{kReading, 2 * n}, {kResampling, resampled}}),
+                      moment({{kReading, n}, {kResampling, std::max(turned, resampled)}}),
+                      moment({{kResampling, m}, {kResults, m * kMostLabel / kVoxel}})});
+  };
+  return require_grid(grid, item.images[0], formats.limits, moments, [&](double most) {
+    return "a spacing of " + fitting_spacing(original, plan, most) + " mm would fit";
+  });
+}
+
+ProcessPlan predicting_plan(const VolumeInfo& info, const fs::path& path, const PreparePlan& plan,
+                            const Predicting& process, const VolumeLimits& limits) {
+  require_fits(process.held, limits.memory_bytes, ErrorKind::kInput, "the process alone, before " + path.filename().string(),
+               "No input would fit");
+  VolumeLimits reading_limits = limits;
+  reading_limits.memory_bytes = left_of(limits.memory_bytes, process.held.total());
+  require_within(reading_limits, info, path);
+  const Geometry grid = prepared_geometry(info.geometry, plan);
+  const double all_n = kVoxel * static_cast<double>(voxels_of(info.geometry));
+  const double all_m = kVoxel * static_cast<double>(voxels_of(grid));
+  const bool turns = plan.orientation != "keep" && orientation_code(info.geometry) != plan.orientation;
+  const bool resamples = plan.spacing_mm && grid.size != info.geometry.size;
+  const auto moments = [&](double share) {
+    const double n = share * all_n, m = share * all_m;
+    ProcessPlan cores;
+    for (const MemoryPart part : {kArenas, kGradients, kPacked, kWorkspaces})
+      cores[part] = planned_bytes(share * static_cast<double>(process.cores[part]));
+    const double back = turns || resamples ? n : 0;
+    return process.held + widest_of({moment({{kReading, share * reading(info)}}),
+                                     moment({{kReading, n}, {kResampling, turns ? n : 0}}),
+                                     moment({{kReading, n}, {kResampling, resamples ? m : 0}}),
+                                     cores + moment({{kResampling, m}}), cores + moment({{kResults, m + m / kVoxel}}),
+                                     moment({{kResults, m + back}}),
+                                     moment({{kResults, n + n / kVoxel}})});
+  };
+  return require_grid(grid, path, limits, moments, [](double most) {
+    return whole_number(most) + " voxels at the spacing of the model would fit: crop it";
+  });
+}
+
+ProcessPlan evaluating_case_plan(const Evaluated& files, const VolumeFormats& formats) {
+  const auto read = [&](const fs::path& path) {
+    const auto info = path.empty() ? std::nullopt : usable_info(path, formats);
+    if (info) require_within(formats.limits, *info, path);
+    return info ? reading(*info) : 0.0;
+  };
+  const auto reference = usable_info(files.reference, formats);
+  if (!reference) return {};
+  const double n = kVoxel * static_cast<double>(voxels_of(reference->geometry));
+  ProcessPlan plan = widest_of(
+      {moment({{kMetrics, read(files.reference)}}), moment({{kMetrics, n}, {kReading, read(files.prediction)}})});
+  if (!files.image.empty())
+    plan = widest_of(
+        {plan, moment({{kMetrics, 2 * n}, {kReading, read(files.image)}}), moment({{kMetrics, 3 * n}, {kReading, n}})});
+  const std::int64_t most = formats.limits.memory_bytes;
+  const double fits = static_cast<double>(voxels_of(reference->geometry)) * static_cast<double>(most) /
+                      static_cast<double>(plan.total());
+  require_fits(plan, most, ErrorKind::kInput, "counting " + files.reference.filename().string(),
+               whole_number(fits) + " voxels would fit: crop both");
+  return plan;
+}
+
+ProcessPlan image_plan(const std::vector<Evaluated>& cases, const VolumeFormats& formats) {
+  double all = 0, largest = 0;
+  for (const Evaluated& one : cases) {
+    const auto info = usable_info(one.reference, formats);
+    const double bytes = info ? 3 * kVoxel * static_cast<double>(voxels_of(info->geometry)) : 0;
+    all += bytes, largest = std::max(largest, bytes);
+  }
+  const std::int64_t before = resident_bytes();
+  load_codecs();
+  ProcessPlan plan = moment({{kReading, all}, {kResampling, 2 * largest}});  // turned, then cropped
+  plan[kLibraries] = std::max<std::int64_t>(0, resident_bytes() - before);
+  require_fits(plan, formats.limits.memory_bytes, ErrorKind::kBudget, "the picture of slices", "leave {png} out");
+  return plan;
+}
+
+}  // namespace voxshard

@@ -1,0 +1,53 @@
+#include "pipelines/tasks/segmentation/dataset/prepare_case.h"
+
+#include <nlohmann/json.hpp>
+
+#include "io/files/config_file.h"
+#include "io/volume/mapped_volume.h"
+#include "pipelines/tasks/segmentation/dataset/prepare_image.h"
+#include "pipelines/tasks/segmentation/dataset/prepared_dataset.h"
+#include "pipelines/tasks/segmentation/dataset/source_case.h"
+
+namespace voxshard {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+Json prepare_case(const Case& item, const PreparePlan& plan, const PrepareOptions& options, const Progress& progress) {
+  SourceCase source = read_source_case(item, plan.classes(), options.formats, plan.ignore_label);
+  throw_if_stopped(progress);
+  PreparedImage image = prepare_image(std::move(source.image), plan);
+  throw_if_stopped(progress);
+  const fs::path& work = options.work;
+  write_volume(prepared_image(work, item.id), image.image, DiskType::kF32);
+  image.image.voxels = {};
+  const Volume label = prepare_label(std::move(source.label), plan);
+  ensure(same_geometry(image.image.geometry, label.geometry), "image and label share the prepared grid");
+  const ForegroundVoxels voxels = sample_foreground(label.voxels, plan.classes(), item.id, options.seed);
+  std::vector<std::int64_t> class_voxels(plan.classes(), 0);
+  for (std::int64_t i = 0; i < label.voxels.count(); ++i)
+    if (const std::int32_t c = label.voxels.as<std::int32_t>()[i]; c < plan.classes()) ++class_voxels[c];
+
+  write_volume(prepared_label(work, item.id), label,
+               plan.classes() + (plan.ignore_label ? 1 : 0) <= 256 ? DiskType::kU8 : DiskType::kI16);
+  save_foreground(prepared_foreground(work, item.id), voxels);
+  const Shape shape = label.voxels.shape();
+  Json record = {{"case", item.id},
+                 {"shape", {shape[0], shape[1], shape[2]}},
+                 {"spacing_mm", label.geometry.spacing},
+                 {"mean_hu", image.mean_hu},
+                 {"std_hu", image.std_hu},
+                 {"class_voxels", class_voxels}};
+  write_json(prepared_record(work, item.id), record);
+  return record;
+}
+
+Json read_record(const fs::path& work, const std::string& id) {
+  const nlohmann::json read = read_json(prepared_record(work, id));  // its names are sorted
+  Json record;
+  for (const char* name : {"case", "shape", "spacing_mm", "mean_hu", "std_hu", "class_voxels"})
+    record[name] = read.at(name);
+  return record;
+}
+
+}  // namespace voxshard

@@ -1,0 +1,311 @@
+#include "pipelines/tasks/segmentation/dataset/prepare_dataset.h"
+
+#include <nlohmann/json.hpp>
+
+#include "io/files/config_file.h"
+#include "io/files/content_hash.h"
+#include "io/files/output_folder.h"
+#include "io/volume/mapped_volume.h"
+#include "libcore/base/stopwatch.h"
+#include "pipelines/tasks/segmentation/dataset/case_memory.h"
+#include "pipelines/engine/case_pass.h"
+#include "pipelines/tasks/segmentation/dataset/fingerprint.h"
+#include "pipelines/tasks/segmentation/dataset/prepare_case.h"
+#include "pipelines/tasks/segmentation/dataset/prepare_choices.h"
+#include "pipelines/tasks/segmentation/dataset/prepare_sources.h"
+#include "pipelines/tasks/segmentation/dataset/prepared_dataset.h"
+#include "pipelines/tasks/segmentation/dataset/source_case.h"
+
+namespace voxshard {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+/// The steps of `prepare`, in every process of a run: each has its share of the cases, one owns the folder.
+class Preparation {
+ public:
+  Preparation(const PrepareOptions& options, const RunContext& context)
+      : options_(options), context_(context), progress_(context.progress()), gate_(options.formats.limits.memory_bytes) {}
+
+  PrepareReport run() {
+    const Stopwatch watch;
+    open();
+    look_at_sources();
+    if (!report_.interrupted) make_plan();
+    if (!report_.interrupted) {
+      start_folder();
+      prepare_cases();
+      report_.seconds = watch.seconds();
+      finish();
+    }
+    return std::move(report_);
+  }
+
+ private:
+  std::int64_t size_of(const Case& item) const { return reading_case_plan(item, options_.formats).total(); }
+  static std::vector<std::string> ids_of(const std::vector<Case>& cases) {
+    std::vector<std::string> ids;
+    for (const Case& item : cases) ids.push_back(item.id);
+    return ids;
+  }
+
+  void open() {
+    plan_ = plan_from_options(options_);
+    reading_.emplace(FolderLock::reading(options_.dataset));
+    dataset_ = read_source_dataset(options_.dataset);
+    plan_.channels = dataset_.channels;
+    plan_.normalise = choose_normalise(options_, dataset_, progress_);
+    plan_.class_names = dataset_.label_names;
+    plan_.ignore_label = dataset_.ignore_label;
+    report_.work = options_.work;
+    if (context_.writes())
+      folder_.emplace(FolderUse{.folder = options_.work, .command = "prepare", .inputs = inputs_of(dataset_)});
+    for (const auto& p : dataset_.problems) report_.failures.push_back({p.id, p.code, p.reason});
+    for (const auto& f : report_.failures)
+      progress_.log("case " + f.id + ": " + f.code + " " + f.message + " [quarantined]");
+    require_cases();
+    sources_.resize(dataset_.training.size()), warnings_.resize(dataset_.training.size());
+    usable_.assign(dataset_.training.size(), 1);
+  }
+
+  void look_at(std::int64_t i) {
+    const auto at = static_cast<std::size_t>(i);
+    sources_[at] = source_hashes(dataset_.training[at]);
+    warnings_[at] = source_warnings(dataset_.training[at], options_.formats);
+  }
+  Json looked_at(std::int64_t i) const {
+    const auto at = static_cast<std::size_t>(i);
+    return {{"sources", sources_[at]}, {"warnings", to_json(warnings_[at])}};
+  }
+  void take_looked_at(std::int64_t i, const Json& value) {
+    const auto at = static_cast<std::size_t>(i);
+    sources_[at] = value.at("sources"), warnings_[at] = failures_from_json(value.at("warnings"));
+  }
+
+  /// Where an earlier plan may hold: of what the cases are made decides.
+  void look_at_sources() {
+    if (!options_.resume) return;
+    CasePass pass("compare", ids_of(dataset_.training), context_, gate_);
+    pass.run({.need = [](std::int64_t) { return ProcessPlan(); },
+              .body = [&](std::int64_t i) { look_at(i); },
+              .value = [&](std::int64_t i) { return looked_at(i); },
+              .take = [&](std::int64_t i, const Json& value) { take_looked_at(i, value); },
+              .size = [&](std::int64_t i) { return size_of(dataset_.training[static_cast<std::size_t>(i)]); }});
+    if (report_.interrupted = pass.stopped(); report_.interrupted) return;
+    const Json agreed = context_.broadcast([&] {
+      const auto earlier = earlier_plan(options_.work, request_of(options_, dataset_, sources_));
+      return earlier ? to_json(*earlier) : Json();
+    });
+    has_plan_ = !agreed.is_null();
+    if (has_plan_) plan_ = plan_from_json(agreed);
+  }
+
+  /// The first look at every case: whether it can be used, and its fingerprint, from which the plan follows.
+  void make_plan() {
+    if (!has_plan_) {
+      std::vector<CaseFingerprint> all(dataset_.training.size()), good;
+      CasePass pass("fingerprint", ids_of(dataset_.training), context_, gate_);
+      usable_ =
+          pass.run({.need =
+                        [&](std::int64_t i) {
+                          if (!options_.resume) look_at(i);
+                          return reading_case_plan(dataset_.training[static_cast<std::size_t>(i)], options_.formats);
+                        },
+                    .body =
+                        [&](std::int64_t i) {
+                          const Case& item = dataset_.training[static_cast<std::size_t>(i)];
+                          const SourceCase source =
+                              read_source_case(item, plan_.classes(), options_.formats, plan_.ignore_label);
+                          all[static_cast<std::size_t>(i)] =
+                              take_fingerprint(item.id, source.image, source.label, plan_.classes());
+                        },
+                    .value =
+                        [&](std::int64_t i) {
+                          return Json{{"looked", looked_at(i)},
+                                      {"found", fingerprint_message(all[static_cast<std::size_t>(i)])}};
+                        },
+                    .take =
+                        [&](std::int64_t i, const Json& value) {
+                          take_looked_at(i, value.at("looked"));
+                          all[static_cast<std::size_t>(i)] = fingerprint_of(value.at("found"));
+                        },
+                    .size = [&](std::int64_t i) { return size_of(dataset_.training[static_cast<std::size_t>(i)]); }});
+      if (report_.interrupted = pass.stopped(); report_.interrupted) return;
+      report_.failures.insert(report_.failures.end(), pass.failures().begin(), pass.failures().end());
+      for (std::size_t i = 0; i < all.size(); ++i)
+        if (usable_[i]) good.push_back(std::move(all[i]));
+      if (good.empty()) throw_no_case();
+      complete_plan(plan_, options_, good);
+      fingerprint_ = to_json(pool_fingerprints(good), good, plan_.class_names);
+    }
+    for (std::size_t i = 0; i < warnings_.size(); ++i)
+      for (CaseFailure& w : warnings_[i]) {
+        if (!usable_[i]) continue;
+        progress_.warn("case " + w.id + ": " + w.code + " " + w.message);
+        report_.warnings.push_back(std::move(w));
+      }
+  }
+
+  void start_folder() {
+    const Json request = request_of(options_, dataset_, sources_);
+    data_ = content_hash(request.dump());
+    if (context_.writes()) {
+      folder_->start(
+          {.options = options_hash(plan_, options_), .parts = part_names(dataset_), .resume = options_.resume});
+      for (const char* part : {"images", "labels", "foreground", "cases"}) make_output_folder(options_.work / part);
+      if (!fingerprint_.is_null()) {
+        folder_->begin(kFingerprintPart, {"fingerprint.json"});
+        write_json(options_.work / "fingerprint.json", fingerprint_);
+        folder_->commit(kFingerprintPart, data_);
+      }
+      if (!folder_->holds(kPlansPart, data_)) {
+        folder_->begin(kPlansPart, {"plans.json"});
+        write_json(options_.work / "plans.json", {{"prepare", to_json(plan_)}, {"request", request}});
+        folder_->commit(kPlansPart, data_);
+      }
+    }
+    context_.barrier();  // the other processes write into the folder that is now started
+    if (!context_.writes()) own_log_ = context_.own_log(options_.work);
+  }
+
+  void prepare_cases() {
+    std::vector<std::string> made_of;
+    for (std::size_t i = 0; i < usable_.size(); ++i)
+      if (usable_[i]) cases_.push_back(dataset_.training[i]), made_of.push_back(content_hash(sources_[i].dump()));
+    std::vector<Json> records(cases_.size());
+    std::vector<char> finished(cases_.size(), 0);
+    PartLog& log = context_.writes() ? folder_->log() : *own_log_;
+    CasePass pass("prepare", ids_of(cases_), context_, gate_);
+    const auto good =
+        pass.run({.need =
+                      [&](std::int64_t k) {
+                        const auto i = static_cast<std::size_t>(k);
+                        finished[i] = log.holds(case_part(cases_[i].id), made_of[i]);
+                        return finished[i] ? ProcessPlan() : preparing_case_plan(cases_[i], plan_, options_.formats);
+                      },
+                  .body =
+                      [&](std::int64_t k) {
+                        const auto i = static_cast<std::size_t>(k);
+                        if (finished[i]) {
+                          records[i] = read_record(options_.work, cases_[i].id);
+                          return;
+                        }
+                        log.begin(case_part(cases_[i].id), case_files(cases_[i].id));
+                        records[i] = prepare_case(cases_[i], plan_, options_, progress_);
+                        log.commit(case_part(cases_[i].id), made_of[i]);
+                      },
+                  .value =
+                      [&](std::int64_t k) {
+                        return Json{{"record", records[static_cast<std::size_t>(k)]},
+                                    {"finished", finished[static_cast<std::size_t>(k)] != 0}};
+                      },
+                  .take =
+                      [&](std::int64_t k, const Json& value) {
+                        records[static_cast<std::size_t>(k)] = value.at("record");
+                        finished[static_cast<std::size_t>(k)] = value.at("finished").get<bool>();
+                      },
+                  .size = [&](std::int64_t k) { return size_of(cases_[static_cast<std::size_t>(k)]); }});
+    report_.failures.insert(report_.failures.end(), pass.failures().begin(), pass.failures().end());
+    report_.interrupted = pass.stopped();
+    for (std::size_t i = 0; i < good.size(); ++i) {
+      if (!good[i]) continue;
+      listed_.push_back(std::move(records[i]));
+      ++(finished[i] ? report_.skipped : report_.prepared);
+    }
+    report_.memory = gate_.widest();
+    report_.plan = plan_;
+  }
+
+  void finish() {
+    if (report_.interrupted) return;
+    if (listed_.empty()) throw_no_case();
+    if (!context_.writes()) return;
+    write_quarantine(options_.work, report_.failures);
+    Json labels, channels;
+    for (int c = 0; c < plan_.classes(); ++c) labels[plan_.class_names[static_cast<std::size_t>(c)]] = c;
+    if (plan_.ignore_label) labels["ignore"] = *plan_.ignore_label;
+    for (std::size_t c = 0; c < plan_.channels.size(); ++c) channels[std::to_string(c)] = plan_.channels[c];
+    write_json(options_.work / "run.json", {{"command", "prepare"},
+                                            {"version", VOXSHARD_VERSION},
+                                            {"dataset", fs::absolute(options_.dataset).string()},
+                                            {"report", to_json(report_)}});
+    folder_->begin(kDatasetPart, {"dataset.json"});
+    write_json(options_.work / "dataset.json", {{"name", dataset_.name},
+                                                {"channel_names", channels},
+                                                {"labels", labels},
+                                                {"numTraining", listed_.size()},
+                                                {"file_ending", kMappedEnding},
+                                                {"cases", listed_}});
+    folder_->commit(kDatasetPart, data_);
+    std::vector<std::string> parts = {kFingerprintPart, kPlansPart};
+    for (const Case& item : cases_) parts.push_back(case_part(item.id));
+    parts.push_back(kDatasetPart);
+    folder_->finish(parts);
+  }
+
+  /// Errors: kNoCase in all processes, also when some of them see cases where others see none.
+  void require_cases() {
+    const bool none = dataset_.training.empty();
+    const bool some_see_cases = context_.any(!none);
+    if (none && some_see_cases)
+      throw Error(ErrorKind::kNoCase, "[prepare] no case in " + options_.dataset.string() +
+                                          ", where other processes of the run see some; give a folder that all hosts share");
+    if (none) throw_no_case();
+  }
+
+  /// All processes come here; the one that writes reports why, and the others wait for it.
+  [[noreturn]] void throw_no_case() {
+    if (!context_.writes()) {
+      context_.barrier();
+      throw Error(ErrorKind::kNoCase, "[prepare] no usable case in " + options_.dataset.string());
+    }
+    folder_->claim();
+    write_quarantine(options_.work, report_.failures);
+    std::string text = "[prepare] no usable case in " + options_.dataset.string() + ": " +
+                       std::to_string(report_.failures.size()) + " failed, listed in " +
+                       (options_.work / "quarantine.csv").string();
+    if (!report_.failures.empty())
+      text += "; the first: case " + report_.failures[0].id + ": " + report_.failures[0].message;
+    throw Error(ErrorKind::kNoCase, text);
+  }
+
+  const PrepareOptions& options_;
+  const RunContext& context_;
+  Progress& progress_;
+  MemoryGate gate_;
+  std::optional<FolderLock> reading_;
+  Dataset dataset_;
+  PreparePlan plan_;
+  bool has_plan_ = false;               // of an earlier call
+  std::optional<OutputFolder> folder_;  // in the process that writes
+  std::unique_ptr<PartLog> own_log_;    // in the others
+  std::vector<Json> sources_;           // as the next two by case of the data set
+  std::vector<std::vector<CaseFailure>> warnings_;
+  std::vector<char> usable_;
+  Json fingerprint_;
+  std::string data_;         // hash of what all is made of
+  std::vector<Case> cases_;  // the usable ones
+  Json listed_ = Json::array();
+  PrepareReport report_;
+};
+
+}  // namespace
+
+PrepareReport prepare_dataset(const PrepareOptions& options, const RunContext& context) {
+  return Preparation(options, context).run();
+}
+
+Json to_json(const PrepareReport& report) {
+  return {{"work", report.work.string()},
+          {"plan", to_json(report.plan)},
+          {"prepared", report.prepared},
+          {"skipped", report.skipped},
+          {"failed", report.failures.size()},
+          {"failures", to_json(report.failures)},
+          {"warnings", to_json(report.warnings)},
+          {"interrupted", report.interrupted},
+          {"seconds", report.seconds}};
+}
+
+}  // namespace voxshard

@@ -1,0 +1,204 @@
+#include "pipelines/tasks/segmentation/dataset/prepared_dataset.h"
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "io/files/config_file.h"
+#include "io/files/file_error.h"
+#include "io/files/file_name.h"
+#include "io/files/manifest.h"
+#include "io/files/safetensors.h"
+#include "io/volume/mapped_volume.h"
+#include "libcore/base/rng.h"
+
+namespace voxshard {
+namespace {
+
+std::string tensor_name(int label) { return "class_" + std::to_string(label); }
+
+/// Whether a part was made with the options of the last `prepare`, and nobody changed its files since.
+bool is_as_made(const Manifest& manifest, const std::filesystem::path& folder, const std::string& name) {
+  const auto part = manifest.parts.find(name);
+  return part != manifest.parts.end() && part->second.whole && part->second.options == manifest.options &&
+         std::all_of(part->second.files.begin(), part->second.files.end(),
+                     [&](const auto& file) { return is_unchanged(folder / file.first, file.second); });
+}
+
+/// The manifest of a folder that `prepare` came to the end of.
+Manifest finished_manifest(const std::filesystem::path& folder) {
+  const auto refuse = [&](const std::string& what) {
+    throw Error(ErrorKind::kInput, "[" + folder.string() + "] " + what);
+  };
+  const auto manifest = read_manifest(folder);
+  if (!manifest || manifest->command != "prepare") {
+    std::error_code unseen;
+    const bool raw = std::filesystem::exists(folder / "dataset.json", unseen);
+    refuse(std::string(raw ? "a data set that is not prepared" : "not a prepared folder") + " (no manifest of `prepare`); run " +
+           "`voxshard prepare " + (raw ? folder.string() : "DATASET") + " {output} WORK` with a new folder WORK, and train on that");
+  }
+  if (!is_as_made(*manifest, folder, kDatasetPart))
+    refuse("the last `voxshard prepare` into it did not come to its end; run it again with {resume}");
+  if (!is_as_made(*manifest, folder, kPlansPart))
+    refuse("plans.json was changed after the cases were prepared; run `voxshard prepare` again with {resume}");
+  return *manifest;
+}
+
+[[noreturn]] void refuse_cases(const std::filesystem::path& folder, const std::vector<std::string>& cases, std::size_t of) {
+  constexpr std::size_t kMostNames = 5;
+  std::string names;
+  for (std::size_t i = 0; i < std::min(kMostNames, cases.size()); ++i) names += (i ? ", " : "") + cases[i];
+  throw Error(ErrorKind::kInput, "[" + folder.string() + "] " + std::to_string(cases.size()) + " of " + std::to_string(of) +
+                                     " cases are missing or not as the last `voxshard prepare` wrote them (" + names +
+                                     (cases.size() > kMostNames ? ", ..." : "") +
+                                     "); run it again with {resume}, or go on with a training without them by {accept-changes}");
+}
+
+/// (D, H, W) as `prepare` notes it; what the volumes really have stands in their headers. Errors: json::exception.
+Shape shape_of_record(const nlohmann::json& json) {
+  Shape shape;
+  for (std::int64_t extent : json.get<std::array<std::int64_t, 3>>()) {
+    constexpr std::int64_t kMostExtent = 32767;  // of a NIfTI header
+    if (extent < 1 || extent > kMostExtent)
+      throw Error(ErrorKind::kInput, "[dataset.json] not written by `voxshard prepare`: a case's shape has an extent of " +
+                                         std::to_string(extent) + "; expected 1 to " + std::to_string(kMostExtent));
+    shape.push_back(extent);
+  }
+  return shape;
+}
+
+/// By the request in plans.json. Errors: json::exception.
+void note_sources(const std::filesystem::path& folder, std::vector<PreparedCase>& cases) {
+  const nlohmann::json plans = read_json(folder / "plans.json");
+  for (PreparedCase& item : cases)
+    for (const auto& file : plans.at("request").at("cases").at(item.id))
+      if (file.at(1).is_string()) item.sources.push_back(file[1]);  // null where the file could not be read
+}
+
+}  // namespace
+
+std::filesystem::path prepared_image(const std::filesystem::path& folder, const std::string& id) {
+  return named_file(folder / "images", id, kMappedEnding);
+}
+
+std::filesystem::path prepared_label(const std::filesystem::path& folder, const std::string& id) {
+  return named_file(folder / "labels", id, kMappedEnding);
+}
+
+std::filesystem::path prepared_foreground(const std::filesystem::path& folder, const std::string& id) {
+  return named_file(folder / "foreground", id, ".safetensors");
+}
+
+std::filesystem::path prepared_record(const std::filesystem::path& folder, const std::string& id) {
+  return named_file(folder / "cases", id, ".json");
+}
+
+std::set<std::string> case_files(const std::string& id) {
+  return {prepared_image({}, id).string(), prepared_label({}, id).string(), prepared_foreground({}, id).string(),
+          prepared_record({}, id).string()};
+}
+
+std::string case_part(const std::string& id) { return "case " + id; }
+
+PreparedDataset read_prepared(const std::filesystem::path& folder, std::vector<CaseFailure>* left_out) {
+  const Manifest manifest = finished_manifest(folder);
+  PreparedDataset prepared{.name = "", .folder = folder, .plan = read_plan(folder / "plans.json"), .cases = {}};
+  const nlohmann::json json = read_json(folder / "dataset.json");
+  std::vector<std::string> others;  // not of this preparation
+  try {
+    prepared.name = json.at("name");
+    for (const auto& c : json.at("cases")) {
+      PreparedCase item;
+      item.id = c.at("case").get<std::string>();
+      item.image = prepared_image(folder, item.id);
+      item.label = prepared_label(folder, item.id);
+      item.foreground = prepared_foreground(folder, item.id);
+      item.shape = shape_of_record(c.at("shape"));
+      item.class_voxels = c.at("class_voxels").get<std::vector<std::int64_t>>();
+      if (!is_as_made(manifest, folder, case_part(item.id))) others.push_back(item.id);
+      else
+        for (const auto& [path, noted] : manifest.parts.at(case_part(item.id)).files)
+          item.hashes[folder / path] = noted.hash;
+      prepared.cases.push_back(std::move(item));
+    }
+    note_sources(folder, prepared.cases);
+  } catch (const nlohmann::json::exception& e) {
+    throw Error(ErrorKind::kInput,
+                "[" + (folder / "dataset.json").string() + "] not written by `voxshard prepare`: " + e.what());
+  }
+  if (!others.empty() && left_out == nullptr) refuse_cases(folder, others, prepared.cases.size());
+  for (const std::string& id : others)
+    left_out->push_back({id, "E_READ", "is missing or not as the last `voxshard prepare` wrote it; run it again with {resume}"});
+  std::erase_if(prepared.cases, [&](const PreparedCase& item) { return std::ranges::count(others, item.id) > 0; });
+  if (prepared.cases.empty()) throw Error(ErrorKind::kNoCase, "[" + folder.string() + "] holds no prepared case");
+  std::sort(prepared.cases.begin(), prepared.cases.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
+  return prepared;
+}
+
+SeenInputs seen_cases(const PreparedDataset& dataset, const std::vector<std::size_t>& cases, const TrainedOn& trained_on) {
+  SeenInputs seen{.inputs = std::ssize(cases)};
+  for (const std::size_t index : cases) {
+    const PreparedCase& item = dataset.cases[index];
+    const auto hash = item.hashes.find(item.image);
+    if (hash != item.hashes.end() && trained_on.contains(hash->second)) seen.trained_on.push_back(item.id);
+  }
+  return seen;
+}
+
+ForegroundVoxels sample_foreground(const Tensor& label, int classes, const std::string& id, std::uint64_t seed) {
+  const auto* v = label.as<std::int32_t>();
+  const std::int64_t n = label.count(), h = label.shape()[1], w = label.shape()[2];
+  std::vector<std::int64_t> count(classes, 0);
+  for (std::int64_t i = 0; i < n; ++i)
+    if (v[i] < classes) ++count[v[i]];
+
+  ForegroundVoxels voxels;
+  std::vector<std::int64_t> seen(classes, 0), taken(classes, 0);
+  for (int c = 0; c < classes; ++c) {
+    const std::int64_t samples = c == 0 ? 0 : std::min(count[c], kForegroundSamples);
+    voxels.by_class.push_back(samples ? Tensor(DType::kI32, {samples, 3}) : Tensor());
+  }
+  // Sample k of n_s takes one voxel out of the k-th of n_s equal parts of the class's voxels: all when n_s is their
+  // count.
+  const auto wanted = [&](int c) {
+    const std::int64_t samples = voxels.by_class[c].shape()[0], k = taken[c];
+    const std::int64_t first = k * count[c] / samples, past = (k + 1) * count[c] / samples;
+    return first + rng_below({.seed = seed, .stream = rng_stream(id + "/" + tensor_name(c))}, k, past - first);
+  };
+  std::vector<std::int64_t> next(classes, 0);
+  for (int c = 1; c < classes; ++c)
+    if (!voxels.by_class[c].empty()) next[c] = wanted(c);
+  for (std::int64_t i = 0; i < n; ++i) {
+    const int c = v[i];
+    if (c == 0 || c >= classes || seen[c]++ != next[c] || taken[c] >= voxels.by_class[c].shape()[0]) continue;
+    auto* row = voxels.by_class[c].as<std::int32_t>() + 3 * taken[c];
+    row[0] = static_cast<std::int32_t>(i / (h * w));
+    row[1] = static_cast<std::int32_t>(i / w % h);
+    row[2] = static_cast<std::int32_t>(i % w);
+    if (++taken[c] < voxels.by_class[c].shape()[0]) next[c] = wanted(c);
+  }
+  return voxels;
+}
+
+void save_foreground(const std::filesystem::path& path, const ForegroundVoxels& voxels) {
+  std::vector<NamedView> named;
+  for (std::size_t c = 1; c < voxels.by_class.size(); ++c)
+    if (!voxels.by_class[c].empty()) named.push_back({tensor_name(static_cast<int>(c)), voxels.by_class[c].view()});
+  save_safetensors(path, named, {{"axes", "z y x"}});
+}
+
+ForegroundVoxels load_foreground(const PreparedCase& item, int classes) {
+  const SafetensorsFile file = load_safetensors(item.foreground);
+  ForegroundVoxels voxels;
+  for (int c = 0; c < classes; ++c) {
+    const Tensor* tensor = file.find(tensor_name(c));
+    if (tensor && (tensor->dtype() != DType::kI32 || tensor->shape().axes() != 2 || tensor->shape()[1] != 3))
+      throw input_error(item.foreground, "holds " + tensor_name(c) + " as " + dtype_name(tensor->dtype()) + " " +
+                                             to_string(tensor->shape()) + ", not as rows of three i32",
+                        "run `voxshard prepare` again");
+    voxels.by_class.push_back(tensor ? *tensor : Tensor());
+  }
+  return voxels;
+}
+
+}  // namespace voxshard

@@ -1,0 +1,35 @@
+// Reading one training case with every check that must hold before it may train: files, voxels, shape, geometry,
+// labels.
+//
+//   SourceCase c = read_source_case(dataset.training[0], classes);   // throws an Error with a code for quarantine.csv
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "io/datasets/dataset.h"
+#include "io/volume/volume.h"
+#include "pipelines/model_runs/report.h"
+
+namespace voxshard {
+
+struct SourceCase {
+  Volume image;  // f32 HU
+  Volume label;  // i32 in [0, classes), or the ignored label
+};
+
+///   ignored  the label of voxels of which nothing is known; it stays in the label map
+/// Errors: kInput with a code as in CaseFailure.
+SourceCase read_source_case(const Case& item, int classes, const VolumeFormats& formats = volume_formats(),
+                            std::optional<int> ignored = std::nullopt);
+
+/// Image and label (or two labels) share their grid. Errors: kInput, E_SHAPE or E_GEOMETRY.
+void require_same_grid(const Geometry& image, const Geometry& label, const std::string& what);
+
+/// The data set of a folder. Errors: as read_dataset; kNoCase for an empty folder.
+Dataset read_any_dataset(const std::filesystem::path& folder);
+/// The same, for use in training. Errors: kConfig too, for more than one channel.
+Dataset read_source_dataset(const std::filesystem::path& folder);
+
+}  // namespace voxshard

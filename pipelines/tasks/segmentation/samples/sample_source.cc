@@ -1,0 +1,188 @@
+#include "pipelines/tasks/segmentation/samples/sample_source.h"
+
+#include <algorithm>
+#include <set>
+
+#include "libcore/base/rng.h"
+#include "pipelines/tasks/epoch_order.h"
+
+namespace voxshard {
+namespace {
+
+/// The draws of one sample, in named places so that a new one does not move the others.
+enum Draw : std::uint64_t { kForeground, kClass, kVoxel, kPlaceD, kPlaceH, kPlaceW, kFlipD, kFlipH, kFlipW, kScale, kDraws = 16 };
+
+}  // namespace
+
+float air_value(const PreparePlan& plan) {
+  if (plan.normalise == Normalise::kWindow) return -1;
+  if (plan.normalise == Normalise::kCt) return static_cast<float>(((plan.clip_hu ? plan.clip_hu->low : -1000.0) - plan.mean_hu) / plan.std_hu);
+  return 0;
+}
+
+SampleSource::SampleSource(const PreparedDataset& dataset, std::vector<std::size_t> cases, SamplingOptions options)
+    : options_(options), air_(air_value(dataset.plan)), unknown_(dataset.plan.ignore_label.value_or(-1)) {
+  if (cases.empty()) throw Error(ErrorKind::kNoCase, "[train] no case is left to train on; prepare more, or use {fold} all");
+  for (std::size_t index : cases) {
+    const PreparedCase& item = dataset.cases[index];
+    volumes_.push_back({MappedVolume::open(item.image), MappedVolume::open(item.label),
+                        load_foreground(item, dataset.plan.classes())});
+  }
+}
+
+Dims SampleSource::sample_size(std::size_t item) const {
+  if (!options_.crop.empty()) return options_.crop;
+  Dims size;
+  for (auto extent : volumes_[item].image.shape())
+    size.push_back(ceil_div(extent, options_.pad_multiple) * options_.pad_multiple);
+  return size;
+}
+
+Shape SampleSource::largest_extents(std::int64_t batch_size) const {
+  Dims largest = sample_size(0);
+  for (std::size_t i = 1; i < volumes_.size(); ++i) {
+    const Dims size = sample_size(i);
+    if (batch_size == 1 && element_count(size) > element_count(largest)) largest = size;
+    for (int a = 0; batch_size > 1 && a < 3; ++a) largest[a] = std::max(largest[a], size[a]);
+  }
+  return {batch_size, largest[0], largest[1], largest[2]};
+}
+
+Sample SampleSource::sample(std::int64_t index) const {
+  const RngKey key{options_.seed, rng_stream("sample")};
+  const std::uint64_t base = static_cast<std::uint64_t>(index) * kDraws;
+  Sample s{.number = static_cast<std::uint64_t>(index)};
+  s.item = item_of(options_.seed, index, volumes_.size());
+  const Volumes& v = volumes_[s.item];
+  const Shape shape = v.image.shape();
+  s.scale = 1 + options_.intensity_scale * std::clamp(rng_normal({options_.seed, rng_stream("scale")}, base + kScale), -3.0, 3.0);
+  for (std::size_t a = 0; a < 3; ++a)
+    s.mirrored[a] = options_.flip[a] && rng_uniform(key, base + kFlipD + a) < 0.5;
+  s.size = sample_size(s.item);
+  if (options_.crop.empty()) {
+    for (int a = 0; a < 3; ++a) s.begin[static_cast<std::size_t>(a)] = -((s.size[a] - shape[a]) / 2);
+    return s;
+  }
+  std::array<std::int64_t, 3> centre{};
+  for (int a = 0; a < 3; ++a)
+    centre[static_cast<std::size_t>(a)] = rng_below(key, base + kPlaceD + static_cast<std::uint64_t>(a), shape[a]);
+  std::vector<const Tensor*> present;
+  for (const Tensor& voxels : v.foreground.by_class)
+    if (!voxels.empty() && voxels.shape()[0] > 0) present.push_back(&voxels);
+  if (!present.empty() && rng_uniform(key, base + kForeground) < options_.foreground) {
+    const Tensor& voxels = *present[static_cast<std::size_t>(rng_below(key, base + kClass, static_cast<std::int64_t>(present.size())))];
+    const std::int64_t row = rng_below(key, base + kVoxel, voxels.shape()[0]);
+    for (std::size_t a = 0; a < 3; ++a) centre[a] = voxels.as<std::int32_t>()[row * 3 + static_cast<std::int64_t>(a)];
+  }
+  for (int a = 0; a < 3; ++a) {
+    const std::int64_t room = shape[a] - s.size[a];
+    s.begin[static_cast<std::size_t>(a)] =
+        room <= 0 ? -((-room) / 2) : std::clamp<std::int64_t>(centre[static_cast<std::size_t>(a)] - s.size[a] / 2, 0, room);
+  }
+  return s;
+}
+
+std::vector<Sample> SampleSource::batch(std::int64_t step, std::int64_t size) const {
+  std::vector<Sample> samples;
+  for (std::int64_t i = 0; i < size; ++i) samples.push_back(sample(step * size + i));
+  for (int a = 0; a < 3; ++a) {  // whole volumes of one batch share the widest extents
+    std::int64_t widest = 0;
+    for (const Sample& s : samples) widest = std::max(widest, s.size[a]);
+    for (Sample& s : samples) {
+      s.begin[static_cast<std::size_t>(a)] -= (widest - s.size[a]) / 2;
+      s.size[a] = widest;
+    }
+  }
+  return samples;
+}
+
+Shape SampleSource::extents(std::span<const Sample> batch) const {
+  const Dims& size = batch.front().size;
+  return {static_cast<std::int64_t>(batch.size()), size[0], size[1], size[2]};
+}
+
+void SampleSource::prefetch(std::span<const Sample> batch) const {
+  for (const Sample& s : batch) {
+    const Volumes& v = volumes_[s.item];
+    const Box crop = intersect({{s.begin[0], s.begin[1], s.begin[2]}, s.size}, Box::whole(v.image.shape()));
+    v.image.will_need(crop);
+    v.label.will_need(crop);
+  }
+}
+
+void SampleSource::done_with(std::span<const Sample> batch) const {
+  for (const Sample& s : batch) volumes_[s.item].image.forget(), volumes_[s.item].label.forget();
+}
+
+std::int64_t SampleSource::sizes() const {
+  std::set<Shape> sizes;
+  for (std::size_t i = 0; i < volumes_.size(); ++i) sizes.insert(sample_size(i));
+  return static_cast<std::int64_t>(sizes.size());
+}
+
+std::int64_t SampleSource::mapped_bytes(const Shape& extents) const {
+  std::int64_t most = 0;
+  for (const Volumes& v : volumes_) {
+    const Shape shape = v.image.shape();
+    const std::int64_t planes = std::min(shape[0], extents[1]);
+    most = std::max(most, planes * shape[1] * shape[2] * (v.image.voxel_bytes() + v.label.voxel_bytes()));
+  }
+  return extents[0] * most;
+}
+
+std::int64_t SampleSource::copied_bytes() const {
+  std::int64_t bytes = 0;
+  for (const Volumes& v : volumes_) bytes += v.image.copied_bytes() + v.label.copied_bytes();
+  return bytes;
+}
+
+void SampleSource::fill(std::span<const Sample> batch, const InputInfo& input, const TensorView& box) const {
+  const auto* labels = std::get_if<input::Labels>(&input);
+  ensure(labels != nullptr || std::holds_alternative<input::Image>(input), "volumes feed an image and labels");
+  for (std::int64_t n = box.box.begin[0]; n < box.box.end(0); ++n) {
+    Box one = box.box;
+    one.set(0, n, n + 1);
+    fill_one(batch[static_cast<std::size_t>(n)], labels ? std::optional(static_cast<std::int32_t>(labels->ignored)) : std::nullopt, box.sub(one));
+  }
+}
+
+void SampleSource::fill_one(const Sample& s, std::optional<std::int32_t> ignored, const TensorView& box) const {
+  const bool image = !ignored;
+  const Volumes& v = volumes_[s.item];
+  const MappedVolume& volume = image ? v.image : v.label;
+  // The box in the volume's coordinates; a mirrored axis counts from the crop's far end.
+  Box source{{0, 0, 0}, {box.extent()[1], box.extent()[2], box.extent()[3]}};
+  for (int a = 0; a < 3; ++a) {
+    const auto i = static_cast<std::size_t>(a);
+    source.begin[a] = s.begin[i] + (s.mirrored[i] ? s.size[a] - box.box.end(a + 1) : box.box.begin[a + 1]);
+  }
+  Tensor values(image ? DType::kF32 : DType::kI32, source.extent);
+  TensorView view = values.view();
+  view.box = source;
+  if (image) std::fill_n(values.as<float>(), values.count(), air_);
+  else std::fill_n(values.as<std::int32_t>(), values.count(), *ignored);
+  const Box inside = intersect(source, Box::whole(volume.shape()));
+  if (!inside.empty()) volume.read_box(inside, view.sub(inside));
+  const RngKey key{options_.seed + s.number * 0x9e3779b97f4a7c15ULL, rng_stream("noise")};
+  const Dims& e = source.extent;
+  for (std::int64_t d = 0; d < e[0]; ++d)
+    for (std::int64_t h = 0; h < e[1]; ++h)
+      for (std::int64_t w = 0; w < e[2]; ++w) {
+        const std::int64_t from = ((s.mirrored[0] ? e[0] - 1 - d : d) * e[1] + (s.mirrored[1] ? e[1] - 1 - h : h)) * e[2] +
+                                  (s.mirrored[2] ? e[2] - 1 - w : w);
+        const std::int64_t to = d * box.strides[1] + h * box.strides[2] + w * box.strides[3];
+        if (!image) {
+          const std::int32_t label = values.as<std::int32_t>()[from];
+          store(box, to, label == unknown_ ? *ignored : label);
+          continue;
+        }
+        double x = values.as<float>()[from] * s.scale;
+        if (options_.noise > 0) {
+          const std::int64_t voxel = ((box.box.begin[1] + d) * s.size[1] + box.box.begin[2] + h) * s.size[2] + box.box.begin[3] + w;
+          x += options_.noise * rng_normal(key, static_cast<std::uint64_t>(voxel));
+        }
+        store(box, to, x);
+      }
+}
+
+}  // namespace voxshard

@@ -1,0 +1,81 @@
+// What a training step sees: which case, which crop, how augmented. Everything is a pure function of the seed and the
+// sample's number, so that a resumed run goes on with the same samples; and each core fills only its own box.
+//
+//   SampleSource source(dataset, cases, {.crop = {64, 64, 64}});
+//   std::vector<Sample> batch = source.batch(step, 2);
+//   trainer.step(source.extents(batch), [&](auto& input, auto& box) { source.fill(batch, input.input, box); });
+#pragma once
+
+#include <array>
+#include <span>
+
+#include "io/volume/mapped_volume.h"
+#include "libcore/graph/input_info.h"
+#include "pipelines/tasks/segmentation/dataset/prepared_dataset.h"
+
+namespace voxshard {
+
+struct SamplingOptions {
+  std::uint64_t seed = 0;
+  Dims crop;                        // D H W; empty: whole volumes
+  double foreground = 0.7;          // share of crops centred on a voxel of a random class
+  double intensity_scale = 0.1;     // standard deviation of the factor
+  double noise = 0.05;              // of added noise, in normalised units
+  std::array<bool, 3> flip{};       // mirror along D, H, W with probability 1/2
+  std::int64_t pad_multiple = 8;    // whole volumes: extents are rounded up to it, so that plans are reused
+};
+
+struct Sample {
+  std::size_t item = 0;             // which of the cases
+  std::array<std::int64_t, 3> begin{};  // of the crop in the volume; may be negative (padding)
+  Dims size;                        // D H W
+  std::array<bool, 3> mirrored{};
+  double scale = 1;
+  std::uint64_t number = 0;         // key of the noise
+};
+
+class SampleSource {
+ public:
+  /// Maps the volumes of `cases` (indices into dataset.cases). Errors: kInput, kNoCase when there is none.
+  SampleSource(const PreparedDataset& dataset, std::vector<std::size_t> cases, SamplingOptions options);
+
+  /// The samples of a step. Each epoch goes through all cases in a new order. Whole volumes of a batch are padded to the
+  /// widest extents among them.
+  std::vector<Sample> batch(std::int64_t step, std::int64_t size) const;
+  Shape extents(std::span<const Sample> batch) const;
+  /// The extents of the largest batch there can be: what a plan of the whole run must hold.
+  Shape largest_extents(std::int64_t batch_size) const;
+  /// Asks the system to read ahead what a later step will need.
+  void prefetch(std::span<const Sample> batch) const;
+  /// Lets go of the pages of their files that a step left mapped: without it a long run holds all files.
+  void done_with(std::span<const Sample> batch) const;
+  /// How many different extents whole samples have; 1 for crops.
+  std::int64_t sizes() const;
+  /// What a step of these extents maps of the files, at most.
+  std::int64_t mapped_bytes(const Shape& extents) const;
+  /// What has been copied out of the files so far, as their readers count it.
+  std::int64_t copied_bytes() const;
+  /// Fills `box` (N, D, H, W, 1) of the image or the labels. Outside the volume: air, and the label that losses ignore,
+  /// which voxels of the plan's ignore_label get too.
+  void fill(std::span<const Sample> batch, const InputInfo& input, const TensorView& box) const;
+
+ private:
+  struct Volumes {
+    MappedVolume image, label;
+    ForegroundVoxels foreground;
+  };
+  Dims sample_size(std::size_t item) const;
+  Sample sample(std::int64_t index) const;
+  /// `ignored` where the labels are meant, and what they say outside of the volume.
+  void fill_one(const Sample& sample, std::optional<std::int32_t> ignored, const TensorView& box) const;
+
+  SamplingOptions options_;
+  std::vector<Volumes> volumes_;
+  float air_ = 0;
+  std::int32_t unknown_ = -1;  // the label of voxels that losses ignore
+};
+
+/// The normalised value of air under a plan: what lies outside a volume.
+float air_value(const PreparePlan& plan);
+
+}  // namespace voxshard

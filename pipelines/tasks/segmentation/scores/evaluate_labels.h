@@ -1,0 +1,67 @@
+// Scores of segmentation: label maps of a folder against the references of another, file by file with equal names. The
+// metrics of a table, Dice and IoU, per class and case in nnU-Net's summary.json (both empty: NaN, left out of means),
+// optionally beside the best HU threshold, optionally with an image of slices.
+//
+//   LabelScores r = evaluate_labels({.predictions = "pred", .references = "data/labelsTs", .dataset = "data"}, context);
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "io/datasets/summary.h"
+#include "io/volume/volume.h"
+#include "libcore/metrics/overlap_metrics.h"
+#include "pipelines/engine/run_context.h"
+#include "pipelines/model_runs/process_plan.h"
+#include "pipelines/model_runs/report.h"
+#include "pipelines/model_runs/trained_on.h"
+#include "pipelines/tasks/segmentation/scores/threshold_baseline.h"
+
+namespace voxshard {
+
+struct EvaluateLabelsOptions {
+  std::filesystem::path predictions, references;
+  std::filesystem::path dataset;    // class names, training cases and images; may be empty
+  std::filesystem::path summary;    // summary.json to write; may be empty
+  std::filesystem::path png;        // contact sheet; needs `dataset` for the images; may be empty
+  SeenInputs seen = {};             // of the predictions what the run was trained on
+  bool threshold_baseline = false;  // needs `dataset`
+  VolumeFormats formats = volume_formats();  // their limits.memory_bytes: of all cases in flight; 0: no limit
+  OverlapMetrics metrics = overlap_metrics();
+};
+
+struct EvaluatedCase {
+  std::string id;
+  CaseScores scores;
+  std::vector<double> baseline_dice;  // by class; empty without baseline
+};
+
+struct ClassMean {
+  int label = 0;
+  std::string name;
+  std::vector<double> means;  // by metric, over the cases, NaN left out
+  std::optional<double> baseline_dice;
+};
+
+struct LabelScores {
+  OverlapMetrics metrics;
+  std::vector<EvaluatedCase> cases;  // sorted by id
+  std::vector<ClassMean> classes;    // the foreground
+  std::vector<double> means;         // by metric, over the foreground classes
+  std::optional<double> baseline_mean_dice;
+  std::vector<ThresholdInterval> thresholds;  // by class; empty without baseline
+  SeenInputs seen;                            // of the cases that are scored
+  std::vector<CaseFailure> failures;          // a missing or unusable prediction, or one that memory does not hold
+  ProcessPlan memory;                         // of the cases in flight when they took most
+};
+
+/// The processes of a run share out the cases; each gets the report, one writes the files: the same bytes for any number.
+/// Errors: kInput for a missing folder, kNoCase when no pair can be scored, kUsage when an option needs `dataset`,
+/// kBudget when memory does not hold the image, kOutput.
+LabelScores evaluate_labels(const EvaluateLabelsOptions& options, const RunContext& context);
+nlohmann::ordered_json to_json(const LabelScores& report);
+
+}  // namespace voxshard

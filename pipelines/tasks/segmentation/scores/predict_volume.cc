@@ -1,0 +1,125 @@
+#include "pipelines/tasks/segmentation/scores/predict_volume.h"
+
+#include <algorithm>
+
+#include "pipelines/model_runs/rank_json.h"
+
+namespace voxshard {
+namespace {
+
+constexpr std::int64_t kMostClassesOfAByte = 256;
+
+/// (N, D, H, W, C) view of one sample as the image's (D, H, W), C = 1.
+TensorView as_volume(const TensorView& box) {
+  TensorView v{box.data, box.dtype, {}, {}};
+  for (int a = 1; a <= 3; ++a) {
+    v.box.begin.push_back(box.box.begin[a]);
+    v.box.extent.push_back(box.extent()[a]);
+    v.strides.push_back(box.strides[a]);
+  }
+  return v;
+}
+
+/// What a core has of a volume of `shape`, by the box of its logits.
+Box labelled_box(const Box& logits, const Shape& shape) {
+  Box box;
+  for (int a = 1; a <= 3; ++a) {
+    box.begin.push_back(logits.begin[a]);
+    box.extent.push_back(logits.extent[a]);
+  }
+  return box.empty() ? box : intersect(box, Box::whole(shape));
+}
+
+DType label_type(std::int64_t classes) { return classes <= kMostClassesOfAByte ? DType::kU8 : DType::kI32; }
+
+/// The class of the largest logit of each voxel of `box`, in its order.
+template <class Label>
+void argmax(const TensorView& logits, const Box& box, Label* labels) {
+  const std::int64_t classes = logits.extent().back();
+  for (std::int64_t d = box.begin[0]; d < box.end(0); ++d)
+    for (std::int64_t h = box.begin[1]; h < box.end(1); ++h)
+      for (std::int64_t w = box.begin[2]; w < box.end(2); ++w) {
+        const std::int64_t at = (d - logits.box.begin[1]) * logits.strides[1] +
+                                (h - logits.box.begin[2]) * logits.strides[2] +
+                                (w - logits.box.begin[3]) * logits.strides[3];
+        std::int64_t best = 0;
+        for (std::int64_t c = 1; c < classes; ++c)
+          if (load(logits, at + c) > load(logits, at + best)) best = c;
+        *labels++ = static_cast<Label>(best);
+      }
+}
+
+/// Dense labels of `box` into those of the volume.
+template <class Label>
+void place(const Label* from, const Box& box, const Tensor& labels) {
+  const Shape& shape = labels.shape();
+  for (std::int64_t d = box.begin[0]; d < box.end(0); ++d)
+    for (std::int64_t h = box.begin[1]; h < box.end(1); ++h, from += box.extent[2])
+      std::copy_n(from, box.extent[2], labels.as<std::int32_t>() + (d * shape[1] + h) * shape[2] + box.begin[2]);
+}
+
+}  // namespace
+
+VolumeVoxels voxels_of(const Tensor& image) {
+  return {.shape = image.shape(), .read = [&](const TensorView& box) { copy(image.view().sub(box.box), box); }};
+}
+
+Shape prediction_extents(const Shape& volume, std::int64_t multiple) {
+  Shape extents{1};
+  for (auto extent : volume) extents.push_back(ceil_div(extent, multiple) * multiple);
+  return extents;
+}
+
+void fill_image(const TensorView& box, const VolumeVoxels& volume, float air) {
+  const TensorView voxels = as_volume(box);
+  if (!Box::whole(volume.shape).contains(voxels.box)) fill(voxels, air);
+  const Box inside = intersect(voxels.box, Box::whole(volume.shape));
+  if (!inside.empty()) volume.read(voxels.sub(inside));
+}
+
+LabelledBox labels_of_core(const CoreSet& cores, std::size_t core, const Shape& shape) {
+  const TensorView logits = cores.owned(cores.executable().program.graph.outputs.at("logits"), core);
+  LabelledBox found{.box = labelled_box(logits.box, shape), .type = label_type(logits.extent().back()), .labels = {}};
+  found.labels.resize(static_cast<std::size_t>(found.box.count() * dtype_bytes(found.type)));
+  if (found.type == DType::kU8)
+    argmax(logits, found.box, found.view().as<std::uint8_t>());
+  else
+    argmax(logits, found.box, found.view().as<std::int32_t>());
+  return found;
+}
+
+CoreWork volume_work() {
+  return {.serialise = [](const nlohmann::json& note, const CoreSet& cores, std::size_t core) {
+    return labels_of_core(cores, core, shape_from_json(note)).labels;
+  }};
+}
+
+Tensor predict_volume(Session& session, const VolumeVoxels& image, float air, std::int64_t multiple) {
+  const Shape extents = prediction_extents(image.shape, multiple);
+  const Program& program = session.plan(extents, Phase::kPredict).program;
+  const ValueId logits = program.graph.outputs.at("logits");
+  const DType type = label_type(program.graph.node(logits).type.shape.back());
+  Tensor labels;
+  run_cores(session, volume_work(),
+          {.extents = extents,
+           .note = shape_json(image.shape),
+           .fill = [&](const TensorView& box) { fill_image(box, image, air); },
+           .fed =
+               [&] {
+                 if (image.done) image.done();
+                 labels = Tensor(DType::kI32, image.shape);
+               },
+           .take =
+               [&](std::size_t core, std::span<const std::byte> bytes) {
+                 const Box box = labelled_box(program.plan(logits).own[core], image.shape);
+                 if (box.empty()) return;
+                 ensure(std::ssize(bytes) == box.count() * dtype_bytes(type), "a core labels its box of the volume");
+                 if (type == DType::kU8)
+                   place(reinterpret_cast<const std::uint8_t*>(bytes.data()), box, labels);
+                 else
+                   place(reinterpret_cast<const std::int32_t*>(bytes.data()), box, labels);
+               }});
+  return labels;
+}
+
+}  // namespace voxshard

@@ -1,0 +1,73 @@
+#include "pipelines/tasks/segmentation/scores/threshold_baseline.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace voxshard {
+namespace {
+
+constexpr int kBins = ThresholdFit::kHighestHu - ThresholdFit::kLowestHu + 1;
+
+int bin_of(float hu) {
+  const double bin = std::floor(static_cast<double>(hu) + 0.5) - ThresholdFit::kLowestHu;
+  return static_cast<int>(std::clamp(bin, 0.0, kBins - 1.0));
+}
+
+}  // namespace
+
+ThresholdFit::ThresholdFit(int classes, int ignored)
+    : counts_(classes, std::vector<std::int64_t>(kBins, 0)), ignored_(ignored) {}
+
+void ThresholdFit::add(const Tensor& hu, const Tensor& label) {
+  const auto* x = hu.as<float>();
+  const auto* v = label.as<std::int32_t>();
+  const auto classes = static_cast<std::int32_t>(counts_.size());
+  for (std::int64_t i = 0; i < hu.count(); ++i)
+    if (ignored_ < 0 || v[i] != ignored_) ++counts_[v[i] > 0 && v[i] < classes ? v[i] : 0][bin_of(x[i])];
+}
+
+void ThresholdFit::set_counts(std::vector<std::vector<std::int64_t>> counts) {
+  ensure(counts.size() == counts_.size() && std::ranges::all_of(counts, [](const auto& bins) { return bins.size() == kBins; }),
+         "counts are of the same classes and bins");
+  counts_ = std::move(counts);
+}
+
+std::vector<ThresholdInterval> ThresholdFit::solve() const {
+  std::vector<std::int64_t> all(kBins, 0);
+  for (const auto& counts : counts_)
+    for (int b = 0; b < kBins; ++b) all[b] += counts[b];
+  std::vector<ThresholdInterval> best(counts_.size());
+  for (std::size_t c = 1; c < counts_.size(); ++c) {
+    std::int64_t total = 0;
+    for (auto n : counts_[c]) total += n;
+    for (int low = 0; low < kBins && total > 0; ++low) {
+      if (counts_[c][low] == 0) continue;  // an interval gains nothing by starting where the class is not
+      std::int64_t hit = 0, chosen = 0;
+      for (int high = low; high < kBins; ++high) {
+        hit += counts_[c][high], chosen += all[high];
+        const double dice = 2.0 * static_cast<double>(hit) / static_cast<double>(chosen + total);
+        if (dice > best[c].fit_dice) best[c] = {low + kLowestHu, high + kLowestHu, dice};
+      }
+    }
+  }
+  return best;
+}
+
+void join(ThresholdFit& fit, const RunContext& context) {
+  std::vector<std::vector<std::int64_t>> counts = fit.counts();
+  for (std::vector<std::int64_t>& bins : counts) context.add_up(bins);
+  fit.set_counts(std::move(counts));
+}
+
+Tensor threshold_mask(const Tensor& hu, const ThresholdInterval& interval, int label) {
+  Tensor mask(DType::kI32, hu.shape());
+  const auto* x = hu.as<float>();
+  auto* m = mask.as<std::int32_t>();
+  for (std::int64_t i = 0; i < hu.count(); ++i) {
+    const int value = bin_of(x[i]) + ThresholdFit::kLowestHu;
+    m[i] = value >= interval.low_hu && value <= interval.high_hu ? label : 0;
+  }
+  return mask;
+}
+
+}  // namespace voxshard

@@ -1,0 +1,33 @@
+// The table of ops with a fault planted in the kernels of one of them, for a whole `verify`: both sides run the same
+// wrong kernel, as a user's would.
+//
+//   const FaultyTable faulty("conv_weight_grad", fault_named("all zero"));
+//   check_equivalence({.ops = faulty.table(), ...}, pool);
+#pragma once
+
+#include "tests/check/faults/fault.h"
+
+namespace voxshard::test {
+
+/// One at a time: the table holds plain functions, so what they plant is the living one's.
+class FaultyTable {
+ public:
+  /// In those uses of `op` that `where` picks, all without it; in fast kernels of f32 and bf16 alone.
+  FaultyTable(std::string op, const Fault& fault, std::function<bool(const OpContext&)> where = {});
+  ~FaultyTable();
+  FaultyTable(const FaultyTable&) = delete;
+  FaultyTable& operator=(const FaultyTable&) = delete;
+
+  const OpTable& table() const { return table_; }
+
+ private:
+  static std::unique_ptr<Kernel> kernel(const OpContext& op, KernelSet set);
+
+  static const FaultyTable* living_;
+  std::string op_;
+  const Fault& fault_;
+  std::function<bool(const OpContext&)> where_;
+  OpTable table_;
+};
+
+}  // namespace voxshard::test

@@ -1,0 +1,67 @@
+// The smallest faults in the kernels of the reference network are found at their layer. Every node that has a fault is
+// compared alone (fault_scene.h); tests/slow plants all faults in all nodes and in single layers at 64^3.
+#include <gtest/gtest.h>
+
+#include "tests/check/faults/scenes.h"
+
+namespace voxshard {
+namespace {
+
+TEST(PlantedKernels, OfTheReferenceUNetInF32AreFoundAtTheirLayer) {
+  WorkerPool pool(hardware_workers());
+  test::FaultScene scene(test::reference_unet_scene(DType::kF32), pool);
+  test::expect_all_found(scene, test::Breadth::kOneOfAKind);
+}
+
+TEST(PlantedKernels, OfTheReferenceUNetInBf16AreFoundAtTheirLayer) {
+  WorkerPool pool(hardware_workers());
+  test::FaultScene scene(test::reference_unet_scene(DType::kBF16), pool);
+  test::expect_all_found(scene, test::Breadth::kOneOfAKind);
+}
+
+TEST(PlantedKernels, AreMissedAndTheirLayersNamedAsLeftOutWithTheOldLimit) {
+  WorkerPool pool(hardware_workers());
+  test::FaultScene scene(test::reference_unet_scene(DType::kBF16), pool);
+  int large = 0;
+  for (const ValueId id : scene.places(1)) {
+    const std::vector<std::string> left_out = scene.check(id, true).left_out;
+    if (left_out.empty()) continue;
+    ++large;
+    EXPECT_TRUE(left_out.front().starts_with(scene.row(id).layer + " (")) << left_out.front();
+    for (const test::Fault& fault : test::faults()) {
+      const auto planted = scene.plant(id, fault, true);
+      EXPECT_EQ(planted ? planted->found : "", "") << fault.name;
+    }
+  }
+  EXPECT_GE(large, 5) << "forward, input and weight gradients of the upper level among them";
+}
+
+struct Forced {
+  ConvKernel kernel;
+  DType dtype;
+};
+
+class PlantedKernelsOfALayer : public testing::TestWithParam<Forced> {};
+
+TEST_P(PlantedKernelsOfALayer, AreFoundThere) {
+  const auto [kernel, dtype] = GetParam();
+  WorkerPool pool(hardware_workers());
+  test::FaultScene scene(test::layer_scene(32, 20, dtype, kernel), pool);
+  const bool runs = scene.has(kernel, "conv") || scene.has(kernel, "conv_weight_grad");
+  if (!runs) GTEST_SKIP() << kConvKernelNames[static_cast<std::size_t>(kernel)] << " does not run on this processor";
+  test::expect_all_found(scene, test::Breadth::kOneOfAKind);
+}
+
+INSTANTIATE_TEST_SUITE_P(Kernels, PlantedKernelsOfALayer,
+                         testing::Values(Forced{ConvKernel::kWinograd2, DType::kF32},
+                                         Forced{ConvKernel::kLibrary, DType::kF32},
+                                         Forced{ConvKernel::kTiled, DType::kF32},
+                                         Forced{ConvKernel::kAmx, DType::kBF16},
+                                         Forced{ConvKernel::kLibrary, DType::kBF16}),
+                         [](const auto& at) {
+                           return std::string(kConvKernelNames[static_cast<std::size_t>(at.param.kernel)]) + "_" +
+                                  dtype_name(at.param.dtype);
+                         });
+
+}  // namespace
+}  // namespace voxshard
