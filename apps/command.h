@@ -29,12 +29,13 @@ class Transport;
 struct Context {
   int threads = 1;
   bool json = false;
-  Progress* progress = nullptr;  // never null when a command runs
-  std::vector<std::string> words = {};  // that were typed, the subcommand's name first
-  std::set<std::string> of_config = {};   // the settings of the subcommand that --config says
-  std::vector<KeyUse> config = {};        // of explain: the keys of --config
-  std::vector<std::pair<std::string, std::string>> for_train = {};  // of explain: what --config says to train, by setting
-  Transport* transport = nullptr;       // to the other ranks; never null when a command runs
+  Progress* progress = nullptr;          // never null when a command runs
+  std::vector<std::string> words = {};   // that were typed, the subcommand's name first
+  std::set<std::string> of_config = {};  // the settings of the subcommand that --config says
+  std::vector<KeyUse> config = {};       // of explain: the keys of --config
+  std::vector<std::pair<std::string, std::string>> for_train =
+      {};                          // of explain: what --config says to train, by setting
+  Transport* transport = nullptr;  // to the other ranks; never null when a command runs
 };
 
 /// What a subcommand hands back; main prints `json` with --json, else `text`, both on standard output.
@@ -42,9 +43,10 @@ struct Outcome {
   nlohmann::ordered_json json;
   std::string text;
   int exit_code = 0;
-  bool interrupted = false;  // main then exits with the code of the signal
-  std::vector<std::string> next = {};    // the command to go on with, without "voxshard"; may be empty
-  std::vector<std::string> resume = {};  // the same when interrupted; empty: the words again, with --resume where there is one
+  bool interrupted = false;            // main then exits with the code of the signal
+  std::vector<std::string> next = {};  // the command to go on with, without "voxshard"; may be empty
+  std::vector<std::string> resume =
+      {};  // the same when interrupted; empty: the words again, with --resume where there is one
 };
 
 using RunCommand = std::function<Outcome(const Context&)>;
@@ -55,8 +57,8 @@ struct Command {
   const char* example;  // the last lines of --help
   RunCommand (*add)(CLI::App& app);
   const char* saves = nullptr;  // what a first Ctrl-C or SIGTERM leaves, for the screen; null: nothing, it ends at once
-  const char* leaves = nullptr; // of one that ends at once, what stays all the same; null: nothing worth a word
-  bool ranks = false;           // may run over several ranks; main refuses the others
+  const char* leaves = nullptr;  // of one that ends at once, what stays all the same; null: nothing worth a word
+  bool ranks = false;            // may run over several ranks; main refuses the others
 };
 
 }  // namespace voxshard

@@ -20,23 +20,35 @@ struct Options {
 RunCommand add(CLI::App& app) {
   auto o = std::make_shared<Options>();
   const BoxWords boxes = box_words();
-  app.add_option("input", o->request.input,
-                 "A TFRecord file or a folder of them, of the reference U-Net (image/ct_image, image/label) or RetinaNet "
-                 "(image/encoded, image/object/...); or, to write such files: an nnU-Net or Decathlon folder, a folder that "
-                 "prepare made, " + joined(boxes.image_files, ", ") + ", a folder of " + or_text(boxes.images) + ", a " +
-                     or_text(boxes.sequences) + " sequence")
+  app.add_option(
+         "input", o->request.input,
+         "A TFRecord file or a folder of them, of the reference U-Net (image/ct_image, image/label) or RetinaNet "
+         "(image/encoded, image/object/...); or, to write such files: an nnU-Net or Decathlon folder, a folder that "
+         "prepare made, " +
+             joined(boxes.image_files, ", ") + ", a folder of " + or_text(boxes.images) + ", a " +
+             or_text(boxes.sequences) + " sequence")
       ->required();
-  app.add_option("-o,--output", o->request.output, "Folder to write: NIfTI with dataset.json, pictures with COCO JSON, or TFRecord files")->required();
-  app.add_option("--to", o->to, "folder or tfrecord; default: the other of what the input is; classes: each box of pictures cut out, in a folder per class")
+  app.add_option("-o,--output", o->request.output,
+                 "Folder to write: NIfTI with dataset.json, pictures with COCO JSON, or TFRecord files")
+      ->required();
+  app.add_option("--to", o->to,
+                 "folder or tfrecord; default: the other of what the input is; classes: each box of pictures cut out, "
+                 "in a folder per class")
       ->check(one_of({"folder", "tfrecord", "classes"}));
-  app.add_option("--size", o->size, "Of volumes in records that are no cubes and do not say it, D x H x W like 96x128x128");
-  app.add_option("--labels", o->labels, "Of volumes that become records: one-hot, as the reference reads them, or index (a quarter of the bytes or less)")
+  app.add_option("--size", o->size,
+                 "Of volumes in records that are no cubes and do not say it, D x H x W like 96x128x128");
+  app.add_option("--labels", o->labels,
+                 "Of volumes that become records: one-hot, as the reference reads them, or index (a quarter of the "
+                 "bytes or less)")
       ->check(one_of({"one-hot", "index"}))
       ->capture_default_str();
-  app.add_option("--compression", o->compression, "Of the records of volumes: gzip, as the reference reads them, or none")
+  app.add_option("--compression", o->compression,
+                 "Of the records of volumes: gzip, as the reference reads them, or none")
       ->check(one_of({"gzip", "none"}))
       ->capture_default_str();
-  app.add_option("--files", o->request.files, "Files that pictures are spread over")->check(number_in({1, 99999}))->capture_default_str();
+  app.add_option("--files", o->request.files, "Files that pictures are spread over")
+      ->check(number_in({1, 99999}))
+      ->capture_default_str();
   return [o](const Context& context) {
     ConvertRequest& request = o->request;
     request.threads = context.threads;
@@ -57,14 +69,18 @@ RunCommand add(CLI::App& app) {
 }  // namespace
 
 Command convert_command() {
-  return {"convert",
-          "Turns TFRecord files of the original's models into folders of volumes or pictures, and such folders into TFRecord files; boxes of pictures into "
-          "a folder per class.",
-          "voxshard convert records -o data                    # instance-*.tfrecords to NIfTI, or pictures and COCO JSON\n"
-          "  voxshard convert data -o records --labels one-hot   # an nnU-Net folder to instance-CASE-0.tfrecords, gzip\n"
-          "  voxshard convert coco/train.json -o records --files 8\n"
-          "  voxshard convert coco/train.json -o cells/train --to classes   # each box cut out, as classifiers learn from",
-          add, nullptr, "files that are whole stay, but they are no data set yet"};
+  return {
+      "convert",
+      "Turns TFRecord files of the original's models into folders of volumes or pictures, and such folders into "
+      "TFRecord files; boxes of pictures into "
+      "a folder per class.",
+      "voxshard convert records -o data                    # instance-*.tfrecords to NIfTI, or pictures and COCO JSON\n"
+      "  voxshard convert data -o records --labels one-hot   # an nnU-Net folder to instance-CASE-0.tfrecords, gzip\n"
+      "  voxshard convert coco/train.json -o records --files 8\n"
+      "  voxshard convert coco/train.json -o cells/train --to classes   # each box cut out, as classifiers learn from",
+      add,
+      nullptr,
+      "files that are whole stay, but they are no data set yet"};
 }
 
 }  // namespace voxshard

@@ -1,4 +1,5 @@
-// voxshard demo: generated CT phantoms in an nnU-Net folder, images with boxes in a COCO set, digits in MNIST's files, or clips.
+// voxshard demo: generated CT phantoms in an nnU-Net folder, images with boxes in a COCO set, digits in MNIST's files,
+// or clips.
 #include <CLI/CLI.hpp>
 
 #include "apps/command.h"
@@ -28,7 +29,9 @@ std::string kinds_help() {
 RunCommand add(CLI::App& app) {
   auto o = std::make_shared<DemoOptions>();
   app.add_option("folder", o->folder, "Where to write the data set")->required();
-  const auto defaults = [](std::string TaskWords::*clause) { return " (default: " + joined(task_clauses(clause), ", ") + ")"; };
+  const auto defaults = [](std::string TaskWords::*clause) {
+    return " (default: " + joined(task_clauses(clause), ", ") + ")";
+  };
   o->task = task_table().front()->name();
   app.add_option("--task", o->task, "What the data is for: " + or_text(task_names()))->capture_default_str();
   app.add_option("--kind", o->kind, kinds_help());
@@ -36,7 +39,8 @@ RunCommand add(CLI::App& app) {
   app.add_option("--test", o->test_cases, "Held-out cases" + defaults(&TaskWords::demo_test_cases));
   app.add_option("--seed", o->seed, "Same seed, same bytes")->check(number_in(kSeeds))->capture_default_str();
   app.add_option("--size", o->size,
-                 "small (48 to 80 voxels or 160 to 256 pixels an axis, digits 28, clips 32), medium (twice) or large (three times)")
+                 "small (48 to 80 voxels or 160 to 256 pixels an axis, digits 28, clips 32), medium (twice) or large "
+                 "(three times)")
       ->capture_default_str();
   return [o](const Context& context) {
     o->threads = context.threads;
@@ -52,9 +56,12 @@ RunCommand add(CLI::App& app) {
 
 Command demo_command() {
   return {"demo",
-          "Writes a small data set of generated CT phantoms, pictures, digits or clips, to try everything without patient data.",
-          "voxshard demo data --cases 12 --test 4 --seed 0", add,
-          nullptr, "files that are whole stay, but they are no data set yet"};
+          "Writes a small data set of generated CT phantoms, pictures, digits or clips, to try everything without "
+          "patient data.",
+          "voxshard demo data --cases 12 --test 4 --seed 0",
+          add,
+          nullptr,
+          "files that are whole stay, but they are no data set yet"};
 }
 
 }  // namespace voxshard

@@ -29,7 +29,8 @@ std::string rates_text(const HostRates& rates) {
   for (const RateTable& t : rates.tables) {
     std::vector<double> sorted = t.values;
     std::sort(sorted.begin(), sorted.end());
-    const std::string window = t.window.taps == 0 ? "" : std::to_string(t.window.taps) + " taps" + (t.window.patch ? ", patches" : "");
+    const std::string window =
+        t.window.taps == 0 ? "" : std::to_string(t.window.taps) + " taps" + (t.window.patch ? ", patches" : "");
     rows.push_back({t.op, dtype_name(t.stored), window, rate_text(sorted.front(), t.unit),
                     rate_text(sorted[sorted.size() / 2], t.unit), rate_text(sorted.back(), t.unit)});
   }
@@ -39,23 +40,29 @@ std::string rates_text(const HostRates& rates) {
 std::string report_text(const DoctorReport& r) {
   std::string text;
   for (const auto& check : r.checks)
-    text += (check.state == DoctorCheck::State::kOk ? "ok       " : check.state == DoctorCheck::State::kWarning ? "WARNING  " : "FAILED   ") +
+    text += (check.state == DoctorCheck::State::kOk        ? "ok       "
+             : check.state == DoctorCheck::State::kWarning ? "WARNING  "
+                                                           : "FAILED   ") +
             check.name + ": " + check.text + "\n";
   text += "libraries:";
   for (const auto& [name, version] : r.libraries) text += (name == "kernels" ? " " : ", " + name + " ") + version;
   if (r.rates.tables.empty()) return text + "\n";
-  text += "\n\nOne worker while all " + std::to_string(r.rates.threads) + " work, over channels and sizes:\n" + rates_text(r.rates);
+  text += "\n\nOne worker while all " + std::to_string(r.rates.threads) + " work, over channels and sizes:\n" +
+          rates_text(r.rates);
   text += "a task " + fixed_text(r.rates.task_s * 1e6, 1) + " us, a barrier " + fixed_text(r.rates.barrier_s * 1e6, 1) +
           " us; a worker alone is " + fixed_text(r.rates.alone_compute, 2) + " (arithmetic) and " +
           fixed_text(r.rates.alone_memory, 2) + " (memory) times as fast\n";
-  return text + "measured in " + duration_text(r.seconds) + ", written to " + r.output.string() + ": use it as --device host\n";
+  return text + "measured in " + duration_text(r.seconds) + ", written to " + r.output.string() +
+         ": use it as --device host\n";
 }
 
 RunCommand add(CLI::App& app) {
   auto o = std::make_shared<Options>();
-  app.add_option("-o,--output", o->output, "File to write; default: where --device host looks (~/.config/voxshard/host.json)");
+  app.add_option("-o,--output", o->output,
+                 "File to write; default: where --device host looks (~/.config/voxshard/host.json)");
   app.add_flag("--quick", o->quick, "A quarter of a minute instead of a minute, coarser");
-  app.add_flag("--check", o->check, "Looks at the machine and its kernels only; nothing is measured or written")->excludes("--quick");
+  app.add_flag("--check", o->check, "Looks at the machine and its kernels only; nothing is measured or written")
+      ->excludes("--quick");
   return [o](const Context& context) {
     const DoctorOptions options{.output = o->output.empty() ? host_device_path() : std::filesystem::path(o->output),
                                 .threads = context.threads,

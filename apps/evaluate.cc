@@ -24,7 +24,9 @@ RunCommand add(CLI::App& app) {
   auto options = std::make_shared<Options>();
   EvaluateOptions& o = options->evaluate;
   const std::string run = "Evaluation of a run";
-  const auto clauses = [](std::string TaskWords::*clause, const char* separator) { return joined(task_clauses(clause), separator); };
+  const auto clauses = [](std::string TaskWords::*clause, const char* separator) {
+    return joined(task_clauses(clause), separator);
+  };
   app.add_option("predictions", o.predictions,
                  clauses(&TaskWords::predictions, ", ") + ", a JSON file of " +
                      clauses(&TaskWords::json_predictions, " or of ") + ", or a run folder or checkpoint")
@@ -66,11 +68,13 @@ RunCommand add(CLI::App& app) {
 
 Command evaluate_command() {
   return {.name = "evaluate",
-          .summary = "Dice and IoU per class and case, beside the best HU threshold if asked; COCO's numbers of detections; "
-                     "accuracy, ROC-AUC and calibration of classes; loss and metrics of a run.",
-          .example = "voxshard evaluate predictions data/labelsTs --dataset data --baseline threshold -o summary.json\n  "
-                     "voxshard evaluate run work --eval_batch_size 8 --json\n  "
-                     "mpirun -n 4 --bind-to none voxshard evaluate predictions data/labelsTs --dataset data -o summary.json",
+          .summary =
+              "Dice and IoU per class and case, beside the best HU threshold if asked; COCO's numbers of detections; "
+              "accuracy, ROC-AUC and calibration of classes; loss and metrics of a run.",
+          .example =
+              "voxshard evaluate predictions data/labelsTs --dataset data --baseline threshold -o summary.json\n  "
+              "voxshard evaluate run work --eval_batch_size 8 --json\n  "
+              "mpirun -n 4 --bind-to none voxshard evaluate predictions data/labelsTs --dataset data -o summary.json",
           .add = add,
           .ranks = true};
 }

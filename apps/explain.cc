@@ -2,10 +2,10 @@
 #include <CLI/CLI.hpp>
 
 #include "apps/command.h"
-#include "apps/words/next_words.h"
 #include "apps/model_command.h"
 #include "apps/setting_args.h"
 #include "apps/terminal/flags.h"
+#include "apps/words/next_words.h"
 #include "pipelines/commands/run_draw.h"
 #include "pipelines/commands/run_explain.h"
 #include "pipelines/training/train_settings.h"
@@ -34,14 +34,16 @@ std::vector<SettingLine> lines_of_train(const Settings& said, const Context& con
   TrainSettings train;
   for (const auto& [name, word] : context.for_train) train.settings.say(Layer::kConfig, name, {word});
   for (const Settings::Entry& entry : said.entries())
-    if (entry.is_said() && entry.name() != "size") train.settings.say(entry.layer, entry.name(), entry.words);  // a classifier's size is another
+    if (entry.is_said() && entry.name() != "size")
+      train.settings.say(entry.layer, entry.name(), entry.words);  // a classifier's size is another
   train.say_usual();
   return setting_lines(train);
 }
 
-/// "config": what becomes of each key of --config, whose options were taken by then, also by train; the settings of train, each
-/// with its layer; then the model and its cut.
-Outcome stage_outcome(const ModelSpec& spec, const Shape& extents, const Options& o, const std::string& tpu, const Context& context) {
+/// "config": what becomes of each key of --config, whose options were taken by then, also by train; the settings of
+/// train, each with its layer; then the model and its cut.
+Outcome stage_outcome(const ModelSpec& spec, const Shape& extents, const Options& o, const std::string& tpu,
+                      const Context& context) {
   nlohmann::ordered_json json = {{"stage", o.stage}};
   std::string text;
   if (o.stage == "config" && !context.config.empty()) {
@@ -61,15 +63,32 @@ Outcome stage_outcome(const ModelSpec& spec, const Shape& extents, const Options
 RunCommand add(CLI::App& app) {
   auto o = std::make_shared<Options>();
   add_model_settings(app, *o);
-  CLI::Option* stage = app.add_option("--stage", o->stage, "config (the settings of train, each with the layer that says it; also what becomes of each key of --config), graph, grad, program, memory or passes (what the cut costs on the TPU of --device, else a v3, pass by pass)")->capture_default_str();
-  add_size_settings(app, *o, "Spatial size, D x H x W (or H x W, and then 128x128 unless given); with {sample} the sample's own, unless given", "Samples");
+  CLI::Option* stage = app.add_option("--stage", o->stage,
+                                      "config (the settings of train, each with the layer that says it; also what "
+                                      "becomes of each key of --config), graph, grad, program, memory or passes (what "
+                                      "the cut costs on the TPU of --device, else a v3, pass by pass)")
+                           ->capture_default_str();
+  add_size_settings(
+      app, *o,
+      "Spatial size, D x H x W (or H x W, and then 128x128 unless given); with {sample} the sample's own, unless given",
+      "Samples");
   const std::string drawing = "Drawing";
-  CLI::Option* draw = app.add_option("--draw", o->draw, "Draw the sample cut into its tiles, with halos, to this PNG instead; of a volume three planes")
-                          ->type_name(kPathType)->excludes(stage)->group(drawing);
-  app.add_option("--sample", o->sample, "The volume or picture that is drawn, scaled to --size if given; default: a phantom")
-      ->type_name(kPathType)->needs(draw)->group(drawing);
-  app.add_option("--level", o->level, "What is drawn: the number of a level (0: full resolution), a part of the network like encoder1, or a layer; default: 0")
-      ->needs(draw)->group(drawing);
+  CLI::Option* draw =
+      app.add_option("--draw", o->draw,
+                     "Draw the sample cut into its tiles, with halos, to this PNG instead; of a volume three planes")
+          ->type_name(kPathType)
+          ->excludes(stage)
+          ->group(drawing);
+  app.add_option("--sample", o->sample,
+                 "The volume or picture that is drawn, scaled to --size if given; default: a phantom")
+      ->type_name(kPathType)
+      ->needs(draw)
+      ->group(drawing);
+  app.add_option("--level", o->level,
+                 "What is drawn: the number of a level (0: full resolution), a part of the network like encoder1, or a "
+                 "layer; default: 0")
+      ->needs(draw)
+      ->group(drawing);
   return [o](const Context& context) {
     o->settings.came_from_config(context.of_config);
     const bool sized = o->settings.is_said("size");
@@ -81,7 +100,13 @@ RunCommand add(CLI::App& app) {
     const Shape extents = own_size ? extents_of(*sample, spec, o->batch) : o->extents(spec);
     spec = o->planned(spec, extents, {}, context);
     if (!o->draw.empty())
-      return drawn({.spec = spec, .extents = extents, .file = o->draw, .source = o->sample, .sample = std::move(sample), .scaled = !own_size, .level = o->level});
+      return drawn({.spec = spec,
+                    .extents = extents,
+                    .file = o->draw,
+                    .source = o->sample,
+                    .sample = std::move(sample),
+                    .scaled = !own_size,
+                    .level = o->level});
     return stage_outcome(spec, extents, *o, tpu_name(o->plan), context);
   };
 }
@@ -89,7 +114,8 @@ RunCommand add(CLI::App& app) {
 }  // namespace
 
 Command explain_command() {
-  return {"explain", "Prints a stage between model and run: the graph, its gradients, the partitioned program, the memory plan.",
+  return {"explain",
+          "Prints a stage between model and run: the graph, its gradients, the partitioned program, the memory plan.",
           "voxshard explain --stage program --size 48x40x56 --base-filters 8 --partition 1x2x2x2x1", add};
 }
 

@@ -13,23 +13,30 @@ namespace {
 RunCommand add(CLI::App& app) {
   auto paths = std::make_shared<std::vector<std::filesystem::path>>();
   app.add_option("path", *paths,
-                 "NIfTI files, videos, pictures, " + joined(task_clauses(&TaskWords::data_files), ", ") + ", data set folders (" +
-                     joined(task_clauses(&TaskWords::data_sets), ", ") + "), "
-                 "folders of NIfTI files or videos")
+                 "NIfTI files, videos, pictures, " + joined(task_clauses(&TaskWords::data_files), ", ") +
+                     ", data set folders (" + joined(task_clauses(&TaskWords::data_sets), ", ") +
+                     "), "
+                     "folders of NIfTI files or videos")
       ->required();
   auto quick = std::make_shared<bool>(false);
-  app.add_flag("--quick", *quick, "Headers only: volumes and pictures are not read through, frames of videos are counted by their packets");
+  app.add_flag(
+      "--quick", *quick,
+      "Headers only: volumes and pictures are not read through, frames of videos are counted by their packets");
   return [paths, quick](const Context& context) {
     const InfoReport report = run_info(*paths, {.quick = *quick, .threads = context.threads});
     const int code = report.failures.empty() ? kExitOk : report.unusable == paths->size() ? kExitInput : kExitPartial;
-    return Outcome{.json = to_json(report), .text = with_flags(to_text(report)), .exit_code = code, .next = with_flags(report.next)};
+    return Outcome{.json = to_json(report),
+                   .text = with_flags(to_text(report)),
+                   .exit_code = code,
+                   .next = with_flags(report.next)};
   };
 }
 
 }  // namespace
 
 Command info_command() {
-  return {"info", "Shows what volumes, data sets and videos hold: size, spacing or timestamps, orientation, type, problems.",
+  return {"info",
+          "Shows what volumes, data sets and videos hold: size, spacing or timestamps, orientation, type, problems.",
           "voxshard info data/imagesTr/phantom_000_0000.nii.gz data --json", add};
 }
 

@@ -1,7 +1,7 @@
 // The `voxshard` command: a table of subcommands and the options they all have. Only apps reads argv, prints results
 // (results.cc) and picks exit codes. A subcommand is its file and its line in the table.
-#include <CLI/CLI.hpp>
 #include <unistd.h>
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -62,9 +62,13 @@ struct GlobalOptions {
 
 void add_global_options(CLI::App& app, GlobalOptions& global) {
   const std::string group = "Options of every subcommand";
-  app.add_option("--config", global.config, "TOML, JSON or YAML file; keys are long option names or those of the original's configs, the command line wins")
+  app.add_option("--config", global.config,
+                 "TOML, JSON or YAML file; keys are long option names or those of the original's configs, the command "
+                 "line wins")
       ->group(group);
-  app.add_option("--threads", global.threads, "Worker threads; results do not depend on it; default: the processors that this process may use, of several ranks shared out on each host")
+  app.add_option("--threads", global.threads,
+                 "Worker threads; results do not depend on it; default: the processors that this process may use, of "
+                 "several ranks shared out on each host")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str()
       ->group(group);
@@ -113,12 +117,14 @@ std::optional<std::string> refusal_of_train(const nlohmann::json& values, const 
 }
 
 /// Errors: kConfig naming the key whose value train refuses.
-void require_train_takes(const nlohmann::json& values, const std::vector<KeyUse>& uses, const std::vector<Command>& table) {
+void require_train_takes(const nlohmann::json& values, const std::vector<KeyUse>& uses,
+                         const std::vector<Command>& table) {
   const auto refusal = refusal_of_train(values, table);
   if (!refusal) return;
   for (const KeyUse& use : uses)
     if (const auto of_key = refusal_of_train(use.options, table))
-      throw Error(ErrorKind::kConfig, "[config] " + use.key + " is " + use.value.dump() + ", which train does not take: " + *of_key);
+      throw Error(ErrorKind::kConfig,
+                  "[config] " + use.key + " is " + use.value.dump() + ", which train does not take: " + *of_key);
   throw Error(ErrorKind::kConfig, "[config] train does not take it: " + *refusal);
 }
 
@@ -141,7 +147,8 @@ std::vector<std::string> with_config(const std::vector<std::string>& words, cons
       try {
         OptionValues config = with_option_names(document);
         said.notes = std::move(config.notes);
-        if (config.of_reference && !config.values.contains("preset")) config.values["preset"] = "reference";  // published settings
+        if (config.of_reference && !config.values.contains("preset"))
+          config.values["preset"] = "reference";  // published settings
         const auto values = config_values(config.values, root, command.name, words);
         for (const auto& [name, value] : values) said.names.insert(name);
         for (auto& word : words_of(values)) all.push_back(std::move(word));
@@ -163,7 +170,8 @@ std::vector<std::string> with_config(const std::vector<std::string>& words, cons
 /// What was typed, to go on where it was stopped.
 std::vector<std::string> again(std::vector<std::string> words, const CLI::App& app) {
   std::erase(words, "--restart");
-  if (app.get_option_no_throw("--resume") != nullptr && std::find(words.begin(), words.end(), "--resume") == words.end())
+  if (app.get_option_no_throw("--resume") != nullptr &&
+      std::find(words.begin(), words.end(), "--resume") == words.end())
     words.push_back("--resume");
   return words;
 }
@@ -191,20 +199,28 @@ int run_words(const std::vector<std::string>& words, Transport& transport) {
     const auto chosen = root.get_subcommands();
     if (chosen.empty()) throw Error(ErrorKind::kUsage, "[usage] no subcommand; try voxshard --help");
     instruction_set();  // refuses a processor without kernels, and a value of VOXSHARD_ISA that it cannot follow
-    const auto command = std::find_if(table.begin(), table.end(), [&](const Command& c) { return chosen[0]->get_name() == c.name; });
+    const auto command =
+        std::find_if(table.begin(), table.end(), [&](const Command& c) { return chosen[0]->get_name() == c.name; });
     ensure(command != table.end(), "the subcommand is in the table");
     if (!command->ranks) require_one_rank(transport, command->name);
     TerminalProgress progress({.quiet = global.quiet});
     for (const auto& note : said.notes) progress.log(note);
-    const ThreadShortage shortage(chosen[0]->count("--threads") == 0, [&](const std::string& text) { progress.warn(text); });
+    const ThreadShortage shortage(chosen[0]->count("--threads") == 0,
+                                  [&](const std::string& text) { progress.warn(text); });
     const bool saves = command->saves != nullptr;
     on_stop({.saves = saves ? command->saves : "",
              .leaves = command->leaves != nullptr ? command->leaves : "no file is left half-written",
-             .quiet = global.quiet, .json = global.json});
+             .quiet = global.quiet,
+             .json = global.json});
     progress.starting(command->name, saves);
-    Outcome outcome = runs[static_cast<std::size_t>(command - table.begin())](
-        {.threads = global.threads, .json = global.json, .progress = &progress, .words = words, .of_config = said.names, .config = said.uses,
-         .for_train = said.for_train, .transport = &transport});
+    Outcome outcome = runs[static_cast<std::size_t>(command - table.begin())]({.threads = global.threads,
+                                                                               .json = global.json,
+                                                                               .progress = &progress,
+                                                                               .words = words,
+                                                                               .of_config = said.names,
+                                                                               .config = said.uses,
+                                                                               .for_train = said.for_train,
+                                                                               .transport = &transport});
     progress.finish();
     if (outcome.interrupted) outcome.next = outcome.resume.empty() ? again(words, *chosen[0]) : outcome.resume;
     return print_outcome(outcome, global.json);
@@ -226,13 +242,18 @@ int run(const std::vector<std::string>& words) {
   } catch (const Error& e) {
     return tells_of_stop(e) ? report_stop(wants_json) : report_error(e, wants_json);
   } catch (const std::bad_alloc&) {
-    return report_error({ErrorKind::kBudget, "[memory] the system refused an allocation; give a smaller size or batch, fewer filters or a finer cut, or free memory"}, wants_json);
+    return report_error({ErrorKind::kBudget,
+                         "[memory] the system refused an allocation; give a smaller size or batch, fewer filters or a "
+                         "finer cut, or free memory"},
+                        wants_json);
   } catch (const std::filesystem::filesystem_error& e) {
-    return report_error({ErrorKind::kInput, std::string("[input] ") + e.what() + "; check the path and its permissions"}, wants_json);
+    return report_error(
+        {ErrorKind::kInput, std::string("[input] ") + e.what() + "; check the path and its permissions"}, wants_json);
   } catch (const std::system_error& e) {  // also of a library that makes threads of its own
     const bool refused = e.code() == std::errc::resource_unavailable_try_again;
     return report_error({refused ? ErrorKind::kBudget : ErrorKind::kInternal, refused ? "E_THREADS" : "E_INTERNAL",
-                         std::string(refused ? "[threads] the system refused a thread: " : "[internal] ") + e.what()}, wants_json);
+                         std::string(refused ? "[threads] the system refused a thread: " : "[internal] ") + e.what()},
+                        wants_json);
   } catch (const std::exception& e) {
     return report_error({ErrorKind::kInternal, std::string("[internal] ") + e.what()}, wants_json);
   }

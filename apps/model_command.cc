@@ -10,7 +10,8 @@ Shape ModelCommand::extents(const ModelSpec& spec) const {
   return extents_from_text(own ? to_string(spec.model->size(spec.config)) : size, spec.spatial_axes(), batch);
 }
 
-ModelSpec ModelCommand::planned(const ModelSpec& spec, const Shape& extents, const OptimizerOptions& optimizer, const Context& context) const {
+ModelSpec ModelCommand::planned(const ModelSpec& spec, const Shape& extents, const OptimizerOptions& optimizer,
+                                const Context& context) const {
   return planned_spec(plan, model, spec, extents, optimizer, planning(context));
 }
 
@@ -24,9 +25,13 @@ void add_model_settings(CLI::App& app, ModelCommand& command) {
   add_settings(app, command.settings);
 }
 
-void add_size_settings(CLI::App& app, ModelCommand& command, const std::string& size_help, const std::string& batch_help) {
+void add_size_settings(CLI::App& app, ModelCommand& command, const std::string& size_help,
+                       const std::string& batch_help) {
   command.settings.add({.name = "size", .help = size_help, .value = &command.size});
-  command.settings.add({.name = "batch", .help = batch_help, .value = &command.batch, .other_names = {"train_batch_size", "train-batch-size"}});
+  command.settings.add({.name = "batch",
+                        .help = batch_help,
+                        .value = &command.batch,
+                        .other_names = {"train_batch_size", "train-batch-size"}});
   add_settings(app, command.settings);
 }
 

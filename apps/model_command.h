@@ -25,12 +25,14 @@ struct ModelCommand {
   /// The batch and the size; where none was given and the model has only one, that. Errors: as extents_from_text.
   Shape extents(const ModelSpec& spec) const;
   /// `spec`, planned where it is to be.
-  ModelSpec planned(const ModelSpec& spec, const Shape& extents, const OptimizerOptions& optimizer, const Context& context) const;
+  ModelSpec planned(const ModelSpec& spec, const Shape& extents, const OptimizerOptions& optimizer,
+                    const Context& context) const;
 };
 
 Planning planning(const Context& context);
 
 void add_model_settings(CLI::App& app, ModelCommand& command);
-void add_size_settings(CLI::App& app, ModelCommand& command, const std::string& size_help, const std::string& batch_help);
+void add_size_settings(CLI::App& app, ModelCommand& command, const std::string& size_help,
+                       const std::string& batch_help);
 
 }  // namespace voxshard

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "apps/command.h"
-#include "apps/words/next_words.h"
 #include "apps/model_command.h"
+#include "apps/words/next_words.h"
 #include "libcore/base/text.h"
 
 namespace voxshard {
@@ -49,21 +49,25 @@ std::string candidate_table(const PlanReport& r, bool all) {
     if (all || r.candidates[i].fits()) order.push_back(i);
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     const Candidate &x = r.candidates[a], &y = r.candidates[b];
-    return std::tuple(a != *r.best, x.verdict, x.step_s, x.device_s) < std::tuple(b != *r.best, y.verdict, y.step_s, y.device_s);
+    return std::tuple(a != *r.best, x.verdict, x.step_s, x.device_s) <
+           std::tuple(b != *r.best, y.verdict, y.step_s, y.device_s);
   });
   if (!all && order.size() > kShown) order.resize(kShown);
-  std::vector<std::vector<std::string>> rows = {{"partition", "replicas", "cores", "recompute", "slab", "step s", "cores s", "core", "halo MB",
-                                                 "messages", "hops", "thinnest", "idle", "verdict"}};
+  std::vector<std::vector<std::string>> rows = {{"partition", "replicas", "cores", "recompute", "slab", "step s",
+                                                 "cores s", "core", "halo MB", "messages", "hops", "thinnest", "idle",
+                                                 "verdict"}};
   for (std::size_t i : order) {
     const Candidate& c = r.candidates[i];
-    std::vector<std::string> row = {to_string(c.cut.mesh.partition), std::to_string(c.cut.mesh.replicas), std::to_string(c.cut.mesh.cores()),
-                                    recompute_name(c.cut.recompute), std::to_string(c.cut.thinnest_slab)};
+    std::vector<std::string> row = {to_string(c.cut.mesh.partition), std::to_string(c.cut.mesh.replicas),
+                                    std::to_string(c.cut.mesh.cores()), recompute_name(c.cut.recompute),
+                                    std::to_string(c.cut.thinnest_slab)};
     if (c.verdict == Verdict::kNotNeeded) {
       row.insert(row.end(), {"", "", "", "", "", "", "", ""});
     } else {
-      row.insert(row.end(), {fixed_text(c.step_s), fixed_text(c.device_s), bytes_text(c.core_bytes), fixed_text(c.halo_bytes / 1e6, 1),
-                             std::to_string(c.messages), std::to_string(c.hops),
-                             c.thinnest_planes > 0 ? std::to_string(c.thinnest_planes) : "-", std::to_string(c.idle_cores)});
+      row.insert(row.end(),
+                 {fixed_text(c.step_s), fixed_text(c.device_s), bytes_text(c.core_bytes),
+                  fixed_text(c.halo_bytes / 1e6, 1), std::to_string(c.messages), std::to_string(c.hops),
+                  c.thinnest_planes > 0 ? std::to_string(c.thinnest_planes) : "-", std::to_string(c.idle_cores)});
     }
     row.push_back((i == *r.best ? "chosen: " : "") + reason_text(c));
     rows.push_back(std::move(row));
@@ -74,19 +78,22 @@ std::string candidate_table(const PlanReport& r, bool all) {
 std::string report_text(const PlanReport& r, bool all) {
   const Candidate& c = r.chosen();
   const char* clock = r.emulated ? " emulated" : "";
-  return "--partition " + to_string(c.cut.mesh.partition) + " --replicas " + std::to_string(c.cut.mesh.replicas) + " --recompute " +
-         recompute_name(c.cut.recompute) + " --thinnest-slab " + std::to_string(c.cut.thinnest_slab) + "\n" +
-         fixed_text(c.step_s) + clock + " s a step on " + std::to_string(c.cut.mesh.cores()) + " cores of " + r.device +
-         " (cores " + fixed_text(c.device_s) + " s, hosts " + fixed_text(c.feed_s) + " s); every core holds all weights\n\n" +
-         memory_table(r) + "\n" + candidate_table(r, all) + std::to_string(r.candidates.size()) + " candidates in " +
-         fixed_text(r.planning_s, 2) + " s" + (all ? "" : "; --explain shows all") + "\n";
+  return "--partition " + to_string(c.cut.mesh.partition) + " --replicas " + std::to_string(c.cut.mesh.replicas) +
+         " --recompute " + recompute_name(c.cut.recompute) + " --thinnest-slab " + std::to_string(c.cut.thinnest_slab) +
+         "\n" + fixed_text(c.step_s) + clock + " s a step on " + std::to_string(c.cut.mesh.cores()) + " cores of " +
+         r.device + " (cores " + fixed_text(c.device_s) + " s, hosts " + fixed_text(c.feed_s) +
+         " s); every core holds all weights\n\n" + memory_table(r) + "\n" + candidate_table(r, all) +
+         std::to_string(r.candidates.size()) + " candidates in " + fixed_text(r.planning_s, 2) + " s" +
+         (all ? "" : "; --explain shows all") + "\n";
 }
 
 /// To see where the memory of the plan goes.
 std::vector<std::string> next_command(const std::vector<std::string>& words, const Cut& cut) {
-  auto next = next_words(words, {.name = {"explain", "--stage", "memory"}, .flags = {"--explain"}, .options = kCutOptions});
-  next.insert(next.end(), {"--partition", to_string(cut.mesh.partition), "--replicas", std::to_string(cut.mesh.replicas),
-                           "--recompute", recompute_name(cut.recompute), "--thinnest-slab", std::to_string(cut.thinnest_slab)});
+  auto next =
+      next_words(words, {.name = {"explain", "--stage", "memory"}, .flags = {"--explain"}, .options = kCutOptions});
+  next.insert(next.end(),
+              {"--partition", to_string(cut.mesh.partition), "--replicas", std::to_string(cut.mesh.replicas),
+               "--recompute", recompute_name(cut.recompute), "--thinnest-slab", std::to_string(cut.thinnest_slab)});
   return next;
 }
 
@@ -114,7 +121,8 @@ RunCommand add(CLI::App& app) {
 }  // namespace
 
 Command plan_command() {
-  return {"plan", "Chooses the grid by the memory of a core and the step time on a device, and says why not the others.",
+  return {"plan",
+          "Chooses the grid by the memory of a core and the step time on a device, and says why not the others.",
           "voxshard plan --model unet3d --size 256x256x256 --batch 4 --device tpu-v3 --cores 16 --explain", add};
 }
 

@@ -3,9 +3,9 @@
 
 #include "apps/command.h"
 #include "apps/exit_code.h"
+#include "apps/run_context.h"
 #include "apps/setting_args.h"
 #include "apps/terminal/flags.h"
-#include "apps/run_context.h"
 #include "libcore/base/text.h"
 #include "pipelines/commands/run_predict.h"
 #include "pipelines/settings/tpu_settings.h"
@@ -25,16 +25,21 @@ RunCommand add(CLI::App& app) {
   auto o = std::make_shared<Options>();
   app.add_option("run", o->predict.run, "Run folder of voxshard train, or a checkpoint file")->required();
   app.add_option("input", o->predict.input,
-                 joined(task_clauses(&TaskWords::inputs), "; ") + ". A file on which a library crashes ends the run, which names it")
+                 joined(task_clauses(&TaskWords::inputs), "; ") +
+                     ". A file on which a library crashes ends the run, which names it")
       ->required();
-  app.add_option("-o,--output", o->predict.output, joined(task_clauses(&TaskWords::outputs), "; "))
-      ->required();
-  app.add_flag("--held-out", o->predict.held_out, "Predict only what the run was not trained on, by what the files hold, whatever they are called");
-  app.add_option("--checkpoint", o->predict.checkpoint, "best, last, or auto: best when there is one")->capture_default_str();
+  app.add_option("-o,--output", o->predict.output, joined(task_clauses(&TaskWords::outputs), "; "))->required();
+  app.add_flag("--held-out", o->predict.held_out,
+               "Predict only what the run was not trained on, by what the files hold, whatever they are called");
+  app.add_option("--checkpoint", o->predict.checkpoint, "best, last, or auto: best when there is one")
+      ->capture_default_str();
   app.add_option("--partition", o->partition, "Another partition than that of the training");
   app.add_option("--precision", o->precision, "Another precision: bf16 or f32");
-  add_memory_option(app, "--memory", o->resources.core_budget_bytes, "Budget of one core, like 2GiB; a plan over it is refused before it starts");
-  add_memory_option(app, "--host-memory", o->resources.host_budget_bytes, "Budget of this process, like 8GiB; an input over it is left out; default: what the machine has free");
+  add_memory_option(app, "--memory", o->resources.core_budget_bytes,
+                    "Budget of one core, like 2GiB; a plan over it is refused before it starts");
+  add_memory_option(
+      app, "--host-memory", o->resources.host_budget_bytes,
+      "Budget of this process, like 8GiB; an input over it is left out; default: what the machine has free");
   add_task_rows(o->settings, TaskCommand::kPredict, o->predict.task);
   o->settings.add(estimator_rows(o->estimator));
   add_settings(app, o->settings);
@@ -54,14 +59,18 @@ RunCommand add(CLI::App& app) {
 }  // namespace
 
 Command predict_command() {
-  return {.name = "predict",
-          .summary = "Segments whole volumes, finds objects in whole pictures, or tells their class, of videos over time, by a trained run.",
-          .example = "voxshard predict model data/imagesTs -o predictions\n  "
-                     "voxshard predict clips film.mp4 -o found.json --hop 8 --draw seen.mp4\n  "
-                     "mpirun -n 4 --bind-to none voxshard predict model data/imagesTs -o predictions --partition 1x2x2x1x1",
-          .add = add,
-          .saves = "what is predicted stays, marked as incomplete; label maps are kept when the same is predicted again",
-          .ranks = true};
+  return {
+      .name = "predict",
+      .summary =
+          "Segments whole volumes, finds objects in whole pictures, or tells their class, of videos over time, by a "
+          "trained run.",
+      .example =
+          "voxshard predict model data/imagesTs -o predictions\n  "
+          "voxshard predict clips film.mp4 -o found.json --hop 8 --draw seen.mp4\n  "
+          "mpirun -n 4 --bind-to none voxshard predict model data/imagesTs -o predictions --partition 1x2x2x1x1",
+      .add = add,
+      .saves = "what is predicted stays, marked as incomplete; label maps are kept when the same is predicted again",
+      .ranks = true};
 }
 
 }  // namespace voxshard

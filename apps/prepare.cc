@@ -43,10 +43,12 @@ RunCommand add(CLI::App& app) {
 
 Command prepare_command() {
   return {.name = "prepare",
-          .summary = "Checks a data set and brings it to one orientation, one spacing and one scale of intensity; "
-                     "ranks of an MPI launcher share out the cases.",
-          .example = "voxshard prepare data -o work --spacing median --clip=-200,300\n  "
-                     "mpirun -n 4 --bind-to none voxshard prepare data -o work --spacing median --clip=-200,300",
+          .summary =
+              "Checks a data set and brings it to one orientation, one spacing and one scale of intensity; "
+              "ranks of an MPI launcher share out the cases.",
+          .example =
+              "voxshard prepare data -o work --spacing median --clip=-200,300\n  "
+              "mpirun -n 4 --bind-to none voxshard prepare data -o work --spacing median --clip=-200,300",
           .add = add,
           .saves = "finished cases stay; go on with --resume",
           .ranks = true};

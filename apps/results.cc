@@ -69,14 +69,17 @@ int print_outcome(const Outcome& outcome, bool json) {
   if (json)
     read = print(json_text(outcome.json));
   else
-    read = print(plain_text(outcome.text + (outcome.next.empty() ? "" : "next: voxshard " + shell_line(outcome.next) + "\n"),
-                     "\n\t"));
+    read = print(plain_text(
+        outcome.text + (outcome.next.empty() ? "" : "next: voxshard " + shell_line(outcome.next) + "\n"), "\n\t"));
   return outcome.interrupted || !read ? stop_exit_code() : outcome.exit_code;
 }
 
 int print_version(bool json) {
   if (json)
-    print(json_text({{"name", "voxshard"}, {"version", VOXSHARD_VERSION}, {"compiler", "g++ " __VERSION__}, {"mpi", mpi_library()}}));
+    print(json_text({{"name", "voxshard"},
+                     {"version", VOXSHARD_VERSION},
+                     {"compiler", "g++ " __VERSION__},
+                     {"mpi", mpi_library()}}));
   else
     print("voxshard " VOXSHARD_VERSION "\n");
   return kExitOk;

@@ -11,7 +11,8 @@ namespace {
 
 /// An option that takes what CLI11 takes for a value of this type; the row parses it.
 template <class Value>
-CLI::Option* typed_option(CLI::App& app, const std::string& names, const CLI::callback_t& say, const std::string& help) {
+CLI::Option* typed_option(CLI::App& app, const std::string& names, const CLI::callback_t& say,
+                          const std::string& help) {
   CLI::Option* option = app.add_option(names, say, help);
   option->type_name(CLI::detail::type_name<Value>());
   option->type_size(CLI::detail::type_count_min<Value>::value, CLI::detail::type_count<Value>::value);
@@ -27,7 +28,9 @@ struct OptionOfType {
   bool is_flag, is_path;
 
   CLI::Option* operator()(bool) const {
-    if (is_flag) return app.add_flag_function(names, [say = say](std::int64_t count) { say({count > 0 ? "true" : "false"}); }, help);
+    if (is_flag)
+      return app.add_flag_function(
+          names, [say = say](std::int64_t count) { say({count > 0 ? "true" : "false"}); }, help);
     return typed_option<bool>(app, names, say, help);
   }
   CLI::Option* operator()(const std::string&) const {

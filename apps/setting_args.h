@@ -14,7 +14,7 @@ namespace CLI {
 class App;
 class Option;
 class Validator;
-}
+}  // namespace CLI
 
 namespace voxshard {
 
@@ -34,8 +34,8 @@ CLI::Validator one_of(const std::vector<std::string>& words);
 /// An option that says bytes, like 8GiB; `bytes` stays as it is where nobody says them, and must stay where it is.
 CLI::Option* add_memory_option(CLI::App& app, const std::string& name, std::int64_t& bytes, const std::string& help);
 
-/// One option for each row that has none yet. What is parsed is said to `settings`, which must stay where they are, as the layer of the command
-/// line.
+/// One option for each row that has none yet. What is parsed is said to `settings`, which must stay where they are, as
+/// the layer of the command line.
 void add_settings(CLI::App& app, Settings& settings);
 
 }  // namespace voxshard

@@ -13,15 +13,16 @@ namespace voxshard {
 namespace {
 
 std::string report_text(const TrainReport& r, const std::string& run) {
-  std::string text = std::to_string(r.steps) + " steps on " + std::to_string(r.train_cases) + " cases in " + duration_text(r.seconds) +
-                     ", last loss " + fixed_text(r.loss, 4);
+  std::string text = std::to_string(r.steps) + " steps on " + std::to_string(r.train_cases) + " cases in " +
+                     duration_text(r.seconds) + ", last loss " + fixed_text(r.loss, 4);
   if (r.validation)
-    text += ", validation " + r.metric + " " + fixed_text(r.validation->score) + " (best " + fixed_text(r.best_score) + ")";
+    text +=
+        ", validation " + r.metric + " " + fixed_text(r.validation->score) + " (best " + fixed_text(r.best_score) + ")";
   if (r.left_out > 0) text += "; " + std::to_string(r.left_out) + " left out (see " + run + "/quarantine.csv)";
-  return text + "; run folder " + run + (r.interrupted ? "; INCOMPLETE: stopped, go on with: voxshard train --resume " + run + "\n" : "\n") +
-          (r.ranks.empty() ? to_text(r.memory) : memory_text_of_ranks(r.ranks));
+  return text + "; run folder " + run +
+         (r.interrupted ? "; INCOMPLETE: stopped, go on with: voxshard train --resume " + run + "\n" : "\n") +
+         (r.ranks.empty() ? to_text(r.memory) : memory_text_of_ranks(r.ranks));
 }
-
 
 /// To predict what the model has not seen; none where there is no such thing.
 std::vector<std::string> next_command(const TrainReport& report, const TrainOptions& o) {
@@ -37,29 +38,39 @@ RunCommand add(CLI::App& app) {
   app.add_option("work", train->options.work, joined(task_clauses(&TaskWords::training_data), "; "))
       ->required()
       ->type_name(kPathType);
-  app.add_option("-o,--output", train->options.run, "Run folder to write; with --resume it may stand in place of the data")->type_name(kPathType);
+  app.add_option("-o,--output", train->options.run,
+                 "Run folder to write; with --resume it may stand in place of the data")
+      ->type_name(kPathType);
   add_settings(app, train->settings);
   return [train](const Context& context) {
     const TrainOptions& o = train->options;
     if (o.run.empty() && !o.resume) throw Error(ErrorKind::kUsage, "[usage] --output is required; try --help");
     train->settings.came_from_config(context.of_config);
     const TrainReport report = run_train(*train, context.threads, context.transport, *context.progress);
-    return Outcome{.json = report.to_json(), .text = report_text(report, o.run.string()),
-                   .exit_code = report.left_out > 0 ? kExitPartial : kExitOk, .interrupted = report.interrupted,
-                   .next = next_command(report, o), .resume = {"train", "--resume", o.run.string()}};
+    return Outcome{.json = report.to_json(),
+                   .text = report_text(report, o.run.string()),
+                   .exit_code = report.left_out > 0 ? kExitPartial : kExitOk,
+                   .interrupted = report.interrupted,
+                   .next = next_command(report, o),
+                   .resume = {"train", "--resume", o.run.string()}};
   };
 }
 
 }  // namespace
 
 Command train_command() {
-  return {.name = "train",
-          .summary = "Trains a model on prepared volumes, or on pictures with boxes or classes, cut over a set of emulated cores.",
-          .example = "voxshard train work -o model --partition 1x2x2x2x1 --base-filters 8 --steps 400\n  "
-                     "mpirun -n 4 --bind-to none voxshard train work -o model --partition 1x2x2x2x1 --base-filters 8 --steps 400",
-          .add = add,
-          .saves = "the step at hand is dropped (over several ranks it is finished), the state after the last whole one is saved; go on with voxshard train --resume RUN",
-          .ranks = true};
+  return {
+      .name = "train",
+      .summary =
+          "Trains a model on prepared volumes, or on pictures with boxes or classes, cut over a set of emulated cores.",
+      .example =
+          "voxshard train work -o model --partition 1x2x2x2x1 --base-filters 8 --steps 400\n  "
+          "mpirun -n 4 --bind-to none voxshard train work -o model --partition 1x2x2x2x1 --base-filters 8 --steps 400",
+      .add = add,
+      .saves =
+          "the step at hand is dropped (over several ranks it is finished), the state after the last whole one is "
+          "saved; go on with voxshard train --resume RUN",
+      .ranks = true};
 }
 
 }  // namespace voxshard

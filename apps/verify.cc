@@ -67,10 +67,10 @@ RunCommand add(CLI::App& app) {
   add_model_settings(app, *o);
   add_size_settings(app, *o, "Spatial size, D x H x W (or H x W)", "Samples");
   app.add_option("--seed", o->seed, "Seed of weights and inputs")->check(number_in(kSeeds))->capture_default_str();
-  app.add_option(
-         "--oracle", o->oracle,
-         "What the uncut network's kernels are compared with: slow ones, of large layers by sums of their channels over "
-         "all voxels (sampled), on all (reference), or nothing (fast)")
+  app.add_option("--oracle", o->oracle,
+                 "What the uncut network's kernels are compared with: slow ones, of large layers by sums of their "
+                 "channels over "
+                 "all voxels (sampled), on all (reference), or nothing (fast)")
       ->capture_default_str();
   return [o](const Context& context) {
     VerifyOptions options{.spec = model_spec(o->model, o->batch),
@@ -82,9 +82,8 @@ RunCommand add(CLI::App& app) {
                           .progress = context.progress};
     announce(o->plan, o->model, options.spec, o->batch, *context.progress);
     options.extents = o->extents(options.spec);
-    options.spec = broadcast_spec(*context.transport, [&] {
-      return o->planned(options.spec, options.extents, {}, context);
-    });
+    options.spec =
+        broadcast_spec(*context.transport, [&] { return o->planned(options.spec, options.extents, {}, context); });
     if (o->model.partition.empty() && o->model.tpu.input_partition_dims.empty() && options.spec.cut.mesh.cores() == 1)
       options.grids = grids_to_verify(options.extents);
     const VerifyReport report = run_verify(options);
@@ -99,11 +98,15 @@ RunCommand add(CLI::App& app) {
 
 Command verify_command() {
   return {.name = "verify",
-          .summary = "Shows that a partitioned model computes what the uncut one does, layer by layer and end to end; without "
-                     "--partition over several grids. Of several ranks each holds and runs the whole uncut model, and its cores of the "
-                     "partitioned one.",
-          .example = "voxshard verify --model unet3d --size 48x40x56 --base-filters 8 --partition 1x2x2x2x1 --json\n  "
-                     "mpirun -n 4 --bind-to none voxshard verify --model unet3d --size 48x40x56 --base-filters 8 --partition 1x2x2x2x1 --json",
+          .summary =
+              "Shows that a partitioned model computes what the uncut one does, layer by layer and end to end; without "
+              "--partition over several grids. Of several ranks each holds and runs the whole uncut model, and its "
+              "cores of the "
+              "partitioned one.",
+          .example =
+              "voxshard verify --model unet3d --size 48x40x56 --base-filters 8 --partition 1x2x2x2x1 --json\n  "
+              "mpirun -n 4 --bind-to none voxshard verify --model unet3d --size 48x40x56 --base-filters 8 --partition "
+              "1x2x2x2x1 --json",
           .add = add,
           .ranks = true};
 }

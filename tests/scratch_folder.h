@@ -17,9 +17,11 @@ namespace voxshard {
 class ScratchFolder {
  public:
   /// `name`: a part of its name, for who looks at it while the test runs.
-  explicit ScratchFolder(const std::string& name = "test", const std::filesystem::path& parent = std::filesystem::temp_directory_path()) {
+  explicit ScratchFolder(const std::string& name = "test",
+                         const std::filesystem::path& parent = std::filesystem::temp_directory_path()) {
     std::string path = parent / ("voxshard_" + name + "_XXXXXX");
-    if (::mkdtemp(path.data()) == nullptr) throw std::filesystem::filesystem_error("mkdtemp", path, std::error_code(errno, std::generic_category()));
+    if (::mkdtemp(path.data()) == nullptr)
+      throw std::filesystem::filesystem_error("mkdtemp", path, std::error_code(errno, std::generic_category()));
     path_ = path;
     std::filesystem::permissions(path_, std::filesystem::perms(0755));  // for tests that work as another user
   }
@@ -34,7 +36,9 @@ class ScratchFolder {
   std::string operator/(const std::string& name) const { return (path_ / name).string(); }
   void write(const std::string& name, const std::string& text) const { std::ofstream(path_ / name) << text; }
   /// How many files and folders lie in it.
-  std::size_t files() const { return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(path_), {})); }
+  std::size_t files() const {
+    return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(path_), {}));
+  }
 
  private:
   std::filesystem::path path_;

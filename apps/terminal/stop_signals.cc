@@ -12,8 +12,8 @@ namespace {
 
 static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
 
-// What the handler says; whole before `announced` is set, never changed after it, and never destroyed: a signal may come
-// while the program ends.
+// What the handler says; whole before `announced` is set, never changed after it, and never destroyed: a signal may
+// come while the program ends.
 struct Words {
   std::string first, second, document_of_hup, document_of_int, document_of_term;
 };
@@ -37,9 +37,7 @@ void write_to(int file, std::string_view text) {
 }
 
 std::string_view document_of(int signal) {
-  return signal == SIGHUP   ? words.document_of_hup
-         : signal == SIGINT ? words.document_of_int
-                            : words.document_of_term;
+  return signal == SIGHUP ? words.document_of_hup : signal == SIGINT ? words.document_of_int : words.document_of_term;
 }
 
 /// Nothing is written: that would only bring the next one.

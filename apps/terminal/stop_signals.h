@@ -1,8 +1,8 @@
 // Ctrl-C, SIGTERM, SIGHUP (the terminal is gone) and SIGPIPE (nobody reads what is printed any more): the first one is
-// answered on the screen at once, and asks the command to save what is whole and to end; where nothing is worth saving it
-// ends the process itself. A second one ends it in any case, but for SIGPIPE, which comes with every line that is not
-// read. No end leaves a torn file or a temporary one. A file that grows beyond the limit of the process (SIGXFSZ) is an
-// output that cannot be written, as on a full disk.
+// answered on the screen at once, and asks the command to save what is whole and to end; where nothing is worth saving
+// it ends the process itself. A second one ends it in any case, but for SIGPIPE, which comes with every line that is
+// not read. No end leaves a torn file or a temporary one. A file that grows beyond the limit of the process (SIGXFSZ)
+// is an output that cannot be written, as on a full disk.
 //
 //   catch_stop_signals();
 //   on_stop({.saves = "the last whole step is saved; go on with --resume"});
@@ -21,7 +21,7 @@ constexpr int interrupted_exit_code(int signal) { return 128 + signal; }
 struct StopSignal {
   int number;
   const char* name;
-  const char* meaning;        // a clause, without a full stop
+  const char* meaning;          // a clause, without a full stop
   bool may_be_ignored = false;  // by the process that started this one, as nohup ignores SIGHUP
 };
 

@@ -42,7 +42,8 @@ std::vector<std::string> known_keys(const std::vector<const CLI::App*>& apps) {
 
 std::string value_text(const std::string& key, const nlohmann::json& value) {
   if (value.is_string()) return value.get<std::string>();
-  if (value.is_number_float() && !std::isfinite(value.get<double>())) return std::to_string(value.get<double>());  // JSON has no word for it
+  if (value.is_number_float() && !std::isfinite(value.get<double>()))
+    return std::to_string(value.get<double>());  // JSON has no word for it
   if (value.is_boolean() || value.is_number()) return value.dump();
   if (!value.is_array() || value.empty())
     throw Error(ErrorKind::kConfig, "[config] the value of \"" + key + "\" is " + value.dump() +
@@ -58,9 +59,12 @@ nlohmann::json config_json(const std::string& path) {
   try {
     return read_config(path);
   } catch (const Error& e) {
-    const auto form = path.ends_with(".json") ? ConfigForm::kJson : path.ends_with("ml") && !path.ends_with(".toml") ? ConfigForm::kYaml : ConfigForm::kToml;
-    const auto better = std::string_view(e.code()) == "E_SYNTAX" ? mended_dims_line(config_line(path, "input_partition_dims"), form)
-                                                                 : std::nullopt;
+    const auto form = path.ends_with(".json")                            ? ConfigForm::kJson
+                      : path.ends_with("ml") && !path.ends_with(".toml") ? ConfigForm::kYaml
+                                                                         : ConfigForm::kToml;
+    const auto better = std::string_view(e.code()) == "E_SYNTAX"
+                            ? mended_dims_line(config_line(path, "input_partition_dims"), form)
+                            : std::nullopt;
     if (better) throw Error(e.kind(), e.code(), std::string(e.what()) + "; write " + *better);
     throw;
   }
@@ -86,9 +90,9 @@ ConfigValues config_values(const nlohmann::json& config, const CLI::App& root, c
     if (value.is_object()) continue;
     if (std::none_of(subcommands.begin(), subcommands.end(),
                      [&](const auto* app) { return find_option(*app, key) != nullptr; }))
-      throw Error(ErrorKind::kConfig,
-                  "[config] no subcommand has an option --" + key + "; did you mean " + nearest_name(key, known_keys(subcommands)) +
-                      "? See voxshard " + subcommand + " --help");
+      throw Error(ErrorKind::kConfig, "[config] no subcommand has an option --" + key + "; did you mean " +
+                                          nearest_name(key, known_keys(subcommands)) + "? See voxshard " + subcommand +
+                                          " --help");
     take(*chosen, key, value);
   }
   for (const auto& [name, section] : config.items()) {
@@ -103,9 +107,9 @@ ConfigValues config_values(const nlohmann::json& config, const CLI::App& root, c
     }
     for (const auto& [key, value] : section.items()) {
       if (!find_option(*app, key))
-        throw Error(ErrorKind::kConfig,
-                    "[config] " + name + " has no option --" + key + "; did you mean " + nearest_name(key, known_keys({app})) +
-                        "? See voxshard " + name + " --help");
+        throw Error(ErrorKind::kConfig, "[config] " + name + " has no option --" + key + "; did you mean " +
+                                            nearest_name(key, known_keys({app})) + "? See voxshard " + name +
+                                            " --help");
       if (app == chosen) take(*app, key, value);
     }
   }
@@ -114,7 +118,8 @@ ConfigValues config_values(const nlohmann::json& config, const CLI::App& root, c
   const auto given = [&](const CLI::Option* option) { return is_given(*option, command_line); };
   for (const auto& [key, value] : values.items()) {
     const auto* option = chosen->get_option_no_throw("--" + key);
-    if (!given(option) && std::ranges::none_of(option->get_excludes(), given)) said.emplace_back(key, value_text(key, value));
+    if (!given(option) && std::ranges::none_of(option->get_excludes(), given))
+      said.emplace_back(key, value_text(key, value));
   }
   return said;
 }

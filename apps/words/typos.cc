@@ -27,8 +27,7 @@ constexpr struct {
 std::string option_meant(const CLI::App& app, const CLI::App& root, const std::string& name) {
   if (const auto likely = likely_name(name, long_options(app))) return "; did you mean --" + *likely + "?";
   for (const auto& [theirs, ours] : kElsewhere)
-    if (name == theirs && app.get_option_no_throw(ours) != nullptr)
-      return std::string("; here it is ") + ours;
+    if (name == theirs && app.get_option_no_throw(ours) != nullptr) return std::string("; here it is ") + ours;
   std::string others;
   for (const auto* other : root.get_subcommands([](const CLI::App*) { return true; }))
     if (other->get_option_no_throw("--" + name) != nullptr) others += (others.empty() ? "" : ", ") + other->get_name();

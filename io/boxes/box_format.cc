@@ -79,9 +79,7 @@ BoxWords box_words(const BoxFormats& formats) {
   return words;
 }
 
-std::string box_files_text(const BoxFormats& formats) {
-  return joined(box_words(formats).files, ", ", with_article);
-}
+std::string box_files_text(const BoxFormats& formats) { return joined(box_words(formats).files, ", ", with_article); }
 
 std::string box_inputs_text(const BoxFormats& formats) {
   const BoxWords words = box_words(formats);

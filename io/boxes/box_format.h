@@ -18,10 +18,11 @@ namespace voxshard {
 
 /// One format: a file of its own and a row in the table.
 struct BoxFormat {
-  const char* name;            // "Pascal VOC"
-  const char* file = nullptr;  // what people call a file of it that is given by itself, "COCO JSON"; null: only folders are given
-  const char* expected;        // what tells a folder of it, for people: "Annotations/*.xml with JPEGImages"
-  bool is_sequence = false;    // it holds the frames of one video
+  const char* name;  // "Pascal VOC"
+  const char* file =
+      nullptr;  // what people call a file of it that is given by itself, "COCO JSON"; null: only folders are given
+  const char* expected;      // what tells a folder of it, for people: "Annotations/*.xml with JPEGImages"
+  bool is_sequence = false;  // it holds the frames of one video
   /// Tells whether a path among others is annotations of this format: a file by its name, a folder by what lies in it.
   bool (*is_known)(const std::filesystem::path& path);
   /// Tells whether a path that the user gives as annotations is read as this format. It is a data set whatever else
@@ -29,10 +30,11 @@ struct BoxFormat {
   bool (*is_taken)(const std::filesystem::path& path) = nullptr;
   /// The annotation files of a folder, by name. Null: the folder itself is the data set.
   std::vector<std::filesystem::path> (*files)(const std::filesystem::path& folder) = nullptr;
-  /// Tells whether a folder looks like one, maybe damaged: no other sort of data set is looked for there. Null: as is_known.
+  /// Tells whether a folder looks like one, maybe damaged: no other sort of data set is looked for there. Null: as
+  /// is_known.
   bool (*is_like)(const std::filesystem::path& folder) = nullptr;
   const char* below = nullptr;  // the folder of the data set in the one that users unpack: "training"
-  bool places_images = true;  // `read` says where each image lies; false: they are looked for around the file
+  bool places_images = true;    // `read` says where each image lies; false: they are looked for around the file
   /// Errors: kInput; an entry that cannot be used is a note.
   DetectionDataset (*read)(const std::filesystem::path& path);
   /// The names, without ending, of the images in the set "train" or "val" that the data set itself lists; empty when
@@ -65,14 +67,14 @@ std::vector<std::filesystem::path> annotation_files(const std::filesystem::path&
 
 /// The names in `set` that a data set lists, in the first format that knows it and has lists; else empty.
 std::vector<std::string> listed_images(const std::filesystem::path& folder, const std::string& set,
-                                         const BoxFormats& formats = box_formats());
+                                       const BoxFormats& formats = box_formats());
 
 /// The words of the rows, for help and messages.
 struct BoxWords {
   std::vector<std::string> names, images, sequences;  // COCO, Pascal VOC, KITTI, MOT; those without MOT; MOT
   std::vector<std::string> files, image_files;        // given by themselves: COCO JSON, MOT text; without that of MOT
-  std::vector<std::string> folders;                     // names of the formats of which only folders are given
-  std::vector<std::string> expected;                    // what tells their folders
+  std::vector<std::string> folders;                   // names of the formats of which only folders are given
+  std::vector<std::string> expected;                  // what tells their folders
 };
 BoxWords box_words(const BoxFormats& formats = box_formats());
 

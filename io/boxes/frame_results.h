@@ -56,8 +56,8 @@ class FrameResultsWriter {
   /// Errors: kInternal for a class that does not exist or lists of different lengths.
   void write(const FrameResult& frame);
 
-  /// Gives the files their names. `complete`: all frames that were asked for had their turn; else the names are those of
-  /// incomplete_path(). Errors: kOutput.
+  /// Gives the files their names. `complete`: all frames that were asked for had their turn; else the names are those
+  /// of incomplete_path(). Errors: kOutput.
   void close(const std::vector<std::string>& notes, bool complete);
 
  private:

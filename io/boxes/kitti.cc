@@ -145,7 +145,8 @@ DetectionDataset read_kitti(const fs::path& folder) {
   std::vector<KittiPage> pages;
   BoundedNotes notes;
   for (const fs::path& file : label_files(folder))
-    notes.in(shown_name(file.filename().string()), [&] { pages.push_back(read_kitti_page(file, folder / kImages, notes)); });
+    notes.in(shown_name(file.filename().string()),
+             [&] { pages.push_back(read_kitti_page(file, folder / kImages, notes)); });
   set.notes = notes.all();
   const auto classes = kitti_classes(pages, folder);
   for (const auto& [name, index] : classes)

@@ -184,11 +184,8 @@ DetectionDataset read_mot_sequence(const fs::path& path) {
       const std::int64_t id = std::max<std::int64_t>(1, row.class_id);
       const std::int64_t index =
           place_of(set.classes, id, "has the class " + std::to_string(id) + ", which has no name", "E_CLASS");
-      set.images[image].boxes.push_back({.category = index,
-                                         .box = row.box,
-                                         .area = row.box.area(),
-                                         .crowd = false,
-                                         .ignore = row.confidence == 0});
+      set.images[image].boxes.push_back(
+          {.category = index, .box = row.box, .area = row.box.area(), .crowd = false, .ignore = row.confidence == 0});
     });
   return set;
 }

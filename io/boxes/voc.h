@@ -15,9 +15,9 @@
 
 namespace voxshard {
 
-/// Every FOLDER/Annotations/*.xml, by name; `file` is FOLDER/JPEGImages/<filename>, which stays in there, classes are those that occur, by
-/// name. A box from pixel xmin to xmax covers x = xmin - 1 to xmax. A damaged file or object is a note. Errors: kInput
-/// when the folder cannot be read.
+/// Every FOLDER/Annotations/*.xml, by name; `file` is FOLDER/JPEGImages/<filename>, which stays in there, classes are
+/// those that occur, by name. A box from pixel xmin to xmax covers x = xmin - 1 to xmax. A damaged file or object is a
+/// note. Errors: kInput when the folder cannot be read.
 DetectionDataset read_voc(const std::filesystem::path& folder);
 
 /// Whether a folder has the two parts of VOC.

@@ -24,8 +24,8 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 [[noreturn]] void refuse(const fs::path& file, const std::string& what) {
-  throw input_error(
-      file, what, "expected nnU-Net (channel_names, labels, file_ending) or Decathlon (modality, labels, training)");
+  throw input_error(file, what,
+                    "expected nnU-Net (channel_names, labels, file_ending) or Decathlon (modality, labels, training)");
 }
 
 int number_of(const json& value, const fs::path& file) {
@@ -81,12 +81,14 @@ void require_background_first(const std::vector<std::string>& labels, const fs::
 void take_ignore_label(Dataset& d, const fs::path& file) {
   for (const std::string& name : d.label_names)
     if (name != "ignore" && lower_case(name) == "ignore")
-      refuse(file, "has the label \"" + name + "\"; write \"ignore\" for voxels that nobody annotated, as nnU-Net does, or "
-                   "give a class another name");
+      refuse(file, "has the label \"" + name +
+                       "\"; write \"ignore\" for voxels that nobody annotated, as nnU-Net does, or "
+                       "give a class another name");
   const auto at = std::find(d.label_names.begin(), d.label_names.end(), "ignore");
   if (at == d.label_names.end()) return;
   if (at + 1 != d.label_names.end() || d.label_names.size() < 3)
-    refuse(file, "has an \"ignore\" label that is not the highest behind the background and a class, as nnU-Net wants it");
+    refuse(file,
+           "has an \"ignore\" label that is not the highest behind the background and a class, as nnU-Net wants it");
   d.label_names.pop_back();
   d.ignore_label = static_cast<int>(d.label_names.size());
 }

@@ -42,8 +42,8 @@ using Row = std::map<std::string, Number>;
 Row row_of(const ClassScores& s) {
   Row row;
   for (const auto& [name, score] : s.scores) row[name] = {score};
-  const std::pair<const char*, std::int64_t> counts[] = {{"TP", s.tp}, {"FP", s.fp},           {"FN", s.fn},
-                                                         {"TN", s.tn}, {"n_pred", s.tp + s.fp}, {"n_ref", s.tp + s.fn}};
+  const std::pair<const char*, std::int64_t> counts[] = {
+      {"TP", s.tp}, {"FP", s.fp}, {"FN", s.fn}, {"TN", s.tn}, {"n_pred", s.tp + s.fp}, {"n_ref", s.tp + s.fn}};
   for (const auto& [name, count] : counts) row[name] = {static_cast<double>(count), true};
   return row;
 }

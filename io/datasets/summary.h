@@ -1,7 +1,8 @@
 // nnU-Net's summary.json: scores per case and class, their mean over cases (NaN left out) and the mean over the
 // foreground classes (NaN kept, as nnU-Net does). Keys sorted, four spaces, NaN written as NaN like Python's json.
 //
-//   write_summary("summary.json", {{"pred/a.nii.gz", "ref/a.nii.gz", {{1, {.scores = {{"Dice", 0.9}}, .tp = 9 ...}}}}});
+//   write_summary("summary.json", {{"pred/a.nii.gz", "ref/a.nii.gz", {{1, {.scores = {{"Dice", 0.9}}, .tp = 9
+//   ...}}}}});
 #pragma once
 
 #include <cstdint>

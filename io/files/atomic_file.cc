@@ -43,7 +43,8 @@ int sync(const fs::path& path, int flags) {
 /// File systems that cannot sync a folder answer so; there is nothing more that one can ask of them.
 bool has_no_folder_sync(int error) { return error == EINVAL || error == ENOTSUP; }
 
-/// This machine's name as part of a file's, letters and digits, at most 16: process ids of other machines may be the same.
+/// This machine's name as part of a file's, letters and digits, at most 16: process ids of other machines may be the
+/// same.
 const std::string& machine_name() {
   static const std::string name = [] {
     char text[256] = {};

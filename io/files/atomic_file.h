@@ -1,5 +1,5 @@
-// Output files appear whole or not at all: bytes go to ".tmp.MACHINE-PID-RANDOM.NAME" in the same folder, are synced, and the
-// file is then renamed onto its name.
+// Output files appear whole or not at all: bytes go to ".tmp.MACHINE-PID-RANDOM.NAME" in the same folder, are synced,
+// and the file is then renamed onto its name.
 //
 //   write_file_atomically(path, [&](std::ostream& out) { out << json.dump(2) << '\n'; });
 #pragma once
@@ -19,9 +19,9 @@ struct TemporaryFile {
   Descriptor file;  // open to write
 };
 
-/// Makes an empty file to be renamed to `path`. Nobody can put a file or a link in its way: its name holds 64 random bits, and
-/// what has that name is not opened. It is noted as unfinished (unfinished_files.h) until it is committed or discarded.
-/// Errors: kOutput names the path and the reason.
+/// Makes an empty file to be renamed to `path`. Nobody can put a file or a link in its way: its name holds 64 random
+/// bits, and what has that name is not opened. It is noted as unfinished (unfinished_files.h) until it is committed or
+/// discarded. Errors: kOutput names the path and the reason.
 TemporaryFile make_temporary_file(const std::filesystem::path& path);
 /// Whether a file has such a name, of this process or another: what is left of killed ones may be removed.
 ///   example: ".tmp.node1-1234-0123456789abcdef.image.nii"

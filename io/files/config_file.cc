@@ -15,11 +15,13 @@ json read_config(const fs::path& path) {
   if (path.extension() == ".toml") return parse_toml(read_text(source), source);
   if (path.extension() == ".json") return parse_json(read_text(source), source);
   if (path.extension() == ".yaml" || path.extension() == ".yml") return parse_yaml(read_text(source), source);
-  throw Error(ErrorKind::kConfig, "[config] " + path.string() + ": expected a name that ends in .toml, .json, .yaml or .yml");
+  throw Error(ErrorKind::kConfig,
+              "[config] " + path.string() + ": expected a name that ends in .toml, .json, .yaml or .yml");
 }
 
 std::string config_line(const fs::path& path, const std::string& word) {
-  std::istringstream in(read_text({.path = path, .kind = ErrorKind::kConfig, .tag = "[config] ", .limits = kConfigLimits}));
+  std::istringstream in(
+      read_text({.path = path, .kind = ErrorKind::kConfig, .tag = "[config] ", .limits = kConfigLimits}));
   for (std::string line; std::getline(in, line);)
     if (line.find(word) != std::string::npos) return line;
   return {};

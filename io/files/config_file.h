@@ -1,5 +1,5 @@
-// Configuration files: TOML (.toml), JSON (.json) or YAML (.yaml, .yml) to one JSON value, so that the rest of the program
-// knows one form. Dates and times in TOML become strings.
+// Configuration files: TOML (.toml), JSON (.json) or YAML (.yaml, .yml) to one JSON value, so that the rest of the
+// program knows one form. Dates and times in TOML become strings.
 //
 //   nlohmann::json config = read_config("train.toml");
 //   int epochs = config.at("train").value("epochs", 100);

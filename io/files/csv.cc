@@ -33,9 +33,7 @@ std::string quoted(const std::string& cell) {
   return out + "\"";
 }
 
-std::string header_row(const std::vector<std::string>& columns) {
-  return joined(columns, ",", quoted) + "\n";
-}
+std::string header_row(const std::vector<std::string>& columns) { return joined(columns, ",", quoted) + "\n"; }
 
 /// The number before the first comma; false when there is none.
 bool first_number(const std::string& row, std::int64_t& value) {

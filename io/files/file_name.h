@@ -17,8 +17,8 @@ inline constexpr std::size_t kMostNameBytes = 200;
 inline constexpr std::size_t kMostFileNameBytes = 255;
 
 /// What keeps `name` from being one plain component of a path; empty when nothing does. Plain is: 1 to `most_bytes` of
-/// UTF-8, no slash of either kind, nothing that steers a screen (text_problem), no dot in front (hidden, "..", or one of
-/// our temporary files).
+/// UTF-8, no slash of either kind, nothing that steers a screen (text_problem), no dot in front (hidden, "..", or one
+/// of our temporary files).
 std::string name_problem(std::string_view name, std::size_t most_bytes = kMostNameBytes);
 
 /// What keeps a text from outside (the name of a class, of a data set) from being shown as it is: bytes that are no
@@ -28,8 +28,8 @@ std::string text_problem(std::string_view text);
 /// The same for a path of plain names below a folder: not absolute, nothing leads upwards; "./" in front is allowed.
 std::string relative_path_problem(std::string_view path, std::size_t most_bytes = kMostNameBytes);
 
-/// Errors: kInput E_NAME for a file that was found under a name that is no UTF-8: results and lists are JSON, from which it would come
-/// back as another name.
+/// Errors: kInput E_NAME for a file that was found under a name that is no UTF-8: results and lists are JSON, from
+/// which it would come back as another name.
 ///   name  of the file alone, or with the folders below the one that was given
 void require_utf8_name(std::string_view name);
 

@@ -121,7 +121,10 @@ void remove_rank_manifests(const fs::path& folder) {
 }
 
 Json head_line(const Manifest& manifest) {
-  return {{"format", kFileFormat}, {"command", manifest.command}, {"options", manifest.options}, {"voxshard", VOXSHARD_VERSION}};
+  return {{"format", kFileFormat},
+          {"command", manifest.command},
+          {"options", manifest.options},
+          {"voxshard", VOXSHARD_VERSION}};
 }
 
 Json begin_line(const std::string& part, const ManifestPart& about) {

@@ -40,13 +40,13 @@ struct Manifest {
   std::map<std::string, ManifestPart> parts;
 };
 
-/// None when the folder has no manifest. A torn last line is left out. Errors: kInput for one that is damaged, of another format
-/// or names files outside the folder.
+/// None when the folder has no manifest. A torn last line is left out. Errors: kInput for one that is damaged, of
+/// another format or names files outside the folder.
 std::optional<Manifest> read_manifest(const std::filesystem::path& folder);
 
-/// What a rank other than the first writes beside the manifest while its command runs, "manifest_rank2.jsonl", in the same
-/// form. read_manifest() reads these files behind it, so that what a killed command has finished counts; the command's end,
-/// or the start of the next one, leaves none.
+/// What a rank other than the first writes beside the manifest while its command runs, "manifest_rank2.jsonl", in the
+/// same form. read_manifest() reads these files behind it, so that what a killed command has finished counts; the
+/// command's end, or the start of the next one, leaves none.
 std::string rank_manifest_name(int rank);
 /// Adds what stands in those of the folder to what a manifest of the same command says. Errors: as read_manifest().
 void read_rank_manifests(const std::filesystem::path& folder, Manifest& manifest);

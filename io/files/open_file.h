@@ -1,6 +1,6 @@
-// How files are opened: for reading only regular files, because a named pipe blocks whoever opens it until somebody writes, and a
-// device may never end; for appending no links, because somebody else may have put one there. Nobody else opens a file
-// (tests/structure), and libraries that open by name are asked to do so behind require_regular_file().
+// How files are opened: for reading only regular files, because a named pipe blocks whoever opens it until somebody
+// writes, and a device may never end; for appending no links, because somebody else may have put one there. Nobody else
+// opens a file (tests/structure), and libraries that open by name are asked to do so behind require_regular_file().
 //
 //   InputFile in(path);
 //   if (!in) throw input_error(path, in.problem(), "check the path and its permissions");
@@ -36,8 +36,8 @@ class Descriptor {
   int number_;
 };
 
-/// What keeps `path` from being read as a file: "cannot be read: it is a named pipe ...", "cannot be read: Permission denied";
-/// empty when nothing does. Follows links.
+/// What keeps `path` from being read as a file: "cannot be read: it is a named pipe ...", "cannot be read: Permission
+/// denied"; empty when nothing does. Follows links.
 std::string reading_problem(const std::filesystem::path& path);
 /// Errors: kInput with reading_problem().
 void require_regular_file(const std::filesystem::path& path);
@@ -70,12 +70,14 @@ class OutputStream : public std::ostream {
   __gnu_cxx::stdio_filebuf<char> buffer_;
 };
 
-/// A regular file of ours, for lines at its end: made if `may_create`, never through a link. errno tells of a failure, which
-/// gives no descriptor.
+/// A regular file of ours, for lines at its end: made if `may_create`, never through a link. errno tells of a failure,
+/// which gives no descriptor.
 Descriptor open_to_append(const std::filesystem::path& path, bool may_create = false);
 
-/// Appends all of `text`, or leaves the file as long as it was. Returns the error number of what failed; 0 when all is written.
+/// Appends all of `text`, or leaves the file as long as it was. Returns the error number of what failed; 0 when all is
+/// written.
 ///   sync  also waits until it is on the disk
-int append_to_file(const std::filesystem::path& path, std::string_view text, bool sync = false, bool may_create = false);
+int append_to_file(const std::filesystem::path& path, std::string_view text, bool sync = false,
+                   bool may_create = false);
 
 }  // namespace voxshard

@@ -47,8 +47,8 @@ void require_free_folder(const fs::path& file, const OutputPlace& place) {
   for (;; at = at.parent_path()) {
     if (!place.own.empty() && fs::equivalent(at, place.own, error) && !error) return;
     if (const std::string owner = owner_of(at); !owner.empty())
-      throw Error(ErrorKind::kOutput, "[output] " + file.string() + " would lie in " + at.string() + ", which " + owner +
-                                          "; choose a place of its own" + with_option(place.option));
+      throw Error(ErrorKind::kOutput, "[output] " + file.string() + " would lie in " + at.string() + ", which " +
+                                          owner + "; choose a place of its own" + with_option(place.option));
     if (at == at.parent_path()) return;
   }
 }

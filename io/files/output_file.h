@@ -14,8 +14,8 @@
 namespace voxshard {
 
 struct OutputKind {
-  std::string name;                  // "scores of voxshard evaluate"
-  std::vector<std::string> endings;  // one of which the file's name has: {".json"}
+  std::string name;                                           // "scores of voxshard evaluate"
+  std::vector<std::string> endings;                           // one of which the file's name has: {".json"}
   std::function<bool(const std::filesystem::path&)> is_ours;  // whether a file that is there is one of this kind
 };
 
@@ -30,9 +30,9 @@ struct OutputPlace {
   std::string option = "{output}";                 // that names the file, for messages
 };
 
-/// For a file to be written, before anything else is done; an empty path is none. Errors: kUsage for a name with another
-/// ending and as require_outside; kOutput when something else has this name (or that of incomplete_path()), or a folder
-/// above is another command's or a data set.
+/// For a file to be written, before anything else is done; an empty path is none. Errors: kUsage for a name with
+/// another ending and as require_outside; kOutput when something else has this name (or that of incomplete_path()), or
+/// a folder above is another command's or a data set.
 void require_output_file(const std::filesystem::path& file, const OutputKind& kind, const OutputPlace& place = {});
 
 }  // namespace voxshard

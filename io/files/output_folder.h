@@ -40,7 +40,7 @@ struct FolderUse {
   std::string command;                        // "prepare"
   std::vector<std::filesystem::path> inputs;  // files and folders that the command reads; empty ones do not count
   std::string option = "{output}";            // that names the folder, for messages; empty: an argument
-  bool adopts = false;                        // takes a folder without a manifest as its own: checkpoints that were copied alone
+  bool adopts = false;  // takes a folder without a manifest as its own: checkpoints that were copied alone
 };
 
 /// What a call is going to make.
@@ -75,8 +75,9 @@ class OutputFolder {
   void commit(const std::string& part, const std::string& data) { log().commit(part, data); }
   void drop(const std::string& part) { log().drop(part); }
   PartLog& log();
-  /// All ranks have ended: what they wrote of their parts goes into the manifest, which then has a line for each part that
-  /// is whole, in the order of `parts`: the same for any number of ranks. Of the others nothing stays. Errors: kInput, kOutput.
+  /// All ranks have ended: what they wrote of their parts goes into the manifest, which then has a line for each part
+  /// that is whole, in the order of `parts`: the same for any number of ranks. Of the others nothing stays. Errors:
+  /// kInput, kOutput.
   void finish(const std::vector<std::string>& parts);
 
  private:

@@ -24,8 +24,8 @@ class PartLog {
  public:
   /// `file`: of `folder`, whose lines these are.
   PartLog(std::filesystem::path folder, const std::string& file, Manifest manifest);
-  /// Of another rank than the first, once that one has started the folder: it knows what the manifest says, and adds lines to
-  /// a file of its own, which read_manifest() reads behind it. Errors: kInput, kOutput.
+  /// Of another rank than the first, once that one has started the folder: it knows what the manifest says, and adds
+  /// lines to a file of its own, which read_manifest() reads behind it. Errors: kInput, kOutput.
   PartLog(const std::filesystem::path& folder, int rank);
 
   /// Whether a part is there whole, of this data and with the manifest's options. Reads its files.

@@ -1,6 +1,6 @@
-// The one place where JSON, TOML, YAML and XML are parsed. Such text comes from others, so its size, its depth and the number
-// of its values are bounded before a parser sees it: 200,000 brackets are a sentence to the reader, not the end of the
-// stack.
+// The one place where JSON, TOML, YAML and XML are parsed. Such text comes from others, so its size, its depth and the
+// number of its values are bounded before a parser sees it: 200,000 brackets are a sentence to the reader, not the end
+// of the stack.
 //
 //   const TextSource source{.path = "train.json", .kind = ErrorKind::kConfig, .tag = "[config] ", .limits =
 //   kConfigLimits}; nlohmann::json config = parse_json(read_text(source), source);
@@ -41,8 +41,8 @@ struct TextSource {
   TextLimits limits = kDataLimits;
 };
 
-/// The whole of a regular file. Errors: `kind` for one that cannot be read; E_LIMIT for more than limits.bytes, of which no
-/// more is read (files of the kernel have no size).
+/// The whole of a regular file. Errors: `kind` for one that cannot be read; E_LIMIT for more than limits.bytes, of
+/// which no more is read (files of the kernel have no size).
 std::string read_text(const TextSource& source);
 
 /// The same of a list of names beside the data, within kConfigLimits; empty when there is no such file. Errors: kInput.
@@ -53,15 +53,15 @@ std::string read_text_if_there(const std::filesystem::path& path);
 ///   left_out  the name whose values are dropped as they are read, in objects of any level; empty: of none
 nlohmann::json parse_json(std::string_view text, const TextSource& source, const std::string& left_out = {});
 
-/// What another rank of this program has packed with to_cbor(): numbers to the last bit, names in their order. Its size is bounded
-/// where it is received. Errors: kInternal.
+/// What another rank of this program has packed with to_cbor(): numbers to the last bit, names in their order. Its size
+/// is bounded where it is received. Errors: kInternal.
 nlohmann::ordered_json unpack_cbor(std::string_view packed);
 
 /// TOML as JSON; dates and times become strings. Errors: as parse_json, with line and column.
 nlohmann::json parse_toml(std::string_view text, const TextSource& source);
 
-/// YAML as JSON, one document; io/files/yaml_tree.h says what words mean. Errors: as parse_json; also for a name that is there
-/// twice, tags that are not of YAML's core, and aliases that stand for more than the limits.
+/// YAML as JSON, one document; io/files/yaml_tree.h says what words mean. Errors: as parse_json; also for a name that
+/// is there twice, tags that are not of YAML's core, and aliases that stand for more than the limits.
 nlohmann::json parse_yaml(std::string_view text, const TextSource& source);
 
 /// Replaces `xml`. Errors: as parse_json, with the byte.

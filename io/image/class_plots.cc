@@ -35,8 +35,8 @@ void write_inside(cv::Mat& image, const std::string& text, const cv::Rect& cell,
   for (const double scale : {0.5, 0.4, 0.3}) {
     const cv::Size letters = size_of(text, scale);
     if (letters.width + 4 > cell.width || letters.height + 4 > cell.height) continue;
-    write(image, text, {cell.x + (cell.width - letters.width) / 2, cell.y + (cell.height + letters.height) / 2},
-          scale, colour);
+    write(image, text, {cell.x + (cell.width - letters.width) / 2, cell.y + (cell.height + letters.height) / 2}, scale,
+          colour);
     return;
   }
 }
@@ -59,7 +59,8 @@ void draw_matrix(cv::Mat& image, const ClassPlots& p, const Grid& grid) {
       const cv::Rect cell = grid.at(row, column);
       cv::rectangle(image, cell, shade, cv::FILLED);
       if (grid.cell >= 10) cv::rectangle(image, cell, kPale, 1);
-      if (count > 0) write_inside(image, std::to_string(count), cell, share > 0.5 ? cv::Scalar(255, 255, 255) : kPlotInk);
+      if (count > 0)
+        write_inside(image, std::to_string(count), cell, share > 0.5 ? cv::Scalar(255, 255, 255) : kPlotInk);
     }
     const std::string name = cut_to(printable_text(p.classes[static_cast<std::size_t>(row)]), kLabels - 24, 0.45);
     if (grid.cell < 12) continue;
@@ -79,8 +80,7 @@ void draw_diagram(cv::Mat& image, const ClassPlots& p, const cv::Rect& box) {
     if (!std::isfinite(bar.accuracy) || !std::isfinite(bar.confidence)) continue;
     const int left = x_of(bar.low) + 1, right = x_of(bar.high) - 1;
     cv::rectangle(image, cv::Point(left, y_of(bar.accuracy)), cv::Point(right, y_of(0)), kBar, cv::FILLED);
-    cv::rectangle(image, cv::Point(left, y_of(bar.accuracy)), cv::Point(right, y_of(bar.confidence)), kGap,
-                  cv::FILLED);
+    cv::rectangle(image, cv::Point(left, y_of(bar.accuracy)), cv::Point(right, y_of(bar.confidence)), kGap, cv::FILLED);
     cv::rectangle(image, cv::Point(left, y_of(bar.share)), cv::Point(right, y_of(0)), kPlotInk, 1);
   }
   for (int tenth = 0; tenth <= 10; tenth += 2) {

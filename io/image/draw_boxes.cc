@@ -15,8 +15,7 @@ namespace {
 bool is_drawable(const CocoBox& b, const cv::Mat& image) {
   for (const double v : {b.x, b.y, b.width, b.height})
     if (!std::isfinite(v)) return false;
-  return b.width > 0 && b.height > 0 && b.x < image.cols && b.y < image.rows && b.x + b.width > 0 &&
-         b.y + b.height > 0;
+  return b.width > 0 && b.height > 0 && b.x < image.cols && b.y < image.rows && b.x + b.width > 0 && b.y + b.height > 0;
 }
 
 /// The pixels of a box, cut near the image so that huge ones do not overflow.

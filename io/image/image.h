@@ -34,8 +34,9 @@ void require_pixels_within(std::int64_t most_pixels, std::int64_t width, std::in
 /// The bytes of a file with this ending (".png", ".jpg", ".tif"): (H, W, 3) u8, red first; JPEG of quality 95.
 std::string encoded_rgb(const Tensor& rgb, const std::string& ending);
 
-/// Encodes and decodes an image of one pixel, so that what OpenCV loads and registers at its first image (tables, and of
-/// some builds every driver of GDAL: 10 MiB) is resident before anybody measures what is. Costs nothing the second time.
+/// Encodes and decodes an image of one pixel, so that what OpenCV loads and registers at its first image (tables, and
+/// of some builds every driver of GDAL: 10 MiB) is resident before anybody measures what is. Costs nothing the second
+/// time.
 void load_codecs();
 
 /// Writes (H, W, 3) u8, red first, atomically: PNG, JPEG (quality 95) or TIFF by the name's ending.

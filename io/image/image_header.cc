@@ -123,9 +123,7 @@ bool is_tiff(std::string_view bytes) {
 
 }  // namespace
 
-const char* format_name(ImageFormat format) {
-  return kImageFileFormats.at(static_cast<std::size_t>(format)).name;
-}
+const char* format_name(ImageFormat format) { return kImageFileFormats.at(static_cast<std::size_t>(format)).name; }
 
 bool is_image_name(const fs::path& path) {
   const std::string ending = lower_case(path.extension().string());

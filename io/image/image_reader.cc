@@ -72,8 +72,7 @@ struct ImageReader::Impl {
   }
 
   Tensor frame(const fs::path& image, const ImageAddress& address) {
-    const auto kept =
-        std::find_if(frames.begin(), frames.end(), [&](const KeptFrame& f) { return f.image == image; });
+    const auto kept = std::find_if(frames.begin(), frames.end(), [&](const KeptFrame& f) { return f.image == image; });
     if (kept != frames.end()) {
       frames.splice(frames.begin(), frames, kept);
       return frames.front().rgb;

@@ -40,7 +40,8 @@ Tensor resized_as_tensorflow1(const Tensor& rgb, std::int64_t height, std::int64
       const Between columns = between(x, old_width, width);
       for (std::int64_t c = 0; c < 3; ++c) {
         const auto along = [&](std::int64_t row) {
-          const float left = from[3 * (row * old_width + columns.low) + c], right = from[3 * (row * old_width + columns.high) + c];
+          const float left = from[3 * (row * old_width + columns.low) + c],
+                      right = from[3 * (row * old_width + columns.high) + c];
           return left + (right - left) * columns.share;
         };
         const float top = along(rows.low);

@@ -4,8 +4,6 @@
 
 namespace voxshard {
 
-void opencv_on_this_thread() {
-  [[maybe_unused]] static const bool once = (cv::setNumThreads(1), true);
-}
+void opencv_on_this_thread() { [[maybe_unused]] static const bool once = (cv::setNumThreads(1), true); }
 
 }  // namespace voxshard

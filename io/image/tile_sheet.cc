@@ -134,7 +134,8 @@ void widths(cv::Mat& sheet, const PlacedView& view, const DrawnTile& tile, doubl
   const Letters letters{0.42 * scale};
   const auto say = [&](std::int64_t voxels, cv::Point at) {
     if (voxels > 0)
-      plate(sheet, std::to_string(voxels), at, whole, letters, class_scalar<cv::Scalar>(tile.colour), ink_on(class_scalar<cv::Scalar>(tile.colour)));
+      plate(sheet, std::to_string(voxels), at, whole, letters, class_scalar<cv::Scalar>(tile.colour),
+            ink_on(class_scalar<cv::Scalar>(tile.colour)));
   };
   const bool rows_fit = own.width >= 56 && own.height >= 20 && (own.width >= 120 || own.height >= 40);
   const bool columns_fit = own.height >= 56 && own.width >= 20 && (own.height >= 120 || own.width >= 40);
@@ -242,7 +243,8 @@ DrawnSheet draw_tiles(const TileSheet& sheet) {
   }
 
   int width = std::max(left, heading.size(shortened(sheet.title)).width + 2 * kTileGapPx), entry = 0;
-  for (const std::string& line : sheet.lines) width = std::max(width, text.size(shortened(line)).width + 2 * kTileGapPx);
+  for (const std::string& line : sheet.lines)
+    width = std::max(width, text.size(shortened(line)).width + 2 * kTileGapPx);
   for (const TileKey& key : sheet.key) entry = std::max(entry, text.size(shortened(key.text)).width + 44);
   width = std::max(width, entry + 2 * kTileGapPx);
   const int columns = entry > 0 ? std::max(1, (width - 2 * kTileGapPx) / entry) : 1;
@@ -259,7 +261,8 @@ DrawnSheet draw_tiles(const TileSheet& sheet) {
     text.write(paper, shortened(sheet.views[i].caption), {drawn.views[i].left - frames[i], below + 6}, kSheetFaint);
   }
   for (std::size_t i = 0; i < sheet.lines.size(); ++i)
-    text.write(paper, shortened(sheet.lines[i]), {kTileGapPx, lines_top + static_cast<int>(i) * line_height}, kSheetInk);
+    text.write(paper, shortened(sheet.lines[i]), {kTileGapPx, lines_top + static_cast<int>(i) * line_height},
+               kSheetInk);
   for (int i = 0; i < static_cast<int>(sheet.key.size()); ++i) {
     const TileKey& key = sheet.key[static_cast<std::size_t>(i)];
     const cv::Point at(kTileGapPx + i / key_rows * entry,

@@ -36,7 +36,8 @@ TfExample parse_example(std::string_view record);
 std::string serialized(const TfExample& example);
 
 /// The features by name. Errors: kInput E_FEATURE "has no feature image/encoded; expected byte strings", "has floats
-/// as the feature image/encoded; expected byte strings"; for one value also when there are none or several. A feature of no kind is an empty list.
+/// as the feature image/encoded; expected byte strings"; for one value also when there are none or several. A feature
+/// of no kind is an empty list.
 const BytesList& bytes_list(const TfExample& example, const std::string& name);
 const FloatList& float_list(const TfExample& example, const std::string& name);
 const Int64List& int64_list(const TfExample& example, const std::string& name);

@@ -20,8 +20,8 @@ std::string name_or_unknown(const char* name) { return name == nullptr ? "unknow
 VideoOrientation stored_orientation(const AVStream& stream) {
   std::size_t bytes = 0;
 #if LIBAVFORMAT_VERSION_MAJOR >= 61  // FFmpeg 7: side data moved to the codec's parameters
-  const AVPacketSideData* side = av_packet_side_data_get(stream.codecpar->coded_side_data, stream.codecpar->nb_coded_side_data,
-                                                         AV_PKT_DATA_DISPLAYMATRIX);
+  const AVPacketSideData* side = av_packet_side_data_get(
+      stream.codecpar->coded_side_data, stream.codecpar->nb_coded_side_data, AV_PKT_DATA_DISPLAYMATRIX);
   const std::uint8_t* data = side == nullptr ? nullptr : side->data;
   if (side != nullptr) bytes = side->size;
 #else
@@ -66,8 +66,7 @@ VideoStream describe_stream(const VideoInput& input) {
 
 bool is_video_name(const std::filesystem::path& path) {
   const std::string ending = lower_case(path.extension().string());
-  return !path.filename().string().starts_with(".") &&
-         std::ranges::find(kVideoEndings, ending) != kVideoEndings.end();
+  return !path.filename().string().starts_with(".") && std::ranges::find(kVideoEndings, ending) != kVideoEndings.end();
 }
 
 }  // namespace voxshard

@@ -51,10 +51,10 @@ VideoReader::VideoReader(const std::filesystem::path& path, const VideoReadOptio
       to_rgb_(options.threads),
       image_(make_frame()) {
   if (index().size() == 0)
-    throw Error(ErrorKind::kInput, "[input] " + path.string() + ": not one frame of its " + stream_.codec +
-                                       " video can be decoded" +
-                                       (scan_->damage.first_error.empty() ? "" : " (" + scan_->damage.first_error + ")") +
-                                       "; copy it again from its source");
+    throw Error(ErrorKind::kInput,
+                "[input] " + path.string() + ": not one frame of its " + stream_.codec + " video can be decoded" +
+                    (scan_->damage.first_error.empty() ? "" : " (" + scan_->damage.first_error + ")") +
+                    "; copy it again from its source");
   rewind();
 }
 

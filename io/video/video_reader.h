@@ -77,7 +77,7 @@ class VideoReader {
   std::shared_ptr<const VideoScan> scan_;
   VideoDecoder decoder_;
   RgbConverter to_rgb_;
-  AvFramePtr image_;          // the last one decoded
+  AvFramePtr image_;            // the last one decoded
   bool waiting_ = false;        // image_ was decoded and not handed out
   std::int64_t number_ = -1;    // of image_; -1 before the first one
   std::int64_t pts_ticks_ = 0;  // of image_

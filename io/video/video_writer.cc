@@ -60,7 +60,8 @@ AvCodecPtr make_encoder(const AVCodec* codec, bool x264, const VideoWriteOptions
   if (x264) {
     av_opt_set(context->priv_data, "crf", kQuality, 0);
     av_opt_set(context->priv_data, "preset", "veryfast", 0);
-    // With its tree of macroblocks the bytes of a small video follow from what its thread encoded before (x264 164, AVX-512).
+    // With its tree of macroblocks the bytes of a small video follow from what its thread encoded before (x264 164,
+    // AVX-512).
     av_opt_set_int(context->priv_data, "mbtree", 0, 0);
   } else {
     context->flags |= AV_CODEC_FLAG_QSCALE;
@@ -174,7 +175,9 @@ struct VideoWriter::Impl {
 };
 
 OutputKind written_video() {
-  return {"a video of voxshard predict", {kWrittenVideoEndings.begin(), kWrittenVideoEndings.end()}, [](const fs::path& path) {
+  return {"a video of voxshard predict",
+          {kWrittenVideoEndings.begin(), kWrittenVideoEndings.end()},
+          [](const fs::path& path) {
             silence_av();
             AVFormatContext* opened = nullptr;
             const std::string name = "file:" + path.string();

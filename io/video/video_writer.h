@@ -41,8 +41,8 @@ class VideoWriter {
   /// kOutput with the reason, such as a full disk.
   void write(const Tensor& rgb, std::int64_t pts_ticks);
 
-  /// Ends the file and gives it its name, that of incomplete_path() where frames are missing. Requires at least one frame.
-  /// Errors: kOutput.
+  /// Ends the file and gives it its name, that of incomplete_path() where frames are missing. Requires at least one
+  /// frame. Errors: kOutput.
   void close(bool complete = true);
 
  private:

@@ -11,8 +11,8 @@
 #include <memory>
 #include <mutex>
 
-#include "io/volume/nifti.h"
 #include "io/files/atomic_file.h"
+#include "io/volume/nifti.h"
 #include "io/volume/nifti_header.h"
 #include "libcore/base/text.h"
 
@@ -121,8 +121,8 @@ CheckedFile checked(const fs::path& path) {
   if (!problem.empty()) throw Error(ErrorKind::kInput, "[input] " + path.string() + ": " + problem);
   const NonFinite bad = require_promised_bytes(header, path, true);
   const Geometry geometry = place(header).geometry;
-  refuse(bad, path, geometry, "are NaN or infinite",
-         "replace them, for example by -1000 HU (air), or 0 in a label map", "E_NAN");
+  refuse(bad, path, geometry, "are NaN or infinite", "replace them, for example by -1000 HU (air), or 0 in a label map",
+         "E_NAN");
   return {header, geometry};
 }
 
@@ -190,7 +190,8 @@ VolumeInfo read_info(const fs::path& path) {
     info.warning = "W_FORMS qform and sform differ by " + fixed_text(info.forms_gap_mm, 1) + " mm; the " +
                    info.form_used + " is used: check which of them is right";
   if (placement.form_used.starts_with("none"))
-    info.warning = "W_FORMS neither qform nor sform says how it lies: its axes are taken for left, back and up; check the sides";
+    info.warning =
+        "W_FORMS neither qform nor sform says how it lies: its axes are taken for left, back and up; check the sides";
   info.problem = volume_problem(header);
   info.readable = info.problem.empty();
   return info;
@@ -279,9 +280,8 @@ VolumeFormat nifti_format() {
           .expected = ".nii, .nii.gz, or a .hdr/.img pair",
           .matches = [](const fs::path& path) { return nifti_files(path).has_value(); },
           .read_header = read_info,
-          .read = [](const fs::path& path, DType dtype) {
-            return dtype == DType::kI32 ? read_label_voxels(path) : read_image_voxels(path);
-          },
+          .read = [](const fs::path& path,
+                     DType dtype) { return dtype == DType::kI32 ? read_label_voxels(path) : read_image_voxels(path); },
           .write = write_nifti,
           .check = [](const fs::path& path) { static_cast<void>(checked(path)); }};
 }

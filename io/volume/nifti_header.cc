@@ -219,11 +219,13 @@ std::string volume_problem(const NiftiHeader& h) {
   double shortest = kMostSform, longest = 0;  // steps along the axes of voxels that lead anywhere, mm
   for (std::size_t j = 0; j < 4 && h.sform_code > 0; ++j) {
     for (const auto& row : h.sform)  // number by number: libstdc++'s hypot(0, 0, NaN) is 0
-      if (!(std::abs(row[j]) <= kMostSform)) return "has an sform with numbers that are not finite or beyond 1e12; set it again";
+      if (!(std::abs(row[j]) <= kMostSform))
+        return "has an sform with numbers that are not finite or beyond 1e12; set it again";
     const double step = std::hypot(h.sform[0][j], h.sform[1][j], h.sform[2][j]);
     if (j < 3 && step > 0) shortest = std::min(shortest, step), longest = std::max(longest, step);
   }
-  if (longest > kMostRatio * shortest) return "has an sform whose axes differ by more than a million times; set it again";
+  if (longest > kMostRatio * shortest)
+    return "has an sform whose axes differ by more than a million times; set it again";
   if (const std::string problem = unreadable_number(h); !problem.empty()) return problem;
   return place(h).problem;
 }

@@ -49,8 +49,8 @@ struct NiftiPlacement {
   Geometry geometry;
   std::string form_used;
   double shear_degrees = 0;  // of the form used
-  double forms_gap_mm = 0;  // largest distance between qform and sform over the volume's corners; 0 unless both exist
-  std::string problem;  // why the geometry cannot be used; else empty
+  double forms_gap_mm = 0;   // largest distance between qform and sform over the volume's corners; 0 unless both exist
+  std::string problem;       // why the geometry cannot be used; else empty
 };
 
 /// The files of header and voxels by a NIfTI volume's name: .nii, .hdr or .img, each also with .gz.

@@ -172,7 +172,7 @@ NiftiPlacement place(const NiftiHeader& h) {
 }
 
 std::string unreadable_number(const NiftiHeader& h) {
-  constexpr double kMostScale = 1e30;    // times 2^16 a float holds it
+  constexpr double kMostScale = 1e30;     // times 2^16 a float holds it
   constexpr double kMostOffset = 0x1p60;  // bytes
   if (!std::isfinite(h.vox_offset) || h.vox_offset < 0 || h.vox_offset > kMostOffset)
     return "says that its voxels begin at byte " + number_text(h.vox_offset) + "; export it again";
@@ -182,7 +182,8 @@ std::string unreadable_number(const NiftiHeader& h) {
   const bool needs_pixdim = !place(h).form_used.starts_with("sform");
   for (std::size_t a = 1; a <= 3 && a <= h.dimensions.size(); ++a)
     if (needs_pixdim && h.dimensions[a - 1] > 1 && (!std::isfinite(h.pixdim[a]) || h.pixdim[a] == 0))
-      return "has a spacing of " + number_text(h.pixdim[a]) + " along axis " + std::to_string(a) + "; set its pixdim again";
+      return "has a spacing of " + number_text(h.pixdim[a]) + " along axis " + std::to_string(a) +
+             "; set its pixdim again";
   return "";
 }
 

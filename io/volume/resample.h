@@ -1,6 +1,7 @@
 // Volumes on other grids: exact permutes and flips to an orientation, and resampling to a spacing or to the grid of
-// another volume. Labels are resampled to the nearest voxel, images linearly or with a cubic B-spline. What lies outside
-// takes the nearest edge voxel for a change of spacing; for a foreign grid images get -1000 (or `outside`), labels 0.
+// another volume. Labels are resampled to the nearest voxel, images linearly or with a cubic B-spline. What lies
+// outside takes the nearest edge voxel for a change of spacing; for a foreign grid images get -1000 (or `outside`),
+// labels 0.
 //
 //   Volume lps = reorient(ct, "LPS");
 //   Volume work = resample_image(lps, {1.5, 1.5, 3});

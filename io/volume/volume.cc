@@ -96,8 +96,10 @@ std::string volume_endings(const VolumeFormats& formats) {
 }
 
 Error unknown_volume(const fs::path& path, const VolumeFormats& formats) {
-  return input_error(path, "is not named like a " + joined(formats.rows, " or ", std::mem_fn(&VolumeFormat::name)) + " volume",
-                     "expected " + joined(formats.rows, "; ", std::mem_fn(&VolumeFormat::expected)) + "; convert other formats to NIfTI first");
+  return input_error(
+      path, "is not named like a " + joined(formats.rows, " or ", std::mem_fn(&VolumeFormat::name)) + " volume",
+      "expected " + joined(formats.rows, "; ", std::mem_fn(&VolumeFormat::expected)) +
+          "; convert other formats to NIfTI first");
 }
 
 std::string voxel_name(const Geometry& g, std::int64_t index) {

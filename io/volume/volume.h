@@ -87,8 +87,8 @@ Volume read_label(const std::filesystem::path& path, const VolumeFormats& format
 /// Errors: kInput as read_image for files without a usable header.
 VolumeInfo read_volume_info(const std::filesystem::path& path, const VolumeFormats& formats = volume_formats());
 
-/// The same, after a look at every byte that read_image would read: a file that is cut off, damaged or beyond the limits is
-/// then not `readable`. Cost: one pass over the file, little memory.
+/// The same, after a look at every byte that read_image would read: a file that is cut off, damaged or beyond the
+/// limits is then not `readable`. Cost: one pass over the file, little memory.
 VolumeInfo check_volume(const std::filesystem::path& path, const VolumeFormats& formats = volume_formats());
 
 /// Writes the format that the name ends as, atomically; the same volume gives the same bytes. f32 voxels are rounded

@@ -1,6 +1,7 @@
 // The one family of errors. A kind says who must act and maps to one exit code (apps/exit_code.h); a code is the stable
 // name of what is wrong, for scripts and quarantine.csv; the text says what is wrong, what was expected and what to do,
-// and names a command's option in braces ("{fold} is 9"), which apps writes as its flag. Context is added while unwinding:
+// and names a command's option in braces ("{fold} is 9"), which apps writes as its flag. Context is added while
+// unwinding:
 //
 //   try { read_header(path); } catch (Error& e) { e.add_context("reading " + path.string()); throw; }
 #pragma once
@@ -26,7 +27,7 @@ enum class ErrorKind {
 
 /// The code of an error that gives none of its own.
 constexpr const char* default_code(ErrorKind kind) {
-  constexpr const char* kCodes[] = {"E_USAGE",  "E_READ",    "E_NO_CASE",  "E_CONFIG",     "E_WRITE",   "E_BUDGET",
+  constexpr const char* kCodes[] = {"E_USAGE",   "E_READ",     "E_NO_CASE",    "E_CONFIG",   "E_WRITE",   "E_BUDGET",
                                     "E_PARTIAL", "E_MISMATCH", "E_CHECKPOINT", "E_DIVERGED", "E_INTERNAL"};
   return kCodes[static_cast<int>(kind)];
 }

@@ -1,8 +1,10 @@
-// Systems that refuse threads: ulimit -u, a limit of processes of the cgroup, no address space for a stack (ulimit -v). Who asked for
-// a number of threads is told how many there can be; who did not gets those, because results do not depend on them.
+// Systems that refuse threads: ulimit -u, a limit of processes of the cgroup, no address space for a stack (ulimit -v).
+// Who asked for a number of threads is told how many there can be; who did not gets those, because results do not
+// depend on them.
 //
 //   const ThreadShortage shortage(is_default, [&](const std::string& text) { progress.warn(text); });   // apps
-//   WorkerPool pool(8);                                                          // E_THREADS, or 3 workers and W_THREADS
+//   WorkerPool pool(8);                                                          // E_THREADS, or 3 workers and
+//   W_THREADS
 #pragma once
 
 #include <functional>
@@ -20,7 +22,8 @@ class ThreadShortage {
   ThreadShortage& operator=(const ThreadShortage&) = delete;
 };
 
-/// Only `made` of `wanted` threads could be made, the caller's own among them. Errors: kBudget E_THREADS unless it may go on.
+/// Only `made` of `wanted` threads could be made, the caller's own among them. Errors: kBudget E_THREADS unless it may
+/// go on.
 void went_short_of_threads(int made, int wanted);
 
 /// Tells of a library's own threads that could not be made and without which it works: "FFmpeg's decoder".

@@ -6,8 +6,8 @@
 //   check.cut(outcome(cut_cores), reordered, parameters, transport);
 #pragma once
 
-#include "libcore/runtime/core_set.h"
 #include "libcore/check/unequal.h"
+#include "libcore/runtime/core_set.h"
 
 namespace voxshard {
 

@@ -54,7 +54,8 @@ struct Equivalence::Uncut {
     optimizers_checked = check_optimizers(o.optimizer, parameters, once.gradients, pool);
   }
 
-  static void report_progress(const EquivalenceOptions& o, const std::string& stage, std::int64_t done, std::int64_t total) {
+  static void report_progress(const EquivalenceOptions& o, const std::string& stage, std::int64_t done,
+                              std::int64_t total) {
     if (o.progress) o.progress(stage, done, total, "");
   }
 
@@ -109,7 +110,9 @@ EquivalenceReport Equivalence::check(const Cut& cut) {
   EquivalenceReport report;
   Transport& transport = options_.transport != nullptr ? *options_.transport : uncut_->in_process;
   const Target target{.kernels = options_.kernels, .ranks = transport.place()};
-  const auto report_progress = [&](std::int64_t done) { Uncut::report_progress(options_, "over " + to_string(cut.mesh.partition), done, 2); };
+  const auto report_progress = [&](std::int64_t done) {
+    Uncut::report_progress(options_, "over " + to_string(cut.mesh.partition), done, 2);
+  };
   report_progress(0);
   report.kernels = uncut_->kernels_checked;
   report.optimizers = uncut_->optimizers_checked;

@@ -19,9 +19,9 @@
 #include <memory>
 #include <string_view>
 
+#include "libcore/check/layer_check.h"
 #include "libcore/graph/recompute.h"
 #include "libcore/kernels/optimizer.h"
-#include "libcore/check/layer_check.h"
 
 namespace voxshard {
 

@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "libcore/base/rng.h"
-#include "libcore/tensor/rows.h"
 #include "libcore/check/projection.h"
 #include "libcore/check/tolerance.h"
+#include "libcore/tensor/rows.h"
 
 namespace voxshard {
 namespace {

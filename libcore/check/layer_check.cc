@@ -6,9 +6,9 @@
 #include <limits>
 #include <optional>
 
-#include "libcore/tensor/rows.h"
 #include "libcore/check/oracle.h"
 #include "libcore/check/tolerance.h"
+#include "libcore/tensor/rows.h"
 
 namespace voxshard {
 namespace {

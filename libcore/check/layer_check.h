@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 
+#include "libcore/check/unequal.h"
 #include "libcore/ops/op_table.h"
 #include "libcore/runtime/core_set.h"
-#include "libcore/check/unequal.h"
 
 namespace voxshard {
 

@@ -4,8 +4,8 @@
 //   const LayerReport report = check_optimizers(fast::optimizer, parameters, gradients, pool);
 #pragma once
 
-#include "libcore/kernels/optimizer.h"
 #include "libcore/check/layer_check.h"
+#include "libcore/kernels/optimizer.h"
 
 namespace voxshard {
 

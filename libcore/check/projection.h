@@ -19,8 +19,8 @@
 
 #include <optional>
 
-#include "libcore/ops/channel_axis.h"
 #include "libcore/check/oracle.h"
+#include "libcore/ops/channel_axis.h"
 
 namespace voxshard {
 

@@ -39,8 +39,7 @@ std::map<std::string, Tensor> random_inputs(const Graph& graph, DType dtype, std
     Tensor tensor(is_float(node.type.dtype) ? dtype : node.type.dtype, node.type.shape);
     const TensorView view = tensor.view();
     for (std::int64_t i = 0; i < tensor.count(); ++i)
-      store(view, i,
-            std::visit(RandomValue{{seed, rng_stream(node.name)}, static_cast<std::uint64_t>(i)}, node.input));
+      store(view, i, std::visit(RandomValue{{seed, rng_stream(node.name)}, static_cast<std::uint64_t>(i)}, node.input));
     inputs.emplace(node.name, std::move(tensor));
   }
   return inputs;

@@ -3,9 +3,9 @@
 
 #include <map>
 
+#include "libcore/check/oracle.h"
 #include "libcore/runtime/core_set.h"
 #include "libcore/tensor/rounding.h"
-#include "libcore/check/oracle.h"
 
 namespace voxshard {
 

@@ -10,7 +10,8 @@ std::vector<AnchorLevel> anchor_levels(const Dims& size, const AnchorOptions& op
     made.height = ceil_div(size[0], made.stride);
     made.width = ceil_div(size[1], made.stride);
     for (int scale = 0; scale < options.scales; ++scale) {
-      const double half = options.side * static_cast<double>(made.stride) * std::exp2(static_cast<double>(scale) / options.scales) / 2;
+      const double half =
+          options.side * static_cast<double>(made.stride) * std::exp2(static_cast<double>(scale) / options.scales) / 2;
       for (const Aspect& aspect : options.aspects) made.halves.push_back({half * aspect.height, half * aspect.width});
     }
     first += made.count();

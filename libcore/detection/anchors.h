@@ -4,7 +4,8 @@
 //   levels[0].box(0, 0, 0)                            // {-12, -12, 20, 20}: 4 strides of 8 wide, around (4, 4)
 //
 // Anchors are numbered level by level, cell by cell in rows, scale by scale: as the channels of the heads are.
-// Source: tensorflow/tpu, models/official/detection/dataloader/anchor.py; variant (a) models/official/retinanet/anchors.py.
+// Source: tensorflow/tpu, models/official/detection/dataloader/anchor.py; variant (a)
+// models/official/retinanet/anchors.py.
 #pragma once
 
 #include <cmath>
@@ -35,10 +36,10 @@ struct AnchorOptions {
 
 struct AnchorLevel {
   int level = kFirstLevel;
-  std::int64_t stride = 8;              // pixels
-  std::int64_t height = 0, width = 0;   // cells
-  std::int64_t first = 0;               // the number of its first anchor
-  std::vector<Aspect> halves;           // per anchor of a cell: half its height and width, pixels
+  std::int64_t stride = 8;             // pixels
+  std::int64_t height = 0, width = 0;  // cells
+  std::int64_t first = 0;              // the number of its first anchor
+  std::vector<Aspect> halves;          // per anchor of a cell: half its height and width, pixels
 
   std::int64_t per_cell() const { return static_cast<std::int64_t>(halves.size()); }
   std::int64_t count() const { return height * width * per_cell(); }

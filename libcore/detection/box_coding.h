@@ -1,9 +1,10 @@
 // The coding of boxes relative to an anchor as the box head learns it (Faster R-CNN, Ren et al. 2015, eq. 2).
 //
-//   PixelBox box = decode({0, 0, std::log(2.0), 0}, anchor);      // as wide as the anchor, twice as high, around its centre
+//   PixelBox box = decode({0, 0, std::log(2.0), 0}, anchor);      // as wide as the anchor, twice as high, around its
+//   centre
 //
-// The original decodes with sides that are one pixel longer, edges being pixels there, though it codes without; here decoding
-// inverts coding.
+// The original decodes with sides that are one pixel longer, edges being pixels there, though it codes without; here
+// decoding inverts coding.
 #pragma once
 
 #include <array>
@@ -15,7 +16,8 @@ namespace voxshard {
 /// Intersection over union, 0 where they do not overlap.
 double iou(const PixelBox& a, const PixelBox& b);
 
-/// {ty, tx, th, tw}: the way between the centres in units of the anchor, and the logs of the ratios of height and width.
+/// {ty, tx, th, tw}: the way between the centres in units of the anchor, and the logs of the ratios of height and
+/// width.
 using BoxCode = std::array<double, 4>;
 
 /// Requires: both have positive sides.

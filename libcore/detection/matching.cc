@@ -7,10 +7,12 @@ namespace voxshard {
 namespace {
 
 /// The cells [begin, end) of an axis whose anchors of that half side overlap [from, to).
-std::pair<std::int64_t, std::int64_t> cells_over(const AnchorLevel& level, std::int64_t cells, double half, double from, double to) {
+std::pair<std::int64_t, std::int64_t> cells_over(const AnchorLevel& level, std::int64_t cells, double half, double from,
+                                                 double to) {
   const double stride = static_cast<double>(level.stride), last = static_cast<double>(cells);
   const double begin = std::floor((from - half) / stride - 0.5), end = std::ceil((to + half) / stride - 0.5);
-  return {static_cast<std::int64_t>(std::clamp(begin, 0.0, last)), static_cast<std::int64_t>(std::clamp(end, 0.0, last))};
+  return {static_cast<std::int64_t>(std::clamp(begin, 0.0, last)),
+          static_cast<std::int64_t>(std::clamp(end, 0.0, last))};
 }
 
 /// Calls body(number, iou) for the anchors that overlap `box`; their order is not that of the numbers.
@@ -60,7 +62,8 @@ std::vector<std::int32_t> match_anchors(std::span<const AnchorLevel> levels, std
     if (best_object[anchor] == kNoObject || most[anchor] < options.unmatched) continue;
     match[anchor] = most[anchor] >= options.matched ? best_object[anchor] : kIgnored;
   }
-  for (std::size_t o = objects.size(); options.force && o-- > 0;)  // the first object that wants an anchor has it in the end
+  for (std::size_t o = objects.size();
+       options.force && o-- > 0;)  // the first object that wants an anchor has it in the end
     if (best_anchor[o] >= 0) match[static_cast<std::size_t>(best_anchor[o])] = static_cast<std::int32_t>(o);
   return match;
 }
@@ -82,7 +85,8 @@ ImageTargets detection_targets(std::span<const AnchorLevel> levels, std::span<co
       const std::int64_t cell = i / level.per_cell();
       const BoxCode code = encode(owner.box, level.box(cell / level.width, cell % level.width, i % level.per_cell()));
       classes[i] = static_cast<std::int32_t>(owner.class_id);
-      for (std::size_t k = 0; k < code.size(); ++k) codes[4 * i + static_cast<std::int64_t>(k)] = static_cast<float>(code[k]);
+      for (std::size_t k = 0; k < code.size(); ++k)
+        codes[4 * i + static_cast<std::int64_t>(k)] = static_cast<float>(code[k]);
       ++targets.positives;
     }
     targets.levels.push_back(std::move(made));

@@ -26,9 +26,9 @@ struct MatchOptions {
 
 inline constexpr std::int32_t kNoObject = -1, kIgnored = -2;
 
-/// Per anchor the index of its object, kNoObject or kIgnored. Ties go to the lower index (of objects, of anchors); an anchor
-/// that is the best of several objects goes to the first. Objects that no anchor overlaps (without area, far outside) are
-/// left out.   Cost: a few hundred to a few ten thousand IoU per object.
+/// Per anchor the index of its object, kNoObject or kIgnored. Ties go to the lower index (of objects, of anchors); an
+/// anchor that is the best of several objects goes to the first. Objects that no anchor overlaps (without area, far
+/// outside) are left out.   Cost: a few hundred to a few ten thousand IoU per object.
 std::vector<std::int32_t> match_anchors(std::span<const AnchorLevel> levels, std::span<const ObjectBox> objects,
                                         const MatchOptions& options);
 

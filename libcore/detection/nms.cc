@@ -29,7 +29,8 @@ bool better(const BoxCandidate& a, const BoxCandidate& b) {
 /// The best `count`, best first.
 void keep_best(std::vector<BoxCandidate>& candidates, std::int64_t count) {
   const auto kept = std::min(candidates.size(), static_cast<std::size_t>(std::max<std::int64_t>(0, count)));
-  std::partial_sort(candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(kept), candidates.end(), better);
+  std::partial_sort(candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(kept), candidates.end(),
+                    better);
   candidates.resize(kept);
 }
 
@@ -38,7 +39,8 @@ std::vector<Detection> suppress(const std::vector<BoxCandidate>& sorted, const P
   std::vector<Detection> kept;
   for (const BoxCandidate& c : sorted) {
     if (static_cast<std::int64_t>(kept.size()) == options.most_detections) break;
-    const bool covered = std::any_of(kept.begin(), kept.end(), [&](const Detection& d) { return iou(d.box, c.box) > options.iou_threshold; });
+    const bool covered = std::any_of(kept.begin(), kept.end(),
+                                     [&](const Detection& d) { return iou(d.box, c.box) > options.iou_threshold; });
     if (!covered) kept.push_back({c.class_id, c.score, c.box});
   }
   return kept;
@@ -61,7 +63,8 @@ void append_candidates(const TensorView& logits, const TensorView& boxes, std::i
         corner[corner.axes() - 1] = boxes.box.begin.back();
         BoxCode code;
         load_row(boxes, offset_at(boxes, corner) + 4 * a, 4, code.data());
-        const PixelBox box = clipped(decode(code, level.box(at[1], at[2], a)), static_cast<double>(size[0]), static_cast<double>(size[1]));
+        const PixelBox box = clipped(decode(code, level.box(at[1], at[2], a)), static_cast<double>(size[0]),
+                                     static_cast<double>(size[1]));
         if (box.area() > 0) candidates.push_back({level.number(at[1], at[2], a), c, score, box});
       }
       if (!options.per_class && static_cast<std::int64_t>(candidates.size()) >= 2 * options.most_candidates + classes)
@@ -80,8 +83,10 @@ std::vector<Detection> detect(std::vector<BoxCandidate> candidates, const Postpr
     const auto kept = suppress(of_class, options);
     found.insert(found.end(), kept.begin(), kept.end());
   }
-  std::stable_sort(found.begin(), found.end(), [](const Detection& a, const Detection& b) { return a.score > b.score; });
-  if (static_cast<std::int64_t>(found.size()) > options.most_detections) found.resize(static_cast<std::size_t>(options.most_detections));
+  std::stable_sort(found.begin(), found.end(),
+                   [](const Detection& a, const Detection& b) { return a.score > b.score; });
+  if (static_cast<std::int64_t>(found.size()) > options.most_detections)
+    found.resize(static_cast<std::size_t>(options.most_detections));
   return found;
 }
 

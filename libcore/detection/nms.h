@@ -1,11 +1,13 @@
-// From what the heads say to detections: scores and boxes of the likely anchors, then non-maximum suppression class by class.
+// From what the heads say to detections: scores and boxes of the likely anchors, then non-maximum suppression class by
+// class.
 //
 //   std::vector<BoxCandidate> all;
 //   for each level (or a core's part of it):  append_candidates(logits, boxes, sample, level, size, options, all);
 //   std::vector<Detection> found = detect(std::move(all), options);      // best first
 //
-// Three ways to read the original, see the functions at the end. Sources: tensorflow/tpu, models/official/detection/ops/
-// postprocess_ops.py; for (a) models/official/retinanet/{anchors,retinanet_model,postprocess}.py.
+// Three ways to read the original, see the functions at the end. Sources: tensorflow/tpu,
+// models/official/detection/ops/ postprocess_ops.py; for (a)
+// models/official/retinanet/{anchors,retinanet_model,postprocess}.py.
 #pragma once
 
 #include "libcore/detection/anchors.h"
@@ -14,9 +16,9 @@
 namespace voxshard {
 
 struct PostprocessOptions {
-  bool softmax = false;           // scores over the classes of an anchor, else a sigmoid each
-  bool background = true;         // class 0 is the background and never found
-  bool per_class = true;          // the most likely candidates are counted class by class, else over all
+  bool softmax = false;    // scores over the classes of an anchor, else a sigmoid each
+  bool background = true;  // class 0 is the background and never found
+  bool per_class = true;   // the most likely candidates are counted class by class, else over all
   std::int64_t most_candidates = 5000;
   double score_threshold = 0.05;  // a score must be above
   double iou_threshold = 0.5;     // a box that overlaps a better one of its class by more is dropped
@@ -37,10 +39,10 @@ struct Detection {
   friend bool operator==(const Detection&, const Detection&) = default;
 };
 
-/// Appends the candidates above the score threshold of the cells in `logits.box`, so that each core can do its own. Where they
-/// are counted over all classes, those that cannot be among the likeliest any more are dropped on the way.
-///   logits  (N, h, w, anchors * classes)     boxes  (N, h, w, 4 anchors), any box of the level that covers that of the logits
-///   size    (H, W) of the image, to which boxes are cut; one that lies outside is no candidate
+/// Appends the candidates above the score threshold of the cells in `logits.box`, so that each core can do its own.
+/// Where they are counted over all classes, those that cannot be among the likeliest any more are dropped on the way.
+///   logits  (N, h, w, anchors * classes)     boxes  (N, h, w, 4 anchors), any box of the level that covers that of the
+///   logits size    (H, W) of the image, to which boxes are cut; one that lies outside is no candidate
 void append_candidates(const TensorView& logits, const TensorView& boxes, std::int64_t sample, const AnchorLevel& level,
                        const Dims& size, const PostprocessOptions& options, std::vector<BoxCandidate>& candidates);
 
@@ -48,11 +50,13 @@ void append_candidates(const TensorView& logits, const TensorView& boxes, std::i
 /// Cost: per class, candidates x detections IoU.
 std::vector<Detection> detect(std::vector<BoxCandidate> candidates, const PostprocessOptions& options);
 
-/// (b), models/official/detection: sigmoid, class 0 is the background, 5000 candidates per class, score .05, IoU .5, 100 found.
+/// (b), models/official/detection: sigmoid, class 0 is the background, 5000 candidates per class, score .05, IoU .5,
+/// 100 found.
 PostprocessOptions detection_postprocess();
 /// (a) evaluating: sigmoid, no background class, 5000 candidates over all classes, no least score, IoU .5, 100 found.
 PostprocessOptions legacy_evaluation_postprocess();
-/// (a) predicting and exporting: softmax, no background class, 1000 candidates over all classes, score .05, IoU .3, 100 found.
+/// (a) predicting and exporting: softmax, no background class, 1000 candidates over all classes, score .05, IoU .3, 100
+/// found.
 PostprocessOptions legacy_export_postprocess();
 
 }  // namespace voxshard

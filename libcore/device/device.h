@@ -1,9 +1,10 @@
-// A device: what a step of a program costs on it, and what it offers a plan. One interface for emulated slices (tpu/), for this
-// machine by its measured rates (host/) and for devices of one's own. Wall time and emulated time are never mixed in one
-// column.
+// A device: what a step of a program costs on it, and what it offers a plan. One interface for emulated slices (tpu/),
+// for this machine by its measured rates (host/) and for devices of one's own. Wall time and emulated time are never
+// mixed in one column.
 //
 //   StepPrice price = device.price(program, ops, feed);
-//   price.step_s     // of a TPU max(price.device_s, price.feed_s): hosts feed the next step while the cores run this one
+//   price.step_s     // of a TPU max(price.device_s, price.feed_s): hosts feed the next step while the cores run this
+//   one
 #pragma once
 
 #include <string>
@@ -18,7 +19,7 @@ struct TpuSpec;
 
 /// Seconds that one instruction keeps each resource of one core busy; inside an instruction they overlap.
 struct Price {
-  double matrix_s = 0;    // matrix unit, with tile padding
+  double matrix_s = 0;  // matrix unit, with tile padding
   double vector_s = 0;
   double memory_s = 0;    // main memory (HBM) traffic
   double link_s = 0;      // bytes over links, every hop counted
@@ -46,9 +47,9 @@ struct Pass {
 inline constexpr const char* kPassNames[] = {"materialise", "concat", "slice", "mask", "window"};
 
 struct InstructionPrice {
-  Price slowest;              // of the core that takes longest
-  std::vector<Pass> passes;   // of which slowest.pass_s is the sum, one after the other in front
-  double begin_s = 0;         // on the device's clock
+  Price slowest;             // of the core that takes longest
+  std::vector<Pass> passes;  // of which slowest.pass_s is the sum, one after the other in front
+  double begin_s = 0;        // on the device's clock
   double end_s = 0;
   double bytes = 0;           // moved between cores, all of them (exchange, join)
   std::int64_t messages = 0;  // between cores
@@ -57,10 +58,10 @@ struct InstructionPrice {
 
 struct StepPrice {
   std::vector<InstructionPrice> instructions;  // as program.instructions
-  double device_s = 0;  // the cores
-  double feed_s = 0;    // the busiest host
-  double step_s = 0;    // both, as far as they do not overlap
-  Price busy;           // the slowest core's seconds per resource, summed over instructions
+  double device_s = 0;                         // the cores
+  double feed_s = 0;                           // the busiest host
+  double step_s = 0;                           // both, as far as they do not overlap
+  Price busy;                                  // the slowest core's seconds per resource, summed over instructions
   double halo_bytes = 0, all_reduce_bytes = 0;
   std::int64_t messages = 0;
   int widest_hops = 0;
@@ -72,7 +73,8 @@ class Device {
   virtual ~Device() = default;
 
   virtual const std::string& name() const = 0;
-  /// Its seconds are of a clock of its own; else they are those of this machine's wall, whose memory a plan then counts.
+  /// Its seconds are of a clock of its own; else they are those of this machine's wall, whose memory a plan then
+  /// counts.
   virtual bool emulated() const = 0;
   /// Its memory holds tiles (libcore/memory/tiles.h).
   virtual bool tiled() const = 0;

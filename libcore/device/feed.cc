@@ -7,7 +7,8 @@ Feed feed_of(const Graph& graph, const RecordFormat& format) {
   Feed feed;
   for (const Node& node : graph.nodes()) {
     if (node.role != Role::kInput) continue;
-    const auto numbers = static_cast<double>(element_count(node.type.shape)), bytes = static_cast<double>(node.type.bytes());
+    const auto numbers = static_cast<double>(element_count(node.type.shape)),
+               bytes = static_cast<double>(node.type.bytes());
     feed.input_bytes += bytes;
     const auto* labels = std::get_if<input::Labels>(&node.input);
     if (std::holds_alternative<input::Image>(node.input)) {

@@ -1,5 +1,5 @@
-// What has to be brought to the cores for a step: the inputs of the graph, and what they are in the records of the original
-// system, by which an emulated slice is fed.
+// What has to be brought to the cores for a step: the inputs of the graph, and what they are in the records of the
+// original system, by which an emulated slice is fed.
 //
 //   Feed feed = feed_of(graph, task.records());      // 16 bytes a voxel with 1 channel and 3 classes
 #pragma once
@@ -12,8 +12,8 @@ namespace voxshard {
 struct RecordFormat {
   double image_bytes = 4;  // of one number of the image
   bool one_hot = true;     // labels as an f32 per class; else as they are fed
-  /// Of one number of the image as it comes out of what unpacks the record: f32 out of gzip, a byte out of JPEG. 0: the record
-  /// is not packed. Labels are unpacked with it where they are one-hot, else they are made from boxes.
+  /// Of one number of the image as it comes out of what unpacks the record: f32 out of gzip, a byte out of JPEG. 0: the
+  /// record is not packed. Labels are unpacked with it where they are one-hot, else they are made from boxes.
   double unpacked_image_bytes = 4;
 };
 

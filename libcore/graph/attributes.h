@@ -1,5 +1,5 @@
-// What an op is told besides its inputs: one small struct per op family, and the variant of them that a node holds. An op's
-// row in the table says which struct it takes (OpDef::attributes).
+// What an op is told besides its inputs: one small struct per op family, and the variant of them that a node holds. An
+// op's row in the table says which struct it takes (OpDef::attributes).
 //
 //   b.op("conv", {x, w}, ConvAttrs{.window = window, .dtype = DType::kBF16}, "stem");      {} gives an op its defaults
 //   const Window& window = attrs_of<ConvAttrs>(op.attrs).window;
@@ -24,8 +24,8 @@ struct NoAttrs {
 
 struct ConvAttrs {
   Window window;
-  std::int64_t parts = 1;  // how many inputs lie side by side in its channels
-  DType dtype = DType::kF32;  // of the result
+  std::int64_t parts = 1;                     // how many inputs lie side by side in its channels
+  DType dtype = DType::kF32;                  // of the result
   ConvKernel computed_by = ConvKernel::kAny;  // what computes it (OpDef::choose)
   std::int64_t slices = 1;                    // of output channels that are tasks (OpDef::slices)
   static void each(auto& a, auto f) {
@@ -37,9 +37,9 @@ struct ConvAttrs {
 
 struct ConvInputGradAttrs {
   Window window;
-  Shape shape;                     // of the result
-  std::int64_t first_channel = 0;  // of the weights' input channels, the first that the result has
-  DType dtype = DType::kF32;       // of the result
+  Shape shape;                                // of the result
+  std::int64_t first_channel = 0;             // of the weights' input channels, the first that the result has
+  DType dtype = DType::kF32;                  // of the result
   ConvKernel computed_by = ConvKernel::kAny;  // what computes it
   std::int64_t slices = 1;                    // of the result's channels that are tasks
   static void each(auto& a, auto f) {
@@ -145,10 +145,10 @@ struct SliceAttrs {
 
 struct SegmentationAttrs {
   LossKind loss = LossKind::kCrossEntropy;
-  std::int64_t groups = 1;  // of samples that share sums
-  std::int64_t batch = 1;   // global N
-  DType dtype = DType::kF32;  // of the gradient
-  double smoothing = 0;       // of labels
+  std::int64_t groups = 1;           // of samples that share sums
+  std::int64_t batch = 1;            // global N
+  DType dtype = DType::kF32;         // of the gradient
+  double smoothing = 0;              // of labels
   std::vector<double> weights = {};  // of classes; empty: 1 each
   static void each(auto& a, auto f) {
     f("loss", a.loss), f("groups", a.groups), f("batch", a.batch), f("dtype", a.dtype), f("smoothing", a.smoothing);
@@ -158,9 +158,9 @@ struct SegmentationAttrs {
 };
 
 struct DetectionAttrs {
-  std::int64_t groups = 1;  // of samples that share sums
-  std::int64_t batch = 1;   // global N
-  double box_weight = 1;    // of the box loss
+  std::int64_t groups = 1;      // of samples that share sums
+  std::int64_t batch = 1;       // global N
+  double box_weight = 1;        // of the box loss
   double alpha = 0, gamma = 0;  // focal loss
   double delta = 0;             // Huber loss
   DType dtype = DType::kF32;    // of the gradients
@@ -171,9 +171,9 @@ struct DetectionAttrs {
   friend bool operator==(const DetectionAttrs&, const DetectionAttrs&) = default;
 };
 
-using Attributes = std::variant<NoAttrs, ConvAttrs, ConvInputGradAttrs, ConvWeightGradAttrs, PoolAttrs, PoolGradAttrs, ResizeAttrs,
-                                NormAttrs, ColumnAttrs, ActivationAttrs, DropoutAttrs, ScaleAttrs, ConvertAttrs, LerpAttrs, ConcatAttrs,
-                                SliceAttrs, SegmentationAttrs, DetectionAttrs>;
+using Attributes = std::variant<NoAttrs, ConvAttrs, ConvInputGradAttrs, ConvWeightGradAttrs, PoolAttrs, PoolGradAttrs,
+                                ResizeAttrs, NormAttrs, ColumnAttrs, ActivationAttrs, DropoutAttrs, ScaleAttrs,
+                                ConvertAttrs, LerpAttrs, ConcatAttrs, SliceAttrs, SegmentationAttrs, DetectionAttrs>;
 
 /// The attributes as those of one family. Errors: kInternal when they are another's.
 template <class Family>

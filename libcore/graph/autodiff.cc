@@ -31,7 +31,8 @@ void differentiate(Builder& builder, ValueId loss) {
     const Node node = graph.node(id);  // a copy: the graph grows below
     const OpDef& def = builder.ops().at(node.op);
     if (def.differentiate == nullptr)
-      throw Error(ErrorKind::kConfig, "[" + node.name + "] op " + node.op + " has no gradient; it cannot be trained through");
+      throw Error(ErrorKind::kConfig,
+                  "[" + node.name + "] op " + node.op + " has no gradient; it cannot be trained through");
     std::vector<bool> wanted;
     for (ValueId i : node.inputs) wanted.push_back(depends[static_cast<std::size_t>(i)]);
     std::vector<ValueId> d_inputs(node.inputs.size(), kNoValue);
@@ -39,15 +40,17 @@ void differentiate(Builder& builder, ValueId loss) {
     def.differentiate(context);
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
       if (!wanted[i] || d_inputs[i] == kNoValue) continue;
-      // A gradient lies where its value does, which a parameter's does nowhere. What an op passes on unchanged (an add) lies
-      // where it was made.
+      // A gradient lies where its value does, which a parameter's does nowhere. What an op passes on unchanged (an add)
+      // lies where it was made.
       const Role role = graph.node(node.inputs[i]).role;
       const bool cut = role == Role::kOp || role == Role::kInput;
-      if (cut && d_inputs[i] != d_result && leading(builder.type(d_inputs[i]).shape) == leading(builder.type(node.inputs[i]).shape))
+      if (cut && d_inputs[i] != d_result &&
+          leading(builder.type(d_inputs[i]).shape) == leading(builder.type(node.inputs[i]).shape))
         graph.follow(d_inputs[i], node.inputs[i]);
       ValueId& sum = d_value[static_cast<std::size_t>(node.inputs[i])];
-      sum = sum == kNoValue ? d_inputs[i]
-                            : builder.op("add", {sum, d_inputs[i]}, {}, "grad/" + graph.node(node.inputs[i]).name + "/add");
+      sum = sum == kNoValue
+                ? d_inputs[i]
+                : builder.op("add", {sum, d_inputs[i]}, {}, "grad/" + graph.node(node.inputs[i]).name + "/add");
     }
   }
   for (ValueId id = 0; id < forward_size; ++id)

@@ -9,7 +9,8 @@ namespace voxshard {
 /// Errors: kConfig when an op on the way has no gradient.
 void differentiate(Builder& builder, ValueId loss);
 
-/// `graph` with the gradient of its output "loss". A graph without a loss, or that has its gradient, comes back as it is.
+/// `graph` with the gradient of its output "loss". A graph without a loss, or that has its gradient, comes back as it
+/// is.
 Graph with_gradient(Graph graph, const OpTable& ops);
 
 }  // namespace voxshard

@@ -35,12 +35,8 @@ ValueId Builder::op(const std::string& op, std::vector<ValueId> inputs, Attribut
     error.add_context("[" + name + "] " + op);
     throw;
   }
-  return graph_.append({.role = Role::kOp,
-                        .op = op,
-                        .name = unique(name),
-                        .inputs = std::move(inputs),
-                        .attrs = attrs,
-                        .type = result});
+  return graph_.append(
+      {.role = Role::kOp, .op = op, .name = unique(name), .inputs = std::move(inputs), .attrs = attrs, .type = result});
 }
 
 std::vector<std::string> verify(const Graph& graph, const OpTable& ops) {
@@ -63,7 +59,8 @@ std::vector<std::string> verify(const Graph& graph, const OpTable& ops) {
       const OpDef& def = ops.at(n.op);
       if (n.attrs.index() != def.attributes.index()) broken.push_back(where + "has the attributes of another family");
       const TensorType inferred = def.infer(n.attrs, types);
-      if (inferred != n.type) broken.push_back(where + "has type " + to_string(n.type) + ", inferred " + to_string(inferred));
+      if (inferred != n.type)
+        broken.push_back(where + "has type " + to_string(n.type) + ", inferred " + to_string(inferred));
     } catch (const Error& error) {
       broken.push_back(where + error.what());
     }

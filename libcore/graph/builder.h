@@ -18,7 +18,8 @@ class Builder {
   ValueId input(const std::string& name, TensorType type, const InputInfo& info = {});
   ValueId parameter(const std::string& name, TensorType type, const ParameterInfo& info = {});
   ValueId state(const std::string& name, TensorType type, const Initial& begins = {});
-  /// `attrs` are those of the op's family; {}: its defaults. Errors: kConfig "[name] what is wrong" from the op's shape rule.
+  /// `attrs` are those of the op's family; {}: its defaults. Errors: kConfig "[name] what is wrong" from the op's shape
+  /// rule.
   ValueId op(const std::string& op, std::vector<ValueId> inputs, Attributes attrs, const std::string& name);
 
   const Graph& graph() const { return graph_; }

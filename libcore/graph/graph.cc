@@ -20,7 +20,8 @@ ValueId Graph::append(Node node) {
 }
 
 void Graph::follow(ValueId id, ValueId other) {
-  ensure(other < id && leading(node(id).type.shape) == leading(node(other).type.shape), "a value follows an earlier one of its extents");
+  ensure(other < id && leading(node(id).type.shape) == leading(node(other).type.shape),
+         "a value follows an earlier one of its extents");
   nodes_[static_cast<std::size_t>(id)].follows = other;
 }
 

@@ -43,15 +43,15 @@ enum class Role : std::uint8_t {
 
 struct Node {
   Role role = Role::kOp;
-  std::string op;  // a name in the op table; empty unless role is kOp
+  std::string op;    // a name in the op table; empty unless role is kOp
   std::string name;  // unique path, e.g. "encoder0/conv1"
   std::vector<ValueId> inputs;
   Attributes attrs;
   TensorType type;
   InputInfo input;          // of an input
   ParameterInfo parameter;  // of a parameter; a state has how it begins
-  /// The value whose cut it takes where that is cut: an up-sampled tensor its skip's, a gradient its value's, a target its
-  /// prediction's. kNoValue: an op takes that of its first cut input, an input is cut like the mesh.
+  /// The value whose cut it takes where that is cut: an up-sampled tensor its skip's, a gradient its value's, a target
+  /// its prediction's. kNoValue: an op takes that of its first cut input, an input is cut like the mesh.
   ValueId follows = kNoValue;
   friend bool operator==(const Node&, const Node&) = default;
 };
@@ -70,8 +70,8 @@ class Graph {
   ValueId find(const std::string& name) const;
 
   // What the caller wants out of a run. Values named here stay alive to the end of the step.
-  std::map<std::string, ValueId> outputs;         // "loss", "logits"
-  std::map<ValueId, ValueId> gradients;           // parameter -> d loss / d parameter
+  std::map<std::string, ValueId> outputs;            // "loss", "logits"
+  std::map<ValueId, ValueId> gradients;              // parameter -> d loss / d parameter
   std::vector<std::pair<ValueId, ValueId>> effects;  // state <- value, applied after the step
   /// d loss / d loss: what depends on it is the backward pass. Set by differentiate(); kNoValue in a graph without one.
   ValueId backward_root = kNoValue;

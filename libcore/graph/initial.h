@@ -1,7 +1,8 @@
-// How a parameter or a state begins, and what a parameter is to the optimizer. A layer says it where it makes the parameter;
-// train/initialise.h and train/optimizer.h read it.
+// How a parameter or a state begins, and what a parameter is to the optimizer. A layer says it where it makes the
+// parameter; train/initialise.h and train/optimizer.h read it.
 //
-//   b.parameter("stem/kernel", type, {.begins = initial::Normal{0.01}, .decays = true});      in text: begins=normal:0.01 decays=true
+//   b.parameter("stem/kernel", type, {.begins = initial::Normal{0.01}, .decays = true});      in text:
+//   begins=normal:0.01 decays=true
 #pragma once
 
 #include <variant>
@@ -46,7 +47,8 @@ struct UnitMoments {
 
 }  // namespace initial
 
-using Initial = std::variant<initial::Constant, initial::GlorotUniform, initial::Normal, initial::VarianceScaling, initial::UnitMoments>;
+using Initial = std::variant<initial::Constant, initial::GlorotUniform, initial::Normal, initial::VarianceScaling,
+                             initial::UnitMoments>;
 
 struct ParameterInfo {
   Initial begins;

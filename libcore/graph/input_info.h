@@ -1,7 +1,8 @@
-// What an input of a graph holds, said by the model that makes it. Whoever feeds a graph, or makes values up for it, reads this and
-// never an input's name.
+// What an input of a graph holds, said by the model that makes it. Whoever feeds a graph, or makes values up for it,
+// reads this and never an input's name.
 //
-//   b.input("labels", type, input::Labels{.classes = 5});      in text: %1 labels = input labels classes=5 : i32[1x8x8x1]
+//   b.input("labels", type, input::Labels{.classes = 5});      in text: %1 labels = input labels classes=5 :
+//   i32[1x8x8x1]
 #pragma once
 
 #include <cstdint>
@@ -64,6 +65,7 @@ struct Draw {
 
 }  // namespace input
 
-using InputInfo = std::variant<input::Any, input::Image, input::Labels, input::ClassTargets, input::BoxTargets, input::Draw>;
+using InputInfo =
+    std::variant<input::Any, input::Image, input::Labels, input::ClassTargets, input::BoxTargets, input::Draw>;
 
 }  // namespace voxshard

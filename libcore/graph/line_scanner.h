@@ -1,5 +1,5 @@
-// Reads one line of a text form word by word: names, numbers, extents, boxes. What is wrong is kConfig with the number and
-// the text of the line. Used by the parsers of graphs and programs.
+// Reads one line of a text form word by word: names, numbers, extents, boxes. What is wrong is kConfig with the number
+// and the text of the line. Used by the parsers of graphs and programs.
 //
 //   LineScanner line("%2 sum = add %0, %1 : f32[4x2]", 7);
 //   line.expect("%"); line.integer(); line.word();      // 2, "sum"
@@ -27,14 +27,14 @@ class LineScanner {
   /// Errors for all below: kConfig when something else stands there or a number is out of range.
   void expect(std::string_view token);
   void expect_end();
-  std::string_view word();            // up to the next blank or comma
-  std::string_view key();             // of "key=", which is taken
+  std::string_view word();                                                   // up to the next blank or comma
+  std::string_view key();                                                    // of "key=", which is taken
   std::size_t one_of(std::span<const char* const> names, const char* what);  // which of the names
-  std::int64_t integer();             // within +-2^40
-  double number();                    // as std::to_chars writes it
-  Dims dims();                        // "1x48x40"; "scalar" for none
-  Box box();                          // "[0:1, -1:25]"
-  std::pair<std::int64_t, std::int64_t> interval();  // "0:4"
+  std::int64_t integer();                                                    // within +-2^40
+  double number();                                                           // as std::to_chars writes it
+  Dims dims();                                                               // "1x48x40"; "scalar" for none
+  Box box();                                                                 // "[0:1, -1:25]"
+  std::pair<std::int64_t, std::int64_t> interval();                          // "0:4"
   DType dtype();
   void check_size(const Dims& extents) const;  // at most 2^40 elements
 
@@ -50,8 +50,8 @@ class LineScanner {
   int number_;
 };
 
-/// The lines of a text form, without blank ones and comments ("# ..."), with their numbers. Errors: kConfig for a text of
-/// more than 2^28 characters.
+/// The lines of a text form, without blank ones and comments ("# ..."), with their numbers. Errors: kConfig for a text
+/// of more than 2^28 characters.
 std::vector<LineScanner> lines_of(std::string_view text);
 
 }  // namespace voxshard

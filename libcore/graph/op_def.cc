@@ -32,7 +32,8 @@ Box rounded_out(const Box& box, const Dims& grain, const Shape& shape) {
 Box needed_box(const OpDef& def, const OpContext& op, int input, const Box& block) {
   const Shape& shape = op.inputs[static_cast<std::size_t>(input)].shape;
   if (block.empty()) return Box::none(shape.axes());
-  const Box iteration = def.grain == nullptr || def.driver >= 0 ? block : rounded_out(block, grain_of(def, op), op.result.shape);
+  const Box iteration =
+      def.grain == nullptr || def.driver >= 0 ? block : rounded_out(block, grain_of(def, op), op.result.shape);
   if (def.needed != nullptr) return def.needed(op, input, iteration);
   if (shape.axes() != iteration.axes()) return Box::whole(shape);
   Box box = iteration;
@@ -52,7 +53,7 @@ Work work_of(const OpDef& def, const OpContext& op, const Box& iteration) {
   for (int i = 0; i < static_cast<int>(op.inputs.size()); ++i)
     if (i != def.scalar)
       work.bytes += static_cast<double>(needed_box(def, op, i, iteration).count() *
-                                      dtype_bytes(op.inputs[static_cast<std::size_t>(i)].dtype));
+                                        dtype_bytes(op.inputs[static_cast<std::size_t>(i)].dtype));
   if (def.driver < 0) work.bytes += static_cast<double>(iteration.count() * dtype_bytes(op.result.dtype));
   return work;
 }

@@ -1,9 +1,9 @@
-// The rules of one op, as data: shape, gradient, boxes, work, kernel. The graph, the partitioner, the memory plan and the
-// runtime know ops only through this struct; libcore/ops has one file per family and a table of all.
+// The rules of one op, as data: shape, gradient, boxes, work, kernel. The graph, the partitioner, the memory plan and
+// the runtime know ops only through this struct; libcore/ops has one file per family and a table of all.
 //
 // An op either computes its result element by element (`driver` < 0: a core computes the boxes it owns of the result),
-// or it contracts axes of input number `driver` (a core sums over the boxes it owns of that input; the result is partial
-// and is joined at once). Both kinds state which boxes of their inputs they need for a box they iterate over.
+// or it contracts axes of input number `driver` (a core sums over the boxes it owns of that input; the result is
+// partial and is joined at once). Both kinds state which boxes of their inputs they need for a box they iterate over.
 #pragma once
 
 #include <map>
@@ -37,15 +37,16 @@ struct Work {
   Products products;  // what a matrix unit can do of the flops; count 0: all of it is vector work
 };
 
-/// An op with global types that can be run; `iteration` (empty: everything) is the box of the result, or of the driver of a
-/// contraction.
+/// An op with global types that can be run; `iteration` (empty: everything) is the box of the result, or of the driver
+/// of a contraction.
 struct OpUse {
   Attributes attrs;
   std::vector<TensorType> inputs;
   Box iteration = {};
 };
 
-/// A convolution or one of its gradients over `rows` rows of `row` voxels with all margins held, `in` to `out` channels.
+/// A convolution or one of its gradients over `rows` rows of `row` voxels with all margins held, `in` to `out`
+/// channels.
 struct ProductSample {
   DType stored = DType::kF32;
   Window window;
@@ -94,19 +95,20 @@ struct OpDef {
   /// Null: no gradient (a gradient op itself, or an op whose gradient another op carries).
   void (*differentiate)(GradientContext& gradient) = nullptr;
   /// The grain of blocks, per axis of the result (of the driver in a contraction); null or empty: none. Blocks begin on
-  /// multiples of it in global coordinates where the cut lets them, and what a block that does not needs of the inputs is
-  /// rounded out to it: a cut off the grain costs margin, not bits. Contractions count what they sum once, so theirs is not.
+  /// multiples of it in global coordinates where the cut lets them, and what a block that does not needs of the inputs
+  /// is rounded out to it: a cut off the grain costs margin, not bits. Contractions count what they sum once, so theirs
+  /// is not.
   Dims (*grain)(const OpContext& op) = nullptr;
-  /// Where weights outweigh activations: the number of slices of channels that are tasks, of equal extent along the last axis of
-  /// blocks. The result then lies whole on the first core of a replica, what it needs is gathered there by an exchange, and no
-  /// weight is read by two tasks. Null, 1: blocks are of voxels, on every core.
+  /// Where weights outweigh activations: the number of slices of channels that are tasks, of equal extent along the
+  /// last axis of blocks. The result then lies whole on the first core of a replica, what it needs is gathered there by
+  /// an exchange, and no weight is read by two tasks. Null, 1: blocks are of voxels, on every core.
   std::int64_t (*slices)(const OpContext& op) = nullptr;
   /// The input of which kernels want a reordered copy: an instruction of its own in front of the op. Null: none.
   int (*packed)(const OpContext& op) = nullptr;
   /// Floating-point operations and bytes for an iteration box.
   Work (*work)(const OpContext& op, const Box& iteration) = nullptr;
-  /// The attributes with the kernel that computes it stated, by global shapes, types and this processor: never by a block. Null:
-  /// there is no choice.
+  /// The attributes with the kernel that computes it stated, by global shapes, types and this processor: never by a
+  /// block. Null: there is no choice.
   Attributes (*choose)(const OpContext& op, Convolution from) = nullptr;
   /// Whether the stated kernel computes it here. Null: yes.
   bool (*runs)(const OpContext& op) = nullptr;
@@ -132,10 +134,11 @@ class OpTable {
 Dims grain_of(const OpDef& def, const OpContext& op);
 /// `slices` with its default.
 std::int64_t slices_of(const OpDef& def, const OpContext& op);
-/// `box` with its ends moved out to multiples of the grain, within `shape`.   example: 3:6 of 7 with a grain of 4 -> 0:7
+/// `box` with its ends moved out to multiples of the grain, within `shape`.   example: 3:6 of 7 with a grain of 4 ->
+/// 0:7
 Box rounded_out(const Box& box, const Dims& grain, const Shape& shape);
-/// `needed` for a box that is rounded out to the grain; its default: all channels of the same box, the whole tensor for an
-/// input with another number of axes.
+/// `needed` for a box that is rounded out to the grain; its default: all channels of the same box, the whole tensor for
+/// an input with another number of axes.
 Box needed_box(const OpDef& def, const OpContext& op, int input, const Box& iteration);
 /// `adds_to` with its default.
 Box result_box(const OpDef& def, const OpContext& op, const Box& iteration);

@@ -24,7 +24,9 @@ void read(LineScanner& line, std::vector<double>& values) {
 void read(LineScanner& line, Dims& value) { value = line.dims(); }
 void read(LineScanner& line, DType& value) { value = line.dtype(); }
 void read(LineScanner& line, LossKind& value) { value = static_cast<LossKind>(line.one_of(kLossNames, "a loss")); }
-void read(LineScanner& line, ConvKernel& value) { value = static_cast<ConvKernel>(line.one_of(kConvKernelNames, "a kernel")); }
+void read(LineScanner& line, ConvKernel& value) {
+  value = static_cast<ConvKernel>(line.one_of(kConvKernelNames, "a kernel"));
+}
 
 /// One of a window's fields; false where `key` is none of them.
 bool read_window(LineScanner& line, std::string_view key, Window& window) {
@@ -53,7 +55,8 @@ void complete(LineScanner& line, Window& window) {
     for (auto e : dims)
       if (e < least || e > kLongestWindow) line.fail("a window has an entry that is too small or too large");
   };
-  check(window.kernel, 1), check(window.stride, 1), check(window.dilation, 1), check(window.pad_lo, 0), check(window.pad_hi, 0);
+  check(window.kernel, 1), check(window.stride, 1), check(window.dilation, 1), check(window.pad_lo, 0),
+      check(window.pad_hi, 0);
 }
 
 bool at_end(LineScanner line) { return line.done() || line.take(":") || line.take("follows"); }
@@ -157,7 +160,8 @@ class GraphReader {
     ValueId id = kNoValue;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), id);
     if (end != word.data() + word.size()) return by_name(line, word);
-    if (error != std::errc() || id < 0 || id >= graph_.size()) line.fail("the value %" + std::string(word) + " is not defined before");
+    if (error != std::errc() || id < 0 || id >= graph_.size())
+      line.fail("the value %" + std::string(word) + " is not defined before");
     return id;
   }
 

@@ -7,8 +7,8 @@ namespace {
 
 constexpr const char* kNames[] = {"none", "norms", "upsampling", "levels"};
 
-// A result made again serves later readers too while they are near: about two layers of a backward pass. Farther readers
-// get their own, so that it does not lie in memory in between (a skip: at its decoder, then at its encoder).
+// A result made again serves later readers too while they are near: about two layers of a backward pass. Farther
+// readers get their own, so that it does not lie in memory in between (a skip: at its decoder, then at its encoder).
 constexpr int kNear = 16;
 
 using Flags = std::vector<bool>;
@@ -30,7 +30,7 @@ Flags made_again(const Graph& graph, const OpTable& ops, const Flags& backward, 
   for (ValueId id = 0; id < graph.size(); ++id)
     if (!backward[at(id)])
       for (ValueId input : graph.node(id).inputs) ++forward_readers[at(input)];
-  Flags fixed(at(graph.size()), false);  // read from outside
+  Flags fixed(at(graph.size()), false);      // read from outside
   Flags of_sample(at(graph.size()), false);  // not made of parameters alone
   for (const auto& [name, id] : graph.outputs) fixed[at(id)] = true;
   for (const auto& [state, id] : graph.effects) fixed[at(id)] = true;
@@ -38,12 +38,15 @@ Flags made_again(const Graph& graph, const OpTable& ops, const Flags& backward, 
     const Node& node = graph.node(id);
     of_sample[at(id)] = node.role == Role::kInput;
     for (ValueId input : node.inputs) of_sample[at(id)] = of_sample[at(id)] || of_sample[at(input)];
-    if (node.role != Role::kOp || !of_sample[at(id)] || backward[at(id)] || fixed[at(id)] || ops.at(node.op).driver >= 0) continue;
+    if (node.role != Role::kOp || !of_sample[at(id)] || backward[at(id)] || fixed[at(id)] ||
+        ops.at(node.op).driver >= 0)
+      continue;
     std::int64_t largest = 0;
     for (ValueId input : node.inputs)
       if (of_sample[at(input)]) largest = std::max(largest, graph.node(input).type.bytes());
     const auto types = graph.input_types(id);
-    const double taps = work_of(ops.at(node.op), {node.attrs, types, node.type}, Box::whole(node.type.shape)).products.count;
+    const double taps =
+        work_of(ops.at(node.op), {node.attrs, types, node.type}, Box::whole(node.type.shape)).products.count;
     const bool cheap = taps == 0 || (recompute >= Recompute::kUpsampling && taps <= 1);
     const bool levels = recompute == Recompute::kLevels && !(forward_readers[at(id)] > 1 && taps == 0);
     again[at(id)] = node.type.bytes() >= largest && (recompute == Recompute::kLevels ? levels : cheap);
@@ -54,13 +57,19 @@ Flags made_again(const Graph& graph, const OpTable& ops, const Flags& backward, 
 class Rewrite {
  public:
   Rewrite(const Graph& from, const Flags& backward, const Flags& again)
-      : from_(from), backward_(backward), again_(again), moved_(at(from.size()), kNoValue), clones_(at(from.size())), follows_(at(from.size())) {}
+      : from_(from),
+        backward_(backward),
+        again_(again),
+        moved_(at(from.size()), kNoValue),
+        clones_(at(from.size())),
+        follows_(at(from.size())) {}
 
   Graph run() {
     const ValueId seed = from_.backward_root;  // all before it is the forward pass
     for (ValueId id = seed; id < from_.size(); ++id) {
       const auto& inputs = from_.node(id).inputs;
-      if (!backward_[at(id)] && !inputs.empty()) follows_[at(*std::max_element(inputs.begin(), inputs.end()))].push_back(id);
+      if (!backward_[at(id)] && !inputs.empty())
+        follows_[at(*std::max_element(inputs.begin(), inputs.end()))].push_back(id);
     }
     for (ValueId id = 0; id < seed; ++id) append_forward(id);
     for (ValueId id = seed; id < from_.size(); ++id) {
@@ -155,7 +164,8 @@ Graph with_made_again(const Graph& graph, const std::vector<bool>& again) {
   for (ValueId id = 0; id < graph.size(); ++id)
     if (!backward[at(id)])
       for (ValueId input : graph.node(id).inputs) forward_readers[at(input)] = true;
-  for (ValueId id = 0; id < graph.size(); ++id) masked[at(id)] = again[at(id)] && !backward[at(id)] && forward_readers[at(id)];
+  for (ValueId id = 0; id < graph.size(); ++id)
+    masked[at(id)] = again[at(id)] && !backward[at(id)] && forward_readers[at(id)];
   return Rewrite(graph, backward, masked).run();
 }
 

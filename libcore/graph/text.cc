@@ -68,10 +68,14 @@ std::string parameter_text(const ParameterInfo& info) {
 
 const char* kind_text(const Node& node) {
   switch (node.role) {
-    case Role::kInput: return "input";
-    case Role::kParameter: return "parameter";
-    case Role::kState: return "state";
-    case Role::kOp: break;
+    case Role::kInput:
+      return "input";
+    case Role::kParameter:
+      return "parameter";
+    case Role::kState:
+      return "state";
+    case Role::kOp:
+      break;
   }
   return node.op.c_str();
 }
@@ -91,7 +95,8 @@ std::string to_text(const Graph& graph) {
   for (const auto& [name, id] : graph.outputs) out << "output " << name << " = %" << id << "\n";
   for (const auto& [parameter, gradient] : graph.gradients)
     out << "gradient " << graph.node(parameter).name << " = %" << gradient << "\n";
-  for (const auto& [state, value] : graph.effects) out << "effect " << graph.node(state).name << " <- %" << value << "\n";
+  for (const auto& [state, value] : graph.effects)
+    out << "effect " << graph.node(state).name << " <- %" << value << "\n";
   if (graph.backward_root != kNoValue) out << "backward %" << graph.backward_root << "\n";
   return out.str();
 }

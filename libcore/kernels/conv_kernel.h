@@ -15,7 +15,8 @@ enum class ConvKernel : std::uint8_t {
   kWinograd2,  // of 2: sums of small integers stay exact
   kAmx,        // our own in bf16, on the tiles of AMX
 };
-inline constexpr const char* kConvKernelNames[] = {"any", "reference", "library", "tiled", "winograd4", "winograd2", "amx"};
+inline constexpr const char* kConvKernelNames[] = {"any",       "reference", "library", "tiled",
+                                                   "winograd4", "winograd2", "amx"};
 
 /// What the choice is made from.
 enum class Convolution : std::uint8_t {

@@ -1,14 +1,14 @@
-// The losses of RetinaNet in pieces: local sums -> all-reduce -> value and gradients. One level of the pyramid at a time; the
-// sums of the levels are added before the value.
+// The losses of RetinaNet in pieces: local sums -> all-reduce -> value and gradients. One level of the pyramid at a
+// time; the sums of the levels are added before the value.
 //
 //   logits (N, D, H, W, A C)   class_targets (N, D, H, W, A) i32: c >= 0 class, -1 none of the classes, else ignored
 //   boxes, box_targets (N, D, H, W, 4 A): only targets that are not 0 count (anchors without an object have zeros)
 //
 // Per group of samples (as in norm.h): sums (G, 3) f64 = {focal loss, Huber loss, anchors with a class}.
 //
-//   focal(x, y) = a (1 - p)^gamma * -log p,  p = sigmoid(x) and a = alpha where y = 1, p = 1 - sigmoid(x) and a = 1 - alpha else
-//   huber(e)    = e^2 / 2 where |e| <= delta, else delta |e| - delta^2 / 2
-//   loss        = (focal + box_weight * huber / 4) / (anchors with a class + 1), the mean over groups
+//   focal(x, y) = a (1 - p)^gamma * -log p,  p = sigmoid(x) and a = alpha where y = 1, p = 1 - sigmoid(x) and a = 1 -
+//   alpha else huber(e)    = e^2 / 2 where |e| <= delta, else delta |e| - delta^2 / 2 loss        = (focal + box_weight
+//   * huber / 4) / (anchors with a class + 1), the mean over groups
 //
 // Source: tensorflow/tpu, models/official/detection/modeling/losses.py (both losses are over positives + 1 there).
 #pragma once
@@ -20,7 +20,7 @@ namespace voxshard {
 struct DetectionLossSpec {
   std::int64_t classes = 1;  // per anchor
   std::int64_t groups = 1;
-  std::int64_t batch = 1;    // global N
+  std::int64_t batch = 1;  // global N
   double alpha = 0.25, gamma = 1.5;
   double delta = 0.1;
   double box_weight = 50;
@@ -45,9 +45,15 @@ struct DetectionKernels {
                      const TensorView& d_boxes, const DetectionLossSpec& spec);
 };
 
-namespace reference { extern const DetectionKernels detection; }
-namespace fast { extern const DetectionKernels detection; }
+namespace reference {
+extern const DetectionKernels detection;
+}
+namespace fast {
+extern const DetectionKernels detection;
+}
 
-inline const DetectionKernels& detection_kernels(KernelSet set) { return set == KernelSet::kFast ? fast::detection : reference::detection; }
+inline const DetectionKernels& detection_kernels(KernelSet set) {
+  return set == KernelSet::kFast ? fast::detection : reference::detection;
+}
 
 }  // namespace voxshard

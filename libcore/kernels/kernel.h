@@ -1,5 +1,5 @@
-// What the engine asks of a kernel: compute one block of a result from views of the inputs. A kernel is made once when a
-// plan is made, is const afterwards, and is called from several worker threads at once, each with its own workspace.
+// What the engine asks of a kernel: compute one block of a result from views of the inputs. A kernel is made once when
+// a plan is made, is const afterwards, and is called from several worker threads at once, each with its own workspace.
 #pragma once
 
 #include <cstddef>

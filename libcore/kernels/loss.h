@@ -6,17 +6,17 @@
 //
 // cross_entropy    CE / count; with smoothing s and weights w of classes CE and count are sums of
 //                  (1 - s) w_label (-log p_label) + s / C sum_c w_c (-log p_c) and of w_label (PyTorch's definition)
-// adaptive_dice32  dice_c = 2 (I_c + e) / (P_c + Y_c + e), e = 1e-7; w_c = exp(-dice_c); 1 - sum(w_c dice_c) / (C exp(-1))
+// adaptive_dice32  dice_c = 2 (I_c + e) / (P_c + Y_c + e), e = 1e-7; w_c = exp(-dice_c); 1 - sum(w_c dice_c) / (C
+// exp(-1))
 //                  (background included; w_c is differentiated too)
 // dice_ce          CE / count + 1 - mean over c >= 1 of (2 I_c + 1) / (P_c + Y_c + 1)
 // of each sample by itself (is_per_sample: every sample is a group), with sums over all classes where none is named:
 // dice             1 - (2 I + e) / (P + Y + e)
 // generalized_dice 1 - (2 sum w_c I_c + e) / (sum w_c (P_c + Y_c) + e), w_c = 1 / (Y_c^2 + e)
-// hamming          1 - I / count: the expected share of wrong voxels; of certain p the Hamming distance, which has no gradient
-// jaccard          1 - (I + e) / (P + Y - I + e)
-// tversky          C - sum (I_c + e) / (I_c + .3 (P_c - I_c) + .7 (Y_c - I_c) + e)
-// The loss is the mean over groups. Source: the coefficients of tensorflow/tpu, models/official/unet3d/metrics.py, each
-// taken from the value that it has where all is right; dice_ce is our own.
+// hamming          1 - I / count: the expected share of wrong voxels; of certain p the Hamming distance, which has no
+// gradient jaccard          1 - (I + e) / (P + Y - I + e) tversky          C - sum (I_c + e) / (I_c + .3 (P_c - I_c) +
+// .7 (Y_c - I_c) + e) The loss is the mean over groups. Source: the coefficients of tensorflow/tpu,
+// models/official/unet3d/metrics.py, each taken from the value that it has where all is right; dice_ce is our own.
 #pragma once
 
 #include <vector>
@@ -28,8 +28,9 @@ namespace voxshard {
 enum class LossKind { kCrossEntropy, kAdaptiveDice32, kDiceCE, kDice, kGeneralizedDice, kHamming, kJaccard, kTversky };
 inline constexpr const char* kLossNames[] = {"cross_entropy",    "adaptive_dice32", "dice_ce", "dice",
                                              "generalized_dice", "hamming",         "jaccard", "tversky"};
-inline constexpr LossKind kLosses[] = {LossKind::kCrossEntropy,    LossKind::kAdaptiveDice32, LossKind::kDiceCE,  LossKind::kDice,
-                                       LossKind::kGeneralizedDice, LossKind::kHamming,        LossKind::kJaccard, LossKind::kTversky};
+inline constexpr LossKind kLosses[] = {LossKind::kCrossEntropy, LossKind::kAdaptiveDice32,  LossKind::kDiceCE,
+                                       LossKind::kDice,         LossKind::kGeneralizedDice, LossKind::kHamming,
+                                       LossKind::kJaccard,      LossKind::kTversky};
 /// Whether each sample is a group of its own, whatever shares a batch.
 constexpr bool is_per_sample(LossKind kind) { return kind >= LossKind::kDice; }
 
@@ -37,9 +38,9 @@ struct LossSpec {
   LossKind kind = LossKind::kCrossEntropy;
   std::int64_t classes = 2;
   std::int64_t groups = 1;
-  std::int64_t batch = 1;  // global N
-  double d_loss = 1;       // of a gradient: of what is trained by this loss
-  double smoothing = 0;    // of the labels of cross-entropy, 0 to below 1
+  std::int64_t batch = 1;            // global N
+  double d_loss = 1;                 // of a gradient: of what is trained by this loss
+  double smoothing = 0;              // of the labels of cross-entropy, 0 to below 1
   std::vector<double> weights = {};  // of classes in cross-entropy; empty: 1 each
 
   double weight_of(std::size_t label) const { return weights.empty() ? 1 : weights[label]; }
@@ -50,18 +51,23 @@ struct LossSpec {
 
 struct SegmentationKernels {
   /// sums over logits.box for the groups in sums.box; overwrites.
-  void (*sums)(const TensorView& logits, const TensorView& labels, const TensorView& sums,
-               const LossSpec& spec);
+  void (*sums)(const TensorView& logits, const TensorView& labels, const TensorView& sums, const LossSpec& spec);
   /// loss (1) f64: overwrites with (1 / G) * sum over the groups in sums.box of the group's loss.
   void (*loss)(const TensorView& sums, const TensorView& loss, const LossSpec& spec);
   /// d loss / d logits for d_logits.box, given complete sums of its groups.
-  void (*grad)(const TensorView& logits, const TensorView& labels, const TensorView& sums,
-               const TensorView& d_logits, const LossSpec& spec);
+  void (*grad)(const TensorView& logits, const TensorView& labels, const TensorView& sums, const TensorView& d_logits,
+               const LossSpec& spec);
 };
 
-namespace reference { extern const SegmentationKernels segmentation; }
-namespace fast { extern const SegmentationKernels segmentation; }
+namespace reference {
+extern const SegmentationKernels segmentation;
+}
+namespace fast {
+extern const SegmentationKernels segmentation;
+}
 
-inline const SegmentationKernels& segmentation_kernels(KernelSet set) { return set == KernelSet::kFast ? fast::segmentation : reference::segmentation; }
+inline const SegmentationKernels& segmentation_kernels(KernelSet set) {
+  return set == KernelSet::kFast ? fast::segmentation : reference::segmentation;
+}
 
 }  // namespace voxshard

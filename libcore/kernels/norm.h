@@ -1,6 +1,6 @@
 // Normalisation in pieces, so that sums can be joined over cores between them: local sums -> all-reduce -> apply.
-// 5-D channels last x (N, D, H, W, C). Samples fall into groups: sample n belongs to group n * groups / batch. Batch norm
-// over everything has 1 group, per replica as many as replicas, instance norm as many as samples.
+// 5-D channels last x (N, D, H, W, C). Samples fall into groups: sample n belongs to group n * groups / batch. Batch
+// norm over everything has 1 group, per replica as many as replicas, instance norm as many as samples.
 //
 //   sums   (G, C, 2) f64: {sum x, sum x^2}         stats  (G, C, 2): {mean, 1 / sqrt(variance + epsilon)}
 //   z = (x - mean) * inv_std * gamma + beta        y = z > 0 ? z : slope * z     (slope 1: no activation, 0: ReLU)
@@ -15,7 +15,7 @@ struct NormSpec {
   std::int64_t batch = 1;  // global N
   double count = 1;        // elements per group and channel
   double epsilon = 1e-3;
-  double slope = 1;        // activation after the norm, see above
+  double slope = 1;  // activation after the norm, see above
 
   std::int64_t group_of(std::int64_t sample) const { return sample * groups / batch; }
 };
@@ -43,8 +43,12 @@ struct NormKernels {
   void (*running_stats)(const TensorView& moments, const TensorView& stats, const NormSpec& spec);
 };
 
-namespace reference { extern const NormKernels norm; }
-namespace fast { extern const NormKernels norm; }
+namespace reference {
+extern const NormKernels norm;
+}
+namespace fast {
+extern const NormKernels norm;
+}
 
 inline const NormKernels& norm_kernels(KernelSet set) { return set == KernelSet::kFast ? fast::norm : reference::norm; }
 

@@ -1,4 +1,5 @@
-// One step of an optimizer on a run of a parameter's elements, f32: w the weights, g their gradient, the rest its slots.
+// One step of an optimizer on a run of a parameter's elements, f32: w the weights, g their gradient, the rest its
+// slots.
 #pragma once
 
 #include "libcore/kernels/kernel.h"
@@ -32,22 +33,27 @@ struct OptimizerKernels {
   void (*sgd)(std::span<const float> g, std::span<float> w, std::span<float> u, const SgdStep& step);
   /// d = scale g; m = beta1 m + (1 - beta1) d; v = beta2 v + (1 - beta2) d d;
   /// w -= corrected m / (sqrt(v) + epsilon) + rate decay w: "epsilon hat" of Kingma and Ba 2015, section 2.
-  void (*adam)(std::span<const float> g, std::span<float> w, std::span<float> m, std::span<float> v, const AdamStep& step);
+  void (*adam)(std::span<const float> g, std::span<float> w, std::span<float> m, std::span<float> v,
+               const AdamStep& step);
   /// d = scale g + decay w; square = rho square + (1 - rho) d d; x = d sqrt(update + epsilon) / sqrt(square + epsilon);
   /// update = rho update + (1 - rho) x x; w -= rate x.
   void (*adadelta)(std::span<const float> g, std::span<float> w, std::span<float> square, std::span<float> update,
                    const AdadeltaStep& step);
   /// d = scale g + decay w; square += d d; w -= rate d / sqrt(square).
   void (*adagrad)(std::span<const float> g, std::span<float> w, std::span<float> square, const AdagradStep& step);
-  /// d = scale g + decay w; square = rho square + (1 - rho) d d; u = momentum u + rate d / sqrt(square + epsilon); w -= u.
-  /// Without u its momentum is 0.
+  /// d = scale g + decay w; square = rho square + (1 - rho) d d; u = momentum u + rate d / sqrt(square + epsilon); w -=
+  /// u. Without u its momentum is 0.
   void (*rmsprop)(std::span<const float> g, std::span<float> w, std::span<float> square, std::span<float> u,
                   const RmspropStep& step);
   /// The sum of g g in f64, in an order that depends on their number alone.
   double (*square_sum)(std::span<const float> g);
 };
 
-namespace reference { extern const OptimizerKernels optimizer; }
-namespace fast { extern const OptimizerKernels optimizer; }
+namespace reference {
+extern const OptimizerKernels optimizer;
+}
+namespace fast {
+extern const OptimizerKernels optimizer;
+}
 
 }  // namespace voxshard

@@ -1,4 +1,5 @@
-// Element by element: activation, add, scale, type conversion; and sums over everything but channels. Any number of axes.
+// Element by element: activation, add, scale, type conversion; and sums over everything but channels. Any number of
+// axes.
 #pragma once
 
 #include "libcore/base/rng.h"
@@ -34,9 +35,15 @@ struct PointwiseKernels {
   void (*sum_all)(const TensorView& x, const TensorView& y);
 };
 
-namespace reference { extern const PointwiseKernels pointwise; }
-namespace fast { extern const PointwiseKernels pointwise; }
+namespace reference {
+extern const PointwiseKernels pointwise;
+}
+namespace fast {
+extern const PointwiseKernels pointwise;
+}
 
-inline const PointwiseKernels& pointwise_kernels(KernelSet set) { return set == KernelSet::kFast ? fast::pointwise : reference::pointwise; }
+inline const PointwiseKernels& pointwise_kernels(KernelSet set) {
+  return set == KernelSet::kFast ? fast::pointwise : reference::pointwise;
+}
 
 }  // namespace voxshard

@@ -1,5 +1,5 @@
-// Pooling and nearest up-sampling, 5-D channels last; overlapping windows included. Windows are clipped at the border of
-// the global tensor: padding never wins a maximum and never counts in an average. `global` is the shape of x.
+// Pooling and nearest up-sampling, 5-D channels last; overlapping windows included. Windows are clipped at the border
+// of the global tensor: padding never wins a maximum and never counts in an average. `global` is the shape of x.
 #pragma once
 
 #include "libcore/kernels/kernel.h"
@@ -24,8 +24,12 @@ struct PoolKernels {
   void (*upsample_nearest_grad)(const TensorView& d_y, const TensorView& d_x, const Dims& factor);
 };
 
-namespace reference { extern const PoolKernels pool; }
-namespace fast { extern const PoolKernels pool; }
+namespace reference {
+extern const PoolKernels pool;
+}
+namespace fast {
+extern const PoolKernels pool;
+}
 
 inline const PoolKernels& pool_kernels(KernelSet set) { return set == KernelSet::kFast ? fast::pool : reference::pool; }
 

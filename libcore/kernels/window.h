@@ -1,7 +1,7 @@
 // The geometry of a convolution or pooling: kernel, stride, dilation and explicit padding per spatial axis.
 //
-// Output o reads input o * stride - pad_lo + k * dilation for k = 0 .. kernel - 1. Example: kernel 3, stride 1, pad 1/1:
-// output 5 reads inputs 4, 5, 6. Padding is explicit and may be asymmetric; SAME is resolved by the graph builder.
+// Output o reads input o * stride - pad_lo + k * dilation for k = 0 .. kernel - 1. Example: kernel 3, stride 1, pad
+// 1/1: output 5 reads inputs 4, 5, 6. Padding is explicit and may be asymmetric; SAME is resolved by the graph builder.
 #pragma once
 
 #include "libcore/tensor/shape.h"
@@ -9,7 +9,7 @@
 namespace voxshard {
 
 struct Window {
-  Dims kernel;    // each field has one entry per spatial axis (2 or 3)
+  Dims kernel;  // each field has one entry per spatial axis (2 or 3)
   Dims stride;
   Dims dilation;
   Dims pad_lo;

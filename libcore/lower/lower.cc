@@ -41,7 +41,8 @@ Graph choose_kernels(Graph step, const OpTable& ops, Convolution from) {
 Lowered lower_to_memory(Graph step, const OpTable& ops, const Cut& cut, const Target& target) {
   if (!target.tiled) step = choose_kernels(std::move(step), ops, cut.convolution);
   Lowered lowered{.program = partition(std::move(step), ops, cut)};
-  lowered.memory = plan_memory(lowered.program, ops, {.keep_all = target.keep_all, .tiled = target.tiled, .guard_bytes = target.guard_bytes});
+  lowered.memory = plan_memory(lowered.program, ops,
+                               {.keep_all = target.keep_all, .tiled = target.tiled, .guard_bytes = target.guard_bytes});
   lowered.bytes = footprint(lowered.memory, {.optimizer_slots = target.optimizer_slots});
   lowered.bytes.elsewhere = bytes_elsewhere(lowered.bytes, target.ranks);
   return lowered;
@@ -51,7 +52,8 @@ Executable make_executable(Lowered lowered, const OpTable& ops, const Target& ta
   HostKernels kernels = bind_kernels(lowered.program, ops, target.kernels);
   plan_packed(lowered.memory, lowered.program, kernels.packed_bytes());
   Schedule schedule = schedule_of(lowered.program, ops);
-  Footprint bytes = footprint(lowered.memory, {.optimizer_slots = target.optimizer_slots, .workers = target.workers}, &kernels);
+  Footprint bytes =
+      footprint(lowered.memory, {.optimizer_slots = target.optimizer_slots, .workers = target.workers}, &kernels);
   bytes.messages = 2 * message_bytes(lowered.program, schedule, target.ranks);
   bytes.elsewhere = bytes_elsewhere(bytes, target.ranks);
   return {std::move(lowered.program), std::move(lowered.memory), std::move(kernels), std::move(schedule), bytes};

@@ -1,6 +1,8 @@
-// The one road from a model's graph to what runs or is priced. In stages, so that a planner pays for no more than it asks:
+// The one road from a model's graph to what runs or is priced. In stages, so that a planner pays for no more than it
+// asks:
 //
-//   graph --step_graph--> with gradients, recomputing --lower_to_memory--> program, memory --lower--> checked, kernels bound
+//   graph --step_graph--> with gradients, recomputing --lower_to_memory--> program, memory --lower--> checked, kernels
+//   bound
 //
 //   Executable e = lower(build_unet(...), op_table(), cut, {.workers = 2});      // a run
 //   Lowered l = lower_to_memory(step, op_table(), cut, {.tiled = true});         // a candidate, an emulated TPU
@@ -15,9 +17,9 @@ namespace voxshard {
 
 /// For whom a graph is lowered.
 struct Target {
-  bool tiled = false;                // a TPU's bytes; its kernels are not ours
-  bool keep_all = false;             // no memory is reused: every value can be looked at after the step
-  std::int64_t guard_bytes = 0;      // left free behind each buffer, for a memory watch
+  bool tiled = false;            // a TPU's bytes; its kernels are not ours
+  bool keep_all = false;         // no memory is reused: every value can be looked at after the step
+  std::int64_t guard_bytes = 0;  // left free behind each buffer, for a memory watch
   KernelSet kernels = KernelSet::kFast;
   std::int64_t optimizer_slots = 0;  // tensors that the optimizer keeps for each parameter
   int workers = 1;                   // threads that run it here
@@ -27,8 +29,8 @@ struct Target {
 /// The graph of a step: with the gradient of its output "loss", if it has one, and recomputing.
 Graph step_graph(const Graph& graph, const OpTable& ops, Recompute recompute);
 
-/// The graph with the kernels stated that compute it on this host (OpDef::choose); those that are stated stay. What is priced
-/// for a TPU has none.
+/// The graph with the kernels stated that compute it on this host (OpDef::choose); those that are stated stay. What is
+/// priced for a TPU has none.
 Graph choose_kernels(Graph step, const OpTable& ops, Convolution from);
 
 struct Lowered {
@@ -37,7 +39,8 @@ struct Lowered {
   Footprint bytes;  // without those of kernels
 };
 
-/// `step`: the graph of a step, which recomputes as `cut` says; kernels are chosen unless it is tiled. Not verified. Errors: kConfig from the partition.
+/// `step`: the graph of a step, which recomputes as `cut` says; kernels are chosen unless it is tiled. Not verified.
+/// Errors: kConfig from the partition.
 Lowered lower_to_memory(Graph step, const OpTable& ops, const Cut& cut, const Target& target);
 
 /// The whole road up to there, each stage verified: what it takes is known, no kernel is bound. Errors: as lower().
@@ -58,8 +61,8 @@ Executable make_executable(Lowered lowered, const OpTable& ops, const Target& ta
 /// The same of what lower_verified() gave; the memory is verified again with what kernels pack.
 Executable make_verified(Lowered lowered, const OpTable& ops, const Target& target);
 
-/// The whole road from a model's graph; each stage is verified. Errors: kConfig from the partition; kInternal when a stage
-/// breaks an invariant.
+/// The whole road from a model's graph; each stage is verified. Errors: kConfig from the partition; kInternal when a
+/// stage breaks an invariant.
 Executable lower(const Graph& graph, const OpTable& ops, const Cut& cut, const Target& target);
 
 }  // namespace voxshard

@@ -4,8 +4,8 @@
 
 namespace voxshard {
 
-BlockGeometry block_geometry(const Program& program, const OpTable& ops, const Instruction& instruction, std::size_t core,
-                             const Box& block) {
+BlockGeometry block_geometry(const Program& program, const OpTable& ops, const Instruction& instruction,
+                             std::size_t core, const Box& block) {
   const Node& node = program.graph.node(instruction.value);
   const OpDef& def = ops.at(node.op);
   const auto types = program.graph.input_types(instruction.value);
@@ -22,8 +22,9 @@ BlockGeometry block_geometry(const Program& program, const OpTable& ops, const I
   if (def.driver >= 0) {
     const Box result = result_box(def, op, block);
     // A partial result has memory of its own; a complete one lies in the value's buffer.
-    geometry.output = instruction.partial ? dense_view(nullptr, node.type.dtype, result)
-                                          : dense_view(nullptr, node.type.dtype, Box::whole(node.type.shape)).sub(result);
+    geometry.output = instruction.partial
+                          ? dense_view(nullptr, node.type.dtype, result)
+                          : dense_view(nullptr, node.type.dtype, Box::whole(node.type.shape)).sub(result);
   } else {
     const ValuePlan& plan = program.plan(instruction.value);
     geometry.output = dense_view(nullptr, node.type.dtype, plan.held[plan.layout.replicated ? 0 : core]).sub(block);
@@ -54,7 +55,8 @@ HostKernels bind_kernels(const Program& program, const OpTable& ops, KernelSet s
     for (std::size_t core = 0; core < instruction.blocks.size(); ++core)
       for (const Box& block : instruction.blocks[core]) {
         const BlockGeometry geometry = block_geometry(program, ops, instruction, core, block);
-        workspace_bytes = std::max(workspace_bytes, kernel->workspace_bytes({.inputs = geometry.inputs, .output = geometry.output}));
+        workspace_bytes =
+            std::max(workspace_bytes, kernel->workspace_bytes({.inputs = geometry.inputs, .output = geometry.output}));
       }
     if (workspace_bytes <= kernels.workspace_bytes) continue;
     kernels.workspace_bytes = workspace_bytes;

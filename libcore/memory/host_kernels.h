@@ -1,6 +1,5 @@
-// The kernels of a program on this host, one per op that computes, whatever its blocks; what they ask for: scratch per worker,
-// and the bytes of packed weights.
-// A plan for a TPU never comes here.
+// The kernels of a program on this host, one per op that computes, whatever its blocks; what they ask for: scratch per
+// worker, and the bytes of packed weights. A plan for a TPU never comes here.
 #pragma once
 
 #include <memory>
@@ -17,13 +16,13 @@ struct BlockGeometry {
 };
 
 /// Views for block `block` of compute instruction `instruction` on `core` (0 for a replicated computation).
-BlockGeometry block_geometry(const Program& program, const OpTable& ops, const Instruction& instruction, std::size_t core,
-                             const Box& block);
+BlockGeometry block_geometry(const Program& program, const OpTable& ops, const Instruction& instruction,
+                             std::size_t core, const Box& block);
 
 struct HostKernels {
   struct Bound {
-    std::unique_ptr<Kernel> kernel;     // null: not computed
-    std::int64_t workspace_bytes = 0;   // of its widest block
+    std::unique_ptr<Kernel> kernel;    // null: not computed
+    std::int64_t workspace_bytes = 0;  // of its widest block
   };
   std::vector<Bound> by_value;
   std::int64_t workspace_bytes = 0;  // per worker: the widest block of all

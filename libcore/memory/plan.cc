@@ -123,7 +123,8 @@ MemoryPlan plan_memory(const Program& program, const OpTable& ops, const MemoryO
     const Node& node = program.graph.node(id);
     const ValuePlan& value = program.plan(id);
     if (node.role == Role::kParameter || node.role == Role::kState) {
-      const std::int64_t bytes = plan.tiled ? bytes_of(Box::whole(node.type.shape), node.type.dtype, true) : node.type.bytes();
+      const std::int64_t bytes =
+          plan.tiled ? bytes_of(Box::whole(node.type.shape), node.type.dtype, true) : node.type.bytes();
       plan.parameter_bytes += bytes;
       if (node.role == Role::kParameter && !node.parameter.frozen) plan.trained_bytes += bytes;
       continue;
@@ -155,9 +156,15 @@ void plan_packed(MemoryPlan& plan, const Program& program, const std::vector<std
     const std::int64_t bytes = packed_bytes[static_cast<std::size_t>(instruction.value)];
     if (bytes == 0) continue;
     if (instruction.kind == InstructionKind::kPack)
-      pool.buffers.push_back({.value = instruction.value, .partial = kPackedWeights, .box = Box::whole({bytes}), .bytes = aligned(bytes), .first = i, .last = i});
+      pool.buffers.push_back({.value = instruction.value,
+                              .partial = kPackedWeights,
+                              .box = Box::whole({bytes}),
+                              .bytes = aligned(bytes),
+                              .first = i,
+                              .last = i});
     if (instruction.kind != InstructionKind::kCompute) continue;
-    ensure(!pool.buffers.empty() && pool.buffers.back().value == instruction.value, "weights are packed in front of their op");
+    ensure(!pool.buffers.empty() && pool.buffers.back().value == instruction.value,
+           "weights are packed in front of their op");
     pool.buffers.back().last = i;
   }
   const std::int64_t before = pool.bytes;
@@ -176,7 +183,8 @@ std::vector<std::string> verify(const MemoryPlan& plan) {
       for (std::size_t j = 0; j < i; ++j) {
         const Buffer& b = pool.buffers[j];
         const bool together = a.first <= b.last && b.first <= a.last;
-        if (together && a.offset < b.offset + b.bytes + plan.guard_bytes && b.offset < a.offset + a.bytes + plan.guard_bytes)
+        if (together && a.offset < b.offset + b.bytes + plan.guard_bytes &&
+            b.offset < a.offset + a.bytes + plan.guard_bytes)
           broken.push_back(name + ": %" + std::to_string(a.value) + " and %" + std::to_string(b.value) + " overlap");
       }
     }
@@ -192,7 +200,11 @@ std::vector<Allocation> largest_allocations(const Program& program, const Memory
   auto add = [&](const Pool& pool) {
     for (const Buffer& buffer : pool.buffers) {
       if (buffer.partial == kPackedWeights) {
-        all.push_back({program.graph.node(buffer.value).name + buffer_kind(buffer), {DType::kU8, Shape{buffer.box.count()}}, buffer.box, buffer.bytes, buffer.box.count()});
+        all.push_back({program.graph.node(buffer.value).name + buffer_kind(buffer),
+                       {DType::kU8, Shape{buffer.box.count()}},
+                       buffer.box,
+                       buffer.bytes,
+                       buffer.box.count()});
         continue;
       }
       const Node& node = program.graph.node(buffer.value);
@@ -220,7 +232,8 @@ std::string to_text(const Program& program, const MemoryPlan& plan) {
     if (c > 0) continue;
     for (const Buffer& b : plan.arenas[c].buffers) add(b);
   }
-  out << "process pool: " << plan.process.bytes << " bytes; parameters and states: " << plan.parameter_bytes << " bytes\n";
+  out << "process pool: " << plan.process.bytes << " bytes; parameters and states: " << plan.parameter_bytes
+      << " bytes\n";
   std::int64_t packed = 0;
   for (const Buffer& b : plan.process.buffers) packed += b.partial == kPackedWeights ? b.bytes : 0;
   if (packed == 0) return out.str();

@@ -17,7 +17,8 @@ namespace voxshard {
 /// Buffers begin at multiples of this (a cache line; also what AMX tile loads want).
 inline constexpr std::int64_t kAlignment = 64;
 
-/// In Buffer::partial: the packed weights of the op that computes the value. They live around it, from their packing on.
+/// In Buffer::partial: the packed weights of the op that computes the value. They live around it, from their packing
+/// on.
 inline constexpr std::int64_t kPackedWeights = -2;
 
 struct Buffer {
@@ -41,9 +42,9 @@ struct Pool {
 };
 
 struct MemoryPlan {
-  std::vector<Pool> arenas;  // per core
-  Pool process;              // replicated results: converted weights, weight gradients, statistics; packed weights
-  std::int64_t packed_bytes = 0;     // of the process pool, what it has grown by for packed weights
+  std::vector<Pool> arenas;       // per core
+  Pool process;                   // replicated results: converted weights, weight gradients, statistics; packed weights
+  std::int64_t packed_bytes = 0;  // of the process pool, what it has grown by for packed weights
   std::int64_t parameter_bytes = 0;  // parameters and states, held once per process
   std::int64_t trained_bytes = 0;    // of them parameters: an optimizer keeps tensors of their sizes
   bool tiled = false;
@@ -51,15 +52,15 @@ struct MemoryPlan {
 };
 
 struct MemoryOptions {
-  bool keep_all = false;  // no reuse: every value can be looked at after the step
-  bool tiled = false;     // bytes of a TPU (tiles.h) instead of this host's; asks no kernels
+  bool keep_all = false;         // no reuse: every value can be looked at after the step
+  bool tiled = false;            // bytes of a TPU (tiles.h) instead of this host's; asks no kernels
   std::int64_t guard_bytes = 0;  // left free behind each buffer, so that a write beside one can be seen
 };
 
 MemoryPlan plan_memory(const Program& program, const OpTable& ops, const MemoryOptions& options);
 
-/// Gives packed weights (bytes per value, 0 for none) room in the process pool, each from its pack instruction to its op: they
-/// take what gradients and converted weights do not hold then. Once per plan.
+/// Gives packed weights (bytes per value, 0 for none) room in the process pool, each from its pack instruction to its
+/// op: they take what gradients and converted weights do not hold then. Once per plan.
 void plan_packed(MemoryPlan& plan, const Program& program, const std::vector<std::int64_t>& packed_bytes);
 
 /// Every pair of buffers that are alive at once and overlap; empty when sound.
@@ -72,7 +73,9 @@ struct Allocation {
   Box box;
   std::int64_t bytes = 0;           // with margins and alignment, or padded to tiles
   std::int64_t unpadded_bytes = 0;  // the owned box alone
-  double expansion() const { return static_cast<double>(bytes) / static_cast<double>(unpadded_bytes > 0 ? unpadded_bytes : bytes); }
+  double expansion() const {
+    return static_cast<double>(bytes) / static_cast<double>(unpadded_bytes > 0 ? unpadded_bytes : bytes);
+  }
 };
 std::vector<Allocation> largest_allocations(const Program& program, const MemoryPlan& plan, std::size_t core,
                                             std::size_t count);

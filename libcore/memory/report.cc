@@ -49,7 +49,8 @@ MemoryReport memory_report(const Program& program, const MemoryPlan& plan, std::
       continue;
     }
     const Box& own = program.plan(buffer.value).own[core];
-    const auto share = static_cast<double>(own.count()) / static_cast<double>(std::max<std::int64_t>(1, buffer.box.count()));
+    const auto share =
+        static_cast<double>(own.count()) / static_cast<double>(std::max<std::int64_t>(1, buffer.box.count()));
     const auto inner = static_cast<std::int64_t>(share * static_cast<double>(buffer.bytes));
     report.halo_bytes += buffer.bytes - inner;
     (buffer.value < root && buffer.last >= backward ? report.kept_bytes : report.transient_bytes) += inner;

@@ -11,16 +11,16 @@ namespace voxshard {
 /// Bytes of one core. The parts without `gaps` are what is alive at the widest moment.
 struct MemoryReport {
   std::size_t core = 0;
-  std::string widest_layer;            // what is computed at that moment
-  std::int64_t kept_bytes = 0;         // forward results that the backward pass reads, without margins
-  std::int64_t transient_bytes = 0;    // other forward results and gradients of activations, without margins
-  std::int64_t halo_bytes = 0;         // margins of all of these
-  std::int64_t partial_bytes = 0;      // this core's addends of sums
-  std::int64_t gap_bytes = 0;          // of the arena, between buffers
-  std::int64_t arena_bytes = 0;        // the sum so far
-  std::int64_t parameter_bytes = 0;    // from here on: once per process, counted on every core
-  std::int64_t gradient_bytes = 0;     // of parameters
-  std::int64_t replicated_bytes = 0;   // other replicated results: converted weights, statistics
+  std::string widest_layer;           // what is computed at that moment
+  std::int64_t kept_bytes = 0;        // forward results that the backward pass reads, without margins
+  std::int64_t transient_bytes = 0;   // other forward results and gradients of activations, without margins
+  std::int64_t halo_bytes = 0;        // margins of all of these
+  std::int64_t partial_bytes = 0;     // this core's addends of sums
+  std::int64_t gap_bytes = 0;         // of the arena, between buffers
+  std::int64_t arena_bytes = 0;       // the sum so far
+  std::int64_t parameter_bytes = 0;   // from here on: once per process, counted on every core
+  std::int64_t gradient_bytes = 0;    // of parameters
+  std::int64_t replicated_bytes = 0;  // other replicated results: converted weights, statistics
 };
 
 MemoryReport memory_report(const Program& program, const MemoryPlan& plan, std::size_t core);

@@ -12,7 +12,8 @@ double tiled_elements(const Dims& extent) {
     for (int sublanes = 0; sublanes < extent.axes(); ++sublanes) {
       if (lanes == sublanes) continue;
       const std::int64_t others = count / (extent[lanes] * extent[sublanes]);
-      const std::int64_t elements = others * padded(extent[lanes], kTileLanes) * padded(extent[sublanes], kTileSublanes);
+      const std::int64_t elements =
+          others * padded(extent[lanes], kTileLanes) * padded(extent[sublanes], kTileSublanes);
       if (best == 0 || elements < best) best = elements;
     }
   return static_cast<double>(best);

@@ -11,13 +11,13 @@ namespace voxshard {
 
 template <class Counted>
 struct Metric {
-  const char* name;                // for people, and in nnU-Net's summary.json: "IoU"
-  const char* key;                 // in JSON and in the names of columns: "iou"
-  const char* unit = "";           // for people: "mm"; empty: none
-  const char* rule = "";           // the formula, for those who read the JSON; empty: not said
-  bool higher_is_better = true;    // else validation keeps the lowest
-  bool has_mean = true;            // over the classes
-  int digits = 3;                  // behind the point, in tables
+  const char* name;                        // for people, and in nnU-Net's summary.json: "IoU"
+  const char* key;                         // in JSON and in the names of columns: "iou"
+  const char* unit = "";                   // for people: "mm"; empty: none
+  const char* rule = "";                   // the formula, for those who read the JSON; empty: not said
+  bool higher_is_better = true;            // else validation keeps the lowest
+  bool has_mean = true;                    // over the classes
+  int digits = 3;                          // behind the point, in tables
   double (*of)(const Counted&) = nullptr;  // NaN where it says nothing: means leave it out
 };
 

@@ -14,7 +14,8 @@ BoxLevel with_box_targets(Builder& b, ValueId logits, ValueId boxes, std::int64_
   return {logits, class_targets, boxes, box_targets};
 }
 
-void add_box_loss(Builder& b, const std::vector<BoxLevel>& levels, const BoxLossOptions& loss, const GraphOptions& options) {
+void add_box_loss(Builder& b, const std::vector<BoxLevel>& levels, const BoxLossOptions& loss,
+                  const GraphOptions& options) {
   const DetectionAttrs attrs{.groups = options.loss_replicas,
                              .batch = options.batch,
                              .box_weight = loss.box_weight,
@@ -38,7 +39,8 @@ void add_box_loss(Builder& b, const std::vector<BoxLevel>& levels, const BoxLoss
 std::vector<std::string> target_inputs(const AnchorOptions& anchors) {
   std::vector<std::string> names;
   for (const char* name : {"box_targets/", "class_targets/"})
-    for (int level = anchors.first_level; level <= anchors.last_level; ++level) names.push_back(name + std::to_string(level));
+    for (int level = anchors.first_level; level <= anchors.last_level; ++level)
+      names.push_back(name + std::to_string(level));
   return names;
 }
 

@@ -1,5 +1,5 @@
-// The part of a graph that all detectors with anchors have behind their heads: inputs of targets, level by level, and the
-// loss over all levels.
+// The part of a graph that all detectors with anchors have behind their heads: inputs of targets, level by level, and
+// the loss over all levels.
 //
 //   BoxLevel level = with_box_targets(b, logits, boxes, classes, 3);   // inputs "class_targets/3" and "box_targets/3"
 //   add_box_loss(b, {level}, {.alpha = 0.25, .gamma = 1.5, .delta = 0.1, .box_weight = 50}, options);
@@ -31,7 +31,8 @@ struct BoxLossOptions {
 };
 
 /// Adds the outputs "loss" (f64) and "loss_sums" (1 or replicas, 3).
-void add_box_loss(Builder& b, const std::vector<BoxLevel>& levels, const BoxLossOptions& loss, const GraphOptions& options);
+void add_box_loss(Builder& b, const std::vector<BoxLevel>& levels, const BoxLossOptions& loss,
+                  const GraphOptions& options);
 
 /// The names of the inputs that the host's matching fills: coded boxes and classes of every level.
 std::vector<std::string> target_inputs(const AnchorOptions& anchors);

@@ -11,15 +11,18 @@ double anchors_per_pixel(const AnchorOptions& anchors) {
 
 }  // namespace
 
-Detector anchor_detector(const AnchorOptions& anchors, std::int64_t first_class, const PostprocessOptions& postprocess) {
+Detector anchor_detector(const AnchorOptions& anchors, std::int64_t first_class,
+                         const PostprocessOptions& postprocess) {
   return {.first_class = first_class,
           .postprocess = postprocess,
           .targets_per_pixel = anchors_per_pixel(anchors),
-          .targets = [anchors](const Dims& size, std::span<const ObjectBox> objects) {
-            return detection_targets(anchor_levels(size, anchors), objects);
-          },
+          .targets =
+              [anchors](const Dims& size, std::span<const ObjectBox> objects) {
+                return detection_targets(anchor_levels(size, anchors), objects);
+              },
           .candidates =
-              [anchors](const OwnedOutput& owned, std::int64_t sample, const Dims& extents, const Dims& image, const PostprocessOptions& how) {
+              [anchors](const OwnedOutput& owned, std::int64_t sample, const Dims& extents, const Dims& image,
+                        const PostprocessOptions& how) {
                 std::vector<BoxCandidate> candidates;
                 for (const AnchorLevel& level : anchor_levels(extents, anchors)) {
                   const std::string name = std::to_string(level.level);

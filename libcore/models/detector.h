@@ -1,5 +1,6 @@
-// A detector is a model that learns from boxes. Beside its graph it says which targets its inputs want for the objects of
-// an image, and which boxes its outputs mean. It is the row of its model (model.h), whose `detector` says this of a config.
+// A detector is a model that learns from boxes. Beside its graph it says which targets its inputs want for the objects
+// of an image, and which boxes its outputs mean. It is the row of its model (model.h), whose `detector` says this of a
+// config.
 //
 //   Detector detector = retinanet_detector({.classes = 4});
 //   ImageTargets targets = detector.targets({640, 480}, {{.box = {10, 10, 90, 60}, .class_id = 3}});
@@ -22,17 +23,18 @@ namespace voxshard {
 using OwnedOutput = std::function<TensorView(const std::string& output)>;
 
 struct Detector {
-  std::int64_t first_class = 0;     // the id of the first kind of object: 1 where class 0 is the background
-  PostprocessOptions postprocess;   // how detections are found while training is evaluated
-  double box_weight = 50;           // of the boxes in the loss (kernels/detection_loss.h)
-  double targets_per_pixel = 0;     // numbered places of an image that have a class and a box each: what memory plans count
+  std::int64_t first_class = 0;    // the id of the first kind of object: 1 where class 0 is the background
+  PostprocessOptions postprocess;  // how detections are found while training is evaluated
+  double box_weight = 50;          // of the boxes in the loss (kernels/detection_loss.h)
+  double targets_per_pixel =
+      0;  // numbered places of an image that have a class and a box each: what memory plans count
 
   /// The targets of an image of `size` (H, W) for the inputs of its levels.   Threads: any number at once.
   std::function<ImageTargets(const Dims& size, std::span<const ObjectBox> objects)> targets;
   /// The likely boxes of a sample in what a core owns.
   ///   extents  (H, W) that the network sees      image  (H, W) of the image in it, to which boxes are cut
-  std::function<std::vector<BoxCandidate>(const OwnedOutput& owned, std::int64_t sample, const Dims& extents, const Dims& image,
-                                          const PostprocessOptions& postprocess)>
+  std::function<std::vector<BoxCandidate>(const OwnedOutput& owned, std::int64_t sample, const Dims& extents,
+                                          const Dims& image, const PostprocessOptions& postprocess)>
       candidates;
 };
 

@@ -11,16 +11,16 @@ constexpr const char* kAsPublished = "as published for the digits CNN";
 const std::vector<ConfigField>& digits_fields() {
   static const std::vector<ConfigField> rows = [] {
     std::vector<ConfigField> all = class_fields<DigitsConfig>();
-    all.push_back(
-        field(&DigitsConfig::size_multiplier, {.name = "size_multiplier",
-                                    .help = "The image is enlarged by this integer, to 28 times as many pixels",
-                                    .least = 1,
-                                    .most = 64}));
+    all.push_back(field(&DigitsConfig::size_multiplier,
+                        {.name = "size_multiplier",
+                         .help = "The image is enlarged by this integer, to 28 times as many pixels",
+                         .least = 1,
+                         .most = 64}));
     all.push_back(field(&DigitsConfig::dropout, {.name = "dropout",
-                                      .help = "The share of the hidden layer that a step drops",
-                                      .least = 0,
-                                      .below = 1,
-                                      .shapes = false}));
+                                                 .help = "The share of the hidden layer that a step drops",
+                                                 .least = 0,
+                                                 .below = 1,
+                                                 .shapes = false}));
     return all;
   }();
   return rows;
@@ -67,8 +67,10 @@ Model digits() {
           .data = kClassLabels,
           .config = DigitsConfig{},
           .fields = digits_fields(),
-          .build = [](const std::any& config, const GraphOptions& options,
-                      const OpTable& ops) { return build_digits(std::any_cast<const DigitsConfig&>(config), options, ops); },
+          .build =
+              [](const std::any& config, const GraphOptions& options, const OpTable& ops) {
+                return build_digits(std::any_cast<const DigitsConfig&>(config), options, ops);
+              },
           .size = size_of,
           .usual = {.batch = 64,
                     .reason = kAsPublished,

@@ -30,7 +30,8 @@ ValueId Layers::parameter(const std::string& name, const Shape& shape, const Par
 }
 
 ValueId Layers::weights(const std::string& name, const Shape& shape, const ParameterInfo& info, bool shared) {
-  const ValueId kernel = parameter(name + "/kernel", shape, {.begins = info.begins, .decays = true, .frozen = info.frozen}, shared);
+  const ValueId kernel =
+      parameter(name + "/kernel", shape, {.begins = info.begins, .decays = true, .frozen = info.frozen}, shared);
   if (options_.dtype == DType::kF32) return kernel;
   const ValueId known = b_.graph().find(name + "/kernel/convert");
   if (shared && known != kNoValue) return known;
@@ -58,11 +59,11 @@ ValueId Layers::conv(std::vector<ValueId> x, const ConvOptions& options) {
   x.push_back(weights(owner, shape, {.begins = options.kernel_begins, .frozen = options.frozen}, shared));
   if (options.bias)
     x.push_back(parameter(owner + "/bias", {options.filters},
-                          {.begins = options.bias_begins, .decays = options_.biases_decay, .frozen = options.frozen}, shared));
+                          {.begins = options.bias_begins, .decays = options_.biases_decay, .frozen = options.frozen},
+                          shared));
   const bool narrow = options.f32_result && options_.dtype == DType::kBF16;
-  const ConvAttrs attrs{.window = window,
-                        .parts = static_cast<std::int64_t>(parts),
-                        .dtype = narrow ? DType::kF32 : options_.dtype};
+  const ConvAttrs attrs{
+      .window = window, .parts = static_cast<std::int64_t>(parts), .dtype = narrow ? DType::kF32 : options_.dtype};
   return b_.op("conv", std::move(x), attrs, options.name);
 }
 
@@ -75,14 +76,15 @@ Shape Layers::extents_of(ValueId like, ValueId channels_of) const {
 ValueId Layers::conv_transpose(ValueId x, ValueId like, const std::string& name) {
   const Shape shape = extents_of(like, x);
   Window window = unpadded(spatial(x), 2, 2);
-  for (int a = 0; a < window.axes(); ++a) window.pad_hi[a] = std::max<std::int64_t>(0, 2 * b_.type(x).shape[a + 1] - shape[a + 1]);
+  for (int a = 0; a < window.axes(); ++a)
+    window.pad_hi[a] = std::max<std::int64_t>(0, 2 * b_.type(x).shape[a + 1] - shape[a + 1]);
   Shape kernel = window.kernel;  // as the gradient of a convolution from `shape` to x: (K, channels out, channels in)
   kernel.push_back(shape.back());
   kernel.push_back(b_.type(x).shape.back());
   const ValueId w = weights(name, kernel);
   const ValueId bias = parameter(name + "/bias", {shape.back()}, {.decays = options_.biases_decay});
-  const ValueId y =
-      b_.op("conv_input_grad", {x, w, bias}, ConvInputGradAttrs{.window = window, .shape = shape, .dtype = options_.dtype}, name);
+  const ValueId y = b_.op("conv_input_grad", {x, w, bias},
+                          ConvInputGradAttrs{.window = window, .shape = shape, .dtype = options_.dtype}, name);
   b_.graph().follow(y, like);
   return y;
 }
@@ -94,7 +96,8 @@ ValueId Layers::activation(ValueId x, const std::string& name) {
 ValueId Layers::norm_activation(ValueId x, const std::string& name, const NormLayer& layer) {
   const NormOptions& norm = options_.norm;
   const double slope = layer.slope.value_or(options_.slope);
-  if (norm.kind == NormKind::kNone) return slope == 1 ? x : b_.op("leaky_relu", {x}, ActivationAttrs{.slope = slope}, name + "/activation");
+  if (norm.kind == NormKind::kNone)
+    return slope == 1 ? x : b_.op("leaky_relu", {x}, ActivationAttrs{.slope = slope}, name + "/activation");
   const Shape shape = b_.type(x).shape;
   const std::int64_t batch = shape[0], channels = shape.back();
   const bool running = norm.kind == NormKind::kBatch && !options_.training;
@@ -110,7 +113,8 @@ ValueId Layers::norm_activation(ValueId x, const std::string& name, const NormLa
   const ValueId beta = parameter(name + "/norm/beta", {channels}, {.decays = options_.norms_decay});
   const ValueId gamma = layer.scale ? scale : b_.op("one_like", {beta}, {}, name + "/norm/gamma");
   ValueId moments = kNoValue;
-  if (norm.kind == NormKind::kBatch) moments = b_.state(name + "/norm/moments", {DType::kF32, {channels, 2}}, initial::UnitMoments{});
+  if (norm.kind == NormKind::kBatch)
+    moments = b_.state(name + "/norm/moments", {DType::kF32, {channels, 2}}, initial::UnitMoments{});
   ValueId stats;
   if (running) {
     stats = b_.op("running_stats", {moments}, attrs, name + "/norm/stats");
@@ -119,14 +123,16 @@ ValueId Layers::norm_activation(ValueId x, const std::string& name, const NormLa
     stats = b_.op("norm_stats", {sums}, attrs, name + "/norm/stats");
     if (moments != kNoValue) {
       const ValueId now = b_.op("group_moments", {sums}, attrs, name + "/norm/batch_moments");
-      const ValueId next = b_.op("lerp", {moments, now}, LerpAttrs{.momentum = norm.momentum}, name + "/norm/next_moments");
+      const ValueId next =
+          b_.op("lerp", {moments, now}, LerpAttrs{.momentum = norm.momentum}, name + "/norm/next_moments");
       b_.graph().effects.emplace_back(moments, next);
     }
   }
   return b_.op("norm_apply", {x, stats, gamma, beta}, attrs, name + "/norm");
 }
 
-ValueId Layers::max_pool(ValueId x, const std::string& name, std::int64_t kernel, std::int64_t stride, Padding padding) {
+ValueId Layers::max_pool(ValueId x, const std::string& name, std::int64_t kernel, std::int64_t stride,
+                         Padding padding) {
   Window window = unpadded(spatial(x), kernel, stride);
   if (padding == Padding::kSame) set_same_padding(window, b_.type(x).shape);
   ensure(padding != Padding::kFixed, "a pool is SAME or VALID");

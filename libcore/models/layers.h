@@ -25,7 +25,7 @@ struct LayerOptions {
   DType dtype = DType::kF32;  // activations and what is multiplied; parameters are f32
   bool training = true;       // batch norm: statistics of the batch, or the running ones
   NormOptions norm;
-  double slope = 0;           // activation below zero: 0 ReLU, 0.01 leaky ReLU
+  double slope = 0;                                // activation below zero: 0 ReLU, 0.01 leaky ReLU
   bool biases_decay = false, norms_decay = false;  // weight decay also on them, not on kernels alone
 };
 
@@ -73,8 +73,8 @@ class Layers {
   /// which is never made.
   ValueId conv(std::vector<ValueId> x, const ConvOptions& options);
   ValueId conv(ValueId x, const ConvOptions& options) { return conv(std::vector{x}, options); }
-  /// Transposed convolution of kernel = stride = 2 with bias, to the extents of `like` (2 n - 1, 2 n or 2 n + 1 per axis; of
-  /// 2 n + 1 the last plane is the bias alone) with the channels of x. Cut as `like` is.
+  /// Transposed convolution of kernel = stride = 2 with bias, to the extents of `like` (2 n - 1, 2 n or 2 n + 1 per
+  /// axis; of 2 n + 1 the last plane is the bias alone) with the channels of x. Cut as `like` is.
   ValueId conv_transpose(ValueId x, ValueId like, const std::string& name);
   /// The norm of the options, then the activation.
   ValueId norm_activation(ValueId x, const std::string& name, const NormLayer& layer = {});
@@ -90,15 +90,16 @@ class Layers {
   /// Flattens and multiplies: (N, .., C) -> (N, 1, .., filters), one core of a replica gathers what the others hold.
   /// Weights (extents of x .., C, filters).   options  name, filters, bias, f32_result, how they begin
   ValueId dense(ValueId x, ConvOptions options);
-  /// In training each element is zero with probability `rate`, else x / (1 - rate); a function of seed, step and its global
-  /// place. In prediction x.
+  /// In training each element is zero with probability `rate`, else x / (1 - rate); a function of seed, step and its
+  /// global place. In prediction x.
   ValueId dropout(ValueId x, const std::string& name, double rate);
 
  private:
   /// The parameter `name`; where it is shared, the one that another layer made.
   ValueId parameter(const std::string& name, const Shape& shape, const ParameterInfo& info = {}, bool shared = false);
   /// A kernel, which decays, in the type that is multiplied in.
-  ValueId weights(const std::string& name, const Shape& shape, const ParameterInfo& info = {.begins = initial::GlorotUniform{}}, bool shared = false);
+  ValueId weights(const std::string& name, const Shape& shape,
+                  const ParameterInfo& info = {.begins = initial::GlorotUniform{}}, bool shared = false);
   Shape extents_of(ValueId like, ValueId channels_of) const;
   int spatial(ValueId x) const { return b_.type(x).shape.axes() - 2; }
 

@@ -50,7 +50,8 @@ FieldValue ConfigField::checked(const FieldValue& like, const FieldValue& value)
   const bool widened = whole != nullptr && std::holds_alternative<double>(like);
   require(widened || value.index() == like.index(), "config",
           name + " should be " + kTypes[like.index()] + ", got " + to_text(value));
-  if (const auto* said = std::get_if<std::string>(&value); said != nullptr && !names.empty() && std::ranges::count(names, *said) == 0)
+  if (const auto* said = std::get_if<std::string>(&value);
+      said != nullptr && !names.empty() && std::ranges::count(names, *said) == 0)
     refuse_name("the " + name, *said, names);
   const FieldValue same = widened ? FieldValue(static_cast<double>(*whole)) : value;
   const auto* real = std::get_if<double>(&same);
@@ -78,7 +79,8 @@ void check_graph(const std::string& who, const std::vector<ConfigField>& fields,
   require(o.batch > 0, who, "the batch must be positive, got " + std::to_string(o.batch));
   for (const std::int64_t replicas : {o.norm_replicas, o.loss_replicas})
     require(replicas > 0 && o.batch % replicas == 0, who,
-            "a batch of " + std::to_string(o.batch) + " cannot be shared by " + std::to_string(replicas) + " replicas evenly");
+            "a batch of " + std::to_string(o.batch) + " cannot be shared by " + std::to_string(replicas) +
+                " replicas evenly");
 }
 
 const std::shared_ptr<const Model>& model_named(const ModelTable& models, std::string_view name) {

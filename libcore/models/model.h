@@ -80,12 +80,18 @@ ConfigField field(T Config::*member, ConfigField row) {
 /// Rows that models share.
 template <class Config>
 ConfigField base_filters_field(std::int64_t Config::*member) {
-  return field(member, {.name = "base_filters", .help = "Filters of the first convolution, doubled per level", .least = 1, .most = 4096});
+  return field(member, {.name = "base_filters",
+                        .help = "Filters of the first convolution, doubled per level",
+                        .least = 1,
+                        .most = 4096});
 }
 template <class Config>
 ConfigField norm_momentum_field(double Config::*member) {
-  return field(member, {.name = "norm_momentum", .help = "Of the running statistics; lower for runs of a few hundred steps",
-                        .least = 0, .below = 1, .shapes = false});
+  return field(member, {.name = "norm_momentum",
+                        .help = "Of the running statistics; lower for runs of a few hundred steps",
+                        .least = 0,
+                        .below = 1,
+                        .shapes = false});
 }
 
 /// Errors: kConfig says that `what` is no such thing and which there are.
@@ -96,8 +102,9 @@ struct GraphOptions {
   std::int64_t batch = 1;
   Dims size;  // D H W or H W
   DType dtype = DType::kF32;
-  bool training = true;            // with targets, loss and running statistics; else from running statistics
-  bool evaluating = false;         // from running statistics, yet with targets, "loss", "loss_sums" (a row per part of the batch), and "labels" that stay
+  bool training = true;     // with targets, loss and running statistics; else from running statistics
+  bool evaluating = false;  // from running statistics, yet with targets, "loss", "loss_sums" (a row per part of the
+                            // batch), and "labels" that stay
   std::int64_t norm_replicas = 1;  // norms over this many equal parts of the batch apiece
   std::int64_t loss_replicas = 1;  // and the loss: the mean of theirs
 
@@ -141,7 +148,8 @@ struct Model {
   Dims (*size)(const std::any& config) = nullptr;
   /// What its backward pass usually makes again: where that costs little of a step.
   Recompute recompute = Recompute::kNone;
-  /// Says which targets a model that learns from boxes wants, and what its outputs mean (detector.h); null: it does not.
+  /// Says which targets a model that learns from boxes wants, and what its outputs mean (detector.h); null: it does
+  /// not.
   Detector (*detector)(const std::any& config) = nullptr;
   std::vector<std::string> targets = {};  // of the loss, cut where they divide; empty: "labels", cut as the image
   UsualTraining usual = {};

@@ -64,7 +64,8 @@ class ResNet {
 
   ValueId join(ValueId y, ValueId x, const Block& block, std::int64_t filters) {
     const std::string name = block.name + "/shortcut";
-    if (block.projection) x = l_.norm_activation(conv(x, {name, filters, 1, block.stride}), name, {.slope = kNoActivation});
+    if (block.projection)
+      x = l_.norm_activation(conv(x, {name, filters, 1, block.stride}), name, {.slope = kNoActivation});
     return l_.activation(l_.add(y, x, block.name + "/sum"), block.name);
   }
 

@@ -1,11 +1,14 @@
-// ResNet as a backbone (He et al. 2016), in the form of Cloud TPU's detectors ("v1.5": a bottleneck strides in its 3x3).
+// ResNet as a backbone (He et al. 2016), in the form of Cloud TPU's detectors ("v1.5": a bottleneck strides in its
+// 3x3).
 //
-//   stem: 7x7 stride 2, norm, ReLU, max pool 3x3 stride 2      groups of blocks: base 64, 128, 256, 512; all but the first stride
-//   basic block (18, 34): 3x3, 3x3        bottleneck (50): 1x1, 3x3, 1x1 to 4 x base        y = ReLU(block(x) + shortcut(x))
+//   stem: 7x7 stride 2, norm, ReLU, max pool 3x3 stride 2      groups of blocks: base 64, 128, 256, 512; all but the
+//   first stride basic block (18, 34): 3x3, 3x3        bottleneck (50): 1x1, 3x3, 1x1 to 4 x base        y =
+//   ReLU(block(x) + shortcut(x))
 //
-// The first block of a group has a 1x1 convolution and a norm as its shortcut. No convolution has a bias; kernels begin by
-// variance scaling, the gamma of a block's last norm at 0. ResNet-50 has 23,508,032 parameters without its classifier.
-// Source: tensorflow/tpu, models/official/retinanet/retinanet_architecture.py and detection/modeling/architecture/resnet.py.
+// The first block of a group has a 1x1 convolution and a norm as its shortcut. No convolution has a bias; kernels begin
+// by variance scaling, the gamma of a block's last norm at 0. ResNet-50 has 23,508,032 parameters without its
+// classifier. Source: tensorflow/tpu, models/official/retinanet/retinanet_architecture.py and
+// detection/modeling/architecture/resnet.py.
 #pragma once
 
 #include <vector>

@@ -86,7 +86,8 @@ Graph build_resnet3d(const ResNet3dConfig& config, const GraphOptions& options, 
   check_graph("resnet3d", resnet3d_fields(), config, options, 3, 3);
   Graph graph;
   Builder b(graph, ops);
-  const NormOptions norm{.replicas = options.norm_replicas, .momentum = config.norm_momentum, .epsilon = kResNet3dEpsilon};
+  const NormOptions norm{
+      .replicas = options.norm_replicas, .momentum = config.norm_momentum, .epsilon = kResNet3dEpsilon};
   Layers layers(b, {.dtype = options.dtype, .training = options.training, .norm = norm});
   const ValueId image = image_input(b, options, config.channels);
   add_class_head(b, layers, ResNet3d(b, layers, config).features(image), config, options);
@@ -102,9 +103,10 @@ Model resnet3d(const std::string& name, bool factorised) {
           .data = kClassLabels,
           .config = config,
           .fields = resnet3d_fields(),
-          .build = [](const std::any& any, const GraphOptions& options, const OpTable& ops) {
-            return build_resnet3d(std::any_cast<const ResNet3dConfig&>(any), options, ops);
-          },
+          .build =
+              [](const std::any& any, const GraphOptions& options, const OpTable& ops) {
+                return build_resnet3d(std::any_cast<const ResNet3dConfig&>(any), options, ops);
+              },
           .usual = {.batch = 4, .reason = kNormsWantBatches}};
 }
 

@@ -23,7 +23,8 @@ Graph build_resnet_classifier(const ResNetClassifierConfig& config, const GraphO
   check_graph("resnet", resnet_fields(), config, options, 2, 2);
   Graph graph;
   Builder b(graph, ops);
-  const NormOptions norm{.replicas = options.norm_replicas, .momentum = config.norm_momentum, .epsilon = kResNetEpsilon};
+  const NormOptions norm{
+      .replicas = options.norm_replicas, .momentum = config.norm_momentum, .epsilon = kResNetEpsilon};
   Layers layers(b, {.dtype = options.dtype, .training = options.training, .norm = norm});
   const ValueId image = image_input(b, options, config.channels);
   const ValueId features = resnet(layers, {.backbone = config.backbone, .filters = config.filters}, image).back();
@@ -40,9 +41,10 @@ Model resnet_classifier(const std::string& name, Backbone backbone) {
           .data = kClassLabels,
           .config = config,
           .fields = resnet_fields(),
-          .build = [](const std::any& any, const GraphOptions& options, const OpTable& ops) {
-            return build_resnet_classifier(std::any_cast<const ResNetClassifierConfig&>(any), options, ops);
-          },
+          .build =
+              [](const std::any& any, const GraphOptions& options, const OpTable& ops) {
+                return build_resnet_classifier(std::any_cast<const ResNetClassifierConfig&>(any), options, ops);
+              },
           .usual = {.batch = 8, .reason = kNormsWantBatches}};
 }
 

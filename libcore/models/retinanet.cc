@@ -16,8 +16,11 @@ constexpr double kAlpha = 0.25, kGamma = 1.5, kDelta = 0.1, kBoxWeight = 50;
 
 /// Choosing a variant chooses its usual number of classes and what it trains how; their rows come later.
 ConfigField variant_field() {
-  ConfigField row = field(&RetinaNetConfig::variant, {.name = "variant", .help = "detection or legacy: which of the two reference models (anchors, classes, first kernels)",
-                                                .names = {"detection", "legacy"}});
+  ConfigField row =
+      field(&RetinaNetConfig::variant,
+            {.name = "variant",
+             .help = "detection or legacy: which of the two reference models (anchors, classes, first kernels)",
+             .names = {"detection", "legacy"}});
   row.set = [set = row.set](std::any& config, const FieldValue& value) {
     set(config, value);
     auto& c = std::any_cast<RetinaNetConfig&>(config);
@@ -31,17 +34,32 @@ ConfigField variant_field() {
 
 const std::vector<ConfigField>& retinanet_fields() {
   static const std::vector<ConfigField> rows = {
-      field(&RetinaNetConfig::backbone, {.name = "backbone", .help = "resnet50, resnet34 or resnet18", .names = {"resnet18", "resnet34", "resnet50"}}),
+      field(&RetinaNetConfig::backbone, {.name = "backbone",
+                                         .help = "resnet50, resnet34 or resnet18",
+                                         .names = {"resnet18", "resnet34", "resnet50"}}),
       variant_field(),
       base_filters_field(&RetinaNetConfig::filters),
-      field(&RetinaNetConfig::pyramid_filters, {.name = "pyramid_filters", .help = "Filters of the feature pyramid and the heads", .least = 1, .most = 4096}),
-      field(&RetinaNetConfig::channels, {.name = "channels", .help = "Image channels", .least = 1, .most = 65536, .of_data = true}),
-      field(&RetinaNetConfig::classes, {.name = "classes", .help = "Classes, background included (but for {variant} legacy)", .most = 65536, .of_data = true}),
+      field(&RetinaNetConfig::pyramid_filters, {.name = "pyramid_filters",
+                                                .help = "Filters of the feature pyramid and the heads",
+                                                .least = 1,
+                                                .most = 4096}),
+      field(&RetinaNetConfig::channels,
+            {.name = "channels", .help = "Image channels", .least = 1, .most = 65536, .of_data = true}),
+      field(&RetinaNetConfig::classes, {.name = "classes",
+                                        .help = "Classes, background included (but for {variant} legacy)",
+                                        .most = 65536,
+                                        .of_data = true}),
       norm_momentum_field(&RetinaNetConfig::norm_momentum),
-      field(&RetinaNetConfig::decay, {.name = "decay_on", .help = "What {weight-decay} applies to: kernels, or all_but_backbone_norms as in the legacy variant, whose default it is",
-                        .names = {"kernels", "all_but_backbone_norms"}, .shapes = false}),
-      field(&RetinaNetConfig::frozen, {.name = "frozen", .help = "What stays as it begins: none, or stem (the first convolution) as in the legacy variant, whose default it is",
-                         .names = {"none", "stem"}, .shapes = false})};
+      field(&RetinaNetConfig::decay, {.name = "decay_on",
+                                      .help = "What {weight-decay} applies to: kernels, or all_but_backbone_norms as "
+                                              "in the legacy variant, whose default it is",
+                                      .names = {"kernels", "all_but_backbone_norms"},
+                                      .shapes = false}),
+      field(&RetinaNetConfig::frozen, {.name = "frozen",
+                                       .help = "What stays as it begins: none, or stem (the first convolution) as in "
+                                               "the legacy variant, whose default it is",
+                                       .names = {"none", "stem"},
+                                       .shapes = false})};
   return rows;
 }
 
@@ -55,10 +73,8 @@ struct Head {
 ValueId apply_head(Layers& layers, const Head& head, ValueId x, std::int64_t filters, const std::string& level) {
   for (int i = 0; i < kHeadConvolutions; ++i) {
     const std::string shared = head.name + "/conv" + std::to_string(i), name = shared + "/" + level;
-    x = layers.conv(x, {.name = name,
-                        .filters = filters,
-                        .kernel_begins = initial::Normal{kHeadDeviation},
-                        .weights = shared});
+    x = layers.conv(
+        x, {.name = name, .filters = filters, .kernel_begins = initial::Normal{kHeadDeviation}, .weights = shared});
     x = layers.norm_activation(x, name);
   }
   const std::string shared = head.name + "/predict";
@@ -78,7 +94,9 @@ AnchorOptions anchor_options(const RetinaNetConfig& config) {
   return options;
 }
 
-std::int64_t first_class(const RetinaNetConfig& config) { return config.variant == RetinaNetVariant::kDetection ? 1 : 0; }
+std::int64_t first_class(const RetinaNetConfig& config) {
+  return config.variant == RetinaNetVariant::kDetection ? 1 : 0;
+}
 
 Detector retinanet_detector(const RetinaNetConfig& config) {
   const bool legacy = config.variant == RetinaNetVariant::kLegacy;
@@ -91,24 +109,31 @@ Graph build_retinanet(const RetinaNetConfig& config, const GraphOptions& options
   const std::int64_t least = first_class(config) + 1;
   if (config.classes < least)
     throw Error(ErrorKind::kConfig, "[retinanet] at least " + std::to_string(least) + " classes are needed" +
-                                        (least == 2 ? " (background included)" : "") + ", got " + std::to_string(config.classes));
+                                        (least == 2 ? " (background included)" : "") + ", got " +
+                                        std::to_string(config.classes));
   Graph graph;
   Builder b(graph, ops);
-  const NormOptions norm{.replicas = options.norm_replicas, .momentum = config.norm_momentum, .epsilon = kRetinaNetEpsilon};
+  const NormOptions norm{
+      .replicas = options.norm_replicas, .momentum = config.norm_momentum, .epsilon = kRetinaNetEpsilon};
   LayerOptions layer_options{.dtype = options.dtype, .training = options.training, .norm = norm};
   Layers backbone(b, layer_options);  // it has no biases
   layer_options.biases_decay = layer_options.norms_decay = config.decay == Decay::kAllButBackboneNorms;
   Layers layers(b, layer_options);
-  const ValueId image = b.input("image", {options.dtype, {options.batch, options.size[0], options.size[1], config.channels}}, input::Image{});
-  const std::vector<ValueId> groups = resnet(backbone, {.backbone = config.backbone, .filters = config.filters, .frozen_stem = config.frozen == Frozen::kStem}, image);
-  const std::vector<ValueId> pyramid = feature_pyramid(layers, {groups[1], groups[2], groups[3]}, config.pyramid_filters);
+  const ValueId image = b.input(
+      "image", {options.dtype, {options.batch, options.size[0], options.size[1], config.channels}}, input::Image{});
+  const std::vector<ValueId> groups = resnet(
+      backbone, {.backbone = config.backbone, .filters = config.filters, .frozen_stem = config.frozen == Frozen::kStem},
+      image);
+  const std::vector<ValueId> pyramid =
+      feature_pyramid(layers, {groups[1], groups[2], groups[3]}, config.pyramid_filters);
 
   const std::int64_t anchors = anchor_options(config).per_cell();
   const double deviation = config.variant == RetinaNetVariant::kLegacy ? kHeadDeviation : 1e-5;
   const Head class_head{"class_head", anchors * config.classes, deviation, -std::log((1 - kFirstScore) / kFirstScore)};
   const Head box_head{"box_head", anchors * 4, deviation};
   std::vector<BoxLevel> levels;
-  for (int l = kLastLevel; l >= kFirstLevel; --l) {  // the backward pass then begins with the widest level and lets go of it
+  for (int l = kLastLevel; l >= kFirstLevel;
+       --l) {  // the backward pass then begins with the widest level and lets go of it
     const std::string level = std::to_string(l);
     const ValueId features = pyramid[static_cast<std::size_t>(l - kFirstLevel)];
     const ValueId logits = apply_head(layers, class_head, features, config.pyramid_filters, "p" + level);
@@ -129,10 +154,12 @@ Model retinanet() {
           .data = kBoxes,
           .config = RetinaNetConfig{},
           .fields = retinanet_fields(),
-          .build = [](const std::any& config, const GraphOptions& options, const OpTable& ops) {
-            return build_retinanet(std::any_cast<const RetinaNetConfig&>(config), options, ops);
-          },
-          .detector = [](const std::any& config) { return retinanet_detector(std::any_cast<const RetinaNetConfig&>(config)); },
+          .build =
+              [](const std::any& config, const GraphOptions& options, const OpTable& ops) {
+                return build_retinanet(std::any_cast<const RetinaNetConfig&>(config), options, ops);
+              },
+          .detector =
+              [](const std::any& config) { return retinanet_detector(std::any_cast<const RetinaNetConfig&>(config)); },
           .targets = target_inputs({})};
 }
 

@@ -7,18 +7,29 @@ const std::vector<ConfigField>& unet_fields() {
   static const std::vector<ConfigField> rows = {
       base_filters_field(&UNetConfig::base_filters),
       field(&UNetConfig::depth, {.name = "depth", .help = "Levels", .least = 1, .most = 8}),
-      field(&UNetConfig::channels, {.name = "channels", .help = "Image channels", .least = 1, .most = 65536, .of_data = true}),
-      field(&UNetConfig::classes, {.name = "classes", .help = "Classes, background included", .least = 2, .most = 65536, .of_data = true}),
-      field(&UNetConfig::norm, {.name = "norm", .help = "batch, instance or none", .names = {"batch", "instance", "none"}}),
-      field(&UNetConfig::slope, {.name = "slope", .help = "relu or leaky_relu (slope 0.01)", .option = "activation",
-                        .words = {{"relu", 0.0}, {"leaky_relu", 0.01}}}),
-      field(&UNetConfig::deconvolution, {.name = "deconvolution", .help = "deconvolution, or nearest up-sampling", .option = "up",
-                                .words = {{"deconvolution", true}, {"nearest", false}}}),
+      field(&UNetConfig::channels,
+            {.name = "channels", .help = "Image channels", .least = 1, .most = 65536, .of_data = true}),
+      field(&UNetConfig::classes,
+            {.name = "classes", .help = "Classes, background included", .least = 2, .most = 65536, .of_data = true}),
+      field(&UNetConfig::norm,
+            {.name = "norm", .help = "batch, instance or none", .names = {"batch", "instance", "none"}}),
+      field(&UNetConfig::slope, {.name = "slope",
+                                 .help = "relu or leaky_relu (slope 0.01)",
+                                 .option = "activation",
+                                 .words = {{"relu", 0.0}, {"leaky_relu", 0.01}}}),
+      field(&UNetConfig::deconvolution, {.name = "deconvolution",
+                                         .help = "deconvolution, or nearest up-sampling",
+                                         .option = "up",
+                                         .words = {{"deconvolution", true}, {"nearest", false}}}),
       field(&UNetConfig::loss, {.name = "loss",
-                       .help = "dice_ce, cross_entropy, adaptive_dice32, or of each sample dice, generalized_dice, hamming, jaccard or tversky",
-                       .names = {std::begin(kLossNames), std::end(kLossNames)}, .shapes = false}),
-      field(&UNetConfig::pool, {.name = "pool", .help = "same, or valid: pooling drops the last plane of an odd extent",
-                       .names = {"same", "valid"}, .shapes = false})};
+                                .help = "dice_ce, cross_entropy, adaptive_dice32, or of each sample dice, "
+                                        "generalized_dice, hamming, jaccard or tversky",
+                                .names = {std::begin(kLossNames), std::end(kLossNames)},
+                                .shapes = false}),
+      field(&UNetConfig::pool, {.name = "pool",
+                                .help = "same, or valid: pooling drops the last plane of an odd extent",
+                                .names = {"same", "valid"},
+                                .shapes = false})};
   return rows;
 }
 
@@ -31,13 +42,15 @@ void require_poolable(const UNetConfig& config, const Dims& size) {
   for (std::int64_t extent : size)
     for (int d = 1; d < config.depth && config.pool == Pooling::kValid; ++d, extent /= 2) {
       if (extent < 2)
-        throw Error(ErrorKind::kConfig, "[unet] the size " + to_string(size) + " is too small to be pooled (valid) over " +
-                                            std::to_string(config.depth) + " levels; give a larger size or a smaller {depth}");
+        throw Error(ErrorKind::kConfig, "[unet] the size " + to_string(size) +
+                                            " is too small to be pooled (valid) over " + std::to_string(config.depth) +
+                                            " levels; give a larger size or a smaller {depth}");
       if (extent % 2 != 0 && !config.deconvolution)
-        throw Error(ErrorKind::kConfig, "[unet] the size " + to_string(size) + " is odd on level " + std::to_string(d) +
-                                            ": nearest up-sampling cannot make the plane again that {pool} valid drops; "
-                                            "use {up} deconvolution, {pool} same, or a multiple of " +
-                                            std::to_string(std::int64_t{1} << (config.depth - 1)));
+        throw Error(ErrorKind::kConfig,
+                    "[unet] the size " + to_string(size) + " is odd on level " + std::to_string(d) +
+                        ": nearest up-sampling cannot make the plane again that {pool} valid drops; "
+                        "use {up} deconvolution, {pool} same, or a multiple of " +
+                        std::to_string(std::int64_t{1} << (config.depth - 1)));
     }
 }
 
@@ -46,7 +59,8 @@ ValueId network(Builder& b, Layers& layers, const UNetConfig& config, ValueId x)
   for (int d = 0; d < config.depth; ++d) {
     const std::string level = "encoder" + std::to_string(d);
     const std::int64_t filters = config.base_filters << d;
-    if (d > 0) x = layers.max_pool(x, level + "/pool", 2, 2, config.pool == Pooling::kValid ? Padding::kValid : Padding::kSame);
+    if (d > 0)
+      x = layers.max_pool(x, level + "/pool", 2, 2, config.pool == Pooling::kValid ? Padding::kValid : Padding::kSame);
     x = block(layers, {x}, level + "/conv0", filters);
     x = block(layers, {x}, level + "/conv1", 2 * filters);
     skips.push_back(x);
@@ -93,16 +107,19 @@ Graph build_unet(const UNetConfig& config, const GraphOptions& options, const Op
 }
 
 Model unet(const std::string& name, int spatial_axes) {
-  return {.name = name,
-          .group = "U-Net",
-          .spatial_axes = spatial_axes,
-          .config = UNetConfig{},
-          .fields = unet_fields(),
-          .build = [](const std::any& config, const GraphOptions& options, const OpTable& ops) {
-            return build_unet(std::any_cast<const UNetConfig&>(config), options, ops);
+  return {
+      .name = name,
+      .group = "U-Net",
+      .spatial_axes = spatial_axes,
+      .config = UNetConfig{},
+      .fields = unet_fields(),
+      .build = [](const std::any& config, const GraphOptions& options,
+                  const OpTable& ops) { return build_unet(std::any_cast<const UNetConfig&>(config), options, ops); },
+      .multiple =
+          [](const std::any& config) {
+            return std::int64_t{1} << (std::any_cast<const UNetConfig&>(config).depth - 1);
           },
-          .multiple = [](const std::any& config) { return std::int64_t{1} << (std::any_cast<const UNetConfig&>(config).depth - 1); },
-          .recompute = Recompute::kNorms};  // 0 to 5 % of a step, 15 to 25 % of the memory
+      .recompute = Recompute::kNorms};  // 0 to 5 % of a step, 15 to 25 % of the memory
 }
 
 std::int64_t count_parameters(const Graph& graph) {

@@ -1,9 +1,9 @@
 // The reference 3D U-Net of Cloud TPU (models/official/unet3d): at depth 4, base 32, 1 channel and 3 classes it has
 // 19,073,795 parameters. Also in 2-D, for images.
 //
-//   Encoder level d: two 3^n convolutions to base * 2^d and base * 2^(d+1), each norm + activation; 2^n max pool between
-//   levels. Decoder: transposed convolution of kernel and stride 2 keeping its channels (or nearest up-sampling), concat
-//   [up, skip], two convolutions to the skip's channels. Head: 1^n convolution to the classes.
+//   Encoder level d: two 3^n convolutions to base * 2^d and base * 2^(d+1), each norm + activation; 2^n max pool
+//   between levels. Decoder: transposed convolution of kernel and stride 2 keeping its channels (or nearest
+//   up-sampling), concat [up, skip], two convolutions to the skip's channels. Head: 1^n convolution to the classes.
 #pragma once
 
 #include "libcore/kernels/loss.h"
@@ -20,8 +20,8 @@ struct UNetConfig {
   std::int64_t channels = 1;
   std::int64_t classes = 3;
   NormKind norm = NormKind::kBatch;
-  double slope = 0;            // 0: ReLU, > 0: leaky ReLU
-  bool deconvolution = true;   // false: nearest up-sampling
+  double slope = 0;           // 0: ReLU, > 0: leaky ReLU
+  bool deconvolution = true;  // false: nearest up-sampling
   LossKind loss = LossKind::kDiceCE;
   Pooling pool = Pooling::kSame;
 };

@@ -16,7 +16,8 @@ Box window_reads(const Window& window, const Box& out, std::int64_t channels);
 Box windows_reading(const Window& window, const Box& in, std::int64_t channels);
 /// `box` cut to the tensor.
 Box clip(const Box& box, const Shape& shape);
-/// The groups of the samples of an iteration box (`attrs` has `groups` over `batch`), with all of the other axes of `sums`.
+/// The groups of the samples of an iteration box (`attrs` has `groups` over `batch`), with all of the other axes of
+/// `sums`.
 template <class Attrs>
 Box groups_of(const Attrs& attrs, const Box& iteration, const Shape& sums) {
   Box box = Box::whole(sums);

@@ -1,5 +1,5 @@
-// Concatenation along any axis and its gradient, the slice. A cut axis is no special case: each input is needed where the
-// result's box, moved by the input's offset, meets it.
+// Concatenation along any axis and its gradient, the slice. A cut axis is no special case: each input is needed where
+// the result's box, moved by the input's offset, meets it.
 //
 //   concat {a, b, ...} axis        slice {x} axis, first, shape
 #include "libcore/graph/builder.h"
@@ -21,7 +21,8 @@ TensorType infer_concat(const Attributes& attrs, std::span<const TensorType> in)
   TensorType result = in[0];
   for (std::size_t i = 1; i < in.size(); ++i) {
     Shape expected = in[0].shape;
-    require(in[i].shape.axes() == expected.axes() && in[i].dtype == in[0].dtype, "expected inputs of one rank and type");
+    require(in[i].shape.axes() == expected.axes() && in[i].dtype == in[0].dtype,
+            "expected inputs of one rank and type");
     expected[axis] = in[i].shape[axis];
     require_shape(in, i, expected);
     result.shape[axis] += in[i].shape[axis];
@@ -32,7 +33,8 @@ TensorType infer_concat(const Attributes& attrs, std::span<const TensorType> in)
 TensorType infer_slice(const Attributes& attrs, std::span<const TensorType> in) {
   const auto& [axis, first, shape] = attrs_of<SliceAttrs>(attrs);
   require(in.size() == 1 && shape.axes() == in[0].shape.axes(), "expected one input and `shape` of its rank");
-  require(axis >= 0 && axis < shape.axes() && first >= 0 && first + shape[axis] <= in[0].shape[axis], "the slice reaches beyond the input");
+  require(axis >= 0 && axis < shape.axes() && first >= 0 && first + shape[axis] <= in[0].shape[axis],
+          "the slice reaches beyond the input");
   return {in[0].dtype, shape};
 }
 
@@ -87,7 +89,9 @@ std::unique_ptr<Kernel> slice_kernel(const OpContext& op, KernelSet set) {
       });
 }
 
-OpUse concat_sample(DType stored, const Shape& x) { return {ConcatAttrs{.axis = x.axes() - 1}, {{stored, x}, {stored, x}}}; }
+OpUse concat_sample(DType stored, const Shape& x) {
+  return {ConcatAttrs{.axis = x.axes() - 1}, {{stored, x}, {stored, x}}};
+}
 OpUse slice_sample(DType stored, const Shape& x) {
   Shape wide = x;
   wide[x.axes() - 1] *= 2;

@@ -17,7 +17,8 @@ namespace voxshard {
 namespace {
 
 void require_window(const Window& w, const TensorType& x) {
-  require(w.axes() >= 2 && w.axes() <= 3, "expected a window over 2 or 3 spatial axes, got " + std::to_string(w.axes()));
+  require(w.axes() >= 2 && w.axes() <= 3,
+          "expected a window over 2 or 3 spatial axes, got " + std::to_string(w.axes()));
   require(x.shape.axes() == w.axes() + 2,
           "expected a tensor of rank " + std::to_string(w.axes() + 2) + ", got shape " + to_string(x.shape));
   for (int a = 0; a < w.axes(); ++a)
@@ -56,8 +57,9 @@ TensorType infer_input_grad(const Attributes& given, std::span<const TensorType>
   require(attrs.shape.axes() == in[0].shape.axes(), "expected `shape` of the result with the rank of d_y");
   const std::int64_t channels = in[1].shape.axes() >= 2 ? in[1].shape[in[1].shape.axes() - 2] : 0;
   require(attrs.first_channel >= 0 && attrs.first_channel + attrs.shape.back() <= channels,
-          "channels " + std::to_string(attrs.first_channel) + " to " + std::to_string(attrs.first_channel + attrs.shape.back()) +
-              " are not in weights of " + std::to_string(channels) + " input channels");
+          "channels " + std::to_string(attrs.first_channel) + " to " +
+              std::to_string(attrs.first_channel + attrs.shape.back()) + " are not in weights of " +
+              std::to_string(channels) + " input channels");
   require_shape(in, 1, weight_shape(attrs.window, channels, in[0].shape.back()));
   if (in.size() == 3) require_shape(in, 2, {attrs.shape.back()});
   for (int a = 0; a < attrs.window.axes(); ++a)
@@ -76,7 +78,8 @@ TensorType infer_weight_grad(const Attributes& attrs, std::span<const TensorType
 
 Box conv_needs(const OpContext& op, int input, const Box& it) {
   const Shape& shape = op.inputs[static_cast<std::size_t>(input)].shape;
-  return input >= attrs_of<ConvAttrs>(op.attrs).parts ? Box::whole(shape) : window_reads(window_of(op), it, shape.back());
+  return input >= attrs_of<ConvAttrs>(op.attrs).parts ? Box::whole(shape)
+                                                      : window_reads(window_of(op), it, shape.back());
 }
 
 Box input_grad_needs(const OpContext& op, int input, const Box& it) {
@@ -103,7 +106,9 @@ std::int64_t unstrided_boundary(const OpContext& op, int axis, std::int64_t boun
   return boundary * window_of(op).stride[axis - 1];
 }
 
-double voxels(const Box& box) { return static_cast<double>(box.count() / std::max<std::int64_t>(1, box.extent.back())); }
+double voxels(const Box& box) {
+  return static_cast<double>(box.count() / std::max<std::int64_t>(1, box.extent.back()));
+}
 
 Work products(double count, double rows, std::int64_t inner, std::int64_t columns) {
   const Products p{count, rows, static_cast<double>(inner), static_cast<double>(columns)};
@@ -112,17 +117,18 @@ Work products(double count, double rows, std::int64_t inner, std::int64_t column
 
 Work conv_work(const OpContext& op, const Box& it) {
   const Shape& weights = op.inputs[parts_of(op.attrs)].shape;
-  Work work = products(static_cast<double>(window_of(op).volume()), voxels(it), weights[weights.axes() - 2],
-                       it.extent.back());
+  Work work =
+      products(static_cast<double>(window_of(op).volume()), voxels(it), weights[weights.axes() - 2], it.extent.back());
   work.bytes = static_cast<double>(it.count() * dtype_bytes(op.result.dtype));
   for (int i = 0; i < static_cast<int>(op.inputs.size()); ++i)
-    work.bytes += static_cast<double>(conv_needs(op, i, it).count() *
-                                      dtype_bytes(op.inputs[static_cast<std::size_t>(i)].dtype));
+    work.bytes +=
+        static_cast<double>(conv_needs(op, i, it).count() * dtype_bytes(op.inputs[static_cast<std::size_t>(i)].dtype));
   return work;
 }
 
 Work input_grad_work(const OpContext& op, const Box& it) {
-  const double taps = static_cast<double>(window_of(op).volume()) / static_cast<double>(element_count(window_of(op).stride));
+  const double taps =
+      static_cast<double>(window_of(op).volume()) / static_cast<double>(element_count(window_of(op).stride));
   Work work = products(taps, voxels(it), op.inputs[0].shape.back(), it.extent.back());
   work.bytes = static_cast<double>(input_grad_needs(op, 0, it).count() * dtype_bytes(op.inputs[0].dtype) +
                                    it.count() * dtype_bytes(op.result.dtype) + op.inputs[1].bytes());
@@ -151,8 +157,8 @@ void differentiate_conv(GradientContext& g) {
     for (std::size_t i = 0; i < parts; ++i)
       d_w.push_back(b.op("conv_weight_grad", {g.node.inputs[i], g.d_result}, ConvWeightGradAttrs{window},
                          name + "/weights" + numbered(i)));
-    g.d_inputs[parts] = parts == 1 ? d_w[0]
-                                   : b.op("concat", d_w, ConcatAttrs{.axis = window.axes()}, name + "/weights");
+    g.d_inputs[parts] =
+        parts == 1 ? d_w[0] : b.op("concat", d_w, ConcatAttrs{.axis = window.axes()}, name + "/weights");
   }
   std::int64_t first = 0;
   for (std::size_t i = 0; i < parts; ++i) {
@@ -175,8 +181,8 @@ void differentiate_input_grad(GradientContext& g) {
     g.d_inputs[0] = b.op("conv", {g.d_result, w}, ConvAttrs{.window = window, .dtype = b.type(d_y).dtype},
                          "grad/" + g.node.name + "/input");
   if (g.wanted[1])
-    g.d_inputs[1] = b.op("conv_weight_grad", {g.d_result, d_y}, ConvWeightGradAttrs{window},
-                         "grad/" + g.node.name + "/weights");
+    g.d_inputs[1] =
+        b.op("conv_weight_grad", {g.d_result, d_y}, ConvWeightGradAttrs{window}, "grad/" + g.node.name + "/weights");
   if (g.node.inputs.size() > 2 && g.wanted[2])
     g.d_inputs[2] = b.op("channel_sum", {g.d_result}, {}, "grad/" + g.node.name + "/bias");
 }

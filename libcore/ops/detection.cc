@@ -1,4 +1,5 @@
-// The losses of a detector in pieces, one level of the pyramid each but for the value; see libcore/kernels/detection_loss.h.
+// The losses of a detector in pieces, one level of the pyramid each but for the value; see
+// libcore/kernels/detection_loss.h.
 //
 //   detection_sums {logits, class_targets, boxes, box_targets} -> (G, 3)      the sums of the levels are added (op add)
 //   detection_loss {sums, (logits, class_targets, boxes, box_targets) of each level} box_weight -> (1)
@@ -42,7 +43,8 @@ void require_batch(const DetectionAttrs& attrs, const TensorType& x) {
 void require_classes(const DetectionAttrs& attrs, const TensorType& logits, const TensorType& targets) {
   const std::int64_t anchors = targets.shape.empty() ? 0 : targets.shape.back();
   require(anchors > 0 && logits.shape.back() % anchors == 0 && logits.shape.back() > 0,
-          "expected logits of one number per anchor and class, got " + to_string(logits) + " for targets " + to_string(targets));
+          "expected logits of one number per anchor and class, got " + to_string(logits) + " for targets " +
+              to_string(targets));
   Shape expected = logits.shape;
   expected[expected.axes() - 1] = anchors;
   require(targets.shape == expected && targets.dtype == DType::kI32,
@@ -61,12 +63,13 @@ void require_level(const DetectionAttrs& attrs, std::span<const TensorType> leve
   require_boxes(attrs, level[2], level[3]);
   Shape expected = level[1].shape;
   expected[expected.axes() - 1] *= 4;
-  require(level[2].shape == expected, "expected boxes of shape " + to_string(expected) + ", got " + to_string(level[2]));
+  require(level[2].shape == expected,
+          "expected boxes of shape " + to_string(expected) + ", got " + to_string(level[2]));
 }
 
 void require_sums(const DetectionAttrs& attrs, const TensorType& sums) {
-  require(sums.shape == Shape{attrs.groups, kSums}, "expected sums of shape " + to_string(Shape{attrs.groups, kSums}) + ", got " +
-                                                        to_string(sums.shape));
+  require(sums.shape == Shape{attrs.groups, kSums},
+          "expected sums of shape " + to_string(Shape{attrs.groups, kSums}) + ", got " + to_string(sums.shape));
 }
 
 TensorType infer_detection_sums(const Attributes& given, std::span<const TensorType> in) {
@@ -107,8 +110,10 @@ void differentiate_loss(GradientContext& g) {
   const auto& in = g.node.inputs;
   for (std::size_t i = 1; i < in.size(); i += kPerLevel) {
     const std::string name = "grad/" + g.node.name + "/";
-    g.d_inputs[i] = b.op("focal_grad", {in[i], in[i + 1], in[0], g.d_result}, g.node.attrs, name + b.graph().node(in[i]).name);
-    g.d_inputs[i + 2] = b.op("huber_grad", {in[i + 2], in[i + 3], in[0], g.d_result}, g.node.attrs, name + b.graph().node(in[i + 2]).name);
+    g.d_inputs[i] =
+        b.op("focal_grad", {in[i], in[i + 1], in[0], g.d_result}, g.node.attrs, name + b.graph().node(in[i]).name);
+    g.d_inputs[i + 2] = b.op("huber_grad", {in[i + 2], in[i + 3], in[0], g.d_result}, g.node.attrs,
+                             name + b.graph().node(in[i + 2]).name);
   }
 }
 
@@ -127,14 +132,15 @@ Work focal_work(const OpContext& op, const Box& it) {
 
 std::unique_ptr<Kernel> detection_sums_kernel(const OpContext& op, KernelSet set) {
   return std::make_unique<FunctionKernel>(
-      [fn = detection_kernels(set).sums, spec = spec_of(op.attrs, classes_of(op.inputs[0], op.inputs[1]))](const KernelCall& c) {
+      [fn = detection_kernels(set).sums,
+       spec = spec_of(op.attrs, classes_of(op.inputs[0], op.inputs[1]))](const KernelCall& c) {
         fn(c.inputs[0].lifted(), c.inputs[1].lifted(), c.inputs[2].lifted(), c.inputs[3].lifted(), c.output, spec);
       });
 }
 
 std::unique_ptr<Kernel> loss_kernel(const OpContext& op, KernelSet set) {
-  return std::make_unique<FunctionKernel>(
-      [fn = detection_kernels(set).loss, spec = spec_of(op.attrs, 1)](const KernelCall& c) { fn(c.inputs[0], c.output, spec); });
+  return std::make_unique<FunctionKernel>([fn = detection_kernels(set).loss, spec = spec_of(op.attrs, 1)](
+                                              const KernelCall& c) { fn(c.inputs[0], c.output, spec); });
 }
 
 DetectionLossSpec with_d_loss(DetectionLossSpec spec, const KernelCall& call) {
@@ -162,7 +168,8 @@ constexpr std::int64_t kSampleAnchors = 9;
 constexpr double kFewLogits = kSampleAnchors * 3, kManyLogits = kSampleAnchors * 91, kBoxes = kSampleAnchors * 4;
 
 DetectionAttrs sample_attributes(DType stored, std::int64_t groups = 1) {
-  return {.groups = groups, .batch = groups, .box_weight = 50, .alpha = 0.25, .gamma = 1.5, .delta = 0.1, .dtype = stored};
+  return {
+      .groups = groups, .batch = groups, .box_weight = 50, .alpha = 0.25, .gamma = 1.5, .delta = 0.1, .dtype = stored};
 }
 
 Shape with_channels(Shape x, std::int64_t channels) {
@@ -172,19 +179,26 @@ Shape with_channels(Shape x, std::int64_t channels) {
 
 OpUse detection_sums_sample(DType, const Shape& x) {
   const TensorType boxes{DType::kF32, with_channels(x, 4 * kSampleAnchors)};
-  return {sample_attributes(DType::kF32), {{DType::kF32, x}, {DType::kI32, with_channels(x, kSampleAnchors)}, boxes, boxes}};
+  return {sample_attributes(DType::kF32),
+          {{DType::kF32, x}, {DType::kI32, with_channels(x, kSampleAnchors)}, boxes, boxes}};
 }
 /// As many groups as x has numbers.
 OpUse loss_sample(DType, const Shape& x) {
   const std::int64_t groups = element_count(x);
   const TensorType anchor{DType::kF32, {groups, 1, 1, 1}}, box{DType::kF32, {groups, 1, 1, 4}};
-  return {sample_attributes(DType::kF32, groups), {{DType::kF64, {groups, kSums}}, anchor, {DType::kI32, anchor.shape}, box, box}};
+  return {sample_attributes(DType::kF32, groups),
+          {{DType::kF64, {groups, kSums}}, anchor, {DType::kI32, anchor.shape}, box, box}};
 }
 OpUse focal_grad_sample(DType stored, const Shape& x) {
-  return {sample_attributes(stored), {{DType::kF32, x}, {DType::kI32, with_channels(x, kSampleAnchors)}, {DType::kF64, {1, kSums}}, {DType::kF64, {1}}}};
+  return {sample_attributes(stored),
+          {{DType::kF32, x},
+           {DType::kI32, with_channels(x, kSampleAnchors)},
+           {DType::kF64, {1, kSums}},
+           {DType::kF64, {1}}}};
 }
 OpUse huber_grad_sample(DType stored, const Shape& x) {
-  return {sample_attributes(stored), {{DType::kF32, x}, {DType::kF32, x}, {DType::kF64, {1, kSums}}, {DType::kF64, {1}}}};
+  return {sample_attributes(stored),
+          {{DType::kF32, x}, {DType::kF32, x}, {DType::kF64, {1, kSums}}, {DType::kF64, {1}}}};
 }
 
 }  // namespace

@@ -1,7 +1,9 @@
-// Segmentation losses in pieces: sums over voxels (joined over cores), the value, the gradient; see libcore/kernels/loss.h.
+// Segmentation losses in pieces: sums over voxels (joined over cores), the value, the gradient; see
+// libcore/kernels/loss.h.
 //
 //   segmentation_sums {logits, labels} loss -> (G, 3C + 2)     segmentation_loss {sums, logits, labels} dtype -> (1)
-//   segmentation_grad {logits, labels, sums, d_loss} dtype -> d_logits (in `dtype`, the type that the backward pass multiplies in)
+//   segmentation_grad {logits, labels, sums, d_loss} dtype -> d_logits (in `dtype`, the type that the backward pass
+//   multiplies in)
 #include "libcore/kernels/loss_terms.h"
 
 #include <cmath>
@@ -15,7 +17,12 @@ namespace {
 
 LossSpec spec_of(const OpContext& op, std::size_t logits) {
   const auto& a = attrs_of<SegmentationAttrs>(op.attrs);
-  return {.kind = a.loss, .classes = op.inputs[logits].shape.back(), .groups = a.groups, .batch = a.batch, .smoothing = a.smoothing, .weights = a.weights};
+  return {.kind = a.loss,
+          .classes = op.inputs[logits].shape.back(),
+          .groups = a.groups,
+          .batch = a.batch,
+          .smoothing = a.smoothing,
+          .weights = a.weights};
 }
 
 /// The attributes, which fit logits and labels.
@@ -29,7 +36,8 @@ const SegmentationAttrs& checked(const Attributes& given, const TensorType& logi
   require(attrs.smoothing >= 0 && attrs.smoothing < 1, "expected a smoothing from 0 to below 1");
   require(attrs.weights.empty() || attrs.weights.size() == classes, "expected a weight for each class");
   for (double weight : attrs.weights) require(weight >= 0 && std::isfinite(weight), "expected weights of at least 0");
-  require(attrs.batch == logits.shape[0] && attrs.groups >= 1 && attrs.batch % attrs.groups == 0, "the batch does not divide into groups");
+  require(attrs.batch == logits.shape[0] && attrs.groups >= 1 && attrs.batch % attrs.groups == 0,
+          "the batch does not divide into groups");
   return attrs;
 }
 
@@ -56,22 +64,24 @@ void differentiate_loss(GradientContext& g) {
 }
 
 std::unique_ptr<Kernel> segmentation_sums_kernel(const OpContext& op, KernelSet set) {
-  return std::make_unique<FunctionKernel>([fn = segmentation_kernels(set).sums, spec = spec_of(op, 0)](const KernelCall& c) {
-    fn(c.inputs[0].lifted(), c.inputs[1].lifted(), c.output, spec);
-  });
+  return std::make_unique<FunctionKernel>(
+      [fn = segmentation_kernels(set).sums, spec = spec_of(op, 0)](const KernelCall& c) {
+        fn(c.inputs[0].lifted(), c.inputs[1].lifted(), c.output, spec);
+      });
 }
 
 std::unique_ptr<Kernel> loss_kernel(const OpContext& op, KernelSet set) {
-  return std::make_unique<FunctionKernel>(
-      [fn = segmentation_kernels(set).loss, spec = spec_of(op, 1)](const KernelCall& c) { fn(c.inputs[0], c.output, spec); });
+  return std::make_unique<FunctionKernel>([fn = segmentation_kernels(set).loss, spec = spec_of(op, 1)](
+                                              const KernelCall& c) { fn(c.inputs[0], c.output, spec); });
 }
 
 std::unique_ptr<Kernel> grad_kernel(const OpContext& op, KernelSet set) {
-  return std::make_unique<FunctionKernel>([fn = segmentation_kernels(set).grad, given = spec_of(op, 0)](const KernelCall& c) {
-    LossSpec spec = given;
-    spec.d_loss = load(c.inputs[3], 0);
-    fn(c.inputs[0].lifted(), c.inputs[1].lifted(), c.inputs[2], c.output.lifted(), spec);
-  });
+  return std::make_unique<FunctionKernel>(
+      [fn = segmentation_kernels(set).grad, given = spec_of(op, 0)](const KernelCall& c) {
+        LossSpec spec = given;
+        spec.d_loss = load(c.inputs[3], 0);
+        fn(c.inputs[0].lifted(), c.inputs[1].lifted(), c.inputs[2], c.output.lifted(), spec);
+      });
 }
 
 TensorType labels_like(Shape logits) {
@@ -80,13 +90,16 @@ TensorType labels_like(Shape logits) {
 }
 TensorType sums_of_classes(std::int64_t classes) { return {DType::kF64, {1, sums_per_group(classes)}}; }
 
-OpUse segmentation_sums_sample(DType stored, const Shape& x) { return {SegmentationAttrs{}, {{stored, x}, labels_like(x)}}; }
+OpUse segmentation_sums_sample(DType stored, const Shape& x) {
+  return {SegmentationAttrs{}, {{stored, x}, labels_like(x)}};
+}
 OpUse loss_sample(DType, const Shape& x) {
   const Shape voxel = {1, 1, 1, 1, element_count(x)};
   return {SegmentationAttrs{}, {sums_of_classes(element_count(x)), {DType::kF32, voxel}, labels_like(voxel)}};
 }
 OpUse grad_sample(DType stored, const Shape& x) {
-  return {SegmentationAttrs{.dtype = stored}, {{DType::kF32, x}, labels_like(x), sums_of_classes(x.back()), {DType::kF64, {1}}}};
+  return {SegmentationAttrs{.dtype = stored},
+          {{DType::kF32, x}, labels_like(x), sums_of_classes(x.back()), {DType::kF64, {1}}}};
 }
 
 }  // namespace

@@ -23,8 +23,9 @@ TensorType infer_norm_sums(const Attributes& given, std::span<const TensorType> 
   const auto& attrs = attrs_of<NormAttrs>(given);
   require(in.size() == 1, "expected one input");
   const std::int64_t batch = in[0].shape[0];
-  require(attrs.batch == batch && attrs.groups >= 1 && batch % attrs.groups == 0,
-          "a batch of " + std::to_string(batch) + " cannot be cut into " + std::to_string(attrs.groups) + " equal groups");
+  require(
+      attrs.batch == batch && attrs.groups >= 1 && batch % attrs.groups == 0,
+      "a batch of " + std::to_string(batch) + " cannot be cut into " + std::to_string(attrs.groups) + " equal groups");
   return {DType::kF64, {attrs.groups, in[0].shape.back(), 2}};
 }
 
@@ -73,7 +74,7 @@ TensorType infer_running(const Attributes& attrs, std::span<const TensorType> in
 
 Box norm_needs(const OpContext& op, int input, const Box& it) {
   const Shape& shape = op.inputs[static_cast<std::size_t>(input)].shape;
-  if (input == 0 || input == 4) return it;  // x, d_y
+  if (input == 0 || input == 4) return it;                                                   // x, d_y
   if (input == 1 || input == 5) return groups_of(attrs_of<NormAttrs>(op.attrs), it, shape);  // stats, sums
   return Box::whole(shape);
 }
@@ -92,9 +93,8 @@ void differentiate_apply(GradientContext& g) {
 }
 
 std::unique_ptr<Kernel> norm_sums_kernel(const OpContext& op, KernelSet set) {
-  return std::make_unique<FunctionKernel>([fn = norm_kernels(set).moment_sums, spec = spec_of(op)](const KernelCall& c) {
-    fn(c.inputs[0].lifted(), c.output, spec);
-  });
+  return std::make_unique<FunctionKernel>([fn = norm_kernels(set).moment_sums, spec = spec_of(op)](
+                                              const KernelCall& c) { fn(c.inputs[0].lifted(), c.output, spec); });
 }
 
 /// From numbers of channels to numbers of channels.
@@ -118,13 +118,16 @@ std::unique_ptr<Kernel> grad_sums_kernel(const OpContext& op, KernelSet set) {
 
 std::unique_ptr<Kernel> input_grad_kernel(const OpContext& op, KernelSet set) {
   return std::make_unique<FunctionKernel>([fn = norm_kernels(set).input_grad, spec = spec_of(op)](const KernelCall& c) {
-    fn(c.inputs[0].lifted(), c.inputs[1], c.inputs[2], c.inputs[3], c.inputs[4].lifted(), c.inputs[5], c.output.lifted(), spec);
+    fn(c.inputs[0].lifted(), c.inputs[1], c.inputs[2], c.inputs[3], c.inputs[4].lifted(), c.inputs[5],
+       c.output.lifted(), spec);
   });
 }
 
 std::unique_ptr<Kernel> column_kernel(const OpContext& op, KernelSet set) {
-  return std::make_unique<FunctionKernel>([fn = norm_kernels(set).group_column, column = attrs_of<ColumnAttrs>(op.attrs).column](
-                                              const KernelCall& c) { fn(c.inputs[0], column, c.output); });
+  return std::make_unique<FunctionKernel>(
+      [fn = norm_kernels(set).group_column, column = attrs_of<ColumnAttrs>(op.attrs).column](const KernelCall& c) {
+        fn(c.inputs[0], column, c.output);
+      });
 }
 
 /// The first `count` inputs of a norm or its gradient.
@@ -141,9 +144,13 @@ OpUse apply_sample(DType stored, const Shape& x) { return norm_sample(stored, x,
 OpUse grad_sums_sample(DType stored, const Shape& x) { return norm_sample(stored, x, 5); }
 OpUse input_grad_sample(DType stored, const Shape& x) { return norm_sample(stored, x, 6); }
 /// Two numbers per channel.
-OpUse norm_sums_sample(DType, const Shape& x) { return {NormAttrs{.epsilon = 1e-3}, {{DType::kF64, {1, element_count(x), 2}}}}; }
+OpUse norm_sums_sample(DType, const Shape& x) {
+  return {NormAttrs{.epsilon = 1e-3}, {{DType::kF64, {1, element_count(x), 2}}}};
+}
 OpUse column_sample(DType, const Shape& x) { return {ColumnAttrs{1}, {{DType::kF64, {1, element_count(x), 2}}}}; }
-OpUse running_sample(DType, const Shape& x) { return {NormAttrs{.epsilon = 1e-3}, {{DType::kF32, {element_count(x), 2}}}}; }
+OpUse running_sample(DType, const Shape& x) {
+  return {NormAttrs{.epsilon = 1e-3}, {{DType::kF32, {element_count(x), 2}}}};
+}
 
 }  // namespace
 

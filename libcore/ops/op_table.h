@@ -1,4 +1,5 @@
-// All ops by name. A new op is a row in one of the families below, its rules in that family's file, a kernel and a test.
+// All ops by name. A new op is a row in one of the families below, its rules in that family's file, a kernel and a
+// test.
 #pragma once
 
 #include "libcore/graph/op_def.h"

@@ -54,8 +54,7 @@ void differentiate_relu(GradientContext& g) {
 }
 
 void differentiate_dropout(GradientContext& g) {
-  g.d_inputs[0] =
-      g.builder.op("dropout", {g.d_result, g.node.inputs[1]}, g.node.attrs, "grad/" + g.node.name);
+  g.d_inputs[0] = g.builder.op("dropout", {g.d_result, g.node.inputs[1]}, g.node.attrs, "grad/" + g.node.name);
 }
 
 void differentiate_add(GradientContext& g) { g.d_inputs[0] = g.d_inputs[1] = g.d_result; }
@@ -80,10 +79,10 @@ std::unique_ptr<Kernel> relu_kernel(const OpContext& op, KernelSet set) {
 }
 
 std::unique_ptr<Kernel> relu_grad_kernel(const OpContext& op, KernelSet set) {
-  return std::make_unique<FunctionKernel>(
-      [fn = pointwise_kernels(set).leaky_relu_grad, slope = attrs_of<ActivationAttrs>(op.attrs).slope](const KernelCall& c) {
-        fn(c.inputs[0], c.inputs[1], c.output, slope);
-      });
+  return std::make_unique<FunctionKernel>([fn = pointwise_kernels(set).leaky_relu_grad,
+                                           slope = attrs_of<ActivationAttrs>(op.attrs).slope](const KernelCall& c) {
+    fn(c.inputs[0], c.inputs[1], c.output, slope);
+  });
 }
 
 std::unique_ptr<Kernel> dropout_kernel(const OpContext& op, KernelSet set) {
@@ -93,7 +92,9 @@ std::unique_ptr<Kernel> dropout_kernel(const OpContext& op, KernelSet set) {
     const auto drawn = [&](std::int64_t i) { return static_cast<std::uint64_t>(load(c.inputs[1], i)); };
     const auto stream = static_cast<std::uint64_t>(attrs.stream);
     fn(c.inputs[0], c.output,
-       {.key = {.seed = drawn(0), .stream = rng_mix(stream + rng_mix(drawn(1) + 1))}, .rate = attrs.rate, .shape = shape});
+       {.key = {.seed = drawn(0), .stream = rng_mix(stream + rng_mix(drawn(1) + 1))},
+        .rate = attrs.rate,
+        .shape = shape});
   });
 }
 
@@ -103,8 +104,10 @@ std::unique_ptr<Kernel> add_kernel(const OpContext&, KernelSet set) {
 }
 
 std::unique_ptr<Kernel> scale_kernel(const OpContext& op, KernelSet set) {
-  return std::make_unique<FunctionKernel>([fn = pointwise_kernels(set).scale, factor = attrs_of<ScaleAttrs>(op.attrs).by](
-                                              const KernelCall& c) { fn(c.inputs[0], c.output, factor); });
+  return std::make_unique<FunctionKernel>(
+      [fn = pointwise_kernels(set).scale, factor = attrs_of<ScaleAttrs>(op.attrs).by](const KernelCall& c) {
+        fn(c.inputs[0], c.output, factor);
+      });
 }
 
 std::unique_ptr<Kernel> convert_kernel(const OpContext&, KernelSet set) {
@@ -123,16 +126,22 @@ std::unique_ptr<Kernel> broadcast_kernel(const OpContext&, KernelSet) {
 }
 
 std::unique_ptr<Kernel> lerp_kernel(const OpContext& op, KernelSet set) {
-  return std::make_unique<FunctionKernel>([fn = pointwise_kernels(set).lerp, m = attrs_of<LerpAttrs>(op.attrs).momentum](
-                                              const KernelCall& c) { fn(c.inputs[0], c.inputs[1], c.output, m); });
+  return std::make_unique<FunctionKernel>(
+      [fn = pointwise_kernels(set).lerp, m = attrs_of<LerpAttrs>(op.attrs).momentum](const KernelCall& c) {
+        fn(c.inputs[0], c.inputs[1], c.output, m);
+      });
 }
 
 OpUse one_sample(DType stored, const Shape& x) { return {{}, {{stored, x}}}; }
 OpUse scale_sample(DType stored, const Shape& x) { return {ScaleAttrs{.by = 0.5}, {{stored, x}}}; }
 OpUse pair_sample(DType stored, const Shape& x) { return {{}, {{stored, x}, {stored, x}}}; }
-OpUse dropout_sample(DType stored, const Shape& x) { return {DropoutAttrs{.rate = 0.5}, {{stored, x}, {DType::kI32, {2}}}}; }
+OpUse dropout_sample(DType stored, const Shape& x) {
+  return {DropoutAttrs{.rate = 0.5}, {{stored, x}, {DType::kI32, {2}}}};
+}
 OpUse relu_sample(DType stored, const Shape& x) { return {ActivationAttrs{.slope = 0}, {{stored, x}}}; }
-OpUse relu_grad_sample(DType stored, const Shape& x) { return {ActivationAttrs{.slope = 0}, {{stored, x}, {stored, x}}}; }
+OpUse relu_grad_sample(DType stored, const Shape& x) {
+  return {ActivationAttrs{.slope = 0}, {{stored, x}, {stored, x}}};
+}
 OpUse convert_sample(DType stored, const Shape& x) { return {ConvertAttrs{.dtype = stored}, {{DType::kF32, x}}}; }
 OpUse broadcast_sample(DType stored, const Shape& x) { return {{}, {{stored, {1}}, {stored, x}}}; }
 /// Running statistics of channels.
@@ -151,14 +160,22 @@ void add_pointwise_ops(OpTable& table) {
              .differentiate = differentiate_relu,
              .kernel = relu_kernel,
              .sample = {.memory = relu_sample}});
-  table.add({.name = "leaky_relu_grad", .attributes = activation, .infer = infer_pair, .kernel = relu_grad_kernel, .sample = {.memory = relu_grad_sample}});
+  table.add({.name = "leaky_relu_grad",
+             .attributes = activation,
+             .infer = infer_pair,
+             .kernel = relu_grad_kernel,
+             .sample = {.memory = relu_grad_sample}});
   table.add({.name = "dropout",
              .attributes = DropoutAttrs{},
              .infer = infer_dropout,
              .differentiate = differentiate_dropout,
              .kernel = dropout_kernel,
              .sample = {.memory = dropout_sample}});
-  table.add({.name = "add", .infer = infer_pair, .differentiate = differentiate_add, .kernel = add_kernel, .sample = {.memory = pair_sample}});
+  table.add({.name = "add",
+             .infer = infer_pair,
+             .differentiate = differentiate_add,
+             .kernel = add_kernel,
+             .sample = {.memory = pair_sample}});
   table.add({.name = "scale",
              .attributes = ScaleAttrs{},
              .infer = infer_same,
@@ -171,13 +188,22 @@ void add_pointwise_ops(OpTable& table) {
              .differentiate = differentiate_convert,
              .kernel = convert_kernel,
              .sample = {.memory = convert_sample}});
-  table.add({.name = "one_like", .infer = infer_same, .needed = needs_nothing, .differentiate = differentiate_constant, .kernel = one_kernel, .sample = {.memory = one_sample, .few = true}});
+  table.add({.name = "one_like",
+             .infer = infer_same,
+             .needed = needs_nothing,
+             .differentiate = differentiate_constant,
+             .kernel = one_kernel,
+             .sample = {.memory = one_sample, .few = true}});
   table.add({.name = "broadcast_like",
              .infer = infer_broadcast,
              .needed = broadcast_needs,
              .kernel = broadcast_kernel,
              .sample = {.memory = broadcast_sample}});
-  table.add({.name = "lerp", .attributes = LerpAttrs{}, .infer = infer_pair, .kernel = lerp_kernel, .sample = {.memory = lerp_sample, .few = true}});
+  table.add({.name = "lerp",
+             .attributes = LerpAttrs{},
+             .infer = infer_pair,
+             .kernel = lerp_kernel,
+             .sample = {.memory = lerp_sample, .few = true}});
 }
 
 }  // namespace voxshard

@@ -41,8 +41,9 @@ int spatial_axes(const ResizeAttrs& attrs) {
 template <class Attrs>
 TensorType infer_shaped(const Attributes& attrs, std::span<const TensorType> in) {
   const Shape& shape = attrs_of<Attrs>(attrs).shape;
-  require(in.size() == 1 && shape.axes() == in[0].shape.axes() && spatial_axes(attrs_of<Attrs>(attrs)) + 2 == shape.axes(),
-          "expected one tensor and `shape` of its rank");
+  require(
+      in.size() == 1 && shape.axes() == in[0].shape.axes() && spatial_axes(attrs_of<Attrs>(attrs)) + 2 == shape.axes(),
+      "expected one tensor and `shape` of its rank");
   return {in[0].dtype, shape};
 }
 
@@ -109,7 +110,8 @@ void differentiate_avg_pool(GradientContext& g) {
 }
 
 void differentiate_upsample(GradientContext& g) {
-  const ResizeAttrs attrs{.factor = attrs_of<ResizeAttrs>(g.node.attrs).factor, .shape = g.builder.type(g.node.inputs[0]).shape};
+  const ResizeAttrs attrs{.factor = attrs_of<ResizeAttrs>(g.node.attrs).factor,
+                          .shape = g.builder.type(g.node.inputs[0]).shape};
   g.d_inputs[0] = g.builder.op("upsample_nearest_grad", {g.d_result}, attrs, "grad/" + g.node.name);
 }
 
@@ -124,10 +126,10 @@ template <auto kMember>
 std::unique_ptr<Kernel> clipped_kernel(const OpContext& op, KernelSet set) {
   // `global` is the un-pooled tensor: the input of a pool, the result of its gradient.
   const Shape& unpooled = std::holds_alternative<PoolAttrs>(op.attrs) ? op.inputs[0].shape : op.result.shape;
-  return std::make_unique<FunctionKernel>(
-      [fn = pool_kernels(set).*kMember, window = window_of(op).lifted(), global = lifted(unpooled)](const KernelCall& c) {
-        fn(c.inputs[0].lifted(), c.output.lifted(), window, global);
-      });
+  return std::make_unique<FunctionKernel>([fn = pool_kernels(set).*kMember, window = window_of(op).lifted(),
+                                           global = lifted(unpooled)](const KernelCall& c) {
+    fn(c.inputs[0].lifted(), c.output.lifted(), window, global);
+  });
 }
 
 std::unique_ptr<Kernel> max_pool_grad_kernel(const OpContext& op, KernelSet set) {
@@ -139,8 +141,10 @@ std::unique_ptr<Kernel> max_pool_grad_kernel(const OpContext& op, KernelSet set)
 
 template <auto kMember>
 std::unique_ptr<Kernel> scaled_kernel(const OpContext& op, KernelSet set) {
-  return std::make_unique<FunctionKernel>([fn = pool_kernels(set).*kMember, factor = lifted_factor(factor_of(op))](
-                                              const KernelCall& c) { fn(c.inputs[0].lifted(), c.output.lifted(), factor); });
+  return std::make_unique<FunctionKernel>(
+      [fn = pool_kernels(set).*kMember, factor = lifted_factor(factor_of(op))](const KernelCall& c) {
+        fn(c.inputs[0].lifted(), c.output.lifted(), factor);
+      });
 }
 
 const Window kHalving = {{2, 2, 2}, {2, 2, 2}, {1, 1, 1}, {0, 0, 0}, {0, 0, 0}};
@@ -165,8 +169,12 @@ OpUse avg_pool_grad_sample(DType stored, const Shape& x) {
   const Shape y = halved(x);
   return {PoolGradAttrs{.window = kHalving, .shape = doubled(y)}, {{stored, y}}};
 }
-OpUse upsample_sample(DType stored, const Shape& x) { return {ResizeAttrs{.factor = kTwice, .shape = doubled(x)}, {{stored, x}}}; }
-OpUse upsample_grad_sample(DType stored, const Shape& x) { return {ResizeAttrs{.factor = kTwice, .shape = x}, {{stored, doubled(x)}}}; }
+OpUse upsample_sample(DType stored, const Shape& x) {
+  return {ResizeAttrs{.factor = kTwice, .shape = doubled(x)}, {{stored, x}}};
+}
+OpUse upsample_grad_sample(DType stored, const Shape& x) {
+  return {ResizeAttrs{.factor = kTwice, .shape = x}, {{stored, doubled(x)}}};
+}
 
 }  // namespace
 

@@ -1,4 +1,5 @@
-// Sums over axes that the layout may cut: partial on each core, joined by the all-reduce that follows every contraction.
+// Sums over axes that the layout may cut: partial on each core, joined by the all-reduce that follows every
+// contraction.
 //
 //   channel_sum {x} -> (C)        sum_all {x} -> (1) f64
 #include "libcore/graph/builder.h"

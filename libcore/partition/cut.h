@@ -1,5 +1,5 @@
-// How a graph is cut: one value from the command line, a config file or the planner to the program, the memory plan and the
-// checkpoint. What is planned is what runs, because both hold the same Cut.
+// How a graph is cut: one value from the command line, a config file or the planner to the program, the memory plan and
+// the checkpoint. What is planned is what runs, because both hold the same Cut.
 //
 //   Cut cut{.mesh = {.partition = {1, 2, 2, 2, 1}}, .recompute = Recompute::kNorms};
 //   Program program = partition(with_recomputation(graph, ops, cut.recompute), ops, cut);
@@ -14,12 +14,13 @@
 namespace voxshard {
 
 /// How an input lies on the cores of a replica when the host feeds it. What other cores need of it follows by exchange.
-///   example: images cut 1x4x1x1x1, labels on the first core: the host feeds one label map, cores 1 to 3 get their slabs
+///   example: images cut 1x4x1x1x1, labels on the first core: the host feeds one label map, cores 1 to 3 get their
+///   slabs
 struct InputPlacement {
   enum class Kind : std::uint8_t {
-    kCut,        // over `grid`
-    kReplicated, // whole on every core
-    kFirstCore,  // whole on logical core 0, nothing on the others
+    kCut,             // over `grid`
+    kReplicated,      // whole on every core
+    kFirstCore,       // whole on logical core 0, nothing on the others
     kWhereDivisible,  // kCut where every part count of the grid divides every spatial extent, else kReplicated
   };
   Kind kind = Kind::kCut;
@@ -35,8 +36,8 @@ struct PlacedInput {
 
 struct Cut {
   Mesh mesh;
-  /// Where strides leave parts of fewer planes than this along a cut axis, neighbours are merged two by two onto the first
-  /// of them until they have as many: a coarser grid for the deep levels, whose other cores then wait. 0: never.
+  /// Where strides leave parts of fewer planes than this along a cut axis, neighbours are merged two by two onto the
+  /// first of them until they have as many: a coarser grid for the deep levels, whose other cores then wait. 0: never.
   ///   example: 256 planes over 16 cores, three poolings: 2 planes a core; with 4 here 8 cores hold 4 planes each
   std::int64_t thinnest_slab = 0;
   /// Inputs that are not cut like the mesh. Names that the graph lacks are no error.
@@ -48,7 +49,8 @@ struct Cut {
 
   /// Null for an input that is cut like the mesh.
   const InputPlacement* placement_of(const std::string& input) const;
-  /// The same over another mesh. A grid that an input was given for this mesh means nothing there: it is cut like the mesh.
+  /// The same over another mesh. A grid that an input was given for this mesh means nothing there: it is cut like the
+  /// mesh.
   Cut over(const Mesh& other) const;
   friend bool operator==(const Cut&, const Cut&) = default;
 };

@@ -33,7 +33,8 @@ bool divides(const Dims& grid, const Shape& shape) {
 
 class Propagation {
  public:
-  Propagation(const Graph& graph, const OpTable& ops, const Cut& cut) : graph_(graph), ops_(ops), cut_(cut), mesh_(cut.mesh) {}
+  Propagation(const Graph& graph, const OpTable& ops, const Cut& cut)
+      : graph_(graph), ops_(ops), cut_(cut), mesh_(cut.mesh) {}
 
   Layouts run() {
     for (ValueId id = 0; id < graph_.size(); ++id) {
@@ -68,7 +69,8 @@ class Propagation {
       if (!of(i).replicated && (first_cut == kNoValue || (is_placed(first_cut) && !is_placed(i)))) first_cut = i;
     if (first_cut == kNoValue) return {};
     const auto types = graph_.input_types(id);
-    if (slices_of(ops_.at(node.op), {node.attrs, types, node.type}) > 1) return {Kind::kGathered, follows ? node.follows : first_cut};
+    if (slices_of(ops_.at(node.op), {node.attrs, types, node.type}) > 1)
+      return {Kind::kGathered, follows ? node.follows : first_cut};
     return follows ? LayoutReason{Kind::kFollows, node.follows} : LayoutReason{Kind::kCarried, first_cut};
   }
 
@@ -76,13 +78,19 @@ class Propagation {
     const Node& node = graph_.node(id);
     const Shape& shape = node.type.shape;
     switch (why.kind) {
-      case Kind::kReplicated: return {};
-      case Kind::kInput: return of_input(shape, {});
-      case Kind::kPlaced: return of_input(shape, *cut_.placement_of(node.name));
-      case Kind::kFollows: return of(why.from);
-      case Kind::kGathered: return gathered(shape, of(why.from));
+      case Kind::kReplicated:
+        return {};
+      case Kind::kInput:
+        return of_input(shape, {});
+      case Kind::kPlaced:
+        return of_input(shape, *cut_.placement_of(node.name));
+      case Kind::kFollows:
+        return of(why.from);
+      case Kind::kGathered:
+        return gathered(shape, of(why.from));
       case Kind::kCarried:
-      case Kind::kContraction: break;
+      case Kind::kContraction:
+        break;
     }
     const OpDef& def = ops_.at(node.op);
     const auto types = graph_.input_types(id);
@@ -112,7 +120,8 @@ class Propagation {
       for (std::size_t first = 0; first < parts.size(); first += stride) {
         const Interval all{parts[first].first, parts[first + stride - 1].second};
         for (std::size_t p = 0; p < stride; ++p)
-          parts[first + p] = placement.kind != InputPlacement::Kind::kFirstCore || p == 0 ? all : Interval{all.second, all.second};
+          parts[first + p] =
+              placement.kind != InputPlacement::Kind::kFirstCore || p == 0 ? all : Interval{all.second, all.second};
       }
     }
     return layout;
@@ -148,7 +157,8 @@ class Propagation {
     Layout layout = from;
     for (int a = 0; a < static_cast<int>(from.axes.size()); ++a) {
       if (from_shape[a] == op.result.shape[a]) continue;
-      if (a == 0 || def.boundary == nullptr) {  // a concat along N, a slice: no boundary of the input means anything here
+      if (a == 0 ||
+          def.boundary == nullptr) {  // a concat along N, a slice: no boundary of the input means anything here
         layout.axes[static_cast<std::size_t>(a)] = cut_anew(op.result.shape, a, from.grid);
         continue;
       }
@@ -216,13 +226,20 @@ std::vector<Box> Layout::boxes(const Mesh& mesh, const Shape& shape) const {
 
 std::string to_string(const LayoutReason& reason, const Graph& graph) {
   switch (reason.kind) {
-    case LayoutReason::Kind::kReplicated: return "whole";
-    case LayoutReason::Kind::kInput: return "cut like the mesh";
-    case LayoutReason::Kind::kPlaced: return "placed";
-    case LayoutReason::Kind::kFollows: return "follows " + graph.node(reason.from).name;
-    case LayoutReason::Kind::kCarried: return "carried from " + graph.node(reason.from).name;
-    case LayoutReason::Kind::kContraction: return "a sum over " + graph.node(reason.from).name;
-    case LayoutReason::Kind::kGathered: return "whole on one core: its weights outweigh it";
+    case LayoutReason::Kind::kReplicated:
+      return "whole";
+    case LayoutReason::Kind::kInput:
+      return "cut like the mesh";
+    case LayoutReason::Kind::kPlaced:
+      return "placed";
+    case LayoutReason::Kind::kFollows:
+      return "follows " + graph.node(reason.from).name;
+    case LayoutReason::Kind::kCarried:
+      return "carried from " + graph.node(reason.from).name;
+    case LayoutReason::Kind::kContraction:
+      return "a sum over " + graph.node(reason.from).name;
+    case LayoutReason::Kind::kGathered:
+      return "whole on one core: its weights outweigh it";
   }
   return "";
 }

@@ -11,7 +11,7 @@
 namespace voxshard {
 
 struct Layout {
-  bool replicated = true;  // held whole, computed once per process; `axes` is then empty
+  bool replicated = true;                   // held whole, computed once per process; `axes` is then empty
   std::vector<std::vector<Interval>> axes;  // per tensor axis, per part of the mesh along that axis
   Dims grid;  // the parts that `axes` are about, cores row-major over them; empty: those of the mesh
 
@@ -48,11 +48,13 @@ struct Layouts {
 
 /// Gives each value of a graph its layout, in graph order.
 ///
-/// Inputs of one axis lie whole on every core. The others are cut greedy-ceil, or placed as the cut says, or follow. An op whose inputs are all whole has a replicated result. A
-/// result follows the value that its node states, where that is cut; else it takes the cut of its first cut input (of one
-/// that is not placed, where there is), carried over by the op's boundary rule: an axis whose extent changes without such a
-/// rule (concat along it, slice) is cut greedy-ceil again, and what is carried is made coarser as the cut says. A contraction
-/// that leaves no cut axis gives a replicated result. What is computed in slices of channels lies on the first core of a replica. Errors: kConfig where the mesh does not fit the inputs.
+/// Inputs of one axis lie whole on every core. The others are cut greedy-ceil, or placed as the cut says, or follow. An
+/// op whose inputs are all whole has a replicated result. A result follows the value that its node states, where that
+/// is cut; else it takes the cut of its first cut input (of one that is not placed, where there is), carried over by
+/// the op's boundary rule: an axis whose extent changes without such a rule (concat along it, slice) is cut greedy-ceil
+/// again, and what is carried is made coarser as the cut says. A contraction that leaves no cut axis gives a replicated
+/// result. What is computed in slices of channels lies on the first core of a replica. Errors: kConfig where the mesh
+/// does not fit the inputs.
 Layouts propagate(const Graph& graph, const OpTable& ops, const Cut& cut);
 
 }  // namespace voxshard

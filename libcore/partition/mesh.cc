@@ -18,8 +18,9 @@ Dims Mesh::part_of(std::int64_t core) const {
 Dims parse_partition(std::string_view text, int axes) {
   const std::string shown = "partition \"" + std::string(text) + "\"";
   auto fail = [&](const std::string& what) -> Error {
-    return Error(ErrorKind::kConfig, "[partition] " + shown + " " + what +
-                                         "; write one whole number per tensor axis, for example 1x2x2x2x1 for N D H W C");
+    return Error(ErrorKind::kConfig,
+                 "[partition] " + shown + " " + what +
+                     "; write one whole number per tensor axis, for example 1x2x2x2x1 for N D H W C");
   };
   std::vector<std::int64_t> entries;
   std::string number;
@@ -28,21 +29,25 @@ Dims parse_partition(std::string_view text, int axes) {
     while (number.starts_with(' ')) number.erase(0, 1);
     while (number.ends_with(' ')) number.pop_back();
     const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
-    if (number.empty() || error != std::errc() || end != number.data() + number.size()) throw fail("is not a list of whole numbers");
+    if (number.empty() || error != std::errc() || end != number.data() + number.size())
+      throw fail("is not a list of whole numbers");
     entries.push_back(value);
     number.clear();
   };
   std::string_view body = text;
   if (body.size() >= 2 && body.front() == '[' && body.back() == ']') body = body.substr(1, body.size() - 2);
   for (char ch : body) {
-    if (ch == 'x' || ch == ',') flush();
-    else number += ch;
+    if (ch == 'x' || ch == ',')
+      flush();
+    else
+      number += ch;
   }
   flush();
   for (auto entry : entries)
     if (entry < 1) throw fail("has the entry " + std::to_string(entry) + ", but every entry must be at least 1");
   if (static_cast<int>(entries.size()) != axes)
-    throw fail("has " + std::to_string(entries.size()) + " entries, but the input tensor has " + std::to_string(axes) + " axes");
+    throw fail("has " + std::to_string(entries.size()) + " entries, but the input tensor has " + std::to_string(axes) +
+               " axes");
   if (axes > kMaxAxes) throw fail("has more than " + std::to_string(kMaxAxes) + " entries");
   if (entries.back() != 1) throw fail("cuts the channel axis, which is never cut");
   Dims dims;

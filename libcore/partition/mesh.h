@@ -30,7 +30,8 @@ struct Mesh {
 };
 
 /// "1x2x2x2x1", "1,2,2,2,1" or "[1, 2, 2, 2, 1]" -> dims.
-/// Errors: kConfig for anything else, for entries below 1, for a cut channel axis, for another number of entries than `axes`.
+/// Errors: kConfig for anything else, for entries below 1, for a cut channel axis, for another number of entries than
+/// `axes`.
 Dims parse_partition(std::string_view text, int axes);
 
 /// Greedy-ceil cut of `extent` into `parts`: tiles of ceil(extent / parts), then what is left, then empty ones.

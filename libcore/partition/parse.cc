@@ -33,7 +33,8 @@ class ProgramReader {
   void read_line(LineScanner line) {
     if (line.take("prologue")) {
       const std::int64_t count = line.integer();
-      if (count < 0 || count > static_cast<std::int64_t>(program_.instructions.size())) line.fail("there are not as many instructions");
+      if (count < 0 || count > static_cast<std::int64_t>(program_.instructions.size()))
+        line.fail("there are not as many instructions");
       program_.prologue = static_cast<std::size_t>(count);
     } else if (line.take("placed")) {
       placed(line);
@@ -92,9 +93,12 @@ class ProgramReader {
     line.expect("cut");
     Layout layout{.replicated = false, .axes = {{}}};
     while (!line.done()) {
-      if (line.take("grid=")) layout.grid = line.dims();
-      else if (line.take("|")) layout.axes.emplace_back();
-      else layout.axes.back().push_back(line.interval());
+      if (line.take("grid="))
+        layout.grid = line.dims();
+      else if (line.take("|"))
+        layout.axes.emplace_back();
+      else
+        layout.axes.back().push_back(line.interval());
     }
     const Mesh mesh = layout.over(program_.mesh());
     check_cores(line, mesh);
@@ -121,13 +125,15 @@ class ProgramReader {
   }
 
   void instruction(LineScanner& line) {
-    const auto kind = static_cast<InstructionKind>(line.one_of(kInstructionNames, "placed, value, own, held, prologue or an instruction"));
+    const auto kind = static_cast<InstructionKind>(
+        line.one_of(kInstructionNames, "placed, value, own, held, prologue or an instruction"));
     Instruction read{.kind = kind, .value = value(line)};
     if (read.kind == InstructionKind::kCompute) blocks(line, read);
     if (read.kind == InstructionKind::kExchange) copies(line, read);
     if (read.kind == InstructionKind::kPack) {
       const Node& node = program_.graph.node(read.value);
-      if (node.role != Role::kOp || ops_.at(node.op).packed == nullptr) line.fail(node.name + " has no weights to pack");
+      if (node.role != Role::kOp || ops_.at(node.op).packed == nullptr)
+        line.fail(node.name + " has no weights to pack");
     }
     program_.instructions.push_back(std::move(read));
   }
@@ -174,7 +180,8 @@ Program parse_program(std::string_view text, const OpTable& ops) {
   std::vector<LineScanner> lines = lines_of(text);
   std::size_t at = 0;
   Graph graph = parse_graph(lines, at, kBegin, ops);
-  if (at == lines.size()) throw Error(ErrorKind::kConfig, "[text] expected a line that begins with " + std::string(kBegin));
+  if (at == lines.size())
+    throw Error(ErrorKind::kConfig, "[text] expected a line that begins with " + std::string(kBegin));
   ProgramReader reader(std::move(graph), ops, lines[at]);
   while (++at < lines.size()) reader.read_line(lines[at]);
   return reader.finish();

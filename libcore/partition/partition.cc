@@ -41,11 +41,10 @@ void add_compute(Program& program, const OpTable& ops, ValueId id) {
   const OpContext op{node.attrs, types, node.type};
   if (def.packed != nullptr) program.instructions.push_back({.kind = InstructionKind::kPack, .value = id});
   Instruction compute{.kind = InstructionKind::kCompute, .value = id};
-  const bool contracts_cut =
-      def.driver >= 0 && !program.replicated(node.inputs[static_cast<std::size_t>(def.driver)]);
+  const bool contracts_cut = def.driver >= 0 && !program.replicated(node.inputs[static_cast<std::size_t>(def.driver)]);
   if (program.replicated(id) && !contracts_cut) {
-    const Box iteration = def.driver >= 0 ? Box::whole(types[static_cast<std::size_t>(def.driver)].shape)
-                                          : Box::whole(node.type.shape);
+    const Box iteration =
+        def.driver >= 0 ? Box::whole(types[static_cast<std::size_t>(def.driver)].shape) : Box::whole(node.type.shape);
     compute.blocks.push_back({iteration});
     program.instructions.push_back(std::move(compute));
     return;

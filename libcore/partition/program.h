@@ -1,11 +1,12 @@
-// A partitioned graph: for each value which box each core owns and holds, and the instructions that all cores run in lock
-// step. Made by partition(), read by memory/ and runtime/.
+// A partitioned graph: for each value which box each core owns and holds, and the instructions that all cores run in
+// lock step. Made by partition(), read by memory/ and runtime/.
 //
 //   compute      each core runs an op over its blocks (iteration boxes); replicated values once per process
 //   join         the all-reduce: adds the partial results of a contraction in a binary tree over (core, block)
 //   fill_margin  sets to zero what a core holds outside the tensor
 //   exchange     copies what a core holds of other cores' boxes; it only copies
-//   pack         reorders the weights of the op that follows as its kernel wants them, once per process; a TPU has no use for it
+//   pack         reorders the weights of the op that follows as its kernel wants them, once per process; a TPU has no
+//   use for it
 #pragma once
 
 #include <string>
@@ -29,8 +30,8 @@ struct Copy {
 struct Instruction {
   InstructionKind kind = InstructionKind::kCompute;
   ValueId value = kNoValue;  // kPack: of the op whose weights are packed
-  /// kCompute: per core the blocks of its iteration box, fixed by shapes and mesh alone. A replicated computation has one
-  /// list. Contractions: each block gives one partial result.
+  /// kCompute: per core the blocks of its iteration box, fixed by shapes and mesh alone. A replicated computation has
+  /// one list. Contractions: each block gives one partial result.
   std::vector<std::vector<Box>> blocks;
   bool partial = false;      // kCompute: results are partial, a join follows
   std::vector<Copy> copies;  // kExchange
@@ -61,7 +62,8 @@ struct Program {
   friend bool operator==(const Program&, const Program&) = default;
 };
 
-/// Cuts a graph, which recomputes as the cut says (with_recomputation). Errors: kConfig where the mesh does not fit the inputs.
+/// Cuts a graph, which recomputes as the cut says (with_recomputation). Errors: kConfig where the mesh does not fit the
+/// inputs.
 Program partition(Graph graph, const OpTable& ops, const Cut& cut);
 
 /// Every broken invariant, one line each: owned boxes tile their tensor, held boxes hold what readers need, exchanges
@@ -75,8 +77,8 @@ bool needs_join(const Instruction& compute);
 /// that several cores hold counts once).
 std::vector<Box> iteration_boxes(const Program& program, const OpTable& ops, ValueId id);
 
-/// The cut of one iteration box into blocks: along N, then along the first spatial axis with room. `count` is a wish. With a
-/// grain (one entry per axis) blocks begin on multiples of it, all but the first.
+/// The cut of one iteration box into blocks: along N, then along the first spatial axis with room. `count` is a wish.
+/// With a grain (one entry per axis) blocks begin on multiples of it, all but the first.
 std::vector<Box> split_blocks(const Box& box, std::int64_t count, const Dims& grain = {});
 
 }  // namespace voxshard

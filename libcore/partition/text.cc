@@ -8,9 +8,9 @@
 namespace voxshard {
 namespace {
 
-/// How a cut value lies on the cores: the core that holds most, and the widest margins of any core (voxels below and above
-/// what it owns, per axis): ", core 1 owns [0:1, 3:6, 0:4, 0:1] holds [0:1, 2:7, -1:5, 0:1], halo low 0x1x1x0 high 0x1x1x0;
-/// follows conv0/norm".
+/// How a cut value lies on the cores: the core that holds most, and the widest margins of any core (voxels below and
+/// above what it owns, per axis): ", core 1 owns [0:1, 3:6, 0:4, 0:1] holds [0:1, 2:7, -1:5, 0:1], halo low 0x1x1x0
+/// high 0x1x1x0; follows conv0/norm".
 std::string boxes_text(const Program& program, ValueId id) {
   const ValuePlan& plan = program.plan(id);
   const std::string why = "; " + to_string(plan.reason, program.graph);
@@ -28,7 +28,8 @@ std::string boxes_text(const Program& program, ValueId id) {
   }
   std::string text = ", core " + std::to_string(widest) + " owns " + to_string(plan.own[widest]);
   if (plan.own == plan.held) return text + ", no halo" + why;
-  return text + " holds " + to_string(plan.held[widest]) + ", halo low " + to_string(low) + " high " + to_string(high) + why;
+  return text + " holds " + to_string(plan.held[widest]) + ", halo low " + to_string(low) + " high " + to_string(high) +
+         why;
 }
 
 std::string instruction_text(const Program& program, const Instruction& instruction) {
@@ -42,12 +43,14 @@ std::string instruction_text(const Program& program, const Instruction& instruct
       const bool once = plan.layout.replicated && !instruction.partial;
       const ConvKernel by = kernel_of(node.attrs);
       return "compute      " + node.name + " = " + node.op +
-             (by == ConvKernel::kAny ? "" : std::string(" by ") + kConvKernelNames[static_cast<std::size_t>(by)]) + " : " + to_string(node.type) + ", " +
-             (once ? "replicated" : std::to_string(blocks) + " blocks") + (instruction.partial ? ", partial" : "") +
+             (by == ConvKernel::kAny ? "" : std::string(" by ") + kConvKernelNames[static_cast<std::size_t>(by)]) +
+             " : " + to_string(node.type) + ", " + (once ? "replicated" : std::to_string(blocks) + " blocks") +
+             (instruction.partial ? ", partial" : "") +
              (plan.layout.replicated ? "" : boxes_text(program, instruction.value));
     }
     case InstructionKind::kJoin:
-      return "join         " + node.name + " : " + to_string(node.type) + ", " + std::to_string(node.type.bytes()) + " bytes";
+      return "join         " + node.name + " : " + to_string(node.type) + ", " + std::to_string(node.type.bytes()) +
+             " bytes";
     case InstructionKind::kFillMargin: {
       std::int64_t outside = 0;
       const Box whole = Box::whole(node.type.shape);
@@ -99,7 +102,8 @@ std::string boxes(const std::vector<Box>& boxes) {
 }
 
 std::string cut_text(const Cut& cut) {
-  std::string text = "cut replicas=" + std::to_string(cut.mesh.replicas) + " partition=" + to_string(cut.mesh.partition);
+  std::string text =
+      "cut replicas=" + std::to_string(cut.mesh.replicas) + " partition=" + to_string(cut.mesh.partition);
   if (cut.thinnest_slab != 0) text += " thinnest_slab=" + std::to_string(cut.thinnest_slab);
   if (cut.recompute != Recompute::kNone) text += std::string(" recompute=") + recompute_name(cut.recompute);
   if (cut.convolution != Convolution::kFast)
@@ -124,7 +128,8 @@ std::string parts_text(const Instruction& instruction) {
   for (const auto& blocks : instruction.blocks) text += " |" + boxes(blocks);
   for (std::size_t i = 0; i < instruction.copies.size(); ++i) {
     const Copy& copy = instruction.copies[i];
-    text += (i > 0 ? ", " : " ") + std::to_string(copy.from) + ">" + std::to_string(copy.to) + " " + to_string(copy.box);
+    text +=
+        (i > 0 ? ", " : " ") + std::to_string(copy.from) + ">" + std::to_string(copy.to) + " " + to_string(copy.box);
   }
   return text;
 }
@@ -137,11 +142,13 @@ std::string whole_text(const Program& program) {
   for (ValueId id = 0; id < program.graph.size(); ++id) {
     const ValuePlan& plan = program.plan(id);
     if (!plan.layout.replicated) out << "value %" << id << layout_text(plan.layout) << "\n";
-    if (plan.own != plan.layout.boxes(program.mesh(), program.graph.node(id).type.shape)) out << "own %" << id << boxes(plan.own) << "\n";
+    if (plan.own != plan.layout.boxes(program.mesh(), program.graph.node(id).type.shape))
+      out << "own %" << id << boxes(plan.own) << "\n";
     if (plan.held != plan.own) out << "held %" << id << boxes(plan.held) << "\n";
   }
   for (const Instruction& instruction : program.instructions)
-    out << kInstructionNames[static_cast<std::size_t>(instruction.kind)] << " %" << instruction.value << parts_text(instruction) << "\n";
+    out << kInstructionNames[static_cast<std::size_t>(instruction.kind)] << " %" << instruction.value
+        << parts_text(instruction) << "\n";
   out << "prologue " << program.prologue << "\n";
   return out.str();
 }

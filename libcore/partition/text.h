@@ -3,11 +3,10 @@
 //
 //   (the graph, see graph/text.h)
 //   cut replicas=1 partition=1x2x1x1               and thinnest_slab=2 recompute=norms; then placed labels first_core
-//   value %0 cut 0:1 | 0:4 4:8 | 0:4 | 0:1         per axis the interval of each part; values without a line are replicated
-//   held %0 [0:1, -1:5, 0:4, 0:1] [...]            per core, where it is more than a core owns
-//   exchange %0 0>1 [0:1, 3:4, 0:4, 0:1], 1>0 [...]
-//   compute %2 | [0:1, 0:4, 0:4, 0:2] | [...]      the blocks of each core; "compute %3 partial | ..." before its join
-//   fill_margin %0        join %3        pack %2        prologue 1
+//   value %0 cut 0:1 | 0:4 4:8 | 0:4 | 0:1         per axis the interval of each part; values without a line are
+//   replicated held %0 [0:1, -1:5, 0:4, 0:1] [...]            per core, where it is more than a core owns exchange %0
+//   0>1 [0:1, 3:4, 0:4, 0:1], 1>0 [...] compute %2 | [0:1, 0:4, 0:4, 0:2] | [...]      the blocks of each core;
+//   "compute %3 partial | ..." before its join fill_margin %0        join %3        pack %2        prologue 1
 #pragma once
 
 #include <string_view>
@@ -19,14 +18,15 @@ namespace voxshard {
 /// The words for InputPlacement::Kind, in its order.
 inline constexpr const char* kPlacementWords[] = {"cut", "replicated", "first_core", "where_divisible"};
 
-/// One line per input and per instruction: op, global type, the box of the core that holds most, the widest halo below and
-/// above per axis, bytes that are exchanged.
+/// One line per input and per instruction: op, global type, the box of the core that holds most, the widest halo below
+/// and above per axis, bytes that are exchanged.
 std::string to_text(const Program& program);
 
 /// Everything a program is made of.
 std::string whole_text(const Program& program);
 
-/// The program of a whole text; verify() tells whether it is sound. Errors: kConfig names the line and what is wrong with it.
+/// The program of a whole text; verify() tells whether it is sound. Errors: kConfig names the line and what is wrong
+/// with it.
 Program parse_program(std::string_view text, const OpTable& ops);
 
 }  // namespace voxshard

@@ -51,16 +51,17 @@ void verify_margins(const Program& program, ValueId id, std::vector<std::string>
         broken.push_back(where(program, id) + "a copy writes into owned voxels of core " + std::to_string(copy.to));
       for (const Box& other : arrived[to])
         if (!intersect(copy.box, other).empty())
-          broken.push_back(where(program, id) + "core " + std::to_string(to) + " gets " + to_string(copy.box) + " twice");
+          broken.push_back(where(program, id) + "core " + std::to_string(to) + " gets " + to_string(copy.box) +
+                           " twice");
       arrived[to].push_back(copy.box);
       filled[to] += copy.box.count();
     }
   }
   for (std::size_t c = 0; c < plan.own.size(); ++c)
     if (filled[c] != intersect(plan.held[c], whole).count())
-      broken.push_back(where(program, id) + "core " + std::to_string(c) + " misses part of its margin or gets it twice");
-  if (outside && !outside_filled)
-    broken.push_back(where(program, id) + "nobody fills its margin outside the tensor");
+      broken.push_back(where(program, id) + "core " + std::to_string(c) +
+                       " misses part of its margin or gets it twice");
+  if (outside && !outside_filled) broken.push_back(where(program, id) + "nobody fills its margin outside the tensor");
 }
 
 void verify_reads(const Program& program, const OpTable& ops, const Instruction& compute,
@@ -103,7 +104,8 @@ std::vector<std::string> verify(const Program& program, const OpTable& ops) {
         if (!ready[static_cast<std::size_t>(i)] || complete[static_cast<std::size_t>(i)] > at)
           broken.push_back(where(program, instruction.value) + "reads %" + std::to_string(i) + " before it is ready");
       verify_reads(program, ops, instruction, broken);
-      if (ops.at(program.graph.node(instruction.value).op).packed != nullptr && !packed[static_cast<std::size_t>(instruction.value)])
+      if (ops.at(program.graph.node(instruction.value).op).packed != nullptr &&
+          !packed[static_cast<std::size_t>(instruction.value)])
         broken.push_back(where(program, instruction.value) + "is computed before its weights are packed");
       ready[static_cast<std::size_t>(instruction.value)] = !instruction.partial;
     } else if (instruction.kind == InstructionKind::kPack) {

@@ -28,11 +28,12 @@ struct Plan {
   const char* needs() const { return has_kernels ? "needs " : "needs more than "; }
 };
 
-std::string over_core_text(const Budget& budget, const Plan& plan, const Graph& graph, const OpTable& ops, const Target& target) {
+std::string over_core_text(const Budget& budget, const Plan& plan, const Graph& graph, const OpTable& ops,
+                           const Target& target) {
   const std::size_t core = plan.bytes.widest();
   const std::int64_t bytes = plan.bytes.core(core);
-  std::string text = std::string("[memory] the plan ") + plan.needs() + bytes_text(bytes) + " per core (" + std::to_string(bytes) +
-                     " bytes, core " + std::to_string(core) + " of partition " +
+  std::string text = std::string("[memory] the plan ") + plan.needs() + bytes_text(bytes) + " per core (" +
+                     std::to_string(bytes) + " bytes, core " + std::to_string(core) + " of partition " +
                      to_string(plan.program.mesh().partition) + " on " + to_string(extents_of(graph)) +
                      "), the budget is " + bytes_text(budget.core_bytes) +
                      "; nothing was allocated. Largest allocations of that core:" +
@@ -60,16 +61,17 @@ std::string size_of_share(const Graph& graph, double share) {
 
 std::string over_process_text(const Budget& budget, const Plan& plan, const Graph& graph) {
   const std::int64_t bytes = plan.bytes.process();
-  const std::string size =
-      size_of_share(graph, static_cast<double>(budget.process_bytes) / static_cast<double>(std::max<std::int64_t>(1, bytes)));
-  return std::string("[memory] the plan of all cores together ") + plan.needs() + bytes_text(bytes) + " (" + std::to_string(bytes) +
-         " bytes) in this process for " + to_string(extents_of(graph)) + ", the budget is " +
+  const std::string size = size_of_share(
+      graph, static_cast<double>(budget.process_bytes) / static_cast<double>(std::max<std::int64_t>(1, bytes)));
+  return std::string("[memory] the plan of all cores together ") + plan.needs() + bytes_text(bytes) + " (" +
+         std::to_string(bytes) + " bytes) in this process for " + to_string(extents_of(graph)) + ", the budget is " +
          bytes_text(budget.process_bytes) + (budget.of_machine ? ", what this machine has free" : "") +
          "; nothing was allocated. Recompute more ({recompute} upsampling), or let {partition} auto choose" +
          (size.empty() ? "; or give fewer base filters" : "; about " + size + " would fit");
 }
 
-void require_within(const Budget& budget, const Plan& plan, const Graph& graph, const OpTable& ops, const Target& target) {
+void require_within(const Budget& budget, const Plan& plan, const Graph& graph, const OpTable& ops,
+                    const Target& target) {
   if (budget.core_bytes > 0 && plan.bytes.widest_core() > budget.core_bytes)
     throw Error(ErrorKind::kBudget, over_core_text(budget, plan, graph, ops, target));
   if (budget.process_bytes > 0 && plan.bytes.process() > budget.process_bytes)
@@ -87,11 +89,13 @@ bool is_far_over(const Budget& budget, const Footprint& bytes) {
 
 }  // namespace
 
-void require_within(const Budget& budget, const Graph& graph, const OpTable& ops, const Cut& cut, const Target& target) {
+void require_within(const Budget& budget, const Graph& graph, const OpTable& ops, const Cut& cut,
+                    const Target& target) {
   require_within(budget, plan_of(lower_verified(graph, ops, cut, target)), graph, ops, target);
 }
 
-Executable lower_within(const Budget& budget, const Graph& graph, const OpTable& ops, const Cut& cut, const Target& target) {
+Executable lower_within(const Budget& budget, const Graph& graph, const OpTable& ops, const Cut& cut,
+                        const Target& target) {
   Lowered lowered = lower_verified(graph, ops, cut, target);
   if (is_far_over(budget, lowered.bytes)) require_within(budget, plan_of(lowered), graph, ops, target);
   Executable e = make_verified(std::move(lowered), ops, target);

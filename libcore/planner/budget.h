@@ -22,10 +22,11 @@ void require_within(const Budget& budget, const Graph& graph, const OpTable& ops
 
 /// lower() for a budget: what is far over it is refused before kernels are bound, the rest by its exact bytes, those of
 /// kernels included. Errors: those of require_within(). Nothing is then allocated.
-Executable lower_within(const Budget& budget, const Graph& graph, const OpTable& ops, const Cut& cut, const Target& target);
+Executable lower_within(const Budget& budget, const Graph& graph, const OpTable& ops, const Cut& cut,
+                        const Target& target);
 
-/// A finer partition under which every core stays within `core_bytes`: the axis with the widest parts is cut in two until it
-/// fits or 128 cores are reached. Nullopt when none fits.
+/// A finer partition under which every core stays within `core_bytes`: the axis with the widest parts is cut in two
+/// until it fits or 128 cores are reached. Nullopt when none fits.
 std::optional<Dims> partition_that_fits(std::int64_t core_bytes, const Graph& graph, const OpTable& ops, const Cut& cut,
                                         const Target& target);
 

@@ -16,7 +16,8 @@ void find_thin_layers(const Program& program, Candidate& candidate) {
   for (ValueId id = 0; id < program.graph.size(); ++id) {
     const ValuePlan& plan = program.plan(id);
     if (plan.layout.axes.size() < 2) continue;  // held by every core, or a sum per sample
-    const std::int64_t idle = std::count_if(plan.own.begin(), plan.own.end(), [](const Box& own) { return own.empty(); });
+    const std::int64_t idle =
+        std::count_if(plan.own.begin(), plan.own.end(), [](const Box& own) { return own.empty(); });
     candidate.idle_cores = std::max(candidate.idle_cores, idle);
     for (std::size_t a = 1; a < plan.layout.axes.size(); ++a) {
       std::int64_t widest = 0;
@@ -36,7 +37,8 @@ void find_thin_layers(const Program& program, Candidate& candidate) {
 bool merges_parts(const Graph& graph, const OpTable& ops, const Cut& cut) {
   Cut plain_cut = cut;
   plain_cut.thinnest_slab = 0;
-  const std::vector<Layout> plain = propagate(graph, ops, plain_cut).layouts, merged = propagate(graph, ops, cut).layouts;
+  const std::vector<Layout> plain = propagate(graph, ops, plain_cut).layouts,
+                            merged = propagate(graph, ops, cut).layouts;
   for (std::size_t i = 0; i < plain.size(); ++i)
     if (plain[i].axes != merged[i].axes) return true;
   return false;
@@ -65,8 +67,8 @@ class Pricing {
     for (Recompute recompute : problem.recompute) graphs_.push_back(step(recompute));
   }
 
-  /// All candidates of one mesh and slab width: with more recomputation only while less does not fit. None when the slab
-  /// width merges nothing, for that is the plan without it.
+  /// All candidates of one mesh and slab width: with more recomputation only while less does not fit. None when the
+  /// slab width merges nothing, for that is the plan without it.
   std::vector<Candidate> run(const Mesh& mesh, std::int64_t thinnest_slab) const {
     Cut cut = problem_.cut.over(mesh);
     cut.thinnest_slab = thinnest_slab;
@@ -116,8 +118,8 @@ std::vector<Mesh> legal_meshes(const Shape& image, std::int64_t cores, bool exac
   for (int axis = 1; axis <= spatial; ++axis) {
     std::vector<Dims> finer;
     for (const Dims& dims : partitions)
-      for (std::int64_t parts = 1; parts <= image[axis] && element_count(dims) * parts <= std::min(cores, kMostCoresPerReplica);
-           parts *= 2) {
+      for (std::int64_t parts = 1;
+           parts <= image[axis] && element_count(dims) * parts <= std::min(cores, kMostCoresPerReplica); parts *= 2) {
         finer.push_back(dims);
         finer.back()[axis] = parts;
       }

@@ -1,10 +1,11 @@
-// The planner: of all legal grids, core counts, replicas, recomputations and slab widths, the fastest that fits the memory
-// of a core, each other one with the reason why not.
+// The planner: of all legal grids, core counts, replicas, recomputations and slab widths, the fastest that fits the
+// memory of a core, each other one with the reason why not.
 //
 //   std::vector<Candidate> all = price_candidates(problem, ops, device, pool);
 //   std::optional<std::size_t> best = choose(all, Preference::kFastest);
 //
-// Memory comes from the plan that a run uses (in tiles on a TPU), time from the device. Pure: nothing is allocated or run.
+// Memory comes from the plan that a run uses (in tiles on a TPU), time from the device. Pure: nothing is allocated or
+// run.
 #pragma once
 
 #include <optional>
@@ -18,15 +19,15 @@ namespace voxshard {
 struct PlanProblem {
   /// The model's graph up to its loss. Its inputs have N samples: the batch of a step over all replicas.
   Graph graph;
-  Cut cut;                              // what each candidate keeps of it: how inputs are placed
-  std::int64_t cores = 1;               // at most
-  bool exactly = false;                 // only grids of that many cores
-  std::int64_t core_bytes = 0;          // budget of one core; 0: no limit
-  std::int64_t all_cores_bytes = 0;     // budget of all cores of this process together; 0: no limit
-  std::int64_t optimizer_slots = 2;     // tensors that the optimizer keeps per parameter: Adam 2, momentum 1
-  int workers = 1;                      // threads that would run it here
-  int ranks = 1;                        // processes that share out the cores: each takes at least one
-  bool tiled = true;                    // bytes of a TPU
+  Cut cut;                           // what each candidate keeps of it: how inputs are placed
+  std::int64_t cores = 1;            // at most
+  bool exactly = false;              // only grids of that many cores
+  std::int64_t core_bytes = 0;       // budget of one core; 0: no limit
+  std::int64_t all_cores_bytes = 0;  // budget of all cores of this process together; 0: no limit
+  std::int64_t optimizer_slots = 2;  // tensors that the optimizer keeps per parameter: Adam 2, momentum 1
+  int workers = 1;                   // threads that would run it here
+  int ranks = 1;                     // processes that share out the cores: each takes at least one
+  bool tiled = true;                 // bytes of a TPU
   std::vector<Recompute> recompute = {Recompute::kNone, Recompute::kNorms, Recompute::kUpsampling, Recompute::kLevels};
   std::vector<std::int64_t> thinnest_slabs = {0, 4};
   Feed feed;
@@ -50,9 +51,9 @@ struct Candidate {
   Cut cut;
 
   Verdict verdict = Verdict::kNotNeeded;
-  std::int64_t core_bytes = 0;  // of the widest core: arena, parameters, optimizer state, replicated results
-  std::int64_t all_bytes = 0;   // of a process: all arenas, or those of its rank, the rest once
-  std::int64_t over_bytes = 0;  // how much too much
+  std::int64_t core_bytes = 0;      // of the widest core: arena, parameters, optimizer state, replicated results
+  std::int64_t all_bytes = 0;       // of a process: all arenas, or those of its rank, the rest once
+  std::int64_t over_bytes = 0;      // how much too much
   std::vector<Allocation> largest;  // of the widest core, when it is over
 
   double step_s = 0, device_s = 0, feed_s = 0;
@@ -61,7 +62,7 @@ struct Candidate {
   int hops = 0;
   std::int64_t thinnest_planes = 0;  // of the widest part along a cut axis, where that is least; 0: not cut
   std::string thinnest_layer;
-  std::int64_t idle_cores = 0;       // they hold nothing, where most do
+  std::int64_t idle_cores = 0;  // they hold nothing, where most do
 
   bool fits() const { return verdict == Verdict::kFits; }
 };
@@ -70,11 +71,13 @@ struct Candidate {
 /// replicas that divide the batch; in ascending number of cores, fewer replicas first.
 std::vector<Mesh> legal_meshes(const Shape& image, std::int64_t cores, bool exactly);
 
-/// Every candidate of at least as many cores as ranks with its verdict, in the order of legal_meshes. Errors: kConfig when the graph cannot be cut at all.
-/// Cost: 10 to 60 ms per candidate and worker.   Threads: runs on `pool`.
-std::vector<Candidate> price_candidates(const PlanProblem& problem, const OpTable& ops, const Device& device, WorkerPool& pool);
+/// Every candidate of at least as many cores as ranks with its verdict, in the order of legal_meshes. Errors: kConfig
+/// when the graph cannot be cut at all. Cost: 10 to 60 ms per candidate and worker.   Threads: runs on `pool`.
+std::vector<Candidate> price_candidates(const PlanProblem& problem, const OpTable& ops, const Device& device,
+                                        WorkerPool& pool);
 
-/// Bytes and verdict of a candidate from what it takes: without kernels when it is priced, with them when it is confirmed.
+/// Bytes and verdict of a candidate from what it takes: without kernels when it is priced, with them when it is
+/// confirmed.
 void set_bytes(const PlanProblem& problem, const Footprint& bytes, Candidate& candidate);
 
 /// Prices one that was not needed, when one that recomputes less turned out not to fit after all.

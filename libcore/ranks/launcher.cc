@@ -50,7 +50,7 @@ void require_launched(const Launch& launch, int ranks_of_mpi) {
               "[mpi] " + launch.launcher + " announces " + std::to_string(launch.ranks) + " ranks (" + launch.variable +
                   "), but " + mpi_library() + " sees " + std::to_string(ranks_of_mpi) +
                   ": each process would do the whole run in one folder; start with the mpirun of that MPI, "
-                      "or choose for srun a kind of MPI that it understands");
+                  "or choose for srun a kind of MPI that it understands");
 }
 
 std::unique_ptr<Transport> start_transport(const Environment& environment) {

@@ -110,8 +110,8 @@ class MpiTransport : public Transport {
     for (int to = 0; to < ranks_; ++to) {
       if (to == rank_) continue;
       MPI_Request request;
-      if (MPI_Isend(announced_.data(), static_cast<int>(announced_.size()), MPI_BYTE, to, kErrorTag, errors_, &request) ==
-          MPI_SUCCESS)
+      if (MPI_Isend(announced_.data(), static_cast<int>(announced_.size()), MPI_BYTE, to, kErrorTag, errors_,
+                    &request) == MPI_SUCCESS)
         MPI_Request_free(&request);  // it goes or it does not: this rank ends
     }
     meet_after_an_error();

@@ -165,7 +165,8 @@ void announce_errors(Transport& transport, const std::function<void()>& body) {
     transport.announce_error(error);
     throw;
   } catch (const std::bad_alloc&) {
-    transport.announce_error({ErrorKind::kBudget, "[memory] the system refused an allocation; use a finer cut or more hosts"});
+    transport.announce_error(
+        {ErrorKind::kBudget, "[memory] the system refused an allocation; use a finer cut or more hosts"});
     throw;
   } catch (const std::filesystem::filesystem_error& error) {
     transport.announce_error(

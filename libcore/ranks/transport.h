@@ -49,7 +49,8 @@ struct Reduction {
   std::function<void(std::byte* a, const std::byte* b, std::int64_t elements)> add;
   std::span<std::byte> outgoing, incoming;  // at least reduction_bytes() each
   std::span<std::byte> total;               // where the total is wanted, outside of those two; empty: in `outgoing`
-  /// Calls `wait`, which waits for messages of other ranks, and records for a profile how long that took; null: nothing is recorded.
+  /// Calls `wait`, which waits for messages of other ranks, and records for a profile how long that took; null: nothing
+  /// is recorded.
   std::function<void(const std::function<void()>& wait)> record_wait = {};
 };
 
@@ -121,8 +122,8 @@ class InProcessTransport : public Transport {};
 /// it; one that was told by another is not told again.
 void run_as_rank(Transport& transport, const std::function<void()>& body);
 
-/// Runs `body`; an error in it is told to the other ranks before anything that it threw over is gone: messages may still
-/// be under way to and from memory of the caller. Of one rank it only runs.
+/// Runs `body`; an error in it is told to the other ranks before anything that it threw over is gone: messages may
+/// still be under way to and from memory of the caller. Of one rank it only runs.
 void announce_errors(Transport& transport, const std::function<void()>& body);
 
 /// How a transport sends an error to other ranks, and reads it: `text` of another rank is bounded.

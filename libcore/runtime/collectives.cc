@@ -7,13 +7,17 @@ namespace {
 
 constexpr std::int64_t kChunk = 1024;  // elements on the stack while a tree is added
 
-/// `out` = the sum of elements [begin, begin + count) of the partials of `node`, along the tree. T: f32 for f32, else f64.
+/// `out` = the sum of elements [begin, begin + count) of the partials of `node`, along the tree. T: f32 for f32, else
+/// f64.
 template <class T>
-void tree_sum(const std::vector<TensorView>& partials, std::int64_t begin, std::int64_t count, const SumTree::Node& node, T* out) {
+void tree_sum(const std::vector<TensorView>& partials, std::int64_t begin, std::int64_t count,
+              const SumTree::Node& node, T* out) {
   if (node.end - node.begin == 1) {
     const TensorView& leaf = partials[node.begin];
-    if constexpr (std::is_same_v<T, float>) std::copy_n(leaf.as<float>() + begin, count, out);
-    else for (std::int64_t i = 0; i < count; ++i) out[i] = load(leaf, begin + i);
+    if constexpr (std::is_same_v<T, float>)
+      std::copy_n(leaf.as<float>() + begin, count, out);
+    else
+      for (std::int64_t i = 0; i < count; ++i) out[i] = load(leaf, begin + i);
     return;
   }
   const auto [left, right] = node.halves();
@@ -47,11 +51,14 @@ class Join {
 
   void run() {
     if (t_.cores.ranks().ranks > 1) return type_ == DType::kF32 ? across<float>() : across<double>();
-    in_tasks(0, count_, [&](std::int64_t begin, std::int64_t end) { type_ == DType::kF32 ? local<float>(begin, end) : local<double>(begin, end); });
+    in_tasks(0, count_, [&](std::int64_t begin, std::int64_t end) {
+      type_ == DType::kF32 ? local<float>(begin, end) : local<double>(begin, end);
+    });
   }
 
  private:
-  void in_tasks(std::int64_t first, std::int64_t last, const std::function<void(std::int64_t begin, std::int64_t end)>& body) {
+  void in_tasks(std::int64_t first, std::int64_t last,
+                const std::function<void(std::int64_t begin, std::int64_t end)>& body) {
     t_.pool.run(ceil_div(last - first, kElementsPerSumTask), [&](std::int64_t task, int worker) {
       const std::int64_t begin = first + task * kElementsPerSumTask, end = std::min(last, begin + kElementsPerSumTask);
       const std::int64_t bytes = (end - begin) * dtype_bytes(type_) * static_cast<std::int64_t>(partials_.size());
@@ -65,11 +72,14 @@ class Join {
     for (const TensorView& result : results_) {
       if (!result.is_dense()) {  // some channels of a result: rows at equal distance
         const std::int64_t row = result.extent().back(), step = result.strides[result.axes() - 2];
-        for (std::int64_t i = 0; i < count; ++i) store(result, (at + i) / row * step + (at + i) % row, static_cast<double>(total[i]));
+        for (std::int64_t i = 0; i < count; ++i)
+          store(result, (at + i) / row * step + (at + i) % row, static_cast<double>(total[i]));
         continue;
       }
-      if constexpr (std::is_same_v<T, float>) std::copy_n(total, count, result.as<float>() + at);
-      else for (std::int64_t i = 0; i < count; ++i) store(result, at + i, total[i]);
+      if constexpr (std::is_same_v<T, float>)
+        std::copy_n(total, count, result.as<float>() + at);
+      else
+        for (std::int64_t i = 0; i < count; ++i) store(result, at + i, total[i]);
     }
   }
 
@@ -98,27 +108,31 @@ class Join {
          .instruction = index_,
          .element_bytes = sizeof(T),
          .elements = count_,
-         .subtotal = [&](const SumTree::Node& node, std::int64_t first, std::int64_t last, std::byte* out) {
-           in_tasks(first, last, [&](std::int64_t begin, std::int64_t end) {
-             for (std::int64_t at = begin; at < end; at += kChunk)
-               tree_sum(partials_, at, std::min(kChunk, end - at), node, reinterpret_cast<T*>(out) + (at - first));
-           });
-         },
+         .subtotal =
+             [&](const SumTree::Node& node, std::int64_t first, std::int64_t last, std::byte* out) {
+               in_tasks(first, last, [&](std::int64_t begin, std::int64_t end) {
+                 for (std::int64_t at = begin; at < end; at += kChunk)
+                   tree_sum(partials_, at, std::min(kChunk, end - at), node, reinterpret_cast<T*>(out) + (at - first));
+               });
+             },
          .in_place = [&](const SumTree::Node& node, std::int64_t begin) -> const std::byte* {
            return node.end - node.begin == 1 ? elements_of<T>(partials_[node.begin], begin) : nullptr;
          },
-         .add = [&](std::byte* a, const std::byte* b, std::int64_t elements) {
-           in_tasks(0, elements, [&](std::int64_t begin, std::int64_t end) {
-             for (std::int64_t i = begin; i < end; ++i) reinterpret_cast<T*>(a)[i] += reinterpret_cast<const T*>(b)[i];
-           });
-         },
+         .add =
+             [&](std::byte* a, const std::byte* b, std::int64_t elements) {
+               in_tasks(0, elements, [&](std::int64_t begin, std::int64_t end) {
+                 for (std::int64_t i = begin; i < end; ++i)
+                   reinterpret_cast<T*>(a)[i] += reinterpret_cast<const T*>(b)[i];
+               });
+             },
          .outgoing = t_.cores.outgoing(),
          .incoming = t_.cores.incoming(),
          .total = {result, result != nullptr ? static_cast<std::size_t>(count_) * sizeof(T) : 0},
-         .record_wait = [&](const std::function<void()>& wait) {
-           const TraceSpan span(t_.trace, 0, TraceKind::kWait, index_, -1, 0);
-           wait();
-         }});
+         .record_wait =
+             [&](const std::function<void()>& wait) {
+               const TraceSpan span(t_.trace, 0, TraceKind::kWait, index_, -1, 0);
+               wait();
+             }});
     if (result == nullptr) put(0, count_, reinterpret_cast<const T*>(total));
   }
 
@@ -149,7 +163,8 @@ void share(const Together& t, std::size_t index, const Sum& sum) {
     if (Ranks{from, ranks.ranks}.hosts(core, cores.count())) t.transport.receive(from, message_tag(index), message);
   const std::int64_t views = cores.program().replicated(value) ? 1 : cores.end() - cores.first();
   for (std::int64_t c = 0; c < views; ++c)
-    if (const TensorView view = cores.held(value, static_cast<std::size_t>(cores.first() + c)); view.box.contains(sum.box))
+    if (const TensorView view = cores.held(value, static_cast<std::size_t>(cores.first() + c));
+        view.box.contains(sum.box))
       copy(dense, view.sub(sum.box));
 }
 
@@ -158,8 +173,10 @@ void share(const Together& t, std::size_t index, const Sum& sum) {
 void run_join(const Together& t, std::size_t index) {
   const bool adds = needs_join(t.cores.program().instructions[index - 1]);
   for (const Sum& sum : t.cores.executable().schedule.sums[index]) {
-    if (adds) Join(t, index, sum).run();
-    else if (t.cores.ranks().ranks > 1) share(t, index, sum);
+    if (adds)
+      Join(t, index, sum).run();
+    else if (t.cores.ranks().ranks > 1)
+      share(t, index, sum);
   }
 }
 

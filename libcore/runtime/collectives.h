@@ -1,14 +1,16 @@
-// What the cores of a run do together: joins of sums here, exchanges in exchange_flight.h; inside of a rank and across ranks.
+// What the cores of a run do together: joins of sums here, exchanges in exchange_flight.h; inside of a rank and across
+// ranks.
 //
-// A join is an all-reduce in a tree over (core, block) that shapes decide. A rank hosts a contiguous block of cores, so its
-// addends are neighbours in the tree: it adds those subtrees that are wholly its own, and the additions above them are made on
-// one rank each (SumParts), left before right, as one process makes them. So bytes depend neither on ranks nor on workers.
+// A join is an all-reduce in a tree over (core, block) that shapes decide. A rank hosts a contiguous block of cores, so
+// its addends are neighbours in the tree: it adds those subtrees that are wholly its own, and the additions above them
+// are made on one rank each (SumParts), left before right, as one process makes them. So bytes depend neither on ranks
+// nor on workers.
 #pragma once
 
 #include "libcore/base/parallel.h"
+#include "libcore/ranks/transport.h"
 #include "libcore/runtime/core.h"
 #include "libcore/runtime/trace.h"
-#include "libcore/ranks/transport.h"
 
 namespace voxshard {
 
@@ -20,8 +22,8 @@ struct Together {
   TraceRecorder* trace = nullptr;
 };
 
-/// Adds the partial results of join instruction `index` in the binary tree over (core, block), task by task, and writes each
-/// sum to the process pool or to the cores of this rank that hold its box.
+/// Adds the partial results of join instruction `index` in the binary tree over (core, block), task by task, and writes
+/// each sum to the process pool or to the cores of this rank that hold its box.
 void run_join(const Together& together, std::size_t index);
 
 }  // namespace voxshard

@@ -66,7 +66,8 @@ TensorView Cores::owned(ValueId id, std::size_t core) const {
   return held(id, core).sub(plan.own[plan.layout.replicated ? 0 : core]);
 }
 
-TensorView Cores::output(const Instruction& instruction, std::size_t core, std::size_t block, const TensorView& geometry) const {
+TensorView Cores::output(const Instruction& instruction, std::size_t core, std::size_t block,
+                         const TensorView& geometry) const {
   if (!instruction.partial || !needs_join(instruction)) return held(instruction.value, core).sub(geometry.box);
   const Buffer* buffer = executable_.memory.arenas[core].find(instruction.value, static_cast<std::int64_t>(block));
   ensure(buffer != nullptr && buffer->box == geometry.box, "a partial result has its buffer");
@@ -106,7 +107,8 @@ std::byte* Cores::workspace(int worker) const {
 
 std::span<std::byte> Cores::messages(int half) const {
   const std::int64_t bytes = messages_.bytes() / 2;
-  return bytes == 0 ? std::span<std::byte>() : std::span(messages_.at(half * bytes, bytes), static_cast<std::size_t>(bytes));
+  return bytes == 0 ? std::span<std::byte>()
+                    : std::span(messages_.at(half * bytes, bytes), static_cast<std::size_t>(bytes));
 }
 
 }  // namespace voxshard

@@ -1,7 +1,7 @@
-// The memory of the cores that this rank hosts, and the instructions of a program bound to its addresses. A rank hosts a
-// contiguous block of cores (schedule/ranks.h) and has arenas for these alone; parameters, replicated results, packed weights
-// and workspaces it has as a process of its own. All ranks hold the same program, so that each knows without asking what the
-// others send and expect.
+// The memory of the cores that this rank hosts, and the instructions of a program bound to its addresses. A rank hosts
+// a contiguous block of cores (schedule/ranks.h) and has arenas for these alone; parameters, replicated results, packed
+// weights and workspaces it has as a process of its own. All ranks hold the same program, so that each knows without
+// asking what the others send and expect.
 //
 //   Cores cores(executable, ops, parameters, workers, ranks);
 //   TensorView image = cores.held(image_id, 3);      // of core 3, with its margins
@@ -74,7 +74,8 @@ class Cores {
 
  private:
   const Arena& arena(std::size_t core) const { return arenas_[core - static_cast<std::size_t>(first())]; }
-  TensorView output(const Instruction& instruction, std::size_t core, std::size_t block, const TensorView& geometry) const;
+  TensorView output(const Instruction& instruction, std::size_t core, std::size_t block,
+                    const TensorView& geometry) const;
   std::span<std::byte> messages(int half) const;
 
   const Executable& executable_;

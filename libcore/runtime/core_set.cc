@@ -73,7 +73,8 @@ void CoreSet::scatter(ValueId id, const TensorView& whole) {
   }
 }
 
-Segment CoreSet::make_segment(const std::vector<std::size_t>& instructions, std::optional<std::size_t> under_way) const {
+Segment CoreSet::make_segment(const std::vector<std::size_t>& instructions,
+                              std::optional<std::size_t> under_way) const {
   Segment segment(static_cast<std::size_t>(cores_.end() - cores_.first()));
   for (std::size_t index : instructions)
     for (std::size_t core = 0; core < segment.size(); ++core) {
@@ -124,7 +125,8 @@ void CoreSet::run_checked() {
   for (std::size_t i = 0; i < program().instructions.size(); ++i) run_instruction(i);
   if (watch_->faults().empty()) return;
   const MemoryFault& first = watch_->faults().front();
-  throw Error(ErrorKind::kInternal, "[" + program().graph.node(first.value).name + "] instruction " + std::to_string(first.instruction) + ": " + first.what);
+  throw Error(ErrorKind::kInternal, "[" + program().graph.node(first.value).name + "] instruction " +
+                                        std::to_string(first.instruction) + ": " + first.what);
 }
 
 void CoreSet::run_instruction(std::size_t index) {
@@ -157,7 +159,9 @@ void CoreSet::run_barrier(std::size_t index) {
   const double waited_before = transport_.waited_s();
   const Together together{cores_, pool_, transport_, tracing()};
   switch (kind) {
-    case InstructionKind::kJoin: run_join(together, index); break;
+    case InstructionKind::kJoin:
+      run_join(together, index);
+      break;
     case InstructionKind::kExchange:
       flight_.emplace(together, index);
       if (!overlap_) land();
@@ -165,8 +169,10 @@ void CoreSet::run_barrier(std::size_t index) {
     case InstructionKind::kCompute:
       pool_.run(1, [&](std::int64_t, int worker) { run_call(index, -1, cores_.call(index, hosted(0), 0), worker); });
       return;  // run_call has its own clock
-    case InstructionKind::kPack: return pack_weights(index);
-    case InstructionKind::kFillMargin: break;
+    case InstructionKind::kPack:
+      return pack_weights(index);
+    case InstructionKind::kFillMargin:
+      break;
   }
   seconds_[0][index] += watch.seconds();
   if (traffic_.empty()) return;
@@ -176,10 +182,13 @@ void CoreSet::run_barrier(std::size_t index) {
 }
 
 void CoreSet::run_segment(const Segment& segment) {
-  voxshard::run_segment(pool_, segment, cores_.first(), [&](std::int64_t core, const Stage& stage, std::size_t task, int worker) {
-    if (task < stage.calls.size()) run_call(stage.instruction, core, stage.calls[task], worker);
-    if (task == 0 && !stage.zero.empty()) fill_margin(stage, core, worker);
-  }, stop_, flight_ ? &*flight_ : nullptr);
+  voxshard::run_segment(
+      pool_, segment, cores_.first(),
+      [&](std::int64_t core, const Stage& stage, std::size_t task, int worker) {
+        if (task < stage.calls.size()) run_call(stage.instruction, core, stage.calls[task], worker);
+        if (task == 0 && !stage.zero.empty()) fill_margin(stage, core, worker);
+      },
+      stop_, flight_ ? &*flight_ : nullptr);
 }
 
 void CoreSet::run_call(std::size_t instruction, std::int64_t core, const Call& call, int worker) {
@@ -191,10 +200,12 @@ void CoreSet::run_call(std::size_t instruction, std::int64_t core, const Call& c
   }
   const TraceSpan span(trace, worker, TraceKind::kTask, instruction, core, bytes);
   const Stopwatch watch;
-  executable().kernels.of(program().instructions[instruction].value).run({.inputs = call.inputs,
-                                                         .output = call.output,
-                                                         .packed = cores_.packed(program().instructions[instruction].value),
-                                                         .workspace = cores_.workspace(worker)});
+  executable()
+      .kernels.of(program().instructions[instruction].value)
+      .run({.inputs = call.inputs,
+            .output = call.output,
+            .packed = cores_.packed(program().instructions[instruction].value),
+            .workspace = cores_.workspace(worker)});
   seconds_[static_cast<std::size_t>(worker)][instruction] += watch.seconds();
 }
 
@@ -206,7 +217,8 @@ void CoreSet::fill_margin(const Stage& stage, std::int64_t core, int worker) {
 }
 
 void CoreSet::apply_effects() {
-  for (const auto& [state, value] : program().graph.effects) copy(replicated(value), parameters_.at(program().graph.node(state).name).view());
+  for (const auto& [state, value] : program().graph.effects)
+    copy(replicated(value), parameters_.at(program().graph.node(state).name).view());
 }
 
 /// Of what this rank's cores own.
@@ -233,7 +245,8 @@ std::optional<ValueId> CoreSet::first_non_finite() {
     if (!finite(instruction.value)) first = i;
     if (first < all && transport_.ranks() == 1) break;  // ranks go on: others wait for their messages
   }
-  if (transport_.ranks() > 1) first = static_cast<std::size_t>(transport_.all_reduce_min(static_cast<std::int64_t>(first)));
+  if (transport_.ranks() > 1)
+    first = static_cast<std::size_t>(transport_.all_reduce_min(static_cast<std::int64_t>(first)));
   return first < all ? std::optional(program().instructions[first].value) : std::nullopt;
 }
 

@@ -5,15 +5,16 @@
 //   cores.run();
 //   double loss = load(cores.replicated(loss_id), 0);
 //
-// With a transport of several ranks each rank has a core set of the same executable, which hosts its block of the cores.
+// With a transport of several ranks each rank has a core set of the same executable, which hosts its block of the
+// cores.
 #pragma once
 
 #include <functional>
 #include <optional>
 
+#include "libcore/ranks/transport.h"
 #include "libcore/runtime/memory_watch.h"
 #include "libcore/runtime/trace.h"
-#include "libcore/ranks/transport.h"
 #include "libcore/runtime/worker_loop.h"
 
 namespace voxshard {
@@ -24,15 +25,16 @@ class CoreSet {
   CoreSet(const Executable& executable, const OpTable& ops, Parameters& parameters, WorkerPool& pool,
           Transport& transport, ArenaMode mode = ArenaMode::kPlain);
 
-  /// Calls `fill` once per core of this rank with the view of the box that the core owns of input `id`; replicas are filled
-  /// alike.
+  /// Calls `fill` once per core of this rank with the view of the box that the core owns of input `id`; replicas are
+  /// filled alike.
   void feed(ValueId id, const std::function<void(const TensorView&)>& fill);
-  /// One step: all instructions. Parameters and states are read, never written. With checked arenas instruction by instruction.
-  /// Errors: kInternal when checked memory was written by one who may not; Stopped, see set_stop().
+  /// One step: all instructions. Parameters and states are read, never written. With checked arenas instruction by
+  /// instruction. Errors: kInternal when checked memory was written by one who may not; Stopped, see set_stop().
   void run();
   /// Writes the effects of the last run (running statistics) into the states.
   void apply_effects();
-  /// Runs instruction by instruction and returns the first value that is not finite on a core of any rank, all of which call it.
+  /// Runs instruction by instruction and returns the first value that is not finite on a core of any rank, all of which
+  /// call it.
   std::optional<ValueId> first_non_finite();
 
   /// A replicated value (whole), a core's view of a cut one (owned box, or all it holds).
@@ -59,11 +61,12 @@ class CoreSet {
 
   const Executable& executable() const { return cores_.executable(); }
   std::int64_t high_water_bytes(std::size_t core) const { return cores_.high_water_bytes(core); }
-  /// From now on run() ends with Stopped between two tasks of a segment once `stop` says so; what the cores hold is then of no
-  /// use, parameters and states are what they were. A call of a kernel is never cut short. Of several ranks none stops within
-  /// a step: the others wait for its messages.
+  /// From now on run() ends with Stopped between two tasks of a segment once `stop` says so; what the cores hold is
+  /// then of no use, parameters and states are what they were. A call of a kernel is never cut short. Of several ranks
+  /// none stops within a step: the others wait for its messages.
   void set_stop(StopCheck stop);
-  /// False: every exchange has come to its end before the next segment begins; to see what it is worth that they do not.
+  /// False: every exchange has come to its end before the next segment begins; to see what it is worth that they do
+  /// not.
   void set_overlap(bool overlap) { overlap_ = overlap; }
   /// Records what happens inside of the recorder's steps; null: nothing.
   void set_trace(TraceRecorder* trace) { trace_ = trace; }
@@ -95,9 +98,9 @@ class CoreSet {
   Cores cores_;
   std::optional<MemoryWatch> watch_;
   Parameters& parameters_;
-  std::vector<Segment> segments_;             // per step of the schedule; empty for a barrier
-  std::optional<ExchangeFlight> flight_;      // under way
-  std::vector<Traffic> traffic_;              // per instruction; empty of one rank, as below
+  std::vector<Segment> segments_;         // per step of the schedule; empty for a barrier
+  std::optional<ExchangeFlight> flight_;  // under way
+  std::vector<Traffic> traffic_;          // per instruction; empty of one rank, as below
   std::vector<double> waited_s_;
   std::vector<std::vector<double>> seconds_;  // per worker, per instruction
 };

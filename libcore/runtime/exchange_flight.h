@@ -68,8 +68,8 @@ class ExchangeFlight {
   std::vector<Outgoing> outgoing_;
   std::unique_ptr<std::atomic<int>[]> coming_;  // per core of this rank: pieces that have not come
   double waited_s_ = 0;
-  std::optional<double> idle_since_s_;          // in finish(), on the clock of the trace
-  std::atomic<int> open_ = 0;                   // messages under way
+  std::optional<double> idle_since_s_;  // in finish(), on the clock of the trace
+  std::atomic<int> open_ = 0;           // messages under way
 };
 
 /// Puts those calls of a core's stage last that read what exchange `index` brings from other ranks, and notes how many

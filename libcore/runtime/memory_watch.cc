@@ -13,7 +13,8 @@ MemoryWatch::MemoryWatch(const Program& program, const MemoryPlan& plan, std::sp
     for (const Buffer& buffer :
          (shared ? plan.process : plan.arenas[static_cast<std::size_t>(first_core) + p]).buffers) {
       const Node& node = program.graph.node(buffer.value);
-      const std::int64_t bytes = buffer.partial == kPackedWeights ? buffer.bytes : buffer.box.count() * dtype_bytes(node.type.dtype);
+      const std::int64_t bytes =
+          buffer.partial == kPackedWeights ? buffer.bytes : buffer.box.count() * dtype_bytes(node.type.dtype);
       all_.push_back({.arena = arenas_.back(),
                       .buffer = &buffer,
                       .pool = p,

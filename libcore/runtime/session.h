@@ -31,15 +31,21 @@ class Session {
   using Lower = std::function<Executable(const Shape& extents, Phase phase)>;
 
   /// `transport`: to the other ranks of the run; null: all cores are in this process.
-  Session(const OpTable& ops, Lower lower, WorkerPool& pool, Transport* transport = nullptr, ArenaMode arenas = ArenaMode::kPlain)
-      : ops_(ops), lower_(std::move(lower)), pool_(pool), transport_(transport != nullptr ? *transport : in_process_), arenas_(arenas) {}
+  Session(const OpTable& ops, Lower lower, WorkerPool& pool, Transport* transport = nullptr,
+          ArenaMode arenas = ArenaMode::kPlain)
+      : ops_(ops),
+        lower_(std::move(lower)),
+        pool_(pool),
+        transport_(transport != nullptr ? *transport : in_process_),
+        arenas_(arenas) {}
 
-  /// The plan for an input size; allocates nothing that the plan counts. It lives while it is kept (keep_plans), at least
-  /// until the next one is asked for. Errors: those of lowering, kBudget among them.
+  /// The plan for an input size; allocates nothing that the plan counts. It lives while it is kept (keep_plans), at
+  /// least until the next one is asked for. Errors: those of lowering, kBudget among them.
   const Executable& plan(const Shape& extents, Phase phase);
   /// What it takes, known also after the plan is gone. Errors: as plan().
   PlanBytes bytes(const Shape& extents, Phase phase);
-  /// Keeps plans of at most so many bytes in all, those asked for last; 0: all. The newest and that of the core set stay.
+  /// Keeps plans of at most so many bytes in all, those asked for last; 0: all. The newest and that of the core set
+  /// stay.
   void keep_plans(std::int64_t most_bytes);
   std::size_t kept_plans() const { return kept_.size(); }
   /// The core set for that size; the one before is released first.

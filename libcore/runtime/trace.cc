@@ -9,11 +9,16 @@ namespace {
 /// "conv", "exchange": the op of a computation, else what the engine does.
 std::string op_name(const Program& program, const Instruction& instruction) {
   switch (instruction.kind) {
-    case InstructionKind::kCompute: return program.graph.node(instruction.value).op;
-    case InstructionKind::kJoin: return "all_reduce";
-    case InstructionKind::kFillMargin: return "fill_margin";
-    case InstructionKind::kExchange: return "exchange";
-    case InstructionKind::kPack: return "pack";
+    case InstructionKind::kCompute:
+      return program.graph.node(instruction.value).op;
+    case InstructionKind::kJoin:
+      return "all_reduce";
+    case InstructionKind::kFillMargin:
+      return "fill_margin";
+    case InstructionKind::kExchange:
+      return "exchange";
+    case InstructionKind::kPack:
+      return "pack";
   }
   return "";
 }
@@ -55,6 +60,8 @@ void TraceRecorder::add(int worker, TraceEvent event) {
   list.push_back(event);
 }
 
-std::int64_t TraceRecorder::dropped() const { return std::accumulate(dropped_.begin(), dropped_.end(), std::int64_t{0}); }
+std::int64_t TraceRecorder::dropped() const {
+  return std::accumulate(dropped_.begin(), dropped_.end(), std::int64_t{0});
+}
 
 }  // namespace voxshard

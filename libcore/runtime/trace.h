@@ -4,9 +4,9 @@
 //   cores.set_trace(&recorder);
 //   recorder.begin_step(cores.executable().program);  cores.run();  recorder.end_step();
 //
-// Without a recorder a core set pays one comparison with null per task. With one, each worker writes to memory of its own
-// that was reserved beforehand; what does not fit is counted, not kept. Threads: add() from worker threads, each with its
-// own number; all else from the thread that runs the steps.
+// Without a recorder a core set pays one comparison with null per task. With one, each worker writes to memory of its
+// own that was reserved beforehand; what does not fit is counted, not kept. Threads: add() from worker threads, each
+// with its own number; all else from the thread that runs the steps.
 #pragma once
 
 #include <string>

@@ -12,7 +12,8 @@ std::pair<SumTree::Node, SumTree::Node> SumTree::Node::halves() const {
 SumTree::SumTree(const Sum& sum, const Ranks& ranks, std::int64_t cores) {
   for (int r = 0; r < ranks.ranks; ++r) {
     const auto first = static_cast<std::size_t>(ranks.first_of(r, cores));
-    const auto at = std::find_if(sum.addends.begin(), sum.addends.end(), [&](const BlockId& b) { return b.core >= first; });
+    const auto at =
+        std::find_if(sum.addends.begin(), sum.addends.end(), [&](const BlockId& b) { return b.core >= first; });
     begins_.push_back(static_cast<std::size_t>(at - sum.addends.begin()));
   }
   begins_.push_back(sum.addends.size());
@@ -38,7 +39,8 @@ std::vector<SumTree::Node> SumTree::complete_subtrees(int rank) const {
 
 std::int64_t subtotal_bytes(DType type) { return type == DType::kF32 ? 4 : 8; }
 
-std::vector<const Copy*> crossing(const Instruction& exchange, const Ranks& ranks, int from, int to, std::int64_t cores) {
+std::vector<const Copy*> crossing(const Instruction& exchange, const Ranks& ranks, int from, int to,
+                                  std::int64_t cores) {
   const Ranks sender{from, ranks.ranks}, receiver{to, ranks.ranks};
   std::vector<const Copy*> copies;
   for (const Copy& copy : exchange.copies)
@@ -57,7 +59,8 @@ std::pair<std::int64_t, std::int64_t> SumParts::of(int rank) const {
   return {elements * rank / ranks, elements * (rank + 1) / ranks};
 }
 
-MessageBytes reduction_bytes(const SumTree& tree, std::int64_t elements, std::int64_t element_bytes, const Ranks& ranks) {
+MessageBytes reduction_bytes(const SumTree& tree, std::int64_t elements, std::int64_t element_bytes,
+                             const Ranks& ranks) {
   const auto [begin, end] = SumParts{elements, ranks.ranks}.of(ranks.rank);
   std::int64_t own = 0, others = 0;
   for (int r = 0; r < ranks.ranks; ++r)
@@ -102,14 +105,16 @@ Traffic traffic_of(const Program& program, const Schedule& schedule, std::size_t
     add(bytes_of(crossing(instruction, ranks, ranks.rank, peer, cores), type));
     for (const Sum& sum : schedule.sums[index]) {
       if (!adds) {  // the one partial result
-        if (ranks.hosts(static_cast<std::int64_t>(sum.addends.front().core), cores)) add(sum.box.count() * dtype_bytes(type));
+        if (ranks.hosts(static_cast<std::int64_t>(sum.addends.front().core), cores))
+          add(sum.box.count() * dtype_bytes(type));
         continue;
       }
       const SumParts parts{sum.box.count(), ranks.ranks};
       const auto size = [&](int rank) { return (parts.of(rank).second - parts.of(rank).first) * subtotal_bytes(type); };
       const SumTree tree(sum, ranks, cores);
-      add(static_cast<std::int64_t>(tree.complete_subtrees(ranks.rank).size()) * size(peer));  // subtotals, to who adds them
-      add(size(ranks.rank));                                                                   // the total that it added
+      add(static_cast<std::int64_t>(tree.complete_subtrees(ranks.rank).size()) *
+          size(peer));        // subtotals, to who adds them
+      add(size(ranks.rank));  // the total that it added
     }
   }
   return sent;

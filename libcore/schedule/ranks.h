@@ -1,5 +1,5 @@
-// Which process hosts which cores, what crosses between two processes, and how large its messages are: decided by shapes
-// alone, so that buffers are planned and both sides of a message agree without asking.
+// Which process hosts which cores, what crosses between two processes, and how large its messages are: decided by
+// shapes alone, so that buffers are planned and both sides of a message agree without asking.
 //
 //   Ranks{.rank = 1, .ranks = 2}.first(16)     // 8: rank 1 of 2 hosts cores 8 to 15
 #pragma once
@@ -46,7 +46,8 @@ std::int64_t subtotal_bytes(DType type);
 /// Sums of fewer elements are added on rank 0: they cost the time of two messages, whoever adds them.
 inline constexpr std::int64_t kElementsWorthParts = 1 << 12;
 
-/// Which rank adds which elements of a sum above the complete subtrees: so that of a large one each sends and receives alike.
+/// Which rank adds which elements of a sum above the complete subtrees: so that of a large one each sends and receives
+/// alike.
 ///   example: 10000 elements over 3 ranks are 0..3332, 3333..6665, 6666..9999; of 16 elements rank 0 adds all
 struct SumParts {
   std::int64_t elements = 0;
@@ -58,9 +59,11 @@ struct SumParts {
 struct MessageBytes {
   std::int64_t outgoing = 0, incoming = 0;
 };
-MessageBytes reduction_bytes(const SumTree& tree, std::int64_t elements, std::int64_t element_bytes, const Ranks& ranks);
+MessageBytes reduction_bytes(const SumTree& tree, std::int64_t elements, std::int64_t element_bytes,
+                             const Ranks& ranks);
 
-/// Bytes of messages that `ranks.rank` has under way at once, in the widest exchange or join; the larger of both directions.
+/// Bytes of messages that `ranks.rank` has under way at once, in the widest exchange or join; the larger of both
+/// directions.
 std::int64_t message_bytes(const Program& program, const Schedule& schedule, const Ranks& ranks);
 
 /// What one rank sends to others.
@@ -73,7 +76,8 @@ struct Traffic {
 Traffic traffic_of(const Program& program, const Schedule& schedule, std::size_t index, const Ranks& ranks);
 
 /// Copies of an exchange between two ranks, in the order in which one message holds them; their bytes.
-std::vector<const Copy*> crossing(const Instruction& exchange, const Ranks& ranks, int from, int to, std::int64_t cores);
+std::vector<const Copy*> crossing(const Instruction& exchange, const Ranks& ranks, int from, int to,
+                                  std::int64_t cores);
 std::int64_t bytes_of(const std::vector<const Copy*>& copies, DType type);
 
 }  // namespace voxshard

@@ -37,8 +37,10 @@ Schedule schedule_of(const Program& program, const OpTable& ops) {
   bool open = false;  // a segment that more instructions may join
   for (std::size_t i = program.prologue; i < program.instructions.size(); ++i) {
     const Instruction& instruction = program.instructions[i];
-    if (instruction.kind == InstructionKind::kJoin) schedule.sums[i] = sums_of(program, ops, program.instructions[i - 1]);
-    if (is_barrier(program, instruction)) {  // a join of one partial has nothing to add but lets the others see the result
+    if (instruction.kind == InstructionKind::kJoin)
+      schedule.sums[i] = sums_of(program, ops, program.instructions[i - 1]);
+    if (is_barrier(program,
+                   instruction)) {  // a join of one partial has nothing to add but lets the others see the result
       schedule.steps.push_back({.barrier = true, .instructions = {i}});
       open = false;
       continue;

@@ -2,10 +2,12 @@
 //
 //   prologue   instructions that read parameters only and are independent
 //   segment    instructions without communication: every core walks them at its own pace, its blocks are tasks
-//   barrier    one instruction that involves all cores, or that the process does once (weights are packed): the workers wait
+//   barrier    one instruction that involves all cores, or that the process does once (weights are packed): the workers
+//   wait
 //              for each other before and after
 //
-//   for (const ScheduleStep& step : schedule.steps) step.barrier ? run(step.instructions[0]) : run_segment(step.instructions);
+//   for (const ScheduleStep& step : schedule.steps) step.barrier ? run(step.instructions[0]) :
+//   run_segment(step.instructions);
 #pragma once
 
 #include "libcore/partition/program.h"
@@ -32,9 +34,9 @@ struct Sum {
 };
 
 struct Schedule {
-  std::vector<ScheduleStep> steps;     // without the prologue
-  /// Per instruction; of joins. Where the compute before a join does not need it (needs_join), the one partial result is the
-  /// sum and lies where the sum belongs.
+  std::vector<ScheduleStep> steps;  // without the prologue
+  /// Per instruction; of joins. Where the compute before a join does not need it (needs_join), the one partial result
+  /// is the sum and lies where the sum belongs.
   std::vector<std::vector<Sum>> sums;
 };
 

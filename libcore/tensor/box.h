@@ -18,7 +18,9 @@ struct Box {
 
   int axes() const { return begin.axes(); }
   std::int64_t end(int axis) const { return begin[axis] + extent[axis]; }
-  bool empty() const { return std::any_of(extent.begin(), extent.end(), [](auto e) { return e <= 0; }); }
+  bool empty() const {
+    return std::any_of(extent.begin(), extent.end(), [](auto e) { return e <= 0; });
+  }
   std::int64_t count() const { return empty() ? 0 : element_count(extent); }
   void set(int axis, std::int64_t first, std::int64_t past) {
     begin[axis] = first;

@@ -1,4 +1,5 @@
-// Element types and bfloat16. bf16 is the upper half of an f32: 8 exponent bits, 7 mantissa bits, round to nearest even.
+// Element types and bfloat16. bf16 is the upper half of an f32: 8 exponent bits, 7 mantissa bits, round to nearest
+// even.
 #pragma once
 
 #include <bit>
@@ -11,22 +12,31 @@ enum class DType : std::uint8_t { kF32, kBF16, kF64, kI32, kU8 };
 
 constexpr std::int64_t dtype_bytes(DType type) {
   switch (type) {
-    case DType::kF64: return 8;
+    case DType::kF64:
+      return 8;
     case DType::kF32:
-    case DType::kI32: return 4;
-    case DType::kBF16: return 2;
-    case DType::kU8: return 1;
+    case DType::kI32:
+      return 4;
+    case DType::kBF16:
+      return 2;
+    case DType::kU8:
+      return 1;
   }
   return 0;
 }
 
 constexpr const char* dtype_name(DType type) {
   switch (type) {
-    case DType::kF64: return "f64";
-    case DType::kF32: return "f32";
-    case DType::kI32: return "i32";
-    case DType::kBF16: return "bf16";
-    case DType::kU8: return "u8";
+    case DType::kF64:
+      return "f64";
+    case DType::kF32:
+      return "f32";
+    case DType::kI32:
+      return "i32";
+    case DType::kBF16:
+      return "bf16";
+    case DType::kU8:
+      return "u8";
   }
   return "?";
 }

@@ -38,8 +38,8 @@ struct TrueBox {
   std::int64_t image = 0;     // index of the image, ascending with its id
   std::int64_t category = 0;  // index of the class
   CocoBox box;
-  double area = 0;      // px^2 of the object (of its mask when the file knows one), which decides on small, medium, large
-  bool crowd = false;   // many objects in one box: any number of detections may lie in it, none counts; not for training
+  double area = 0;  // px^2 of the object (of its mask when the file knows one), which decides on small, medium, large
+  bool crowd = false;  // many objects in one box: any number of detections may lie in it, none counts; not for training
   bool ignore = false;  // one object that is not asked for (VOC's "difficult"): neither for training nor counted
 };
 

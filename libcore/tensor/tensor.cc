@@ -78,22 +78,37 @@ TensorView Tensor::view() const { return dense_view(data_.get(), dtype_, Box::wh
 
 double load(const TensorView& view, std::int64_t offset) {
   switch (view.dtype) {
-    case DType::kF32: return static_cast<double>(view.as<float>()[offset]);
-    case DType::kBF16: return static_cast<double>(static_cast<float>(view.as<BF16>()[offset]));
-    case DType::kF64: return view.as<double>()[offset];
-    case DType::kI32: return view.as<std::int32_t>()[offset];
-    case DType::kU8: return view.as<std::uint8_t>()[offset];
+    case DType::kF32:
+      return static_cast<double>(view.as<float>()[offset]);
+    case DType::kBF16:
+      return static_cast<double>(static_cast<float>(view.as<BF16>()[offset]));
+    case DType::kF64:
+      return view.as<double>()[offset];
+    case DType::kI32:
+      return view.as<std::int32_t>()[offset];
+    case DType::kU8:
+      return view.as<std::uint8_t>()[offset];
   }
   return 0;
 }
 
 void store(const TensorView& view, std::int64_t offset, double value) {
   switch (view.dtype) {
-    case DType::kF32: view.as<float>()[offset] = static_cast<float>(value); return;
-    case DType::kBF16: view.as<BF16>()[offset] = BF16(static_cast<float>(value)); return;
-    case DType::kF64: view.as<double>()[offset] = value; return;
-    case DType::kI32: view.as<std::int32_t>()[offset] = static_cast<std::int32_t>(value); return;
-    case DType::kU8: view.as<std::uint8_t>()[offset] = static_cast<std::uint8_t>(value); return;
+    case DType::kF32:
+      view.as<float>()[offset] = static_cast<float>(value);
+      return;
+    case DType::kBF16:
+      view.as<BF16>()[offset] = BF16(static_cast<float>(value));
+      return;
+    case DType::kF64:
+      view.as<double>()[offset] = value;
+      return;
+    case DType::kI32:
+      view.as<std::int32_t>()[offset] = static_cast<std::int32_t>(value);
+      return;
+    case DType::kU8:
+      view.as<std::uint8_t>()[offset] = static_cast<std::uint8_t>(value);
+      return;
   }
 }
 

@@ -19,8 +19,8 @@ Dims dense_strides(const Dims& extent);
 struct TensorView {
   std::byte* data = nullptr;  // the element at box.begin; null while planning
   DType dtype = DType::kF32;
-  Box box;        // global coordinates of what is held
-  Dims strides;   // in elements; the last axis has stride 1
+  Box box;       // global coordinates of what is held
+  Dims strides;  // in elements; the last axis has stride 1
 
   const Dims& extent() const { return box.extent; }
   int axes() const { return box.axes(); }
@@ -84,11 +84,11 @@ void fill(const TensorView& dst, double value);
 /// What differs between two views of equal boxes.
 struct Difference {
   bool bit_equal = true;
-  double max_abs = 0;       // max |a - b|; infinite when one side is not finite and the other is
-  double max_magnitude = 0; // max |a|
-  double sum_square = 0;    // sum (a - b)^2
+  double max_abs = 0;        // max |a - b|; infinite when one side is not finite and the other is
+  double max_magnitude = 0;  // max |a|
+  double sum_square = 0;     // sum (a - b)^2
   double sum_square_a = 0;
-  Dims at;                  // global coordinates of max_abs
+  Dims at;  // global coordinates of max_abs
 };
 Difference compare(const TensorView& a, const TensorView& b);
 

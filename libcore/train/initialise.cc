@@ -5,8 +5,8 @@
 namespace voxshard {
 namespace {
 
-/// The deviation of a standard normal cut at two deviations: with the variance of a sum of `in` inputs in mind, the kernel is
-/// divided by it, as tf.variance_scaling_initializer does.
+/// The deviation of a standard normal cut at two deviations: with the variance of a sum of `in` inputs in mind, the
+/// kernel is divided by it, as tf.variance_scaling_initializer does.
 constexpr double kCutDeviation = 0.87962566103423978;
 
 /// Normal, drawn again where it is beyond two deviations.
@@ -45,7 +45,8 @@ struct Fill {
   }
   void operator()(const initial::VarianceScaling& begins) const {
     const std::int64_t inputs = tensor.count() / std::max<std::int64_t>(1, shape.back());
-    const double deviation = std::sqrt(begins.scale / static_cast<double>(std::max<std::int64_t>(1, inputs))) / kCutDeviation;
+    const double deviation =
+        std::sqrt(begins.scale / static_cast<double>(std::max<std::int64_t>(1, inputs))) / kCutDeviation;
     each([&](std::uint64_t i) { return deviation * cut_normal(key, i); });
   }
   void operator()(const initial::UnitMoments&) const {
@@ -72,8 +73,9 @@ Parameters initialise(const Graph& graph, std::uint64_t seed) {
 
 void require_parameters_of(const Graph& graph, const Parameters& parameters) {
   auto fail = [](const std::string& what) {
-    return Error(ErrorKind::kCheckpoint, "[checkpoint] " + what +
-                                             "; it belongs to another model: give the options it was trained with, or train anew");
+    return Error(
+        ErrorKind::kCheckpoint,
+        "[checkpoint] " + what + "; it belongs to another model: give the options it was trained with, or train anew");
   };
   std::size_t expected = 0;
   for (const Node& node : graph.nodes()) {

@@ -9,7 +9,8 @@ namespace voxshard {
 
 Parameters initialise(const Graph& graph, std::uint64_t seed);
 
-/// Checks that `parameters` are those of `graph`. Errors: kCheckpoint names the first missing, extra or differing tensor.
+/// Checks that `parameters` are those of `graph`. Errors: kCheckpoint names the first missing, extra or differing
+/// tensor.
 void require_parameters_of(const Graph& graph, const Parameters& parameters);
 
 }  // namespace voxshard

@@ -97,7 +97,8 @@ struct Piece {
 std::vector<Piece> pieces(const Gradients& gradients) {
   std::vector<Piece> list;
   for (const auto& [name, gradient] : gradients)
-    for (std::int64_t b = 0; b < gradient.count(); b += kChunk) list.push_back({&name, b, std::min(gradient.count(), b + kChunk)});
+    for (std::int64_t b = 0; b < gradient.count(); b += kChunk)
+      list.push_back({&name, b, std::min(gradient.count(), b + kChunk)});
   return list;
 }
 
@@ -132,7 +133,9 @@ Optimizer::Optimizer(OptimizerOptions options, const Graph& graph) : options_(op
   }
 }
 
-std::int64_t Optimizer::slots(const OptimizerOptions& options) { return static_cast<std::int64_t>(slots_of(options).size()); }
+std::int64_t Optimizer::slots(const OptimizerOptions& options) {
+  return static_cast<std::int64_t>(slots_of(options).size());
+}
 
 std::int64_t Optimizer::state_bytes(const OptimizerOptions& options, const Graph& graph) {
   std::int64_t bytes = 0;
@@ -146,7 +149,8 @@ double Optimizer::global_norm(WorkerPool& pool, const Gradients& gradients) {
   std::vector<double> squares(list.size());
   pool.run(static_cast<std::int64_t>(list.size()), [&](std::int64_t task, int) {
     const Piece& piece = list[static_cast<std::size_t>(task)];
-    squares[static_cast<std::size_t>(task)] = fast::optimizer.square_sum(piece.of(gradients.at(*piece.name).as<const float>()));
+    squares[static_cast<std::size_t>(task)] =
+        fast::optimizer.square_sum(piece.of(gradients.at(*piece.name).as<const float>()));
   });
   double total = 0;
   for (double square : squares) total += square;

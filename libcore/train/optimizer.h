@@ -1,5 +1,5 @@
-// The optimizers of the reference models on f32 master weights (a table in optimizer.cc), learning-rate schedules, weight
-// decay and clipping by global norm. Formulas and first values of slots are those of TensorFlow 1 (tf.train).
+// The optimizers of the reference models on f32 master weights (a table in optimizer.cc), learning-rate schedules,
+// weight decay and clipping by global norm. Formulas and first values of slots are those of TensorFlow 1 (tf.train).
 //
 //   Optimizer opt({.kind = OptimizerKind::kAdam, .learning_rate = 1e-3}, graph);
 //   opt.update(pool, parameters, gradients, step, total_steps);
@@ -18,21 +18,23 @@ enum class ScheduleKind { kConstant, kPolynomial, kExponential, kSteps };
 struct OptimizerOptions {
   OptimizerKind kind = OptimizerKind::kAdam;
   double learning_rate = 1e-3;
-  double momentum = 0.9;       // SGD, RMSProp (as unet_model.py of tensorflow/tpu has it)
-  bool nesterov = false;       // SGD
-  double beta1 = 0.9;          // Adam (Kingma and Ba 2015)
+  double momentum = 0.9;  // SGD, RMSProp (as unet_model.py of tensorflow/tpu has it)
+  bool nesterov = false;  // SGD
+  double beta1 = 0.9;     // Adam (Kingma and Ba 2015)
   double beta2 = 0.999;
-  double epsilon = 1e-8;       // beside the root of what is not corrected (tf.train; their section 2)
-  double weight_decay = 0;     // on what decays: added to the gradient; decoupled for Adam (Loshchilov and Hutter 2019)
-  double clip_norm = 0;        // global L2 norm of all gradients; 0: no clipping
+  double epsilon = 1e-8;    // beside the root of what is not corrected (tf.train; their section 2)
+  double weight_decay = 0;  // on what decays: added to the gradient; decoupled for Adam (Loshchilov and Hutter 2019)
+  double clip_norm = 0;     // global L2 norm of all gradients; 0: no clipping
   ScheduleKind schedule = ScheduleKind::kConstant;
-  double power = 0.9;          // polynomial: (1 - step / total)^power
-  double decay_rate = 0.5;        // exponential: rate^(step / decay_steps), without stairs (as unet_model.py of tensorflow/tpu)
+  double power = 0.9;  // polynomial: (1 - step / total)^power
+  double decay_rate =
+      0.5;  // exponential: rate^(step / decay_steps), without stairs (as unet_model.py of tensorflow/tpu)
   std::int64_t decay_steps = 100000;
-  bool stairs = false;         // exponential: the rate falls only at multiples of decay_steps
+  bool stairs = false;                      // exponential: the rate falls only at multiples of decay_steps
   std::vector<std::int64_t> decay_at = {};  // steps: the rate is multiplied by `step_factor` from each of these on
   double step_factor = 0.1;
-  std::int64_t warmup_steps = 0;  // linear from `warmup_rate`; from 0 the first step counts as one, for it would do nothing
+  std::int64_t warmup_steps =
+      0;  // linear from `warmup_rate`; from 0 the first step counts as one, for it would do nothing
   double warmup_rate = 0;
 };
 
@@ -46,7 +48,8 @@ class Optimizer {
  public:
   Optimizer(OptimizerOptions options, const Graph& graph);
 
-  /// How many tensors of its size are kept for each parameter, and their bytes for the parameters of `graph`: for plans.
+  /// How many tensors of its size are kept for each parameter, and their bytes for the parameters of `graph`: for
+  /// plans.
   static std::int64_t slots(const OptimizerOptions& options);
   static std::int64_t state_bytes(const OptimizerOptions& options, const Graph& graph);
   /// The global norm of `gradients` (f64, fixed order).

@@ -11,8 +11,7 @@ namespace voxshard {
 void feed_all(CoreSet& cores, const Trainer::Feed& feed) {
   const Graph& graph = cores.executable().program.graph;
   for (ValueId id = 0; id < graph.size(); ++id)
-    if (graph.node(id).role == Role::kInput)
-      cores.feed(id, [&](const TensorView& box) { feed(graph.node(id), box); });
+    if (graph.node(id).role == Role::kInput) cores.feed(id, [&](const TensorView& box) { feed(graph.node(id), box); });
 }
 
 Trainer::Trainer(Session& session, OptimizerOptions optimizer, const Graph& graph, std::int64_t total_steps,
@@ -43,8 +42,8 @@ void Trainer::require_finite_weights() {
   const auto first = std::find_if(weights.begin(), weights.end(), [&](const auto& weight) {
     return !std::isfinite(Optimizer::global_norm(session_.pool(), {weight}));
   });
-  throw Error(ErrorKind::kDiverged, "[train] step " + std::to_string(steps_done_) + ": the weights are not finite after " +
-                                        "the update; first " + first->first +
+  throw Error(ErrorKind::kDiverged, "[train] step " + std::to_string(steps_done_) +
+                                        ": the weights are not finite after " + "the update; first " + first->first +
                                         "; lower the learning rate, or clip the gradient");
 }
 
@@ -61,13 +60,13 @@ StepResult Trainer::step(const Shape& extents, const Feed& task) {
   if (!std::isfinite(result.loss) || !std::isfinite(result.gradient_norm)) {
     feed(cores, task);  // inputs may have been overwritten by later buffers
     const auto first = cores.first_non_finite();
-    throw Error(ErrorKind::kDiverged,
-                "[train] step " + std::to_string(steps_done_) + ": the " +
-                    (std::isfinite(result.loss) ? "gradient" : "loss") + " is not finite; first at layer " +
-                    (first ? graph.node(*first).name : "?") +
-                    "; lower the learning rate, clip the gradient, or check the input for NaN");
+    throw Error(ErrorKind::kDiverged, "[train] step " + std::to_string(steps_done_) + ": the " +
+                                          (std::isfinite(result.loss) ? "gradient" : "loss") +
+                                          " is not finite; first at layer " + (first ? graph.node(*first).name : "?") +
+                                          "; lower the learning rate, clip the gradient, or check the input for NaN");
   }
-  optimizer_.update(session_.pool(), session_.parameters(), step_gradients, result.gradient_norm, steps_done_, total_steps_);
+  optimizer_.update(session_.pool(), session_.parameters(), step_gradients, result.gradient_norm, steps_done_,
+                    total_steps_);
   cores.apply_effects();
   require_finite_weights();
   ++steps_done_;

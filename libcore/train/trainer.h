@@ -4,8 +4,8 @@
 //   StepResult r = trainer.step({1, 64, 64, 64}, [&](const Node& input, const TensorView& box) { ... });
 #pragma once
 
-#include "libcore/train/optimizer.h"
 #include "libcore/runtime/session.h"
+#include "libcore/train/optimizer.h"
 
 namespace voxshard {
 
@@ -17,7 +17,8 @@ struct StepResult {
 
 class Trainer {
  public:
-  /// Fills the box of an input (input.input says what it holds) that a core owns; called once per core, from several workers.
+  /// Fills the box of an input (input.input says what it holds) that a core owns; called once per core, from several
+  /// workers.
   using Feed = std::function<void(const Node& input, const TensorView& box)>;
 
   /// `seed`: of the random choices of steps (input::Draw), which the trainer feeds itself.

@@ -35,7 +35,8 @@ double flops_of(const Program& program, const Instruction& instruction) {
 bool is_convolution(const std::string& op) { return op.starts_with("conv") && op != "convert"; }
 
 /// A machine that was not measured for all of the program, or has no such slice, costs the price, not the benchmark.
-std::optional<double> priced_seconds(const Program& program, const Device& device, const Feed& feed, Progress& progress) {
+std::optional<double> priced_seconds(const Program& program, const Device& device, const Feed& feed,
+                                     Progress& progress) {
   try {
     return device.price(program, op_table(), feed).step_s;
   } catch (const Error& e) {
@@ -70,9 +71,9 @@ struct Bench {
     report.planned_bytes = executable.bytes.process();
     report.memory.plan = base_plan(report.resident_before_bytes) + plan_of(executable.bytes) +
                          ProcessPlan{{MemoryPart::kPlans, kept_bytes(executable)}};
-    report.memory.plan += libraries_plan(
-        resident_bytes(),
-        base_plan(report.resident_before_bytes) + ProcessPlan{{MemoryPart::kPlans, kept_bytes(executable)}});
+    report.memory.plan +=
+        libraries_plan(resident_bytes(), base_plan(report.resident_before_bytes) +
+                                             ProcessPlan{{MemoryPart::kPlans, kept_bytes(executable)}});
     report.memory.budget_bytes = o.host_budget_bytes;
     report.native_bf16 = cpu_has_native_bf16();
     report.model = to_json(o.spec);
@@ -103,8 +104,9 @@ struct Bench {
     TensorView view = values.view();
     view.box = box.box;
     for (std::int64_t i = 0; i < values.count(); ++i)
-      store(view, i, is_float(box.dtype) ? 2 * rng_uniform({0, rng_stream(input.name)}, static_cast<std::uint64_t>(i)) - 1
-                                         : static_cast<double>(i / 97 % 2));
+      store(view, i,
+            is_float(box.dtype) ? 2 * rng_uniform({0, rng_stream(input.name)}, static_cast<std::uint64_t>(i)) - 1
+                                : static_cast<double>(i / 97 % 2));
     copy(view, box);
   }
 };
@@ -135,8 +137,10 @@ BenchReport run_bench_step(const BenchOptions& options, Progress& progress) {
     if (step >= options.warmup) trace.begin_step(program);
     const Stopwatch watch;
     report.loss = trainer.step(options.extents, Bench::feed).loss;
-    if (step >= options.warmup) report.step_seconds.push_back(watch.seconds());
-    else before = counts_of(cores);
+    if (step >= options.warmup)
+      report.step_seconds.push_back(watch.seconds());
+    else
+      before = counts_of(cores);
     trace.end_step();
     progress.update("bench step", step + 1, all, "");
   }
@@ -152,7 +156,8 @@ BenchReport run_bench_step(const BenchOptions& options, Progress& progress) {
   report.ranks = gather_ranks(*options.transport, std::move(own), cores.executable());
   for (std::size_t i = 0; i < report.instructions.size() && !report.ranks.empty(); ++i) {
     report.instructions[i].worker_seconds = 0;
-    for (const RankBench& rank : report.ranks) report.instructions[i].worker_seconds += rank.instructions.worker_seconds[i];
+    for (const RankBench& rank : report.ranks)
+      report.instructions[i].worker_seconds += rank.instructions.worker_seconds[i];
   }
   return report;
 }
@@ -181,12 +186,14 @@ BenchReport run_bench_kernels(const BenchOptions& options, Progress& progress) {
       return watch.seconds();
     };
     for (int step = 0; step < options.steps; ++step) {
-      if (kept[k].packed_bytes > 0) packs.push_back(timed(index[k] - 1, step));  // other values have been where its weights lie
+      if (kept[k].packed_bytes > 0)
+        packs.push_back(timed(index[k] - 1, step));  // other values have been where its weights lie
       times.push_back(timed(index[k], step));
     }
     kept[k].worker_seconds = median(times);
     kept[k].pack_seconds = median(packs);
-    progress.update("bench kernels", static_cast<std::int64_t>(k) + 1, static_cast<std::int64_t>(index.size()), kept[k].layer);
+    progress.update("bench kernels", static_cast<std::int64_t>(k) + 1, static_cast<std::int64_t>(index.size()),
+                    kept[k].layer);
   }
   report.instructions = std::move(kept);
   note_peak(report, progress);
@@ -204,28 +211,31 @@ nlohmann::ordered_json to_json(const BenchReport& report) {
                 {"worker_seconds", t.worker_seconds},
                 {"gflops_per_second", t.worker_seconds > 0 ? t.flops / t.worker_seconds * 1e-9 : 0.0}};
     if (!t.kernel.empty())
-      row.update({{"kernel", t.kernel}, {"code", t.code}, {"workspace_bytes", t.workspace_bytes},
-                  {"packed_bytes", t.packed_bytes}, {"pack_seconds", t.pack_seconds}});
+      row.update({{"kernel", t.kernel},
+                  {"code", t.code},
+                  {"workspace_bytes", t.workspace_bytes},
+                  {"packed_bytes", t.packed_bytes},
+                  {"pack_seconds", t.pack_seconds}});
     by_instruction.push_back(std::move(row));
   }
   const double middle = median(report.step_seconds);
   const auto number = [](const std::optional<double>& x) { return x ? Json(*x) : Json(nullptr); };
   Json json = {{"step_seconds",
-           {{"median", middle},
-            {"min", *std::min_element(report.step_seconds.begin(), report.step_seconds.end())},
-            {"max", *std::max_element(report.step_seconds.begin(), report.step_seconds.end())}}},
-          {"predicted_seconds", number(report.predicted_seconds)},
-          {"emulated_seconds", number(report.emulated_seconds)},
-          {"gflops_per_second", middle > 0 ? report.step_flops / middle * 1e-9 : 0.0},
-          {"native_bf16", report.native_bf16},
-          {"loss", report.loss},
-          {"model", report.model},
-          {"planned_bytes", report.planned_bytes},
-          {"resident_before_bytes", report.resident_before_bytes},
-          {"peak_resident_bytes", report.peak_resident_bytes},
-          {"memory", to_json(report.memory)},
-          {"by_op", by_op},
-          {"by_instruction", by_instruction}};
+                {{"median", middle},
+                 {"min", *std::min_element(report.step_seconds.begin(), report.step_seconds.end())},
+                 {"max", *std::max_element(report.step_seconds.begin(), report.step_seconds.end())}}},
+               {"predicted_seconds", number(report.predicted_seconds)},
+               {"emulated_seconds", number(report.emulated_seconds)},
+               {"gflops_per_second", middle > 0 ? report.step_flops / middle * 1e-9 : 0.0},
+               {"native_bf16", report.native_bf16},
+               {"loss", report.loss},
+               {"model", report.model},
+               {"planned_bytes", report.planned_bytes},
+               {"resident_before_bytes", report.resident_before_bytes},
+               {"peak_resident_bytes", report.peak_resident_bytes},
+               {"memory", to_json(report.memory)},
+               {"by_op", by_op},
+               {"by_instruction", by_instruction}};
   if (report.ranks.empty()) return json;
   std::vector<std::pair<std::string, std::string>> names;
   for (const TimedInstruction& t : report.instructions) names.emplace_back(t.layer, t.op);

@@ -1,11 +1,11 @@
-// `voxshard convert`: TFRecord files of the reference models to folders that the other commands read, and back; boxes of
-// images to a folder per class.
+// `voxshard convert`: TFRecord files of the reference models to folders that the other commands read, and back; boxes
+// of images to a folder per class.
 //
 //   TaskReport r = run_convert({.input = "records", .output = "data"}, ConvertTo::kFolder, progress);
 #pragma once
 
-#include "pipelines/records/convert_request.h"
 #include "pipelines/engine/requests.h"
+#include "pipelines/records/convert_request.h"
 
 namespace voxshard {
 

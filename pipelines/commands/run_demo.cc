@@ -24,8 +24,9 @@ DemoReport run_demo(const DemoOptions& options, Progress& progress, const TaskTa
     throw Error(ErrorKind::kUsage, "[demo] {cases} must be 1 to 10000 and {test} 0 to 10000");
   const std::vector<std::string> kinds = task.demo_kinds();
   if (!options.kind.empty() && std::ranges::find(kinds, options.kind) == kinds.end())
-    throw Error(ErrorKind::kUsage, "[demo] {kind} is \"" + options.kind + "\"; " + task.name() +
-                                       (kinds.empty() ? " has no kinds to choose from" : " has " + joined(kinds, ", ")));
+    throw Error(ErrorKind::kUsage,
+                "[demo] {kind} is \"" + options.kind + "\"; " + task.name() +
+                    (kinds.empty() ? " has no kinds to choose from" : " has " + joined(kinds, ", ")));
   const int times = subdivision(options.size);
   const Stopwatch watch;
   DemoReport report = task.demo(options, times, progress);

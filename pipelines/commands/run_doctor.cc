@@ -23,8 +23,8 @@ namespace {
 using State = DoctorCheck::State;
 using Json = nlohmann::ordered_json;
 
-constexpr std::int64_t kLeastMemoryBytes = std::int64_t{1} << 30;   // the smallest useful model and its data
-constexpr std::int64_t kLeastDiskBytes = std::int64_t{5} << 30;     // a small data set, prepared, and a run
+constexpr std::int64_t kLeastMemoryBytes = std::int64_t{1} << 30;  // the smallest useful model and its data
+constexpr std::int64_t kLeastDiskBytes = std::int64_t{5} << 30;    // a small data set, prepared, and a run
 
 std::string known_cpu() {
   const std::string name = cpu_name();
@@ -39,7 +39,8 @@ std::string why_unseen(const std::filesystem::path& stored) {
     const HostRates rates = host_rates_from_json(read_config(stored), stored.string());
     if (rates.cpu == known_cpu() && rates.instruction_set == instruction_set_name(instruction_set())) return "";
     return stored.string() + " is of " + rates.cpu + " with " + rates.instruction_set;
-  } catch (const Error&) {  // damaged, of another version, or no such file at all: it is written again, or refused, when this is measured
+  } catch (const Error&) {  // damaged, of another version, or no such file at all: it is written again, or refused,
+                            // when this is measured
     return stored.string() + " does not say of which it is";
   }
 }
@@ -59,7 +60,8 @@ DoctorCheck convolutions_check(const SelfCheck& check, const std::string& unseen
               text_of(check)};
 }
 
-std::vector<DoctorCheck> check_machine(const MachineFacts& facts, const DoctorOptions& options, const DoctorReport& report) {
+std::vector<DoctorCheck> check_machine(const MachineFacts& facts, const DoctorOptions& options,
+                                       const DoctorReport& report) {
   std::vector<DoctorCheck> checks;
   auto add = [&](const char* name, State state, const std::string& text) { checks.push_back({name, state, text}); };
   const bool avx2 = cpu_runs_kernels();
@@ -73,16 +75,21 @@ std::vector<DoctorCheck> check_machine(const MachineFacts& facts, const DoctorOp
   const int usable = hardware_workers();
   add("workers", options.threads <= usable ? State::kOk : State::kWarning,
       std::to_string(options.threads) + " on " + std::to_string(usable) + " processors that this process may use" +
-          (options.threads <= usable ? "" : "; more workers than processors take turns, use {threads} " + std::to_string(usable)));
-  add("mpi", State::kOk, built_with_mpi() ? mpi_library() : "none, one process only (Debian: libopenmpi-dev openmpi-bin)");
+          (options.threads <= usable
+               ? ""
+               : "; more workers than processors take turns, use {threads} " + std::to_string(usable)));
+  add("mpi", State::kOk,
+      built_with_mpi() ? mpi_library() : "none, one process only (Debian: libopenmpi-dev openmpi-bin)");
   const bool roomy = facts.memory_bytes == 0 || facts.memory_bytes >= kLeastMemoryBytes;
   add("memory", roomy ? State::kOk : State::kFailed,
-      bytes_text(facts.memory_bytes) + (facts.memory_of.empty() ? "" : " by " + facts.memory_of) + ", " + bytes_text(facts.available_bytes) + " available, " +
-          bytes_text(facts.swap_bytes) + " of swap" + (roomy ? "" : "; at least " + bytes_text(kLeastMemoryBytes) + " are needed"));
+      bytes_text(facts.memory_bytes) + (facts.memory_of.empty() ? "" : " by " + facts.memory_of) + ", " +
+          bytes_text(facts.available_bytes) + " available, " + bytes_text(facts.swap_bytes) + " of swap" +
+          (roomy ? "" : "; at least " + bytes_text(kLeastMemoryBytes) + " are needed"));
   const bool huge = facts.huge_pages == "always" || facts.huge_pages == "madvise";
   add("huge pages", huge ? State::kOk : State::kWarning,
-      facts.huge_pages.empty() ? "not offered by this system"
-                               : facts.huge_pages + (huge ? "" : "; large arenas are slower without: set transparent_hugepage to madvise"));
+      facts.huge_pages.empty()
+          ? "not offered by this system"
+          : facts.huge_pages + (huge ? "" : "; large arenas are slower without: set transparent_hugepage to madvise"));
   const bool space = facts.free_disk_bytes < 0 || facts.free_disk_bytes >= kLeastDiskBytes;
   add("disk", space ? State::kOk : State::kWarning,
       (facts.free_disk_bytes < 0 ? "unknown" : bytes_text(facts.free_disk_bytes) + " free in this folder") +
@@ -130,8 +137,8 @@ DoctorReport run_doctor(const DoctorOptions& options, Progress& progress) {
   report.rates.cpu = known_cpu();
   report.rates.instruction_set = instruction_set_name(instruction_set());
   report.rates.memory_bytes = std::max<std::int64_t>(1, facts.memory_bytes);
-  report.rates.how = std::string("voxshard ") + VOXSHARD_VERSION + " " + options.command + ", " +
-                     kernel_library_version();
+  report.rates.how =
+      std::string("voxshard ") + VOXSHARD_VERSION + " " + options.command + ", " + kernel_library_version();
   write_json(options.output, to_json(report.rates));
   report.seconds = watch.seconds();
   return report;
@@ -146,10 +153,11 @@ nlohmann::ordered_json to_json(const DoctorReport& report) {
   for (InstructionSet set : report.instruction_sets) sets.push_back(instruction_set_name(set));
   Json json = {{"instruction_sets", sets},
                {"instruction_set", instruction_set_name(report.instruction_set)},
-               {"self_check", {{"unseen", report.unseen},
-                               {"agree", report.self_check.agree},
-                               {"differ", report.self_check.differ},
-                               {"absent", report.self_check.absent}}},
+               {"self_check",
+                {{"unseen", report.unseen},
+                 {"agree", report.self_check.agree},
+                 {"differ", report.self_check.differ},
+                 {"absent", report.self_check.absent}}},
                {"checks", checks},
                {"libraries", libraries},
                {"seconds", report.seconds}};

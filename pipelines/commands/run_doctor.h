@@ -6,20 +6,20 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "libcore/device/host/host_rates.h"
 #include "libcore/base/cpu.h"
-#include "pipelines/profile/self_check.h"
+#include "libcore/device/host/host_rates.h"
 #include "pipelines/model_runs/report.h"
+#include "pipelines/profile/self_check.h"
 
 namespace voxshard {
 
 struct DoctorOptions {
   std::filesystem::path output;  // host.json
   int threads = 1;
-  bool quick = false;            // a quarter of the time, coarser
-  bool measure = true;           // else nothing is measured or written
+  bool quick = false;              // a quarter of the time, coarser
+  bool measure = true;             // else nothing is measured or written
   std::string command = "doctor";  // as it was called, for the record in the file
-  double call_seconds = 8e-4;    // see MeasureOptions; a test takes less
+  double call_seconds = 8e-4;      // see MeasureOptions; a test takes less
   double most_flops = 2e9;
 };
 
@@ -38,7 +38,7 @@ struct DoctorReport {
   SelfCheck self_check;
   std::string unseen;  // why nothing is known of this processor and set; empty: the file that is there is of them
   std::vector<std::pair<std::string, std::string>> libraries;
-  HostRates rates;               // without tables where nothing was measured
+  HostRates rates;  // without tables where nothing was measured
   std::filesystem::path output;
   double seconds = 0;
 };
@@ -47,8 +47,8 @@ struct DoctorReport {
 /// measured), kOutput.
 DoctorReport run_doctor(const DoctorOptions& options, Progress& progress);
 
-/// {"instruction_sets", "instruction_set", "self_check", "checks", "libraries", "seconds"}, and if it measured "output" and
-/// "host", the document that was written.
+/// {"instruction_sets", "instruction_set", "self_check", "checks", "libraries", "seconds"}, and if it measured "output"
+/// and "host", the document that was written.
 nlohmann::ordered_json to_json(const DoctorReport& report);
 
 }  // namespace voxshard

@@ -25,8 +25,7 @@ Shape extents_of(const DrawnSample& sample, const ModelSpec& spec, std::int64_t 
 }
 
 DrawReport run_draw(const DrawOptions& options) {
-  require_output_file(options.file, sheet_file(),
-                      {.inputs = {image_address(options.source).file}, .option = "{draw}"});
+  require_output_file(options.file, sheet_file(), {.inputs = {image_address(options.source).file}, .option = "{draw}"});
   const ModelSpec& spec = options.spec;
   const Lowered lowered =
       lower_verified(build_graph(spec, options.extents, Phase::kTrain, spec.precision), op_table(), spec.cut, {});

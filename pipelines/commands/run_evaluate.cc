@@ -1,8 +1,8 @@
 #include "pipelines/commands/run_evaluate.h"
 
 #include "pipelines/commands/memory_report.h"
-#include "pipelines/model_runs/rank_json.h"
 #include "pipelines/engine/seen_inputs.h"
+#include "pipelines/model_runs/rank_json.h"
 
 namespace voxshard {
 namespace {
@@ -10,8 +10,8 @@ namespace {
 TaskReport evaluate_run(EvaluateOptions options, const EstimatorOptions& estimator, const RunContext& context,
                         const TaskTable& tasks) {
   Progress& progress = context.progress();
-  TrainedRun run =
-      load_trained_run({.run = options.predictions, .checkpoint = options.checkpoint, .transport = &context.transport()});
+  TrainedRun run = load_trained_run(
+      {.run = options.predictions, .checkpoint = options.checkpoint, .transport = &context.transport()});
   for (const std::string& note : run.notes) progress.warn(note);
   const Task& task = task_of(tasks, run.spec);
   require_own_settings(task, options.task, "evaluate", "the run is a " + run.spec.model_name());

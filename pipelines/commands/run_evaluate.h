@@ -13,7 +13,7 @@ namespace voxshard {
 /// Errors: kInput for what is missing, kNoCase when nothing can be scored, kUsage for an option that is not one of the
 /// task, kOutput; of a run also kCheckpoint, kBudget and, for a condition that is not met, kConfig.
 ///   estimator  of a run: its cores, and the batch where `options` have none
-TaskReport run_evaluate(const EvaluateOptions& options, const RunContext& context, const TaskTable& tasks = task_table(),
-                        const EstimatorOptions& estimator = {});
+TaskReport run_evaluate(const EvaluateOptions& options, const RunContext& context,
+                        const TaskTable& tasks = task_table(), const EstimatorOptions& estimator = {});
 
 }  // namespace voxshard

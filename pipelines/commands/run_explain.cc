@@ -32,8 +32,8 @@ std::string sums_text(const Graph& graph, const char* what, const std::vector<st
         },
         node.attrs);
     const std::int64_t cores = groups % mesh.replicas == 0 ? mesh.cores_per_replica() : mesh.cores();
-    return std::string(what) + ": sums over " + std::to_string(cores) + " of " + std::to_string(mesh.cores()) + " cores and " +
-           std::to_string(batch / groups) + " of " + std::to_string(batch) + " samples\n";
+    return std::string(what) + ": sums over " + std::to_string(cores) + " of " + std::to_string(mesh.cores()) +
+           " cores and " + std::to_string(batch / groups) + " of " + std::to_string(batch) + " samples\n";
   }
   return {};
 }
@@ -47,7 +47,8 @@ std::string config_text(const ModelSpec& spec, const Shape& extents) {
   json["loss_scope"] = loss_sees_each_sample(graph) ? "each sample" : spec.loss_over_replica ? "replica" : "all";
   std::string text;
   for (const auto& [name, value] : json.items()) text += name + " = " + value.dump() + "\n";
-  return text + "batch = " + std::to_string(extents[0]) + "\n" + sums_text(graph, "norms", {"moment_sums"}, spec.cut.mesh) +
+  return text + "batch = " + std::to_string(extents[0]) + "\n" +
+         sums_text(graph, "norms", {"moment_sums"}, spec.cut.mesh) +
          sums_text(graph, "loss", {"segmentation_sums", "detection_sums"}, spec.cut.mesh);
 }
 
@@ -63,7 +64,8 @@ std::string passes_of(const ModelSpec& spec, const Shape& extents, const std::st
 
 }  // namespace
 
-std::string run_explain(const ModelSpec& spec, const Shape& extents, const std::string& stage, const std::string& device) {
+std::string run_explain(const ModelSpec& spec, const Shape& extents, const std::string& stage,
+                        const std::string& device) {
   if (stage == "config") return config_text(spec, extents);
   if (stage == "graph") return to_text(build_graph(spec, extents, Phase::kPredict, spec.precision));
   if (stage == "passes") return passes_of(spec, extents, device);
@@ -75,7 +77,8 @@ std::string run_explain(const ModelSpec& spec, const Shape& extents, const std::
     const Executable executable = make_verified(std::move(lowered), op_table(), {});
     return to_text(executable.program, executable.memory);
   }
-  throw Error(ErrorKind::kConfig, "[explain] the stage \"" + stage + "\" is not known; expected config, graph, grad, program, memory, passes");
+  throw Error(ErrorKind::kConfig, "[explain] the stage \"" + stage +
+                                      "\" is not known; expected config, graph, grad, program, memory, passes");
 }
 
 }  // namespace voxshard

@@ -55,9 +55,7 @@ InfoReport run_info(const std::vector<fs::path>& paths, const InfoOptions& optio
 }
 
 Json to_json(const InfoReport& report) {
-  Json json = {{"files", report.files.json},
-               {"videos", report.videos.json},
-               {"folders", report.folders.json}};
+  Json json = {{"files", report.files.json}, {"videos", report.videos.json}, {"folders", report.folders.json}};
   for (const auto& [name, section] : report.sets) json[name] = section.json;
   json["pictures"] = report.images.json;
   json["failed"] = report.failures.size();
@@ -69,7 +67,8 @@ std::string to_text(const InfoReport& report) {
   std::string text = report.files.text + report.videos.text + report.images.text;
   for (const auto& [name, section] : report.sets) text += section.text;
   text += report.folders.text;
-  for (const CaseFailure& f : report.failures) text += plain_text(f.id) + ": " + f.code + " " + plain_text(f.message) + "\n";
+  for (const CaseFailure& f : report.failures)
+    text += plain_text(f.id) + ": " + f.code + " " + plain_text(f.message) + "\n";
   return text;
 }
 

@@ -9,12 +9,16 @@ PredictReport run_predict(const PredictOptions& asked, const RunContext& context
                           const EstimatorOptions& estimator) {
   PredictOptions options = asked;
   Progress& progress = context.progress();
-  TrainedRun run = load_trained_run(
-      {.run = options.run, .checkpoint = options.checkpoint, .partition = options.partition, .precision = options.precision,
-       .models = options.models, .transport = &context.transport()});
+  TrainedRun run = load_trained_run({.run = options.run,
+                                     .checkpoint = options.checkpoint,
+                                     .partition = options.partition,
+                                     .precision = options.precision,
+                                     .models = options.models,
+                                     .transport = &context.transport()});
   for (const std::string& note : run.notes) progress.warn(note);
   if (asked.partition && estimator.config.input_partition_dims)
-    throw Error(ErrorKind::kConfig, "[tpu_config] {partition} and input_partition_dims both say how inputs are cut; give one of them");
+    throw Error(ErrorKind::kConfig,
+                "[tpu_config] {partition} and input_partition_dims both say how inputs are cut; give one of them");
   apply(estimator, RunMode::kPredict, run.spec);
   if (run.spec.precision == DType::kBF16 && !cpu_has_native_bf16())
     progress.log("this processor does not multiply bf16: values are stored as bf16 and multiplied in f32");
@@ -32,7 +36,8 @@ PredictReport run_predict(const PredictOptions& asked, const RunContext& context
 
 nlohmann::ordered_json to_json(const PredictReport& report) {
   nlohmann::ordered_json cases = nlohmann::ordered_json::array();
-  for (const PredictedCase& c : report.cases) cases.push_back({{"id", c.id}, {"file", c.file.string()}, {"seconds", c.seconds}});
+  for (const PredictedCase& c : report.cases)
+    cases.push_back({{"id", c.id}, {"file", c.file.string()}, {"seconds", c.seconds}});
   nlohmann::ordered_json json = {{"checkpoint", report.checkpoint.string()},
                                  {"cases", cases},
                                  {"kept", report.kept},

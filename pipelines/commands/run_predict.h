@@ -11,8 +11,8 @@ namespace voxshard {
 /// By the task of the run's model. Errors: kUsage when the output would overwrite the input or an option is not one of
 /// the task, kInput, kNoCase (no input, or every one failed), kCheckpoint, kBudget (before anything is allocated or
 /// written), kOutput, kConfig for a condition of TPUEstimator's predict that is not met.
-PredictReport run_predict(const PredictOptions& options, const RunContext& context, const TaskTable& tasks = task_table(),
-                          const EstimatorOptions& estimator = {});
+PredictReport run_predict(const PredictOptions& options, const RunContext& context,
+                          const TaskTable& tasks = task_table(), const EstimatorOptions& estimator = {});
 nlohmann::ordered_json to_json(const PredictReport& report);
 
 }  // namespace voxshard

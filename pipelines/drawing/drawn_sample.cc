@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "io/image/image_resize.h"
 #include "io/image/image_reader.h"
+#include "io/image/image_resize.h"
 #include "io/volume/resample.h"
 #include "pipelines/phantoms/detection_phantom.h"
 #include "pipelines/phantoms/phantom.h"
@@ -49,9 +49,9 @@ Dims DrawnSample::extents() const {
 Tensor DrawnSample::view(const SamplePlane& plane, const Dims& padded, const Dims& level) const {
   const Dims size = extents(), strides = dense_strides(voxels_.shape());
   const bool is_image = voxels_.dtype() == DType::kU8;
-  const int rows = is_image || plane.fixed_axis == 0 ? (is_image ? 0 : 1) : 0, columns = is_image                 ? 1
-                                                                                       : plane.fixed_axis == 2 ? 1
-                                                                                                               : 2;
+  const int rows = is_image || plane.fixed_axis == 0 ? (is_image ? 0 : 1) : 0, columns = is_image                ? 1
+                                                                                         : plane.fixed_axis == 2 ? 1
+                                                                                                                 : 2;
   // The voxel that the centre of the level's voxel lies in.
   const auto from_level = [&](int axis, std::int64_t at) { return (2 * at + 1) * padded[axis] / (2 * level[axis]); };
   const std::int64_t fixed = is_image ? 0 : from_level(plane.fixed_axis, plane.at);
@@ -65,11 +65,11 @@ Tensor DrawnSample::view(const SamplePlane& plane, const Dims& padded, const Dim
     for (std::int64_t c = 0; c < size[columns]; ++c)
       for (std::int64_t k = 0; k < 3; ++k) {
         const std::int64_t at = r * strides[rows] + c * strides[columns] +
-                                (is_image  ? k
+                                (is_image ? k
                                  : inside ? fixed * strides[plane.fixed_axis]
                                           : 0);
         const float value = is_image ? static_cast<float>(voxels_.as<std::uint8_t>()[at]) / 255.0f
-                                    : (voxels_.as<float>()[at] - low_) / (high_ - low_);
+                                     : (voxels_.as<float>()[at] - low_) / (high_ - low_);
         slice.as<float>()[(r * size[columns] + c) * 3 + k] = inside ? std::clamp(value, 0.0f, 1.0f) : 0.0f;
       }
   const Dims there = {share(rows), share(columns)};

@@ -15,7 +15,12 @@ namespace {
 /// The reference U-Net of the published configurations: base 32, batch norm per replica, adaptive Dice, bf16.
 ModelSpec unet3d(std::int64_t replicas, const Dims& partition) {
   ModelSpec spec{.norm_over_replica = true, .loss_over_replica = true, .cut = {.mesh = {replicas, partition}}};
-  spec.as<UNetConfig>() = {.base_filters = 32, .depth = 4, .channels = 1, .classes = 3, .norm = NormKind::kBatch, .loss = LossKind::kAdaptiveDice32};
+  spec.as<UNetConfig>() = {.base_filters = 32,
+                           .depth = 4,
+                           .channels = 1,
+                           .classes = 3,
+                           .norm = NormKind::kBatch,
+                           .loss = LossKind::kAdaptiveDice32};
   return spec;
 }
 
@@ -54,7 +59,8 @@ const TpuSpec& tpu_of(const Device& device) {
 }
 
 EmulatedStep emulate(const PlannedStep& step, const TpuSpec& device, const std::vector<PlannedStep>& steps) {
-  EmulatedStep e{.recompute = step.recompute, .price = price_of(step, device), .published_seconds = step.published_seconds};
+  EmulatedStep e{
+      .recompute = step.recompute, .price = price_of(step, device), .published_seconds = step.published_seconds};
   TpuSpec without = device;
   for (const Figure& figure : device.figures) {
     if (std::find(figure.fitted_to.begin(), figure.fitted_to.end(), step.name) == figure.fitted_to.end()) continue;
@@ -69,7 +75,8 @@ EmulatedStep emulate(const PlannedStep& step, const TpuSpec& device, const std::
   return e;
 }
 
-TpuWays ways(const PublishedStep& of, const Shape& extents, const std::vector<Dims>& partitions, const TpuSpec& device) {
+TpuWays ways(const PublishedStep& of, const Shape& extents, const std::vector<Dims>& partitions,
+             const TpuSpec& device) {
   TpuWays result{.model = of.spec.model_name(), .extents = to_string(extents)};
   Cut cut = of.spec.cut;
   for (const Dims& partition : partitions) {
@@ -87,7 +94,8 @@ TpuWays ways(const PublishedStep& of, const Shape& extents, const std::vector<Di
   return result;
 }
 
-TpuAssumption assume(const std::string& what, const TpuSpec& device, bool other_programs, const std::vector<PlannedStep>& as_is) {
+TpuAssumption assume(const std::string& what, const TpuSpec& device, bool other_programs,
+                     const std::vector<PlannedStep>& as_is) {
   std::vector<PlannedStep> planned;
   if (other_programs)
     for (const PublishedStep& row : published_steps()) planned.push_back(plan_step(row, device));
@@ -101,7 +109,8 @@ TpuAssumption assume(const std::string& what, const TpuSpec& device, bool other_
   }
   for (const Figure& figure : device.figures)
     if (figure.kind == "fitted")
-      result.refitted += (result.refitted.empty() ? "" : ", ") + figure.key + text(" %.0f ", value_of(fitted, figure)) + figure.unit;
+      result.refitted +=
+          (result.refitted.empty() ? "" : ", ") + figure.key + text(" %.0f ", value_of(fitted, figure)) + figure.unit;
   return result;
 }
 
@@ -114,8 +123,10 @@ std::vector<TpuAssumption> assumptions(const TpuSpec& device, const std::vector<
   for (const std::int64_t tensors : {std::int64_t{1}, std::int64_t{3}, kAny}) {
     TpuSpec other = device;
     other.fused_tensors = tensors;
-    result.push_back(assume("fusions read " + (tensors == kAny ? "any number of" : "at most " + std::to_string(tensors)) + " tensors, not " +
-                                std::to_string(device.fused_tensors), other, true, steps));
+    result.push_back(assume("fusions read " +
+                                (tensors == kAny ? "any number of" : "at most " + std::to_string(tensors)) +
+                                " tensors, not " + std::to_string(device.fused_tensors),
+                            other, true, steps));
   }
   TpuSpec unmasked = device;
   unmasked.masks_padding = false;
@@ -123,7 +134,8 @@ std::vector<TpuAssumption> assumptions(const TpuSpec& device, const std::vector<
   TpuSpec both = device, neither = device;
   both.samples_pad_products = true, neither.samples_pad_memory = false;
   result.push_back(assume(kPaddedProducts, both, false, steps));
-  result.push_back(assume("samples that do not fill the 8 sublanes cost neither memory nor products", neither, false, steps));
+  result.push_back(
+      assume("samples that do not fill the 8 sublanes cost neither memory nor products", neither, false, steps));
   return result;
 }
 
@@ -147,15 +159,18 @@ void compare_rows(const TpuTableRow& a, const TpuTableRow& b, std::vector<std::s
   const double published = efficiency(a.published, a.published.seconds, b.published, b.published.seconds);
   const double emulated = efficiency(a.published, a.emulated.price.step_s, b.published, b.emulated.price.step_s);
   lines.push_back(a.published.name + " and " + b.published.name +
-                  text(": the published times keep %.0f %% of the speed per core, the emulated ones %.0f %%", 100 * published, 100 * emulated) +
+                  text(": the published times keep %.0f %% of the speed per core, the emulated ones %.0f %%",
+                       100 * published, 100 * emulated) +
                   text(" (cut / uncut off by %+.1f %%)", 100 * (published / emulated - 1)));
 }
 
 /// The layout that the rows were priced by: chosen, for its opposite is far off the rows of 4 samples a core.
 std::string padding_line(const TpuTables& tables) {
-  const auto other = std::find_if(tables.assumptions.begin(), tables.assumptions.end(), [](const TpuAssumption& a) { return a.what == kPaddedProducts; });
+  const auto other = std::find_if(tables.assumptions.begin(), tables.assumptions.end(),
+                                  [](const TpuAssumption& a) { return a.what == kPaddedProducts; });
   ensure(other != tables.assumptions.end(), "the padding of products is among the assumptions");
-  return "4 samples in 8 sublanes cost memory twice over, by the padding rule of convolutions, which is documented; that products "
+  return "4 samples in 8 sublanes cost memory twice over, by the padding rule of convolutions, which is documented; "
+         "that products "
          "are spared is chosen, because of these rows: were it otherwise, " +
          tables.rows[0].published.name + " and " + tables.rows[1].published.name +
          text(" would be %.2f and %.2f times what is published", 1 + other->residuals[0], 1 + other->residuals[1]);
@@ -165,22 +180,28 @@ std::vector<std::string> unexplained(const TpuTables& tables) {
   std::vector<std::string> lines;
   for (const TpuTableRow& row : tables.rows) {
     const EmulatedStep& e = row.emulated;
-    std::string line = row.published.name + text(": off by %+.1f %%, by %+.1f %%", 100 * e.residual(), 100 * e.leave_one_out_residual()) +
+    std::string line = row.published.name +
+                       text(": off by %+.1f %%, by %+.1f %%", 100 * e.residual(), 100 * e.leave_one_out_residual()) +
                        " with " + joined(e.fitted, " and ") + " fitted without it";
     if (e.recompute != Recompute::kNone)
-      line += std::string("; it fits when ") + recompute_name(e.recompute) + " are made again for the backward pass, which is assumed";
+      line += std::string("; it fits when ") + recompute_name(e.recompute) +
+              " are made again for the backward pass, which is assumed";
     const Price& busy = e.price.busy;
-    line += text("; products %.2f s and memory %.2f s, which overlap inside an instruction only, ", busy.matrix_s, busy.memory_s) +
+    line += text("; products %.2f s and memory %.2f s, which overlap inside an instruction only, ", busy.matrix_s,
+                 busy.memory_s) +
             text("links %.2f s, passes %.2f s", busy.link_s, busy.pass_s);
     lines.push_back(line);
   }
   for (std::size_t i = 1; i < tables.rows.size(); ++i) compare_rows(tables.rows[i - 1], tables.rows[i], lines);
-  const bool waits = std::any_of(tables.rows.begin(), tables.rows.end(), [](const TpuTableRow& r) { return r.emulated.bound_by == "feed"; });
+  const bool waits = std::any_of(tables.rows.begin(), tables.rows.end(),
+                                 [](const TpuTableRow& r) { return r.emulated.bound_by == "feed"; });
   lines.push_back(std::string(waits ? "hosts: a row waits for them" : "hosts: no row waits for them") +
-                  text("; any rate of unpacking above %.0f MB/s a host gives the same table, and no row tells the rate", tables.least_unpack_bytes_s / 1e6));
+                  text("; any rate of unpacking above %.0f MB/s a host gives the same table, and no row tells the rate",
+                       tables.least_unpack_bytes_s / 1e6));
   lines.push_back(padding_line(tables));
   lines.push_back(
-      "neither how many rows a tile serves nor why a pass moves less than half of what the memory could is derived from hardware, only that one "
+      "neither how many rows a tile serves nor why a pass moves less than half of what the memory could is derived "
+      "from hardware, only that one "
       "number of each serves both models; changes of "
       "layout between what is kept (smallest tiles) and what products read are not priced");
   lines.push_back(
@@ -205,9 +226,10 @@ std::span<const PublishedStep> published_steps() {
        .device = "tpu-v3-128",
        .seconds = 3.02,
        .source = "the same table, corrected",
-       .correction = "the published table prints 2560x2560 on v3-64 with 64 cores beside these seconds, a paste from the "
-                     "RetinaNet table; the announcement (256^3, 128 cores) and the published configuration "
-                     "v3-128_256x256x256 agree on this row, and 64 cores would each be 14 % faster than one without a cut"},
+       .correction =
+           "the published table prints 2560x2560 on v3-64 with 64 cores beside these seconds, a paste from the "
+           "RetinaNet table; the announcement (256^3, 128 cores) and the published configuration "
+           "v3-128_256x256x256 agree on this row, and 64 cores would each be 14 % faster than one without a cut"},
       {.name = "retinanet-1280-v3-8",
        .spec = retinanet(8, {1, 1, 1, 1}),
        .extents = {64, 1280, 1280},
@@ -232,15 +254,20 @@ TpuTables run_tpu_tables(Progress& progress) {
   std::vector<PlannedStep> steps;
   for (const PublishedStep& row : rows) {
     steps.push_back(plan_step(row, tpu_of(*device)));
-    progress.update("tpu-tables", static_cast<std::int64_t>(steps.size()), static_cast<std::int64_t>(rows.size()), row.name);
+    progress.update("tpu-tables", static_cast<std::int64_t>(steps.size()), static_cast<std::int64_t>(rows.size()),
+                    row.name);
   }
-  for (std::size_t i = 0; i < rows.size(); ++i) tables.rows.push_back({rows[i], emulate(steps[i], tpu_of(*device), steps)});
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    tables.rows.push_back({rows[i], emulate(steps[i], tpu_of(*device), steps)});
   note_fitted_constants(tables, tpu_of(*device), steps);
   const TpuSpec& tpu = tpu_of(*device);
-  tables.ways = {ways(rows[1], {4, 256, 256, 256}, {{1, 1, 1, 1, 1}, {1, 2, 1, 1, 1}, {1, 4, 1, 1, 1}, {1, 8, 1, 1, 1}, {1, 16, 1, 1, 1}}, tpu),
-                 ways(rows[3], {8, 2560, 2560}, {{1, 1, 1, 1}, {1, 2, 1, 1}, {1, 2, 2, 1}, {1, 4, 2, 1}, {1, 4, 4, 1}}, tpu)};
+  tables.ways = {
+      ways(rows[1], {4, 256, 256, 256},
+           {{1, 1, 1, 1, 1}, {1, 2, 1, 1, 1}, {1, 4, 1, 1, 1}, {1, 8, 1, 1, 1}, {1, 16, 1, 1, 1}}, tpu),
+      ways(rows[3], {8, 2560, 2560}, {{1, 1, 1, 1}, {1, 2, 1, 1}, {1, 2, 2, 1}, {1, 4, 2, 1}, {1, 4, 4, 1}}, tpu)};
   tables.assumptions = assumptions(tpu, steps);
-  for (const PlannedStep& step : steps) tables.least_unpack_bytes_s = std::max(tables.least_unpack_bytes_s, least_unpack_bytes_s(step, tpu));
+  for (const PlannedStep& step : steps)
+    tables.least_unpack_bytes_s = std::max(tables.least_unpack_bytes_s, least_unpack_bytes_s(step, tpu));
   tables.unexplained = unexplained(tables);
   return tables;
 }

@@ -52,7 +52,7 @@ struct TpuWays {
   struct Row {
     Dims partition;
     StepPrice price;
-    double efficiency = 1;  // of the cores, against one core, though that may not fit: then it could not exist
+    double efficiency = 1;        // of the cores, against one core, though that may not fit: then it could not exist
     std::int64_t core_bytes = 0;  // of the fullest core, optimizer included
     bool fits = false;
   };

@@ -52,8 +52,9 @@ const Constant* constant_of(const std::string& key) {
 TpuStep lower_for_tpu(const Graph& graph, const Cut& cut, OptimizerKind optimizer, const TpuSpec& device) {
   const Graph step = step_graph(graph, op_table(), Recompute::kNone);
   const Lowered kept = lowered(step, cut, optimizer, Recompute::kNone);
-  return {.lowered = lowered(with_made_again(step, fused_values(device, kept.program)), cut, optimizer, Recompute::kNone),
-          .kept_core_bytes = kept.bytes.widest_core()};
+  return {
+      .lowered = lowered(with_made_again(step, fused_values(device, kept.program)), cut, optimizer, Recompute::kNone),
+      .kept_core_bytes = kept.bytes.widest_core()};
 }
 
 PlannedStep plan_step(const PublishedStep& row, const TpuSpec& device) {

@@ -45,8 +45,8 @@ struct TpuStep {
 };
 
 /// The one road of `explain --stage passes` and of both tables of `bench tpu-tables`: nothing recomputed but what the
-/// device's fusions make again, whatever spec.cut.recompute says, and whether it fits or not. `graph`: of the model, for
-/// training. Errors: kConfig from the partition.
+/// device's fusions make again, whatever spec.cut.recompute says, and whether it fits or not. `graph`: of the model,
+/// for training. Errors: kConfig from the partition.
 TpuStep lower_for_tpu(const Graph& graph, const Cut& cut, OptimizerKind optimizer, const TpuSpec& device);
 
 PlannedStep plan_step(const PublishedStep& row, const TpuSpec& device);
@@ -59,7 +59,8 @@ TpuSpec refit(const TpuSpec& device, const Figure& figure, const std::vector<Pla
               const std::string& left_out);
 /// What that makes of the residuals, for those who read them.
 inline constexpr const char* kFitMethod =
-    "the logarithms of emulated / published of its two rows add to zero, so that their residuals are opposite by construction: "
+    "the logarithms of emulated / published of its two rows add to zero, so that their residuals are opposite by "
+    "construction: "
     "they show one number, how far the pair is apart";
 /// All constants that are fitted, one after the other, each by its rows.
 TpuSpec refit_all(const TpuSpec& device, const std::vector<PlannedStep>& steps);

@@ -27,18 +27,21 @@ std::string ways_text(const TpuTables& tables) {
     for (const TpuWays::Row& row : ways.rows) {
       rows.push_back({ways.model + " " + ways.extents, to_string(row.partition), fixed_text(row.price.device_s)});
       for (const PassSum& sum : pass_sums(row.price)) rows.back().push_back(fixed_text(sum.seconds));
-      rows.back().insert(rows.back().end(), {fixed_text(row.price.busy.link_s), percent(row.efficiency - 1), gib(row.core_bytes), row.fits ? "yes" : "no"});
+      rows.back().insert(rows.back().end(), {fixed_text(row.price.busy.link_s), percent(row.efficiency - 1),
+                                             gib(row.core_bytes), row.fits ? "yes" : "no"});
     }
-  return text_table(rows) + "Speed per core is against one core. Where that does not fit it could not exist: the base is notional.\n";
+  return text_table(rows) +
+         "Speed per core is against one core. Where that does not fit it could not exist: the base is notional.\n";
 }
 
 std::string percents(const std::vector<double>& shares) { return joined(shares, ", ", percent); }
 
 std::string assumptions_text(const TpuTables& tables) {
-  std::string text = "Assumed; the rows' residuals, in their order, were it otherwise, and with both constants fitted again:\n";
+  std::string text =
+      "Assumed; the rows' residuals, in their order, were it otherwise, and with both constants fitted again:\n";
   for (const TpuAssumption& a : tables.assumptions)
-    text += "  " + a.what + ": " + percents(a.residuals) + "; " + percents(a.refitted_residuals) + " with " + a.refitted +
-            (a.fits ? "" : "; a row would have to recompute") + "\n";
+    text += "  " + a.what + ": " + percents(a.residuals) + "; " + percents(a.refitted_residuals) + " with " +
+            a.refitted + (a.fits ? "" : "; a row would have to recompute") + "\n";
   return text;
 }
 
@@ -47,7 +50,8 @@ constexpr const char* kCorrected = " *";
 std::string footnotes(const TpuTables& tables) {
   std::string text;
   for (const auto& [published, e] : tables.rows)
-    if (!published.correction.empty()) text += "*  " + published.name + " is corrected: " + published.correction + ".\n";
+    if (!published.correction.empty())
+      text += "*  " + published.name + " is corrected: " + published.correction + ".\n";
   return text;
 }
 
@@ -55,7 +59,8 @@ Json passes_json(const StepPrice& price) {
   Json json = Json::object();
   const auto sums = pass_sums(price);
   for (std::size_t kind = 0; kind < sums.size(); ++kind)
-    json[kPassNames[kind]] = {{"count", sums[kind].count}, {"bytes", sums[kind].bytes}, {"seconds", sums[kind].seconds}};
+    json[kPassNames[kind]] = {
+        {"count", sums[kind].count}, {"bytes", sums[kind].bytes}, {"seconds", sums[kind].seconds}};
   return json;
 }
 
@@ -68,15 +73,15 @@ std::string tpu_tables_text(const TpuTables& tables) {
     rows.push_back({published.name + (published.correction.empty() ? "" : kCorrected), fixed_text(published.seconds)});
     rows.back().insert(rows.back().end(),
                        {fixed_text(e.price.step_s), percent(e.residual()), percent(e.leave_one_out_residual()),
-                        fixed_text(e.price.device_s), fixed_text(e.price.busy.pass_s), fixed_text(e.price.feed_s), e.bound_by,
-                        gib(e.core_bytes) + " of " + gib(e.usable_bytes), e.fits() ? "yes" : "no"});
+                        fixed_text(e.price.device_s), fixed_text(e.price.busy.pass_s), fixed_text(e.price.feed_s),
+                        e.bound_by, gib(e.core_bytes) + " of " + gib(e.usable_bytes), e.fits() ? "yes" : "no"});
   }
-  std::string text =
-      text_table(rows) + footnotes(tables) + "\n" + ways_text(tables) + "\nConstants fitted to these rows: " + std::to_string(tables.fitted_constants.size()) + "\n";
+  std::string text = text_table(rows) + footnotes(tables) + "\n" + ways_text(tables) +
+                     "\nConstants fitted to these rows: " + std::to_string(tables.fitted_constants.size()) + "\n";
   for (const FittedConstant& c : tables.fitted_constants)
     text += "  " + c.device + " " + c.figure.key + " = " + fixed_text(c.figure.value, 1) + " " + c.figure.unit + ": " +
-            c.figure.mechanism + ". Fitted to " + joined(c.figure.fitted_to, " and ") +
-            " together: " + kFitMethod + "; chosen by one of them alone it is tested by the other, as \"left out\" says there\n";
+            c.figure.mechanism + ". Fitted to " + joined(c.figure.fitted_to, " and ") + " together: " + kFitMethod +
+            "; chosen by one of them alone it is tested by the other, as \"left out\" says there\n";
   text += "\n" + assumptions_text(tables) + "\nUnexplained:\n";
   for (const std::string& line : tables.unexplained) text += "  " + line + "\n";
   return text;
@@ -143,8 +148,17 @@ Json to_json(const TpuTables& tables) {
                       {"fits", row.fits}});
   Json assumptions = Json::array();
   for (const TpuAssumption& a : tables.assumptions)
-    assumptions.push_back({{"what", a.what}, {"residuals", a.residuals}, {"refitted_residuals", a.refitted_residuals}, {"refitted", a.refitted}, {"fits", a.fits}});
-  return {{"rows", rows}, {"ways", ways}, {"assumptions", assumptions}, {"least_unpack_bytes_per_second", tables.least_unpack_bytes_s}, {"fitted_constants", constants}, {"unexplained", tables.unexplained}};
+    assumptions.push_back({{"what", a.what},
+                           {"residuals", a.residuals},
+                           {"refitted_residuals", a.refitted_residuals},
+                           {"refitted", a.refitted},
+                           {"fits", a.fits}});
+  return {{"rows", rows},
+          {"ways", ways},
+          {"assumptions", assumptions},
+          {"least_unpack_bytes_per_second", tables.least_unpack_bytes_s},
+          {"fitted_constants", constants},
+          {"unexplained", tables.unexplained}};
 }
 
 }  // namespace voxshard

@@ -6,8 +6,8 @@
 #include "io/files/structured_text.h"
 #include "libcore/base/parallel.h"
 #include "libcore/ranks/texts.h"
-#include "pipelines/model_runs/rank_json.h"
 #include "pipelines/engine/case_shares.h"
+#include "pipelines/model_runs/rank_json.h"
 
 namespace voxshard {
 
@@ -53,8 +53,8 @@ void CasePass::join(const std::vector<std::int64_t>& mine, const CaseTurn& turn,
   Json own = {{"stopped", stopped_}, {"cases", Json::array()}};
   for (const std::int64_t i : mine) {
     const auto at = static_cast<std::size_t>(i);
-    own["cases"].push_back(
-        {i, transport.rank(), outcome.good[at] != 0, to_json(outcome.failures[at]), turn.value ? turn.value(i) : Json()});
+    own["cases"].push_back({i, transport.rank(), outcome.good[at] != 0, to_json(outcome.failures[at]),
+                            turn.value ? turn.value(i) : Json()});
   }
   Json all = {{"stopped", false}, {"cases", Json::array()}};
   for (const std::string& text : gather_texts(transport, pack_json(own))) {

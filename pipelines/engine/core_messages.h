@@ -4,7 +4,8 @@
 //   feed_from_first(session, cores, image, [&](const TensorView& box) { ... });   // `fill` is called on rank 0 only
 //   gather_from_cores(session, cores, pack, take);                                // `take` likewise
 //
-// All ranks know all boxes from the program: samples travel without their sizes. Called by pipelines/engine/core_runs.h.
+// All ranks know all boxes from the program: samples travel without their sizes. Called by
+// pipelines/engine/core_runs.h.
 #pragma once
 
 #include <cstddef>

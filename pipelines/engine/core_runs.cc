@@ -14,19 +14,22 @@ namespace {
 
 constexpr const char *kPlan = "plan", *kRun = "run", *kEnd = "end", *kStop = "stop";  // what rank 0 broadcasts
 
-void broadcast_request(Session& session, const char* kind, Phase phase = Phase::kPredict, const nlohmann::json& sizes = {},
-                       const nlohmann::json& note = {}) {
-  broadcast_text(session.transport(), pack_json(nlohmann::json{{"kind", kind}, {"phase", static_cast<int>(phase)}, {"sizes", sizes}, {"note", note}}));
+void broadcast_request(Session& session, const char* kind, Phase phase = Phase::kPredict,
+                       const nlohmann::json& sizes = {}, const nlohmann::json& note = {}) {
+  broadcast_text(
+      session.transport(),
+      pack_json(nlohmann::json{{"kind", kind}, {"phase", static_cast<int>(phase)}, {"sizes", sizes}, {"note", note}}));
 }
 
 Phase phase_of(const nlohmann::json& request) {
   const int phase = request.at("phase").get<int>();
-  ensure(phase >= static_cast<int>(Phase::kTrain) && phase <= static_cast<int>(Phase::kEvaluate), "rank 0 names a phase that exists");
+  ensure(phase >= static_cast<int>(Phase::kTrain) && phase <= static_cast<int>(Phase::kEvaluate),
+         "rank 0 names a phase that exists");
   return static_cast<Phase>(phase);
 }
 
-/// The core set for a size, once every rank has its own and none was asked to stop; else null on all of them, and `why` is set:
-/// Stopped, or the memory that a rank was refused. A single process checks for a stop within the run.
+/// The core set for a size, once every rank has its own and none was asked to stop; else null on all of them, and `why`
+/// is set: Stopped, or the memory that a rank was refused. A single process checks for a stop within the run.
 CoreSet* agreed_cores(Session& session, const Shape& extents, Phase phase, std::exception_ptr& why) {
   constexpr std::int64_t kStops = -1, kRefused = 0, kReady = 1;
   Transport& transport = session.transport();
@@ -148,8 +151,8 @@ CoreSet& run_cores(Session& session, const CoreWork& work, const CoreRun& run) {
   return *cores;
 }
 
-void coordinate(Session& session, const CoreWork& work, const PredictingProcess& process, const std::function<void()>& body,
-                ProcessPlan* most) {
+void coordinate(Session& session, const CoreWork& work, const PredictingProcess& process,
+                const std::function<void()>& body, ProcessPlan* most) {
   Transport& transport = session.transport();
   if (transport.ranks() == 1) return body();
   if (transport.rank() > 0) {

@@ -1,14 +1,14 @@
-// Runs of a core set by all processes of a command. Rank 0 coordinates: it lists and decodes inputs, decides which error costs an
-// input and which ends the batch, and writes. The other ranks take part: they plan the sizes that rank 0 names, run their cores
-// when it does, and end with it.
+// Runs of a core set by all processes of a command. Rank 0 coordinates: it lists and decodes inputs, decides which
+// error costs an input and which ends the batch, and writes. The other ranks take part: they plan the sizes that rank 0
+// names, run their cores when it does, and end with it.
 //
 //   const CoreWork work{.serialise = values_of_cores<BoxCandidate>(find)};     // the same on all ranks
 //   coordinate(session, work, process, [&] {
 //     run_cores(session, work, {.extents = e, .fill = fill, .take = take});    // on rank 0, any number of times
 //   });
 //
-// In one process run_cores() is a plain run. An error before the run is announced to the other ranks concerns rank 0 alone;
-// a later one ends all ranks.
+// In one process run_cores() is a plain run. An error before the run is announced to the other ranks concerns rank 0
+// alone; a later one ends all ranks.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -20,7 +20,8 @@
 namespace voxshard {
 
 /// Serialises what a core of this process found in a run. Threads: several cores at once.
-using SerialiseCore = std::function<std::vector<std::byte>(const nlohmann::json& note, const CoreSet& cores, std::size_t core)>;
+using SerialiseCore =
+    std::function<std::vector<std::byte>(const nlohmann::json& note, const CoreSet& cores, std::size_t core)>;
 
 /// What every process does for its own cores in a run; `note` is that of the run (CoreRun). Functions may be empty.
 struct CoreWork {
@@ -43,21 +44,22 @@ struct CoreRun {
   TakeCore take = {};              // takes what CoreWork::serialise gave for a core
 };
 
-/// Runs the cores of all ranks once. Rank 0 calls it within coordinate(). The core set that is returned holds replicated
-/// results. Errors: kBudget, or bad_alloc, when any rank is refused memory, which costs this run only; Stopped before the run
-/// when any of several ranks was asked to stop (Session::set_stop); EndsBatch for an error within the run.
+/// Runs the cores of all ranks once. Rank 0 calls it within coordinate(). The core set that is returned holds
+/// replicated results. Errors: kBudget, or bad_alloc, when any rank is refused memory, which costs this run only;
+/// Stopped before the run when any of several ranks was asked to stop (Session::set_stop); EndsBatch for an error
+/// within the run.
 CoreSet& run_cores(Session& session, const CoreWork& work, const CoreRun& run);
 
-/// Runs `body` on rank 0 while the other ranks take part in its runs, and ends on all ranks when it ends. All ranks call it with
-/// the same work.
+/// Runs `body` on rank 0 while the other ranks take part in its runs, and ends on all ranks when it ends. All ranks
+/// call it with the same work.
 ///   process  in which this rank plans
 ///   most     is set, on ranks other than 0, to what they took at the widest moment; may be null
 /// Errors: those of `body`; Stopped on all ranks; RankFailed.
-void coordinate(Session& session, const CoreWork& work, const PredictingProcess& process, const std::function<void()>& body,
-                ProcessPlan* most = nullptr);
+void coordinate(Session& session, const CoreWork& work, const PredictingProcess& process,
+                const std::function<void()>& body, ProcessPlan* most = nullptr);
 
-/// Plans a run at every size on all ranks and logs the largest, so that a size over the budget of any rank is refused before the
-/// first file. Rank 0 calls it within coordinate(). Sessions keep as many of the plans as fit.
+/// Plans a run at every size on all ranks and logs the largest, so that a size over the budget of any rank is refused
+/// before the first file. Rank 0 calls it within coordinate(). Sessions keep as many of the plans as fit.
 ///   sizes   N and the spatial axes
 ///   inputs  what has these sizes, for the log: "12 images"
 /// Errors: kBudget when no size is within the budget.

@@ -1,10 +1,12 @@
 // What each core found in a run as values of one type, on their way to rank 0: tasks give and take values, and no task
 // serialises bytes.
 //
-//   CoreWork work{.serialise = values_of_cores<BoxCandidate>([](const nlohmann::json& note, const CoreSet& cores, std::size_t core) {
+//   CoreWork work{.serialise = values_of_cores<BoxCandidate>([](const nlohmann::json& note, const CoreSet& cores,
+//   std::size_t core) {
 //     return candidates_of(cores, core);
 //   })};
-//   run_cores(session, work, {.extents = extents, .take = take_values<BoxCandidate>([&](std::size_t core, auto values) { ... })});
+//   run_cores(session, work, {.extents = extents, .take = take_values<BoxCandidate>([&](std::size_t core, auto values)
+//   { ... })});
 #pragma once
 
 #include <algorithm>
@@ -16,7 +18,8 @@ namespace voxshard {
 
 /// Any number of values of one core; `note` is that of the run. Threads: several cores at once.
 template <class Value>
-using ValuesOfCore = std::function<std::vector<Value>(const nlohmann::json& note, const CoreSet& cores, std::size_t core)>;
+using ValuesOfCore =
+    std::function<std::vector<Value>(const nlohmann::json& note, const CoreSet& cores, std::size_t core)>;
 
 template <class Value>
 SerialiseCore values_of_cores(ValuesOfCore<Value> find) {
@@ -28,7 +31,8 @@ SerialiseCore values_of_cores(ValuesOfCore<Value> find) {
   };
 }
 
-/// Hands what a core found to `take`, on rank 0. Threads: several cores at once. Errors: kInternal for a part of a value.
+/// Hands what a core found to `take`, on rank 0. Threads: several cores at once. Errors: kInternal for a part of a
+/// value.
 template <class Value>
 TakeCore take_values(std::function<void(std::size_t core, std::span<const Value> values)> take) {
   return [take = std::move(take)](std::size_t core, std::span<const std::byte> bytes) {

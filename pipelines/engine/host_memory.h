@@ -14,8 +14,8 @@ namespace voxshard {
 
 class HostMemory {
  public:
-  /// 0: what the process holds and its share of what the machine has free, which `ranks_here` processes of the run share;
-  /// where nothing tells, no limit.
+  /// 0: what the process holds and its share of what the machine has free, which `ranks_here` processes of the run
+  /// share; where nothing tells, no limit.
   HostMemory(std::int64_t budget_bytes, int ranks_here);
 
   std::int64_t budget_bytes() const { return budget_bytes_; }
@@ -28,8 +28,9 @@ class HostMemory {
   std::int64_t base_bytes_, budget_bytes_;
 };
 
-/// The budget of a step alone, without what the process holds already. `core_bytes`, `process_bytes`: as they were given, 0
-/// when they were not; the process then may take its share of what the machine has free, and has no limit where nothing tells.
+/// The budget of a step alone, without what the process holds already. `core_bytes`, `process_bytes`: as they were
+/// given, 0 when they were not; the process then may take its share of what the machine has free, and has no limit
+/// where nothing tells.
 Budget host_budget(std::int64_t core_bytes, std::int64_t process_bytes, int ranks_here);
 /// Processes of the run on this host. `transport`: null of one process.
 int ranks_here(const Transport* transport);

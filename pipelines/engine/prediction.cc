@@ -41,8 +41,7 @@ void PredictionBatch::fail(std::size_t i, const std::string& code, const std::st
 /// The loop over the inputs, on rank 0.
 class PredictionLoop {
  public:
-  PredictionLoop(PredictionBatch& batch, Prediction& task)
-      : b_(batch), task_(task), turns_(task.turns()) {}
+  PredictionLoop(PredictionBatch& batch, Prediction& task) : b_(batch), task_(task), turns_(task.turns()) {}
 
   void run() {
     plan();
@@ -76,8 +75,9 @@ class PredictionLoop {
       if (!turn.extents.empty()) sizes.insert(turn.extents);
     const ProcessPlan loaded = task_.loaded();
     if (!sizes.empty())
-      b_.planned_ = plan_runs(b_.session(), sizes, Phase::kPredict, std::to_string(b_.names_.size()) + " " + b_.words_.inputs,
-                              b_.context.predicting(loaded.total()), b_.progress);
+      b_.planned_ =
+          plan_runs(b_.session(), sizes, Phase::kPredict, std::to_string(b_.names_.size()) + " " + b_.words_.inputs,
+                    b_.context.predicting(loaded.total()), b_.progress);
     b_.planned_.held += loaded;
     b_.report.memory.plan = b_.planned_.held;
     b_.report.bytes_per_core = b_.planned_.core, b_.report.host_bytes = b_.planned_.host;
@@ -93,7 +93,8 @@ class PredictionLoop {
       for (const std::size_t i : turn.inputs)
         if (!b_.ended_.contains(i)) b_.report.not_reached.push_back(b_.names_[i]);
     } else if (task_.pieces() == 0) {
-      b_.progress.update("predict", std::ssize(b_.report.cases) + std::ssize(b_.report.failures), total_, b_.names_[turn.inputs.back()]);
+      b_.progress.update("predict", std::ssize(b_.report.cases) + std::ssize(b_.report.failures), total_,
+                         b_.names_[turn.inputs.back()]);
     }
   }
 
@@ -118,7 +119,8 @@ class PredictionLoop {
   std::int64_t total_ = 0;
 };
 
-PredictReport run_prediction(const PredictOptions& options, TrainedRun run, const CoreWork& work, const RunContext& context,
+PredictReport run_prediction(const PredictOptions& options, TrainedRun run, const CoreWork& work,
+                             const RunContext& context,
                              const std::function<std::unique_ptr<Prediction>(PredictionBatch&)>& make) {
   if (!context.writes()) return take_part_in_prediction(std::move(run), work, context);
   PredictionBatch batch(options, run, context);

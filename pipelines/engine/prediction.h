@@ -1,6 +1,7 @@
-// The batch of `predict`, once for all tasks. A task lists its inputs, decodes one, runs it and writes what was found; the
-// batch owns what is the same for many: it plans every size before the first file, takes the inputs in turn, and decides what
-// costs an input and what ends the batch, how a stop ends it, what is reported and what every process of the run does.
+// The batch of `predict`, once for all tasks. A task lists its inputs, decodes one, runs it and writes what was found;
+// the batch owns what is the same for many: it plans every size before the first file, takes the inputs in turn, and
+// decides what costs an input and what ends the batch, how a stop ends it, what is reported and what every process of
+// the run does.
 //
 //   class Images : public Prediction { ... };
 //   return run_prediction(options, std::move(run), image_work(how), context,
@@ -24,9 +25,9 @@ struct PredictionTurn {
 
 /// What the messages of a task call its inputs.
 struct PredictionWords {
-  std::string inputs;          // "12 images": plural
-  std::string one = {};        // "case ", before a name in the log
-  std::string in_total = {};   // "none of 12 images"; empty: as `inputs`
+  std::string inputs;         // "12 images": plural
+  std::string one = {};       // "case ", before a name in the log
+  std::string in_total = {};  // "none of 12 images"; empty: as `inputs`
 };
 
 /// What a prediction runs in.
@@ -81,12 +82,13 @@ class Prediction {
   virtual ProcessPlan loaded() const { return {}; }
   /// Opens the outputs. The sizes are planned.
   virtual void begin() {}
-  /// One input that is predicted as it is read, a video: predict() is called once, does all of the batch's work and reports it.
+  /// One input that is predicted as it is read, a video: predict() is called once, does all of the batch's work and
+  /// reports it.
   virtual bool is_one_stream() const { return false; }
   /// Pieces of work for the progress, and whether predict() reports them itself; 0: the batch counts inputs.
   virtual std::int64_t pieces() const { return 0; }
-  /// Decodes, runs and writes. Errors of kinds kInput and kBudget, and memory that the system refuses, cost the turn's inputs that
-  /// have no outcome yet; Stopped ends the batch before them; others end it with an error.
+  /// Decodes, runs and writes. Errors of kinds kInput and kBudget, and memory that the system refuses, cost the turn's
+  /// inputs that have no outcome yet; Stopped ends the batch before them; others end it with an error.
   virtual void predict(const PredictionTurn& turn) = 0;
   /// An input failed that an earlier call may have predicted.
   virtual void drop(std::size_t) {}
@@ -99,7 +101,8 @@ class Prediction {
 };
 
 /// Errors: kNoCase where no input could be predicted; kBudget where no size is within the budget; those of the task.
-PredictReport run_prediction(const PredictOptions& options, TrainedRun run, const CoreWork& work, const RunContext& context,
+PredictReport run_prediction(const PredictOptions& options, TrainedRun run, const CoreWork& work,
+                             const RunContext& context,
                              const std::function<std::unique_ptr<Prediction>(PredictionBatch&)>& make);
 
 }  // namespace voxshard

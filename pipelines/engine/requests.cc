@@ -23,12 +23,14 @@ std::vector<CaseFailure> gone_from(const KeptSplit& kept, const std::vector<std:
   std::vector<CaseFailure> gone;
   for (const auto* part : {&kept.train, &kept.val})
     for (const std::string& name : *part)
-      if (!there.contains(name)) gone.push_back({name, "E_MISSING", "was there when the run began; it goes on without"});
+      if (!there.contains(name))
+        gone.push_back({name, "E_MISSING", "was there when the run began; it goes on without"});
   return gone;
 }
 
 std::string prediction_hash(const PredictOptions& o, const std::filesystem::path& checkpoint, const std::string& how) {
-  return content_hash("predict 1 " + file_hash(checkpoint) + " " + (o.precision ? dtype_name(*o.precision) : "") + " " + how);
+  return content_hash("predict 1 " + file_hash(checkpoint) + " " + (o.precision ? dtype_name(*o.precision) : "") + " " +
+                      how);
 }
 
 std::vector<CaseFailure> left_out(const PredictReport& report) {
@@ -48,11 +50,12 @@ std::string prediction_text(const PredictReport& report, const std::filesystem::
   if (!report.failures.empty()) text += " (see " + quarantine.string() + ")";
   if (report.interrupted)
     text += "; INCOMPLETE: " + std::to_string(report.not_reached.size()) + " of " +
-            std::to_string(report.cases.size() + report.failures.size() + report.not_reached.size()) + " not reached (see " +
-            quarantine.string() + ")";
+            std::to_string(report.cases.size() + report.failures.size() + report.not_reached.size()) +
+            " not reached (see " + quarantine.string() + ")";
   const std::int64_t now = static_cast<std::int64_t>(report.cases.size()) - report.kept;
   const double each = now > 0 ? seconds / static_cast<double>(now) : 0.0;
-  return text + what + ", " + fixed_text(each, 2) + " s per image; at most " + bytes_text(report.bytes_per_core) + " per core\n";
+  return text + what + ", " + fixed_text(each, 2) + " s per image; at most " + bytes_text(report.bytes_per_core) +
+         " per core\n";
 }
 
 }  // namespace voxshard

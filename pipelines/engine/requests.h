@@ -29,7 +29,8 @@ struct TaskReport {
   std::string text;
   bool partial = false;  // some cases failed, the others are valid
   bool interrupted = false;
-  std::vector<std::string> next = {};  // the command to go on with, {"prepare", "data", "{output}", "work"}; may be empty
+  std::vector<std::string> next =
+      {};                   // the command to go on with, {"prepare", "data", "{output}", "work"}; may be empty
   ProcessPlan memory = {};  // beside what the process held before; the command adds that, and the measured peak
 };
 
@@ -49,7 +50,7 @@ struct DemoReport {
   std::string task;
   int cases = 0, test_cases = 0;
   std::int64_t points = 0;
-  std::string point = "voxels";  // what points are
+  std::string point = "voxels";   // what points are
   std::vector<std::string> next;  // the command to go on with, {"prepare", "demo", "{output}", "work"}
   double seconds = 0;
 };
@@ -76,7 +77,7 @@ struct InfoSection {
 };
 
 struct InfoReport {
-  InfoSection files, videos, folders, images;           // by what they are on the disk
+  InfoSection files, videos, folders, images;             // by what they are on the disk
   std::vector<std::pair<std::string, InfoSection>> sets;  // data sets, by the name that a task gives to its kind
   std::vector<CaseFailure> failures;                      // what cannot be used
   std::size_t unusable = 0;                               // of the files that were named, no folders
@@ -106,11 +107,11 @@ struct TrainingData {
   std::filesystem::path data;
   std::uint64_t seed = 0;  // of samples and augmentation
   int threads = 1;
-  std::int64_t memory_bytes = 0;  // beside what the process holds already; 0: no limit
-  StopCheck stop = {};            // asked while samples are looked at, which then throws Stopped
-  std::vector<KeptSplit> kept = {};  // of a run that goes on with changed data: what trained then does not validate now;
-                                     // of volumes by fold; empty: the data and the options say
-  bool accepts_changes = false;  // of such a run: what is damaged is left out where it would else be refused
+  std::int64_t memory_bytes = 0;     // beside what the process holds already; 0: no limit
+  StopCheck stop = {};               // asked while samples are looked at, which then throws Stopped
+  std::vector<KeptSplit> kept = {};  // of a run that goes on with changed data: what trained then does not validate
+                                     // now; of volumes by fold; empty: the data and the options say
+  bool accepts_changes = false;      // of such a run: what is damaged is left out where it would else be refused
 };
 
 struct PredictOptions {
@@ -120,7 +121,7 @@ struct PredictOptions {
   std::string checkpoint = "auto";  // as in TrainedRunOptions
   std::optional<Dims> partition;    // other than that of the training
   std::optional<DType> precision;
-  bool held_out = false;            // what the run was trained on is not predicted
+  bool held_out = false;  // what the run was trained on is not predicted
   VolumeFormats formats = volume_formats();
   ModelTable models = model_table();
   TaskOptions task;
@@ -138,38 +139,39 @@ struct PredictReport {
   std::int64_t kept = 0;              // of the cases: predicted by an earlier call that had all in common with this one
   std::vector<CaseFailure> failures;  // also in quarantine.csv
   std::vector<std::string> not_reached;  // the inputs whose turn a stop forestalled; in quarantine.csv as E_STOPPED
-  SeenInputs seen = {};                // of the inputs those that the run was trained on
-  std::int64_t bytes_per_core = 0;    // of the largest input
+  SeenInputs seen = {};                  // of the inputs those that the run was trained on
+  std::int64_t bytes_per_core = 0;       // of the largest input
   std::int64_t host_bytes = 0;
   ProcessReport memory = {};          // of the process, at its widest moment
   nlohmann::ordered_json ranks = {};  // of several: the memory of each, on rank 0
   bool interrupted = false;
-  bool damaged = false;               // part of an input could not be read; what was predicted is valid
-  nlohmann::ordered_json found = {};  // what the task says of it, by key
-  std::string text;                   // for people, without a full stop
-  std::vector<std::string> next = {};    // the command to go on with, as in TaskReport
+  bool damaged = false;                // part of an input could not be read; what was predicted is valid
+  nlohmann::ordered_json found = {};   // what the task says of it, by key
+  std::string text;                    // for people, without a full stop
+  std::vector<std::string> next = {};  // the command to go on with, as in TaskReport
 };
 
-/// Of all that decides what is predicted for an image: the checkpoint's content, the precision, and `how`, what else the task
-/// was told.
+/// Of all that decides what is predicted for an image: the checkpoint's content, the precision, and `how`, what else
+/// the task was told.
 std::string prediction_hash(const PredictOptions& options, const std::filesystem::path& checkpoint,
                             const std::string& how = "");
 
 /// What quarantine.csv says of a prediction: the failures, and what was not reached.
 std::vector<CaseFailure> left_out(const PredictReport& report);
 
-/// "3 predicted, 1 quarantined (see pred/quarantine.csv), 12 objects, 0.31 s per image; at most 96.0 MiB per core\n"; of a
-/// stopped one also "INCOMPLETE: 25 of 72 not reached (see pred/quarantine.csv)".
+/// "3 predicted, 1 quarantined (see pred/quarantine.csv), 12 objects, 0.31 s per image; at most 96.0 MiB per core\n";
+/// of a stopped one also "INCOMPLETE: 25 of 72 not reached (see pred/quarantine.csv)".
 ///   what  ", 12 objects"; may be empty
-std::string prediction_text(const PredictReport& report, const std::filesystem::path& quarantine, const std::string& what);
+std::string prediction_text(const PredictReport& report, const std::filesystem::path& quarantine,
+                            const std::string& what);
 
 struct EvaluateOptions {
   std::filesystem::path predictions, references;  // or a run folder or checkpoint, and data as its task trains on
-  std::filesystem::path summary;  // JSON to write; may be empty
-  std::string checkpoint = "auto";  // of a run, as in TrainedRunOptions
-  std::int64_t batch = 0;           // of a run: samples of a step over all replicas; 0: one per replica
-  std::int64_t steps = 0;           // of a run: batches, the data repeated; 0: those that the data fill once
-  SeenInputs seen = {};             // of the predictions, as predict marked them
+  std::filesystem::path summary;                  // JSON to write; may be empty
+  std::string checkpoint = "auto";                // of a run, as in TrainedRunOptions
+  std::int64_t batch = 0;                         // of a run: samples of a step over all replicas; 0: one per replica
+  std::int64_t steps = 0;  // of a run: batches, the data repeated; 0: those that the data fill once
+  SeenInputs seen = {};    // of the predictions, as predict marked them
   TaskOptions task;
 };
 

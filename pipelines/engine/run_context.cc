@@ -21,7 +21,8 @@ WorkerPool& RunContext::pool() const {
 }
 
 std::unique_ptr<Session> RunContext::session(TrainedRun& run) const {
-  auto session = prediction_session(run, {.core_bytes = core_budget_bytes(), .process_bytes = left_bytes()}, pool(), &transport_);
+  auto session =
+      prediction_session(run, {.core_bytes = core_budget_bytes(), .process_bytes = left_bytes()}, pool(), &transport_);
   session->set_stop(progress_.stop_check());
   return session;
 }

@@ -1,12 +1,12 @@
-// What a command runs in: its worker threads, the processes of the run, its progress and its memory. The command makes one and
-// hands it on by reference; none of its parts is ever null.
+// What a command runs in: its worker threads, the processes of the run, its progress and its memory. The command makes
+// one and hands it on by reference; none of its parts is ever null.
 //
 //   RunContext context(progress, {.threads = 4, .host_budget_bytes = 8 << 30});
 //   run_predict(options, context);
 //   context.pool().run(...);   context.left_bytes();   if (context.writes()) write_json(...);
 //
-// Several processes of a run each have one. What they have to agree on goes through broadcast() and any(), which all of them
-// call at the same place.
+// Several processes of a run each have one. What they have to agree on goes through broadcast() and any(), which all of
+// them call at the same place.
 #pragma once
 
 #include <functional>
@@ -31,7 +31,8 @@ struct RunResources {
 class RunContext {
  public:
   /// Measures what the process holds now: the base of its memory plans.
-  RunContext(Progress& progress, const RunResources& resources = {});  // NOLINT: a command may be given its progress alone
+  RunContext(Progress& progress,
+             const RunResources& resources = {});  // NOLINT: a command may be given its progress alone
   RunContext(const RunContext&) = delete;
   RunContext& operator=(const RunContext&) = delete;
 
@@ -48,8 +49,11 @@ class RunContext {
   std::int64_t base_bytes() const { return memory_.base_bytes(); }
   /// Of that budget what is left for the work; 0: no limit.
   std::int64_t left_bytes() const { return left_of(budget_bytes(), base_bytes()); }
-  PredictingProcess predicting(std::int64_t loaded_bytes = 0) const { return {budget_bytes(), base_bytes(), loaded_bytes}; }
-  /// A session with the run's parameters, which are moved out of it, within the budgets. Errors: as prediction_session().
+  PredictingProcess predicting(std::int64_t loaded_bytes = 0) const {
+    return {budget_bytes(), base_bytes(), loaded_bytes};
+  }
+  /// A session with the run's parameters, which are moved out of it, within the budgets. Errors: as
+  /// prediction_session().
   std::unique_ptr<Session> session(TrainedRun& run) const;
 
   /// Whether this process writes the outputs and reports: one of the run does.

@@ -29,7 +29,8 @@ std::vector<std::byte> sums_of_core(const CoreSet& cores, std::size_t core) {
 }
 
 /// Writes those rows into `sums`; cores that share a group have the same numbers of it. Returns what follows them.
-std::span<const std::byte> take_sums(const Program& program, std::size_t core, std::span<const std::byte> bytes, const Tensor& sums) {
+std::span<const std::byte> take_sums(const Program& program, std::size_t core, std::span<const std::byte> bytes,
+                                     const Tensor& sums) {
   const ValueId id = program.graph.outputs.at("loss_sums");
   if (program.replicated(id)) return bytes;
   const Box& own = program.plan(id).own[core];
@@ -42,12 +43,17 @@ std::span<const std::byte> take_sums(const Program& program, std::size_t core, s
 class EvaluationLoop {
  public:
   EvaluationLoop(const EvaluateOptions& options, TrainedRun run, const RunContext& context, RunEvaluation& task)
-      : context_(context), task_(task), progress_(context.progress()), cases_(task.cases()), asked_steps_(options.steps) {
+      : context_(context),
+        task_(task),
+        progress_(context.progress()),
+        cases_(task.cases()),
+        asked_steps_(options.steps) {
     const Mesh& mesh = run.spec.cut.mesh;
     scores_ = {.checkpoint = run.file,
                .step = run.step,
                .loss_name = task.loss_name(),
-               .rule = "means over whole batches: loss over replicas and batches, " + task.rule() + "; norms by their running statistics",
+               .rule = "means over whole batches: loss over replicas and batches, " + task.rule() +
+                       "; norms by their running statistics",
                .mesh = mesh,
                .batch = options.batch > 0 ? options.batch : mesh.replicas,
                .seen = task.seen(run.trained_on),
@@ -60,7 +66,8 @@ class EvaluationLoop {
 
   RunScores run() {
     require_same_cases();
-    coordinate(*session_, work(), context_.predicting(), [&] { evaluate(); }, &scores_.memory);
+    coordinate(
+        *session_, work(), context_.predicting(), [&] { evaluate(); }, &scores_.memory);
     return std::move(scores_);
   }
 
@@ -103,13 +110,13 @@ class EvaluationLoop {
       throw Error(ErrorKind::kNoCase, "[evaluate] " + std::to_string(cases_.size()) + " cases do not fill a batch of " +
                                           std::to_string(scores_.batch) +
                                           "; give a smaller {eval_batch_size}, or {eval_steps}, which repeats them");
-    if (asked_steps_ == 0)
-      scores_.dropped.assign(cases_.begin() + whole_batches() * scores_.batch, cases_.end());
+    if (asked_steps_ == 0) scores_.dropped.assign(cases_.begin() + whole_batches() * scores_.batch, cases_.end());
     if (!scores_.dropped.empty())
       progress_.log(std::to_string(scores_.dropped.size()) + " of " + std::to_string(cases_.size()) +
                     " cases do not fill a batch of " + std::to_string(scores_.batch) + " and are dropped");
     std::set<Shape> sizes;
-    for (std::int64_t step = 0; step < std::min(steps(), std::ssize(cases_)); ++step)  // then batches repeat, at the latest
+    for (std::int64_t step = 0; step < std::min(steps(), std::ssize(cases_));
+         ++step)  // then batches repeat, at the latest
       sizes.insert(task_.extents(cases_of(step)));
     const PlannedBytes planned = plan_runs(*session_, sizes, Phase::kEvaluate, std::to_string(steps()) + " batches",
                                            context_.predicting(), progress_);
@@ -133,7 +140,9 @@ class EvaluationLoop {
       const auto [begin, end] = samples_of(program, session_->transport().place());
       task_.load(cases_of(note.get<std::int64_t>()), begin, end, context_.pool());
     };
-    work.fill = [this](const nlohmann::json&, const InputInfo& input, const TensorView& box) { task_.fill(input, box); };
+    work.fill = [this](const nlohmann::json&, const InputInfo& input, const TensorView& box) {
+      task_.fill(input, box);
+    };
     work.done = [this](const nlohmann::json&) { task_.unload(); };
     return work;
   }
@@ -190,11 +199,13 @@ double EvaluatedBatch::loss() const {
   return std::accumulate(losses.begin(), losses.end(), 0.0) / static_cast<double>(losses.size());
 }
 
-RunScores evaluate_run(const EvaluateOptions& options, TrainedRun run, const RunContext& context, RunEvaluation& evaluation) {
+RunScores evaluate_run(const EvaluateOptions& options, TrainedRun run, const RunContext& context,
+                       RunEvaluation& evaluation) {
   return EvaluationLoop(options, std::move(run), context, evaluation).run();
 }
 
-void require_settings_of_run(const EvaluateOptions& options, const std::set<std::string>& of_run, const std::string& predictions) {
+void require_settings_of_run(const EvaluateOptions& options, const std::set<std::string>& of_run,
+                             const std::string& predictions) {
   for (const GivenSetting& given : options.task.given)
     if (!of_run.contains(given.name))
       throw Error(ErrorKind::kUsage, "[evaluate] {" + given.name + "} is for " + predictions + ", and " +
@@ -211,7 +222,8 @@ TaskReport report_run_scores(const EvaluateOptions& options, TrainedRun run, con
     if (options.summary.has_parent_path()) make_output_folder(options.summary.parent_path());
     write_json(options.summary, to_json(scores));
   }
-  return {.json = to_json(scores), .text = to_text(scores), .partial = !scores.failures.empty(), .memory = scores.memory};
+  return {
+      .json = to_json(scores), .text = to_text(scores), .partial = !scores.failures.empty(), .memory = scores.memory};
 }
 
 Json to_json(const RunScores& s) {

@@ -1,9 +1,10 @@
-// Scores of a run on data, batch by batch, as TPUEstimator's evaluate computes them: a graph of the phase evaluation gives the
-// loss, a task its own scores. Batches are whole and follow the order of the cases; what is left of the data is dropped, and with
-// `steps` the data are repeated. Norms take their running statistics.
+// Scores of a run on data, batch by batch, as TPUEstimator's evaluate computes them: a graph of the phase evaluation
+// gives the loss, a task its own scores. Batches are whole and follow the order of the cases; what is left of the data
+// is dropped, and with `steps` the data are repeated. Norms take their running statistics.
 //
 //   class VolumeScores : public RunEvaluation { ... };
-//   return evaluate_run(options, std::move(run), context, [&](const TrainedRun& run) { return std::make_unique<VolumeScores>(run); });
+//   return evaluate_run(options, std::move(run), context, [&](const TrainedRun& run) { return
+//   std::make_unique<VolumeScores>(run); });
 #pragma once
 
 #include <memory>
@@ -20,13 +21,15 @@ struct NamedScore {
   double value = 0;  // NaN where nothing counts
 };
 
-/// One evaluation of a run by one task. Every process of the run makes one; score() and totals() are called on rank 0 alone.
+/// One evaluation of a run by one task. Every process of the run makes one; score() and totals() are called on rank 0
+/// alone.
 class RunEvaluation {
  public:
   virtual ~RunEvaluation() = default;
   /// "dice_ce": what the loss is called.
   virtual std::string loss_name() const = 0;
-  /// How the task's own scores are averaged, as a part of a sentence: "accuracy over voxels"; after "loss over replicas and batches".
+  /// How the task's own scores are averaged, as a part of a sentence: "accuracy over voxels"; after "loss over replicas
+  /// and batches".
   virtual std::string rule() const = 0;
   /// The names of the cases, in their order.
   virtual std::vector<std::string> cases() const = 0;
@@ -39,7 +42,8 @@ class RunEvaluation {
   virtual Shape extents(std::span<const std::size_t> cases) const = 0;
   /// What a batch takes beside its core set.
   virtual ProcessPlan batch_plan(const Shape& extents) const = 0;
-  /// Makes the samples of a batch ready, of which this process needs [begin, end). Errors: kInput names a case that cannot be read.
+  /// Makes the samples of a batch ready, of which this process needs [begin, end). Errors: kInput names a case that
+  /// cannot be read.
   virtual void load(std::span<const std::size_t> cases, std::int64_t begin, std::int64_t end, WorkerPool& pool) = 0;
   /// Fills a core's box of an input. Threads: from several at once.
   virtual void fill(const InputInfo& input, const TensorView& box) const = 0;
@@ -85,12 +89,15 @@ struct RunScores {
 nlohmann::ordered_json to_json(const RunScores& scores);
 std::string to_text(const RunScores& scores);
 
-/// All processes call it; the scores are those of rank 0 and on the others none. Errors: kNoCase when the data do not fill one
-/// batch; kConfig for a batch that the replicas cannot share, or processes that see other cases; kBudget; Stopped.
-RunScores evaluate_run(const EvaluateOptions& options, TrainedRun run, const RunContext& context, RunEvaluation& evaluation);
+/// All processes call it; the scores are those of rank 0 and on the others none. Errors: kNoCase when the data do not
+/// fill one batch; kConfig for a batch that the replicas cannot share, or processes that see other cases; kBudget;
+/// Stopped.
+RunScores evaluate_run(const EvaluateOptions& options, TrainedRun run, const RunContext& context,
+                       RunEvaluation& evaluation);
 
 /// Errors: kUsage for a setting that was given and is not among `of_run`: it is for `predictions`, "label maps", alone.
-void require_settings_of_run(const EvaluateOptions& options, const std::set<std::string>& of_run, const std::string& predictions);
+void require_settings_of_run(const EvaluateOptions& options, const std::set<std::string>& of_run,
+                             const std::string& predictions);
 
 /// The same as the report of a command, which it writes to options.summary.
 TaskReport report_run_scores(const EvaluateOptions& options, TrainedRun run, const RunContext& context,

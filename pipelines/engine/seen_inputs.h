@@ -11,8 +11,8 @@
 #include <optional>
 
 #include "io/files/output_file.h"
-#include "pipelines/model_runs/trained_on.h"
 #include "pipelines/engine/case_hashes.h"
+#include "pipelines/model_runs/trained_on.h"
 
 namespace voxshard {
 

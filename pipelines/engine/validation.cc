@@ -21,13 +21,14 @@ void validate_cases(Session& session, ValidationPass& pass, const std::function<
     progress.update("validate", done += std::ssize(turn.inputs), total, pass.name(turn.inputs.back()));
   }
   session.release();
-  if (unread == total) progress.warn("none of the " + std::to_string(total) + " " + pass.nothing_read() + "; give {val} others");
+  if (unread == total)
+    progress.warn("none of the " + std::to_string(total) + " " + pass.nothing_read() + "; give {val} others");
 }
 
 }  // namespace
 
-Validation run_validation(Session& session, ValidationPass& pass, const std::function<void(const CaseFailure&)>& leave_out,
-                          Progress& progress) {
+Validation run_validation(Session& session, ValidationPass& pass,
+                          const std::function<void(const CaseFailure&)>& leave_out, Progress& progress) {
   session.release();  // the core set of the training
   coordinate(session, pass.work(), {}, [&] { validate_cases(session, pass, leave_out, progress); });
   const Json scores = broadcast_json(session.transport(), [&] {

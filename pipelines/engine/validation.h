@@ -1,5 +1,5 @@
-// Validation of a model while it trains: the cases that are held out are predicted in turn and scored by the task. Rank 0
-// coordinates the runs of the cores; all processes get its score.
+// Validation of a model while it trains: the cases that are held out are predicted in turn and scored by the task. Rank
+// 0 coordinates the runs of the cores; all processes get its score.
 //
 //   class VolumeValidation : public ValidationPass { ... };
 //   Validation v = run_validation(session, pass, [&](const CaseFailure& f) { left_out.add(f, progress); }, progress);
@@ -32,10 +32,10 @@ class ValidationPass {
   virtual std::string nothing_read() const = 0;
 };
 
-/// The session's core set is given back before and after. `leave_out` is told of every case that cannot be read. Errors: Stopped,
-/// by `progress` or the session; those of the pass.
-Validation run_validation(Session& session, ValidationPass& pass, const std::function<void(const CaseFailure&)>& leave_out,
-                          Progress& progress);
+/// The session's core set is given back before and after. `leave_out` is told of every case that cannot be read.
+/// Errors: Stopped, by `progress` or the session; those of the pass.
+Validation run_validation(Session& session, ValidationPass& pass,
+                          const std::function<void(const CaseFailure&)>& leave_out, Progress& progress);
 
 /// The entries of its data that a training leaves out, listed in the quarantine.csv of its run.
 class LeftOut {

@@ -42,19 +42,15 @@ void require_finite(const std::filesystem::path& path, const Parameters& paramet
 
 void save_checkpoint(const std::filesystem::path& path, const CheckpointState& state, const Parameters& parameters,
                      const Parameters& optimizer) {
-  require_finite(path, parameters, optimizer, "the file is left as it was; lower the learning rate, or clip the gradient");
+  require_finite(path, parameters, optimizer,
+                 "the file is left as it was; lower the learning rate, or clip the gradient");
   std::vector<NamedView> tensors;
   for (const auto& [name, tensor] : parameters) tensors.push_back({kModel + name, tensor.view()});
   for (const auto& [name, tensor] : optimizer) tensors.push_back({kOptimizer + name, tensor.view()});
-  nlohmann::ordered_json about = {{"format", kFileFormat},
-                                        {"step", state.step},
-                                        {"best_score", state.best_score},
-                                        {"model", state.model},
-                                        {"prepare", state.prepare},
-                                        {"training", state.training},
-                                        {"content", state.content},
-                                        {"machine", state.machine},
-                                        {"trained_on", state.trained_on}};
+  nlohmann::ordered_json about = {
+      {"format", kFileFormat},    {"step", state.step},       {"best_score", state.best_score},
+      {"model", state.model},     {"prepare", state.prepare}, {"training", state.training},
+      {"content", state.content}, {"machine", state.machine}, {"trained_on", state.trained_on}};
   if (!state.changes.is_null()) about["changes"] = state.changes;
   if (!state.unvalidated.is_null()) about["unvalidated"] = state.unvalidated;
   save_safetensors(path, tensors, {{"voxshard", about.dump()}});
@@ -71,9 +67,9 @@ Checkpoint load_checkpoint(const std::filesystem::path& path) {
   if (about == file.metadata.end()) refuse(" was not written by voxshard train");
   Checkpoint checkpoint;
   try {
-    const auto json = parse_json(about->second, {.path = path.string() + " (description)",
-                                                 .kind = ErrorKind::kCheckpoint,
-                                                 .tag = "[checkpoint] "});
+    const auto json =
+        parse_json(about->second,
+                   {.path = path.string() + " (description)", .kind = ErrorKind::kCheckpoint, .tag = "[checkpoint] "});
     if (const std::string problem = format_problem(json.value("format", "")); !problem.empty())
       refuse(" " + problem + "; train again");
     checkpoint.state = {.model = json.at("model"),
@@ -89,18 +85,27 @@ Checkpoint load_checkpoint(const std::filesystem::path& path) {
   } catch (const nlohmann::json::exception& e) {
     refuse(std::string(": its description is broken: ") + e.what());
   }
-  if (!file.has_hashes) refuse(" has no hashes of its tensors: damage, or numbers of another model, would not be seen; use another checkpoint");
-  for (const nlohmann::json* part : {&checkpoint.state.model, &checkpoint.state.prepare, &checkpoint.state.training,
-                                     &checkpoint.state.content, &checkpoint.state.trained_on, &checkpoint.state.machine})
+  if (!file.has_hashes)
+    refuse(
+        " has no hashes of its tensors: damage, or numbers of another model, would not be seen; use another "
+        "checkpoint");
+  for (const nlohmann::json* part :
+       {&checkpoint.state.model, &checkpoint.state.prepare, &checkpoint.state.training, &checkpoint.state.content,
+        &checkpoint.state.trained_on, &checkpoint.state.machine})
     if (!part->is_object()) refuse(": its description is broken: a part is no object");
   if (checkpoint.state.step < 0) refuse(": its description is broken: step " + std::to_string(checkpoint.state.step));
-  if (!checkpoint.state.changes.is_array() && !checkpoint.state.changes.is_null()) refuse(": its description is broken: changes are no list");
-  if (!is_unvalidated(checkpoint.state.unvalidated)) refuse(": its description is broken: unvalidated is no row of four numbers");
+  if (!checkpoint.state.changes.is_array() && !checkpoint.state.changes.is_null())
+    refuse(": its description is broken: changes are no list");
+  if (!is_unvalidated(checkpoint.state.unvalidated))
+    refuse(": its description is broken: unvalidated is no row of four numbers");
   for (NamedTensor& t : file.tensors) {
-    if (t.name.starts_with(kModel)) checkpoint.parameters.emplace(t.name.substr(std::string(kModel).size()), std::move(t.tensor));
-    else if (t.name.starts_with(kOptimizer)) checkpoint.optimizer.emplace(t.name.substr(std::string(kOptimizer).size()), std::move(t.tensor));
+    if (t.name.starts_with(kModel))
+      checkpoint.parameters.emplace(t.name.substr(std::string(kModel).size()), std::move(t.tensor));
+    else if (t.name.starts_with(kOptimizer))
+      checkpoint.optimizer.emplace(t.name.substr(std::string(kOptimizer).size()), std::move(t.tensor));
   }
-  require_finite(path, checkpoint.parameters, checkpoint.optimizer, "its run has diverged; use an earlier one, or train anew");
+  require_finite(path, checkpoint.parameters, checkpoint.optimizer,
+                 "its run has diverged; use an earlier one, or train anew");
   return checkpoint;
 }
 

@@ -78,7 +78,8 @@ ValidCheckpoint load_first_valid(const std::vector<fs::path>& files) {
                               std::to_string(found.checkpoint.state.step));
       return found;
     } catch (const Error& e) {
-      if (e.kind() != ErrorKind::kCheckpoint && e.kind() != ErrorKind::kInput && e.kind() != ErrorKind::kDiverged) throw;
+      if (e.kind() != ErrorKind::kCheckpoint && e.kind() != ErrorKind::kInput && e.kind() != ErrorKind::kDiverged)
+        throw;
       found.damaged.push_back(file);
       found.notes.push_back(std::string("a checkpoint cannot be used: ") + e.what());
       if (first)

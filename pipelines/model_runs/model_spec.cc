@@ -72,7 +72,8 @@ Dims partition_from_text(std::string_view text, int rank) {
   std::int64_t cores = 1;
   for (auto parts : partition) {
     if (parts > kMostCores / cores)
-      throw Error(ErrorKind::kConfig, "[partition] \"" + std::string(text) + "\" asks for more than " + std::to_string(kMostCores) + " cores");
+      throw Error(ErrorKind::kConfig, "[partition] \"" + std::string(text) + "\" asks for more than " +
+                                          std::to_string(kMostCores) + " cores");
     cores *= parts;
   }
   return partition;
@@ -83,7 +84,8 @@ int partition_rank(std::string_view text) {
 }
 
 Shape extents_from_text(std::string_view size, int spatial_axes, std::int64_t batch) {
-  constexpr std::int64_t kMostVoxels = std::int64_t{1} << 40;  // products with channels and bytes stay far from overflow
+  constexpr std::int64_t kMostVoxels = std::int64_t{1}
+                                       << 40;  // products with channels and bytes stay far from overflow
   Shape extents{batch};
   std::int64_t voxels = std::max<std::int64_t>(1, batch);
   std::size_t begin = 0;
@@ -96,7 +98,8 @@ Shape extents_from_text(std::string_view size, int spatial_axes, std::int64_t ba
                                           std::to_string(spatial_axes) + " positive whole numbers like " +
                                           (spatial_axes == 3 ? "128x128x128 (D H W)" : "512x512 (H W)"));
     if (value > kMostVoxels / voxels)
-      throw Error(ErrorKind::kConfig, "[config] the size \"" + std::string(size) + "\" is more than 2^40 voxels in all");
+      throw Error(ErrorKind::kConfig,
+                  "[config] the size \"" + std::string(size) + "\" is more than 2^40 voxels in all");
     voxels *= value;
     extents.push_back(value);
     begin = end + 1;
@@ -119,8 +122,10 @@ std::int64_t bytes_from_text(std::string_view text) {
   const std::string_view unit(stop, static_cast<std::size_t>(text.data() + text.size() - stop));
   if (error == std::errc() && std::isfinite(value))
     for (const Unit& row : kUnits)
-      if (unit == row.name && value * row.bytes >= 1 && value * row.bytes < 0x1p63) return static_cast<std::int64_t>(value * row.bytes);
-  throw Error(ErrorKind::kConfig, "[config] the memory \"" + std::string(text) + "\" should be a number with a unit, like 1500MiB or 2GiB");
+      if (unit == row.name && value * row.bytes >= 1 && value * row.bytes < 0x1p63)
+        return static_cast<std::int64_t>(value * row.bytes);
+  throw Error(ErrorKind::kConfig,
+              "[config] the memory \"" + std::string(text) + "\" should be a number with a unit, like 1500MiB or 2GiB");
 }
 
 nlohmann::ordered_json memory_json(const Footprint& bytes) {

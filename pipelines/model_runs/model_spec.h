@@ -1,5 +1,5 @@
-// Which model is trained, at which precision, cut how: what a checkpoint must agree on, and what the engine needs to build
-// a session. Stored as JSON in run.json and in each checkpoint.
+// Which model is trained, at which precision, cut how: what a checkpoint must agree on, and what the engine needs to
+// build a session. Stored as JSON in run.json and in each checkpoint.
 //
 //   ModelSpec spec{.cut = {.mesh = {.partition = {1, 2, 2, 2, 1}}}};   // the first model of the table
 //   spec.set("base_filters", std::int64_t{8});
@@ -33,9 +33,13 @@ struct ModelSpec {
   std::int64_t multiple() const { return model->multiple != nullptr ? model->multiple(config) : 1; }
   /// The config of a model that is known. Requires that it is one.
   template <class Config>
-  Config& as() { return std::any_cast<Config&>(config); }
+  Config& as() {
+    return std::any_cast<Config&>(config);
+  }
   template <class Config>
-  const Config& as() const { return std::any_cast<const Config&>(config); }
+  const Config& as() const {
+    return std::any_cast<const Config&>(config);
+  }
   /// Sets a field by its name. Errors: kConfig for one that the model lacks or that is out of its limits.
   void set(std::string_view field, const FieldValue& value);
   /// The value of a field. Errors: kConfig for one that the model lacks.
@@ -45,11 +49,12 @@ struct ModelSpec {
 /// The same placement for all targets of a model, which a TPUConfig knows as one tensor.
 std::vector<PlacedInput> placed_targets(const Model& model, const InputPlacement& placement);
 
-/// A model with its usual values on one core, its targets placed as the original places them (InputPlacement::Kind::kWhereDivisible).
+/// A model with its usual values on one core, its targets placed as the original places them
+/// (InputPlacement::Kind::kWhereDivisible).
 ModelSpec usual_spec(const std::shared_ptr<const Model>& model);
 ModelSpec retinanet_spec(const RetinaNetConfig& config);
 
-DType precision_from_name(std::string_view name);  // "bf16", "f32". Errors: kConfig lists the names
+DType precision_from_name(std::string_view name);          // "bf16", "f32". Errors: kConfig lists the names
 Convolution convolution_from_name(std::string_view name);  // "fast", "exact". Errors: kConfig lists the names
 
 nlohmann::ordered_json to_json(const ModelSpec& spec);
@@ -59,11 +64,12 @@ ModelSpec model_spec_from_json(const nlohmann::json& json, const ModelTable& mod
 /// The part of the spec that decides which tensors a checkpoint has, as text; equal texts fit each other.
 std::string architecture_text(const ModelSpec& spec);
 
-/// The training graph up to its loss, the prediction graph, or that of an evaluation, whose loss is the mean of each replica's,
-/// for `extents` (N and the spatial axes).
+/// The training graph up to its loss, the prediction graph, or that of an evaluation, whose loss is the mean of each
+/// replica's, for `extents` (N and the spatial axes).
 Graph build_graph(const ModelSpec& spec, const Shape& extents, Phase phase, DType dtype);
 
-/// How a session lowers the model for the sizes that it meets. `target`: this host's, with the workers that will run it.
+/// How a session lowers the model for the sizes that it meets. `target`: this host's, with the workers that will run
+/// it.
 Session::Lower lowering_of(const ModelSpec& spec, const Budget& budget, const Target& target);
 
 /// parse_partition for at most 4096 cores in all. Errors: kConfig.
@@ -71,8 +77,8 @@ Dims partition_from_text(std::string_view text, int rank);
 /// How many entries a partition as text has: for one whose model is not known yet.
 int partition_rank(std::string_view text);
 
-/// "128x96x128" -> {1, 128, 96, 128} with `batch`. Errors: kConfig for anything else than `spatial_axes` positive numbers
-/// of at most 2^40 voxels in all.
+/// "128x96x128" -> {1, 128, 96, 128} with `batch`. Errors: kConfig for anything else than `spatial_axes` positive
+/// numbers of at most 2^40 voxels in all.
 Shape extents_from_text(std::string_view size, int spatial_axes, std::int64_t batch);
 /// "512MiB", "2GiB", "1500000000" -> bytes, at least 1. Errors: kConfig.
 std::int64_t bytes_from_text(std::string_view text);

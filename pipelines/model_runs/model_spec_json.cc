@@ -36,7 +36,8 @@ constexpr std::array<std::string_view, 4> kPlacements = {"", "replicated", "firs
 Json to_json(const std::vector<PlacedInput>& inputs) {
   Json json = Json::object();
   for (const auto& [name, placement] : inputs)
-    json[name] = placement.kind == Kind::kCut ? to_string(placement.grid) : kPlacements[static_cast<std::size_t>(placement.kind)];
+    json[name] = placement.kind == Kind::kCut ? to_string(placement.grid)
+                                              : kPlacements[static_cast<std::size_t>(placement.kind)];
   return json;
 }
 

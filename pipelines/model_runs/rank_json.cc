@@ -65,8 +65,7 @@ std::string memory_text_of_ranks(const Json& reports) {
   for (const Json& report : reports) {
     const Json& memory = report.at("memory");
     text += report.at("name").get<std::string>() + ": " + bytes_text(memory.at("planned_bytes").get<std::int64_t>()) +
-            " planned, " + bytes_text(memory.at("peak_resident_bytes").get<std::int64_t>()) +
-            " resident at the peak\n";
+            " planned, " + bytes_text(memory.at("peak_resident_bytes").get<std::int64_t>()) + " resident at the peak\n";
     if (memory.contains("warning")) text += "  " + memory.at("warning").at("message").get<std::string>() + "\n";
   }
   return text;

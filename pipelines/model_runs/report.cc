@@ -54,7 +54,8 @@ nlohmann::ordered_json to_json(const std::vector<CaseFailure>& failures) {
 std::vector<CaseFailure> failures_from_json(const nlohmann::ordered_json& list) {
   std::vector<CaseFailure> failures;
   for (const auto& f : list)
-    failures.push_back({f.at("case").get<std::string>(), f.at("code").get<std::string>(), f.at("message").get<std::string>()});
+    failures.push_back(
+        {f.at("case").get<std::string>(), f.at("code").get<std::string>(), f.at("message").get<std::string>()});
   return failures;
 }
 

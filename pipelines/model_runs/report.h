@@ -31,8 +31,8 @@ class Progress {
   virtual void log(std::string_view line) = 0;
   /// One line that is shown also to those who want no log: what is wrong with data or a run and would else pass unseen.
   virtual void warn(std::string_view line) { log(line); }
-  /// True once the user asked to stop: drop the piece at hand, save what is whole, return with `interrupted`, or pass Stopped
-  /// on where nothing is worth saving.
+  /// True once the user asked to stop: drop the piece at hand, save what is whole, return with `interrupted`, or pass
+  /// Stopped on where nothing is worth saving.
   virtual bool stop_requested() const { return false; }
   /// The same as a question to hand down. Must not outlive this.
   StopCheck stop_check() const {
@@ -50,8 +50,8 @@ class NoProgress : public Progress {
 /// A case that cost itself, not the batch.
 struct CaseFailure {
   std::string id;
-  std::string code;  // that of the error: E_READ, E_SHAPE, E_CLASS, ...; libcore/base/codes.h has each with its meaning,
-                     // and a test holds the list against the sources
+  std::string code;     // that of the error: E_READ, E_SHAPE, E_CLASS, ...; libcore/base/codes.h has each with its
+                        // meaning, and a test holds the list against the sources
   std::string message;  // what is wrong and what to do
 };
 

@@ -11,10 +11,13 @@ std::optional<nlohmann::json> read_run_record(const std::filesystem::path& run) 
   if (!std::filesystem::exists(file, unseen)) return std::nullopt;
   const nlohmann::json record = read_json(file);
   const auto refuse = [&](const std::string& what) {
-    throw Error(ErrorKind::kCheckpoint, "[checkpoint] " + file.string() + " " + what + "; train anew in another folder");
+    throw Error(ErrorKind::kCheckpoint,
+                "[checkpoint] " + file.string() + " " + what + "; train anew in another folder");
   };
   const auto format = record.find("format");
-  if (const std::string problem = format_problem(format != record.end() && format->is_string() ? format->get<std::string>() : ""); !problem.empty())
+  if (const std::string problem =
+          format_problem(format != record.end() && format->is_string() ? format->get<std::string>() : "");
+      !problem.empty())
     refuse(problem);
   for (const char* key : {"options", "recipe", "model", "training", kSavedCheckpoints})
     if (!record.contains(key)) refuse(std::string("lacks ") + key);

@@ -13,8 +13,8 @@ namespace voxshard {
 /// checkpoints looks like one that was killed before the first.
 inline constexpr const char* kSavedCheckpoints = "saved_checkpoints";
 
-/// The record of a run, with "options", "recipe", "model", "training" and kSavedCheckpoints; none where the folder has none.
-/// Errors: kInput when it is no JSON, kCheckpoint when it is of another format or lacks one of these.
+/// The record of a run, with "options", "recipe", "model", "training" and kSavedCheckpoints; none where the folder has
+/// none. Errors: kInput when it is no JSON, kCheckpoint when it is of another format or lacks one of these.
 std::optional<nlohmann::json> read_run_record(const std::filesystem::path& run);
 
 }  // namespace voxshard

@@ -59,7 +59,8 @@ std::optional<Dims> smaller_size_that_fits(Session& session, Shape extents, Phas
 TrainedRun load_trained_run(const TrainedRunOptions& options) {
   Transport* const transport = options.transport;
   const bool follows = transport != nullptr && transport->rank() > 0;
-  ValidCheckpoint found = follows ? load_first_valid({broadcast_text(*transport, "", kMostWordBytes)}) : load_checkpoint_of(options);
+  ValidCheckpoint found =
+      follows ? load_first_valid({broadcast_text(*transport, "", kMostWordBytes)}) : load_checkpoint_of(options);
   if (transport != nullptr && !follows) broadcast_text(*transport, found.file.string(), kMostWordBytes);
   TrainedRun run{.file = std::move(found.file), .notes = std::move(found.notes)};
   Checkpoint& checkpoint = found.checkpoint;
@@ -93,7 +94,8 @@ bool is_trained_run(const fs::path& path) {
   return path.extension() == ".safetensors" || fs::is_directory(path / "checkpoints", unseen);
 }
 
-std::unique_ptr<Session> prediction_session(TrainedRun& run, const Budget& budget, WorkerPool& pool, Transport* transport) {
+std::unique_ptr<Session> prediction_session(TrainedRun& run, const Budget& budget, WorkerPool& pool,
+                                            Transport* transport) {
   if (transport != nullptr) require_core_per_rank(*transport, run.spec.cut.mesh);
   const Target target{.workers = pool.workers(), .ranks = transport != nullptr ? transport->place() : Ranks()};
   auto session = std::make_unique<Session>(op_table(), lowering_of(run.spec, budget, target), pool, transport);
@@ -109,8 +111,8 @@ ProcessPlan PlannedBytes::cores(const Shape& extents) const {
   return plan;
 }
 
-PlannedBytes planned_sizes(Session& session, const std::set<Shape>& sizes, Phase phase, const PredictingProcess& process,
-                           const StopCheck& stop) {
+PlannedBytes planned_sizes(Session& session, const std::set<Shape>& sizes, Phase phase,
+                           const PredictingProcess& process, const StopCheck& stop) {
   session.keep_plans(kept_plans_bytes(0, std::numeric_limits<std::int64_t>::max(), 0));
   PlannedBytes planned;
   std::int64_t largest = 0, all = 0, weights = 0;
@@ -125,13 +127,17 @@ PlannedBytes planned_sizes(Session& session, const std::set<Shape>& sizes, Phase
       if (e.kind() != ErrorKind::kBudget) throw;
       const bool few = planned.refused.size() < kMostSizesSought;
       const auto fits = few ? smaller_size_that_fits(session, extents, phase) : std::nullopt;
-      planned.refused.emplace(extents, Error(e.kind(), e.code(), e.what() + (fits ? "\nA size that fits: " + to_string(*fits) : std::string())));
+      planned.refused.emplace(
+          extents,
+          Error(e.kind(), e.code(), e.what() + (fits ? "\nA size that fits: " + to_string(*fits) : std::string())));
     }
   const std::int64_t room = left_of(process.budget_bytes, process.base_bytes + planned.host);
   const std::int64_t kept = kept_plans_bytes(largest, all, room);
   session.keep_plans(kept);
-  planned.held = base_plan(process.base_bytes) + ProcessPlan{{MemoryPart::kWeights, weights}, {MemoryPart::kPlans, std::min(all, kept)}};
-  planned.held += libraries_plan(resident_bytes(), planned.held + ProcessPlan{{MemoryPart::kReading, process.loaded_bytes}});
+  planned.held = base_plan(process.base_bytes) +
+                 ProcessPlan{{MemoryPart::kWeights, weights}, {MemoryPart::kPlans, std::min(all, kept)}};
+  planned.held +=
+      libraries_plan(resident_bytes(), planned.held + ProcessPlan{{MemoryPart::kReading, process.loaded_bytes}});
   return planned;
 }
 

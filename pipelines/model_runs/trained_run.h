@@ -21,12 +21,14 @@
 namespace voxshard {
 
 struct TrainedRunOptions {
-  std::filesystem::path run;        // a run folder, or a checkpoint file
-  std::string checkpoint = "auto";  // "best", "last" or auto: best when there is one; of a damaged one the one before it
-  std::optional<Dims> partition;    // other than that of the training
+  std::filesystem::path run;  // a run folder, or a checkpoint file
+  std::string checkpoint =
+      "auto";                     // "best", "last" or auto: best when there is one; of a damaged one the one before it
+  std::optional<Dims> partition;  // other than that of the training
   std::optional<DType> precision;
   ModelTable models = model_table();
-  Transport* transport = nullptr;  // to the other ranks, which take the checkpoint that rank 0 chose; null: there are none
+  Transport* transport =
+      nullptr;  // to the other ranks, which take the checkpoint that rank 0 chose; null: there are none
 };
 
 struct TrainedRun {
@@ -47,17 +49,17 @@ TrainedRun load_trained_run(const TrainedRunOptions& options);
 /// Whether a path is what load_trained_run takes: a checkpoint file, or a folder that `train` began.
 bool is_trained_run(const std::filesystem::path& path);
 
-/// A session with the run's parameters, which are moved out of it. `transport`: to the other ranks; null: there are none.
-/// Errors: kConfig for fewer cores than ranks.
+/// A session with the run's parameters, which are moved out of it. `transport`: to the other ranks; null: there are
+/// none. Errors: kConfig for fewer cores than ranks.
 std::unique_ptr<Session> prediction_session(TrainedRun& run, const Budget& budget, WorkerPool& pool,
                                             Transport* transport = nullptr);
 
 struct PlannedBytes {
-  std::int64_t core = 0;  // of the widest core
-  std::int64_t host = 0;  // of all cores and workers of this process
+  std::int64_t core = 0;            // of the widest core
+  std::int64_t host = 0;            // of all cores and workers of this process
   std::map<Shape, PlanBytes> fits;  // by size
   std::map<Shape, Error> refused;   // sizes over the budget, each with what would fit
-  ProcessPlan held;                 // by the process all the time: its base, libraries, weights, the plans that are kept
+  ProcessPlan held;  // by the process all the time: its base, libraries, weights, the plans that are kept
 
   /// What the core set of a size takes beside that.
   ProcessPlan cores(const Shape& extents) const;
@@ -67,12 +69,14 @@ struct PlannedBytes {
 struct PredictingProcess {
   std::int64_t budget_bytes = 0;  // 0: no limit
   std::int64_t base_bytes = 0;    // 0: not measured
-  std::int64_t loaded_bytes = 0;  // of the inputs, which are planned elsewhere, what is in memory before the plan is made
+  std::int64_t loaded_bytes =
+      0;  // of the inputs, which are planned elsewhere, what is in memory before the plan is made
 };
 
-/// Plans a run at every size, N and the spatial axes, on this rank; a size over the budget is refused, and nothing else is. The
-/// session keeps as many of the plans as fit. Commands call plan_runs() (engine/core_runs.h).   Errors: Stopped.
-PlannedBytes planned_sizes(Session& session, const std::set<Shape>& sizes, Phase phase, const PredictingProcess& process,
-                           const StopCheck& stop = {});
+/// Plans a run at every size, N and the spatial axes, on this rank; a size over the budget is refused, and nothing else
+/// is. The session keeps as many of the plans as fit. Commands call plan_runs() (engine/core_runs.h).   Errors:
+/// Stopped.
+PlannedBytes planned_sizes(Session& session, const std::set<Shape>& sizes, Phase phase,
+                           const PredictingProcess& process, const StopCheck& stop = {});
 
 }  // namespace voxshard

@@ -106,9 +106,9 @@ struct Canvas {
         ++covered;
       }
     TrueBox box{.box = {.x = static_cast<double>(left),
-                             .y = static_cast<double>(top),
-                             .width = static_cast<double>(right - left),
-                             .height = static_cast<double>(bottom - top)}};
+                        .y = static_cast<double>(top),
+                        .width = static_cast<double>(right - left),
+                        .height = static_cast<double>(bottom - top)}};
     box.area = static_cast<double>(covered);
     return box;
   }

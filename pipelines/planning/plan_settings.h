@@ -1,5 +1,5 @@
-// For which device, and within which memory, a plan is made, as settings: shared by `plan` and by the commands that know
-// {partition} auto. And the profile of a run, shared by train and bench.
+// For which device, and within which memory, a plan is made, as settings: shared by `plan` and by the commands that
+// know {partition} auto. And the profile of a run, shared by train and bench.
 //
 //   PlanSettings plan;
 //   settings.add(plan_rows(plan, model));            // "device", "host-memory", "prefer"
@@ -37,18 +37,18 @@ struct Planning {
 /// Options of a plan; the extents are still to be set. `exactly`: {cores} is met, not just not exceeded.
 PlanOptions plan_options(const PlanRequest& request, const ModelSpec& spec, const Planning& planning, bool exactly);
 /// `spec` planned for `extents` and the optimizer that will run; what was chosen goes to the log.
-ModelSpec planned_spec(const PlanRequest& request, const ModelSpec& spec, const Shape& extents, const OptimizerOptions& optimizer,
-                       const Planning& planning);
+ModelSpec planned_spec(const PlanRequest& request, const ModelSpec& spec, const Shape& extents,
+                       const OptimizerOptions& optimizer, const Planning& planning);
 
 /// The same where {partition} auto asks for it; else `spec` as it is.
-ModelSpec planned_spec(const PlanSettings& plan, const ModelSettings& model, const ModelSpec& spec, const Shape& extents,
-                       const OptimizerOptions& optimizer, const Planning& planning);
+ModelSpec planned_spec(const PlanSettings& plan, const ModelSettings& model, const ModelSpec& spec,
+                       const Shape& extents, const OptimizerOptions& optimizer, const Planning& planning);
 
 /// The first line of a run for which {device} was given: where it runs, on how many hosts, with how many replicas. What
 /// is absent, and replicas that the batch leaves idle ({device} auto), are warned of.
 ///   planned  the replicas are still to be chosen
-void announce(const PlanSettings& plan, const ModelSettings& model, const ModelSpec& spec, std::int64_t batch, Progress& progress,
-              bool planned = false);
+void announce(const PlanSettings& plan, const ModelSettings& model, const ModelSpec& spec, std::int64_t batch,
+              Progress& progress, bool planned = false);
 
 struct TraceSettings {
   std::string file;

@@ -85,7 +85,8 @@ std::string grid_text(const Candidate& c) {
                                       ", or a smaller size, batch or number of base filters");
 }
 
-/// On this machine the kernels' scratch and reordered weights count too: known once a candidate is bound to its kernels.
+/// On this machine the kernels' scratch and reordered weights count too: known once a candidate is bound to its
+/// kernels.
 void confirm_on_host(const PlanOptions& o, const PlanProblem& problem, PlanReport& report) {
   const std::size_t index = *report.best;
   Candidate& c = report.candidates[index];
@@ -165,9 +166,12 @@ nlohmann::ordered_json memory_json(const PlanReport& r) {
 
 std::string reason_text(const Candidate& c) {
   switch (c.verdict) {
-    case Verdict::kFits: return "fits";
-    case Verdict::kNotNeeded: return "fits with less recomputation";
-    case Verdict::kOver: break;
+    case Verdict::kFits:
+      return "fits";
+    case Verdict::kNotNeeded:
+      return "fits with less recomputation";
+    case Verdict::kOver:
+      break;
   }
   std::string text = "over by " + bytes_text(c.over_bytes);
   if (!c.largest.empty()) text += ": " + c.largest.front().layer + " " + bytes_text(c.largest.front().bytes);
@@ -189,9 +193,12 @@ PlanReport run_plan(const PlanOptions& o, Progress& progress) {
                     .core_budget_bytes = problem.core_bytes};
   report.candidates = price_candidates(problem, op_table(), *o.device.device, pool);
   if (report.candidates.empty())
-    throw Error(ErrorKind::kConfig, "[plan] no legal grid has " + cores_text(o, problem) + " cores; grids are powers of two per axis, times replicas that divide the batch of " +
-                                        std::to_string(o.extents[0]));
-  progress.update("plan", static_cast<std::int64_t>(report.candidates.size()), static_cast<std::int64_t>(report.candidates.size()), "candidates");
+    throw Error(ErrorKind::kConfig,
+                "[plan] no legal grid has " + cores_text(o, problem) +
+                    " cores; grids are powers of two per axis, times replicas that divide the batch of " +
+                    std::to_string(o.extents[0]));
+  progress.update("plan", static_cast<std::int64_t>(report.candidates.size()),
+                  static_cast<std::int64_t>(report.candidates.size()), "candidates");
   while ((report.best = choose(report.candidates, o.preference))) {
     if (!in_process(o)) break;
     confirm_on_host(o, problem, report);

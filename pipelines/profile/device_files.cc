@@ -111,7 +111,9 @@ std::string host_device_problem() {
     const HostRates rates = host_rates_from_json(read_config(path), path.string());
     if (rates.instruction_set == in_force) return "";
     return "[device] " + path.string() + " was measured with " + rates.instruction_set + ", in force is " + in_force +
-           ": this machine counts as not measured. Run voxshard doctor again, or set VOXSHARD_HOST_DEVICE to a file of " + in_force;
+           ": this machine counts as not measured. Run voxshard doctor again, or set VOXSHARD_HOST_DEVICE to a file "
+           "of " +
+           in_force;
   } catch (const Error&) {  // damaged: said by those who read it
     return "";
   }
@@ -135,8 +137,12 @@ FoundDevice found_device(std::string_view word) {
     }
   }
   const std::string problem = host_device_problem();
-  if (problem.empty() && has_host_file()) found.name = "host";
-  else found.note += std::string(found.note.empty() || problem.empty() ? "" : "; ") + problem, found.note += std::string(found.note.empty() ? "" : "; ") + "this machine was not measured yet, run voxshard doctor: plans go by the clock of tpu-v3";
+  if (problem.empty() && has_host_file())
+    found.name = "host";
+  else
+    found.note += std::string(found.note.empty() || problem.empty() ? "" : "; ") + problem,
+        found.note += std::string(found.note.empty() ? "" : "; ") +
+                      "this machine was not measured yet, run voxshard doctor: plans go by the clock of tpu-v3";
   return found;
 }
 
@@ -144,12 +150,14 @@ std::string absolute_device_name(const std::string& name) {
   return is_file_name(name) ? fs::absolute(name).lexically_normal().string() : name;
 }
 
-std::shared_ptr<const Device> device_from_json(const nlohmann::json& json, const std::string& file, const std::string& name) {
+std::shared_ptr<const Device> device_from_json(const nlohmann::json& json, const std::string& file,
+                                               const std::string& name) {
   return std::find_if(std::begin(kKinds), std::end(kKinds), [&](const DeviceKind& kind) { return kind.matches(json); })
       ->read(json, file, name);
 }
 
-std::shared_ptr<const Device> device_from_text(std::string_view text, const std::string& file, const std::string& name) {
+std::shared_ptr<const Device> device_from_text(std::string_view text, const std::string& file,
+                                               const std::string& name) {
   const TextSource source{.path = file, .kind = ErrorKind::kConfig, .tag = "[device] ", .limits = kConfigLimits};
   return device_from_json(parse_json(text, source), file, name);
 }

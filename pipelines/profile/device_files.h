@@ -40,8 +40,10 @@ FoundDevice found_device(std::string_view word);
 /// "/home/me/mine.json:16"
 std::string absolute_device_name(const std::string& name);
 
-/// A device from the content of `file`: a TPU (tpu_json.h), or what `voxshard doctor` wrote (host_rates.h). Errors: kConfig.
-std::shared_ptr<const Device> device_from_json(const nlohmann::json& json, const std::string& file, const std::string& name);
+/// A device from the content of `file`: a TPU (tpu_json.h), or what `voxshard doctor` wrote (host_rates.h). Errors:
+/// kConfig.
+std::shared_ptr<const Device> device_from_json(const nlohmann::json& json, const std::string& file,
+                                               const std::string& name);
 /// The same from text. Errors: also kConfig when it is no JSON.
 std::shared_ptr<const Device> device_from_text(std::string_view text, const std::string& file, const std::string& name);
 

@@ -23,11 +23,13 @@ struct ProductGrid {
 };
 
 std::vector<ProductGrid> product_grids(bool quick) {
-  const Points wide = quick ? Points{1, 16, 128} : Points{1, 4, 16, 64, 256}, few = quick ? Points{8, 128} : Points{3, 16, 64, 256};
+  const Points wide = quick ? Points{1, 16, 128} : Points{1, 4, 16, 64, 256},
+               few = quick ? Points{8, 128} : Points{3, 16, 64, 256};
   const Points rows = quick ? Points{256} : Points{16, 512};
   std::vector<ProductGrid> grids = {{3, 1, wide, quick ? Points{3, 16, 128} : Points{3, 8, 16, 32, 64, 256},
                                      quick ? Points{4, 12, 40} : Points{4, 8, 16, 48}, rows}};
-  for (std::int64_t kernel : {1, 2}) grids.push_back({kernel, kernel, few, few, quick ? Points{24} : Points{8, 48}, rows});
+  for (std::int64_t kernel : {1, 2})
+    grids.push_back({kernel, kernel, few, few, quick ? Points{24} : Points{8, 48}, rows});
   return grids;
 }
 
@@ -43,7 +45,8 @@ std::set<ConvKernel> chosen_kernels(const OpDef& def, DType type, const Window& 
   for (double in : grid.in)
     for (double out : grid.out) {
       const OpUse use = product_at(def, type, window, {in, out, grid.row.back(), grid.rows.back()}, ConvKernel::kAny);
-      kernels.insert(kernel_of(def.choose({use.attrs, use.inputs, def.infer(use.attrs, use.inputs)}, Convolution::kFast)));
+      kernels.insert(
+          kernel_of(def.choose({use.attrs, use.inputs, def.infer(use.attrs, use.inputs)}, Convolution::kFast)));
     }
   return kernels;
 }
@@ -54,15 +57,19 @@ void add_products(std::vector<HostSamples>& all, const OpDef& def, const SampleO
       const Window window = cubic(grid.kernel, grid.stride);
       for (ConvKernel kernel : chosen_kernels(def, type, window, grid)) {
         RateTable table{.op = def.name, .stored = type, .unit = "flop/s"};
-        table.window = {.taps = static_cast<int>(window.volume()), .patch = grid.kernel > 1 && grid.kernel == grid.stride, .kernel = kernel};
+        table.window = {.taps = static_cast<int>(window.volume()),
+                        .patch = grid.kernel > 1 && grid.kernel == grid.stride,
+                        .kernel = kernel};
         table.axes = {{"in", grid.in}, {"out", grid.out}, {"row", grid.row}, {"rows", grid.rows}};
-        all.push_back({table, [=, &def](const Point& p) -> std::optional<Probe> {
-                         const double flops = 2 * static_cast<double>(table.window.taps) * p[0] * p[1] * p[2] * p[3];
-                         if (flops > options.most_flops) return std::nullopt;
-                         const OpUse use = product_at(def, type, window, p, kernel);
-                         if (def.runs != nullptr && !def.runs({use.attrs, use.inputs, def.infer(use.attrs, use.inputs)})) return std::nullopt;
-                         return op_probe(def, use);
-                       }});
+        all.push_back(
+            {table, [=, &def](const Point& p) -> std::optional<Probe> {
+               const double flops = 2 * static_cast<double>(table.window.taps) * p[0] * p[1] * p[2] * p[3];
+               if (flops > options.most_flops) return std::nullopt;
+               const OpUse use = product_at(def, type, window, p, kernel);
+               if (def.runs != nullptr && !def.runs({use.attrs, use.inputs, def.infer(use.attrs, use.inputs)}))
+                 return std::nullopt;
+               return op_probe(def, use);
+             }});
       }
     }
 }
@@ -80,9 +87,12 @@ void add_memory(std::vector<HostSamples>& all, const OpDef& def, const SampleOpt
   for (DType type : kStored) {
     if ((def.sample.f32_only || def.sample.few) && type != DType::kF32) continue;
     RateTable table{.op = def.name, .stored = type, .unit = "byte/s"};
-    if (def.sample.few) table.axes = {{"channels", {1}}, {"bytes", {1 << 11, 1 << 15}}};
-    else table.axes = {{"channels", def.sample.channels.empty() ? usual : def.sample.channels}, {"bytes", large}};
-    all.push_back({table, [&def, type](const Point& p) { return std::optional(sized_probe(def, type, whole(p[0]), p[1])); }});
+    if (def.sample.few)
+      table.axes = {{"channels", {1}}, {"bytes", {1 << 11, 1 << 15}}};
+    else
+      table.axes = {{"channels", def.sample.channels.empty() ? usual : def.sample.channels}, {"bytes", large}};
+    all.push_back(
+        {table, [&def, type](const Point& p) { return std::optional(sized_probe(def, type, whole(p[0]), p[1])); }});
   }
 }
 
@@ -104,9 +114,11 @@ std::vector<HostSamples> host_samples(const OpTable& ops, const SampleOptions& o
     if (def.sample.products != nullptr) add_products(all, def, options);
     if (def.sample.memory != nullptr) add_memory(all, def, options);
   }
-  add_engine_work(all, options.quick ? Points{1, 32} : Points{1, 8, 64, 256}, options.quick ? Points{1 << 15} : Points{1 << 12, 1 << 18});
+  add_engine_work(all, options.quick ? Points{1, 32} : Points{1, 8, 64, 256},
+                  options.quick ? Points{1 << 15} : Points{1 << 12, 1 << 18});
   for (HostSamples& samples : all)
-    samples.table.how = "the fast kernel on all workers at once, each on its own block; processor time, median of passes";
+    samples.table.how =
+        "the fast kernel on all workers at once, each on its own block; processor time, median of passes";
   return all;
 }
 

@@ -1,5 +1,5 @@
-// What `voxshard doctor` measures: for each op of a table (OpDef::sample) and stored type a grid of channels and sizes, and for the
-// engine's own copies the same.
+// What `voxshard doctor` measures: for each op of a table (OpDef::sample) and stored type a grid of channels and sizes,
+// and for the engine's own copies the same.
 //
 //   for (const HostSamples& s : host_samples(op_table(), {.quick = false}))
 //     for (point of s.table.axes) if (auto probe = s.use(point)) ... time it ...
@@ -15,13 +15,13 @@ namespace voxshard {
 struct HostSamples {
   using Point = std::array<double, RateTable::kMostAxes>;
   RateTable table;  // without values
-  /// What to time at a point; nothing where that would take too long or its kernel does not compute it (the nearest smaller
-  /// point stands for it, else the nearest larger).
+  /// What to time at a point; nothing where that would take too long or its kernel does not compute it (the nearest
+  /// smaller point stands for it, else the nearest larger).
   std::function<std::optional<Probe>(const Point&)> use;
 };
 
 struct SampleOptions {
-  bool quick = false;  // fewer points
+  bool quick = false;       // fewer points
   double most_flops = 2e9;  // of one call
 };
 

@@ -36,7 +36,8 @@ struct SmallSet {
       : executable(lower(graph, op_table(), {.mesh = mesh}, {})),
         cores(executable, op_table(), parameters, pool, transport) {
     for (ValueId id = 0; id < executable.program.graph.size(); ++id)
-      if (executable.program.graph.node(id).role == Role::kInput) cores.feed(id, [](const TensorView& box) { fill_zero(box); });
+      if (executable.program.graph.node(id).role == Role::kInput)
+        cores.feed(id, [](const TensorView& box) { fill_zero(box); });
   }
 };
 
@@ -61,7 +62,8 @@ double join_seconds(const Graph& graph, std::int64_t cores, WorkerPool& pool) {
   set.cores.run();
   const auto& instructions = set.executable.program.instructions;
   for (std::size_t i = 0; i < instructions.size(); ++i)
-    if (instructions[i].kind == InstructionKind::kJoin) return quartile_seconds(20, [&] { set.cores.run_instruction(i); });
+    if (instructions[i].kind == InstructionKind::kJoin)
+      return quartile_seconds(20, [&] { set.cores.run_instruction(i); });
   throw Error(ErrorKind::kInternal, "[internal] broken invariant: a cut contraction is joined");
 }
 
@@ -97,7 +99,8 @@ double feed_rate(WorkerPool& pool, double barrier_s) {
   graph.outputs["y"] = b.op("leaky_relu", {x}, ActivationAttrs{.slope = 0}, "y");
   SmallSet set(graph, {.partition = {1, cores, 1, 1, 1}}, pool);
   const Tensor sample(DType::kF32, {1, 16 * cores, 64, 64, 1});
-  const double seconds = quartile_seconds(20, [&] { set.cores.feed(x, [&](const TensorView& box) { copy(sample.view(), box); }); });
+  const double seconds =
+      quartile_seconds(20, [&] { set.cores.feed(x, [&](const TensorView& box) { copy(sample.view(), box); }); });
   return static_cast<double>(sample.bytes()) / std::max(1e-7, seconds - barrier_s) / pool.workers();
 }
 
@@ -111,9 +114,8 @@ double update_rate(WorkerPool& pool, double barrier_s) {
   parameters.emplace("w/kernel", Tensor(DType::kF32, shape));
   const Tensor gradient(DType::kF32, shape);
   const Gradients gradients = {{"w/kernel", gradient.view()}};
-  const double seconds = quartile_seconds(12, [&] {
-    optimizer.update(pool, parameters, gradients, Optimizer::global_norm(pool, gradients), 0, 1);
-  });
+  const double seconds = quartile_seconds(
+      12, [&] { optimizer.update(pool, parameters, gradients, Optimizer::global_norm(pool, gradients), 0, 1); });
   return static_cast<double>(gradient.count()) / std::max(1e-7, seconds - 2 * barrier_s) / pool.workers();
 }
 

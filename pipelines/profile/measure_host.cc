@@ -99,8 +99,8 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-/// A point that was too costly takes the rate of the next smaller one along the last axis that has one; then one that its
-/// kernel does not compute that of the next larger one.
+/// A point that was too costly takes the rate of the next smaller one along the last axis that has one; then one that
+/// its kernel does not compute that of the next larger one.
 void fill_gaps(RateTable& table) {
   for (const bool upward : {true, false})
     for (std::size_t n = 0; n < table.values.size(); ++n) {
@@ -143,7 +143,8 @@ void measure_alone(Bench& bench, const std::vector<HostSamples>& samples, HostRa
   std::vector<double> compute, memory;
   for (const HostSamples& s : samples) {
     const bool is_compute = s.table.unit == "flop/s";
-    if (s.table.stored != DType::kF32 || (is_compute ? s.table.window.taps != 27 : s.table.op != "add" && s.table.op != "norm_apply"))
+    if (s.table.stored != DType::kF32 ||
+        (is_compute ? s.table.window.taps != 27 : s.table.op != "add" && s.table.op != "norm_apply"))
       continue;
     const auto points = points_of(s.table);
     const auto probe = s.use(is_compute ? points[points.size() / 2] : points.back());
@@ -159,10 +160,15 @@ void measure_alone(Bench& bench, const std::vector<HostSamples>& samples, HostRa
 RateTable measure_pack(Bench& bench, const RateTable& table) {
   const Window window{{3, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, {0, 0, 0}};
   const OpDef& conv = op_table().at(table.op);
-  const Probe probe = op_probe(conv, conv.sample.products({table.stored, window, 64, 64, 48, 512, table.window.kernel}));
+  const Probe probe =
+      op_probe(conv, conv.sample.products({table.stored, window, 64, 64, 48, 512, table.window.kernel}));
   std::vector<double> rates;
   for (int i = 0; i < 5; ++i) rates.push_back(probe.pack_bytes / bench.pack_seconds(probe));
-  RateTable pack{.op = "pack", .stored = table.stored, .unit = "byte/s", .how = "a kernel's own reordering; processor time, median of 5", .values = {median(rates)}};
+  RateTable pack{.op = "pack",
+                 .stored = table.stored,
+                 .unit = "byte/s",
+                 .how = "a kernel's own reordering; processor time, median of 5",
+                 .values = {median(rates)}};
   pack.window.kernel = table.window.kernel;
   return pack;
 }
@@ -172,7 +178,8 @@ RateTable measure_pack(Bench& bench, const RateTable& table) {
 HostRates measure_host(const MeasureOptions& options, Progress& progress) {
   HostRates rates{.native_bf16 = cpu_has_native_bf16(), .threads = options.threads};
   Bench bench(options);
-  std::vector<HostSamples> samples = host_samples(op_table(), {.quick = options.quick, .most_flops = options.most_flops});
+  std::vector<HostSamples> samples =
+      host_samples(op_table(), {.quick = options.quick, .most_flops = options.most_flops});
   measure_tables(bench, samples, options.quick ? 2 : 3, progress);
   measure_alone(bench, samples, rates);
   std::vector<RateTable> packs;

@@ -75,11 +75,13 @@ Probe op_probe(const OpDef& def, const OpUse& use) {
   probe.need.scratch_bytes =
       placed->workspace_at + placed->kernel->workspace_bytes({.inputs = placed->inputs, .output = placed->output});
   if (packed_bytes > 0)
-    probe.pack_bytes = static_cast<double>(use.inputs[static_cast<std::size_t>(placed->kernel->packed_input())].bytes());
+    probe.pack_bytes =
+        static_cast<double>(use.inputs[static_cast<std::size_t>(placed->kernel->packed_input())].bytes());
   probe.pack = [placed, packed_bytes](const ProbeMemory& memory) {
     if (packed_bytes == 0) return;
     const auto inputs = placed->inputs_in(memory);
-    placed->kernel->pack_all(inputs[static_cast<std::size_t>(placed->kernel->packed_input())], memory.scratch() + placed->packed_at);
+    placed->kernel->pack_all(inputs[static_cast<std::size_t>(placed->kernel->packed_input())],
+                             memory.scratch() + placed->packed_at);
   };
   probe.run = [placed](const ProbeMemory& memory) {
     const auto inputs = placed->inputs_in(memory);

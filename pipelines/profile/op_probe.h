@@ -1,4 +1,5 @@
-// One op on one block, ready to be run again and again by every worker on memory of its own: what `voxshard doctor` times.
+// One op on one block, ready to be run again and again by every worker on memory of its own: what `voxshard doctor`
+// times.
 //
 //   Probe probe = op_probe(op_table().at("leaky_relu"), {.inputs = {{DType::kF32, {1, 8, 8, 8, 16}}}});
 //   ProbeMemory memory(probe.need);

@@ -29,7 +29,7 @@ struct RankBench {
   double step_seconds = 0;  // the median; of the wall clock
   nlohmann::ordered_json memory;
   InstructionCounts instructions;  // of a step, the mean of those measured
-  std::vector<Traffic> planned;  // per instruction what the program says that this rank sends
+  std::vector<Traffic> planned;    // per instruction what the program says that this rank sends
 };
 
 /// On rank 0 what all ranks say, with their names, cores and the program's traffic; nothing on the others.

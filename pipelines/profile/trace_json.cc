@@ -7,15 +7,16 @@
 #include "io/files/structured_text.h"
 #include "libcore/ranks/rank_clock.h"
 #include "libcore/ranks/texts.h"
-#include "pipelines/profile/trace_events.h"
 #include "pipelines/model_runs/rank_json.h"
+#include "pipelines/profile/trace_events.h"
 
 namespace voxshard {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kWallProcess = 1, kEmulatedProcess = 2;  // of one process; ranks are numbered as they are, and the clock behind
+constexpr int kWallProcess = 1,
+              kEmulatedProcess = 2;  // of one process; ranks are numbered as they are, and the clock behind
 constexpr const char* kResources[] = {"matrix unit", "vector unit", "memory", "links"};
 constexpr int kResourceCount = 4, kMemoryThread = 2;
 
@@ -26,16 +27,21 @@ std::vector<bool> cores_at_work(const Program& program, std::size_t index) {
   const Box whole = Box::whole(program.graph.node(instruction.value).type.shape);
   switch (instruction.kind) {
     case InstructionKind::kCompute:
-      if (instruction.blocks.size() < works.size()) works.assign(works.size(), true);  // replicated: priced on every core
-      else for (std::size_t c = 0; c < works.size(); ++c) works[c] = !instruction.blocks[c].empty();
+      if (instruction.blocks.size() < works.size())
+        works.assign(works.size(), true);  // replicated: priced on every core
+      else
+        for (std::size_t c = 0; c < works.size(); ++c) works[c] = !instruction.blocks[c].empty();
       break;
-    case InstructionKind::kJoin: works.assign(works.size(), true); break;
+    case InstructionKind::kJoin:
+      works.assign(works.size(), true);
+      break;
     case InstructionKind::kFillMargin: {
       const auto& held = program.plan(instruction.value).held;
       for (std::size_t c = 0; c < held.size(); ++c) works[c] = !whole.contains(held[c]);
       break;
     }
-    case InstructionKind::kPack: break;  // of the host
+    case InstructionKind::kPack:
+      break;  // of the host
     case InstructionKind::kExchange:
       for (const Copy& copy : instruction.copies)
         works[static_cast<std::size_t>(copy.from)] = works[static_cast<std::size_t>(copy.to)] = true;
@@ -82,11 +88,14 @@ struct TraceFile::Emulated {
       double begin = p.begin_s;
       for (const Pass& pass : p.passes) {  // a TPU's, in front and one after the other
         const std::string kind = kPassNames[static_cast<std::size_t>(pass.kind)];
-        const Json args = {{"instruction", i}, {"pass", kind}, {"layer", names[i].layer}, {"axis", pass.axis}, {"core", core}, {"bytes", pass.bytes}};
-        stream.complete(kind + " for " + names[i].layer, "passes", pid, core * kResourceCount + kMemoryThread, begin, pass.seconds, args);
+        const Json args = {{"instruction", i},  {"pass", kind}, {"layer", names[i].layer},
+                           {"axis", pass.axis}, {"core", core}, {"bytes", pass.bytes}};
+        stream.complete(kind + " for " + names[i].layer, "passes", pid, core * kResourceCount + kMemoryThread, begin,
+                        pass.seconds, args);
         begin += pass.seconds;
       }
-      const double busy[kResourceCount] = {p.slowest.matrix_s, p.slowest.vector_s, p.slowest.memory_s, p.slowest.link_s};
+      const double busy[kResourceCount] = {p.slowest.matrix_s, p.slowest.vector_s, p.slowest.memory_s,
+                                           p.slowest.link_s};
       for (int r = 0; r < kResourceCount; ++r) {
         if (busy[r] <= 0) continue;
         Json args = {{"instruction", i}, {"layer", names[i].layer}, {"op", names[i].op}, {"core", core}};
@@ -98,15 +107,20 @@ struct TraceFile::Emulated {
 };
 
 OutputKind profile_file() {
-  const auto begins = begins_with({R"({"traceEvents":[)"}), ends = ends_around(R"("program":"voxshard )");  // "otherData" ends it
-  return {"a profile of voxshard", {".json"}, [=](const std::filesystem::path& path) { return begins(path) && ends(path); }};
+  const auto begins = begins_with({R"({"traceEvents":[)"}),
+             ends = ends_around(R"("program":"voxshard )");  // "otherData" ends it
+  return {"a profile of voxshard", {".json"}, [=](const std::filesystem::path& path) {
+            return begins(path) && ends(path);
+          }};
 }
 
 TraceFile::TraceFile(TraceOptions options, int workers, Transport* transport)
     : options_(std::move(options)), transport_(transport != nullptr && transport->ranks() > 1 ? transport : nullptr) {
   if (options_.file.empty()) return;
-  recorder_.emplace(TraceRecorder::Options{.workers = workers, .most_steps = options_.steps, .most_events = options_.most_events});
-  if (transport_ == nullptr || transport_->rank() == 0) static_cast<void>(AtomicFile(options_.file));  // gone without commit()
+  recorder_.emplace(
+      TraceRecorder::Options{.workers = workers, .most_steps = options_.steps, .most_events = options_.most_events});
+  if (transport_ == nullptr || transport_->rank() == 0)
+    static_cast<void>(AtomicFile(options_.file));  // gone without commit()
 }
 
 TraceFile::~TraceFile() = default;
@@ -181,7 +195,8 @@ void TraceFile::write_file(bool with_ranks) {
     Json other = Json::object();
     if (with_ranks) other["other_ranks"] = receive_events(out);
     std::int64_t dropped = recorder_->dropped();
-    for (const Json& rank : other.value("other_ranks", Json::array())) dropped += rank.at("dropped_events").get<std::int64_t>();
+    for (const Json& rank : other.value("other_ranks", Json::array()))
+      dropped += rank.at("dropped_events").get<std::int64_t>();
     other.update({{"program", std::string("voxshard ") + VOXSHARD_VERSION},
                   {"steps", recorder_->steps().size()},
                   {"most_steps", options_.steps},

@@ -1,7 +1,8 @@
-// The profile of a run as Chrome / Perfetto trace-event JSON: one process for the wall clock with a thread per worker, and
-// one for the emulated clock with threads for each core's matrix unit, vector unit, memory and links and each feeding host.
-// Of several ranks there is one wall clock, that of rank 0, and a process for each, numbered as the rank: what they have
-// recorded goes to rank 0 at the end, which alone writes. Arrows lead from the send of a message to its arrival.
+// The profile of a run as Chrome / Perfetto trace-event JSON: one process for the wall clock with a thread per worker,
+// and one for the emulated clock with threads for each core's matrix unit, vector unit, memory and links and each
+// feeding host. Of several ranks there is one wall clock, that of rank 0, and a process for each, numbered as the rank:
+// what they have recorded goes to rank 0 at the end, which alone writes. Arrows lead from the send of a message to its
+// arrival.
 //
 //   TraceFile trace({.file = "step.json", .steps = 2}, workers);
 //   cores.set_trace(trace.recorder()); trace.begin_step(program); ... trace.end_step();  trace.write();
@@ -21,9 +22,9 @@
 namespace voxshard {
 
 struct TraceOptions {
-  std::filesystem::path file;         // empty: no profile
-  std::int64_t steps = 2;             // how many are recorded
-  std::int64_t most_events = 200'000;  // of each clock; what is more is counted in the file, not written
+  std::filesystem::path file;                 // empty: no profile
+  std::int64_t steps = 2;                     // how many are recorded
+  std::int64_t most_events = 200'000;         // of each clock; what is more is counted in the file, not written
   std::shared_ptr<const Device> device = {};  // whose clock is shown too, if it is an emulated one
 };
 
@@ -32,8 +33,8 @@ OutputKind profile_file();
 
 class TraceFile {
  public:
-  /// Tries whether the file can be written, so that it is refused before the run; what lies there stays. Errors: kOutput.
-  /// `transport`: to the other ranks, each of which has one of these; null: there are none.
+  /// Tries whether the file can be written, so that it is refused before the run; what lies there stays. Errors:
+  /// kOutput. `transport`: to the other ranks, each of which has one of these; null: there are none.
   TraceFile(TraceOptions options, int workers, Transport* transport = nullptr);
   ~TraceFile();
 

@@ -8,8 +8,8 @@
 // A call per part: what is cut out of one image stays in its part.
 #pragma once
 
-#include "pipelines/records/convert_request.h"
 #include "pipelines/engine/requests.h"
+#include "pipelines/records/convert_request.h"
 
 namespace voxshard {
 

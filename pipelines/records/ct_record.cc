@@ -24,7 +24,7 @@ struct RawFloats {
   RawFloats(const TfExample& example, const char* name) : bytes(bytes_feature(example, name)) {
     if (bytes.size() % 4 != 0)
       throw record_error("E_SHAPE", std::string("has ") + std::to_string(bytes.size()) + " bytes in " + name +
-                                   "; expected raw float32 numbers of 4 bytes");
+                                        "; expected raw float32 numbers of 4 bytes");
   }
   std::int64_t count() const { return static_cast<std::int64_t>(bytes.size() / 4); }
   float operator[](std::int64_t i) const {
@@ -55,13 +55,13 @@ Shape shape_of(const TfExample& example, std::int64_t voxels, const CtReading& r
   }
   if (!fits(shape))
     throw record_error("E_SHAPE", "has " + std::to_string(voxels) + " voxels in " + kCtImage + ", which are " +
-                                 (example.has(kShape) ? "not as many as " + std::string(kShape) + " says"
-                                                      : std::string("no cube")) +
-                                 (reading.shape.axes() == 3 ? " and not " + to_string(reading.shape) : "") +
-                                 "; give their size as D x H x W");
+                                      (example.has(kShape) ? "not as many as " + std::string(kShape) + " says"
+                                                           : std::string("no cube")) +
+                                      (reading.shape.axes() == 3 ? " and not " + to_string(reading.shape) : "") +
+                                      "; give their size as D x H x W");
   if (voxels > reading.limits.most_voxels)
     throw record_error("E_SIZE", "has " + std::to_string(voxels) + " voxels, more than " +
-                                std::to_string(reading.limits.most_voxels) + " that are read here");
+                                     std::to_string(reading.limits.most_voxels) + " that are read here");
   return shape;
 }
 
@@ -79,8 +79,8 @@ std::array<double, count> numbers(const TfExample& example, const char* name) {
   const FloatList& list = float_list(example, name);
   std::array<double, count> values{};
   if (list.size() != count || !std::all_of(list.begin(), list.end(), [](float v) { return std::abs(v) < 1e6F; }))
-    throw record_error("E_GEOMETRY",
-                  std::string("has a malformed ") + name + "; expected " + std::to_string(count) + " finite numbers");
+    throw record_error("E_GEOMETRY", std::string("has a malformed ") + name + "; expected " + std::to_string(count) +
+                                         " finite numbers");
   std::transform(list.begin(), list.end(), values.begin(), decimal);
   return values;
 }
@@ -100,7 +100,7 @@ Geometry geometry_of(const TfExample& example, const Shape& shape) {
     }
   if (!good)
     throw record_error("E_GEOMETRY",
-                  std::string("has a spacing that is not positive, or a ") + kDirection + " that is no rotation");
+                       std::string("has a spacing that is not positive, or a ") + kDirection + " that is no rotation");
   return g;
 }
 
@@ -110,8 +110,8 @@ void read_index(const RawFloats& raw, Tensor& label, int& classes) {
     const float value = raw[i];
     if (!(value >= 0) || value > static_cast<float>(kMostClasses - 1) || value != std::floor(value))
       throw record_error("E_LABELS", "has " + number_text(static_cast<double>(value)) + " as the label of voxel " +
-                                    std::to_string(i) + "; expected whole numbers from 0 to " +
-                                    std::to_string(kMostClasses - 1) + ", one a voxel, or one-hot");
+                                         std::to_string(i) + "; expected whole numbers from 0 to " +
+                                         std::to_string(kMostClasses - 1) + ", one a voxel, or one-hot");
     label.as<std::int32_t>()[i] = static_cast<std::int32_t>(value);
     largest = std::max(largest, value);
   }
@@ -131,7 +131,7 @@ void read_one_hot(const RawFloats& raw, Tensor& label, int classes) {
     }
     if (!good || found < 0)
       throw record_error("E_LABELS", "has no one-hot label at voxel " + std::to_string(i) + "; expected one 1 and " +
-                                    std::to_string(classes - 1) + " zeros");
+                                         std::to_string(classes - 1) + " zeros");
     label.as<std::int32_t>()[i] = found;
   }
 }
@@ -147,16 +147,16 @@ CtSample ct_sample(const TfExample& example, const CtReading& reading) {
   for (std::int64_t i = 0; i < raw.count(); ++i)
     if (!std::isfinite(raw[i]))
       throw record_error("E_NAN", "has a voxel that is NaN or infinite, the first at " +
-                                 voxel_name(sample.image.geometry, i) +
-                                 "; replace such voxels, for example by -1000 HU (air)");
+                                      voxel_name(sample.image.geometry, i) +
+                                      "; replace such voxels, for example by -1000 HU (air)");
   if (!example.has(kCtLabel)) return sample;
   const RawFloats label(example, kCtLabel);
   const std::int64_t per_voxel = label.count() / raw.count();
   if (per_voxel < 1 || per_voxel > kMostClasses || label.count() % raw.count() != 0)
-    throw record_error("E_SHAPE", std::string("has ") + std::to_string(label.count()) + " numbers in " + kCtLabel + " for " +
-                                 std::to_string(raw.count()) +
-                                 " voxels; expected one a voxel, or one a voxel and class of at most " +
-                                 std::to_string(kMostClasses));
+    throw record_error("E_SHAPE", std::string("has ") + std::to_string(label.count()) + " numbers in " + kCtLabel +
+                                      " for " + std::to_string(raw.count()) +
+                                      " voxels; expected one a voxel, or one a voxel and class of at most " +
+                                      std::to_string(kMostClasses));
   sample.label = {sample.image.geometry, Tensor(DType::kI32, shape)};
   sample.classes = static_cast<int>(per_voxel);
   if (per_voxel == 1)
@@ -170,15 +170,17 @@ TfExample ct_example(const Volume& image, const Volume& label, const CtLabels& l
   if (!same_geometry(image.geometry, label.geometry, 1e-3))
     throw record_error("E_GEOMETRY", "the label lies otherwise than its image; check that they belong together");
   if (labels.classes > kMostClasses)
-    throw record_error("E_LABELS", std::to_string(labels.classes) + " classes; a record holds at most " + std::to_string(kMostClasses));
+    throw record_error("E_LABELS", std::to_string(labels.classes) + " classes; a record holds at most " +
+                                       std::to_string(kMostClasses));
   const std::int64_t voxels = image.voxels.count(), per_voxel = labels.one_hot ? labels.classes : 1;
   std::string bytes(static_cast<std::size_t>(4 * voxels * per_voxel), '\0');
   for (std::int64_t i = 0; i < voxels; ++i) {
     const std::int32_t value = label.voxels.as<std::int32_t>()[i];
     if (value < 0 || value >= labels.classes)
-      throw record_error("E_LABELS", "the label of voxel " + voxel_name(label.geometry, i) + " is " + std::to_string(value) +
-                                    "; expected 0 to " + std::to_string(labels.classes - 1) +
-                                    ": a record has no word for voxels that do not count");
+      throw record_error("E_LABELS", "the label of voxel " + voxel_name(label.geometry, i) + " is " +
+                                         std::to_string(value) + "; expected 0 to " +
+                                         std::to_string(labels.classes - 1) +
+                                         ": a record has no word for voxels that do not count");
     const float number = labels.one_hot ? 1.0F : static_cast<float>(value);
     std::memcpy(bytes.data() + 4 * (labels.one_hot ? i * per_voxel + value : i), &number, 4);
   }

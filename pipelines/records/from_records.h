@@ -4,9 +4,9 @@
 //   TaskReport r = convert_from_records({.input = "records", .output = "data"}, progress);
 #pragma once
 
+#include "pipelines/engine/requests.h"
 #include "pipelines/records/convert_request.h"
 #include "pipelines/records/record_input.h"
-#include "pipelines/engine/requests.h"
 
 namespace voxshard {
 
@@ -24,7 +24,7 @@ inline constexpr std::int64_t kRecordTimes = 4;
 TaskReport volumes_from_records(const ConvertRequest& request, const std::vector<RecordInput>& inputs,
                                 std::vector<CaseFailure> failures, Progress& progress);
 TaskReport images_from_records(const ConvertRequest& request, const std::vector<RecordInput>& inputs,
-                                 std::vector<CaseFailure> failures, Progress& progress);
+                               std::vector<CaseFailure> failures, Progress& progress);
 
 /// The report of a conversion, its failures as warnings "ID: MESSAGE" and in FOLDER/quarantine.csv. Errors: kNoCase
 /// when nothing was converted.

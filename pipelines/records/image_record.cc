@@ -40,7 +40,7 @@ List list_if_there(const TfExample& example, const char* name,
   List list = read(example, name);
   if (!list.empty() && list.size() != count)
     throw record_error("E_ENTRY", "has " + std::to_string(list.size()) + " values in " + name + " for " +
-                                 std::to_string(count) + " boxes");
+                                      std::to_string(count) + " boxes");
   return list;
 }
 
@@ -58,9 +58,10 @@ void require_image(RecordImage& decoded) {
   if (!png && !jpeg) throw record_error("E_READ", std::string("has no PNG or JPEG in ") + kEncoded);
   const ImageHeader header = header_of(bytes);
   if (header.orientation != 1)
-    throw record_error("E_ORIENTATION",
-                  "has a picture with EXIF orientation " + std::to_string(header.orientation) +
-                      ", which TensorFlow does not apply and others do: its boxes cannot be placed; write it upright");
+    throw record_error(
+        "E_ORIENTATION",
+        "has a picture with EXIF orientation " + std::to_string(header.orientation) +
+            ", which TensorFlow does not apply and others do: its boxes cannot be placed; write it upright");
   require_pixels_within(kMostPixels, header.width, header.height, kEncoded);
   decoded.ending = png ? ".png" : ".jpg", decoded.width = header.width, decoded.height = header.height;
 }
@@ -69,7 +70,7 @@ void require_size(const TfExample& example, const char* name, std::int64_t pixel
   if (!example.has(name)) return;
   if (const std::int64_t said = int64_feature(example, name); said != pixels)
     throw record_error("E_SIZE", std::string("has ") + std::to_string(said) + " as " + name + ", but its picture has " +
-                                std::to_string(pixels));
+                                     std::to_string(pixels));
 }
 
 }  // namespace
@@ -77,9 +78,10 @@ void require_size(const TfExample& example, const char* name, std::int64_t pixel
 RecordImage record_image(const TfExample& example) {
   RecordImage decoded;
   if (example.has("image/segmentation/mask"))
-    throw record_error("E_FEATURE",
-                  "has image/segmentation/mask, a sample for semantic segmentation; expected boxes, or a volume in "
-                  "image/ct_image");
+    throw record_error(
+        "E_FEATURE",
+        "has image/segmentation/mask, a sample for semantic segmentation; expected boxes, or a volume in "
+        "image/ct_image");
   decoded.encoded = bytes_feature(example, kEncoded);
   require_image(decoded);
   require_size(example, kWidth, decoded.width);
@@ -100,7 +102,7 @@ RecordImage record_image(const TfExample& example) {
   const BytesList texts = list_if_there(example, kText, bytes_list, count);
   if (x1.size() != count || y0.size() != count || y1.size() != count || labels.size() != count)
     throw record_error("E_ENTRY", "has " + std::to_string(count) + " values in " + kXMin +
-                                 ", but not as many in the other edges and labels");
+                                      ", but not as many in the other edges and labels");
   const auto width = static_cast<double>(decoded.width), height = static_cast<double>(decoded.height);
   for (std::size_t i = 0; i < count; ++i)
     decoded.notes.in("box " + std::to_string(i + 1), [&] {
@@ -119,7 +121,7 @@ RecordImage record_image(const TfExample& example) {
 }
 
 TfExample image_example(const std::string& encoded, const DetectionImage& image,
-                          const std::vector<DetectionClass>& classes) {
+                        const std::vector<DetectionClass>& classes) {
   FloatList x0, x1, y0, y1, areas;
   Int64List labels, crowds;
   BytesList texts;

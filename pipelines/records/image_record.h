@@ -36,6 +36,6 @@ RecordImage record_image(const TfExample& example);
 
 /// `encoded`: an upright PNG or JPEG of the image's size.
 TfExample image_example(const std::string& encoded, const DetectionImage& image,
-                          const std::vector<DetectionClass>& classes);
+                        const std::vector<DetectionClass>& classes);
 
 }  // namespace voxshard

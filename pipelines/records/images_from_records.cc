@@ -79,7 +79,7 @@ std::string give_ids(std::vector<DetectionImage>& images) {
 }  // namespace
 
 TaskReport images_from_records(const ConvertRequest& request, const std::vector<RecordInput>& inputs,
-                                 std::vector<CaseFailure> failures, Progress& progress) {
+                               std::vector<CaseFailure> failures, Progress& progress) {
   OutputFolder folder({.folder = request.output, .command = "convert", .inputs = {request.input}});
   std::set<std::string> parts = {"annotations.json"};
   for (const RecordInput& input : inputs) parts.insert(input.id);

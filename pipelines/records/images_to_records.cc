@@ -68,8 +68,7 @@ TaskReport images_to_records(const ConvertRequest& request, Progress& progress) 
       const DetectionImage& image = dataset.images[static_cast<std::size_t>(i)];
       const std::string id = image.file.filename().string();
       written += in_case_boundary(id, failed[static_cast<std::size_t>(f)], [&] {
-        writer.write(
-            serialized(image_example(encoded_image(image.file, reader), image, dataset.classes)));
+        writer.write(serialized(image_example(encoded_image(image.file, reader), image, dataset.classes)));
       });
       progress.update("pictures", ++done, total, id);
     }

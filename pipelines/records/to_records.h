@@ -8,8 +8,8 @@
 //   OUTPUT/NAME-00000-of-00002.tfrecord         of images; models/official/retinanet
 #pragma once
 
-#include "pipelines/records/convert_request.h"
 #include "pipelines/engine/requests.h"
+#include "pipelines/records/convert_request.h"
 
 namespace voxshard {
 

@@ -15,7 +15,11 @@ using nlohmann::json;
 std::string shown_value(const json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
 
 KeyUse use_of(const OptionValues& whole, const std::string& section, const std::string& key, const json& value) {
-  KeyUse use{.key = section.empty() ? key : section + "." + key, .value = value, .options = json::object(), .effect = "", .does = ""};
+  KeyUse use{.key = section.empty() ? key : section + "." + key,
+             .value = value,
+             .options = json::object(),
+             .effect = "",
+             .does = ""};
   if (KeyValues::is_unset(value)) {
     use.effect = "not set";
     return use;
@@ -60,7 +64,8 @@ std::vector<KeyUse> key_uses(const json& config) {
 nlohmann::ordered_json to_json(const std::vector<KeyUse>& uses) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const KeyUse& use : uses)
-    list.push_back({{"key", use.key}, {"value", use.value}, {"options", use.options}, {"effect", use.effect}, {"does", use.does}});
+    list.push_back(
+        {{"key", use.key}, {"value", use.value}, {"options", use.options}, {"effect", use.effect}, {"does", use.does}});
   return list;
 }
 
@@ -75,7 +80,8 @@ std::string to_text(const std::vector<KeyUse>& uses) {
     return word;
   };
   for (const KeyUse& use : uses)
-    text += padded(use.key, keys) + "  " + padded(shown_value(use.value), values) + "  " + use.effect + (use.does.empty() || use.effect.ends_with(use.does) ? "" : " (" + use.does + ")") + "\n";
+    text += padded(use.key, keys) + "  " + padded(shown_value(use.value), values) + "  " + use.effect +
+            (use.does.empty() || use.effect.ends_with(use.does) ? "" : " (" + use.does + ")") + "\n";
   return text;
 }
 

@@ -5,7 +5,9 @@
 namespace voxshard {
 namespace {
 
-nlohmann::json fixed_value(const OriginalKey& row) { return parse_json(row.as, {.kind = ErrorKind::kInternal, .tag = "[config] "}); }
+nlohmann::json fixed_value(const OriginalKey& row) {
+  return parse_json(row.as, {.kind = ErrorKind::kInternal, .tag = "[config] "});
+}
 
 }  // namespace
 
@@ -20,7 +22,8 @@ void KeyValues::take(std::span<const OriginalKey> rows, std::vector<std::string>
     const auto value = take(row.key);
     if (!value) continue;
     if (row.kind == Kind::kRenamed) put(row.as, *value, {row.key});
-    if (row.kind == Kind::kFixed && *value != fixed_value(row)) throw error(row.key, *value, std::string(row.as) + ": " + row.does);
+    if (row.kind == Kind::kFixed && *value != fixed_value(row))
+      throw error(row.key, *value, std::string(row.as) + ": " + row.does);
     if (row.kind == Kind::kEmpty && *value != "") throw error(row.key, *value, std::string("nothing: ") + row.does);
     if (row.kind == Kind::kIdle) notes.push_back(std::string("[config] ") + row.key + " has no effect: " + row.does);
   }

@@ -1,6 +1,6 @@
-// The keys of the original's config files: a row per key says what it does, and KeyValues holds a file's keys while they
-// become settings. It takes keys out one by one, puts settings in where the file does not give them itself, and notes for
-// each setting the keys that it follows from.
+// The keys of the original's config files: a row per key says what it does, and KeyValues holds a file's keys while
+// they become settings. It takes keys out one by one, puts settings in where the file does not give them itself, and
+// notes for each setting the keys that it follows from.
 //
 //   KeyValues keys(values);
 //   if (const auto classes = keys.take("num_classes")) keys.put("classes", *classes, {"num_classes"});
@@ -95,7 +95,8 @@ class KeyValues {
   }
   /// Takes the keys of these rows, but for those with a rule of their own. `notes`: "[config] tpu has no effect: ...".
   void take(std::span<const OriginalKey> rows, std::vector<std::string>& notes);
-  /// followed() has for each setting the keys that it follows from, dropped() for each key the settings that it took away.
+  /// followed() has for each setting the keys that it follows from, dropped() for each key the settings that it took
+  /// away.
   const std::map<std::string, std::set<std::string>>& followed() const { return followed_; }
   const std::map<std::string, std::set<std::string>>& dropped() const { return dropped_; }
   Json& values() { return values_; }

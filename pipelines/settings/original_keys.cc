@@ -18,18 +18,21 @@ using nlohmann::json;
 
 using Kind = OriginalKey::Kind;
 
-constexpr const char* kNoRecords = "data is the folder that train is given; voxshard convert makes one of TFRecord files";
+constexpr const char* kNoRecords =
+    "data is the folder that train is given; voxshard convert makes one of TFRecord files";
 constexpr const char* kNoWorker = "validation runs inside train, see {validate-every}";
 constexpr const char* kNoCloud = "cores are emulated on this machine";
 constexpr const char* kNeverUsed = "the reference model never uses it";
-constexpr const char* kUNetEpochs = "an epoch is train_item_count // train_batch_size steps, and the rate decays once per epoch";
+constexpr const char* kUNetEpochs =
+    "an epoch is train_item_count // train_batch_size steps, and the rate decays once per epoch";
 constexpr const char* kRateDecays = "of the exponential schedule";
 
 constexpr std::array kOriginalKeys = {
     OriginalKey{"num_channels", Kind::kRenamed, "channels of the image", "channels"},
     OriginalKey{"num_classes", Kind::kRenamed, "classes", "classes"},
     OriginalKey{"num_base_filters", Kind::kRenamed, "filters of the first convolution", "base-filters"},
-    OriginalKey{"deconvolution", Kind::kFlag, "how features grow; false: nearest neighbours", "up", "deconvolution", "nearest"},
+    OriginalKey{"deconvolution", Kind::kFlag, "how features grow; false: nearest neighbours", "up", "deconvolution",
+                "nearest"},
     OriginalKey{"use_bfloat16", Kind::kFlag, "what is multiplied", "precision", "bf16", "f32"},
     OriginalKey{"init_learning_rate", Kind::kRenamed, "rate before the schedule", "learning-rate"},
     OriginalKey{"lr_decay_steps", Kind::kRenamed, kRateDecays, "lr-decay-steps"},
@@ -78,7 +81,8 @@ class Translation {
   explicit Translation(const json& config) : in_(config), out_{.values = config, .notes = {}}, keys_(out_.values) {}
 
   OptionValues run() {
-    out_.of_reference = in_.contains("tpu_config") || std::ranges::any_of(in_.items(), [](const auto& item) { return is_of_reference(item.key()); });
+    out_.of_reference = in_.contains("tpu_config") ||
+                        std::ranges::any_of(in_.items(), [](const auto& item) { return is_of_reference(item.key()); });
     take_section();
     take_retinanet_keys(keys_, out_.notes);
     const bool trains_unet = std::ranges::any_of(kTrainsUNet, [&](const char* key) { return keys_.has(key); });
@@ -86,7 +90,8 @@ class Translation {
     take_cores();
     take_model();
     take_steps(trains_unet);
-    if (has("lr-decay-steps") || has("lr-decay-rate")) put("schedule", "exponential", {"lr_decay_steps", "lr_decay_rate", "train_item_count", "train_epochs"});
+    if (has("lr-decay-steps") || has("lr-decay-rate"))
+      put("schedule", "exponential", {"lr_decay_steps", "lr_decay_rate", "train_item_count", "train_epochs"});
     write_dims_as_text(out_.values);
     for (auto& section : out_.values)
       if (section.is_object()) write_dims_as_text(section);
@@ -116,7 +121,9 @@ class Translation {
 
   std::optional<json> take(const std::string& key) { return keys_.take(key); }
   bool has(const std::string& option) const { return keys_.has(option); }
-  void put(const std::string& option, const json& value, std::initializer_list<const char*> keys) { keys_.put(option, value, keys); }
+  void put(const std::string& option, const json& value, std::initializer_list<const char*> keys) {
+    keys_.put(option, value, keys);
+  }
 
   /// tpu_executor.py: where nothing is cut, each core is a replica.
   void take_cores() {
@@ -151,12 +158,14 @@ class Translation {
     if (const auto format = take("data_format"); format && *format != "channels_last")
       throw KeyValues::error("data_format", *format, "channels_last: axes are N D H W C");
     if (!out_.values.contains("optimizer")) return;
-    if (out_.values["optimizer"] == "sgd" && out_.of_reference) put("momentum", 0, {"optimizer"});  // tf.train.GradientDescentOptimizer
+    if (out_.values["optimizer"] == "sgd" && out_.of_reference)
+      put("momentum", 0, {"optimizer"});  // tf.train.GradientDescentOptimizer
     if (out_.values["optimizer"] == "momentum") out_.values["optimizer"] = "sgd";
   }
 
   /// unet_main.py: an epoch is train_item_count // train_batch_size steps, and the rate decays once per epoch. What a
-  /// config of its training leaves out is unet_config.py's: 1000 samples, 10 epochs, batches of 8; a rate that halves is also that of train.
+  /// config of its training leaves out is unet_config.py's: 1000 samples, 10 epochs, batches of 8; a rate that halves
+  /// is also that of train.
   void take_steps(bool trains_unet) {
     const auto given_items = take("train_item_count"), given_epochs = take("train_epochs");
     if (!trains_unet || has("steps")) return;

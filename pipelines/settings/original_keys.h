@@ -1,6 +1,6 @@
-// The keys of the reference models' config files (tensorflow/tpu models/official/unet3d: unet_config.py, configs/cloud; of
-// RetinaNet in retinanet_keys.h) as options of voxshard, and the section tpu_config. Keys that decide nothing here are accepted with a note that says
-// why.
+// The keys of the reference models' config files (tensorflow/tpu models/official/unet3d: unet_config.py, configs/cloud;
+// of RetinaNet in retinanet_keys.h) as options of voxshard, and the section tpu_config. Keys that decide nothing here
+// are accepted with a note that says why.
 //
 //   {"num_base_filters": 16, "use_batch_norm": false, "tpu_config": {"iterations_per_loop": 8}}
 //   -> {"base-filters": 16, "norm": "none", "iterations_per_loop": 8}

@@ -50,8 +50,8 @@ std::optional<Chosen> activation(const RecipeFacts&) {
   return word("leaky_relu", "no channel of a narrow network stays at zero for good");
 }
 
-/// Below, phantoms are learnt better with 0.01 than with 0.004 (110 steps: 0.63 and 0.58 mean Dice); from here on the rare
-/// class is with 0.004 (300 steps: 0.50 and 0.72, means 0.76 and 0.77).
+/// Below, phantoms are learnt better with 0.01 than with 0.004 (110 steps: 0.63 and 0.58 mean Dice); from here on the
+/// rare class is with 0.004 (300 steps: 0.50 and 0.72, means 0.76 and 0.77).
 constexpr std::int64_t kStepsOfHighRate = 300;
 
 std::optional<Chosen> volume_rate(const RecipeFacts& f) {
@@ -72,9 +72,8 @@ std::optional<Chosen> warmup(const RecipeFacts& f) {
   constexpr std::int64_t kMost = 100;
   const std::int64_t steps = std::min(kMost, f.steps / 10);
   if (steps < 1) return std::nullopt;
-  return Chosen{steps, steps == kMost
-                                           ? "the first steps are the roughest"
-                                           : "a tenth of " + steps_text(f.steps) + ": the first ones are the roughest"};
+  return Chosen{steps, steps == kMost ? "the first steps are the roughest"
+                                      : "a tenth of " + steps_text(f.steps) + ": the first ones are the roughest"};
 }
 
 std::optional<Chosen> volume_clip(const RecipeFacts&) {
@@ -92,21 +91,23 @@ std::optional<Chosen> norm_momentum(const RecipeFacts& f) {
   if (momentum >= kReference) return std::nullopt;
   constexpr double kThousandths = 1000;
   return Chosen{std::round(momentum * kThousandths) / kThousandths,
-                "the running statistics must forget where they began within " + steps_text(f.steps), fixed_text(momentum)};
+                "the running statistics must forget where they began within " + steps_text(f.steps),
+                fixed_text(momentum)};
 }
 
 std::optional<Chosen> precision(const RecipeFacts& f) {
   if (!f.precision) return std::nullopt;
   const PrecisionFacts& p = *f.precision;
   const bool measured = p.bf16_step_s && p.f32_step_s;
-  const std::string times = measured
-                                ? "a step in bf16 takes " + fixed_text(*p.bf16_step_s / *p.f32_step_s, 2) +
-                                      " of one in f32, by what doctor measured here"
-                                : "";
+  const std::string times = measured ? "a step in bf16 takes " + fixed_text(*p.bf16_step_s / *p.f32_step_s, 2) +
+                                           " of one in f32, by what doctor measured here"
+                                     : "";
   if (measured ? *p.bf16_step_s < *p.f32_step_s : p.multiplies_bf16)
     return word("bf16", measured ? times : "this processor multiplies bf16 (" + p.instructions + ")");
   if (!p.f32_fits) return word("bf16", "f32 would be faster here, but " + p.f32_refusal);
-  return word("f32", measured ? times : "this processor (" + p.instructions + ") has no multiplication of bf16: it would only be slower");
+  return word("f32", measured ? times
+                              : "this processor (" + p.instructions +
+                                    ") has no multiplication of bf16: it would only be slower");
 }
 
 /// The rate of SGD at 256 images a step (He et al. 2016), in proportion (Goyal et al. 2017).
@@ -153,7 +154,8 @@ std::vector<Choice> recipe(const RecipeFacts& facts) {
   for (const Rule& rule : kRules) {
     if (!rule.data.empty() && rule.data != facts.data) continue;
     if (rule.of_model && std::ranges::count(facts.fields, rule.option) == 0) continue;
-    if (const auto chosen = rule.choose(facts)) choices.push_back({rule.option, chosen->value, chosen->reason, chosen->text});
+    if (const auto chosen = rule.choose(facts))
+      choices.push_back({rule.option, chosen->value, chosen->reason, chosen->text});
   }
   return choices;
 }
@@ -165,7 +167,8 @@ std::vector<Choice> usual_training(const Model& model, std::int64_t replicas) {
     choices.push_back({"batch", usual.batch * replicas,
                        (replicas > 1 ? std::to_string(usual.batch) + " for each replica: " : "") + usual.reason});
   for (const UsualTraining::Value& row : usual.others)
-    choices.push_back({row.setting, std::visit([](const auto& value) { return SettingValue(value); }, row.value), row.reason});
+    choices.push_back(
+        {row.setting, std::visit([](const auto& value) { return SettingValue(value); }, row.value), row.reason});
   return choices;
 }
 

@@ -1,5 +1,5 @@
-// The recipe chooses for `train` where nothing is said: one table of settings, each with its value for the data, the batch, the
-// steps and the processor at hand, and the reason in words. A setting that a user gives is never chosen.
+// The recipe chooses for `train` where nothing is said: one table of settings, each with its value for the data, the
+// batch, the steps and the processor at hand, and the reason in words. A setting that a user gives is never chosen.
 //
 //   recipe({.data = kVoxelLabels, .fields = {"norm"}, .steps = 110, .batch = 1, .norm_samples = 1})
 //   -> {"norm", "instance", "a norm sees 1 sample a step: too few for the statistics of a batch norm"}, ...
@@ -36,8 +36,8 @@ const std::vector<std::string>& recipe_options();
 /// In the order of recipe_options(); options that the facts say nothing about are left to the reference's values. Pure.
 std::vector<Choice> recipe(const RecipeFacts& facts);
 
-/// Returns what the model's row says of its training, with the batch of all `replicas`. Empty for the models whose usual values are
-/// the settings' own.
+/// Returns what the model's row says of its training, with the batch of all `replicas`. Empty for the models whose
+/// usual values are the settings' own.
 std::vector<Choice> usual_training(const Model& model, std::int64_t replicas);
 
 /// [{"option", "value", "reason"}], for run.json.

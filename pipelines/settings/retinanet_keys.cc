@@ -37,13 +37,16 @@ constexpr std::array kOfModel = {
     OriginalKey{"aspect_ratios", Kind::kFixed, kAnchors, "[[1, 1], [1.4, 0.7], [0.7, 1.4]]"},
     OriginalKey{"anchor_scale", Kind::kFixed, kAnchors, "4"},
     OriginalKey{"is_training_bn", Kind::kFixed, "norms always learn; set {norm-momentum}", "true"},
-    OriginalKey{"skip_crowd_during_training", Kind::kFixed, "boxes of crowds never train; write them without iscrowd", "true"},
+    OriginalKey{"skip_crowd_during_training", Kind::kFixed, "boxes of crowds never train; write them without iscrowd",
+                "true"},
     OriginalKey{"alpha", Kind::kFixed, kLoss, "0.25"},
     OriginalKey{"gamma", Kind::kFixed, kLoss, "1.5"},
     OriginalKey{"delta", Kind::kFixed, kLoss, "0.1"},
     OriginalKey{"box_loss_weight", Kind::kFixed, kLoss, "50"},
-    OriginalKey{"image_size", Kind::kRule, "pictures are scaled to it by one factor, with zeros at the bottom and right"},
-    OriginalKey{"use_spatial_partition", Kind::kRule, "cuts as the flags' defaults do, over 8 cores as [1, 4, 2, 1]; false: not cut"},
+    OriginalKey{"image_size", Kind::kRule,
+                "pictures are scaled to it by one factor, with zeros at the bottom and right"},
+    OriginalKey{"use_spatial_partition", Kind::kRule,
+                "cuts as the flags' defaults do, over 8 cores as [1, 4, 2, 1]; false: not cut"},
     OriginalKey{"resnet_depth", Kind::kRule, "the backbone"},
     OriginalKey{"input_rand_hflip", Kind::kRule, "half of the pictures are mirrored"},
     OriginalKey{"train_scale_min", Kind::kRule, kScale},
@@ -61,7 +64,8 @@ constexpr std::array kOthersOfRetinaNet = {
                 "weights of other programs are not read: leave it empty, and training begins from random ones"},
     OriginalKey{"hparams", Kind::kEmpty, kInFile},
     OriginalKey{"config_file", Kind::kEmpty, kInFile},
-    OriginalKey{"distribution_strategy", Kind::kEmpty, "say the cores with num_cores, or start voxshard once per machine"},
+    OriginalKey{"distribution_strategy", Kind::kEmpty,
+                "say the cores with num_cores, or start voxshard once per machine"},
     OriginalKey{"validation_file_pattern", Kind::kIdle, kHeldOut},
     OriginalKey{"val_json_file", Kind::kIdle, kHeldOut},
     OriginalKey{"train_data_dir", Kind::kIdle, "data is the folder or file that train is given"},
@@ -93,7 +97,8 @@ class RetinaNetKeys {
   RetinaNetKeys(KeyValues& keys, std::vector<std::string>& notes) : keys_(keys), notes_(notes) {}
 
   void run() {
-    const bool is_model = std::ranges::any_of(kOfModel, [&](const OriginalKey& row) { return keys_.values().contains(row.key); });
+    const bool is_model =
+        std::ranges::any_of(kOfModel, [&](const OriginalKey& row) { return keys_.values().contains(row.key); });
     keys_.take(kOfModel, notes_);
     require_mode();
     keys_.take(kOthersOfRetinaNet, notes_);
@@ -132,7 +137,8 @@ class RetinaNetKeys {
       keys_.put("output-size", text, {"image_size"});  // the long side scaled to it, zeros at the bottom and right
       keys_.put("foreground", 0, {"image_size"});      // and nothing chosen by where the boxes are
     }
-    if (const auto mirrored = keys_.take_flag("input_rand_hflip")) keys_.put("mirror", *mirrored ? 0.5 : 0.0, {"input_rand_hflip"});
+    if (const auto mirrored = keys_.take_flag("input_rand_hflip"))
+      keys_.put("mirror", *mirrored ? 0.5 : 0.0, {"input_rand_hflip"});
     const auto least = keys_.take_number("train_scale_min", 0x1p-10, 16),
                most = keys_.take_number("train_scale_max", 0x1p-10, 16);
     if (!least && !most) return;
@@ -163,10 +169,12 @@ class RetinaNetKeys {
     const auto examples = keys_.take("num_examples_per_epoch"), epochs = keys_.take("num_epochs");
     const double epoch = positive("num_examples_per_epoch", examples.value_or(120000)) / batch;
     if ((examples || epochs) && !keys_.has("train_steps"))
-      keys_.put("steps", steps(positive("num_epochs", epochs.value_or(15)), epoch), {"num_examples_per_epoch", "num_epochs", named});
+      keys_.put("steps", steps(positive("num_epochs", epochs.value_or(15)), epoch),
+                {"num_examples_per_epoch", "num_epochs", named});
     keys_.put("optimizer", "sgd", {});
     keys_.put("weight-decay", 1e-4, {});  // _WEIGHT_DECAY of retinanet_model.py
-    if (const auto rate = keys_.take_number("learning_rate", 0, 1e6)) keys_.put("learning-rate", *rate * batch / 64, {"learning_rate", named});
+    if (const auto rate = keys_.take_number("learning_rate", 0, 1e6))
+      keys_.put("learning-rate", *rate * batch / 64, {"learning_rate", named});
     const auto warmup = keys_.take_number("lr_warmup_epoch", 0, 1e6),
                from = keys_.take_number("lr_warmup_init", 0, 1e6);
     if (warmup) keys_.put("warmup-steps", steps(*warmup, epoch), {"lr_warmup_epoch", "num_examples_per_epoch", named});

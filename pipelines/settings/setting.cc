@@ -75,19 +75,20 @@ std::optional<SettingValue> one(const std::optional<Number>& value) {
 std::string short_text(double number) { return joined_text(&number, 1, 6); }
 
 std::vector<double> numbers_in(const SettingValue& value) {
-  return std::visit(Overloaded{[](const std::vector<std::int64_t>& list) { return std::vector<double>(list.begin(), list.end()); },
-                               [](const std::vector<double>& list) { return list; },
-                               [](const std::string&) { return std::vector<double>(); },
-                               [](auto number) { return std::vector<double>{static_cast<double>(number)}; }},
-                    value);
+  return std::visit(
+      Overloaded{[](const std::vector<std::int64_t>& list) { return std::vector<double>(list.begin(), list.end()); },
+                 [](const std::vector<double>& list) { return list; },
+                 [](const std::string&) { return std::vector<double>(); },
+                 [](auto number) { return std::vector<double>{static_cast<double>(number)}; }},
+      value);
 }
 
 }  // namespace
 
 std::string value_text(const SettingValue& value) {
   return std::visit(
-      Overloaded{[](bool flag) -> std::string { return flag ? "true" : "false"; }, [](const std::string& text) { return text; },
-                 [](double number) { return number_text(number); },
+      Overloaded{[](bool flag) -> std::string { return flag ? "true" : "false"; },
+                 [](const std::string& text) { return text; }, [](double number) { return number_text(number); },
                  [](const std::vector<double>& list) { return joined(list, ",", number_text); },
                  [](const std::vector<std::int64_t>& list) {
                    return joined(list, ",", [](std::int64_t number) { return std::to_string(number); });
@@ -97,26 +98,28 @@ std::string value_text(const SettingValue& value) {
 }
 
 SettingValue example_of(const Setting& row) {
-  return std::visit(
-      Overloaded{[](double*) -> SettingValue { return 0.0; }, [](std::int64_t*) -> SettingValue { return std::int64_t{0}; },
-                 [](std::optional<std::int64_t>*) -> SettingValue { return std::int64_t{0}; },
-                 [](std::array<double, 2>*) -> SettingValue { return std::vector<double>(); },
-                 [](bool*) -> SettingValue { return false; }, [](std::uint64_t*) -> SettingValue { return std::uint64_t{0}; },
-                 [](std::vector<std::int64_t>*) -> SettingValue { return std::vector<std::int64_t>(); },
-                 [](const Setting::Access& access) { return access.get(); },
-                 [](const auto&) -> SettingValue { return std::string(); }},
-      row.value);
+  return std::visit(Overloaded{[](double*) -> SettingValue { return 0.0; },
+                               [](std::int64_t*) -> SettingValue { return std::int64_t{0}; },
+                               [](std::optional<std::int64_t>*) -> SettingValue { return std::int64_t{0}; },
+                               [](std::array<double, 2>*) -> SettingValue { return std::vector<double>(); },
+                               [](bool*) -> SettingValue { return false; },
+                               [](std::uint64_t*) -> SettingValue { return std::uint64_t{0}; },
+                               [](std::vector<std::int64_t>*) -> SettingValue { return std::vector<std::int64_t>(); },
+                               [](const Setting::Access& access) { return access.get(); },
+                               [](const auto&) -> SettingValue { return std::string(); }},
+                    row.value);
 }
 
 std::optional<SettingValue> value_of(const Setting& row) {
   using Found = std::optional<SettingValue>;
-  return std::visit(Overloaded{[](std::filesystem::path* path) -> Found { return path->string(); },
-                               [](std::optional<std::int64_t>* number) -> Found { return one(*number); },
-                               [](std::array<double, 2>* pair) -> Found { return std::vector<double>(pair->begin(), pair->end()); },
-                               [](const Setting::FromText&) -> Found { return std::nullopt; },
-                               [](const Setting::Access& access) -> Found { return access.get(); },
-                               [](auto* value) -> Found { return *value; }},
-                    row.value);
+  return std::visit(
+      Overloaded{[](std::filesystem::path* path) -> Found { return path->string(); },
+                 [](std::optional<std::int64_t>* number) -> Found { return one(*number); },
+                 [](std::array<double, 2>* pair) -> Found { return std::vector<double>(pair->begin(), pair->end()); },
+                 [](const Setting::FromText&) -> Found { return std::nullopt; },
+                 [](const Setting::Access& access) -> Found { return access.get(); },
+                 [](auto* value) -> Found { return *value; }},
+      row.value);
 }
 
 std::optional<SettingValue> parsed(const Setting& row, const Words& words) {
@@ -129,13 +132,14 @@ std::optional<SettingValue> parsed(const Setting& row, const Words& words) {
     return list && std::get<std::vector<double>>(*list).size() == most ? list : std::nullopt;
   }
   if (words.size() != 1) return std::nullopt;
-  return std::visit(Overloaded{[&](const std::string&) -> Found { return words.front(); },
-                               [&](bool) -> Found { return one(truth(words.front())); },
-                               [&](std::int64_t) -> Found { return one(integer(words.front())); },
-                               [&](std::uint64_t) -> Found { return one(whole_number<std::uint64_t, std::strtoull>(words.front())); },
-                               [&](double) -> Found { return one(real(words.front())); },
-                               [](const auto&) -> Found { return std::nullopt; }},
-                    example);
+  return std::visit(
+      Overloaded{[&](const std::string&) -> Found { return words.front(); },
+                 [&](bool) -> Found { return one(truth(words.front())); },
+                 [&](std::int64_t) -> Found { return one(integer(words.front())); },
+                 [&](std::uint64_t) -> Found { return one(whole_number<std::uint64_t, std::strtoull>(words.front())); },
+                 [&](double) -> Found { return one(real(words.front())); },
+                 [](const auto&) -> Found { return std::nullopt; }},
+      example);
 }
 
 std::optional<SettingValue> converted(const Setting& row, const SettingValue& value) {
@@ -150,13 +154,14 @@ std::optional<SettingValue> converted(const Setting& row, const SettingValue& va
 }
 
 void set_value(const Setting& row, const SettingValue& value) {
-  std::visit(Overloaded{[&](std::filesystem::path* path) { *path = std::get<std::string>(value); },
-                        [&](std::optional<std::int64_t>* number) { *number = std::get<std::int64_t>(value); },
-                        [&](std::array<double, 2>* pair) { std::ranges::copy(std::get<std::vector<double>>(value), pair->begin()); },
-                        [&](const Setting::FromText& set) { set(std::get<std::string>(value)); },
-                        [&](const Setting::Access& access) { access.set(value); },
-                        [&]<class T>(T* to) { *to = std::get<T>(value); }},
-             row.value);
+  std::visit(
+      Overloaded{
+          [&](std::filesystem::path* path) { *path = std::get<std::string>(value); },
+          [&](std::optional<std::int64_t>* number) { *number = std::get<std::int64_t>(value); },
+          [&](std::array<double, 2>* pair) { std::ranges::copy(std::get<std::vector<double>>(value), pair->begin()); },
+          [&](const Setting::FromText& set) { set(std::get<std::string>(value)); },
+          [&](const Setting::Access& access) { access.set(value); }, [&]<class T>(T* to) { *to = std::get<T>(value); }},
+      row.value);
 }
 
 std::string range_problem(const NumberRange& range, const std::string& word) {

@@ -1,6 +1,6 @@
-// A setting: something that a user may say to a command. It is one row with its name, type, range or choices, default and
-// help; the row is bound to the value that the command reads. Rows of the training, of models, of plans, of TPUConfig and
-// of tasks are all of this kind. settings.h knows which of them were said, and by which layer.
+// A setting: something that a user may say to a command. It is one row with its name, type, range or choices, default
+// and help; the row is bound to the value that the command reads. Rows of the training, of models, of plans, of
+// TPUConfig and of tasks are all of this kind. settings.h knows which of them were said, and by which layer.
 //
 //   double clip = 0;
 //   const Setting row{"clip-norm", "Clip the gradient to this global norm", "Training", &clip, {{0, 1e38}}};
@@ -32,7 +32,8 @@ inline constexpr NumberRange kPadMultiples{1, 4096};
 inline constexpr NumberRange kSeeds{0, 0x1p63};
 
 /// A value of a setting, whatever its type.
-using SettingValue = std::variant<bool, std::int64_t, std::uint64_t, double, std::string, std::vector<std::int64_t>, std::vector<double>>;
+using SettingValue = std::variant<bool, std::int64_t, std::uint64_t, double, std::string, std::vector<std::int64_t>,
+                                  std::vector<double>>;
 /// "0.004", "10,20", "true": text that parsed() reads back as the same value.
 std::string value_text(const SettingValue& value);
 
@@ -44,17 +45,18 @@ struct Setting {
     std::function<SettingValue()> get;
     std::function<void(const SettingValue&)> set;
   };
-  using Value = std::variant<std::string*, std::filesystem::path*, double*, std::int64_t*, std::optional<std::int64_t>*,
-                             std::array<double, 2>*, bool*, std::uint64_t*, std::vector<std::int64_t>*, FromText, Access>;
+  using Value =
+      std::variant<std::string*, std::filesystem::path*, double*, std::int64_t*, std::optional<std::int64_t>*,
+                   std::array<double, 2>*, bool*, std::uint64_t*, std::vector<std::int64_t>*, FromText, Access>;
 
   std::string name;   // long, without dashes
   std::string help;   // one sentence; other settings are written {name}
   std::string group;  // where help lists it; empty: with the command's own
   Value value;
-  std::optional<NumberRange> range = {};   // of a number, which has one
-  std::vector<std::string> choices = {};   // of a text; empty: any
-  bool tells_default = true;               // help shows what holds when nothing is said
-  std::string usual = {};                  // what help shows in place of the value; empty: the value
+  std::optional<NumberRange> range = {};      // of a number, which has one
+  std::vector<std::string> choices = {};      // of a text; empty: any
+  bool tells_default = true;                  // help shows what holds when nothing is said
+  std::string usual = {};                     // what help shows in place of the value; empty: the value
   std::string type = {};                      // what help calls its type, such as DEVICE; empty: by the value
   std::vector<std::string> other_names = {};  // such as those of the original
   std::vector<std::string> excludes = {};     // settings that may not be said beside it
@@ -68,10 +70,11 @@ struct Setting {
 template <class Enum>
 Setting::Access named(Enum& value, std::vector<std::string> names) {
   return {.get = [&value, names] { return SettingValue(names.at(static_cast<std::size_t>(value))); },
-          .set = [&value, names](const SettingValue& name) {
-            for (std::size_t i = 0; i < names.size(); ++i)
-              if (names[i] == std::get<std::string>(name)) value = static_cast<Enum>(i);
-          }};
+          .set =
+              [&value, names](const SettingValue& name) {
+                for (std::size_t i = 0; i < names.size(); ++i)
+                  if (names[i] == std::get<std::string>(name)) value = static_cast<Enum>(i);
+              }};
 }
 
 /// A type that a value has, by an example; text for what only FromText knows.
@@ -80,14 +83,14 @@ SettingValue example_of(const Setting& row);
 std::optional<SettingValue> value_of(const Setting& row);
 /// The words of a user as a value of the row's type; none when they are no such value.
 std::optional<SettingValue> parsed(const Setting& row, const std::vector<std::string>& words);
-/// `value` as one of the row's type: whole numbers are numbers too, text is parsed, and any value is text. None when it is no
-/// such value.
+/// `value` as one of the row's type: whole numbers are numbers too, text is parsed, and any value is text. None when it
+/// is no such value.
 std::optional<SettingValue> converted(const Setting& row, const SettingValue& value);
 /// Sets a value of the row's type. Errors: those of FromText.
 void set_value(const Setting& row, const SettingValue& value);
 
-/// "-1 is not in 0 to 100", "adma not in {adam,sgd}; did you mean adam?"; empty for a word that the row takes. What is no number
-/// passes here: parsed() refuses it.
+/// "-1 is not in 0 to 100", "adma not in {adam,sgd}; did you mean adam?"; empty for a word that the row takes. What is
+/// no number passes here: parsed() refuses it.
 std::string range_problem(const NumberRange& range, const std::string& word);
 std::string choice_problem(const std::vector<std::string>& choices, const std::string& word);
 std::string problem(const Setting& row, const std::string& word);

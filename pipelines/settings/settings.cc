@@ -29,7 +29,9 @@ std::string Settings::Entry::help() const {
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const auto known = std::ranges::find(texts, rows[i].help) - texts.begin();
     if (known == std::ssize(texts)) texts.push_back(rows[i].help), owners.emplace_back();
-    if (i < tasks.size()) owners[static_cast<std::size_t>(known)] += (owners[static_cast<std::size_t>(known)].empty() ? "" : ", ") + tasks[i];
+    if (i < tasks.size())
+      owners[static_cast<std::size_t>(known)] +=
+          (owners[static_cast<std::size_t>(known)].empty() ? "" : ", ") + tasks[i];
   }
   if (texts.size() == 1) return texts.front();
   std::string text;
@@ -42,7 +44,9 @@ Settings::Entry* Settings::entry(const std::string& name) {
   return it == entries_.end() ? nullptr : &*it;
 }
 
-const Settings::Entry* Settings::find(const std::string& name) const { return const_cast<Settings*>(this)->entry(name); }
+const Settings::Entry* Settings::find(const std::string& name) const {
+  return const_cast<Settings*>(this)->entry(name);
+}
 
 void Settings::add(Setting row) {
   ensure(find(row.name) == nullptr, "a setting has one row");
@@ -107,8 +111,7 @@ bool Settings::take(Layer layer, Entry& to, Words words, const SettingValue& val
     std::erase_if(to.options->given, [&](const GivenSetting& given) { return given.name == to.name(); });
     to.options->given.push_back({to.name(), to.tasks});
   }
-  for (std::size_t i = 0; i < to.rows.size(); ++i)
-    try {
+  for (std::size_t i = 0; i < to.rows.size(); ++i) try {
       if (const auto own = converted(to.rows[i], value)) set_value(to.rows[i], *own);
     } catch (const Error& error) {  // of a task that may not be the one that runs
       if (to.rows.size() == 1) throw;
@@ -132,7 +135,8 @@ void Settings::came_from_config(const std::set<std::string>& names) {
 
 void Settings::show_as_chosen(const Words& names) {
   for (const std::string& name : names)
-    if (Entry* found = entry(name)) found->usual = found->usual.empty() ? "auto" : "auto (reference: " + found->usual + ")";
+    if (Entry* found = entry(name))
+      found->usual = found->usual.empty() ? "auto" : "auto (reference: " + found->usual + ")";
 }
 
 GivenOptions Settings::given() const {

@@ -1,5 +1,5 @@
-// The settings of one command: its rows, and of each row the value that holds with the layer that said it. A higher layer
-// wins, whichever speaks first. The parser of the command line fills its layer like any other.
+// The settings of one command: its rows, and of each row the value that holds with the layer that said it. A higher
+// layer wins, whichever speaks first. The parser of the command line fills its layer like any other.
 //
 //   Settings settings;
 //   settings.add({"clip-norm", "Clip the gradient to this global norm", "Training", &o.clip_norm});
@@ -47,12 +47,12 @@ class Settings {
   /// The rows of one name, which are told the same value: one row, or one for each task that has it.
   struct Entry {
     std::vector<Setting> rows;
-    Words tasks = {};                // by row; empty: the command's own
-    TaskOptions* options = nullptr;  // of those tasks
-    std::string usual = {};          // what help shows as default
+    Words tasks = {};                        // by row; empty: the command's own
+    TaskOptions* options = nullptr;          // of those tasks
+    std::string usual = {};                  // what help shows as default
     std::optional<SettingValue> first = {};  // the value before anybody said one
     Layer layer = Layer::kDefault;
-    Words words = {};                // as they were said; empty: nothing was
+    Words words = {};  // as they were said; empty: nothing was
     std::string reason = {};
 
     const Setting& row() const { return rows.front(); }

@@ -40,7 +40,8 @@ std::vector<Setting> tpu_rows(TpuSettings& tpu) {
   for (const TpuRow& row : kTpuRows) {
     std::string dashed = row.name;
     std::replace(dashed.begin(), dashed.end(), '_', '-');
-    rows.push_back({.name = row.name, .help = row.help, .group = kTpuGroup, .value = &(tpu.*row.text), .other_names = {dashed}});
+    rows.push_back(
+        {.name = row.name, .help = row.help, .group = kTpuGroup, .value = &(tpu.*row.text), .other_names = {dashed}});
   }
   return rows;
 }

@@ -1,7 +1,8 @@
-// TPUConfig under its original names, as settings of the commands that cut a model. Each name is also taken with - for _.
+// TPUConfig under its original names, as settings of the commands that cut a model. Each name is also taken with - for
+// _.
 //
-//   settings.add(tpu_rows(tpu));                    // num_cores_per_replica = 4, input_partition_dims = "[[1, 4, 1, 1, 1], None]"
-//   TpuConfig config = tpu_config(tpu, batch);
+//   settings.add(tpu_rows(tpu));                    // num_cores_per_replica = 4, input_partition_dims = "[[1, 4, 1, 1,
+//   1], None]" TpuConfig config = tpu_config(tpu, batch);
 #pragma once
 
 #include "pipelines/settings/setting.h"

@@ -154,8 +154,8 @@ std::string to_text(const FolderInfo& folder) {
   for (const auto& image : folder.images) {
     if (rows.size() > kMostRows) break;
     const auto& h = image.header;
-    rows.push_back({shown_name(image.path.filename().string()), size_text(h.geometry), spacing_text(h.geometry), h.orientation,
-                    h.scalar_type, h.problem.empty() ? h.warning : h.problem});
+    rows.push_back({shown_name(image.path.filename().string()), size_text(h.geometry), spacing_text(h.geometry),
+                    h.orientation, h.scalar_type, h.problem.empty() ? h.warning : h.problem});
   }
   text += text_table(rows);
   if (folder.images.size() >= kMostRows + 1)
@@ -165,8 +165,8 @@ std::string to_text(const FolderInfo& folder) {
 
 std::string to_text(const ImageFile& info) {
   const ImageHeader& h = info.header;
-  return plain_text(info.path.string()) + "\n  size         " + std::to_string(h.width) + "x" + std::to_string(h.height) +
-         " pixels, " + format_name(h.format) + ", " + std::to_string(h.channels) +
+  return plain_text(info.path.string()) + "\n  size         " + std::to_string(h.width) + "x" +
+         std::to_string(h.height) + " pixels, " + format_name(h.format) + ", " + std::to_string(h.channels) +
          (h.channels == 1 ? " channel of " : " channels of ") + std::to_string(h.bits) + " bits" +
          (h.orientation > 1 ? ", EXIF orientation " + std::to_string(h.orientation) : "") + "\n";
 }

@@ -13,12 +13,14 @@ bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0
 bool is_lower(char c) { return std::islower(static_cast<unsigned char>(c)) != 0; }
 bool is_upper(char c) { return std::isupper(static_cast<unsigned char>(c)) != 0; }
 
-/// Words for left and right: English with its short forms, German, French, Spanish, Italian, Latin. One of two letters or
-/// less stands alone or as the last of a name such as kidneyL.
+/// Words for left and right: English with its short forms, German, French, Spanish, Italian, Latin. One of two letters
+/// or less stands alone or as the last of a name such as kidneyL.
 constexpr std::pair<std::string_view, std::string_view> kSides[] = {
-    {"left", "right"},       {"linke", "rechte"},  {"links", "rechts"},     {"gauche", "droite"}, {"gauche", "droit"},
-    {"izquierd", "derech"}, {"sinistr", "destr"}, {"sinister", "dexter"}, {"sinistra", "dextra"}, {"lft", "rgt"},
-    {"lt", "rt"},            {"li", "re"},         {"l", "r"},
+    {"left", "right"},    {"linke", "rechte"},    {"links", "rechts"},
+    {"gauche", "droite"}, {"gauche", "droit"},    {"izquierd", "derech"},
+    {"sinistr", "destr"}, {"sinister", "dexter"}, {"sinistra", "dextra"},
+    {"lft", "rgt"},       {"lt", "rt"},           {"li", "re"},
+    {"l", "r"},
 };
 constexpr std::size_t kShort = 3;
 

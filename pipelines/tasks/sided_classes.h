@@ -10,8 +10,8 @@
 
 namespace voxshard {
 
-/// The first two names that differ in nothing but the words for left and right of one language, or short forms such as l and r,
-/// lt and rt as words of their own ("eye_l", "kidneyL"), in any case.
+/// The first two names that differ in nothing but the words for left and right of one language, or short forms such as
+/// l and r, lt and rt as words of their own ("eye_l", "kidneyL"), in any case.
 std::optional<std::pair<std::string, std::string>> sided_classes(const std::vector<std::string>& names);
 
 /// W_MIRROR for such classes: what mirroring by `option` does to them; empty without such classes.

@@ -8,7 +8,8 @@ TaskReport Task::prepare(const PrepareRequest& request, const RunContext&) const
 }
 
 TaskReport Task::evaluate_run(const EvaluateOptions& options, TrainedRun, const RunContext&) const {
-  throw Error(ErrorKind::kUsage, "[evaluate] runs of " + std::string(name()) + " are scored by what they predict: first `voxshard predict " +
+  throw Error(ErrorKind::kUsage, "[evaluate] runs of " + std::string(name()) +
+                                     " are scored by what they predict: first `voxshard predict " +
                                      options.predictions.string() + " DATA`, then `voxshard evaluate` of that file");
 }
 

@@ -47,8 +47,8 @@ class Task {
 
   /// What demo() can write, by name, the usual first; empty: one thing only.
   virtual std::vector<std::string> demo_kinds() const { return {}; }
-  /// Writes a small generated data set; `scale` 1 to 3 is its size. Errors: kOutput; Stopped, then without what makes a data
-  /// set of the files (it comes last).
+  /// Writes a small generated data set; `scale` 1 to 3 is its size. Errors: kOutput; Stopped, then without what makes a
+  /// data set of the files (it comes last).
   virtual DemoReport demo(const DemoOptions& options, int scale, Progress& progress) const = 0;
   /// Adds to the report what the task knows of a file or folder; true when that is all there is to say about it.
   virtual bool info(const std::filesystem::path&, const InfoOptions&, InfoReport&) const { return false; }
@@ -63,11 +63,11 @@ class Task {
   /// Whether a file or folder holds predictions of this task.
   virtual bool predicted(const std::filesystem::path& predictions) const = 0;
   virtual TaskReport evaluate(const EvaluateOptions& options, const RunContext& context) const = 0;
-  /// Whether the processes of a run share out the cases that evaluate() counts, and all call it; else it is little work, and one
-  /// of them does it alone.
+  /// Whether the processes of a run share out the cases that evaluate() counts, and all call it; else it is little
+  /// work, and one of them does it alone.
   virtual bool shares_evaluation() const { return false; }
-  /// The losses and scores of a run on data, batch by batch, over the mesh of its spec. Errors: kUsage for a task that scores
-  /// predictions only; else those of predict.
+  /// The losses and scores of a run on data, batch by batch, over the mesh of its spec. Errors: kUsage for a task that
+  /// scores predictions only; else those of predict.
   virtual TaskReport evaluate_run(const EvaluateOptions& options, TrainedRun run, const RunContext& context) const;
   /// How the hosts of the original system get the samples, for prices on an emulated device.
   virtual RecordFormat records() const { return {}; }

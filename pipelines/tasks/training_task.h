@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
+#include "pipelines/engine/case_hashes.h"
+#include "pipelines/engine/validation.h"
 #include "pipelines/model_runs/model_spec.h"
 #include "pipelines/model_runs/process_plan.h"
 #include "pipelines/model_runs/report.h"
-#include "pipelines/engine/case_hashes.h"
-#include "pipelines/engine/validation.h"
 
 namespace voxshard {
 
@@ -27,7 +27,7 @@ struct StepSize {
 
 /// What to try a trained model on, as the command predict takes it.
 struct Unseen {
-  std::filesystem::path data;   // empty: nothing is held out, or nothing tells where it is
+  std::filesystem::path data;  // empty: nothing is held out, or nothing tells where it is
   bool among_trained = false;  // what was held out lies there beside what was trained on
 };
 

@@ -24,7 +24,8 @@ std::map<std::string, fs::path> volume_files(const fs::path& folder, const Volum
     if (const auto id = volume_id(it->path(), formats)) files[*id] = it->path();
   if (error) throw Error(ErrorKind::kInput, "[" + folder.string() + "] cannot be read: " + error.message());
   if (files.empty())
-    throw Error(ErrorKind::kNoCase, "[" + folder.string() + "] the folder holds no " + volume_endings(formats) + " file");
+    throw Error(ErrorKind::kNoCase,
+                "[" + folder.string() + "] the folder holds no " + volume_endings(formats) + " file");
   return files;
 }
 

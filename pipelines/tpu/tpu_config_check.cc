@@ -83,7 +83,8 @@ void check_system(const TpuConfig& c, const SystemCores& system, RunMode mode) {
               text_of(system.cores_per_host) + " cores; only PER_HOST_V2 feeds a replica that spans hosts");
   require(mode != RunMode::kEvaluate || system.hosts() == 1 || c.input_mode() == InputMode::kBroadcast ||
               c.input_mode() == InputMode::kPerHostV2,
-          input_is + " with " + text_of(system.hosts()) + " hosts; evaluation needs one host, or BROADCAST, or PER_HOST_V2");
+          input_is + " with " + text_of(system.hosts()) +
+              " hosts; evaluation needs one host, or BROADCAST, or PER_HOST_V2");
   if (mode != RunMode::kPredict) return;
   require(system.hosts() == 1 || c.input_mode() == InputMode::kBroadcast ||
               (c.input_mode() == InputMode::kPerHostV2 && replicas == 1),

@@ -92,10 +92,11 @@ void apply(const TpuConfig& config, const SystemCores& system, const Shape& imag
   spec.cut.mesh.partition = Dims::filled(rank, 1);
   if (resolved.cores_per_replica == 1) return;  // whole on the one core, whatever the config calls it
   spec.cut.mesh.partition = features.kind == Kind::kCut ? features.grid
-                   : labels.kind == Kind::kCut ? labels.grid
-                                               : in_a_row(resolved.cores_per_replica, rank);
+                            : labels.kind == Kind::kCut ? labels.grid
+                                                        : in_a_row(resolved.cores_per_replica, rank);
   const auto place = [&](const char* name, const InputPlacement& placement) {
-    if (placement.kind != Kind::kCut || placement.grid != spec.cut.mesh.partition) spec.cut.inputs.push_back({name, placement});
+    if (placement.kind != Kind::kCut || placement.grid != spec.cut.mesh.partition)
+      spec.cut.inputs.push_back({name, placement});
   };
   if (by_level)
     spec.cut.inputs = level_placements(config, spec.model->targets, spec.cut.mesh.partition);

@@ -13,10 +13,10 @@ namespace voxshard {
 /// Whether the config says how samples are cut or how many replicas there are, so that apply() decides the mesh.
 bool decides_mesh(const TpuConfig& config);
 
-/// Sets `spec.cut.mesh.partition`, `spec.cut.mesh.replicas` and `spec.cut.inputs`. The tensors are the feature "image" and the label
-/// "labels"; dims for the labels may have the channel axis or, as index labels do, lack it. A config without
-/// input_partition_dims keeps the partition of `spec`. A detector's "labels" are the targets of all its levels: None puts them
-/// whole on every core, the dims of the image cut the levels that they divide.
+/// Sets `spec.cut.mesh.partition`, `spec.cut.mesh.replicas` and `spec.cut.inputs`. The tensors are the feature "image"
+/// and the label "labels"; dims for the labels may have the channel axis or, as index labels do, lack it. A config
+/// without input_partition_dims keeps the partition of `spec`. A detector's "labels" are the targets of all its levels:
+/// None puts them whole on every core, the dims of the image cut the levels that they divide.
 ///   image  (N, spatial axes, C) what one replica reads
 /// Errors: those of check and resolve; kConfig for a cut channel axis, for cores per replica that nothing cuts, for a
 /// detector's labels cut otherwise than its image.

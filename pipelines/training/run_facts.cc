@@ -26,11 +26,12 @@ Executable step_in(DType precision, const TrainOptions& o, const Shape& extents,
   spec.precision = precision;
   NoProgress quiet;  // a plan that only asks whether it fits
   const int ranks = o.transport != nullptr ? o.transport->ranks() : 1;
-  if (o.plan) spec = planned_spec(*o.plan, spec, extents, o.optimizer, {.threads = o.threads, .ranks = ranks, .progress = &quiet});
-  return lower_within(budget, build_graph(spec, extents, Phase::kTrain, precision), op_table(), spec.cut,
-                      {.optimizer_slots = Optimizer::slots(o.optimizer),
-                       .workers = o.threads,
-                       .ranks = widest_share(o.transport)});
+  if (o.plan)
+    spec =
+        planned_spec(*o.plan, spec, extents, o.optimizer, {.threads = o.threads, .ranks = ranks, .progress = &quiet});
+  return lower_within(
+      budget, build_graph(spec, extents, Phase::kTrain, precision), op_table(), spec.cut,
+      {.optimizer_slots = Optimizer::slots(o.optimizer), .workers = o.threads, .ranks = widest_share(o.transport)});
 }
 
 /// This machine's rates with this instruction set; null where there is no measurement that can be used.
@@ -65,8 +66,7 @@ PrecisionFacts precision_facts(const TrainOptions& o, const Shape& extents) {
     facts.f32_fits = false, facts.f32_refusal = "it is over the budget";
     return facts;
   }
-  const std::int64_t free = machine_facts(".").available_bytes / ranks_here(o.transport),
-                     needed = f32->bytes.process();
+  const std::int64_t free = machine_facts(".").available_bytes / ranks_here(o.transport), needed = f32->bytes.process();
   if (free > 0 && static_cast<double>(needed) > kShareOfFreeMemory * static_cast<double>(free))
     facts.f32_fits = false,
     facts.f32_refusal = "it needs " + bytes_text(needed) + " of the " + bytes_text(free) + " that are free";

@@ -3,12 +3,13 @@
 //   RecipeFacts facts = recipe_facts(options, *task, {.precision = true});
 #pragma once
 
-#include "pipelines/training/run_train.h"
 #include "pipelines/settings/recipe.h"
+#include "pipelines/training/run_train.h"
 
 namespace voxshard {
 
-/// Why the rates of this machine cannot be looked for, in a sentence; empty when they can, whether it was measured or not.
+/// Why the rates of this machine cannot be looked for, in a sentence; empty when they can, whether it was measured or
+/// not.
 std::string unseen_host();
 
 /// The facts of a run whose model knows its channels and classes. With `precision` also what decides between bf16 and

@@ -99,8 +99,8 @@ std::int64_t steps_of(const nlohmann::json& training) {
 }  // namespace
 
 Json training_json(TrainOptions& o, const TrainingTask& task) {
-  Json json = deciding_json(o, {"steps", "batch", "optimizer", "learning-rate", "momentum", "nesterov", "weight-decay", "clip-norm", "schedule",
-                                "warmup-steps"});
+  Json json = deciding_json(o, {"steps", "batch", "optimizer", "learning-rate", "momentum", "nesterov", "weight-decay",
+                                "clip-norm", "schedule", "warmup-steps"});
   json["schedule"] = schedule_text(o.optimizer);
   json.update(task.sampling());
   return json;
@@ -122,8 +122,8 @@ std::vector<std::string> machine_changes(const nlohmann::json& theirs, const nlo
   for (const auto& [name, value] : mine.items()) {
     const nlohmann::json before = theirs.value(name, nlohmann::json());
     if (before != value)
-      changes += (changes.empty() ? "" : ", ") + name + " " + short_text(value) +
-                 " (before: " + short_text(before) + ")";
+      changes +=
+          (changes.empty() ? "" : ", ") + name + " " + short_text(value) + " (before: " + short_text(before) + ")";
   }
   if (changes.empty()) return {};
   return {"this is another machine than that of the checkpoint: " + changes +
@@ -136,15 +136,17 @@ void require_same_run(const CheckpointState& theirs, const CheckpointState& mine
   const std::string start = "[checkpoint] " + file.string();
   const std::string what_to_do =
       options_of_run ? "leave it out, or start a run of its own" : "give the options of that run, or {restart}";
-  const std::string go_on = "put back what the run began with, go on without with {resume} {accept-changes}, or {restart}";
+  const std::string go_on =
+      "put back what the run began with, go on without with {resume} {accept-changes}, or {restart}";
   const auto compare = [&](const char* part, nlohmann::json a, nlohmann::json b) {
     if (accepts_changes) a = without_data(std::move(a)), b = without_data(std::move(b));
     const auto different = first_contradiction(a, b);
     if (!different) return;
     if (is_of_data(different->field))
-      throw Error(ErrorKind::kCheckpoint, start + " is of a run on other data: /" + part + "/" + different->field +
-                                              " differs; " +
-                                              (may_change_with_data(different->field) ? go_on : "put back what the run began with, or {restart}"));
+      throw Error(
+          ErrorKind::kCheckpoint,
+          start + " is of a run on other data: /" + part + "/" + different->field + " differs; " +
+              (may_change_with_data(different->field) ? go_on : "put back what the run began with, or {restart}"));
     throw Error(kind, start + " is of another run: /" + part + "/" + different->field + " differs: {" +
                           option_of(different->field) + "} is " + short_text(different->mine) + " now, and " +
                           short_text(different->theirs) + " there; " + what_to_do);
@@ -159,9 +161,10 @@ void require_same_run(const CheckpointState& theirs, const CheckpointState& mine
   compare("training", before, now);
   const auto prepared = [&](const nlohmann::json& how) { return accepts_changes ? without_data(how) : how; };
   if (const auto different = first_contradiction(prepared(theirs.prepare), prepared(mine.prepare)))
-    throw Error(ErrorKind::kCheckpoint, start + " is of a run on data that were prepared otherwise: /prepare/" +
-                                            different->field + " differs; " +
-                                            (may_change_with_data(different->field) ? go_on : "prepare them as before, or {restart}"));
+    throw Error(ErrorKind::kCheckpoint,
+                start + " is of a run on data that were prepared otherwise: /prepare/" + different->field +
+                    " differs; " +
+                    (may_change_with_data(different->field) ? go_on : "prepare them as before, or {restart}"));
   if (accepts_changes) return;
   if (const auto different = first_contradiction(theirs.content, mine.content))
     throw Error(ErrorKind::kCheckpoint, start + ": the data are not what they were: " + different->field +
@@ -187,14 +190,16 @@ std::optional<std::string> cut_change(const nlohmann::json& theirs, const nlohma
 std::optional<std::string> rate_change(const CheckpointState& theirs, const TrainOptions& mine) {
   const std::int64_t before = steps_of(theirs.training);
   if (before <= 0) return std::nullopt;
-  const double planned = learning_rate_at(mine.optimizer, theirs.step, before), now = learning_rate_at(mine.optimizer, theirs.step, mine.steps);
+  const double planned = learning_rate_at(mine.optimizer, theirs.step, before),
+               now = learning_rate_at(mine.optimizer, theirs.step, mine.steps);
   if (mine.steps == before || planned == now) return std::nullopt;
   char text[240];
-  std::snprintf(text, sizeof text,
-                "{steps} grew from %lld to %lld, and the %s schedule is stretched over them: the learning rate goes on at %.3g "
-                "instead of %.3g; the run is not that of %lld steps from the start",
-                static_cast<long long>(before), static_cast<long long>(mine.steps), schedule_text(mine.optimizer).c_str(), now,
-                planned, static_cast<long long>(mine.steps));
+  std::snprintf(
+      text, sizeof text,
+      "{steps} grew from %lld to %lld, and the %s schedule is stretched over them: the learning rate goes on at %.3g "
+      "instead of %.3g; the run is not that of %lld steps from the start",
+      static_cast<long long>(before), static_cast<long long>(mine.steps), schedule_text(mine.optimizer).c_str(), now,
+      planned, static_cast<long long>(mine.steps));
   return text;
 }
 
@@ -207,8 +212,8 @@ std::optional<Cut> planned_cut(const std::filesystem::path& run) {
 void require_no_lost_checkpoints(const std::filesystem::path& run) {
   const auto record = read_run_record(run);
   if (record && record->at(kSavedCheckpoints).get<bool>())
-    throw Error(ErrorKind::kCheckpoint, "[checkpoint] steps were done in " + run.string() + ", but no checkpoint is left in " +
-                                            (run / "checkpoints").string() +
+    throw Error(ErrorKind::kCheckpoint, "[checkpoint] steps were done in " + run.string() +
+                                            ", but no checkpoint is left in " + (run / "checkpoints").string() +
                                             "; put them back, or throw the run away and start anew with {restart}");
 }
 

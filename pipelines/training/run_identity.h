@@ -8,8 +8,8 @@
 
 #include <optional>
 
-#include "pipelines/training/run_train.h"
 #include "pipelines/model_runs/checkpoint.h"
+#include "pipelines/training/run_train.h"
 
 namespace voxshard {
 
@@ -31,14 +31,16 @@ void require_same_run(const CheckpointState& theirs, const CheckpointState& mine
 /// That a run goes on over another grid or other replicas than its model was cut for, in a sentence.
 std::optional<std::string> cut_change(const nlohmann::json& theirs, const nlohmann::json& mine);
 
-/// What more steps do to the learning rate of a run that goes on, in a sentence; none where its schedule does not depend on them.
+/// What more steps do to the learning rate of a run that goes on, in a sentence; none where its schedule does not
+/// depend on them.
 std::optional<std::string> rate_change(const CheckpointState& theirs, const TrainOptions& mine);
 
 /// The cut that an earlier call planned for the run in this folder (--partition auto), by its run.json; none when there
 /// is no such call. Errors: kCheckpoint when run.json is broken.
 std::optional<Cut> planned_cut(const std::filesystem::path& run);
 
-/// For a run of which no checkpoint is there. Errors: kCheckpoint when its run.json says that one was written, or is broken.
+/// For a run of which no checkpoint is there. Errors: kCheckpoint when its run.json says that one was written, or is
+/// broken.
 void require_no_lost_checkpoints(const std::filesystem::path& run);
 
 }  // namespace voxshard

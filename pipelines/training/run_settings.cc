@@ -11,13 +11,15 @@ GivenOptions read_given(const fs::path& run) {
   const fs::path file = run / "run.json";
   const auto record = read_run_record(run);
   if (!record)
-    throw Error(ErrorKind::kInput, "[resume] " + run.string() + " holds no run: " + file.string() +
-                                       " is missing; give the run folder, or all options: train WORK {output} RUN {resume}");
+    throw Error(ErrorKind::kInput,
+                "[resume] " + run.string() + " holds no run: " + file.string() +
+                    " is missing; give the run folder, or all options: train WORK {output} RUN {resume}");
   try {
     return record->at("options").get<GivenOptions>();
   } catch (const nlohmann::json::exception&) {
-    throw Error(ErrorKind::kCheckpoint, "[resume] " + file.string() + " has broken options; give them all: train WORK {output} " +
-                                            run.string() + " {resume} ...");
+    throw Error(ErrorKind::kCheckpoint, "[resume] " + file.string() +
+                                            " has broken options; give them all: train WORK {output} " + run.string() +
+                                            " {resume} ...");
   }
 }
 
@@ -39,9 +41,10 @@ void take_settings_of_run(TrainSettings& train) {
     of_run.erase(said);
   }
   if (!of_run.empty())
-    throw Error(ErrorKind::kCheckpoint, "[resume] " + (o.run / "run.json").string() + " keeps the option {" + of_run.begin()->first +
-                                            "}, which this version does not have; give all options: train WORK {output} " +
-                                            o.run.string() + " {resume} ...");
+    throw Error(ErrorKind::kCheckpoint,
+                "[resume] " + (o.run / "run.json").string() + " keeps the option {" + of_run.begin()->first +
+                    "}, which this version does not have; give all options: train WORK {output} " + o.run.string() +
+                    " {resume} ...");
   o.options_of_run = true;
   if (steps && !epochs) settings.withdraw("epochs");
   if (epochs && !steps) settings.withdraw("steps");

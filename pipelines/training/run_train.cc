@@ -17,11 +17,13 @@ void check(const TrainOptions& o) {
   auto require = [](bool ok, const std::string& text) {
     if (!ok) throw Error(ErrorKind::kConfig, "[train] " + text);
   };
-  if (o.resume && o.restart) throw Error(ErrorKind::kUsage, "[train] {resume} goes on with a run, {restart} throws it away; give one of them");
+  if (o.resume && o.restart)
+    throw Error(ErrorKind::kUsage, "[train] {resume} goes on with a run, {restart} throws it away; give one of them");
   if (o.accept_changes && !o.resume)
     throw Error(ErrorKind::kUsage, "[train] {accept-changes} is for a run that goes on; give it with {resume}");
-  require(o.batch % o.spec.cut.mesh.replicas == 0, "the batch " + std::to_string(o.batch) + " must be divisible by the " +
-                                              std::to_string(o.spec.cut.mesh.replicas) + " replicas");
+  require(o.batch % o.spec.cut.mesh.replicas == 0, "the batch " + std::to_string(o.batch) +
+                                                       " must be divisible by the " +
+                                                       std::to_string(o.spec.cut.mesh.replicas) + " replicas");
 }
 
 /// The settings that may still be said once the data are known.
@@ -37,7 +39,8 @@ void settle(OpenSettings& open, const TrainingTask& task, Transport& transport, 
   task.complete(open.settings.options.spec);
 }
 
-TrainReport train(TrainOptions& o, std::optional<OpenSettings> open, Transport& transport, Progress& progress, const TaskTable& tasks) {
+TrainReport train(TrainOptions& o, std::optional<OpenSettings> open, Transport& transport, Progress& progress,
+                  const TaskTable& tasks) {
   require_in_range(training_rows(o));
   check(o);
   const Task& kind = task_of(tasks, o.spec);
@@ -47,15 +50,14 @@ TrainReport train(TrainOptions& o, std::optional<OpenSettings> open, Transport& 
   const HostMemory host(o.host_budget_bytes, transport.ranks_here());
   const RunHistory history = o.resume ? history_of(o.run) : RunHistory();
   const bool changes = o.accept_changes || history.changed;
-  std::unique_ptr<TrainingTask> task = kind.training(
-      {.data = o.work,
-       .seed = o.seed,
-       .threads = o.threads,
-       .memory_bytes = left_of(host.budget_bytes(), host.base_bytes()),
-       .stop = progress.stop_check(),
-       .kept = changes ? splits_of_run(o.run) : std::vector<KeptSplit>(),
-       .accepts_changes = changes},
-      o.task, o.spec);
+  std::unique_ptr<TrainingTask> task = kind.training({.data = o.work,
+                                                      .seed = o.seed,
+                                                      .threads = o.threads,
+                                                      .memory_bytes = left_of(host.budget_bytes(), host.base_bytes()),
+                                                      .stop = progress.stop_check(),
+                                                      .kept = changes ? splits_of_run(o.run) : std::vector<KeptSplit>(),
+                                                      .accepts_changes = changes},
+                                                     o.task, o.spec);
   task->complete(o.spec);
   if (transport.rank() == 0)
     require_output_file(o.trace.file, profile_file(), {.inputs = {o.work}, .own = o.run, .option = "{trace}"});
@@ -74,8 +76,9 @@ bool goes_on_as_chosen(TrainSettings& s, Transport& transport) {
   const auto chosen = broadcast_known_choices(transport, [&] { return choices_of_run(o.run); });
   if (!chosen) return false;
   if (s.preset == "reference" && !chosen->empty())
-    throw Error(ErrorKind::kConfig, "[resume] the run in " + o.run.string() + " began with chosen settings, {" + chosen->front().option +
-                                        "} " + chosen->front().shown() + " among them; leave {preset} out, or start a run of its own");
+    throw Error(ErrorKind::kConfig, "[resume] the run in " + o.run.string() + " began with chosen settings, {" +
+                                        chosen->front().option + "} " + chosen->front().shown() +
+                                        " among them; leave {preset} out, or start a run of its own");
   for (const Choice& choice : *chosen) s.settings.say(Layer::kRun, choice);
   o.chosen = *chosen;
   return true;
@@ -86,7 +89,8 @@ bool leaves_to_recipe(TrainSettings& s, Transport& transport, Progress& progress
   if (goes_on_as_chosen(s, transport)) return false;
   std::string why;
   const bool chooses = s.chooses(&why);
-  if (!why.empty()) progress.log("chosen: {preset} reference (" + why + " is given: a TPUConfig has the settings of the original)");
+  if (!why.empty())
+    progress.log("chosen: {preset} reference (" + why + " is given: a TPUConfig has the settings of the original)");
   return chooses;
 }
 
@@ -98,9 +102,11 @@ void take_machine_options(TrainSettings& s, bool first, Progress& progress) {
   o.trace = trace_options(s.trace, s.plan.device);
   const TpuConfig config = tpu_config(s.model.tpu, o.batch);
   o.iterations_per_loop = config.iterations_per_loop;
-  if (first && !s.plan.asked_device.empty() && !s.plan.device.empty()) o.device = device_from_name(s.plan.device).device;
+  if (first && !s.plan.asked_device.empty() && !s.plan.device.empty())
+    o.device = device_from_name(s.plan.device).device;
   if (config.per_host_input_for_training == InputMode::kPerHostV2 && o.feed == FeedMode::kBoxes)
-    progress.log("PER_HOST_V2: here each core reads its own box; {feed} per-host reads whole samples on the host of core 0");
+    progress.log(
+        "PER_HOST_V2: here each core reads its own box; {feed} per-host reads whole samples on the host of core 0");
 }
 
 }  // namespace
@@ -119,7 +125,8 @@ TrainReport run_train(TrainSettings& s, int threads, Transport* ranks, Progress&
     o.run = o.work;
     take_settings_of_run(s);
   }
-  for (const Choice& choice : s.say_usual()) progress.log("chosen: {" + choice.option + "} " + choice.shown() + " (" + choice.reason + ")");
+  for (const Choice& choice : s.say_usual())
+    progress.log("chosen: {" + choice.option + "} " + choice.shown() + " (" + choice.reason + ")");
   const bool to_recipe = leaves_to_recipe(s, transport, progress);
   s.settle();
   if (transport.rank() == 0) announce(s.plan, s.model, o.spec, o.batch, progress);

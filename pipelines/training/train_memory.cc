@@ -9,8 +9,8 @@
 namespace voxshard {
 namespace {
 
-/// Voxels or pixels of the boxes that `workers` cores are fed with at once, one sample of each; or of whole samples, one
-/// for each replica.
+/// Voxels or pixels of the boxes that `workers` cores are fed with at once, one sample of each; or of whole samples,
+/// one for each replica.
 std::int64_t fed_points(const ModelSpec& spec, const Shape& extents, int workers, FeedMode feed, const Ranks& place) {
   const std::int64_t cores = spec.cut.mesh.cores(), own = place.end(cores) - place.first(cores);
   std::int64_t points = 1;
@@ -29,10 +29,12 @@ struct Training {
   const TrainingSize& size;
 
   ProcessPlan step(const Shape& extents) const {
-    return plan_of(session.bytes(extents, Phase::kTrain).run) + ProcessPlan{{MemoryPart::kFeeding, staged_bytes(extents)}} +
-           task.step_plan({.extents = extents,
-                           .box_points = fed_points(spec, extents, size.threads, size.feed, session.transport().place()),
-                           .workers = size.threads});
+    return plan_of(session.bytes(extents, Phase::kTrain).run) +
+           ProcessPlan{{MemoryPart::kFeeding, staged_bytes(extents)}} +
+           task.step_plan(
+               {.extents = extents,
+                .box_points = fed_points(spec, extents, size.threads, size.feed, session.transport().place()),
+                .workers = size.threads});
   }
 
   /// Of whole samples: all inputs of all replicas.

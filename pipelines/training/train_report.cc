@@ -11,19 +11,19 @@ nlohmann::ordered_json TrainReport::to_json() const {
   if (validation)
     for (double score : validation->by_class) by_class.push_back(std::isfinite(score) ? Json(score) : Json(nullptr));
   Json json = {{"steps", steps},
-          {"parameters", parameters},
-          {"loss", loss},
-          {"train_cases", train_cases},
-          {"validation_cases", validation_cases},
-          {"left_out", left_out},
-          {"validation_" + metric, by_class},
-          {"mean_" + metric, validation ? Json(validation->score) : Json(nullptr)},
-          {"best_" + metric, best_score >= 0 ? Json(best_score) : Json(nullptr)},
-          {"loops", loops},
-          {"feed", voxshard::to_json(feed)},
-          {"interrupted", interrupted},
-          {"seconds", seconds},
-          {"memory", voxshard::to_json(memory)}};
+               {"parameters", parameters},
+               {"loss", loss},
+               {"train_cases", train_cases},
+               {"validation_cases", validation_cases},
+               {"left_out", left_out},
+               {"validation_" + metric, by_class},
+               {"mean_" + metric, validation ? Json(validation->score) : Json(nullptr)},
+               {"best_" + metric, best_score >= 0 ? Json(best_score) : Json(nullptr)},
+               {"loops", loops},
+               {"feed", voxshard::to_json(feed)},
+               {"interrupted", interrupted},
+               {"seconds", seconds},
+               {"memory", voxshard::to_json(memory)}};
   if (chosen_on_test) json["chosen_on_test"] = true;
   if (!ranks.empty()) json["ranks"] = ranks;
   return json;

@@ -21,7 +21,8 @@ TrainSettings::TrainSettings(ModelTable models, const TaskTable& tasks) {
   add_task_rows(settings, TaskCommand::kTrain, options.task, tasks);
   settings.add(trace_rows(trace));
   settings.add({{"preset",
-                 "Of what is not given. auto: what is marked so is chosen for data, batch, steps and processor, and said; reference: as the original, as "
+                 "Of what is not given. auto: what is marked so is chosen for data, batch, steps and processor, and "
+                 "said; reference: as the original, as "
                  "always with a TPUConfig",
                  "Training",
                  &preset,
@@ -51,7 +52,8 @@ bool TrainSettings::chooses(std::string* why) const {
   if (settings.is_said("preset")) return true;
   // The batch of a step has one meaning, whoever names it.
   const auto& keys = tpu_config_keys();
-  const auto key = std::ranges::find_if(keys, [&](const std::string& name) { return name != "train_batch_size" && settings.is_said(name); });
+  const auto key = std::ranges::find_if(
+      keys, [&](const std::string& name) { return name != "train_batch_size" && settings.is_said(name); });
   if (key != keys.end() && why != nullptr) *why = *key;
   return key == keys.end();
 }
@@ -61,8 +63,9 @@ void TrainSettings::settle() {
   require_in_range(training_rows(o));  // of a recipe or another run too
   const bool counts = o.epochs == 0 || epochs_are_counted;
   if (o.optimizer.schedule == ScheduleKind::kSteps && counts && o.optimizer.decay_at.empty())
-    settings.say(Layer::kDefault, "lr-steps", {std::to_string(o.steps * 2 / 3), std::to_string(o.steps * 8 / 9)});  // as 15,000 and 20,000 of the
-                                                                                                                  // original's 22,500
+    settings.say(Layer::kDefault, "lr-steps",
+                 {std::to_string(o.steps * 2 / 3), std::to_string(o.steps * 8 / 9)});  // as 15,000 and 20,000 of the
+                                                                                       // original's 22,500
   o.given = settings.given();
   o.given[""] = {std::filesystem::absolute(o.work).lexically_normal().string()};
   o.layers = settings.layers();
@@ -70,7 +73,8 @@ void TrainSettings::settle() {
   TrainOptions untouched;
   const std::vector<Setting> own = training_rows(untouched);
   for (const Settings::Entry& entry : settings.entries())
-    if (entry.row().decides && std::ranges::count(own, entry.name(), &Setting::name) == 0 && value_of(entry.row()) != entry.first)
+    if (entry.row().decides && std::ranges::count(own, entry.name(), &Setting::name) == 0 &&
+        value_of(entry.row()) != entry.first)
       o.also[field_of(entry.row())] = json_of(*value_of(entry.row()));
   o.spec = model_spec(model, o.batch);
 }
@@ -78,7 +82,8 @@ void TrainSettings::settle() {
 void TrainSettings::say_recipe(const TrainingTask& task, Transport& transport, Progress& progress) {
   const bool precision = !settings.is_said("precision");
   if (const std::string unseen = precision ? unseen_host() : ""; !unseen.empty()) progress.log(unseen);
-  std::vector<Choice> chosen = broadcast_choices(transport, [&] { return recipe(recipe_facts(options, task, precision)); });
+  std::vector<Choice> chosen =
+      broadcast_choices(transport, [&] { return recipe(recipe_facts(options, task, precision)); });
   std::erase_if(chosen, [&](const Choice& c) { return !settings.say(Layer::kRecipe, c); });
   options.chosen = chosen;
   for (const Choice& c : chosen) progress.log("chosen: {" + c.option + "} " + c.shown() + " (" + c.reason + ")");
@@ -117,7 +122,8 @@ std::string to_text(const std::vector<SettingLine>& lines) {
   std::string text;
   for (const SettingLine& line : lines) {
     const std::string padding(names - line.name.size(), ' ');
-    text += line.name + padding + " = " + line.value + "  (" + line.layer + (line.reason.empty() ? "" : ": " + line.reason) + ")\n";
+    text += line.name + padding + " = " + line.value + "  (" + line.layer +
+            (line.reason.empty() ? "" : ": " + line.reason) + ")\n";
   }
   return text;
 }

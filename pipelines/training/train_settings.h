@@ -1,5 +1,6 @@
-// All settings of `train`: those of the model, the plan, the training, the tasks and the profile, in one value with their
-// layers. The parser of the command line says its words to it, the run that goes on, the model and the recipe say theirs.
+// All settings of `train`: those of the model, the plan, the training, the tasks and the profile, in one value with
+// their layers. The parser of the command line says its words to it, the run that goes on, the model and the recipe say
+// theirs.
 //
 //   TrainSettings train;
 //   train.options.work = "work", train.options.run = "run";
@@ -29,8 +30,8 @@ struct TrainSettings {
   /// Makes options of what was said: those that depend on others, the model, and what run.json keeps.
   /// Errors: kUsage for a number out of its range; those of model_spec().
   void settle();
-  /// True when the recipe chooses what nobody said: not with {preset} reference, nor where a TPUConfig is given, whose settings are
-  /// those of the original. `why`: the setting that decided so, when none was named.
+  /// True when the recipe chooses what nobody said: not with {preset} reference, nor where a TPUConfig is given, whose
+  /// settings are those of the original. `why`: the setting that decided so, when none was named.
   bool chooses(std::string* why = nullptr) const;
   /// Says what the recipe has for this data, on rank 0 for all, and logs it.
   void say_recipe(const TrainingTask& task, Transport& transport, Progress& progress);

@@ -47,40 +47,56 @@ std::vector<Setting> training_rows(TrainOptions& t) {
       feeds(std::begin(kFeedNames), std::end(kFeedNames));
   std::vector<Setting> rows = {
       deciding("steps", "Steps in all", &t.steps, kSteps),
-      excluding(number("epochs", "Epochs of whole batches, in place of {steps}; default: by {steps}, of digits 10", &t.epochs, kStepsOrNone), "steps"),
-      deciding("batch", "Samples of a step over all replicas; for each replica of digits usually 64, of other classifiers 8, of volumes 4", &t.batch,
-               {1, 65536}),
-      choice("optimizer", "adam, sgd, adadelta, adagrad or rmsprop, with the formulas of TensorFlow 1", named(o.kind, optimizers), optimizers),
+      excluding(number("epochs", "Epochs of whole batches, in place of {steps}; default: by {steps}, of digits 10",
+                       &t.epochs, kStepsOrNone),
+                "steps"),
+      deciding("batch",
+               "Samples of a step over all replicas; for each replica of digits usually 64, of other classifiers 8, of "
+               "volumes 4",
+               &t.batch, {1, 65536}),
+      choice("optimizer", "adam, sgd, adadelta, adagrad or rmsprop, with the formulas of TensorFlow 1",
+             named(o.kind, optimizers), optimizers),
       deciding("learning-rate", "Rate before the schedule", &o.learning_rate, kRates),
       deciding("momentum", "Of sgd and rmsprop", &o.momentum, kDecay),
       {.name = "nesterov", .help = "Nesterov momentum", .group = kTraining, .value = &o.nesterov, .decides = true},
-      choice("schedule", "polynomial: (1 - step / steps)^0.9; exponential: decay rate^(step / decay steps); steps; or constant",
+      choice("schedule",
+             "polynomial: (1 - step / steps)^0.9; exponential: decay rate^(step / decay steps); steps; or constant",
              named(o.schedule, kSchedules), {"polynomial", "exponential", "steps", "constant"}),
       number("lr-decay-rate", "Of the exponential schedule", &o.decay_rate, kFactor),
       number("lr-decay-steps", "Of the exponential schedule", &o.decay_steps, kSteps),
       excluding(number("lr-decay-epochs",
-                       "The same in passes over the training cases: after so many the rate falls, in stairs; 0: by {lr-decay-steps}",
+                       "The same in passes over the training cases: after so many the rate falls, in stairs; 0: by "
+                       "{lr-decay-steps}",
                        &t.lr_decay_epochs, kStepsOrNone),
                 "lr-decay-steps"),
-      number("lr-steps", "Of the schedule in steps: from each of these on times {lr-step-factor}; default: 2/3 and 8/9 of {steps}", &o.decay_at,
-             kStepsOrNone),
+      number("lr-steps",
+             "Of the schedule in steps: from each of these on times {lr-step-factor}; default: 2/3 and 8/9 of {steps}",
+             &o.decay_at, kStepsOrNone),
       number("lr-step-factor", "Of the schedule in steps", &o.step_factor, kFactor),
       deciding("warmup-steps", "Linear from {warmup-rate}", &o.warmup_steps, kStepsOrNone),
       deciding("warmup-rate", "Learning rate that the warm-up begins with", &o.warmup_rate, kRates),
-      deciding("weight-decay", "On kernels (of RetinaNet see {decay-on}); decoupled for adam", &o.weight_decay, {0, 1e3}),
+      deciding("weight-decay", "On kernels (of RetinaNet see {decay-on}); decoupled for adam", &o.weight_decay,
+               {0, 1e3}),
       deciding("clip-norm", "Clip the gradient to this global norm; 0: do not", &o.clip_norm, kRates),
-      number("validate-every", "Steps between validations on whole volumes or pictures; 0: at the end", &t.validate_every, kStepsOrNone),
+      number("validate-every", "Steps between validations on whole volumes or pictures; 0: at the end",
+             &t.validate_every, kStepsOrNone),
       number("checkpoint-every", "Steps between checkpoints", &t.checkpoint_every, kSteps),
       choice("feed",
-             "boxes: each core reads its box; per-host: as PER_HOST_V2 the host of core 0 reads whole samples and cuts them, to the same bits",
+             "boxes: each core reads its box; per-host: as PER_HOST_V2 the host of core 0 reads whole samples and cuts "
+             "them, to the same bits",
              named(t.feed, feeds), feeds),
-      number("keep", "Newest checkpoints to keep; the older ones are for when the last is damaged", &t.kept.last, {1, 1 << 20}),
-      number("keep-every", "And each checkpoint whose step is a multiple of this; 0: none", &t.kept.every, kStepsOrNone),
+      number("keep", "Newest checkpoints to keep; the older ones are for when the last is damaged", &t.kept.last,
+             {1, 1 << 20}),
+      number("keep-every", "And each checkpoint whose step is a multiple of this; 0: none", &t.kept.every,
+             kStepsOrNone),
       flag_of_one_call("resume",
-                       "Go on from the last checkpoint, to the same bits. train {resume} RUN takes data and options from the run; {steps} may grow",
+                       "Go on from the last checkpoint, to the same bits. train {resume} RUN takes data and options "
+                       "from the run; {steps} may grow",
                        t.resume),
-      flag_of_one_call("accept-changes",
-                       "With {resume}: go on though data of the run are gone, damaged or changed; which is said and kept in the run", t.accept_changes),
+      flag_of_one_call(
+          "accept-changes",
+          "With {resume}: go on though data of the run are gone, damaged or changed; which is said and kept in the run",
+          t.accept_changes),
       flag_of_one_call("restart", "Throw an earlier run in the folder away", t.restart),
       {"seed", "Seed of weights, samples and augmentation", "Samples", &t.seed, kSeeds}};
   for (Setting& row : rows) {
@@ -109,7 +125,8 @@ nlohmann::ordered_json deciding_json(TrainOptions& options, const std::vector<st
     json[field_of(*row)] = json_of(*value_of(*row));
   }
   for (std::size_t i = 0; i < rows.size(); ++i)
-    if (const auto value = value_of(rows[i]); rows[i].decides && value != value_of(defaults[i])) json[field_of(rows[i])] = json_of(*value);
+    if (const auto value = value_of(rows[i]); rows[i].decides && value != value_of(defaults[i]))
+      json[field_of(rows[i])] = json_of(*value);
   json.update(options.also);
   return json;
 }

@@ -1,5 +1,6 @@
-// The rows of a training: a user may say these settings beyond those of the model and the task. A row is all that the command line, config
-// files, runs that go on, checkpoints and `explain` know of a setting: a new one is its row here and its use.
+// The rows of a training: a user may say these settings beyond those of the model and the task. A row is all that the
+// command line, config files, runs that go on, checkpoints and `explain` know of a setting: a new one is its row here
+// and its use.
 //
 //   settings.add(training_rows(options));            // "steps", "learning-rate", "clip-norm", ...
 //   require_in_range(training_rows(options));        // kUsage: "{clip-norm} is nan; expected a number of 0 to 1e+38"

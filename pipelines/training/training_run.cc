@@ -7,10 +7,10 @@
 #include "libcore/kernels/conv.h"
 #include "libcore/ops/op_table.h"
 #include "libcore/ranks/texts.h"
-#include "pipelines/engine/core_messages.h"
 #include "libcore/train/initialise.h"
-#include "pipelines/profile/device_advice.h"
+#include "pipelines/engine/core_messages.h"
 #include "pipelines/model_runs/rank_json.h"
+#include "pipelines/profile/device_advice.h"
 #include "pipelines/training/run_identity.h"
 #include "pipelines/training/train_memory.h"
 #include "pipelines/training/train_ranks.h"
@@ -195,8 +195,8 @@ std::string TrainingRun::text_of(const StepResult& result) const {
 
 void TrainingRun::validate() {
   const std::unique_ptr<ValidationPass> pass = task_->validation(o_.spec);
-  report_.validation =
-      run_validation(*session_, *pass, [&](const CaseFailure& failure) { task_->leave_out(failure, progress_); }, progress_);
+  report_.validation = run_validation(
+      *session_, *pass, [&](const CaseFailure& failure) { task_->leave_out(failure, progress_); }, progress_);
   report_.left_out = task_->left_out();  // also what could not be read now
   const double score = report_.validation->score, best = state_.best_score;
   const bool is_first = best < 0;

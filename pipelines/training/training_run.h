@@ -17,8 +17,8 @@ namespace voxshard {
 class TrainingRun {
  public:
   /// Plans; nothing of the plan is allocated. `host`: from before the data were read. Errors: kBudget, kConfig.
-  TrainingRun(TrainOptions& options, const RecordFormat& records, RunFolder& folder,
-              std::unique_ptr<TrainingTask> task, const HostMemory& host, Transport& transport, Progress& progress);
+  TrainingRun(TrainOptions& options, const RecordFormat& records, RunFolder& folder, std::unique_ptr<TrainingTask> task,
+              const HostMemory& host, Transport& transport, Progress& progress);
   /// Errors: those of run_train().
   TrainReport go();
 
@@ -66,7 +66,7 @@ class TrainingRun {
   Json memory_;
   HostMemory host_;
   ProcessPlan memory_plan_;
-  bool saved_ = false;  // a checkpoint was written
+  bool saved_ = false;         // a checkpoint was written
   bool data_changed_ = false;  // since the checkpoint that this call began with, as was accepted
 };
 

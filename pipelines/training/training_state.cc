@@ -26,10 +26,10 @@ void TrainingRun::open_folder() {
 }
 
 void TrainingRun::write_report(bool ended) const {
-  Json json = {{"format", kFileFormat},       {"command", "train"},         {"version", VOXSHARD_VERSION},
-               {"options", o_.given},         {"layers", o_.layers},        {"recipe", to_json(o_.chosen)},
-               {"model", to_json(o_.spec)},   {"training", state_.training}, {"machine", state_.machine},
-               {"memory", memory_},           {kSavedCheckpoints, saved_}};
+  Json json = {{"format", kFileFormat},     {"command", "train"},          {"version", VOXSHARD_VERSION},
+               {"options", o_.given},       {"layers", o_.layers},         {"recipe", to_json(o_.chosen)},
+               {"model", to_json(o_.spec)}, {"training", state_.training}, {"machine", state_.machine},
+               {"memory", memory_},         {kSavedCheckpoints, saved_}};
   if (transport_.ranks() > 1) json[kRanks] = transport_.ranks();
   if (!state_.changes.is_null()) json[kDataChanges] = state_.changes;
   if (ended) json["report"] = report_.to_json();

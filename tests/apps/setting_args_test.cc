@@ -68,7 +68,8 @@ TEST(SettingArgs, ATpuConfigKeepsNormsAndLossesWithinAReplicaUnlessToldOtherwise
   };
   EXPECT_EQ(scopes({"--replicas=2"}), std::pair(false, false));
   EXPECT_EQ(scopes({"--num_shards=2"}), std::pair(true, true));
-  EXPECT_EQ(scopes({"--num_cores_per_replica=2", "--input_partition_dims=[[1,2,1,1,1],None]", "--cores=4"}), std::pair(true, true));
+  EXPECT_EQ(scopes({"--num_cores_per_replica=2", "--input_partition_dims=[[1,2,1,1,1],None]", "--cores=4"}),
+            std::pair(true, true));
   EXPECT_EQ(scopes({"--num_shards=2", "--norm-scope=all"}), std::pair(false, false));
   EXPECT_EQ(scopes({"--num_shards=2", "--loss-scope=all"}), std::pair(true, false));
   EXPECT_EQ(scopes({"--replicas=2", "--norm-scope=replica"}), std::pair(true, true));
@@ -76,12 +77,16 @@ TEST(SettingArgs, ATpuConfigKeepsNormsAndLossesWithinAReplicaUnlessToldOtherwise
 }
 
 TEST(SettingArgs, TheLegacyVariantDecaysAndFreezesAsTheOriginalUnlessToldOtherwise) {
-  const auto config = [](const std::vector<std::string>& words) { return spec_of(model_table(), words).as<RetinaNetConfig>(); };
+  const auto config = [](const std::vector<std::string>& words) {
+    return spec_of(model_table(), words).as<RetinaNetConfig>();
+  };
   EXPECT_EQ(config({"--model=retinanet"}).frozen, Frozen::kNone);
   EXPECT_EQ(config({"--model=retinanet", "--variant=legacy"}).frozen, Frozen::kStem);
   EXPECT_EQ(config({"--model=retinanet", "--variant=legacy"}).decay, Decay::kAllButBackboneNorms);
-  EXPECT_EQ(config({"--frozen=none", "--decay-on=kernels", "--model=retinanet", "--variant=legacy"}).frozen, Frozen::kNone);
-  EXPECT_EQ(config({"--frozen=none", "--decay-on=kernels", "--model=retinanet", "--variant=legacy"}).decay, Decay::kKernels);
+  EXPECT_EQ(config({"--frozen=none", "--decay-on=kernels", "--model=retinanet", "--variant=legacy"}).frozen,
+            Frozen::kNone);
+  EXPECT_EQ(config({"--frozen=none", "--decay-on=kernels", "--model=retinanet", "--variant=legacy"}).decay,
+            Decay::kKernels);
 }
 
 TEST(SettingArgs, DecayOnAndFrozenWinOverTheLegacyVariantEachAloneAndInAnyOrder) {
@@ -105,7 +110,8 @@ TEST(SettingArgs, AnOptionOfAnotherModelIsRefusedEvenWithItsUsualValue) {
     for (const auto& other : model_table())
       for (const ConfigField& row : other->fields)
         if (std::ranges::count(model->fields, row.option_name(), &ConfigField::option_name) == 0)
-          refused({"--model", model->name, "--" + row.option_name() + "=" + (row.said(other->config).empty() ? "1" : row.said(other->config))},
+          refused({"--model", model->name,
+                   "--" + row.option_name() + "=" + (row.said(other->config).empty() ? "1" : row.said(other->config))},
                   "{" + row.option_name() + "} is not an option of " + model->name);
 }
 
@@ -121,7 +127,11 @@ struct ToyOptions {
 
   ToyOptions() {
     settings.add({{"warmth", "How warm it is, as {naps} say", "Toys ({purrs})", &warmth, NumberRange{0, 9}},
-                  {.name = "naps", .help = "Naps a day", .value = &naps, .other_names = {"number_of_naps"}, .excludes = {"meals"}},
+                  {.name = "naps",
+                   .help = "Naps a day",
+                   .value = &naps,
+                   .other_names = {"number_of_naps"},
+                   .excludes = {"meals"}},
                   {.name = "purrs", .help = "Whether it purrs", .value = &purrs},
                   {"meals", "Hours of meals", "", &meals},
                   {"weight", "LOW,HIGH", "", &weight}});
@@ -136,8 +146,9 @@ struct ToyOptions {
 TEST(SettingArgs, ARowIsAnOptionWithItsTypeRangeDefaultAndGroup) {
   ToyOptions toy;
   const std::string help = toy.app.help();
-  for (const char* piece : {"--warmth FLOAT:0 to 9=0.001", "How warm it is, as --naps say", "Toys (--purrs):", "--naps,--number_of_naps INT=2",
-                            "Excludes: --meals", "--weight FLOAT=3,4.5 x 2", "--meals INT ..."})
+  for (const char* piece : {"--warmth FLOAT:0 to 9=0.001", "How warm it is, as --naps say",
+                            "Toys (--purrs):", "--naps,--number_of_naps INT=2", "Excludes: --meals",
+                            "--weight FLOAT=3,4.5 x 2", "--meals INT ..."})
     EXPECT_THAT(help, testing::HasSubstr(piece)) << help;
   toy.parse({"--warmth=2.5", "--purrs", "--meals", "8,12", "--weight", "1,2"});
   EXPECT_EQ(toy.warmth, 2.5);
@@ -149,8 +160,10 @@ TEST(SettingArgs, ARowIsAnOptionWithItsTypeRangeDefaultAndGroup) {
 }
 
 TEST(SettingArgs, WhatARowDoesNotTakeIsAnErrorOfTheCommandLine) {
-  for (const auto& [word, piece] : std::vector<std::pair<std::string, std::string>>{
-           {"--warmth=10", "--warmth: 10 is not in 0 to 9"}, {"--naps=two", "Could not convert: --naps = two"}, {"--meals=8,x", "Could not convert: --meals"}}) {
+  for (const auto& [word, piece] :
+       std::vector<std::pair<std::string, std::string>>{{"--warmth=10", "--warmth: 10 is not in 0 to 9"},
+                                                        {"--naps=two", "Could not convert: --naps = two"},
+                                                        {"--meals=8,x", "Could not convert: --meals"}}) {
     ToyOptions toy;
     try {
       toy.parse({word});

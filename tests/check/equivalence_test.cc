@@ -51,7 +51,8 @@ INSTANTIATE_TEST_SUITE_P(Grids, EveryGrid,
 class EveryRecomputation : public testing::TestWithParam<std::tuple<Recompute, std::int64_t>> {};
 
 TEST_P(EveryRecomputation, EqualsTheModelThatKeepsEverything) {
-  for (const Case& c : {Case{{1, 32, 8, 8}, "1x16x1x1x1"}, Case{{1, 16, 8, 16}, "1x4x2x1x1"}, Case{{2, 13, 11, 17}, "2x3x1x2x1"}}) {
+  for (const Case& c :
+       {Case{{1, 32, 8, 8}, "1x16x1x1x1"}, Case{{1, 16, 8, 16}, "1x4x2x1x1"}, Case{{2, 13, 11, 17}, "2x3x1x2x1"}}) {
     SCOPED_TRACE(to_string(c.extents) + " over " + c.partition);
     auto options = unet_options({.base_filters = 4}, c.extents, c.partition, DType::kBF16);
     std::tie(options.cut.recompute, options.cut.thinnest_slab) = GetParam();
@@ -90,7 +91,8 @@ TEST(Equivalence, HoldsForReplicasWithTheirOwnNorm) {
   options.cut.mesh.replicas = 2;
   options.factory = [](DType type) {
     return build_unet({.base_filters = 4},
-                      {.batch = 4, .size = {8, 8, 16}, .dtype = type, .training = true, .norm_replicas = 2}, op_table());
+                      {.batch = 4, .size = {8, 8, 16}, .dtype = type, .training = true, .norm_replicas = 2},
+                      op_table());
   };
   expect_equal(options);
 }
@@ -100,7 +102,8 @@ TEST(Equivalence, HoldsForReplicasWithTheirOwnLoss) {
   options.cut.mesh.replicas = 2;
   options.factory = [](DType type) {
     return build_unet({.base_filters = 4, .loss = LossKind::kAdaptiveDice32},
-                      {.batch = 4, .size = {8, 8, 16}, .dtype = type, .norm_replicas = 2, .loss_replicas = 2}, op_table());
+                      {.batch = 4, .size = {8, 8, 16}, .dtype = type, .norm_replicas = 2, .loss_replicas = 2},
+                      op_table());
   };
   expect_equal(options);
 }
@@ -116,7 +119,8 @@ INSTANTIATE_TEST_SUITE_P(Kinds, EveryLossOfASample,
                                          LossKind::kJaccard, LossKind::kTversky));
 
 TEST(Equivalence, HoldsForPoolingThatDropsTheLastPlane) {
-  for (const Case& c : {Case{{1, 27, 19, 33}, "1x4x1x2x1"}, Case{{2, 17, 22, 9}, "2x3x2x1x1"}, Case{{1, 41, 8, 8}, "1x16x1x1x1"}})
+  for (const Case& c :
+       {Case{{1, 27, 19, 33}, "1x4x1x2x1"}, Case{{2, 17, 22, 9}, "2x3x2x1x1"}, Case{{1, 41, 8, 8}, "1x16x1x1x1"}})
     expect_equal(unet_options({.base_filters = 4, .pool = Pooling::kValid}, c.extents, c.partition, DType::kF32));
 }
 

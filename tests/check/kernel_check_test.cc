@@ -5,9 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "libcore/check/random_values.h"
 #include "libcore/models/unet.h"
 #include "libcore/tensor/rows.h"
-#include "libcore/check/random_values.h"
 
 namespace voxshard {
 namespace {

@@ -2,10 +2,10 @@
 // process, and a message that was damaged or lost on its way is named at its layer, with rank and core.
 #include <gtest/gtest.h>
 
+#include "libcore/check/equivalence.h"
 #include "libcore/models/retinanet.h"
 #include "libcore/models/unet.h"
 #include "libcore/ops/op_table.h"
-#include "libcore/check/equivalence.h"
 #include "tests/ranks/mailbox.h"
 
 namespace voxshard {

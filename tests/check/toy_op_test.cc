@@ -1,12 +1,13 @@
-// An op and a model that are defined outside of the engine: rows of a table that is handed in, cut and differentiated like the
-// engine's own.
+// An op and a model that are defined outside of the engine: rows of a table that is handed in, cut and differentiated
+// like the engine's own.
 //
-//   forward_difference {x}: y[d] = x[d + 1] - x[d] along the first spatial axis, x = 0 beyond the end: a halo of one plane
+//   forward_difference {x}: y[d] = x[d + 1] - x[d] along the first spatial axis, x = 0 beyond the end: a halo of one
+//   plane
 #include <gtest/gtest.h>
 
-#include "libcore/tensor/rows.h"
-#include "libcore/models/layers.h"
 #include "libcore/check/equivalence.h"
+#include "libcore/models/layers.h"
+#include "libcore/tensor/rows.h"
 
 namespace voxshard {
 namespace {
@@ -31,7 +32,8 @@ std::unique_ptr<Kernel> difference(int step, double sign) {
     for_each_row(c.output.box, [&](const Dims& at) {
       Dims other = at;
       other[1] += step;
-      const std::int64_t here = offset_at(c.inputs[0], at), there = offset_at(c.inputs[0], other), to = offset_at(c.output, at);
+      const std::int64_t here = offset_at(c.inputs[0], at), there = offset_at(c.inputs[0], other),
+                         to = offset_at(c.output, at);
       for (std::int64_t k = 0; k < row_count(c.output.box); ++k)
         store(c.output, to + k, sign * (load(c.inputs[0], there + k) - load(c.inputs[0], here + k)));
     });
@@ -44,7 +46,9 @@ OpTable table_with_toys() {
              .infer = same_type,
              .needed = with_the_next,
              .differentiate =
-                 [](GradientContext& g) { g.d_inputs[0] = g.builder.op("forward_difference_grad", {g.d_result}, {}, "grad/" + g.node.name); },
+                 [](GradientContext& g) {
+                   g.d_inputs[0] = g.builder.op("forward_difference_grad", {g.d_result}, {}, "grad/" + g.node.name);
+                 },
              .kernel = [](const OpContext&, KernelSet) { return difference(1, 1); }});
   table.add({.name = "forward_difference_grad",  // d_x[d] = d_y[d - 1] - d_y[d]
              .infer = same_type,
@@ -73,8 +77,10 @@ TEST(ToyOp, AModelWithItIsEqualUncutAndCut) {
   const OpTable ops = table_with_toys();
   WorkerPool pool(2);
   for (const Dims& partition : {Dims{1, 2, 1, 1, 1}, Dims{1, 4, 2, 1, 1}, Dims{2, 3, 1, 2, 1}, Dims{1, 9, 1, 1, 1}}) {
-    const EquivalenceReport report = check_equivalence(
-        {.ops = ops, .factory = [&](DType dtype) { return toy_model(dtype, ops); }, .cut = {.mesh = {.partition = partition}}}, pool);
+    const EquivalenceReport report = check_equivalence({.ops = ops,
+                                                        .factory = [&](DType dtype) { return toy_model(dtype, ops); },
+                                                        .cut = {.mesh = {.partition = partition}}},
+                                                       pool);
     EXPECT_TRUE(report.equal()) << to_string(partition) << " " << report.first_difference->layer;
     EXPECT_GT(report.bit_equal, report.layers / 2);
   }

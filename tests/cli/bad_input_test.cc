@@ -150,10 +150,13 @@ TEST_F(TrainedCli, CheckpointsOfOtherModelsExitWithTen) {
   ASSERT_NE(bytes.find(four), std::string::npos);
   bytes.replace(bytes.find(four), four.size(), R"(\"base_filters\":5)");
   folder.write("other.safetensors", bytes);
-  expect_refusal("predict " + (folder / "other.safetensors") + predict, 10, "checkpoint", "altered after it was written");
-  for (const std::string hash : {R"("xxh3_128")", R"("xxh3_128_header")"}) bytes.replace(bytes.find(hash) + 1, 4, "none");
+  expect_refusal("predict " + (folder / "other.safetensors") + predict, 10, "checkpoint",
+                 "altered after it was written");
+  for (const std::string hash : {R"("xxh3_128")", R"("xxh3_128_header")"})
+    bytes.replace(bytes.find(hash) + 1, 4, "none");
   folder.write("other.safetensors", bytes);
-  expect_refusal("predict " + (folder / "other.safetensors") + predict, 10, "checkpoint", "has no hashes of its tensors");
+  expect_refusal("predict " + (folder / "other.safetensors") + predict, 10, "checkpoint",
+                 "has no hashes of its tensors");
   expect_refusal("predict " + (folder / "nowhere") + predict, 3, "input", "nowhere");
   EXPECT_FALSE(std::filesystem::exists(folder / "out"));
 }

@@ -35,8 +35,9 @@ TEST_F(TrainedCli, AFolderOfSettingsThatMayNotBeLookedIntoCostsTheMeasurementOnl
                                        " --base-filters 4 --depth 3 --crop 16x16x16 --steps 1 --fold all");
   EXPECT_EQ(r.exit_code, 0) << r.err;
   EXPECT_THAT(r.err, testing::HasSubstr("cannot be looked for"));
-  const CommandResult planned = run_voxshard("train " + work() + " -o " + (folder / "planned") + " --partition auto --cores 2" +
-                                             " --base-filters 4 --depth 3 --crop 16x16x16 --steps 1 --fold all --precision f32");
+  const CommandResult planned =
+      run_voxshard("train " + work() + " -o " + (folder / "planned") + " --partition auto --cores 2" +
+                   " --base-filters 4 --depth 3 --crop 16x16x16 --steps 1 --fold all --precision f32");
   EXPECT_EQ(planned.exit_code, 0) << planned.err;
   EXPECT_THAT(planned.err, testing::HasSubstr("cannot be looked for"));
 }

@@ -118,7 +118,9 @@ TEST_F(Hostile, MirroringSidesIsSaidBeforeTraining) {
     labels[number == 1 ? "kidney_left" : number == 2 ? "kidney_right" : name] = number;
   set["labels"] = labels;
   folder.write("data/dataset.json", set.dump());
-  ASSERT_EQ(run_voxshard("prepare " + (folder / "data") + " -o " + (folder / "work") + " --spacing 8,8,8 --quiet").exit_code, 0);
+  ASSERT_EQ(
+      run_voxshard("prepare " + (folder / "data") + " -o " + (folder / "work") + " --spacing 8,8,8 --quiet").exit_code,
+      0);
   const std::string train =
       "train " + (folder / "work") + " -o " + (folder / "run") + kModel + kTraining + "--restart ";
   const CommandResult sides = run_voxshard(train + "--flip W --quiet"), others = run_voxshard(train + "--flip DH");

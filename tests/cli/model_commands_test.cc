@@ -39,7 +39,8 @@ TEST_F(TrainedCli, VerifyPrintsTheKeysOfTheIssue) {
 }
 
 TEST_F(TrainedCli, VerifyWithoutAPartitionChoosesGrids) {
-  const CommandResult r = run_voxshard("verify --size 12x8x9 --base-filters 2 --depth 2 --oracle reference --precision f32 --json");
+  const CommandResult r =
+      run_voxshard("verify --size 12x8x9 --base-filters 2 --depth 2 --oracle reference --precision f32 --json");
   EXPECT_EQ(r.exit_code, 0) << r.err << r.out;
   EXPECT_EQ(r.json().at("grids").size(), 3u);
   EXPECT_TRUE(r.json().at("kernels").at("left_out").empty()) << r.out;

@@ -12,10 +12,11 @@ using ::testing::Not;
 
 TEST(StandardOutput, AFullDiskIsAnOutputThatCannotBeWritten) {
   const std::string model = "--size 16x16x16 --base-filters 2";
-  for (const std::string& words : std::vector<std::string>{"--help", "--version", "--version --json", "train --help", "explain " + model,
-                                   "explain " + model + " --json"}) {
+  for (const std::string& words : std::vector<std::string>{"--help", "--version", "--version --json", "train --help",
+                                                           "explain " + model, "explain " + model + " --json"}) {
     Folder folder("full");
-    const int status = std::system((std::string(VOXSHARD_BINARY) + " " + words + " >/dev/full 2>" + (folder / "err")).c_str());
+    const int status =
+        std::system((std::string(VOXSHARD_BINARY) + " " + words + " >/dev/full 2>" + (folder / "err")).c_str());
     EXPECT_EQ(WEXITSTATUS(status), 6) << words;
     EXPECT_THAT(file_text(folder / "err"), HasSubstr("standard output")) << words;
   }
@@ -44,7 +45,8 @@ TEST(OutputFile, NoCommandReplacesWhatIsNotItsOwn) {
   folder.write("mine.json", "{\"mine\": 1}");
   const std::string mine = folder / "mine.json", other = folder / "good.nii.gz";
   folder.write("good.nii.gz", "voxels");
-  for (const std::string& words : {"doctor --quick -o " + mine, "bench step --size 16x16x16 --base-filters 2 --trace " + mine}) {
+  for (const std::string& words :
+       {"doctor --quick -o " + mine, "bench step --size 16x16x16 --base-filters 2 --trace " + mine}) {
     const CommandResult r = run_voxshard(words);
     EXPECT_EQ(r.exit_code, 6) << words << r.err;
     EXPECT_THAT(r.err, HasSubstr("is there and is not")) << words;

@@ -42,10 +42,11 @@ TEST(PlanCli, PrintsOneDocumentForVolumesAndImages) {
 TEST(PlanCli, PrintsTablesForPeople) {
   const CommandResult r = run_voxshard("plan --device tpu-v3 --cores 2" + std::string(kSmall));
   EXPECT_EQ(r.exit_code, 0) << r.err;
-  EXPECT_TRUE(std::regex_search(r.out, std::regex("^--partition [0-9x]+ --replicas 1 --recompute none --thinnest-slab [0-9]+\n")))
+  EXPECT_TRUE(std::regex_search(
+      r.out, std::regex("^--partition [0-9x]+ --replicas 1 --recompute none --thinnest-slab [0-9]+\n")))
       << r.out;
-  for (const char* piece : {"emulated s a step on", "activations kept for backward", "halo margins", "largest allocations",
-                            "expansion", "chosen: fits", "--explain shows all"})
+  for (const char* piece : {"emulated s a step on", "activations kept for backward", "halo margins",
+                            "largest allocations", "expansion", "chosen: fits", "--explain shows all"})
     EXPECT_THAT(r.out, HasSubstr(piece));
   const CommandResult all = run_voxshard("plan --explain --device tpu-v3 --cores 2" + std::string(kSmall));
   EXPECT_THAT(all.out, HasSubstr("fits with less recomputation"));
@@ -53,7 +54,8 @@ TEST(PlanCli, PrintsTablesForPeople) {
 }
 
 TEST(PlanCli, WhatPlanPrintsVerifyAccepts) {
-  const CommandResult r = run_voxshard("plan --device tpu-v3 --memory 11MiB --prefer fewest --cores 8" + std::string(kSmall));
+  const CommandResult r =
+      run_voxshard("plan --device tpu-v3 --memory 11MiB --prefer fewest --cores 8" + std::string(kSmall));
   ASSERT_EQ(r.exit_code, 0) << r.err;
   expect_equal(kSmall + r.out.substr(0, r.out.find('\n')));
 }
@@ -91,13 +93,14 @@ using PlanTraining = TrainedCli;
 
 TEST_F(PlanTraining, TrainsOverAPlannedPartitionAndWritesItDown) {
   Folder folder("planned");
-  const CommandResult r = run_voxshard("train " + work() + " -o " + (folder / "run") + kModel + kTraining +
-                                       "--batch 2 --partition auto --cores 4 --device tpu-v3 --host-memory 1GiB --json");
+  const CommandResult r =
+      run_voxshard("train " + work() + " -o " + (folder / "run") + kModel + kTraining +
+                   "--batch 2 --partition auto --cores 4 --device tpu-v3 --host-memory 1GiB --json");
   EXPECT_EQ(r.exit_code, 0) << r.err;
   const auto model = nlohmann::json::parse(file_text(folder / "run/run.json")).at("model");
   const std::string partition = model.at("partition");
-  EXPECT_THAT(r.err, HasSubstr("planned partition " + partition + ", " + model.at("replicas").dump() + " replicas, recompute " +
-                               model.at("recompute").get<std::string>()));
+  EXPECT_THAT(r.err, HasSubstr("planned partition " + partition + ", " + model.at("replicas").dump() +
+                               " replicas, recompute " + model.at("recompute").get<std::string>()));
   std::int64_t cores = model.at("replicas");
   for (const char digit : partition)
     if (digit != 'x') cores *= digit - '0';

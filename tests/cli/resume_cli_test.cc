@@ -51,21 +51,28 @@ TEST_F(ResumeCli, WhatContradictsTheRunIsRefusedByName) {
 TEST_F(ResumeCli, ARunGoesOnOverAnotherGridAndSaysSo) {
   Folder folder("resume_cut");
   ASSERT_EQ(run_voxshard(train(folder / "run", "--steps 2")).exit_code, 0);
-  const CommandResult r = run_voxshard("train --resume " + (folder / "run") + " --steps 4 --partition 1x2x1x1x1 --quiet");
+  const CommandResult r =
+      run_voxshard("train --resume " + (folder / "run") + " --steps 4 --partition 1x2x1x1x1 --quiet");
   EXPECT_EQ(r.exit_code, 0) << r.err;
-  EXPECT_THAT(r.err, testing::HasSubstr("the run goes on cut otherwise: --partition 1x2x1x1x1 (before: 1x1x1x1x1); equal"));
+  EXPECT_THAT(r.err,
+              testing::HasSubstr("the run goes on cut otherwise: --partition 1x2x1x1x1 (before: 1x1x1x1x1); equal"));
 }
 
 TEST_F(ResumeCli, ReplicasThatANormIsTakenOverAreARunsOwn) {
   Folder folder("resume_replicas");
-  ASSERT_EQ(run_voxshard(train(folder / "run", "--steps 2 --batch 2 --replicas 2 --norm batch --norm-scope replica")).exit_code, 0);
-  expect_refusal("train --resume " + (folder / "run") + " --steps 4 --replicas 1", 5, "config", "--replicas is 1 now, and 2 there");
+  ASSERT_EQ(run_voxshard(train(folder / "run", "--steps 2 --batch 2 --replicas 2 --norm batch --norm-scope replica"))
+                .exit_code,
+            0);
+  expect_refusal("train --resume " + (folder / "run") + " --steps 4 --replicas 1", 5, "config",
+                 "--replicas is 1 now, and 2 there");
 }
 
 TEST_F(ResumeCli, ScopesOfReplicasAreKeptInTheRunAndItGoesOnWithThem) {
   Folder folder("resume_scopes");
-  for (const auto& [more, scope] : std::vector<std::pair<std::string, std::string>>{{"", "replica"}, {" --norm-scope all --loss-scope all", "all"}}) {
-    const std::string options = " --batch 2 --num_shards 2" + more, whole = folder / ("whole_" + scope), run = folder / ("run_" + scope);
+  for (const auto& [more, scope] : std::vector<std::pair<std::string, std::string>>{
+           {"", "replica"}, {" --norm-scope all --loss-scope all", "all"}}) {
+    const std::string options = " --batch 2 --num_shards 2" + more, whole = folder / ("whole_" + scope),
+                      run = folder / ("run_" + scope);
     ASSERT_EQ(run_voxshard(train(whole, "--steps 4" + options)).exit_code, 0);
     ASSERT_EQ(run_voxshard(train(run, "--steps 2" + options)).exit_code, 0);
     const auto model = nlohmann::json::parse(file_text(run + "/run.json")).at("model");
@@ -81,7 +88,8 @@ TEST_F(ResumeCli, ARunOfAnotherVersionIsRefusedByNameWhateverReadsIt) {
   Folder folder("resume_version");
   const std::string run = folder / "run";
   ASSERT_EQ(run_voxshard(train(run, "--steps 2")).exit_code, 0);
-  const std::string resume = "train --resume " + run + " --steps 4", version = "has the format \"voxshard 1\"; this program reads \"voxshard 2\" alone";
+  const std::string resume = "train --resume " + run + " --steps 4",
+                    version = "has the format \"voxshard 1\"; this program reads \"voxshard 2\" alone";
   const auto with_old = [&](const std::string& name, const std::function<void()>& refused) {
     const std::string now = file_text(run + "/" + name);
     std::string old = now;
@@ -90,7 +98,8 @@ TEST_F(ResumeCli, ARunOfAnotherVersionIsRefusedByNameWhateverReadsIt) {
     refused();
     std::ofstream(run + "/" + name) << now;
   };
-  with_old("run.json", [&] { expect_refusal(resume, 10, "checkpoint", "run.json " + version + "; train anew in another folder"); });
+  with_old("run.json",
+           [&] { expect_refusal(resume, 10, "checkpoint", "run.json " + version + "; train anew in another folder"); });
   with_old("manifest.jsonl", [&] {
     expect_refusal(resume, 3, "input", "manifest.jsonl: " + version + "; remove the folder");
     expect_refusal(train(run, "--steps 2 --restart"), 3, "input", "manifest.jsonl: " + version);

@@ -30,10 +30,12 @@ using Folder = ScratchFolder;
 inline std::string file_text(const std::string& path) { return read_bytes(path); }
 
 /// `redirections` stand behind those of the streams: "2>&-".   `before`: "ulimit -v 4000000; exec".
-inline CommandResult run_voxshard(const std::string& arguments, const std::string& redirections = "", const std::string& before = "") {
+inline CommandResult run_voxshard(const std::string& arguments, const std::string& redirections = "",
+                                  const std::string& before = "") {
   Folder streams("streams");
   const std::string out = streams / "out", err = streams / "err";
-  const std::string command = before + " " + VOXSHARD_BINARY + " " + arguments + " >" + out + " 2>" + err + " " + redirections;
+  const std::string command =
+      before + " " + VOXSHARD_BINARY + " " + arguments + " >" + out + " 2>" + err + " " + redirections;
   const int status = std::system(command.c_str());
   CommandResult result{
       .exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), .out = {}, .err = {}};

@@ -147,8 +147,8 @@ TEST_F(StopCli, ALostTerminalStopsAsASignalToEndDoes) {
 
 TEST_F(StopCli, AReaderThatGoesAwayStopsAndWhatIsWholeIsSaved) {
   const std::string words = train("unread", "--steps 3 --fold all --checkpoint-every 1", "64x64");
-  const int status = std::system(("bash -c '" + std::string(VOXSHARD_BINARY) + " " + words + " 2>&1 | head -n 1 >" + file("line") +
-                                  "; exit ${PIPESTATUS[0]}'")
+  const int status = std::system(("bash -c '" + std::string(VOXSHARD_BINARY) + " " + words + " 2>&1 | head -n 1 >" +
+                                  file("line") + "; exit ${PIPESTATUS[0]}'")
                                      .c_str());
   EXPECT_EQ(WEXITSTATUS(status), 141);
   EXPECT_THAT(file_text(file("line")), HasSubstr("train ..."));
@@ -168,7 +168,9 @@ TEST_F(StopCli, AFileBeyondTheLimitOfTheProcessIsAnOutputThatCannotBeWritten) {
 }
 
 TEST_F(StopCli, AProfileThatCannotBeWrittenLeavesNoneBehind) {
-  const std::string bench = std::string(VOXSHARD_BINARY) + " bench step --size 16x16x16 --base-filters 4 --depth 3 --steps 2 -q --trace " + file("profile.json");
+  const std::string bench = std::string(VOXSHARD_BINARY) +
+                            " bench step --size 16x16x16 --base-filters 4 --depth 3 --steps 2 -q --trace " +
+                            file("profile.json");
   const int status = std::system(("bash -c 'ulimit -f 1; " + bench + " 2>" + file("bench_err") + "'").c_str());
   EXPECT_EQ(WIFEXITED(status) ? WEXITSTATUS(status) : -1, 6) << file_text(file("bench_err"));
   EXPECT_FALSE(std::filesystem::exists(file("profile.json"))) << "an empty one looks like one of a run without steps";

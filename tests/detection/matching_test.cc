@@ -15,7 +15,8 @@ AnchorLevel row_of_cells(std::int64_t cells) {
 
 using Match = std::vector<std::int32_t>;
 
-Match match(const std::vector<AnchorLevel>& levels, const std::vector<ObjectBox>& objects, const MatchOptions& options = {}) {
+Match match(const std::vector<AnchorLevel>& levels, const std::vector<ObjectBox>& objects,
+            const MatchOptions& options = {}) {
   return match_anchors(levels, objects, options);
 }
 
@@ -33,12 +34,14 @@ TEST(Matching, WithoutForceAnObjectMayHaveNoAnchor) {
 TEST(Matching, BetweenTheThresholdsAnAnchorIsIgnored) {
   // [0, 14): IoU 64 / 112 = 0.57 and 48 / 128 = 0.375.
   EXPECT_EQ(match({row_of_cells(3)}, {{.box = {0, 0, 8, 14}}}, {.matched = 0.5, .unmatched = 0.3}), (Match{0, -2, -1}));
-  EXPECT_EQ(match({row_of_cells(3)}, {{.box = {0, 0, 8, 14}}}, {.matched = 0.6, .unmatched = 0.3, .force = false}), (Match{-2, -2, -1}));
+  EXPECT_EQ(match({row_of_cells(3)}, {{.box = {0, 0, 8, 14}}}, {.matched = 0.6, .unmatched = 0.3, .force = false}),
+            (Match{-2, -2, -1}));
 }
 
 TEST(Matching, AnAnchorLearnsTheObjectThatItOverlapsMost) {
   EXPECT_EQ(match({row_of_cells(1)}, {{.box = {0, 0, 8, 6}}, {.box = {0, 0, 8, 7}}}, {.force = false}), (Match{1}));
-  EXPECT_EQ(match({row_of_cells(1)}, {{.box = {0, 0, 8, 7}}, {.box = {0, 1, 8, 8}}}, {.force = false}), (Match{0})) << "a tie goes to the first";
+  EXPECT_EQ(match({row_of_cells(1)}, {{.box = {0, 0, 8, 7}}, {.box = {0, 1, 8, 8}}}, {.force = false}), (Match{0}))
+      << "a tie goes to the first";
 }
 
 TEST(Matching, TheFirstOfTheObjectsThatWantAnAnchorGetsIt) {
@@ -56,20 +59,24 @@ TEST(Matching, ForceTakesAnAnchorFromTheObjectThatItOverlapsMore) {
 TEST(Matching, TheBestAnchorOfEqualsIsTheLowestNumber) {
   AnchorLevel level = row_of_cells(2);
   level.halves = {{2, 2}, {4, 4}, {4, 4}};  // numbers 1 and 2 of the first cell are alike
-  EXPECT_EQ(match({level}, {{.box = {0, 0, 8, 8}}}, {.matched = 1.1, .unmatched = 1.1}), (Match{-1, 0, -1, -1, -1, -1}));
+  EXPECT_EQ(match({level}, {{.box = {0, 0, 8, 8}}}, {.matched = 1.1, .unmatched = 1.1}),
+            (Match{-1, 0, -1, -1, -1, -1}));
 }
 
 TEST(Matching, ObjectsWithoutAreaOrFarAwayAreLeftOut) {
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN(), kFar = std::numeric_limits<double>::infinity();
-  for (const PixelBox& box : {PixelBox{2, 2, 2, 6}, PixelBox{6, 6, 2, 2}, PixelBox{100, 100, 120, 120}, PixelBox{0, 0, kNan, 4},
-                              PixelBox{-kFar, -kFar, kFar, kFar}})
+  for (const PixelBox& box : {PixelBox{2, 2, 2, 6}, PixelBox{6, 6, 2, 2}, PixelBox{100, 100, 120, 120},
+                              PixelBox{0, 0, kNan, 4}, PixelBox{-kFar, -kFar, kFar, kFar}})
     EXPECT_EQ(match({row_of_cells(2)}, {{.box = box}}), (Match{-1, -1})) << box.y0 << " " << box.y1;
 }
 
 TEST(Matching, EqualsTheSlowWay) {
   const auto levels = anchor_levels({150, 100}, {});
-  const std::vector<ObjectBox> objects = {{.box = {3, 5, 60, 44}}, {.box = {20, 10, 49, 39}}, {.box = {100, 2, 148, 99}},
-                                          {.box = {70.5, 60.25, 79, 66}}, {.box = {-10, -10, 30, 30}}};
+  const std::vector<ObjectBox> objects = {{.box = {3, 5, 60, 44}},
+                                          {.box = {20, 10, 49, 39}},
+                                          {.box = {100, 2, 148, 99}},
+                                          {.box = {70.5, 60.25, 79, 66}},
+                                          {.box = {-10, -10, 30, 30}}};
   const Match fast = match(levels, objects);
   Match slow;
   std::vector<double> widest(objects.size(), 0);
@@ -95,7 +102,8 @@ TEST(Matching, EqualsTheSlowWay) {
 
 TEST(Targets, HoldClassesAndCodesOfTheAnchorsThatHaveAnObject) {
   const auto levels = anchor_levels({128, 192}, {});
-  const std::vector<ObjectBox> objects = {{.box = {20, 28, 52, 60}, .class_id = 7}, {.box = {60, 80, 124, 176}, .class_id = 2}};
+  const std::vector<ObjectBox> objects = {{.box = {20, 28, 52, 60}, .class_id = 7},
+                                          {.box = {60, 80, 124, 176}, .class_id = 2}};
   const Match matched = match(levels, objects);
   const ImageTargets targets = detection_targets(levels, objects);
   ASSERT_EQ(targets.levels.size(), 5u);

@@ -34,7 +34,8 @@ TEST(Nms, AnOverlapOfTheThresholdIsKept) {
 
 TEST(Nms, ADroppedBoxDropsNoOther) {
   // The third overlaps the second (dropped) but not the first.
-  EXPECT_EQ(scores_of(detect({at(0, 1, 0.9, 0), at(1, 1, 0.8, 3), at(2, 1, 0.7, 6)}, {.iou_threshold = 0.5})), (Scores{0.9, 0.7}));
+  EXPECT_EQ(scores_of(detect({at(0, 1, 0.9, 0), at(1, 1, 0.8, 3), at(2, 1, 0.7, 6)}, {.iou_threshold = 0.5})),
+            (Scores{0.9, 0.7}));
 }
 
 TEST(Nms, TheBestOfAllClassesAreFound) {
@@ -66,8 +67,8 @@ struct Level {
   Level() {
     const float x[] = {3, 0, -2, -9, 1, -9};
     std::copy(x, x + 6, logits.as<float>());
-    boxes.as<float>()[4] = 0.5F;                // half an anchor lower
-    boxes.as<float>()[7] = std::log(0.5F);      // half as wide
+    boxes.as<float>()[4] = 0.5F;            // half an anchor lower
+    boxes.as<float>()[7] = std::log(0.5F);  // half as wide
   }
   std::vector<BoxCandidate> candidates(const PostprocessOptions& options, const Dims& size = {8, 16}) const {
     std::vector<BoxCandidate> all;
@@ -122,7 +123,8 @@ TEST(Candidates, PartsOfALevelGiveWhatTheWholeGives) {
 }
 
 TEST(Postprocess, TheVariantsAreThoseOfTheOriginal) {
-  const PostprocessOptions b = detection_postprocess(), evaluation = legacy_evaluation_postprocess(), exported = legacy_export_postprocess();
+  const PostprocessOptions b = detection_postprocess(), evaluation = legacy_evaluation_postprocess(),
+                           exported = legacy_export_postprocess();
   EXPECT_TRUE(b.background && b.per_class && !b.softmax);
   EXPECT_EQ(b.most_candidates, 5000);
   EXPECT_EQ(b.score_threshold, 0.05);
@@ -141,7 +143,8 @@ TEST(Postprocess, TheVariantsAreThoseOfTheOriginal) {
 TEST(Nms, WhatIsDroppedWhileCandidatesAreFoundWouldNotHaveBeenLookedAt) {
   const auto levels = anchor_levels({64, 64}, {});
   Tensor logits(DType::kF32, {1, 8, 8, 18}), boxes(DType::kF32, {1, 8, 8, 36});
-  for (std::int64_t i = 0; i < logits.count(); ++i) logits.as<float>()[i] = static_cast<float>((i * 37) % 1151) / 200.0F - 3;
+  for (std::int64_t i = 0; i < logits.count(); ++i)
+    logits.as<float>()[i] = static_cast<float>((i * 37) % 1151) / 200.0F - 3;
   PostprocessOptions options = legacy_evaluation_postprocess();
   std::vector<BoxCandidate> all;
   append_candidates(logits.view(), boxes.view(), 0, levels[0], {64, 64}, options, all);

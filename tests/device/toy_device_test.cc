@@ -11,8 +11,8 @@
 namespace voxshard {
 namespace {
 
-/// A drawer of abacuses: a second for every thousand elements that a core computes, a minute for every message. Each of its
-/// cores has 64 MiB, in plain bytes; it is offered with 1, 2 or 4.
+/// A drawer of abacuses: a second for every thousand elements that a core computes, a minute for every message. Each of
+/// its cores has 64 MiB, in plain bytes; it is offered with 1, 2 or 4.
 class Abacus final : public Device {
  public:
   const std::string& name() const override { return name_; }
@@ -23,7 +23,8 @@ class Abacus final : public Device {
   StepPrice price(const Program& program, const OpTable&, const Feed& feed) const override {
     StepPrice step{.feed_s = feed.transfer_bytes * 1e-6, .feeding_hosts = 1};
     for (const Instruction& instruction : program.instructions) {
-      InstructionPrice price{.begin_s = step.device_s, .messages = static_cast<std::int64_t>(instruction.copies.size())};
+      InstructionPrice price{.begin_s = step.device_s,
+                             .messages = static_cast<std::int64_t>(instruction.copies.size())};
       for (const auto& blocks : instruction.blocks) {
         double elements = 0;
         for (const Box& block : blocks) elements += static_cast<double>(block.count());

@@ -77,8 +77,10 @@ void kitti(std::string_view bytes) {
   read_kitti(page.parent_path().parent_path());
 }
 Seeds kitti_seeds() {
-  return {"Car 0.00 0 -1.58 587.01 173.33 614.12 200.12 1.65 1.67 3.64 -0.65 1.71 46.70 -1.59\r\n"
-          "DontCare -1 -1 -10 503.89 169.71 590.61 190.13 -1 -1 -1 -1000 -1000 -1000 -10\n\nVan 1 3 0 1 2 3 4 0 0 0 0 0 0 0"};
+  return {
+      "Car 0.00 0 -1.58 587.01 173.33 614.12 200.12 1.65 1.67 3.64 -0.65 1.71 46.70 -1.59\r\n"
+      "DontCare -1 -1 -10 503.89 169.71 590.61 190.13 -1 -1 -1 -1000 -1000 -1000 -10\n\nVan 1 3 0 1 2 3 4 0 0 0 0 0 0 "
+      "0"};
 }
 
 void kitti_set(std::string_view bytes) {

@@ -8,13 +8,13 @@
 #include "io/files/manifest.h"
 #include "io/files/safetensors.h"
 #include "libcore/base/file_format.h"
-#include "pipelines/training/run_identity.h"
 #include "pipelines/model_runs/checkpoint.h"
-#include "pipelines/tasks/classification/scores/class_predictions.h"
 #include "pipelines/tasks/classification/samples/class_preparation.h"
+#include "pipelines/tasks/classification/scores/class_predictions.h"
 #include "pipelines/tasks/classification/scores/evaluate_clips.h"
 #include "pipelines/tasks/detection/samples/image_preparation.h"
 #include "pipelines/tasks/segmentation/samples/sample_source.h"
+#include "pipelines/training/run_identity.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/scratch_folder.h"
 
@@ -62,7 +62,8 @@ PreparePlan small_plan() {
 /// the classes: opened as training does, and two samples drawn.
 void open_prepared(std::string_view list, std::string_view voxels) {
   static const fs::path folder = [] {
-    const fs::path plans = scratch_file("work/plans.json", R"({"request": {"cases": {"a": []}}, "prepare": )" + to_json(small_plan()).dump() + "}");
+    const fs::path plans = scratch_file(
+        "work/plans.json", R"({"request": {"cases": {"a": []}}, "prepare": )" + to_json(small_plan()).dump() + "}");
     const fs::path work = plans.parent_path();
     for (const char* name : {"images/a.nii", "labels/a.nii"}) {
       const bool label = name[0] == 'l';
@@ -175,8 +176,7 @@ Seeds class_predictions_seeds() {
   const fs::path file = scratch_file("classes/seed.json", "");
   write_class_predictions(file, {.classes = {"a", "b"}, .rows = {{"1.png", {0.25, 0.75}}, {"b/2.png", {1, 0}}}});
   return {
-      read_bytes(file),
-      to_json(ClassPreparation{.classes = {"a", "b"}, .size = {28, 28}}).dump(),
+      read_bytes(file), to_json(ClassPreparation{.classes = {"a", "b"}, .size = {28, 28}}).dump(),
       R"({"task":"classification","classes":["a","b"],"items":"clips","clip_length":4,"clip_stride":2,"hop":4,"predictions":[
 {"file":"a.mp4","frames":12,"seconds":0.48,"time_base":"1/25","windows":[
  {"frames":[0,8],"pts":[0,8],"seconds":[0.0,0.32],"class":"a","probabilities":[0.75,0.25]},

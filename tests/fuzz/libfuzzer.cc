@@ -2,8 +2,8 @@
 //
 //   build/fuzz/bin/voxshard_fuzz coco CORPUS -max_total_time=600 -print_final_stats=1
 //
-// Without a corpus folder it begins with nothing; "coco seeds FOLDER" writes the reader's seeds there and ends, "list" names the
-// readers. tests/fuzz/fuzz.sh runs them all.
+// Without a corpus folder it begins with nothing; "coco seeds FOLDER" writes the reader's seeds there and ends, "list"
+// names the readers. tests/fuzz/fuzz.sh runs them all.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -27,7 +27,8 @@ void write_seeds(const std::filesystem::path& folder) {
 
 }  // namespace
 
-constexpr const char* kReader = "VOXSHARD_FUZZ_READER";  // for the processes that libFuzzer starts itself, as a merge does
+constexpr const char* kReader =
+    "VOXSHARD_FUZZ_READER";  // for the processes that libFuzzer starts itself, as a merge does
 
 extern "C" int LLVMFuzzerInitialize(int* words, char*** word) {
   if (const char* reader = std::getenv(kReader); reader != nullptr) {

@@ -58,7 +58,8 @@ void mapped(std::string_view bytes) {
     Tensor all(type, map.shape());
     map.read_box(all.view().box, all.view());
   }
-  ensure(map.copied_bytes() > 0 && map.voxel_bytes() > 0 && map.geometry().shape() == map.shape(), "a map knows what it holds");
+  ensure(map.copied_bytes() > 0 && map.voxel_bytes() > 0 && map.geometry().shape() == map.shape(),
+         "a map knows what it holds");
   map.forget();
 }
 
@@ -98,7 +99,9 @@ void idx(std::string_view bytes) {
   read_idx_images({images, labels});
 }
 Seeds idx_seeds() {
-  const std::string plain = written("seed-idx3-ubyte", [](const fs::path& path) { write_idx(path, Tensor(DType::kU8, {2, 3, 4})); });
+  const std::string plain = written("seed-idx3-ubyte", [](const fs::path& path) {
+    write_idx(path, Tensor(DType::kU8, {2, 3, 4}));
+  });
   return {plain, std::string("\0\0\x08\x01\0\0\0\x02\x07\x01", 10)};
 }
 

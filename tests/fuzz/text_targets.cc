@@ -9,12 +9,12 @@
 #include "libcore/ops/op_table.h"
 #include "libcore/partition/text.h"
 #include "pipelines/model_runs/model_spec.h"
+#include "pipelines/settings/original_keys.h"
+#include "pipelines/settings/setting.h"
 #include "pipelines/tasks/detection/samples/image_preparation.h"
 #include "pipelines/tasks/segmentation/dataset/prepare_dataset.h"
 #include "pipelines/tasks/segmentation/dataset/prepare_plan.h"
-#include "pipelines/settings/setting.h"
 #include "pipelines/tpu/tpu_config.h"
-#include "pipelines/settings/original_keys.h"
 #include "pipelines/tpu/tpu_config_loop.h"
 #include "pipelines/tpu/tpu_config_text.h"
 #include "tests/device/host/host_scene.h"
@@ -56,10 +56,11 @@ Seeds toml_seeds() {
 }
 
 Seeds yaml_seeds() {
-  return {"train_batch_size: 16\ninput_partition_dims: [1, 8, 1, 1, 1]\nuse_batch_norm: no\nloss: 'cross_entropy'\n"
-          "tpu_config: {iterations_per_loop: 60m, num_shards: ~}\n",
-          "base: &b\n  - 1e-4\n  - \"x\\n\"\n  - 0x1F\nmore: {<<: {k: *b}, ? l : [*b, !!str 3]}\n--- \n# two\n",
-          "a: |\n  text\n  more\nb: >-\n  folded\nc: [[1, 4], None]\n"};
+  return {
+      "train_batch_size: 16\ninput_partition_dims: [1, 8, 1, 1, 1]\nuse_batch_norm: no\nloss: 'cross_entropy'\n"
+      "tpu_config: {iterations_per_loop: 60m, num_shards: ~}\n",
+      "base: &b\n  - 1e-4\n  - \"x\\n\"\n  - 0x1F\nmore: {<<: {k: *b}, ? l : [*b, !!str 3]}\n--- \n# two\n",
+      "a: |\n  text\n  more\nb: >-\n  folded\nc: [[1, 4], None]\n"};
 }
 
 void tpu_value(std::string_view bytes) {

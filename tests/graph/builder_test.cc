@@ -60,22 +60,22 @@ INSTANTIATE_TEST_SUITE_P(
                  [](Scene& s) {
                    return s.b.op("conv", {s.x, s.parameter({3, 3, 3, 5, 7})}, ConvAttrs{.window = cube(3)}, "here");
                  }},
-        WrongUse{
-            "conv_bias", "expected input 2 of shape 7, got 8",
-            [](Scene& s) {
-              return s.b.op("conv", {s.x, s.parameter({3, 3, 3, 4, 7}), s.parameter({8})}, ConvAttrs{.window = cube(3)}, "here");
-            }},
+        WrongUse{"conv_bias", "expected input 2 of shape 7, got 8",
+                 [](Scene& s) {
+                   return s.b.op("conv", {s.x, s.parameter({3, 3, 3, 4, 7}), s.parameter({8})},
+                                 ConvAttrs{.window = cube(3)}, "here");
+                 }},
         WrongUse{"conv_inputs", "expected x, weights and optionally a bias",
                  [](Scene& s) { return s.b.op("conv", {s.x}, ConvAttrs{.window = cube(3)}, "here"); }},
         WrongUse{"conv_window", "expected a window over 2 or 3 spatial axes, got 0",
                  [](Scene& s) {
                    return s.b.op("conv", {s.x, s.parameter({3, 3, 3, 4, 7})}, {}, "here");
                  }},
-        WrongUse{
-            "conv_rank", "expected a tensor of rank 5, got shape 2x8x6x4",
-            [](Scene& s) {
-              return s.b.op("conv", {s.input({2, 8, 6, 4}), s.parameter({3, 3, 3, 4, 7})}, ConvAttrs{.window = cube(3)}, "here");
-            }},
+        WrongUse{"conv_rank", "expected a tensor of rank 5, got shape 2x8x6x4",
+                 [](Scene& s) {
+                   return s.b.op("conv", {s.input({2, 8, 6, 4}), s.parameter({3, 3, 3, 4, 7})},
+                                 ConvAttrs{.window = cube(3)}, "here");
+                 }},
         WrongUse{"conv_stride", "must be positive",
                  [](Scene& s) {
                    return s.b.op("conv", {s.x, s.parameter({3, 3, 3, 4, 7})}, ConvAttrs{.window = cube(3, 0)}, "here");
@@ -91,7 +91,8 @@ INSTANTIATE_TEST_SUITE_P(
                  [](Scene& s) { return s.b.op("max_pool_argmax", {s.x}, PoolAttrs{.window = cube(7)}, "here"); }},
         WrongUse{"upsample", "cannot up-sample 2x8x6x5x4 to 2x18x12x10x4",
                  [](Scene& s) {
-                   return s.b.op("upsample_nearest", {s.x}, ResizeAttrs{.factor = {2, 2, 2}, .shape = {2, 18, 12, 10, 4}}, "here");
+                   return s.b.op("upsample_nearest", {s.x},
+                                 ResizeAttrs{.factor = {2, 2, 2}, .shape = {2, 18, 12, 10, 4}}, "here");
                  }},
         WrongUse{"concat", "expected input 1 of shape 2x8x6x5x3, got 2x8x7x5x3",
                  [](Scene& s) {
@@ -122,7 +123,8 @@ INSTANTIATE_TEST_SUITE_P(
                  }},
         WrongUse{"labels_dtype", "expected index labels i32[2x8x6x5x1], got f32[2x8x6x5x1]",
                  [](Scene& s) {
-                   return s.b.op("segmentation_sums", {s.x, s.input({2, 8, 6, 5, 1})}, SegmentationAttrs{.batch = 2}, "here");
+                   return s.b.op("segmentation_sums", {s.x, s.input({2, 8, 6, 5, 1})}, SegmentationAttrs{.batch = 2},
+                                 "here");
                  }},
         WrongUse{"broadcast", "expected input 0 of shape 1, got 2",
                  [](Scene& s) {
@@ -151,9 +153,11 @@ TEST(Builder, InfersTheTypesOfTheResults) {
   Scene s;
   Window w = cube(3, 2);
   set_same_padding(w, kVolume.shape);
-  const ValueId y = s.b.op("conv", {s.x, s.parameter({3, 3, 3, 4, 7})}, ConvAttrs{.window = w, .dtype = DType::kBF16}, "y");
+  const ValueId y =
+      s.b.op("conv", {s.x, s.parameter({3, 3, 3, 4, 7})}, ConvAttrs{.window = w, .dtype = DType::kBF16}, "y");
   EXPECT_EQ(to_string(s.b.type(y)), "bf16[2x4x3x3x7]");
-  EXPECT_EQ(to_string(s.b.type(s.b.op("max_pool_argmax", {s.x}, PoolAttrs{.window = cube(2, 2)}, "a"))), "u8[2x4x3x2x4]");
+  EXPECT_EQ(to_string(s.b.type(s.b.op("max_pool_argmax", {s.x}, PoolAttrs{.window = cube(2, 2)}, "a"))),
+            "u8[2x4x3x2x4]");
   EXPECT_EQ(to_string(s.b.type(s.b.op("sum_all", {s.x}, {}, "s"))), "f64[1]");
 }
 
@@ -163,10 +167,11 @@ struct PaddingCase {
 
 // TensorFlow's rule: output ceil(extent / stride), the odd voxel of padding goes to the high side.
 TEST(SamePadding, FollowsTheRuleOfTheOriginal) {
-  for (const PaddingCase& p : {PaddingCase{37, 2, 2, 1, 19, 0, 1}, PaddingCase{8, 3, 1, 1, 8, 1, 1}, PaddingCase{8, 3, 2, 1, 4, 0, 1},
-                           PaddingCase{7, 3, 2, 1, 4, 1, 1}, PaddingCase{224, 7, 2, 1, 112, 2, 3}, PaddingCase{8, 4, 1, 1, 8, 1, 2},
-                           PaddingCase{8, 2, 1, 1, 8, 0, 1}, PaddingCase{8, 3, 1, 2, 8, 2, 2}, PaddingCase{5, 1, 2, 1, 3, 0, 0},
-                           PaddingCase{9, 2, 3, 1, 3, 0, 0}, PaddingCase{1, 3, 1, 1, 1, 1, 1}, PaddingCase{8, 2, 2, 1, 4, 0, 0}}) {
+  for (const PaddingCase& p :
+       {PaddingCase{37, 2, 2, 1, 19, 0, 1}, PaddingCase{8, 3, 1, 1, 8, 1, 1}, PaddingCase{8, 3, 2, 1, 4, 0, 1},
+        PaddingCase{7, 3, 2, 1, 4, 1, 1}, PaddingCase{224, 7, 2, 1, 112, 2, 3}, PaddingCase{8, 4, 1, 1, 8, 1, 2},
+        PaddingCase{8, 2, 1, 1, 8, 0, 1}, PaddingCase{8, 3, 1, 2, 8, 2, 2}, PaddingCase{5, 1, 2, 1, 3, 0, 0},
+        PaddingCase{9, 2, 3, 1, 3, 0, 0}, PaddingCase{1, 3, 1, 1, 1, 1, 1}, PaddingCase{8, 2, 2, 1, 4, 0, 0}}) {
     Window w{{p.kernel, 1}, {p.stride, 1}, {p.dilation, 1}, {}, {}};
     set_same_padding(w, {1, p.extent, 5, 1});
     SCOPED_TRACE("extent " + std::to_string(p.extent) + " kernel " + std::to_string(p.kernel) + " stride " +

@@ -1,9 +1,8 @@
-// Recomputation keeps the graph's meaning: what is made again is made of the same, once near its readers, never twice for
-// running statistics.
+// Recomputation keeps the graph's meaning: what is made again is made of the same, once near its readers, never twice
+// for running statistics.
 #include "libcore/graph/recompute.h"
 
 #include <gtest/gtest.h>
-
 
 #include <set>
 
@@ -112,7 +111,8 @@ TEST_P(EveryChoice, TheBackwardPassReadsNoForwardResultThatIsMadeAgain) {
   const auto again = made_again(graph);
   for (ValueId id = graph.backward_root; id < graph.size(); ++id)
     for (ValueId input : graph.node(id).inputs)
-      EXPECT_FALSE(again.contains(graph.node(input).name)) << graph.node(id).name << " reads " << graph.node(input).name;
+      EXPECT_FALSE(again.contains(graph.node(input).name))
+          << graph.node(id).name << " reads " << graph.node(input).name;
 }
 
 INSTANTIATE_TEST_SUITE_P(Choices, EveryChoice, testing::ValuesIn(kRecomputeChoices),
@@ -166,7 +166,8 @@ TEST(Recompute, AGraphWithoutABackwardPassComesBackAsItIs) {
 }
 
 TEST(Recompute, AFarReaderGetsItsOwnCopy) {
-  // The gradients of the weights of `last` and of `first` read relu; in the backward pass a chain of thirty lies between them.
+  // The gradients of the weights of `last` and of `first` read relu; in the backward pass a chain of thirty lies
+  // between them.
   std::string text = R"(
     x = input : f32[1x4x4x1]
     w = parameter : f32[1x1x1x1]
@@ -175,13 +176,15 @@ TEST(Recompute, AFarReaderGetsItsOwnCopy) {
     first = conv %relu, %w kernel=1x1
     scale0 = scale %first by=2
   )";
-  for (int i = 1; i < 30; ++i) text += "scale" + std::to_string(i) + " = scale %scale" + std::to_string(i - 1) + " by=2\n";
+  for (int i = 1; i < 30; ++i)
+    text += "scale" + std::to_string(i) + " = scale %scale" + std::to_string(i - 1) + " by=2\n";
   const Graph again = with_recomputation(trained(text + R"(
     last = conv %relu, %w kernel=1x1
     sum = add %scale29, %last
     loss = sum_all %sum
     output loss = %loss
-  )"), op_table(), Recompute::kNorms);
+  )"),
+                                         op_table(), Recompute::kNorms);
   for (const auto& broken : verify(again, op_table())) ADD_FAILURE() << broken;
   const ValueId near = again.find("recompute/relu"), far = again.find("recompute2/relu");
   ASSERT_NE(near, kNoValue);
@@ -194,7 +197,8 @@ TEST(Recompute, AFarReaderGetsItsOwnCopy) {
 
 TEST(Recompute, AnUnknownNameListsTheChoices) {
   EXPECT_EQ(recompute_from_name("levels"), Recompute::kLevels);
-  expect_error(ErrorKind::kConfig, "expected none, norms, upsampling, levels", [&] { recompute_from_name("everything"); });
+  expect_error(ErrorKind::kConfig, "expected none, norms, upsampling, levels",
+               [&] { recompute_from_name("everything"); });
 }
 
 TEST(MadeAgain, OnlyWhatIsNamedIsMadeAgainInFrontOfItsReader) {
@@ -214,7 +218,8 @@ TEST(MadeAgain, AMarkOnABackwardValueChangesNothing) {
   const Graph graph = with_gradient(parse_graph(kUNet, op_table()), op_table());
   std::vector<bool> again(static_cast<std::size_t>(graph.size()), false);
   for (ValueId id = graph.backward_root; id < graph.size(); ++id) again[static_cast<std::size_t>(id)] = true;
-  EXPECT_EQ(to_text(with_made_again(graph, again)), to_text(with_made_again(graph, std::vector<bool>(again.size(), false))));
+  EXPECT_EQ(to_text(with_made_again(graph, again)),
+            to_text(with_made_again(graph, std::vector<bool>(again.size(), false))));
 }
 
 }  // namespace

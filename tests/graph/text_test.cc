@@ -1,5 +1,5 @@
-// The text form of a graph and its parser: what is written is read back, by hand less is enough, and whatever else is read
-// is refused with its line.
+// The text form of a graph and its parser: what is written is read back, by hand less is enough, and whatever else is
+// read is refused with its line.
 #include "libcore/graph/text.h"
 
 #include <gtest/gtest.h>
@@ -83,12 +83,13 @@ TEST(GraphText, EveryModelReadsBack) {
   for (bool training : {true, false})
     for (DType dtype : {DType::kF32, DType::kBF16}) {
       for (NormKind norm : {NormKind::kBatch, NormKind::kInstance, NormKind::kNone})
-        expect_reads_back(build_unet({.base_filters = 4, .depth = 3, .norm = norm, .slope = 0.01, .deconvolution = norm != NormKind::kNone},
-                                     {.batch = 2, .size = {9, 8, 13}, .dtype = dtype, .training = training, .norm_replicas = 2},
-                                     op_table()));
+        expect_reads_back(build_unet(
+            {.base_filters = 4, .depth = 3, .norm = norm, .slope = 0.01, .deconvolution = norm != NormKind::kNone},
+            {.batch = 2, .size = {9, 8, 13}, .dtype = dtype, .training = training, .norm_replicas = 2}, op_table()));
       for (RetinaNetVariant variant : {RetinaNetVariant::kDetection, RetinaNetVariant::kLegacy})
-        expect_reads_back(build_retinanet({.backbone = Backbone::kResNet18, .variant = variant, .classes = 3, .filters = 8, .pyramid_filters = 8},
-                                          {.batch = 2, .size = {70, 66}, .dtype = dtype, .training = training}, op_table()));
+        expect_reads_back(build_retinanet(
+            {.backbone = Backbone::kResNet18, .variant = variant, .classes = 3, .filters = 8, .pyramid_filters = 8},
+            {.batch = 2, .size = {70, 66}, .dtype = dtype, .training = training}, op_table()));
     }
 }
 
@@ -117,10 +118,14 @@ Graph random_graph(std::uint64_t seed) {
   };
   auto begins = [&]() -> Initial {
     switch (below(4)) {
-      case 0: return initial::Constant{real()};
-      case 1: return initial::Normal{real()};
-      case 2: return initial::VarianceScaling{real()};
-      default: return initial::GlorotUniform{};
+      case 0:
+        return initial::Constant{real()};
+      case 1:
+        return initial::Normal{real()};
+      case 2:
+        return initial::VarianceScaling{real()};
+      default:
+        return initial::GlorotUniform{};
     }
   };
   for (int i = 0; i < 12; ++i) {
@@ -131,29 +136,43 @@ Graph random_graph(std::uint64_t seed) {
         Shape weights = Dims::filled(spatial, 3);
         weights.push_back(shape.back());
         weights.push_back(1 + below(5));
-        const ValueId w = b.parameter(name + "/kernel", {dtype, weights}, {.begins = begins(), .decays = below(2) == 0, .frozen = below(4) == 0});
+        const ValueId w = b.parameter(name + "/kernel", {dtype, weights},
+                                      {.begins = begins(), .decays = below(2) == 0, .frozen = below(4) == 0});
         x = b.op("conv", {x, w}, ConvAttrs{.window = window(3, 1 + below(2)), .dtype = dtype}, name);
         break;
       }
-      case 1: x = b.op("leaky_relu", {x}, ActivationAttrs{.slope = real()}, name); break;
-      case 2: x = b.op("scale", {x}, ScaleAttrs{.by = real()}, name); break;
-      case 3: x = b.op(below(2) == 0 ? "max_pool" : "avg_pool", {x}, PoolAttrs{.window = window(2, 1)}, name); break;
-      case 4: x = b.op("concat", {x, x}, ConcatAttrs{.axis = static_cast<int>(below(spatial + 2))}, name); break;
+      case 1:
+        x = b.op("leaky_relu", {x}, ActivationAttrs{.slope = real()}, name);
+        break;
+      case 2:
+        x = b.op("scale", {x}, ScaleAttrs{.by = real()}, name);
+        break;
+      case 3:
+        x = b.op(below(2) == 0 ? "max_pool" : "avg_pool", {x}, PoolAttrs{.window = window(2, 1)}, name);
+        break;
+      case 4:
+        x = b.op("concat", {x, x}, ConcatAttrs{.axis = static_cast<int>(below(spatial + 2))}, name);
+        break;
       case 5: {
         Shape part = shape;
         const int axis = static_cast<int>(below(spatial + 2));
         part[axis] = 1 + below(shape[axis]);
-        b.op("slice", {x}, SliceAttrs{.axis = axis, .first = below(shape[axis] - part[axis] + 1), .shape = part}, name);  // aside: no gradient
+        b.op("slice", {x}, SliceAttrs{.axis = axis, .first = below(shape[axis] - part[axis] + 1), .shape = part},
+             name);  // aside: no gradient
         break;
       }
       case 6: {
-        const NormAttrs norm{.groups = shape[0], .batch = shape[0], .count = real(), .epsilon = real(), .slope = real()};
-        const ValueId sums = b.op("moment_sums", {x}, norm, name + "/sums"), stats = b.op("norm_stats", {sums}, norm, name + "/stats");
+        const NormAttrs norm{
+            .groups = shape[0], .batch = shape[0], .count = real(), .epsilon = real(), .slope = real()};
+        const ValueId sums = b.op("moment_sums", {x}, norm, name + "/sums"),
+                      stats = b.op("norm_stats", {sums}, norm, name + "/stats");
         const TensorType channels{DType::kF32, {shape.back()}};
-        const ValueId gamma = b.parameter(name + "/gamma", channels, {begins()}), beta = b.parameter(name + "/beta", channels);
+        const ValueId gamma = b.parameter(name + "/gamma", channels, {begins()}),
+                      beta = b.parameter(name + "/beta", channels);
         const ValueId moments = b.state(name + "/moments", {DType::kF32, {shape.back(), 2}}, initial::UnitMoments{});
         const ValueId now = b.op("group_moments", {sums}, norm, name + "/now");
-        graph.effects.emplace_back(moments, b.op("lerp", {moments, now}, LerpAttrs{.momentum = real()}, name + "/next"));
+        graph.effects.emplace_back(moments,
+                                   b.op("lerp", {moments, now}, LerpAttrs{.momentum = real()}, name + "/next"));
         x = b.op("norm_apply", {x, stats, gamma, beta}, norm, name);
         break;
       }
@@ -162,7 +181,8 @@ Graph random_graph(std::uint64_t seed) {
         for (int a = 1; a <= spatial; ++a) wide[a] = std::min<std::int64_t>(30, 2 * shape[a] - below(2));
         bool fits = true;
         for (int a = 1; a <= spatial; ++a) fits = fits && ceil_div(wide[a], 2) == shape[a];
-        if (fits) x = b.op("upsample_nearest", {x}, ResizeAttrs{.factor = Dims::filled(spatial, 2), .shape = wide}, name);
+        if (fits)
+          x = b.op("upsample_nearest", {x}, ResizeAttrs{.factor = Dims::filled(spatial, 2), .shape = wide}, name);
       }
     }
   }
@@ -236,17 +256,24 @@ TEST(ParseGraph, RefusesWithTheLineAndWhatIsWrong) {
 // Whatever is done to a text, it is a sound graph or refused: nothing else is thrown, nothing is read out of range.
 TEST(ParseGraph, AChangedTextIsAGraphOrAConfigError) {
   constexpr std::uint64_t kSeed = 3;
-  constexpr std::string_view kPieces[] = {"%", "0", "9", "-1", "x", "1x", "=", ":", ",", " ", "\n", "[", "]", "conv", "sum", "f32", "1e400", "999999999999", "grad/"};
-  const std::string texts[] = {std::string(kSmall), to_text(build_unet({.base_filters = 2, .depth = 2}, {.size = {4, 4}}, op_table()))};
+  constexpr std::string_view kPieces[] = {"%",   "0",   "9",     "-1",           "x",    "1x", "=",
+                                          ":",   ",",   " ",     "\n",           "[",    "]",  "conv",
+                                          "sum", "f32", "1e400", "999999999999", "grad/"};
+  const std::string texts[] = {std::string(kSmall),
+                               to_text(build_unet({.base_filters = 2, .depth = 2}, {.size = {4, 4}}, op_table()))};
   int graphs = 0;
   for (std::uint64_t i = 0; i < 3000; ++i) {
     std::uint64_t draw = 64 * i;
-    auto below = [&](std::size_t n) { return static_cast<std::size_t>(rng_below({kSeed, 1}, draw++, static_cast<std::int64_t>(n))); };
+    auto below = [&](std::size_t n) {
+      return static_cast<std::size_t>(rng_below({kSeed, 1}, draw++, static_cast<std::int64_t>(n)));
+    };
     std::string text = texts[below(2)];
     for (std::size_t changes = 1 + below(3); changes > 0; --changes) {
       const std::size_t at = below(text.size());
-      if (below(2) == 0) text.erase(at, 1 + below(8));
-      else text.insert(at, kPieces[below(std::size(kPieces))]);
+      if (below(2) == 0)
+        text.erase(at, 1 + below(8));
+      else
+        text.insert(at, kPieces[below(std::size(kPieces))]);
     }
     try {
       const Graph graph = parsed(text);

@@ -76,7 +76,8 @@ TEST(Conv, ForwardOfABlockEqualsTheBlockOfTheForward) {
           if (!held.empty()) copy(o.x.view.sub(held), margin.view.sub(held));
           const bool bare = block.begin[2] % 2 == 1;
           run_kernel(*kernel, {bare ? o.x.view : margin.view, o.w.view, o.bias.view}, part.view);
-          expect_same_sums(whole.view, part.view, c.forward_terms(), c.name + " " + dtype_name(type) + " " + to_string(block));
+          expect_same_sums(whole.view, part.view, c.forward_terms(),
+                           c.name + " " + dtype_name(type) + " " + to_string(block));
           if (HasFailure()) return;
         }
     }
@@ -94,7 +95,8 @@ TEST(Conv, InputGradientOfABlockEqualsTheBlockOfTheInputGradient) {
           if (skip(block, whole.view.box)) continue;
           Place part = place(type, block, block.begin[1] % 2);
           run_kernel(*kernel, {o.d_y.view, o.w.view, bias.view}, part.view);
-          expect_same_sums(whole.view, part.view, c.input_grad_terms(), c.name + " " + dtype_name(type) + " " + to_string(block));
+          expect_same_sums(whole.view, part.view, c.input_grad_terms(),
+                           c.name + " " + dtype_name(type) + " " + to_string(block));
           if (HasFailure()) return;
         }
     }

@@ -38,8 +38,9 @@ TEST(ConvTable, EveryPassHasAKernelForEveryTypeAndEndsWithTheReference) {
 }
 
 TEST(ConvTable, AKernelThatDoesNotRunHereIsRefusedByName) {
-  expect_error(ErrorKind::kConfig, "the kernel tiled was chosen on another processor",
-               [&] { make_conv(KernelSet::kFast, ConvKernel::kTiled, use_of(ConvPass::kForward, 16, 16, DType::kF32)); });
+  expect_error(ErrorKind::kConfig, "the kernel tiled was chosen on another processor", [&] {
+    make_conv(KernelSet::kFast, ConvKernel::kTiled, use_of(ConvPass::kForward, 16, 16, DType::kF32));
+  });
 }
 
 TEST(ConvTable, TheOracleIsMadeWhateverIsStated) {

@@ -20,7 +20,8 @@ struct DetectionScene {
   DetectionLossSpec spec;
   Tensor sums, loss;
 
-  DetectionScene(DType type, Shape cells, std::int64_t anchors, std::int64_t classes, std::int64_t groups, std::int64_t margin = 0)
+  DetectionScene(DType type, Shape cells, std::int64_t anchors, std::int64_t classes, std::int64_t groups,
+                 std::int64_t margin = 0)
       : spec{.classes = classes, .groups = groups, .batch = cells[0], .delta = 0.5},
         sums(DType::kF64, {groups, 3}),
         loss(DType::kF64, {1}) {
@@ -80,10 +81,13 @@ TEST(DetectionLoss, LogitsOfZeroByHand) {
 TEST(DetectionLoss, GradientsByHand) {
   for (bool fast : {false, true}) {
     Hand h;
-    reference::detection.sums(h.logits.view(), h.class_targets.view(), h.boxes.view(), h.box_targets.view(), h.sums.view(), h.spec);
+    reference::detection.sums(h.logits.view(), h.class_targets.view(), h.boxes.view(), h.box_targets.view(),
+                              h.sums.view(), h.spec);
     Tensor d_logits(DType::kF32, h.logits.shape()), d_boxes(DType::kF32, h.boxes.shape());
-    (fast ? fast::detection.focal_grad : reference::detection.focal_grad)(h.logits.view(), h.class_targets.view(), h.sums.view(), d_logits.view(), h.spec);
-    (fast ? fast::detection.huber_grad : reference::detection.huber_grad)(h.boxes.view(), h.box_targets.view(), h.sums.view(), d_boxes.view(), h.spec);
+    (fast ? fast::detection.focal_grad : reference::detection.focal_grad)(h.logits.view(), h.class_targets.view(),
+                                                                          h.sums.view(), d_logits.view(), h.spec);
+    (fast ? fast::detection.huber_grad : reference::detection.huber_grad)(h.boxes.view(), h.box_targets.view(),
+                                                                          h.sums.view(), d_boxes.view(), h.spec);
     const double slope = std::pow(0.5, 1.5) * (1.5 * 0.5 * std::log(2.0) + 0.5) / 2;  // over positives + 1
     const double expected[] = {0.75 * slope, -0.25 * slope, 0.75 * slope, 0.75 * slope, 0, 0};
     for (int i = 0; i < 6; ++i) EXPECT_NEAR(d_logits.as<float>()[i], expected[i], 1e-6) << i;
@@ -124,7 +128,8 @@ TEST(DetectionLoss, FastEqualsReference) {
           const std::string what = std::to_string(anchors) + " anchors of " + std::to_string(classes) + " classes";
           s.reference_loss();
           Tensor sums(DType::kF64, s.sums.shape());
-          fast::detection.sums(s.logits.view, s.class_targets.view, s.boxes.view, s.box_targets.view, sums.view(), s.spec);
+          fast::detection.sums(s.logits.view, s.class_targets.view, s.boxes.view, s.box_targets.view, sums.view(),
+                               s.spec);
           expect_close(s.sums.view(), sums.view(), 1e-6, "sums " + what);
           const Box block = [&] {
             Box half = s.logits.view.box;
@@ -144,7 +149,8 @@ TEST(DetectionLoss, FastEqualsReference) {
             fast_fn(x.view, target.view, s.sums.view(), part.view, s.spec);
             expect_same_bits(quick.view.sub(part_box), part.view, "block of " + name + what);
           };
-          check(reference::detection.focal_grad, fast::detection.focal_grad, s.logits, s.class_targets, "focal gradient ");
+          check(reference::detection.focal_grad, fast::detection.focal_grad, s.logits, s.class_targets,
+                "focal gradient ");
           check(reference::detection.huber_grad, fast::detection.huber_grad, s.boxes, s.box_targets, "Huber gradient ");
           if (HasFailure()) return;
         }
@@ -159,8 +165,10 @@ TEST(DetectionLoss, LargeLogitsStayFinite) {
     EXPECT_TRUE(std::isfinite(s.sums.as<double>()[0])) << fast;
     EXPECT_GT(s.sums.as<double>()[0], 1000) << fast;
     Place grad = place(DType::kF32, s.logits.view.box);
-    (fast ? fast::detection.focal_grad : reference::detection.focal_grad)(s.logits.view, s.class_targets.view, s.sums.view(), grad.view, s.spec);
-    for (std::int64_t i = 0; i < grad.memory.count(); ++i) ASSERT_TRUE(std::isfinite(grad.memory.as<float>()[i])) << fast;
+    (fast ? fast::detection.focal_grad : reference::detection.focal_grad)(s.logits.view, s.class_targets.view,
+                                                                          s.sums.view(), grad.view, s.spec);
+    for (std::int64_t i = 0; i < grad.memory.count(); ++i)
+      ASSERT_TRUE(std::isfinite(grad.memory.as<float>()[i])) << fast;
   }
 }
 

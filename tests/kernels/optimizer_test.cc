@@ -84,11 +84,12 @@ TEST(OptimizerKernels, AdagradOfBothSetsAgrees) {
 
 TEST(OptimizerKernels, RmspropOfBothSetsAgrees) {
   for (const bool momentum : {false, true})
-    expect_both_sets_agree(1, [=](const OptimizerKernels& k, int, const Numbers& g, Numbers& w, Numbers& m, Numbers& v) {
-      const std::span<float> u = momentum ? std::span<float>(v) : std::span<float>();
-      k.rmsprop(g, w, m, u,
-                {.rate = 0.1F, .scale = 0.5F, .decay = 0.01F, .rho = 0.9F, .momentum = 0.9F, .epsilon = 1e-10F});
-    });
+    expect_both_sets_agree(
+        1, [=](const OptimizerKernels& k, int, const Numbers& g, Numbers& w, Numbers& m, Numbers& v) {
+          const std::span<float> u = momentum ? std::span<float>(v) : std::span<float>();
+          k.rmsprop(g, w, m, u,
+                    {.rate = 0.1F, .scale = 0.5F, .decay = 0.01F, .rho = 0.9F, .momentum = 0.9F, .epsilon = 1e-10F});
+        });
 }
 
 TEST(OptimizerKernels, SquareSumIsTheSumOfSquares) {

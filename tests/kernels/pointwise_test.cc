@@ -1,4 +1,5 @@
-// Element by element kernels and channel sums: hand-sized numbers, gradient, fast = reference for any number of axes and type.
+// Element by element kernels and channel sums: hand-sized numbers, gradient, fast = reference for any number of axes
+// and type.
 #include "libcore/kernels/pointwise.h"
 
 #include <limits>

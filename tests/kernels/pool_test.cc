@@ -111,8 +111,8 @@ TEST(Pool, FastEqualsReferenceInEveryBlock) {
           const Shape shape = {2, 5, 6, 7, channels};
           const Box y_box = output_box(w, shape);
           const double tolerance = type == DType::kBF16 ? 0x1p-7 : 1e-6;
-          Place x = random(type, Box::whole(shape), kPoolSeed, margin), d_y = random(type, y_box, kPoolSeed + 2, margin),
-                arg = place(DType::kU8, y_box, margin);
+          Place x = random(type, Box::whole(shape), kPoolSeed, margin),
+                d_y = random(type, y_box, kPoolSeed + 2, margin), arg = place(DType::kU8, y_box, margin);
           const std::string what = "kernel " + to_string(w.kernel) + " channels " + std::to_string(channels);
           reference::pool.max_pool_argmax(x.view, arg.view, w, shape);
           for (const Box& block : some_blocks(y_box)) {

@@ -13,8 +13,8 @@
 
 #include "libcore/base/rng.h"
 #include "libcore/kernels/kernel.h"
-#include "libcore/tensor/rows.h"
 #include "libcore/kernels/window.h"
+#include "libcore/tensor/rows.h"
 #include "tests/base/print_boxes.h"
 
 namespace voxshard::test {
@@ -95,7 +95,8 @@ inline Box read_box(const Box& y, const Window& window, std::int64_t channels) {
 /// Packs and runs with exactly workspace_bytes of scratch, all ones before and guarded behind.
 inline void run_kernel(const Kernel& kernel, std::vector<TensorView> inputs, const TensorView& output) {
   Tensor packed(DType::kU8, {kernel.packed_bytes() + 64});
-  if (kernel.packed_bytes() > 0) kernel.pack_all(inputs.at(static_cast<std::size_t>(kernel.packed_input())), packed.data());
+  if (kernel.packed_bytes() > 0)
+    kernel.pack_all(inputs.at(static_cast<std::size_t>(kernel.packed_input())), packed.data());
   std::vector<TensorView> planned = inputs;
   for (TensorView& view : planned) view.data = nullptr;
   TensorView planned_output = output;
@@ -117,18 +118,19 @@ inline void expect_close(const TensorView& a, const TensorView& b, double tolera
   EXPECT_LE(d.max_abs, tolerance * (1 + d.max_magnitude)) << what << " at " << to_string(d.at);
 }
 
-/// By what part of its largest result a convolution of normal operands may differ from one that adds its `terms` products in
-/// another order, results being stored in `stored`, for expect_close(). f32: sums of n such products are of size sqrt(n), as are
-/// their magnitudes over the largest of many results; four roundings, and the random walk of n more. bf16: one rounding, and
-/// half of one where the other result lies across its border.
+/// By what part of its largest result a convolution of normal operands may differ from one that adds its `terms`
+/// products in another order, results being stored in `stored`, for expect_close(). f32: sums of n such products are of
+/// size sqrt(n), as are their magnitudes over the largest of many results; four roundings, and the random walk of n
+/// more. bf16: one rounding, and half of one where the other result lies across its border.
 inline double sum_tolerance(DType stored, std::int64_t terms) {
   return stored == DType::kBF16 ? 0x1.8p-8 : 0x1p-23 * (4 + std::sqrt(static_cast<double>(terms)));
 }
 
-/// `part`, a block of the convolution `whole` that was computed alone, holds the same sums of `terms` products. Their bits may
-/// differ: oneDNN adds the products of one element in an order that follows from the size of the block and the processor's
-/// caches (seen: 192 channels in f32 on a Zen 4).
-inline void expect_same_sums(const TensorView& whole, const TensorView& part, std::int64_t terms, const std::string& what) {
+/// `part`, a block of the convolution `whole` that was computed alone, holds the same sums of `terms` products. Their
+/// bits may differ: oneDNN adds the products of one element in an order that follows from the size of the block and the
+/// processor's caches (seen: 192 channels in f32 on a Zen 4).
+inline void expect_same_sums(const TensorView& whole, const TensorView& part, std::int64_t terms,
+                             const std::string& what) {
   const Difference d = compare(whole.sub(part.box), part);
   const double largest = compare(whole, whole).max_magnitude;
   EXPECT_LE(d.max_abs, sum_tolerance(part.dtype, terms) * (1 + largest)) << what << " at " << to_string(d.at);

@@ -1,5 +1,5 @@
-// The arena of every core is what the plan says, to the byte, for twelve grids in both precisions: bytes are looked at, memory
-// in which nothing lives stays as it was.
+// The arena of every core is what the plan says, to the byte, for twelve grids in both precisions: bytes are looked at,
+// memory in which nothing lives stays as it was.
 #include "libcore/memory/plan.h"
 
 #include <cmath>
@@ -27,7 +27,9 @@ struct Choice {
   std::int64_t thinnest_slab;
 };
 
-void PrintTo(const Choice& c, std::ostream* out) { *out << recompute_name(c.recompute) << " slabs of " << c.thinnest_slab; }
+void PrintTo(const Choice& c, std::ostream* out) {
+  *out << recompute_name(c.recompute) << " slabs of " << c.thinnest_slab;
+}
 
 class Arenas : public testing::TestWithParam<std::tuple<Grid, DType, Choice>> {
  protected:
@@ -83,8 +85,9 @@ INSTANTIATE_TEST_SUITE_P(
                                      Grid{{4, 8, 8, 8}, "1x2x1x1x1", 2}, Grid{{3, 6, 5, 7}, "2x1x1x3x1"},
                                      Grid{{2, 21, 18}, "1x2x3x1"}, Grid{{4, 16, 16}, "2x2x2x1"}),
                      testing::Values(DType::kF32, DType::kBF16),
-                     testing::Values(Choice{Recompute::kNone, 0}, Choice{Recompute::kNone, 4}, Choice{Recompute::kNorms, 0},
-                                     Choice{Recompute::kUpsampling, 2}, Choice{Recompute::kLevels, 0})));
+                     testing::Values(Choice{Recompute::kNone, 0}, Choice{Recompute::kNone, 4},
+                                     Choice{Recompute::kNorms, 0}, Choice{Recompute::kUpsampling, 2},
+                                     Choice{Recompute::kLevels, 0})));
 
 std::int64_t widest_arena(UNetScene& scene, Phase phase) {
   const Footprint& bytes = scene.session.plan(scene.extents, phase).bytes;
@@ -117,8 +120,7 @@ TEST(Arenas, AFinerCutNeedsSmallerArenas) {
 
 TEST(Arenas, PredictionNeedsLessThanTraining) {
   UNetScene scene({.extents = {1, 16, 16, 16}, .partition = "1x2x1x1x1"});
-  EXPECT_LT(widest_arena(scene, Phase::kPredict),
-            widest_arena(scene, Phase::kTrain));
+  EXPECT_LT(widest_arena(scene, Phase::kPredict), widest_arena(scene, Phase::kTrain));
 }
 
 }  // namespace

@@ -9,8 +9,8 @@ namespace {
 
 using namespace test;
 
-/// x (1, 6, 6, 4) -> 3 x 3 convolution c -> relu -> sum, with the gradient of the weights. Without margins each of x, c,
-/// relu and their gradients has 6 x 6 x 4 x 4 = 576 bytes; x is held with a margin of one.
+/// x (1, 6, 6, 4) -> 3 x 3 convolution c -> relu -> sum, with the gradient of the weights. Without margins each of x,
+/// c, relu and their gradients has 6 x 6 x 4 x 4 = 576 bytes; x is held with a margin of one.
 Program chain(std::int64_t parts, bool training = true) {
   Graph graph;
   Builder b(graph, op_table());
@@ -34,7 +34,8 @@ const std::string& op_of(const Program& program, const std::string& layer) {
 TEST(MemoryReport, OfAnUncutChainByHand) {
   const Program program = chain(1);
   const MemoryReport r = report_of(program, false);
-  // The widest moment is the first gradient: x (8 x 8 with its margin), c and relu are kept, the gradient of relu is made.
+  // The widest moment is the first gradient: x (8 x 8 with its margin), c and relu are kept, the gradient of relu is
+  // made.
   EXPECT_EQ(op_of(program, r.widest_layer), "broadcast_like") << r.widest_layer;
   EXPECT_EQ(r.kept_bytes, 3 * 576);
   EXPECT_EQ(r.transient_bytes, 576);
@@ -44,7 +45,8 @@ TEST(MemoryReport, OfAnUncutChainByHand) {
   EXPECT_EQ(r.arena_bytes, 1024 + 3 * 576);
   EXPECT_EQ(r.parameter_bytes, 3 * 3 * 4 * 4 * 4);
   EXPECT_EQ(r.gradient_bytes, 576);
-  EXPECT_EQ(r.replicated_bytes, 64) << "the loss, in a cache line; its own gradient of 1 is gone before that of w is made";
+  EXPECT_EQ(r.replicated_bytes, 64)
+      << "the loss, in a cache line; its own gradient of 1 is gone before that of w is made";
 }
 
 TEST(MemoryReport, OfACutChainByHand) {
@@ -60,7 +62,8 @@ TEST(MemoryReport, OfACutChainByHand) {
 TEST(MemoryReport, OfAPredictionNothingIsKeptForABackwardPass) {
   const MemoryReport r = report_of(chain(1, false), false);
   EXPECT_EQ(r.kept_bytes, 0);
-  EXPECT_EQ(r.transient_bytes, 2 * 576);  // x and c at the convolution; c and relu after it are less, for want of a margin
+  EXPECT_EQ(r.transient_bytes,
+            2 * 576);  // x and c at the convolution; c and relu after it are less, for want of a margin
   EXPECT_EQ(r.halo_bytes, 1024 - 576);
   EXPECT_EQ(r.gradient_bytes, 0);
 }
@@ -84,10 +87,10 @@ TEST(MemoryReport, ThePartsAddUpToTheArena) {
     for (const Recompute recompute : {Recompute::kNone, Recompute::kLevels})
       for (const bool tiled : {false, true}) {
         const Program program = scene_program({.extents = {2, 16, 9, 8},
-                                            .partition = partition,
-                                            .dtype = DType::kBF16,
-                                            .recompute = recompute,
-                                            .thinnest_slab = 4});
+                                               .partition = partition,
+                                               .dtype = DType::kBF16,
+                                               .recompute = recompute,
+                                               .thinnest_slab = 4});
         const MemoryPlan plan = plan_memory(program, op_table(), {.tiled = tiled});
         for (std::size_t core = 0; core < plan.arenas.size(); ++core) {
           const MemoryReport r = memory_report(program, plan, core);
@@ -115,8 +118,8 @@ TEST(MemoryReport, RecomputingMoreKeepsLess) {
   for (const bool tiled : {false, true}) {
     std::int64_t before = 0;
     for (const Recompute recompute : {Recompute::kNone, Recompute::kNorms, Recompute::kUpsampling}) {
-      const MemoryReport r =
-          report_of(scene_program({.extents = {1, 16, 16, 16}, .partition = "1x2x1x1x1", .recompute = recompute}), tiled);
+      const MemoryReport r = report_of(
+          scene_program({.extents = {1, 16, 16, 16}, .partition = "1x2x1x1x1", .recompute = recompute}), tiled);
       if (before > 0) {
         EXPECT_LT(r.kept_bytes, before) << recompute_name(recompute);
       }

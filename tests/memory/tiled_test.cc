@@ -1,4 +1,5 @@
-// The plan in a TPU's bytes: tiles of 8 x 128 by hand, no margins outside the tensor, no f64, one partial result a core.
+// The plan in a TPU's bytes: tiles of 8 x 128 by hand, no margins outside the tensor, no f64, one partial result a
+// core.
 #include <gmock/gmock.h>
 
 #include "libcore/memory/plan.h"
@@ -24,9 +25,9 @@ TEST(TiledBytes, TheTwoBestAxesArePadded) {
   // 32 channels to 128 lanes, 16 columns are two rows of 8.
   EXPECT_EQ(bytes_of({DType::kBF16, {1, 16, 16, 16, 32}}, true), 2 * 16 * 16 * 16 * 128);
   EXPECT_EQ(bytes_of({DType::kBF16, {1, 16, 16, 16, 32}}, false), 2 * 16 * 16 * 16 * 32);
-  EXPECT_EQ(bytes_of({DType::kF32, {1, 8, 128, 8}}, true), 4 * 8 * 128 * 8);               // nothing to pad
-  EXPECT_EQ(bytes_of({DType::kBF16, {1, 5, 5, 5, 3}}, true), 2 * 5 * 3 * 8 * 128);         // 5 to 128 and 5 to 8
-  EXPECT_EQ(bytes_of({DType::kI32, {1, 16, 16, 16, 1}}, true), 4 * 16 * 1 * 16 * 128);     // 16 to 128
+  EXPECT_EQ(bytes_of({DType::kF32, {1, 8, 128, 8}}, true), 4 * 8 * 128 * 8);            // nothing to pad
+  EXPECT_EQ(bytes_of({DType::kBF16, {1, 5, 5, 5, 3}}, true), 2 * 5 * 3 * 8 * 128);      // 5 to 128 and 5 to 8
+  EXPECT_EQ(bytes_of({DType::kI32, {1, 16, 16, 16, 1}}, true), 4 * 16 * 1 * 16 * 128);  // 16 to 128
   EXPECT_EQ(bytes_of({DType::kBF16, {4, 128, 128, 128, 32}}, true), 2LL * 4 * 128 * 128 * 128 * 32);
 }
 

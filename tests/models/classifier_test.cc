@@ -2,12 +2,12 @@
 // than planes behind the strides, replicas, dropped elements.
 #include <gtest/gtest.h>
 
+#include "libcore/check/equivalence.h"
 #include "libcore/models/digits.h"
 #include "libcore/models/resnet3d.h"
 #include "libcore/models/resnet_classifier.h"
 #include "libcore/models/unet.h"
 #include "libcore/ops/op_table.h"
-#include "libcore/check/equivalence.h"
 #include "tests/check/expect_equal.h"
 
 namespace voxshard {

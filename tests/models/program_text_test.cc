@@ -5,8 +5,8 @@
 #include "libcore/models/retinanet.h"
 #include "libcore/models/unet.h"
 #include "libcore/ops/op_table.h"
-#include "tests/models/placed_targets.h"
 #include "libcore/partition/text.h"
+#include "tests/models/placed_targets.h"
 
 namespace voxshard {
 namespace {
@@ -22,17 +22,20 @@ TEST(ProgramText, ProgramsOfTheUNetReadBack) {
     for (const Dims& parts : {Dims{1, 1, 1, 1, 1}, Dims{1, 2, 2, 2, 1}, Dims{2, 8, 1, 1, 1}})
       for (std::int64_t thinnest : {0, 2})
         expect_reads_back(graph, {.mesh = {.partition = parts}, .thinnest_slab = thinnest, .recompute = recompute});
-    expect_reads_back(graph, {.mesh = {.replicas = 2, .partition = {1, 2, 1, 1, 1}},
-                              .inputs = {{"labels", {.kind = InputPlacement::Kind::kFirstCore, .grid = {1, 1, 2, 1, 1}}}},
-                              .recompute = recompute});
+    expect_reads_back(graph,
+                      {.mesh = {.replicas = 2, .partition = {1, 2, 1, 1, 1}},
+                       .inputs = {{"labels", {.kind = InputPlacement::Kind::kFirstCore, .grid = {1, 1, 2, 1, 1}}}},
+                       .recompute = recompute});
   }
 }
 
 TEST(ProgramText, ProgramsOfRetinaNetReadBack) {
-  const Graph graph = build_retinanet({.backbone = Backbone::kResNet18, .classes = 3, .filters = 8, .pyramid_filters = 8},
-                                      {.batch = 2, .size = {96, 70}}, op_table());
+  const Graph graph =
+      build_retinanet({.backbone = Backbone::kResNet18, .classes = 3, .filters = 8, .pyramid_filters = 8},
+                      {.batch = 2, .size = {96, 70}}, op_table());
   for (auto kind : {InputPlacement::Kind::kCut, InputPlacement::Kind::kWhereDivisible})
-    expect_reads_back(graph, {.mesh = {.replicas = 2, .partition = {1, 2, 2, 1}}, .inputs = test::placed_targets({.kind = kind})});
+    expect_reads_back(
+        graph, {.mesh = {.replicas = 2, .partition = {1, 2, 2, 1}}, .inputs = test::placed_targets({.kind = kind})});
 }
 
 }  // namespace

@@ -1,19 +1,20 @@
-// RetinaNet cut = RetinaNet uncut, layer by layer and end to end: odd sizes, levels of fewer cells than cores, replicas with
-// norms and losses of their own, targets placed by the rule of the original.
+// RetinaNet cut = RetinaNet uncut, layer by layer and end to end: odd sizes, levels of fewer cells than cores, replicas
+// with norms and losses of their own, targets placed by the rule of the original.
 #include <gtest/gtest.h>
 
+#include "libcore/check/equivalence.h"
 #include "libcore/models/retinanet.h"
 #include "libcore/ops/op_table.h"
-#include "libcore/check/equivalence.h"
-#include "tests/models/placed_targets.h"
 #include "tests/check/expect_equal.h"
+#include "tests/models/placed_targets.h"
 
 namespace voxshard {
 namespace {
 
 using Case = test::GridCase;
 
-EquivalenceOptions options_of(const RetinaNetConfig& config, const Shape& extents, const std::string& partition, DType dtype) {
+EquivalenceOptions options_of(const RetinaNetConfig& config, const Shape& extents, const std::string& partition,
+                              DType dtype) {
   EquivalenceOptions options;
   options.factory = [=](DType type) {
     return build_retinanet(config, {.batch = extents[0], .size = {extents[1], extents[2]}, .dtype = type}, op_table());
@@ -57,7 +58,8 @@ TEST(RetinaNetEquivalence, HoldsForManyClassesWhoseGradientsLieInAFewChannels) {
 TEST(RetinaNetEquivalence, HoldsWhereTheLibraryAddsInAnOrderOfTheBlock) {
   RetinaNetConfig config = kNarrowNet;
   config.classes = 60;  // 540 channels: from 513 on oneDNN does so with AVX-512
-  for (const DType dtype : {DType::kF32, DType::kBF16}) expect_equal(options_of(config, {1, 96, 130}, "1x2x2x1", dtype));
+  for (const DType dtype : {DType::kF32, DType::kBF16})
+    expect_equal(options_of(config, {1, 96, 130}, "1x2x2x1", dtype));
 }
 
 TEST(RetinaNetEquivalence, HoldsForReplicasWithTheirOwnNormAndLoss) {

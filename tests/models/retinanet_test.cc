@@ -6,14 +6,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "libcore/graph/autodiff.h"
 #include "libcore/graph/builder.h"
 #include "libcore/models/unet.h"
-#include "libcore/graph/autodiff.h"
 #include "libcore/ops/op_table.h"
-#include "tests/models/placed_targets.h"
 #include "libcore/partition/program.h"
 #include "libcore/train/initialise.h"
 #include "tests/expect_error.h"
+#include "tests/models/placed_targets.h"
 
 namespace voxshard {
 namespace {
@@ -31,12 +31,13 @@ std::int64_t parameters_under(const Graph& graph, const std::string& path) {
 
 TEST(RetinaNet, ParametersOfResNet50AndNinetyOneClassesAreThoseCountedByHand) {
   const Graph graph = training_graph({}, {64, 64});
-  // Groups of a bottleneck of base f on c channels: c f + 9 f f + 4 f f weights and 2 (f + f + 4 f) of norms; the first also
-  // has a shortcut of 4 c f + 8 f. Stem 3 * 64 * 49 + 128.
+  // Groups of a bottleneck of base f on c channels: c f + 9 f f + 4 f f weights and 2 (f + f + 4 f) of norms; the first
+  // also has a shortcut of 4 c f + 8 f. Stem 3 * 64 * 49 + 128.
   std::int64_t backbone = 3 * 64 * 49 + 128, channels = 64, base = 64;
   for (std::int64_t blocks : {3, 4, 6, 3}) {
     backbone += 4 * channels * base + 8 * base;
-    for (std::int64_t b = 0; b < blocks; ++b, channels = 4 * base) backbone += channels * base + 13 * base * base + 12 * base;
+    for (std::int64_t b = 0; b < blocks; ++b, channels = 4 * base)
+      backbone += channels * base + 13 * base * base + 12 * base;
     base *= 2;
   }
   EXPECT_EQ(backbone, 23'508'032);
@@ -50,20 +51,26 @@ TEST(RetinaNet, ParametersOfResNet50AndNinetyOneClassesAreThoseCountedByHand) {
 }
 
 TEST(RetinaNet, ParametersOfTheOtherForms) {
-  // ResNet-18: 11,176,512 of the usual form without classifier, and a shortcut of 64 * 64 + 128 in the first group as well.
-  EXPECT_EQ(parameters_under(training_graph({.backbone = Backbone::kResNet18}, {32, 32}), "backbone/"), 11'176'512 + 4'224);
-  EXPECT_EQ(parameters_under(training_graph({.backbone = Backbone::kResNet34}, {32, 32}), "backbone/"), 21'284'672 + 4'224);
+  // ResNet-18: 11,176,512 of the usual form without classifier, and a shortcut of 64 * 64 + 128 in the first group as
+  // well.
+  EXPECT_EQ(parameters_under(training_graph({.backbone = Backbone::kResNet18}, {32, 32}), "backbone/"),
+            11'176'512 + 4'224);
+  EXPECT_EQ(parameters_under(training_graph({.backbone = Backbone::kResNet34}, {32, 32}), "backbone/"),
+            21'284'672 + 4'224);
   EXPECT_EQ(count_parameters(training_graph({.backbone = Backbone::kResNet18}, {32, 32})), 21'075'735);
-  EXPECT_EQ(count_parameters(training_graph({.variant = RetinaNetVariant::kLegacy, .classes = 90}, {32, 32})), 34'091'159 - (9 * 256 + 1) * 9);
+  EXPECT_EQ(count_parameters(training_graph({.variant = RetinaNetVariant::kLegacy, .classes = 90}, {32, 32})),
+            34'091'159 - (9 * 256 + 1) * 9);
 }
 
 TEST(RetinaNet, TheLegacyVariantDecaysAllButTheBackbonesNormsAndLeavesTheStemAsItBegins) {
-  const Graph graph = training_graph({.backbone = Backbone::kResNet18, .decay = Decay::kAllButBackboneNorms, .frozen = Frozen::kStem}, {32, 32});
+  const Graph graph = training_graph(
+      {.backbone = Backbone::kResNet18, .decay = Decay::kAllButBackboneNorms, .frozen = Frozen::kStem}, {32, 32});
   int kept = 0;
   for (ValueId id = 0; id < graph.size(); ++id) {
     const Node& node = graph.node(id);
     if (node.role != Role::kParameter) continue;
-    const bool norm = node.name.ends_with("/gamma") || node.name.ends_with("/beta"), stem = node.name == "backbone/stem/kernel";
+    const bool norm = node.name.ends_with("/gamma") || node.name.ends_with("/beta"),
+               stem = node.name == "backbone/stem/kernel";
     EXPECT_EQ(node.parameter.decays, !(norm && node.name.starts_with("backbone/"))) << node.name;
     EXPECT_EQ(node.parameter.frozen, stem) << node.name;
     EXPECT_EQ(graph.gradients.contains(id), !stem) << node.name;
@@ -86,8 +93,10 @@ TEST(RetinaNet, EveryLevelHasCeilOfTheSizeOverItsStride) {
     for (const AnchorLevel& level : anchor_levels(size, {})) {
       const std::string name = std::to_string(level.level);
       auto shape = [&](const std::string& value) { return graph.node(graph.find(value)).type.shape; };
-      EXPECT_EQ(graph.node(graph.outputs.at("class_logits/" + name)).type, (TensorType{DType::kF32, {1, level.height, level.width, 36}}));
-      EXPECT_EQ(graph.node(graph.outputs.at("boxes/" + name)).type, (TensorType{DType::kF32, {1, level.height, level.width, 36}}));
+      EXPECT_EQ(graph.node(graph.outputs.at("class_logits/" + name)).type,
+                (TensorType{DType::kF32, {1, level.height, level.width, 36}}));
+      EXPECT_EQ(graph.node(graph.outputs.at("boxes/" + name)).type,
+                (TensorType{DType::kF32, {1, level.height, level.width, 36}}));
       EXPECT_EQ(shape("class_targets/" + name), (Shape{1, level.height, level.width, 9}));
       EXPECT_EQ(shape("box_targets/" + name), (Shape{1, level.height, level.width, 36}));
     }
@@ -142,7 +151,8 @@ TEST(RetinaNet, TheStrideOfABottleneckIsInItsThreeByThree) {
 
 double deviation(const Tensor& tensor) {
   double sum = 0, square = 0;
-  for (std::int64_t i = 0; i < tensor.count(); ++i) sum += tensor.as<float>()[i], square += std::pow(tensor.as<float>()[i], 2);
+  for (std::int64_t i = 0; i < tensor.count(); ++i)
+    sum += tensor.as<float>()[i], square += std::pow(tensor.as<float>()[i], 2);
   const double n = static_cast<double>(tensor.count());
   return std::sqrt(square / n - sum / n * (sum / n));
 }
@@ -163,7 +173,8 @@ TEST(RetinaNet, ParametersBeginAsTheOriginalSays) {
   // Variance scaling: variance 1 / (9 * 16), nothing beyond two deviations of the normal that was cut.
   const Tensor& kernel = begun.at("backbone/group2/block0/conv1/kernel");
   EXPECT_NEAR(deviation(kernel), std::sqrt(1.0 / (9 * 16)), 0.004);
-  for (std::int64_t i = 0; i < kernel.count(); ++i) ASSERT_LT(std::abs(kernel.as<float>()[i]), 2 / 0.8796 * std::sqrt(1.0 / (9 * 16)));
+  for (std::int64_t i = 0; i < kernel.count(); ++i)
+    ASSERT_LT(std::abs(kernel.as<float>()[i]), 2 / 0.8796 * std::sqrt(1.0 / (9 * 16)));
   RetinaNetConfig legacy = config;
   legacy.variant = RetinaNetVariant::kLegacy;
   EXPECT_NEAR(deviation(initialise(training_graph(legacy, {32, 32}), 1).at("box_head/predict/kernel")), 0.01, 5e-4);
@@ -183,9 +194,10 @@ TEST(RetinaNet, ImpossibleSettingsAreRefused) {
 
 TEST(PlacedTargets, AreWholeOnEveryCoreWhereSomeEntryDoesNotDivideTheLevel) {
   const auto cut_levels = [&](const Dims& size, const Dims& partition_dims) {
-    const Program program = partition(training_graph(kNarrow, size), op_table(),
-                                      {.mesh = {.partition = partition_dims},
-                                       .inputs = test::placed_targets({.kind = InputPlacement::Kind::kWhereDivisible})});
+    const Program program =
+        partition(training_graph(kNarrow, size), op_table(),
+                  {.mesh = {.partition = partition_dims},
+                   .inputs = test::placed_targets({.kind = InputPlacement::Kind::kWhereDivisible})});
     std::string levels;
     for (const AnchorLevel& level : anchor_levels(size, {})) {
       const std::string name = std::to_string(level.level);
@@ -193,8 +205,10 @@ TEST(PlacedTargets, AreWholeOnEveryCoreWhereSomeEntryDoesNotDivideTheLevel) {
         const ValueId id = program.graph.find(kind + name);
         const Box whole = Box::whole(program.graph.node(id).type.shape);
         const auto& own = program.plan(id).own;
-        if (std::none_of(own.begin(), own.end(), [&](const Box& box) { return box == whole; })) levels += kind[0] + name;
-        else EXPECT_EQ(std::count(own.begin(), own.end(), whole), static_cast<std::int64_t>(own.size())) << kind << name;
+        if (std::none_of(own.begin(), own.end(), [&](const Box& box) { return box == whole; }))
+          levels += kind[0] + name;
+        else
+          EXPECT_EQ(std::count(own.begin(), own.end(), whole), static_cast<std::int64_t>(own.size())) << kind << name;
       }
     }
     return levels;

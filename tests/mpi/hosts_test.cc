@@ -47,8 +47,7 @@ TEST_F(Hosts, EachRankIsOnItsHostAndAnErrorNamesIt) {
 std::map<std::string, std::string> files_below(const std::filesystem::path& folder) {
   std::map<std::string, std::string> files;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
-    if (entry.is_regular_file())
-      files[std::filesystem::relative(entry.path(), folder)] = read_bytes(entry.path());
+    if (entry.is_regular_file()) files[std::filesystem::relative(entry.path(), folder)] = read_bytes(entry.path());
   return files;
 }
 

@@ -46,13 +46,14 @@ TEST_P(RanksVerifyCli, PrintsWhatOneProcessPrints) {
   EXPECT_EQ(ranks.out, alone.out);
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, RanksVerifyCli,
-                         testing::Values("--model unet3d --size 12x10x14 --base-filters 4",
-                                         "--model unet3d --size 16x8x8 --base-filters 4 --partition 1x8x1x1x1 "
-                                         "--precision bf16",
-                                         "--model retinanet --backbone resnet18 --size 64x96 --base-filters 4 "
-                                         "--pyramid-filters 8 --classes 4 --partition 1x2x2x1",
-                                         "--model resnet18 --size 64x48 --base-filters 4 --classes 3 --partition 1x2x2x1"));
+INSTANTIATE_TEST_SUITE_P(
+    Models, RanksVerifyCli,
+    testing::Values("--model unet3d --size 12x10x14 --base-filters 4",
+                    "--model unet3d --size 16x8x8 --base-filters 4 --partition 1x8x1x1x1 "
+                    "--precision bf16",
+                    "--model retinanet --backbone resnet18 --size 64x96 --base-filters 4 "
+                    "--pyramid-filters 8 --classes 4 --partition 1x2x2x1",
+                    "--model resnet18 --size 64x48 --base-filters 4 --classes 3 --partition 1x2x2x1"));
 
 TEST_F(RanksShareCli, APreparedFolderHasTheBytesOfOneProcessWithATornCaseAmongTheGood) {
   write_data();

@@ -53,7 +53,10 @@ void add_three(std::vector<OpCase>& cases, const Geometry& g, DType dtype) {
                    .inputs = {d_y, w},
                    .attrs = ConvInputGradAttrs{.window = g.window, .shape = g.x, .dtype = dtype},
                    .earlier = g.x});
-  cases.push_back({.op = "conv_weight_grad", .label = g.label, .inputs = {x, d_y}, .attrs = ConvWeightGradAttrs{.window = g.window}});
+  cases.push_back({.op = "conv_weight_grad",
+                   .label = g.label,
+                   .inputs = {x, d_y},
+                   .attrs = ConvWeightGradAttrs{.window = g.window}});
 }
 
 }  // namespace
@@ -73,14 +76,16 @@ std::vector<OpCase> conv_cases() {
                    .label = "as a transposed convolution to 2n + 1, 2n, 2n + 1 with a bias",
                    .inputs = {cut_input(low), parameter({2, 2, 2, 2, 3}), parameter({2})},
                    .attrs = ConvInputGradAttrs{.window = window(3, 2, 2, 1, 0, 0), .shape = {2, 15, 10, 13, 2}}});
-  cases.push_back({.op = "conv",
-                   .label = "of a concat of 2 + 3 channels",
-                   .inputs = {cut_input({2, 7, 5, 6, 2}), cut_input({2, 7, 5, 6, 3}), parameter({3, 3, 3, 5, 4}), parameter({4})},
-                   .attrs = ConvAttrs{.window = window(3, 3, 1, 1, 1, 1), .parts = 2}});
-  cases.push_back({.op = "conv_input_grad",
-                   .label = "of the last 3 of 5 channels",
-                   .inputs = {cut_input({2, 7, 5, 6, 4}), parameter({3, 3, 3, 5, 4})},
-                   .attrs = ConvInputGradAttrs{.window = window(3, 3, 1, 1, 1, 1), .shape = {2, 7, 5, 6, 3}, .first_channel = 2}});
+  cases.push_back(
+      {.op = "conv",
+       .label = "of a concat of 2 + 3 channels",
+       .inputs = {cut_input({2, 7, 5, 6, 2}), cut_input({2, 7, 5, 6, 3}), parameter({3, 3, 3, 5, 4}), parameter({4})},
+       .attrs = ConvAttrs{.window = window(3, 3, 1, 1, 1, 1), .parts = 2}});
+  cases.push_back(
+      {.op = "conv_input_grad",
+       .label = "of the last 3 of 5 channels",
+       .inputs = {cut_input({2, 7, 5, 6, 4}), parameter({3, 3, 3, 5, 4})},
+       .attrs = ConvInputGradAttrs{.window = window(3, 3, 1, 1, 1, 1), .shape = {2, 7, 5, 6, 3}, .first_channel = 2}});
   cases.push_back({.op = "conv",
                    .label = "without a bias",
                    .inputs = {cut_input({1, 7, 5, 6, 2}), parameter({3, 3, 3, 2, 3})},

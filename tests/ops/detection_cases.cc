@@ -1,6 +1,6 @@
-// Losses of a detector: local sums, value, gradients, for one and several groups of samples; some anchors are ignored, levels
-// may have fewer cells than there are cores. What a sum adds does not depend on the cut, so only the order of f64 additions
-// may differ; the number of positives and so the gradients are equal to the bit.
+// Losses of a detector: local sums, value, gradients, for one and several groups of samples; some anchors are ignored,
+// levels may have fewer cells than there are cores. What a sum adds does not depend on the cut, so only the order of
+// f64 additions may differ; the number of positives and so the gradients are equal to the bit.
 #include "tests/ops/op_cases.h"
 
 namespace voxshard::test {
@@ -23,12 +23,15 @@ OpInput input_of(const Level& level, std::int64_t channels, Values values, DType
 }
 
 void add_level(std::vector<OpCase>& cases, const Level& level) {
-  const DetectionAttrs attrs{.groups = level.groups, .batch = level.cells[0], .box_weight = 50, .alpha = 0.25, .gamma = 1.5, .delta = 1};
-  const OpInput logits = input_of(level, kAnchors * kClasses, level.values), boxes = input_of(level, 4 * kAnchors, level.values);
+  const DetectionAttrs attrs{
+      .groups = level.groups, .batch = level.cells[0], .box_weight = 50, .alpha = 0.25, .gamma = 1.5, .delta = 1};
+  const OpInput logits = input_of(level, kAnchors * kClasses, level.values),
+                boxes = input_of(level, 4 * kAnchors, level.values);
   const OpInput targets = input_of(level, kAnchors, Values::kLabels, DType::kI32, kClasses + 1);  // kClasses: ignored
   const OpInput box_targets = input_of(level, 4 * kAnchors, Values::kIntegers);
   const std::vector<OpInput> all{logits, targets, boxes, box_targets};
-  const OpInput sums = parameter({level.groups, 3}, Values::kPositive, DType::kF64), d_loss = parameter({1}, Values::kPositive, DType::kF64);
+  const OpInput sums = parameter({level.groups, 3}, Values::kPositive, DType::kF64),
+                d_loss = parameter({1}, Values::kPositive, DType::kF64);
   cases.push_back({.op = "detection_sums",
                    .label = level.label,
                    .inputs = all,

@@ -1,8 +1,8 @@
 // Dropout: how much it drops, what the rest becomes, and what its mask depends on.
 #include <gtest/gtest.h>
 
-#include "libcore/kernels/kernel.h"
 #include "libcore/graph/attributes.h"
+#include "libcore/kernels/kernel.h"
 #include "libcore/ops/op_table.h"
 
 namespace voxshard {

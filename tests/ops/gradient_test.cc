@@ -117,7 +117,8 @@ using Others = const std::vector<ValueId>&;
 
 /// Two levels: x holds the logits of the first, its convolutions the second and the boxes of both.
 ValueId detection_loss_of(Builder& b, ValueId x, Others w, std::int64_t groups) {
-  const DetectionAttrs attrs{.groups = groups, .batch = 2, .box_weight = 50, .alpha = 0.25, .gamma = 1.5, .delta = 0.5, .dtype = kReal};
+  const DetectionAttrs attrs{
+      .groups = groups, .batch = 2, .box_weight = 50, .alpha = 0.25, .gamma = 1.5, .delta = 0.5, .dtype = kReal};
   ValueId sums = kNoValue;
   std::vector<ValueId> inputs{kNoValue};
   for (int level : {0, 1}) {
@@ -159,16 +160,16 @@ std::vector<GradientCase> cases() {
                  {1, 4, 3, 5, 2},
                  {{"w", {2, 2, 2, 2, 3}}, {"b", {3}}},
                  conv(same({1, 4, 3, 5, 2}, 2, 2))});
-  all.push_back(
-      {"conv_input_grad",
-       "transposed convolution",
-       x,
-       {{"w", {2, 2, 3, 2}}, {"b", {3}}},
-       [](Builder& b, ValueId v, Others p) {
-         Window w = window(2, 2, 2, 1, 0, 0);
-         w.pad_hi = {1, 0};
-         return b.op("conv_input_grad", {v, p[0], p[1]}, ConvInputGradAttrs{.window = w, .shape = {2, 9, 8, 3}, .dtype = kReal}, "y");
-       }});
+  all.push_back({"conv_input_grad",
+                 "transposed convolution",
+                 x,
+                 {{"w", {2, 2, 3, 2}}, {"b", {3}}},
+                 [](Builder& b, ValueId v, Others p) {
+                   Window w = window(2, 2, 2, 1, 0, 0);
+                   w.pad_hi = {1, 0};
+                   return b.op("conv_input_grad", {v, p[0], p[1]},
+                               ConvInputGradAttrs{.window = w, .shape = {2, 9, 8, 3}, .dtype = kReal}, "y");
+                 }});
   for (const char* op : {"max_pool", "avg_pool"})
     for (auto [kernel, stride] : {std::pair{2, 2}, std::pair{3, 2}})
       all.push_back(
@@ -231,10 +232,11 @@ std::vector<GradientCase> cases() {
                    {2, 4, 3, 3},
                    {},
                    [=](Builder& b, ValueId v, Others) { return loss_of(b, v, kind); }});
-  all.push_back({"segmentation_loss", "two of them, scaled and added", {2, 4, 3, 3}, {}, [=](Builder& b, ValueId v, Others) {
-                   const ValueId entropy = loss_of(b, v), dice = loss_of(b, v, LossKind::kAdaptiveDice32);
-                   return b.op("add", {b.op("scale", {entropy}, ScaleAttrs{.by = 0.3}, "part"), dice}, {}, "both");
-                 }});
+  all.push_back(
+      {"segmentation_loss", "two of them, scaled and added", {2, 4, 3, 3}, {}, [=](Builder& b, ValueId v, Others) {
+         const ValueId entropy = loss_of(b, v), dice = loss_of(b, v, LossKind::kAdaptiveDice32);
+         return b.op("add", {b.op("scale", {entropy}, ScaleAttrs{.by = 0.3}, "part"), dice}, {}, "both");
+       }});
   all.push_back({"detection_loss",
                  "scaled",
                  {2, 5, 3, 4},

@@ -16,7 +16,8 @@ std::vector<OpCase> loss_cases() {
       Shape labels = logits;
       labels[labels.axes() - 1] = 1;
       const SegmentationAttrs attrs{.loss = kind, .groups = groups, .batch = 2};
-      const std::string label = "kind " + std::to_string(static_cast<int>(kind)) + ", " + std::to_string(groups) + " groups";
+      const std::string label =
+          "kind " + std::to_string(static_cast<int>(kind)) + ", " + std::to_string(groups) + " groups";
       const OpInput x = cut_input(logits, Values::kNormal), y = cut_input(labels, Values::kLabels, DType::kI32, 3);
       const OpInput d_loss = parameter({1}, Values::kPositive, DType::kF64);
       cases.push_back({.op = "segmentation_sums",
@@ -32,8 +33,11 @@ std::vector<OpCase> loss_cases() {
         return b.op("segmentation_loss", {sums, in[0], in[1]}, attrs, "result");
       };
       cases.push_back(value);
-      OpCase gradient{
-          .op = "segmentation_grad", .label = label, .inputs = {x, y, d_loss}, .tolerance = 1e-5, .set_tolerance = 1e-5};
+      OpCase gradient{.op = "segmentation_grad",
+                      .label = label,
+                      .inputs = {x, y, d_loss},
+                      .tolerance = 1e-5,
+                      .set_tolerance = 1e-5};
       gradient.build = [attrs](Builder& b, const std::vector<ValueId>& in) {
         const ValueId sums = b.op("segmentation_sums", {in[0], in[1]}, attrs, "sums");
         return b.op("segmentation_grad", {in[0], in[1], sums, in[2]}, attrs, "result");

@@ -18,7 +18,8 @@ struct Terms {
     return b.op("segmentation_loss", {sums, logits, labels}, attrs, "loss");
   }
   ValueId detection() const {
-    const DetectionAttrs attrs{.batch = 2, .box_weight = 50, .alpha = 0.25, .gamma = 1.5, .delta = 0.5, .dtype = b.type(logits).dtype};
+    const DetectionAttrs attrs{
+        .batch = 2, .box_weight = 50, .alpha = 0.25, .gamma = 1.5, .delta = 0.5, .dtype = b.type(logits).dtype};
     const ValueId sums = b.op("detection_sums", {logits, labels, boxes, boxes}, attrs, "sums");
     return b.op("detection_loss", {sums, logits, labels, boxes, boxes}, attrs, "loss");
   }
@@ -35,7 +36,8 @@ Tensor gradient(DType dtype, KernelSet set, const BuildLoss& build) {
   const Shape image{2, 5, 4, 3};
   const ValueId x = b.input("image", {dtype, image}), w = b.parameter("w", {dtype, {1, 1, 3, 4}});
   const ValueId logits = b.op("conv", {x, w}, ConvAttrs{.window = same(image, 1), .dtype = dtype}, "logits");
-  const ValueId labels = b.input("labels", {DType::kI32, {2, 5, 4, 1}}), boxes = b.input("boxes", {dtype, {2, 5, 4, 4}});
+  const ValueId labels = b.input("labels", {DType::kI32, {2, 5, 4, 1}}),
+                boxes = b.input("boxes", {dtype, {2, 5, 4, 4}});
   graph.outputs["loss"] = build({b, logits, labels, boxes});
   differentiate(b, graph.outputs["loss"]);
   for (const std::string& broken : verify(graph, op_table())) ADD_FAILURE() << broken;
@@ -67,7 +69,8 @@ TEST(ScaledLoss, GivesThatMuchOfTheGradient) {
   for (const BuildLoss& loss : losses())
     for (double by : {0.25, -2.0}) {  // powers of two: to the bit
       const Tensor whole = gradient(DType::kF32, KernelSet::kFast, loss);
-      const Tensor part = gradient(DType::kF32, KernelSet::kFast, [&](const Terms& t) { return t.scaled(loss(t), by); });
+      const Tensor part =
+          gradient(DType::kF32, KernelSet::kFast, [&](const Terms& t) { return t.scaled(loss(t), by); });
       for (std::int64_t i = 0; i < whole.count(); ++i) EXPECT_EQ(load(part.view(), i), by * load(whole.view(), i)) << i;
     }
 }

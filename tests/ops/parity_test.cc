@@ -12,7 +12,8 @@ using namespace test;
 
 std::vector<OpCase> all_cases() {
   std::vector<OpCase> all;
-  for (const auto& family : {conv_cases(), pool_cases(), norm_cases(), pointwise_cases(), loss_cases(), detection_cases()})
+  for (const auto& family :
+       {conv_cases(), pool_cases(), norm_cases(), pointwise_cases(), loss_cases(), detection_cases()})
     all.insert(all.end(), family.begin(), family.end());
   return all;
 }

@@ -8,9 +8,12 @@ std::vector<OpCase> pointwise_cases() {
   std::vector<OpCase> cases;
   for (const Shape& x : {volume, image}) {
     const std::string label = x.axes() == 5 ? "3-D" : "2-D";
-    cases.push_back({.op = "leaky_relu", .label = label, .inputs = {cut_input(x)}, .attrs = ActivationAttrs{.slope = 0.25}});
     cases.push_back(
-        {.op = "leaky_relu_grad", .label = label, .inputs = {cut_input(x), cut_input(x)}, .attrs = ActivationAttrs{.slope = 0.25}});
+        {.op = "leaky_relu", .label = label, .inputs = {cut_input(x)}, .attrs = ActivationAttrs{.slope = 0.25}});
+    cases.push_back({.op = "leaky_relu_grad",
+                     .label = label,
+                     .inputs = {cut_input(x), cut_input(x)},
+                     .attrs = ActivationAttrs{.slope = 0.25}});
     cases.push_back({.op = "dropout",
                      .label = label,
                      .inputs = {cut_input(x), parameter({2}, Values::kPositive, DType::kI32)},
@@ -18,12 +21,15 @@ std::vector<OpCase> pointwise_cases() {
     cases.push_back({.op = "add", .label = label, .inputs = {cut_input(x), cut_input(x)}});
     cases.push_back({.op = "add", .label = label + " with a parameter", .inputs = {cut_input(x), parameter(x)}});
     cases.push_back({.op = "scale", .label = label, .inputs = {cut_input(x)}, .attrs = ScaleAttrs{.by = 0.5}});
-    cases.push_back(
-        {.op = "convert", .label = label, .inputs = {cut_input(x, Values::kNormal)}, .attrs = ConvertAttrs{.dtype = DType::kBF16}});
+    cases.push_back({.op = "convert",
+                     .label = label,
+                     .inputs = {cut_input(x, Values::kNormal)},
+                     .attrs = ConvertAttrs{.dtype = DType::kBF16}});
     cases.push_back({.op = "one_like", .label = label, .inputs = {cut_input(x)}});
     cases.push_back(
         {.op = "broadcast_like", .label = label, .inputs = {parameter({1}, Values::kPositive), cut_input(x)}});
-    cases.push_back({.op = "lerp", .label = label, .inputs = {cut_input(x), cut_input(x)}, .attrs = LerpAttrs{.momentum = 0.75}});
+    cases.push_back(
+        {.op = "lerp", .label = label, .inputs = {cut_input(x), cut_input(x)}, .attrs = LerpAttrs{.momentum = 0.75}});
     cases.push_back({.op = "channel_sum", .label = label, .inputs = {cut_input(x)}});
     cases.push_back({.op = "sum_all", .label = label, .inputs = {cut_input(x)}});
   }
@@ -44,8 +50,10 @@ std::vector<OpCase> pointwise_cases() {
     other[axis] += 3;
     part[axis] = 1;
     const std::string label = "along axis " + std::to_string(axis);
-    cases.push_back(
-        {.op = "concat", .label = label, .inputs = {cut_input(volume), cut_input(other)}, .attrs = ConcatAttrs{.axis = axis}});
+    cases.push_back({.op = "concat",
+                     .label = label,
+                     .inputs = {cut_input(volume), cut_input(other)},
+                     .attrs = ConcatAttrs{.axis = axis}});
     cases.push_back({.op = "slice",
                      .label = label,
                      .inputs = {cut_input(volume)},

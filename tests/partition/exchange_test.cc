@@ -108,7 +108,8 @@ TEST(Exchange, HaloWiderThanAShardReachesTwoNeighbours) {
     image = input : f32[1x8x4x1]
     kernel = parameter : f32[7x7x1x2]
     conv = conv %image, %kernel kernel=7x7 pad=3x3/3x3
-  )", {1, 4, 1, 1});
+  )",
+                              {1, 4, 1, 1});
   const Instruction* exchange = exchange_of(program, 0);
   ASSERT_NE(exchange, nullptr);
   std::vector<std::pair<std::int64_t, Box>> into_first;
@@ -143,7 +144,8 @@ TEST(Exchange, SamplesNeverMoveBetweenReplicas) {
     image = input : f32[4x8x8x1]
     kernel = parameter : f32[3x3x1x2]
     conv = conv %image, %kernel kernel=3x3 pad=1x1/1x1
-  )", {1, 2, 1, 1}, 2);
+  )",
+                              {1, 2, 1, 1}, 2);
   const Instruction* exchange = exchange_of(program, 0);
   ASSERT_NE(exchange, nullptr);
   for (const Copy& piece : exchange->copies)
@@ -166,7 +168,8 @@ TEST(Exchange, TheTransposeIsTheAdjoint) {
     image = input : f32[1x9x7x5x2]
     kernel = parameter : f32[5x5x5x2x2]
     conv = conv %image, %kernel kernel=5x5x5 pad=2x2x2/2x2x2
-  )", {1, 4, 2, 1, 1});
+  )",
+                              {1, 4, 2, 1, 1});
   const ValuePlan& plan = program.plan(0);
   const Box whole = Box::whole(program.graph.node(0).type.shape);
   Held x(plan, DType::kF64), y(plan, DType::kF64);
@@ -200,7 +203,8 @@ TEST(Exchange, ScatterThenGatherIsTheIdentity) {
     image = input : f32[3x13x11x7x2]
     kernel = parameter : f32[3x3x3x2x2]
     conv = conv %image, %kernel kernel=3x3x3 pad=1x1x1/1x1x1
-  )", {2, 3, 2, 1, 1});
+  )",
+                              {2, 3, 2, 1, 1});
   const ValuePlan& plan = program.plan(0);
   Tensor whole(DType::kF64, program.graph.node(0).type.shape), back(DType::kF64, whole.shape());
   fill(whole.view(), signature);

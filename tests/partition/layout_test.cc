@@ -20,11 +20,14 @@ Graph mixed_graph(const Shape& image) {
   weights.push_back(image.back());
   const ValueId w = b.parameter("kernel", {DType::kF32, weights});
   const ValueId strided = b.op("conv", {x, w}, ConvAttrs{.window = same_window(image, 3, 2)}, "strided");
-  const ValueId pooled = b.op("max_pool", {strided}, PoolAttrs{.window = same_window(b.type(strided).shape, 2, 2)}, "pooled");
-  const ValueId up = b.op("upsample_nearest", {pooled},
-                          ResizeAttrs{.factor = Dims::filled(image.axes() - 2, 2), .shape = b.type(strided).shape}, "up");
+  const ValueId pooled =
+      b.op("max_pool", {strided}, PoolAttrs{.window = same_window(b.type(strided).shape, 2, 2)}, "pooled");
+  const ValueId up =
+      b.op("upsample_nearest", {pooled},
+           ResizeAttrs{.factor = Dims::filled(image.axes() - 2, 2), .shape = b.type(strided).shape}, "up");
   const ValueId both = b.op("concat", {up, strided}, ConcatAttrs{.axis = image.axes() - 1}, "both");
-  b.op("conv_input_grad", {strided, w}, ConvInputGradAttrs{.window = same_window(image, 3, 2), .shape = image}, "transposed");
+  b.op("conv_input_grad", {strided, w}, ConvInputGradAttrs{.window = same_window(image, 3, 2), .shape = image},
+       "transposed");
   b.op("moment_sums", {both}, NormAttrs{.groups = image[0], .batch = image[0]}, "sums");
   b.op("conv_weight_grad", {x, strided}, ConvWeightGradAttrs{.window = same_window(image, 3, 2)}, "d_w");
   return graph;
@@ -47,7 +50,8 @@ TEST(Layout, TilesEveryValueWithoutOverlapForManyShapesAndMeshes) {
     const std::int64_t replicas = 1 + below(2);
     SCOPED_TRACE("seed " + std::to_string(kSeed) + " case " + std::to_string(i) + ": " + to_string(image) + " over " +
                  std::to_string(replicas) + " replicas of " + to_string(parts));
-    const Program program = partition(mixed_graph(image), op_table(), {.mesh = {.replicas = replicas, .partition = parts}, .thinnest_slab = below(4)});
+    const Program program = partition(mixed_graph(image), op_table(),
+                                      {.mesh = {.replicas = replicas, .partition = parts}, .thinnest_slab = below(4)});
     EXPECT_EQ(joined(verify(program, op_table())), "");
     for (ValueId id = 0; id < program.graph.size(); ++id) {
       if (program.replicated(id)) continue;
@@ -79,7 +83,8 @@ TEST(Layout, OwnershipStaysWhereTheDataIsAfterAStride) {
     image = input : f32[1x14x5x1]
     kernel = parameter : f32[3x3x1x2]
     conv = conv %image, %kernel kernel=3x3 stride=2x2 pad=0x1/1x1
-  )", {1, 4, 1, 1});
+  )",
+                              {1, 4, 1, 1});
   const ValuePlan& y = program.plan(program.graph.find("conv"));
   EXPECT_EQ(y.own[0], (Box{{0, 0, 0, 0}, {1, 2, 3, 2}}));
   EXPECT_EQ(y.own[2], (Box{{0, 4, 0, 0}, {1, 2, 3, 2}}));
@@ -94,7 +99,8 @@ TEST(Layout, BothSidesOfASkipConnectionAgree) {
     pooled = max_pool %strided kernel=2x2 stride=2x2 pad=0x0/1x0
     up = upsample_nearest %pooled factor=2x2 shape=1x7x6x2 follows %strided
     both = concat %up, %strided axis=3
-  )", {1, 3, 2, 1});
+  )",
+                              {1, 3, 2, 1});
   const auto& up = program.plan(program.graph.find("up")).own;
   EXPECT_EQ(up, program.plan(program.graph.find("strided")).own);
 }
@@ -113,7 +119,8 @@ TEST(Layout, ThinSlabsAreMergedOntoTheFirstOfTheirNeighbours) {
   EXPECT_EQ(joined(verify(coarse, op_table())), "");
   const auto planes = [](const Program& program, const char* name) {
     std::vector<std::int64_t> extents;
-    for (const Box& own : program.plan(program.graph.find(name)).own) extents.push_back(own.empty() ? 0 : own.extent[1]);
+    for (const Box& own : program.plan(program.graph.find(name)).own)
+      extents.push_back(own.empty() ? 0 : own.extent[1]);
     return extents;
   };
   using Planes = std::vector<std::int64_t>;
@@ -130,7 +137,8 @@ TEST(Layout, AMergeEndsWhenOnePartIsLeft) {
     kernel = parameter : f32[3x3x2x2]
     strided = conv %image, %kernel kernel=3x3 stride=2x2 pad=1x0/1x1
     pooled = max_pool %strided kernel=2x2 stride=2x2 pad=0x0/1x0 : f32[1x3x2x2]
-  )", {.mesh = {.partition = {1, 3, 2, 1}}, .thinnest_slab = 100});
+  )",
+                             {.mesh = {.partition = {1, 3, 2, 1}}, .thinnest_slab = 100});
   EXPECT_EQ(joined(verify(coarse, op_table())), "");
   EXPECT_EQ(coarse.plan(coarse.graph.find("pooled")).own[0], (Box{{0, 0, 0, 0}, {1, 3, 2, 2}}));
   for (std::size_t core = 1; core < 6; ++core) EXPECT_TRUE(coarse.plan(coarse.graph.find("pooled")).own[core].empty());
@@ -149,7 +157,8 @@ TEST(Layout, AConcatAlongACutAxisIsCutAnew) {
     c = input : f32[1x5x5x2]
     y = concat %a, %c axis=1
     part = slice %y axis=1 first=4 shape=1x6x5x2
-  )", {1, 3, 2, 1});
+  )",
+                              {1, 3, 2, 1});
   EXPECT_EQ(joined(verify(program, op_table())), "");
 }
 
@@ -159,7 +168,8 @@ TEST(Layout, AConcatAlongACutBatchIsCutAnew) {
     c = input : f32[3x8x5x2]
     y = concat %a, %c axis=0
     part = slice %y axis=0 first=1 shape=3x8x5x2
-  )", {2, 2, 1, 1}, 2);
+  )",
+                              {2, 2, 1, 1}, 2);
   EXPECT_EQ(joined(verify(program, op_table())), "");
 }
 
@@ -167,7 +177,8 @@ TEST(Layout, AGradientOfAPoolIsCutEvenWhenNothingOfItsSizeWasSeenBefore) {
   const Program program = cut(R"(
     d_y = input : f32[1x4x5x2]
     d_x = avg_pool_grad %d_y kernel=2x2 stride=2x2 pad=0x0/0x1 shape=1x8x9x2
-  )", {1, 2, 2, 1});
+  )",
+                              {1, 2, 2, 1});
   EXPECT_EQ(joined(verify(program, op_table())), "");
 }
 
@@ -196,8 +207,9 @@ TEST(Layout, GroupsOfACutBatchStayWithTheirSamples) {
 }
 
 TEST(Layout, AMeshOfAnotherRankIsAConfigError) {
-  expect_error(ErrorKind::kConfig, "1x2x1x1 has 4 entries, but the input tensor 1x8x8x8x1 has 5 axes",
-               [&] { cut("image = input : f32[1x8x8x8x1]", {1, 2, 1, 1}); });
+  expect_error(ErrorKind::kConfig, "1x2x1x1 has 4 entries, but the input tensor 1x8x8x8x1 has 5 axes", [&] {
+    cut("image = input : f32[1x8x8x8x1]", {1, 2, 1, 1});
+  });
 }
 
 TEST(SplitBlocks, TileTheBoxAndStayNearTheWish) {

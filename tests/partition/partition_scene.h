@@ -1,4 +1,5 @@
-// Small scenes for the partition tests, as text or, where the seed chooses sizes, made by the builder, cut over any mesh.
+// Small scenes for the partition tests, as text or, where the seed chooses sizes, made by the builder, cut over any
+// mesh.
 //
 //   Program p = cut("x = input : f32[1x8x6x2] ...", {1, 2, 1, 1});
 #pragma once
@@ -46,7 +47,9 @@ inline Program cut(std::string_view text, const Dims& partition_dims, std::int64
   return cut(parse_graph(text, op_table()), partition_dims, replicas);
 }
 
-inline Program cut(std::string_view text, const Cut& how) { return partition(parse_graph(text, op_table()), op_table(), how); }
+inline Program cut(std::string_view text, const Cut& how) {
+  return partition(parse_graph(text, op_table()), op_table(), how);
+}
 
 /// The first instruction of that kind on the value of that name.
 inline std::size_t index_of(const Program& program, InstructionKind kind, const std::string& name) {

@@ -112,7 +112,8 @@ TEST(VerifyProgram, FindsAValueThatIsReadBeforeItIsComputed) {
 
 TEST(VerifyProgram, FindsWeightsThatArePackedTooLateOrNotAtAll) {
   auto drop = [](Program& p) {
-    p.instructions.erase(p.instructions.begin() + static_cast<std::ptrdiff_t>(index_of(p, InstructionKind::kPack, "conv")));
+    p.instructions.erase(p.instructions.begin() +
+                         static_cast<std::ptrdiff_t>(index_of(p, InstructionKind::kPack, "conv")));
   };
   expect_found(drop, "is computed before its weights are packed");
   expect_found(
@@ -161,9 +162,11 @@ TEST(Program, ABoxThatSeveralCoresHoldIsSummedOnce) {
     x = input : f32[2x8x4x3]
     sums = moment_sums %x groups=2 batch=2
     column = group_column %sums
-  )", {2, 2, 1, 1});
+  )",
+                              {2, 2, 1, 1});
   std::int64_t groups = 0;
-  for (const Box& box : iteration_boxes(program, op_table(), program.graph.find("column"))) groups += box.empty() ? 0 : box.extent[0];
+  for (const Box& box : iteration_boxes(program, op_table(), program.graph.find("column")))
+    groups += box.empty() ? 0 : box.extent[0];
   EXPECT_EQ(groups, 2);
 }
 
@@ -174,7 +177,8 @@ TEST(Program, WhatReadsOnlyParametersComesFirst) {
     w = parameter : f32[1x1x1x1]
     narrow = convert %w dtype=bf16
     conv = conv %y, %narrow kernel=1x1 dtype=bf16
-  )", {1, 2, 1, 1});
+  )",
+                              {1, 2, 1, 1});
   EXPECT_EQ(program.prologue, 1U);
   EXPECT_EQ(program.instructions[0].value, program.graph.find("narrow"));
 }
@@ -187,7 +191,8 @@ TEST(Program, TextFormShowsShapesBoxesHalosAndBytes) {
             "fill_margin  image, 152 bytes\n"
             "exchange     image, 4 copies, 64 bytes, the widest 16\n"
             "pack         weights of conv, 72 bytes\n"
-            "compute      conv = conv : f32[1x9x4x2], 3 blocks, core 0 owns [0:1, 0:3, 0:4, 0:2], no halo; carried from image\n"
+            "compute      conv = conv : f32[1x9x4x2], 3 blocks, core 0 owns [0:1, 0:3, 0:4, 0:2], no halo; carried "
+            "from image\n"
             "compute      sum = channel_sum : f32[2], 3 blocks, partial\n"
             "join         sum : f32[2], 8 bytes\n");
 }
@@ -198,7 +203,8 @@ TEST(Program, TextFormTellsTheHaloOfEachSide) {
     image = input : f32[1x8x4x1]
     kernel = parameter : f32[4x4x1x2]
     conv = conv %image, %kernel kernel=4x4 pad=1x1/2x2
-  )", {1, 2, 1, 1}));
+  )",
+                                       {1, 2, 1, 1}));
   EXPECT_NE(text.find("halo low 0x1x1x0 high 0x2x2x0"), std::string::npos) << text;
 }
 

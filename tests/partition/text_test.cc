@@ -1,5 +1,5 @@
-// The whole text of a program and its parser: what is written is read back, a scene by hand is checked by verify(), whatever
-// else is read is refused with its line.
+// The whole text of a program and its parser: what is written is read back, a scene by hand is checked by verify(),
+// whatever else is read is refused with its line.
 #include "libcore/partition/text.h"
 
 #include "libcore/graph/autodiff.h"
@@ -32,7 +32,8 @@ TEST(ProgramText, ProgramsOfManyShapesAndMeshesReadBack) {
     auto below = [&](std::int64_t n) { return rng_below({kSeed, 1}, draw++, n); };
     const Shape image{1 + below(4), 1 + below(12), 1 + below(12), 2};
     const Dims parts{1 + below(2), 1 + below(4), 1 + below(3), 1};
-    SCOPED_TRACE("seed " + std::to_string(kSeed) + " case " + std::to_string(i) + ": " + to_string(image) + " over " + to_string(parts));
+    SCOPED_TRACE("seed " + std::to_string(kSeed) + " case " + std::to_string(i) + ": " + to_string(image) + " over " +
+                 to_string(parts));
     Graph graph = conv_graph(image, 1 + below(4), 1 + below(2));
     Builder b(graph, op_table());
     const NormAttrs norm{.groups = image[0], .batch = image[0]};
@@ -68,7 +69,8 @@ TEST(ParseProgram, RefusesWithTheLineAndWhatIsWrong) {
            Wrong{"replicas=1", "replicas=0", "line 6: expected 1 to 65536 cores"},
            Wrong{"partition=1x2x1x1", "partition=1x2x99999x1", "expected 1 to 65536 cores"},
            Wrong{"value %0 cut 0:1 | 0:3 3:6", "value %0 cut 0:1 | 0:6", "line 7: expected 2 intervals along axis 1"},
-           Wrong{"value %0 cut 0:1 | 0:3 3:6 | 0:4", "value %0 cut 0:1 | 0:3 3:6 | 0:4 grid=1x3x1x1", "a grid of as many cores"},
+           Wrong{"value %0 cut 0:1 | 0:3 3:6 | 0:4", "value %0 cut 0:1 | 0:3 3:6 | 0:4 grid=1x3x1x1",
+                 "a grid of as many cores"},
            Wrong{"value %0 cut", "value %9 cut", "the graph has no such value"},
            Wrong{"held %0 [0:1, -1:4, -1:5, 0:1]", "held %0", "line 8: expected 2 boxes"},
            Wrong{"[0:1, -1:4, -1:5, 0:1]", "[0:1, -1:4, -1:5]", "expected boxes of rank 4"},
@@ -91,17 +93,22 @@ TEST(ParseProgram, RefusesWithTheLineAndWhatIsWrong) {
 // Whatever is done to a text, it is a program that can be verified, or refused.
 TEST(ParseProgram, AChangedTextIsAProgramOrAConfigError) {
   constexpr std::uint64_t kSeed = 4;
-  constexpr std::string_view kPieces[] = {"%", "0", "9", "-", "1", "|", ":", ",", " ", "\n", "[", "]", ">", "cut", "partial", "99999999999"};
+  constexpr std::string_view kPieces[] = {"%", "0",  "9", "-", "1", "|",   ":",       ",",
+                                          " ", "\n", "[", "]", ">", "cut", "partial", "99999999999"};
   const std::string whole = whole_text(parse_program(kProgramByHand, op_table()));
   int programs = 0;
   for (std::uint64_t i = 0; i < 3000; ++i) {
     std::uint64_t draw = 64 * i;
-    auto below = [&](std::size_t n) { return static_cast<std::size_t>(rng_below({kSeed, 1}, draw++, static_cast<std::int64_t>(n))); };
+    auto below = [&](std::size_t n) {
+      return static_cast<std::size_t>(rng_below({kSeed, 1}, draw++, static_cast<std::int64_t>(n)));
+    };
     std::string text = whole;
     for (std::size_t changes = 1 + below(3); changes > 0; --changes) {
       const std::size_t at = below(text.size());
-      if (below(2) == 0) text.erase(at, 1 + below(8));
-      else text.insert(at, kPieces[below(std::size(kPieces))]);
+      if (below(2) == 0)
+        text.erase(at, 1 + below(8));
+      else
+        text.insert(at, kPieces[below(std::size(kPieces))]);
     }
     try {
       const Program program = parse_program(text, op_table());

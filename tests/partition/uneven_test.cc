@@ -1,7 +1,7 @@
 // Uneven sizes and inputs that lie otherwise than the mesh: the tiles of the original's examples, row-major over the
 // cores, and placements (whole on every core, on the first core, another grid) that tile and feed their readers.
-#include "tests/partition/partition_scene.h"
 #include "tests/expect_error.h"
+#include "tests/partition/partition_scene.h"
 
 namespace voxshard {
 namespace {
@@ -11,7 +11,8 @@ using Kind = InputPlacement::Kind;
 
 /// Extents of the boxes of an (N, rows, columns, C) = (1, rows, columns, 1) input, core by core.
 std::vector<std::pair<std::int64_t, std::int64_t>> tiles(std::int64_t rows, std::int64_t columns, const Dims& parts) {
-  const Program program = cut("image = input : f32[" + to_string(Shape{1, rows, columns, 1}) + "]", {1, parts[0], parts[1], 1});
+  const Program program =
+      cut("image = input : f32[" + to_string(Shape{1, rows, columns, 1}) + "]", {1, parts[0], parts[1], 1});
   EXPECT_EQ(joined(verify(program, op_table())), "");
   std::vector<std::pair<std::int64_t, std::int64_t>> sizes;
   for (const Box& own : program.plan(0).own) sizes.emplace_back(own.extent[1], own.extent[2]);
@@ -41,8 +42,8 @@ std::string image_and_labels(const Shape& image) {
   return "image = input : f32[" + to_string(image) + "]\n" +
          "kernel = parameter : f32[3x3x2x2]\n"
          "conv = conv %image, %kernel kernel=3x3 pad=1x1/1x1\n"
-         "labels = input : i32[" + to_string(labels) + "]\n" +
-         "sums = segmentation_sums %conv, %labels batch=" + std::to_string(image[0]) + "\n";
+         "labels = input : i32[" +
+         to_string(labels) + "]\n" + "sums = segmentation_sums %conv, %labels batch=" + std::to_string(image[0]) + "\n";
 }
 
 Program placed(const Shape& image, const Mesh& mesh, const std::vector<PlacedInput>& inputs) {
@@ -115,7 +116,9 @@ TEST(InputPlacement, TilesForManyShapesAndMeshes) {
 
 TEST(InputPlacement, RefusesAGridOfOtherCores) {
   for (const Dims& grid : {Dims{1, 2, 4, 1}, Dims{1, 2, 1}}) {
-    expect_error(ErrorKind::kConfig, to_string(grid), [&] { placed({1, 8, 6, 2}, {.partition = {1, 4, 1, 1}}, {{"labels", {.grid = grid}}}); });
+    expect_error(ErrorKind::kConfig, to_string(grid), [&] {
+      placed({1, 8, 6, 2}, {.partition = {1, 4, 1, 1}}, {{"labels", {.grid = grid}}});
+    });
   }
 }
 

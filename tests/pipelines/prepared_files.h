@@ -11,7 +11,8 @@
 
 namespace voxshard::test {
 
-/// The files of a folder by name, without what no two runs of `prepare` have in common: times, and the folder's own name.
+/// The files of a folder by name, without what no two runs of `prepare` have in common: times, and the folder's own
+/// name.
 inline std::map<std::string, std::string> files_of(const std::filesystem::path& folder) {
   std::map<std::string, std::string> files;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {

@@ -5,9 +5,9 @@
 #pragma once
 
 #include "pipelines/commands/run_demo.h"
-#include "pipelines/training/run_train.h"
 #include "pipelines/tasks/segmentation/dataset/prepare_dataset.h"
 #include "pipelines/tasks/segmentation/volume_task.h"
+#include "pipelines/training/run_train.h"
 #include "tests/expect_error.h"
 #include "tests/pipelines/pipeline_scene.h"
 

@@ -20,7 +20,8 @@ TEST(LegalMeshes, OfOneCoreIsTheUncutOne) {
 }
 
 TEST(LegalMeshes, OfAnImageByHand) {
-  EXPECT_THAT(texts(legal_meshes({1, 2, 8, 1}, 8, true)), testing::UnorderedElementsAre("1 of 1x1x8x1", "1 of 1x2x4x1"));
+  EXPECT_THAT(texts(legal_meshes({1, 2, 8, 1}, 8, true)),
+              testing::UnorderedElementsAre("1 of 1x1x8x1", "1 of 1x2x4x1"));
   EXPECT_THAT(texts(legal_meshes({2, 2, 2, 1}, 4, false)),
               testing::UnorderedElementsAre("1 of 1x1x1x1", "1 of 1x1x2x1", "1 of 1x2x1x1", "1 of 1x2x2x1",
                                             "2 of 1x1x1x1", "2 of 1x1x2x1", "2 of 1x2x1x1"));
@@ -69,7 +70,8 @@ TEST(LegalMeshes, AReplicaHasAtMost128Cores) {
 TEST(LegalMeshes, AscendInCoresThenInReplicasWithoutARepetition) {
   const auto meshes = legal_meshes({4, 8, 8, 8, 1}, 16, false);
   for (std::size_t i = 1; i < meshes.size(); ++i)
-    EXPECT_LE(std::pair(meshes[i - 1].cores(), meshes[i - 1].replicas), std::pair(meshes[i].cores(), meshes[i].replicas));
+    EXPECT_LE(std::pair(meshes[i - 1].cores(), meshes[i - 1].replicas),
+              std::pair(meshes[i].cores(), meshes[i].replicas));
   const auto all = texts(meshes);
   EXPECT_EQ(std::set<std::string>(all.begin(), all.end()).size(), all.size());
 }

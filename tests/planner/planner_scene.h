@@ -49,11 +49,11 @@ inline std::vector<Candidate> priced_all(PlanProblem problem, const Device& devi
 inline std::string text_of(const Candidate& c) {
   std::ostringstream out;
   out.precision(17);
-  out << c.cut.mesh.replicas << " x " << to_string(c.cut.mesh.partition) << " " << recompute_name(c.cut.recompute) << " slabs of "
-      << c.cut.thinnest_slab << " verdict " << static_cast<int>(c.verdict) << " bytes " << c.core_bytes << " "
-      << c.all_bytes << " over " << c.over_bytes << " seconds " << c.step_s << " " << c.device_s << " " << c.feed_s
-      << " moved " << c.halo_bytes << " " << c.all_reduce_bytes << " " << c.messages << " " << c.hops << " thinnest "
-      << c.thinnest_planes << " " << c.thinnest_layer << " idle " << c.idle_cores << " largest";
+  out << c.cut.mesh.replicas << " x " << to_string(c.cut.mesh.partition) << " " << recompute_name(c.cut.recompute)
+      << " slabs of " << c.cut.thinnest_slab << " verdict " << static_cast<int>(c.verdict) << " bytes " << c.core_bytes
+      << " " << c.all_bytes << " over " << c.over_bytes << " seconds " << c.step_s << " " << c.device_s << " "
+      << c.feed_s << " moved " << c.halo_bytes << " " << c.all_reduce_bytes << " " << c.messages << " " << c.hops
+      << " thinnest " << c.thinnest_planes << " " << c.thinnest_layer << " idle " << c.idle_cores << " largest";
   for (const Allocation& a : c.largest) out << " " << a.layer << " " << a.bytes;
   return out.str();
 }

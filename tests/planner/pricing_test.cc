@@ -1,5 +1,5 @@
-// Prices and choices against a search of everything: the same bytes as the plan of a run, the same seconds as the device,
-// nothing better left out.
+// Prices and choices against a search of everything: the same bytes as the plan of a run, the same seconds as the
+// device, nothing better left out.
 #include <cmath>
 #include <map>
 #include <set>
@@ -17,7 +17,8 @@ struct Found {
   double step_s = 0;
 };
 
-/// Every partition, replicas, recomputation and slab width of at most 4 cores and a batch of 2, priced without the planner.
+/// Every partition, replicas, recomputation and slab width of at most 4 cores and a batch of 2, priced without the
+/// planner.
 std::vector<Found> search(const PlanProblem& problem, const Device& device) {
   std::vector<Found> all;
   for (const std::int64_t replicas : {1, 2})
@@ -31,7 +32,8 @@ std::vector<Found> search(const PlanProblem& problem, const Device& device) {
               const Graph graph = step_graph(problem.graph, op_table(), recompute);
               const Program program = partition(graph, op_table(), {.mesh = mesh, .thinnest_slab = thinnest_slab});
               const MemoryPlan memory = plan_memory(program, op_table(), {.tiled = problem.tiled});
-              std::int64_t shared = memory.process.bytes + memory.parameter_bytes + 2 * memory.trained_bytes;  // Adam's moments
+              std::int64_t shared =
+                  memory.process.bytes + memory.parameter_bytes + 2 * memory.trained_bytes;  // Adam's moments
               std::int64_t widest = 0, together = shared;
               for (const Pool& arena : memory.arenas) widest = std::max(widest, arena.bytes), together += arena.bytes;
               all.push_back({.cores = mesh.cores(),
@@ -149,9 +151,8 @@ TEST_P(ChosenBySearch, MoreRecomputationIsPricedOnlyWhenLessDoesNotFit) {
   EXPECT_EQ(count.size(), 3u) << "each verdict should appear";
 }
 
-INSTANTIATE_TEST_SUITE_P(Budgets, ChosenBySearch, testing::Bool(), [](const auto& info) {
-  return info.param ? "OfACoreInTiles" : "OfTheProcessInHostBytes";
-});
+INSTANTIATE_TEST_SUITE_P(Budgets, ChosenBySearch, testing::Bool(),
+                         [](const auto& info) { return info.param ? "OfACoreInTiles" : "OfTheProcessInHostBytes"; });
 
 TEST(PriceCandidates, ACandidateThatWasNotNeededCanBePricedLater) {
   const PlanProblem problem = scene_problem({1, 8, 8, 8}, 2);
@@ -209,10 +210,12 @@ TEST(PriceCandidates, TheBytesOfAHostAreThoseOfTheCompiledPlan) {
   problem.exactly = true, problem.tiled = false, problem.optimizer_slots = 3;
   std::set<std::string> kinds;
   for (const Candidate& c : priced_all(problem, quick_device())) {
-    const Executable e = lower(problem.graph, op_table(), c.cut, {.kernels = KernelSet::kReference, .optimizer_slots = 3});
+    const Executable e =
+        lower(problem.graph, op_table(), c.cut, {.kernels = KernelSet::kReference, .optimizer_slots = 3});
     EXPECT_EQ(c.core_bytes, e.bytes.widest_core() - e.bytes.packed) << text_of(c);
     EXPECT_EQ(c.all_bytes, e.bytes.process() - e.bytes.packed - e.bytes.workspaces) << text_of(c);
-    kinds.insert(std::to_string(c.cut.mesh.replicas) + recompute_name(c.cut.recompute) + std::to_string(c.cut.thinnest_slab));
+    kinds.insert(std::to_string(c.cut.mesh.replicas) + recompute_name(c.cut.recompute) +
+                 std::to_string(c.cut.thinnest_slab));
   }
   EXPECT_EQ(kinds.size(), 16u) << "1 or 2 replicas, four recomputations, merged or not";
 }
@@ -244,7 +247,9 @@ TEST(PriceCandidates, AGraphWithoutInputsIsRefused) {
 }
 
 TEST(PriceCandidates, MoreCoresThanTheDeviceHasAreRefused) {
-  expect_config_error("use fewer cores", [] { priced(scene_problem({1, 16, 16, 16}, 16), TpuDevice(toy_slice(2, 2, false, false))); });
+  expect_config_error("use fewer cores", [] {
+    priced(scene_problem({1, 16, 16, 16}, 16), TpuDevice(toy_slice(2, 2, false, false)));
+  });
 }
 
 }  // namespace

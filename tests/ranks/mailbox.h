@@ -47,7 +47,8 @@ class MailboxTransport : public Transport {
 
   bool done(MessageId id) override {
     const std::lock_guard lock(box_.mutex);
-    if (box_.failure && box_.failure->first != rank_) throw parse_error(box_.failure->second, name(box_.failure->first));
+    if (box_.failure && box_.failure->first != rank_)
+      throw parse_error(box_.failure->second, name(box_.failure->first));
     for (auto& [other, receive] : receives_) fetch(receive);
     if (const auto send = sends_.find(id); send != sends_.end()) {
       if (!*send->second) return false;

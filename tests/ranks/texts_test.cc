@@ -67,8 +67,10 @@ TEST(Texts, OneInSeveralPiecesComesWhole) {
   std::string long_text(40'000'000, 'x'), arrived;
   long_text[39'999'999] = 'y', long_text[20'000'000] = 'z';
   for (const auto& error : run_ranks(mailbox, [&](Transport& t) {
-         if (t.rank() == 1) send_text(t, 0, long_text);
-         else arrived = receive_text(t, 1);
+         if (t.rank() == 1)
+           send_text(t, 0, long_text);
+         else
+           arrived = receive_text(t, 1);
        }))
     EXPECT_FALSE(error);
   EXPECT_TRUE(arrived == long_text);

@@ -8,10 +8,10 @@
 #include <cmath>
 #include <cstring>
 
+#include "libcore/check/equivalence.h"
 #include "libcore/graph/builder.h"
 #include "libcore/partition/text.h"
 #include "libcore/tensor/rows.h"
-#include "libcore/check/equivalence.h"
 #include "tests/runtime/unet_scene.h"
 
 namespace voxshard {

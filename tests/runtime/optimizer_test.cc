@@ -152,15 +152,18 @@ TEST(Optimizer, SlotsBeginAsThoseOfTensorFlow1) {
 
 TEST(Optimizer, KeepsNothingForWhatIsFrozen) {
   Graph graph = Scene::graph();
-  graph.append({.role = Role::kParameter, .name = "b/kernel", .type = {DType::kF32, {100}}, .parameter = {.decays = true, .frozen = true}});
+  graph.append({.role = Role::kParameter,
+                .name = "b/kernel",
+                .type = {DType::kF32, {100}},
+                .parameter = {.decays = true, .frozen = true}});
   const OptimizerOptions options{.kind = OptimizerKind::kRmsprop};
   EXPECT_EQ(Optimizer::state_bytes(options, graph), Optimizer::state_bytes(options, Scene::graph()));
   EXPECT_FALSE(Optimizer(options, graph).state().contains("square/b/kernel"));
 }
 
 TEST(Adam, EpsilonStandsBesideTheRootOfWhatIsNotCorrected) {
-  // tf.train.AdamOptimizer: of the first step lr sqrt(1 - b2) / (1 - b1) * (1 - b1) d / (sqrt(1 - b2) d + eps); with eps beside
-  // the corrected root it would be lr d / (d + eps) = 0.5 of the rate
+  // tf.train.AdamOptimizer: of the first step lr sqrt(1 - b2) / (1 - b1) * (1 - b1) d / (sqrt(1 - b2) d + eps); with
+  // eps beside the corrected root it would be lr d / (d + eps) = 0.5 of the rate
   Scene s({.kind = OptimizerKind::kAdam, .learning_rate = 0.01, .epsilon = 0.6});
   s.step(0);
   const double root = std::sqrt(0.001);

@@ -2,10 +2,10 @@
 // equal uncut and cut, forward and backward.
 #include <gtest/gtest.h>
 
+#include "libcore/check/equivalence.h"
 #include "libcore/kernels/conv_table.h"
 #include "libcore/models/layers.h"
 #include "libcore/partition/text.h"
-#include "libcore/check/equivalence.h"
 #include "tests/runtime/unet_scene.h"
 
 namespace voxshard {

@@ -40,7 +40,8 @@ TEST(Divergence, AnInfiniteWeightNamesItsLayer) {
   UNetScene scene({.partition = "1x2x1x1x1"});
   scene.session.parameters().at("encoder1/conv1/kernel").as<float>()[0] = std::numeric_limits<float>::infinity();
   Trainer trainer = scene.trainer({}, 10);
-  expect_error(ErrorKind::kDiverged, "first at layer encoder1/conv1;", [&] { trainer.step(scene.extents, scene.feed()); });
+  expect_error(ErrorKind::kDiverged, "first at layer encoder1/conv1;",
+               [&] { trainer.step(scene.extents, scene.feed()); });
 }
 
 TEST(Stop, AStepThatIsDroppedChangesNothingAndTheNextOneIsTheSame) {

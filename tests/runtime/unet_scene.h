@@ -40,8 +40,7 @@ struct SceneOptions {
 inline Graph scene_graph(const SceneOptions& o, const Shape& extents, bool training) {
   Dims size;
   for (int a = 1; a < extents.axes(); ++a) size.push_back(extents[a]);
-  return build_unet(o.config, {.batch = extents[0], .size = size, .dtype = o.dtype, .training = training},
-                    op_table());
+  return build_unet(o.config, {.batch = extents[0], .size = size, .dtype = o.dtype, .training = training}, op_table());
 }
 
 inline Cut scene_cut(const SceneOptions& o) {
@@ -51,13 +50,14 @@ inline Cut scene_cut(const SceneOptions& o) {
 }
 
 inline Target scene_target(const SceneOptions& o) {
-  return {.guard_bytes = o.guard_bytes, .kernels = o.kernels, .optimizer_slots = o.optimizer_slots, .workers = o.workers};
+  return {
+      .guard_bytes = o.guard_bytes, .kernels = o.kernels, .optimizer_slots = o.optimizer_slots, .workers = o.workers};
 }
 
 /// The step of a scene over its mesh, with its memory.
 inline Lowered scene_lowered(const SceneOptions& o, bool training = true) {
-  return lower_to_memory(step_graph(scene_graph(o, o.extents, training), op_table(), o.recompute), op_table(), scene_cut(o),
-                         scene_target(o));
+  return lower_to_memory(step_graph(scene_graph(o, o.extents, training), op_table(), o.recompute), op_table(),
+                         scene_cut(o), scene_target(o));
 }
 inline Program scene_program(const SceneOptions& o, bool training = true) { return scene_lowered(o, training).program; }
 

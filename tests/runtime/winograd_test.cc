@@ -3,8 +3,8 @@
 // them.
 #include <gtest/gtest.h>
 
-#include "libcore/partition/text.h"
 #include "libcore/check/equivalence.h"
+#include "libcore/partition/text.h"
 #include "tests/runtime/unet_scene.h"
 
 namespace voxshard {

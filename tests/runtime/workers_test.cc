@@ -98,7 +98,8 @@ TEST(Segment, AResultWrittenInPlaceWaitsForTheReadersOfItsMemory) {
   }
   Tensor results[2];
   for (int i = 0; i < 2; ++i) {
-    const Executable e = lower(graph, op_table(), {.mesh = {.partition = {1, i + 1, 1, 1}}}, {.kernels = KernelSet::kReference});
+    const Executable e =
+        lower(graph, op_table(), {.mesh = {.partition = {1, i + 1, 1, 1}}}, {.kernels = KernelSet::kReference});
     ASSERT_EQ(e.memory.process.find(sum)->offset, e.memory.process.find(stats)->offset) << "the scene proves nothing";
     CoreSet cores(e, op_table(), parameters, pool, transport);
     cores.feed(x, [](const TensorView& box) {

@@ -35,7 +35,8 @@ TEST(SumTree, TheSubtreesOfAllRanksAreTheAddendsInOrder) {
           for (const SumTree::Node& node : tree.complete_subtrees(r)) {
             EXPECT_EQ(node.begin, next);
             for (std::size_t a = node.begin; a < node.end; ++a)
-              EXPECT_TRUE(Ranks({r, ranks}).hosts(static_cast<std::int64_t>(sum.addends[a].core), static_cast<std::int64_t>(cores)));
+              EXPECT_TRUE(Ranks({r, ranks})
+                              .hosts(static_cast<std::int64_t>(sum.addends[a].core), static_cast<std::int64_t>(cores)));
             next = node.end;
           }
         EXPECT_EQ(next, sum.addends.size());
@@ -43,7 +44,8 @@ TEST(SumTree, TheSubtreesOfAllRanksAreTheAddendsInOrder) {
 }
 
 TEST(SumParts, EachElementIsAddedOnOneRankAndSmallSumsOnTheFirst) {
-  for (std::int64_t elements : {std::int64_t{0}, std::int64_t{1}, kElementsWorthParts - 1, kElementsWorthParts, std::int64_t{10'007}})
+  for (std::int64_t elements :
+       {std::int64_t{0}, std::int64_t{1}, kElementsWorthParts - 1, kElementsWorthParts, std::int64_t{10'007}})
     for (int ranks = 1; ranks <= 5; ++ranks) {
       std::int64_t next = 0;
       for (int r = 0; r < ranks; ++r) {
@@ -55,7 +57,8 @@ TEST(SumParts, EachElementIsAddedOnOneRankAndSmallSumsOnTheFirst) {
       }
       EXPECT_EQ(next, elements) << ranks << " ranks";
     }
-  EXPECT_EQ((SumParts{10'000, 3}.of(1)), std::pair(std::int64_t{3333}, std::int64_t{6666})) << "the example of the header";
+  EXPECT_EQ((SumParts{10'000, 3}.of(1)), std::pair(std::int64_t{3333}, std::int64_t{6666}))
+      << "the example of the header";
 }
 
 TEST(SumTree, BuffersHoldOwnSubtotalsAndThoseOfTheOthersOfItsPart) {

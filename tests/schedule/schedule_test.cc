@@ -1,4 +1,5 @@
-// The schedule of a program: what stands between two barriers, what is a barrier, which partial results are added where.
+// The schedule of a program: what stands between two barriers, what is a barrier, which partial results are added
+// where.
 #include "libcore/schedule/schedule.h"
 
 #include <set>
@@ -57,7 +58,8 @@ TEST(Schedule, ASumTakesEachPartialResultOnceInTheOrderOfCoresAndBlocks) {
       EXPECT_EQ(sum.addends.size(), blocks) << "all add to the whole result";
       EXPECT_EQ(sum.box, Box::whole(program.graph.node(compute.value).type.shape));
       for (std::size_t k = 1; k < sum.addends.size(); ++k)
-        EXPECT_LT(std::pair(sum.addends[k - 1].core, sum.addends[k - 1].block), std::pair(sum.addends[k].core, sum.addends[k].block));
+        EXPECT_LT(std::pair(sum.addends[k - 1].core, sum.addends[k - 1].block),
+                  std::pair(sum.addends[k].core, sum.addends[k].block));
     }
   EXPECT_EQ(sums, 2) << "the loss and the weight gradient";
 }

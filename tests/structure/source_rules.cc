@@ -76,8 +76,10 @@ Arrows arrows_of(const std::string& cmake) {
     auto& folders = arrows[(*it)[1].str()];
     bool listed = false;
     for (std::string word; words >> word;) {
-      if (word == "MAY_INCLUDE" || word == "LINKS") listed = word == "MAY_INCLUDE";
-      else if (listed) folders.insert(word);
+      if (word == "MAY_INCLUDE" || word == "LINKS")
+        listed = word == "MAY_INCLUDE";
+      else if (listed)
+        folders.insert(word);
     }
   }
   return arrows;
@@ -101,7 +103,8 @@ std::vector<std::string> circle_complaints(const Arrows& arrows) {
       if (std::all_of(may.begin(), may.end(), [&](const auto& f) { return done.contains(f); })) done.insert(folder);
     if (done.size() > before) continue;
     for (const auto& [folder, may] : arrows)
-      if (!done.contains(folder)) complaints.push_back(folder + " is in a circle, or may include a folder that is not listed");
+      if (!done.contains(folder))
+        complaints.push_back(folder + " is in a circle, or may include a folder that is not listed");
     break;
   }
   return complaints;
@@ -116,7 +119,8 @@ std::vector<std::string> folder_complaints(const std::vector<SourceFile>& files)
   }
   std::vector<std::string> complaints;
   for (const auto& [folder, names] : stems)
-    if (names.size() > kMostSources) complaints.push_back(folder + ": " + std::to_string(names.size()) + " sources, at most 25");
+    if (names.size() > kMostSources)
+      complaints.push_back(folder + ": " + std::to_string(names.size()) + " sources, at most 25");
   return complaints;
 }
 
@@ -155,11 +159,16 @@ std::vector<std::string> printing_complaints(const SourceFile& file) {
 
 std::vector<std::string> file_access_complaints(const SourceFile& file) {
   // io/system reads what the kernel says of this process and this machine, under names that nobody else can give.
-  const std::vector<std::string> openers = {"io/files/open_file.",   "io/files/atomic_file.cc", "io/files/standard_streams.cc",
-                                            "io/files/folder_lock.cc", "io/system/",            "tests/"};
+  const std::vector<std::string> openers = {"io/files/open_file.",
+                                            "io/files/atomic_file.cc",
+                                            "io/files/standard_streams.cc",
+                                            "io/files/folder_lock.cc",
+                                            "io/system/",
+                                            "tests/"};
   if (starts_with_any(file.path, openers)) return {};
   return pattern_complaints(
-      file, R"rx(#\s*include\s*<(fstream|ext/stdio_filebuf\.h)>|std::(basic_)?(i|o)?f(stream|ilebuf)\b|(^|[^\w.>])(::)?(fopen|gzopen|TIFFOpen|openat|creat|mkstemp|imread|imwrite)\s*\(|(^|[^\w])::open\s*\()rx",
+      file,
+      R"rx(#\s*include\s*<(fstream|ext/stdio_filebuf\.h)>|std::(basic_)?(i|o)?f(stream|ilebuf)\b|(^|[^\w.>])(::)?(fopen|gzopen|TIFFOpen|openat|creat|mkstemp|imread|imwrite)\s*\(|(^|[^\w])::open\s*\()rx",
       "files are opened by io/files/open_file.h");
 }
 
@@ -176,11 +185,12 @@ std::vector<std::string> opening_by_name_complaints(const SourceFile& file) {
 std::vector<std::string> parser_complaints(const SourceFile& file) {
   if (file.path == "io/files/structured_text.cc" || file.path.starts_with("tests/")) return {};
   constexpr const char* kWords[] = {"son::parse(", "son::accept", "son::sax",    "son::from_", "toml::parse",
-                                    "load_file",   "load_buffer", "load_string", ">> json",     "YAML::"};
+                                    "load_file",   "load_buffer", "load_string", ">> json",    "YAML::"};
   const auto mentioned = [&](const char* word) { return file.text.find(word) != std::string::npos; };
   if (std::none_of(std::begin(kWords), std::end(kWords), mentioned)) return {};  // the search below is slow
   return pattern_complaints(
-      file, R"rx(\b[Jj]son::(parse|accept|sax_parse|from_(cbor|bson|msgpack|ubjson|bjdata))\s*\(|\btoml::parse|\bload_(file|buffer|string)\w*\s*\(|>>\s*json\b|\bYAML::(Parser\b|Load))rx",
+      file,
+      R"rx(\b[Jj]son::(parse|accept|sax_parse|from_(cbor|bson|msgpack|ubjson|bjdata))\s*\(|\btoml::parse|\bload_(file|buffer|string)\w*\s*\(|>>\s*json\b|\bYAML::(Parser\b|Load))rx",
       "only io/files/structured_text.cc parses, within bounds");
 }
 
@@ -196,14 +206,17 @@ std::vector<std::string> rank_complaints(const SourceFile& file) {
   std::vector<std::string> complaints;
   for (const auto& line : lines_of(file.text))
     if (std::regex_search(line, kWord))
-      complaints.push_back(file.path + ": tasks know no ranks, pipelines/engine runs them in one process or several: " + line);
+      complaints.push_back(file.path +
+                           ": tasks know no ranks, pipelines/engine runs them in one process or several: " + line);
   return complaints;
 }
 
 std::vector<std::string> heavy_header_complaints(const SourceFile& file) {
   if (!file.path.ends_with(".h")) return {};
-  return pattern_complaints(file, R"rx(#\s*include\s*<(itk|opencv2|CLI/|oneapi/|dnnl|toml\+\+|libav|libsw|yaml-cpp/yaml|google/protobuf|tf_example))rx",
-                            "heavy libraries stay out of headers");
+  return pattern_complaints(
+      file,
+      R"rx(#\s*include\s*<(itk|opencv2|CLI/|oneapi/|dnnl|toml\+\+|libav|libsw|yaml-cpp/yaml|google/protobuf|tf_example))rx",
+      "heavy libraries stay out of headers");
 }
 
 std::vector<std::string> flag_complaints(const SourceFile& file) {
@@ -228,8 +241,9 @@ std::vector<std::string> opening_complaints(const SourceFile& file) {
   std::vector<std::string> complaints;
   if (!file.text.starts_with("// ")) complaints.push_back(file.path + ": does not open with a comment");
   // Highway includes some headers once per instruction set: their guard is a toggle.
-  const bool guarded = file.text.find("\n#pragma once\n") != std::string::npos ||
-                       (file.path.ends_with("-inl.h") && file.text.find("defined(HWY_TARGET_TOGGLE)\n") != std::string::npos);
+  const bool guarded =
+      file.text.find("\n#pragma once\n") != std::string::npos ||
+      (file.path.ends_with("-inl.h") && file.text.find("defined(HWY_TARGET_TOGGLE)\n") != std::string::npos);
   if (!guarded) complaints.push_back(file.path + ": no #pragma once");
   return complaints;
 }

@@ -19,13 +19,16 @@ void expect_clean(Rule rule, bool with_tests = false) {
 }
 
 TEST(Structure, IncludesFollowTheArrows) {
-  const Arrows toy = arrows_of("voxshard_folder(libcore/graph LINKS x::x)\nvoxshard_folder(io/image MAY_INCLUDE libcore/graph\n  io/files LINKS y)");
+  const Arrows toy = arrows_of(
+      "voxshard_folder(libcore/graph LINKS x::x)\nvoxshard_folder(io/image MAY_INCLUDE libcore/graph\n  io/files LINKS "
+      "y)");
   EXPECT_EQ(toy, (Arrows{{"libcore/graph", {}}, {"io/image", {"libcore/graph", "io/files"}}}));
   EXPECT_EQ(include_complaints({"io/image/a.h", "#include \"libcore/graph/graph.h\"\n"}, toy).size(), 0u);
   EXPECT_EQ(include_complaints({"io/image/a.h", "#include \"io/image/b.h\"\n"}, toy).size(), 0u);
   EXPECT_EQ(include_complaints({"io/image/a.cc", "#include \"io/volume/volume.h\"\n"}, toy).size(), 1u);
   EXPECT_EQ(include_complaints({"libcore/graph/a.cc", "#include \"io/image/image.h\"\n"}, toy).size(), 1u);
-  EXPECT_EQ(include_complaints({"io/attic/a.cc", "#include \"io/image/image.h\"\n"}, toy).size(), 1u) << "a folder without a list";
+  EXPECT_EQ(include_complaints({"io/attic/a.cc", "#include \"io/image/image.h\"\n"}, toy).size(), 1u)
+      << "a folder without a list";
   EXPECT_EQ(include_complaints({"io/image/a.cc", "#include \"image.h\"\n"}, toy).size(), 1u);
   const Arrows arrows = read_arrows();
   ASSERT_GT(arrows.size(), 20u) << "the lists were not found";
@@ -63,11 +66,13 @@ TEST(Structure, OnlyAppsPrints) {
 }
 
 TEST(Structure, FilesAreOpenedInOnePlace) {
-  for (const char* line : {"#include <fstream>\n", "  std::ofstream out(p);\n", "  auto* f = std::fopen(p, \"r\");\n", "  ::open(p, 0);\n",
-                           "  gz = gzopen(p, m);\n", "  TIFF* t = TIFFOpen(p, m);\n", "  cv::Mat m = cv::imread(p);\n"})
+  for (const char* line :
+       {"#include <fstream>\n", "  std::ofstream out(p);\n", "  auto* f = std::fopen(p, \"r\");\n", "  ::open(p, 0);\n",
+        "  gz = gzopen(p, m);\n", "  TIFF* t = TIFFOpen(p, m);\n", "  cv::Mat m = cv::imread(p);\n"})
     for (const char* path : {"pipelines/a.cc", "libcore/train/a.cc", "apps/a.cc", "io/volume/a.cc", "io/files/a.cc"})
       EXPECT_EQ(file_access_complaints({path, line}).size(), 1u) << path << ": " << line;
-  for (const char* line : {"  MappedVolume::open(p);\n", "  gzdopen(f, m);\n", "  InputFile in(p);\n", "  open(impl_->json, p);\n"})
+  for (const char* line :
+       {"  MappedVolume::open(p);\n", "  gzdopen(f, m);\n", "  InputFile in(p);\n", "  open(impl_->json, p);\n"})
     EXPECT_EQ(file_access_complaints({"io/volume/a.cc", line}).size(), 0u) << line;
   EXPECT_EQ(file_access_complaints({"io/files/open_file.cc", "  ::open(p, 0);\n"}).size(), 0u);
   expect_clean(file_access_complaints);
@@ -75,7 +80,10 @@ TEST(Structure, FilesAreOpenedInOnePlace) {
 
 TEST(Structure, WhatLibrariesOpenByNameIsLookedAtBefore) {
   EXPECT_EQ(opening_by_name_complaints({"io/video/a.cc", "  avformat_open_input(&f, n, 0, 0);\n"}).size(), 1u);
-  EXPECT_EQ(opening_by_name_complaints({"io/video/a.cc", "#include \"io/files/open_file.h\"\n  avformat_open_input(&f, n, 0, 0);\n"}).size(), 0u);
+  EXPECT_EQ(opening_by_name_complaints(
+                {"io/video/a.cc", "#include \"io/files/open_file.h\"\n  avformat_open_input(&f, n, 0, 0);\n"})
+                .size(),
+            0u);
   expect_clean(opening_by_name_complaints);
 }
 
@@ -124,7 +132,8 @@ TEST(Structure, OnlyAppsNamesFlags) {
 }
 
 TEST(Structure, NobodyBranchesOnAnErrorsText) {
-  EXPECT_EQ(error_text_complaints({"pipelines/a.cc", "  if (std::string(e.what()).find(\"NaN\") != npos)\n"}).size(), 1u);
+  EXPECT_EQ(error_text_complaints({"pipelines/a.cc", "  if (std::string(e.what()).find(\"NaN\") != npos)\n"}).size(),
+            1u);
   EXPECT_EQ(error_text_complaints({"pipelines/a.cc", "  log(e.what());\n"}).size(), 0u);
   expect_clean(error_text_complaints);
 }

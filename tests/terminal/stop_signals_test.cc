@@ -26,7 +26,8 @@ TEST(StopSignals, ASignalWhileTheProgramEndsFindsItsWords) {
     raises_at_the_end = true;
     std::exit(0);
   };
-  EXPECT_EXIT(end(), testing::ExitedWithCode(interrupted_exit_code(SIGTERM)), "^voxshard: interrupted: nothing was written");
+  EXPECT_EXIT(end(), testing::ExitedWithCode(interrupted_exit_code(SIGTERM)),
+              "^voxshard: interrupted: nothing was written");
 }
 
 }  // namespace

@@ -66,7 +66,11 @@ constexpr std::int64_t kChannelsPerPackTask = 64;
 class Walk {
  public:
   Walk(const Program& program, const OpTable& ops, const HostRates& rates)
-      : program_(program), ops_(ops), rates_(rates), plan_(schedule_of(program, ops)), schedule_(rates, static_cast<std::size_t>(program.mesh().cores())) {
+      : program_(program),
+        ops_(ops),
+        rates_(rates),
+        plan_(schedule_of(program, ops)),
+        schedule_(rates, static_cast<std::size_t>(program.mesh().cores())) {
     step_.instructions.resize(program.instructions.size());
   }
 
@@ -125,10 +129,13 @@ class Walk {
   InstructionPrice pack(const Instruction& instruction) {
     const Node& node = program_.graph.node(instruction.value);
     const auto types = program_.graph.input_types(instruction.value);
-    const TensorType& weights = types[static_cast<std::size_t>(ops_.at(node.op).packed({node.attrs, types, node.type}))];
+    const TensorType& weights =
+        types[static_cast<std::size_t>(ops_.at(node.op).packed({node.attrs, types, node.type}))];
     const RateTable& table = rates_.at("pack", weights.dtype, {.kernel = kernel_of(node.attrs)});
-    const double tasks = std::ceil(static_cast<double>(node.type.shape.back()) / static_cast<double>(kChannelsPerPackTask));
-    const double seconds = static_cast<double>(weights.bytes()) / table.at({}) / std::min<double>(tasks, rates_.threads);
+    const double tasks =
+        std::ceil(static_cast<double>(node.type.shape.back()) / static_cast<double>(kChannelsPerPackTask));
+    const double seconds =
+        static_cast<double>(weights.bytes()) / table.at({}) / std::min<double>(tasks, rates_.threads);
     now_ += rates_.barrier_s + seconds;
     return {.slowest = {.memory_s = seconds, .overhead_s = rates_.barrier_s}};
   }
@@ -160,7 +167,8 @@ class Walk {
     const auto& held = program_.plan(id).held;
     Price& slowest = step_.instructions[index].slowest;
     for (std::size_t core = 0; core < held.size(); ++core) {
-      const auto bytes = static_cast<double>((held[core].count() - intersect(held[core], whole).count()) * dtype_bytes(type.dtype));
+      const auto bytes =
+          static_cast<double>((held[core].count() - intersect(held[core], whole).count()) * dtype_bytes(type.dtype));
       if (bytes == 0) continue;
       const double seconds = bytes / rate("fill_margin", type.dtype, static_cast<double>(type.shape.back()), bytes);
       schedule_.add(core, index, {seconds, false});
@@ -173,9 +181,15 @@ class Walk {
     const double begin = now_;
     InstructionPrice price;
     switch (instruction.kind) {
-      case InstructionKind::kJoin: price = join(index); break;
-      case InstructionKind::kExchange: price = exchange(instruction); break;
-      case InstructionKind::kPack: price = pack(instruction); break;
+      case InstructionKind::kJoin:
+        price = join(index);
+        break;
+      case InstructionKind::kExchange:
+        price = exchange(instruction);
+        break;
+      case InstructionKind::kPack:
+        price = pack(instruction);
+        break;
       default: {
         const double seconds = alone(index);
         price.slowest = {.memory_s = seconds, .overhead_s = rates_.barrier_s};

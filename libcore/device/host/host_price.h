@@ -1,12 +1,12 @@
-// The predicted wall time of a step on this machine: measured rates (host_rates.h) put through the engine's own schedule
-// (libcore/schedule), in which all cores share the machine's workers.
+// The predicted wall time of a step on this machine: measured rates (host_rates.h) put through the engine's own
+// schedule (libcore/schedule), in which all cores share the machine's workers.
 //
-//   segment    every core walks its list of instructions; free workers take the next task of the lowest core that has one
-//   barrier    exchange, join and replicated computations: the workers wait for each other before and after
+//   segment    every core walks its list of instructions; free workers take the next task of the lowest core that has
+//   one barrier    exchange, join and replicated computations: the workers wait for each other before and after
 //
-// In the price of an instruction, matrix_s is arithmetic, memory_s what is bound by memory, link_s copying, and overhead_s
-// the handing out of tasks. Here a host cannot feed the next step while the cores run this one: the same workers do both,
-// so step_s is device_s + feed_s. device_s holds the optimizer's update too.
+// In the price of an instruction, matrix_s is arithmetic, memory_s what is bound by memory, link_s copying, and
+// overhead_s the handing out of tasks. Here a host cannot feed the next step while the cores run this one: the same
+// workers do both, so step_s is device_s + feed_s. device_s holds the optimizer's update too.
 #pragma once
 
 #include "libcore/device/device.h"

@@ -28,7 +28,9 @@ RateWindow rate_window(const Attributes& attrs, const Work& work) {
   if (work.products.count <= 0) return {};
   const Window* window = window_of(attrs);
   const std::int64_t taps = window == nullptr ? 1 : window->volume();
-  return {.taps = static_cast<int>(taps), .patch = taps > 1 && window->kernel == window->stride, .kernel = kernel_of(attrs)};
+  return {.taps = static_cast<int>(taps),
+          .patch = taps > 1 && window->kernel == window->stride,
+          .kernel = kernel_of(attrs)};
 }
 
 double RateTable::at(const std::array<double, kMostAxes>& coordinates) const {
@@ -54,15 +56,17 @@ const RateTable& HostRates::at(std::string_view op, DType stored, RateWindow win
   for (const RateTable& table : tables) {
     if (table.op != op) continue;
     // A wrong type costs less than a wrong kind of window: the same loops run.
-    const double taps = std::abs(std::log(static_cast<double>(std::max(1, table.window.taps)) / std::max(1, window.taps)));
-    const double distance =
-        taps + (table.window.kernel != window.kernel ? 1000 : 0) + (table.window.patch != window.patch ? 100 : 0) + (table.stored != stored ? 10 : 0);
+    const double taps =
+        std::abs(std::log(static_cast<double>(std::max(1, table.window.taps)) / std::max(1, window.taps)));
+    const double distance = taps + (table.window.kernel != window.kernel ? 1000 : 0) +
+                            (table.window.patch != window.patch ? 100 : 0) + (table.stored != stored ? 10 : 0);
     if (best != nullptr && distance >= least) continue;
     best = &table;
     least = distance;
   }
   if (best == nullptr)
-    throw Error(ErrorKind::kConfig, "[device] this machine was measured without \"" + std::string(op) + "\"; run voxshard doctor again");
+    throw Error(ErrorKind::kConfig,
+                "[device] this machine was measured without \"" + std::string(op) + "\"; run voxshard doctor again");
   return *best;
 }
 

@@ -18,7 +18,8 @@
 namespace voxshard {
 
 /// Which kernel of an op: taps and `patch` tell windows apart (patch: kernel == stride, a matrix product of patches);
-/// taps is 0 where nothing is multiplied. `kernel`: the one that was chosen, of ops with a choice; rates are of the direct count.
+/// taps is 0 where nothing is multiplied. `kernel`: the one that was chosen, of ops with a choice; rates are of the
+/// direct count.
 struct RateWindow {
   int taps = 0;
   bool patch = false;
@@ -47,15 +48,16 @@ struct RateTable {
   double at(const std::array<double, kMostAxes>& coordinates) const;
 };
 
-/// Work of the engine that is no op. exchange, fill_margin: bytes written by (channels, bytes); join: elements of partial
-/// results added; pack: bytes of weights reordered; feed: bytes of samples written; update: parameters of an optimizer.
+/// Work of the engine that is no op. exchange, fill_margin: bytes written by (channels, bytes); join: elements of
+/// partial results added; pack: bytes of weights reordered; feed: bytes of samples written; update: parameters of an
+/// optimizer.
 inline constexpr const char* kHostWork[] = {"exchange", "fill_margin", "join", "pack", "feed", "update"};
 
 struct HostRates {
   std::string cpu, how;
   std::string instruction_set;  // that was in force (base/cpu.h)
-  bool native_bf16 = false;  // multiplies bf16; else in f32 on converted copies
-  int threads = 1;           // workers that were measured together
+  bool native_bf16 = false;     // multiplies bf16; else in f32 on converted copies
+  int threads = 1;              // workers that were measured together
   std::int64_t memory_bytes = 0;
   double task_s = 0;     // handing out one task
   double barrier_s = 0;  // waking all workers and waiting for all
@@ -63,8 +65,8 @@ struct HostRates {
   double alone_compute = 1, alone_memory = 1;
   std::vector<RateTable> tables;
 
-  /// The table of that op and type; with the nearest window, and the other kernel or type where its own was not measured. Errors:
-  /// kConfig when the op was not measured.
+  /// The table of that op and type; with the nearest window, and the other kernel or type where its own was not
+  /// measured. Errors: kConfig when the op was not measured.
   const RateTable& at(std::string_view op, DType stored, RateWindow window) const;
 };
 

@@ -1,7 +1,8 @@
 // Rates to JSON and back; refuses what a price could not be made of.
 //
 //   "task": {"value": 1.3, "unit": "us", "kind": "measured", "how": "..."}
-//   "rates": [{"op": "conv", "stored": "f32", "taps": 27, "patch": false, "kernel": "library", "unit": "flop/s", "kind": "measured",
+//   "rates": [{"op": "conv", "stored": "f32", "taps": 27, "patch": false, "kernel": "library", "unit": "flop/s",
+//   "kind": "measured",
 //              "how": "...", "axes": {"in": [1, 4, ...], "out": [...], "row": [...], "rows": [...]}, "values": [...]}]
 #include <algorithm>
 #include <cmath>
@@ -87,7 +88,8 @@ class Reader {
     if (t.unit != "flop/s" && t.unit != "byte/s" && t.unit != "element/s")
       throw wrong(where + "unit", "should be flop/s, byte/s or element/s, got \"" + t.unit + "\"");
     if (t.op.empty() || (t.unit == "flop/s") != (t.window.taps > 0))
-      throw wrong(where + "op", "\"" + t.op + "\" has a rate in " + t.unit + " with " + std::to_string(t.window.taps) + " taps");
+      throw wrong(where + "op",
+                  "\"" + t.op + "\" has a rate in " + t.unit + " with " + std::to_string(t.window.taps) + " taps");
     t.how = text(json, where, "how");
     std::size_t count = 1;
     for (const auto& [axis, points] : at(json, where, "axes").items()) {
@@ -97,11 +99,13 @@ class Reader {
           throw wrong(where + "axes." + axis, "should ascend");
       count *= t.axes.back().points.size();
     }
-    if (t.axes.size() != axis_names(t).size()) throw wrong(where + "axes", "should be " + std::to_string(axis_names(t).size()));
+    if (t.axes.size() != axis_names(t).size())
+      throw wrong(where + "axes", "should be " + std::to_string(axis_names(t).size()));
     order(t, where);
     t.values = numbers(at(json, where, "values"), where + "values");
     if (t.values.size() != count)
-      throw wrong(where + "values", "should be " + std::to_string(count) + " numbers, got " + std::to_string(t.values.size()));
+      throw wrong(where + "values",
+                  "should be " + std::to_string(count) + " numbers, got " + std::to_string(t.values.size()));
     return t;
   }
 
@@ -158,9 +162,12 @@ double rounded(double value) {
 }  // namespace
 
 OrderedJson to_json(const HostRates& rates) {
-  OrderedJson json = {{"measured_host", true}, {"format", kFileFormat}, {"cpu", rates.cpu}, {"instruction_set", rates.instruction_set}, {"how", rates.how}, {"native_bf16", rates.native_bf16}};
+  OrderedJson json = {{"measured_host", true}, {"format", kFileFormat},
+                      {"cpu", rates.cpu},      {"instruction_set", rates.instruction_set},
+                      {"how", rates.how},      {"native_bf16", rates.native_bf16}};
   for (const FigureRule& rule : kFigures)
-    json[rule.key] = {{"value", rule.get(rates) / rule.scale}, {"unit", rule.unit}, {"kind", "measured"}, {"how", rule.how}};
+    json[rule.key] = {
+        {"value", rule.get(rates) / rule.scale}, {"unit", rule.unit}, {"kind", "measured"}, {"how", rule.how}};
   json["rates"] = OrderedJson::array();
   for (const RateTable& t : rates.tables) {
     OrderedJson axes = OrderedJson::object(), values = OrderedJson::array();
@@ -184,7 +191,8 @@ HostRates host_rates_from_json(const Json& json, const std::string& name) {
   const Reader reader(name);
   HostRates rates;
   if (!reader.flag(json, "", "measured_host")) throw reader.wrong("measured_host", "should be true");
-  if (const std::string problem = format_problem(json.contains("format") ? reader.text(json, "", "format") : ""); !problem.empty())
+  if (const std::string problem = format_problem(json.contains("format") ? reader.text(json, "", "format") : "");
+      !problem.empty())
     throw reader.wrong("format", problem);
   rates.cpu = reader.text(json, "", "cpu");
   rates.instruction_set = reader.text(json, "", "instruction_set");

@@ -1,5 +1,5 @@
-// The engine's schedule of one segment on a clock of its own: workers take the next task of the lowest core that has one; a
-// core's next instruction begins when the last task of the one before has ended.
+// The engine's schedule of one segment on a clock of its own: workers take the next task of the lowest core that has
+// one; a core's next instruction begins when the last task of the one before has ended.
 //
 //   HostSchedule schedule(rates, cores);
 //   schedule.add(0, 17, {.seconds = 2e-3, .compute = true});    // a task of core 0, instruction 17

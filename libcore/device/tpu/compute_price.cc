@@ -12,8 +12,8 @@ constexpr double kRowsAtATime = 8;  // a product streams 8 x 128 registers throu
 
 double padded(double n, double to) { return std::ceil(n / to) * to; }
 
-double memory_bytes(const TpuSpec& device, const Program& program, const Fusions& fusions, const OpDef& def, const OpContext& op, ValueId id,
-                    const Box& iteration) {
+double memory_bytes(const TpuSpec& device, const Program& program, const Fusions& fusions, const OpDef& def,
+                    const OpContext& op, ValueId id, const Box& iteration) {
   const auto& inputs = program.graph.node(id).inputs;
   double bytes = 0;
   for (int i = 0; i < static_cast<int>(inputs.size()); ++i)

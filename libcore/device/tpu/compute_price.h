@@ -3,7 +3,8 @@
 //   matrix unit   rows x inner times inner x columns per kernel tap; inner and columns padded to the 128 x 128 tile,
 //                 rows to 8; one row of a tile per tick and unit. A tile takes 128 ticks to load, which nothing hides,
 //                 and serves strip_rows rows at a time: as many sums as are held at once; how many is fitted, no data
-//                 sheet gives it. Either operand may be the one in the tiles, the cheaper one is. bf16 whatever the graph's type.
+//                 sheet gives it. Either operand may be the one in the tiles, the cheaper one is. bf16 whatever the
+//                 graph's type.
 //   vector unit   the flops that are no products
 //   memory        each input box that is read, inside the tensor, and the result box, once, in the layout of products
 //                 (product_layout.h); what is fused (fusion.h) is read as what it is made from. A TPU's convolution

@@ -1,7 +1,7 @@
 // Which values of a program never reach memory: what is computed element by element from at most
-// TpuSpec::fused_tensors tensors (2; assumed) is made again by each of its readers on the way in, as XLA fuses it into a
-// convolution or a loop. A value whose edges are
-// sent to neighbours has to be written: there the cut costs the fusion.
+// TpuSpec::fused_tensors tensors (2; assumed) is made again by each of its readers on the way in, as XLA fuses it into
+// a convolution or a loop. A value whose edges are sent to neighbours has to be written: there the cut costs the
+// fusion.
 //
 //   const Fusions fusions(device, program, ops);
 //   fusions.fused(program.graph.find("encoder0/conv0/norm"))    // true on one core, false where D is cut

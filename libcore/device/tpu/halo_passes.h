@@ -4,12 +4,12 @@
 // after the other, on what the axis before left:
 //
 //   concat   the part and its edges are read and written as one tensor
-//   slice    read and written again as far as the window reaches, where cores need unequal edges (strides, uneven parts)
-//   mask     read and written by a select on an index: zeros behind an uneven part and outside the tensor
+//   slice    read and written again as far as the window reaches, where cores need unequal edges (strides, uneven
+//   parts) mask     read and written by a select on an index: zeros behind an uneven part and outside the tensor
 //
 // That even parts are masked for plain zero padding too is assumed: permutes bring zeros to the outermost cores anyway,
-// and whether the original's select was then left out is not known (TpuSpec::masks_padding; `bench tpu-tables` prints the
-// rows without it).
+// and whether the original's select was then left out is not known (TpuSpec::masks_padding; `bench tpu-tables` prints
+// the rows without it).
 //
 // A value whose edges are sent has to be written first (materialise; fusion.h). The gradient of weights has its edges
 // on the gradient of the result, not on the input, and multiplies with their planes too (window): (S + halo) / S of its

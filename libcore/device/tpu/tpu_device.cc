@@ -33,7 +33,13 @@ BoxKind kind_of(const Box& box, const Shape& shape) {
 class Walk {
  public:
   Walk(const Program& program, const OpTable& ops, const TpuSpec& device, const Torus& torus)
-      : program_(program), ops_(ops), device_(device), torus_(torus), exchanges_(device, torus), fusions_(device, program, ops), halos_(device, program, ops, fusions_) {}
+      : program_(program),
+        ops_(ops),
+        device_(device),
+        torus_(torus),
+        exchanges_(device, torus),
+        fusions_(device, program, ops),
+        halos_(device, program, ops, fusions_) {}
 
   InstructionPrice price(const Instruction& instruction) {
     switch (instruction.kind) {
@@ -55,7 +61,9 @@ class Walk {
   Price compute(const Instruction& instruction) const {
     const Node& node = program_.graph.node(instruction.value);
     const OpDef& def = ops_.at(node.op);
-    const Shape& shape = def.driver < 0 ? node.type.shape : program_.graph.node(node.inputs[static_cast<std::size_t>(def.driver)]).type.shape;
+    const Shape& shape = def.driver < 0
+                             ? node.type.shape
+                             : program_.graph.node(node.inputs[static_cast<std::size_t>(def.driver)]).type.shape;
     std::vector<BoxKind> seen;
     Price slowest;
     for (const auto& blocks : instruction.blocks) {
@@ -132,7 +140,8 @@ std::vector<std::int64_t> TpuDevice::slices() const {
 }
 
 StepPrice TpuDevice::price(const Program& program, const OpTable& ops, const Feed& feed) const {
-  const Placement placement{.replicas = program.mesh().replicas, .cores_per_replica = program.mesh().cores_per_replica()};
+  const Placement placement{.replicas = program.mesh().replicas,
+                            .cores_per_replica = program.mesh().cores_per_replica()};
   const Torus torus(spec_, placement);
   Walk walk(program, ops, spec_, torus);
   StepPrice step;

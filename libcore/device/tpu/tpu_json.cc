@@ -66,7 +66,8 @@ class Reader {
                     const std::vector<std::string>& optional = {}) const {
     if (!json.is_object()) throw wrong(key, "should be an object {…}, got " + json.dump());
     for (const auto& wanted : keys)
-      if (!json.contains(wanted)) throw wrong(key, "the key \"" + wanted + "\" is missing; it has " + joined(keys, ", "));
+      if (!json.contains(wanted))
+        throw wrong(key, "the key \"" + wanted + "\" is missing; it has " + joined(keys, ", "));
     for (const auto& [name, value] : json.items())
       if (std::find(keys.begin(), keys.end(), name) == keys.end() &&
           std::find(optional.begin(), optional.end(), name) == optional.end())

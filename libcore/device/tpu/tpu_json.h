@@ -3,8 +3,9 @@
 //   "clock": {"value": 940, "unit": "MHz", "kind": "published", "source": "Hot Chips 2020"}
 //   "unpack_rate": {"value": 334, "unit": "MB/s", "kind": "fitted", "mechanism": "…", "fitted_to": ["row"]}
 //
-// with one fixed unit per key. Files from before core.strip_rows, core.pass_rate and core.fused_tensors: a tile is loaded
-// once, passes run at the memory's rate, fusions read two tensors. Opens no file: pipelines/profile/device_files.h does.
+// with one fixed unit per key. Files from before core.strip_rows, core.pass_rate and core.fused_tensors: a tile is
+// loaded once, passes run at the memory's rate, fusions read two tensors. Opens no file:
+// pipelines/profile/device_files.h does.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

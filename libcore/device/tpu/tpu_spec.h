@@ -1,5 +1,5 @@
-// A TPU as data: what a core, a chip, a slice and its hosts can do. Read from data/devices/*.json or a user's file; each
-// figure keeps where it comes from.
+// A TPU as data: what a core, a chip, a slice and its hosts can do. Read from data/devices/*.json or a user's file;
+// each figure keeps where it comes from.
 //
 //   TpuSpec v3 = tpu_from_json(json, "tpu-v3.json", "tpu-v3");   // tpu_json.h
 //   v3.peak_flops_s()       // 61.6e12 of one core: 2 units x 128 x 128 x 2 flops x 940 MHz
@@ -30,7 +30,8 @@ struct Slice {
 };
 
 struct TpuSpec {
-  static constexpr std::int64_t kUsualFusedTensors = 2;  // x and a residual, or a gradient and what it is the gradient of
+  static constexpr std::int64_t kUsualFusedTensors =
+      2;  // x and a residual, or a gradient and what it is the gradient of
 
   std::string name;
 
@@ -46,10 +47,11 @@ struct TpuSpec {
   double pass_bytes_s = 0;  // read and written by a pass that only moves data, with nothing to hide behind
   std::int64_t fused_tensors = kUsualFusedTensors;  // the most that a fusion reads to make one (fusion.h)
   bool masks_padding = true;  // even parts are masked for their zero padding too; assumed (halo_passes.h), no figure
-  // What samples that do not fill the 8 sublanes cost: memory, by the padding rule of convolutions; products of the rows
-  // that pad them, which is assumed away, no figure (product_layout.h; `bench tpu-tables` prints the rows otherwise).
+  // What samples that do not fill the 8 sublanes cost: memory, by the padding rule of convolutions; products of the
+  // rows that pad them, which is assumed away, no figure (product_layout.h; `bench tpu-tables` prints the rows
+  // otherwise).
   bool samples_pad_memory = true, samples_pad_products = false;
-  double dispatch_s = 0;      // per instruction, hidden by nothing
+  double dispatch_s = 0;  // per instruction, hidden by nothing
 
   // One chip. Its links go to the next chips along x and y, both ways.
   std::int64_t cores_per_chip = 1;

@@ -39,7 +39,9 @@ class InputGradKernel : public Kernel {
     w[3] = channels;
     if (patches_) {
       phases_.push_back(
-          {{0, 0, 0}, {0}, std::make_unique<SlabConv>(unit_window(), Shape{1, 1, 1, w[4], window_.volume() * w[3]}, use.dtype)});
+          {{0, 0, 0},
+           {0},
+           std::make_unique<SlabConv>(unit_window(), Shape{1, 1, 1, w[4], window_.volume() * w[3]}, use.dtype)});
       return;
     }
     for (std::int64_t rd = 0; rd < window_.stride[0]; ++rd)
@@ -103,12 +105,14 @@ class InputGradKernel : public Kernel {
  private:
   void pack_phase(const Phase& phase, const TensorView& w, std::byte* packed, std::int64_t task) const {
     const Shape full = lifted_weights(weights_);
-    const std::int64_t rows = phase.conv->pack_channels(), first = task * rows, co = full[4], row_bytes = co * dtype_bytes(w.dtype);
+    const std::int64_t rows = phase.conv->pack_channels(), first = task * rows, co = full[4],
+                       row_bytes = co * dtype_bytes(w.dtype);
     if (patches_) return phase.conv->pack(w.data + first * row_bytes, w.dtype, {0, 0, 0, 1, co}, packed, task);
     std::vector<std::byte> taps(phase.taps.size() * static_cast<std::size_t>(rows * row_bytes));
     std::byte* to = taps.data();
     for (std::int64_t tap : phase.taps) {
-      std::memcpy(to, w.data + (tap * full[3] + channel_ + first) * row_bytes, static_cast<std::size_t>(rows * row_bytes));
+      std::memcpy(to, w.data + (tap * full[3] + channel_ + first) * row_bytes,
+                  static_cast<std::size_t>(rows * row_bytes));
       to += rows * row_bytes;
     }
     const Dims& kernel = phase.conv->kernel();
@@ -135,9 +139,8 @@ class InputGradKernel : public Kernel {
       for (auto kh : taps_of[1])
         for (auto kw : taps_of[2]) phase.taps.push_back((kd * window_.kernel[1] + kh) * window_.kernel[2] + kw);
     if (!phase.taps.empty())
-      phase.conv =
-          std::make_unique<SlabConv>(sub, Shape{sub.kernel[0], sub.kernel[1], sub.kernel[2], w[4], w[3]}, use.dtype,
-                                     usual_slab(sub, use.over, window_.stride));
+      phase.conv = std::make_unique<SlabConv>(sub, Shape{sub.kernel[0], sub.kernel[1], sub.kernel[2], w[4], w[3]},
+                                              use.dtype, usual_slab(sub, use.over, window_.stride));
     phases_.push_back(std::move(phase));
   }
 

@@ -16,7 +16,8 @@ namespace voxshard::fast {
 namespace {
 
 constexpr std::int64_t kSlabBytes = 16 << 20;  // target for packed source + result of one slab, in f32
-constexpr std::int64_t kMostWorkspace = 32 << 20;  // with the library's scratch and reordered weights; smaller slabs if need be
+constexpr std::int64_t kMostWorkspace =
+    32 << 20;  // with the library's scratch and reordered weights; smaller slabs if need be
 
 constexpr std::int64_t kChannelsPerPack[] = {64, 96};  // multiples of the library's usual blocks, 64 or 48 among them
 
@@ -53,8 +54,10 @@ SlabConv::SlabConv(const Window& window, const Shape& weights, DType dtype, cons
 
 std::int64_t SlabConv::packed_bytes() const { return layout_.empty() ? 4 * element_count(weights_) : layout_.bytes(); }
 
-void SlabConv::pack(const std::byte* plain, DType type, const Dims& strides, std::byte* packed, std::int64_t task) const {
-  if (pack_tasks_ > 1) return layout_.pack_channels(plain, type, weights_, strides, packed, task * pack_channels(), pack_channels());
+void SlabConv::pack(const std::byte* plain, DType type, const Dims& strides, std::byte* packed,
+                    std::int64_t task) const {
+  if (pack_tasks_ > 1)
+    return layout_.pack_channels(plain, type, weights_, strides, packed, task * pack_channels(), pack_channels());
   if (!layout_.empty()) return layout_.pack(plain, type, weights_, strides, packed);
   const TensorView from{const_cast<std::byte*>(plain), type, Box::whole(weights_), strides};
   const TensorView to = dense_view(packed, DType::kF32, from.box);
@@ -218,7 +221,7 @@ void SlabConv::run(const SlabIo& io, const std::byte* packed, const TensorView* 
 }
 
 Dims usual_slab(const Window& window, const Shape& over, const Dims& stride) {
-  constexpr int kImages = 4;                // the axes of (N, H, W, C)
+  constexpr int kImages = 4;                 // the axes of (N, H, W, C)
   constexpr std::int64_t kUsualBlocks = 16;  // that a step cuts a layer into
   if (over.axes() != kImages || window.volume() > 1) return {4, 16, 32};
   return {1, ceil_div(ceil_div(over[1], stride[1]), kUsualBlocks), ceil_div(over[2], stride[2])};

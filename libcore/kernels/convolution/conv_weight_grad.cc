@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "libcore/kernels/convolution/conv_slabs.h"
-#include "libcore/kernels/fast/runs.h"
 #include "libcore/kernels/convolution/weight_grad_tile.h"
+#include "libcore/kernels/fast/runs.h"
 
 namespace voxshard {
 namespace fast {

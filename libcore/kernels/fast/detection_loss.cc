@@ -1,8 +1,8 @@
-// Focal and Huber loss, 64 numbers at a time; f32 or bf16 in, computed in f32, summed in f64 with one accumulator per lane. The
-// formulas are those of the reference. Other types go there.
+// Focal and Huber loss, 64 numbers at a time; f32 or bf16 in, computed in f32, summed in f64 with one accumulator per
+// lane. The formulas are those of the reference. Other types go there.
 //
-// Every logit of a position gets a signed weight: -(1 - alpha) for a class that is not the anchor's, alpha for the one that
-// is, 0 where the anchor is ignored; so z is the logit with the sign of its weight, and the loops have no branch.
+// Every logit of a position gets a signed weight: -(1 - alpha) for a class that is not the anchor's, alpha for the one
+// that is, 0 where the anchor is ignored; so z is the logit with the sign of its weight, and the loops have no branch.
 #include "libcore/kernels/detection_loss.h"
 
 #include <algorithm>

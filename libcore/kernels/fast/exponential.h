@@ -8,8 +8,8 @@
 
 namespace voxshard::fast {
 
-/// e^x for x <= 0, relative error about 1e-7; below -87 as for -87; NaN stays NaN. Source: the polynomial of expf in Cephes
-/// (S. Moshier).
+/// e^x for x <= 0, relative error about 1e-7; below -87 as for -87; NaN stays NaN. Source: the polynomial of expf in
+/// Cephes (S. Moshier).
 inline float exp_negative(float x) {
   x = x < -87.0F ? -87.0F : x;
   constexpr float kRound = 12582912.0F;  // 1.5 * 2^23: adding it rounds to an integer
@@ -25,8 +25,8 @@ inline float exp_negative(float x) {
   return (p * r * r + r + 1.0F) * std::bit_cast<float>(power);
 }
 
-/// log(1 + e) for e in [0, 1], relative error about 1e-7: 2 atanh(t), t = e / (2 + e) <= 1/3, by its series (the first term left
-/// out is below 2e-8 of the sum).
+/// log(1 + e) for e in [0, 1], relative error about 1e-7: 2 atanh(t), t = e / (2 + e) <= 1/3, by its series (the first
+/// term left out is below 2e-8 of the sum).
 inline float log1p_unit(float e) {
   const float t = e / (2.0F + e), u = t * t;
   float p = 1.0F / 13;

@@ -139,7 +139,8 @@ void write_piece(const std::vector<float>& grad, Y* to, std::int64_t stride, std
 
 void segmentation_sums(const TensorView& logits, const TensorView& labels, const TensorView& sums,
                        const LossSpec& spec) {
-  if (!is_fast(logits) || labels.dtype != DType::kI32 || !spec.is_plain()) return reference::segmentation.sums(logits, labels, sums, spec);
+  if (!is_fast(logits) || labels.dtype != DType::kI32 || !spec.is_plain())
+    return reference::segmentation.sums(logits, labels, sums, spec);
   Softmax softmax(spec.classes);
   std::int32_t label[kVoxels];
   float label_logit[kVoxels] = {};

@@ -221,9 +221,13 @@ void norm_input_grad(const TensorView& x, const TensorView& stats, const TensorV
 
 }  // namespace
 
-const NormKernels norm = {
-    .moment_sums = moment_sums, .stats = reference::norm.stats, .apply = norm_apply, .grad_sums = norm_grad_sums,
-    .input_grad = norm_input_grad, .group_column = reference::norm.group_column,
-    .group_moments = reference::norm.group_moments, .running_stats = reference::norm.running_stats};
+const NormKernels norm = {.moment_sums = moment_sums,
+                          .stats = reference::norm.stats,
+                          .apply = norm_apply,
+                          .grad_sums = norm_grad_sums,
+                          .input_grad = norm_input_grad,
+                          .group_column = reference::norm.group_column,
+                          .group_moments = reference::norm.group_moments,
+                          .running_stats = reference::norm.running_stats};
 
 }  // namespace voxshard::fast

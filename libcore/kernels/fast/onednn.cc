@@ -22,8 +22,8 @@ namespace {
 
 using dnnl::memory;
 
-/// The library keeps the code of so many primitives beyond those that kernels hold: the reorders of each step's weights.
-/// Its own limit, 1024, keeps tens of MiB of plans that are gone.
+/// The library keeps the code of so many primitives beyond those that kernels hold: the reorders of each step's
+/// weights. Its own limit, 1024, keeps tens of MiB of plans that are gone.
 constexpr int kCachedPrimitives = 128;
 
 dnnl::engine make_engine() {

@@ -39,7 +39,8 @@ class WeightsLayout {
   void pack(const void* plain, DType type, const Dims& extents, const Dims& strides, void* packed) const;
   /// Whether `channels` outputs from a multiple of `channels` on can be packed alone.
   bool keeps_apart(const Dims& extents, std::int64_t channels) const;
-  /// The same for outputs [first, first + channels), beside what others write. `plain` is at the first, `extents` are of all.
+  /// The same for outputs [first, first + channels), beside what others write. `plain` is at the first, `extents` are
+  /// of all.
   void pack_channels(const void* plain, DType type, const Dims& extents, const Dims& strides, void* packed,
                      std::int64_t first, std::int64_t channels) const;
   /// Writes packed weights as dense f32 (KD, KH, KW, Ci, Co).

@@ -64,7 +64,8 @@ double square_sum(std::span<const float> g) {
   const std::size_t whole = g.size() / kLanes * kLanes;
   for (std::size_t i = 0; i < whole; i += kLanes)
     for (std::size_t k = 0; k < kLanes; ++k) lanes[k] += static_cast<double>(g[i + k]) * static_cast<double>(g[i + k]);
-  for (std::size_t i = whole; i < g.size(); ++i) lanes[i - whole] += static_cast<double>(g[i]) * static_cast<double>(g[i]);
+  for (std::size_t i = whole; i < g.size(); ++i)
+    lanes[i - whole] += static_cast<double>(g[i]) * static_cast<double>(g[i]);
   double sum = 0;
   for (const double lane : lanes) sum += lane;
   return sum;
@@ -72,11 +73,7 @@ double square_sum(std::span<const float> g) {
 
 }  // namespace
 
-const OptimizerKernels optimizer = {.sgd = sgd,
-                                    .adam = adam,
-                                    .adadelta = adadelta,
-                                    .adagrad = adagrad,
-                                    .rmsprop = rmsprop,
-                                    .square_sum = square_sum};
+const OptimizerKernels optimizer = {
+    .sgd = sgd, .adam = adam, .adadelta = adadelta, .adagrad = adagrad, .rmsprop = rmsprop, .square_sum = square_sum};
 
 }  // namespace voxshard::fast

@@ -140,8 +140,14 @@ void sum_all(const TensorView& x, const TensorView& y) {
 
 }  // namespace
 
-const PointwiseKernels pointwise = {
-    .leaky_relu = leaky_relu, .leaky_relu_grad = leaky_relu_grad, .dropout = dropout, .add = add, .scale = scale,
-    .lerp = reference::pointwise.lerp, .convert = convert, .channel_sum = channel_sum, .sum_all = sum_all};
+const PointwiseKernels pointwise = {.leaky_relu = leaky_relu,
+                                    .leaky_relu_grad = leaky_relu_grad,
+                                    .dropout = dropout,
+                                    .add = add,
+                                    .scale = scale,
+                                    .lerp = reference::pointwise.lerp,
+                                    .convert = convert,
+                                    .channel_sum = channel_sum,
+                                    .sum_all = sum_all};
 
 }  // namespace voxshard::fast

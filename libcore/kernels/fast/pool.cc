@@ -160,7 +160,8 @@ void max_pool_argmax(const TensorView& x, const TensorView& arg, const Window& w
 }
 
 void max_pool_grad(const TensorView& arg, const TensorView& d_y, const TensorView& d_x, const Window& window) {
-  if (!is_fast(d_y) || !is_fast(d_x) || arg.dtype != DType::kU8) return reference::pool.max_pool_grad(arg, d_y, d_x, window);
+  if (!is_fast(d_y) || !is_fast(d_x) || arg.dtype != DType::kU8)
+    return reference::pool.max_pool_grad(arg, d_y, d_x, window);
   if (d_x.box.empty()) return;
   const std::int64_t channels = row_count(d_x.box);
   const Box outputs = intersect(arg.box, d_y.box);
@@ -267,8 +268,12 @@ void upsample_nearest_grad(const TensorView& d_y, const TensorView& d_x, const D
 
 }  // namespace
 
-const PoolKernels pool = {
-    .max_pool = max_pool, .max_pool_argmax = max_pool_argmax, .max_pool_grad = max_pool_grad, .avg_pool = avg_pool,
-    .avg_pool_grad = avg_pool_grad, .upsample_nearest = upsample_nearest, .upsample_nearest_grad = upsample_nearest_grad};
+const PoolKernels pool = {.max_pool = max_pool,
+                          .max_pool_argmax = max_pool_argmax,
+                          .max_pool_grad = max_pool_grad,
+                          .avg_pool = avg_pool,
+                          .avg_pool_grad = avg_pool_grad,
+                          .upsample_nearest = upsample_nearest,
+                          .upsample_nearest_grad = upsample_nearest_grad};
 
 }  // namespace voxshard::fast

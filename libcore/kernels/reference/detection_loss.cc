@@ -1,8 +1,8 @@
 // Focal and Huber loss in double, anchor by anchor.
 //
-// With z = x for the class of an anchor and -x for every other one, the focal loss is a q^gamma s, s = log(1 + e^-z) = -log p
-// and q = 1 - p = 1 / (1 + e^z); d/dz = -a q^gamma (gamma (1 - q) s + q). q^gamma is exp(-gamma log(1 + e^z)), so nothing
-// overflows for any finite logit.
+// With z = x for the class of an anchor and -x for every other one, the focal loss is a q^gamma s, s = log(1 + e^-z) =
+// -log p and q = 1 - p = 1 / (1 + e^z); d/dz = -a q^gamma (gamma (1 - q) s + q). q^gamma is exp(-gamma log(1 + e^z)),
+// so nothing overflows for any finite logit.
 #include "libcore/kernels/detection_loss.h"
 
 #include <algorithm>
@@ -37,7 +37,8 @@ void for_each_logit(const Row& targets, const DetectionLossSpec& spec, Body body
   for (std::size_t a = 0; a < targets.size(); ++a) {
     const auto target = static_cast<std::int64_t>(targets[a]);
     if (spec.is_ignored(target)) continue;
-    for (std::int64_t c = 0; c < spec.classes; ++c) body(a * static_cast<std::size_t>(spec.classes) + static_cast<std::size_t>(c), c == target);
+    for (std::int64_t c = 0; c < spec.classes; ++c)
+      body(a * static_cast<std::size_t>(spec.classes) + static_cast<std::size_t>(c), c == target);
   }
 }
 

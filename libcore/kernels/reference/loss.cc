@@ -47,7 +47,8 @@ Row wanted(std::int64_t label, const LossSpec& spec) {
   if (label < 0) return share;
   const auto l = static_cast<std::size_t>(label);
   share[l] = (1 - spec.smoothing) * spec.weight_of(l);
-  for (std::size_t c = 0; c < share.size(); ++c) share[c] += spec.smoothing / static_cast<double>(share.size()) * spec.weight_of(c);
+  for (std::size_t c = 0; c < share.size(); ++c)
+    share[c] += spec.smoothing / static_cast<double>(share.size()) * spec.weight_of(c);
   return share;
 }
 

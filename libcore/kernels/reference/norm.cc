@@ -131,7 +131,8 @@ void norm_input_grad(const TensorView& x, const TensorView& stats, const TensorV
 void group_column(const TensorView& sums, std::int64_t column, const TensorView& total) {
   for (std::int64_t c = 0; c < total.count(); ++c) {
     double sum = 0;
-    for (std::int64_t g = 0; g < sums.extent()[0]; ++g) sum += load(sums, g * sums.strides[0] + c * sums.strides[1] + column);
+    for (std::int64_t g = 0; g < sums.extent()[0]; ++g)
+      sum += load(sums, g * sums.strides[0] + c * sums.strides[1] + column);
     store(total, c, sum);
   }
 }
@@ -159,9 +160,13 @@ void running_stats(const TensorView& moments, const TensorView& stats, const Nor
 
 }  // namespace
 
-constinit const NormKernels norm = {
-    .moment_sums = moment_sums, .stats = norm_stats, .apply = norm_apply, .grad_sums = norm_grad_sums,
-    .input_grad = norm_input_grad, .group_column = group_column, .group_moments = group_moments,
-    .running_stats = running_stats};
+constinit const NormKernels norm = {.moment_sums = moment_sums,
+                                    .stats = norm_stats,
+                                    .apply = norm_apply,
+                                    .grad_sums = norm_grad_sums,
+                                    .input_grad = norm_input_grad,
+                                    .group_column = group_column,
+                                    .group_moments = group_moments,
+                                    .running_stats = running_stats};
 
 }  // namespace voxshard::reference

@@ -66,11 +66,7 @@ double square_sum(std::span<const float> g) {
 
 }  // namespace
 
-constinit const OptimizerKernels optimizer = {.sgd = sgd,
-                                              .adam = adam,
-                                              .adadelta = adadelta,
-                                              .adagrad = adagrad,
-                                              .rmsprop = rmsprop,
-                                              .square_sum = square_sum};
+constinit const OptimizerKernels optimizer = {
+    .sgd = sgd, .adam = adam, .adadelta = adadelta, .adagrad = adagrad, .rmsprop = rmsprop, .square_sum = square_sum};
 
 }  // namespace voxshard::reference

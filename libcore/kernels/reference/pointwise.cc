@@ -80,8 +80,14 @@ void sum_all(const TensorView& x, const TensorView& y) {
 
 }  // namespace
 
-constinit const PointwiseKernels pointwise = {
-    .leaky_relu = leaky_relu, .leaky_relu_grad = leaky_relu_grad, .dropout = dropout, .add = add, .scale = scale, .lerp = lerp,
-    .convert = convert, .channel_sum = channel_sum, .sum_all = sum_all};
+constinit const PointwiseKernels pointwise = {.leaky_relu = leaky_relu,
+                                              .leaky_relu_grad = leaky_relu_grad,
+                                              .dropout = dropout,
+                                              .add = add,
+                                              .scale = scale,
+                                              .lerp = lerp,
+                                              .convert = convert,
+                                              .channel_sum = channel_sum,
+                                              .sum_all = sum_all};
 
 }  // namespace voxshard::reference

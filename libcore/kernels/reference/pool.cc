@@ -165,8 +165,12 @@ void upsample_nearest_grad(const TensorView& d_y, const TensorView& d_x, const D
 
 }  // namespace
 
-constinit const PoolKernels pool = {
-    .max_pool = max_pool, .max_pool_argmax = max_pool_argmax, .max_pool_grad = max_pool_grad, .avg_pool = avg_pool,
-    .avg_pool_grad = avg_pool_grad, .upsample_nearest = upsample_nearest, .upsample_nearest_grad = upsample_nearest_grad};
+constinit const PoolKernels pool = {.max_pool = max_pool,
+                                    .max_pool_argmax = max_pool_argmax,
+                                    .max_pool_grad = max_pool_grad,
+                                    .avg_pool = avg_pool,
+                                    .avg_pool_grad = avg_pool_grad,
+                                    .upsample_nearest = upsample_nearest,
+                                    .upsample_nearest_grad = upsample_nearest_grad};
 
 }  // namespace voxshard::reference

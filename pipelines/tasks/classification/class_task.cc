@@ -11,9 +11,9 @@
 #include "libcore/base/text.h"
 #include "pipelines/engine/case_hashes.h"
 #include "pipelines/tasks/classification/dataset/class_memory.h"
-#include "pipelines/tasks/classification/samples/sample_memory.h"
 #include "pipelines/tasks/classification/samples/class_source.h"
 #include "pipelines/tasks/classification/samples/class_statistics.h"
+#include "pipelines/tasks/classification/samples/sample_memory.h"
 #include "pipelines/tasks/classification/scores/class_validation.h"
 #include "pipelines/tasks/classification/scores/classify_batch.h"
 #include "pipelines/tasks/volume_files.h"
@@ -128,7 +128,8 @@ Prepared prepared(const ClassTaskOptions& o, const ModelSpec& spec) {
                    .pad_multiple = std::lcm(multiple, spec.multiple())};
   leave_out_too_large(p.sets.train, p.preparation);
   leave_out_too_large(p.sets.val, p.preparation);
-  const bool normalises = o.normalise == "dataset", decodes = p.sets.train.pixels == nullptr;  // what is held is not damaged
+  const bool normalises = o.normalise == "dataset",
+             decodes = p.sets.train.pixels == nullptr;           // what is held is not damaged
   if ((normalises || decodes) && !p.sets.train.items.empty()) {  // one that does not decode ends no training later
     const ItemSums sums = look_at_items(
         p.sets.train, p.preparation, p.reading,
@@ -229,7 +230,8 @@ class ClassTask : public TrainingTask {
 
   std::vector<Shape> validation_extents(const ModelSpec&) const override {
     std::vector<Shape> extents;
-    for (const PredictionTurn& batch : item_batches(p_.sets.val.items, p_.preparation)) extents.push_back(batch.extents);
+    for (const PredictionTurn& batch : item_batches(p_.sets.val.items, p_.preparation))
+      extents.push_back(batch.extents);
     return extents;
   }
 
@@ -248,7 +250,9 @@ class ClassTask : public TrainingTask {
   }
 
   void share(std::int64_t begin, std::int64_t end) override { source_.share(begin, end); }
-  Shape load(std::int64_t step, std::int64_t batch, WorkerPool& pool) override { return source_.load(step, batch, pool); }
+  Shape load(std::int64_t step, std::int64_t batch, WorkerPool& pool) override {
+    return source_.load(step, batch, pool);
+  }
   void fill(const InputInfo& input, const TensorView& box) const override { source_.fill(input, box); }
 
   std::string size_setting(const std::string& size) const override { return "{size} " + size + " with {fit} resize"; }

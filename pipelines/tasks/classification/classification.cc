@@ -4,11 +4,11 @@
 
 #include "libcore/base/text.h"
 #include "pipelines/tasks/classification/class_info.h"
-#include "pipelines/tasks/classification/samples/sample_memory.h"
-#include "pipelines/tasks/classification/scores/class_predictions.h"
 #include "pipelines/tasks/classification/demo/demo_digits.h"
 #include "pipelines/tasks/classification/demo/demo_motions.h"
 #include "pipelines/tasks/classification/evaluate_items.h"
+#include "pipelines/tasks/classification/samples/sample_memory.h"
+#include "pipelines/tasks/classification/scores/class_predictions.h"
 
 namespace voxshard {
 namespace {
@@ -113,8 +113,9 @@ class ClassificationRow : public Task {
             .demo_kinds = "digits (the usual), or motion: clips whose classes no single frame tells apart",
             .training_data = "of a classifier " + class_sets_help(kinds_),
             .inputs = "of a classifier also its data set, of one of clips videos",
-            .outputs = "of a classifier the file of classes, .json, beside which the same is written as .csv, of one of "
-                       "clips the time lines",
+            .outputs =
+                "of a classifier the file of classes, .json, beside which the same is written as .csv, of one of "
+                "clips the time lines",
             .json_predictions = "classes",
             .data_references =
                 "of classes a data set, whose test part counts, of videos also a CSV of file,start,end,class",
@@ -145,9 +146,7 @@ class ClassificationRow : public Task {
          .help = "intensity: a logistic model on the mean of each channel, fitted on the training part; default: none",
          .value = [&o](const std::string& text) { set_baseline(o, text); },
          .choices = {"none", "threshold", "intensity"}},
-        {"png",
-         "Picture to write: confusion and calibration of the classes",
-         "", &o.png}};
+        {"png", "Picture to write: confusion and calibration of the classes", "", &o.png}};
   }
 
   std::vector<std::string> demo_kinds() const override { return {"digits", kMotion}; }
@@ -162,7 +161,8 @@ class ClassificationRow : public Task {
     const ClassSetInfo info = read_class_info(path, options.formats, kinds_);
     sets.add(info);
     report.failures.insert(report.failures.end(), info.failures.begin(), info.failures.end());
-    const auto kind = std::ranges::find(kinds_, info.parts.front().kind, [](const ClassKind& k) { return std::string(k.name); });
+    const auto kind =
+        std::ranges::find(kinds_, info.parts.front().kind, [](const ClassKind& k) { return std::string(k.name); });
     const bool has_usual = kind != kinds_.end() && kind->usual_model != nullptr;
     if (report.next.empty() && (parts.train || parts.whole))
       report.next = {"train",
@@ -170,10 +170,10 @@ class ClassificationRow : public Task {
                      "{output}",
                      "run",
                      "{model}",
-                     has_usual                          ? kind->usual_model
+                     has_usual                        ? kind->usual_model
                      : info.items == ItemKind::kImage ? "resnet18"
-                     : info.items == ItemKind::kClip    ? "r2plus1d18"
-                                                        : "resnet3d18",
+                     : info.items == ItemKind::kClip  ? "r2plus1d18"
+                                                      : "resnet3d18",
                      "{batch}",
                      has_usual ? kind->usual_batch : "8"};
     return true;
@@ -224,7 +224,8 @@ class ClassificationRow : public Task {
 
   TaskReport evaluate_run(const EvaluateOptions& options, TrainedRun run, const RunContext& context) const override {
     const auto& own = options.task.of<EvaluateClassesOptions>();
-    EvaluateItemsOptions o{.data = options.references, .most_pixels = own.most_pixels, .formats = own.formats, .kinds = kinds_};
+    EvaluateItemsOptions o{
+        .data = options.references, .most_pixels = own.most_pixels, .formats = own.formats, .kinds = kinds_};
     o.formats.limits.memory_bytes = context.left_bytes();
     require_settings_of_run(options, {"most-pixels"}, "classes");
     const auto evaluation = evaluate_items(o, run, context);

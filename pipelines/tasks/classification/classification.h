@@ -1,9 +1,10 @@
-// The task of classifiers: the class of an image, a CT volume or a clip. One row in pipelines/tasks/table/task_table.cc.
+// The task of classifiers: the class of an image, a CT volume or a clip. One row in
+// pipelines/tasks/table/task_table.cc.
 #pragma once
 
 #include "pipelines/tasks/classification/class_task.h"
-#include "pipelines/tasks/classification/scores/evaluate_classes.h"
 #include "pipelines/tasks/classification/predict_classes.h"
+#include "pipelines/tasks/classification/scores/evaluate_classes.h"
 #include "pipelines/tasks/task.h"
 
 namespace voxshard {

@@ -54,7 +54,9 @@ class ItemEvaluation : public RunEvaluation {
     });
     if (set_.pixels == nullptr)  // none of IDX is damaged
       look_at_items(set_, preparation_, reading_,
-                    {.threads = context.threads(), .memory_bytes = context.left_bytes(), .stop = context.progress().stop_check()});
+                    {.threads = context.threads(),
+                     .memory_bytes = context.left_bytes(),
+                     .stop = context.progress().stop_check()});
     for (const CaseFailure& failure : set_.failures)
       context.progress().log(failure.id + ": " + failure.code + " " + failure.message + " [left out]");
     source_.emplace(set_, preparation_, reading_, 0);
@@ -90,7 +92,8 @@ class ItemEvaluation : public RunEvaluation {
   SerialiseCore find() const override {
     return values_of_cores<ItemScore>([](const nlohmann::json&, const CoreSet& cores, std::size_t core) {
       const Graph& graph = cores.executable().program.graph;
-      return item_scores(view_of(cores, graph.outputs.at("logits"), core), view_of(cores, graph.outputs.at("labels"), core));
+      return item_scores(view_of(cores, graph.outputs.at("logits"), core),
+                         view_of(cores, graph.outputs.at("labels"), core));
     });
   }
   /// Cores that have the logits of one sample give equal values.
@@ -125,7 +128,9 @@ class ItemEvaluation : public RunEvaluation {
             .among_five = std::ranges::count_if(likelier, [](std::int64_t count) { return count < kTopFive; })};
   }
   static std::vector<NamedScore> named(const Counts& counts) {
-    const auto share = [&](std::int64_t of_items) { return static_cast<double>(of_items) / static_cast<double>(counts.items); };
+    const auto share = [&](std::int64_t of_items) {
+      return static_cast<double>(of_items) / static_cast<double>(counts.items);
+    };
     return {{"top_1_accuracy", share(counts.first)}, {"top_5_accuracy", share(counts.among_five)}};
   }
   static TensorView view_of(const CoreSet& cores, ValueId id, std::size_t core) {
@@ -144,7 +149,8 @@ class ItemEvaluation : public RunEvaluation {
 
 }  // namespace
 
-std::unique_ptr<RunEvaluation> evaluate_items(const EvaluateItemsOptions& options, const TrainedRun& run, const RunContext& context) {
+std::unique_ptr<RunEvaluation> evaluate_items(const EvaluateItemsOptions& options, const TrainedRun& run,
+                                              const RunContext& context) {
   return std::make_unique<ItemEvaluation>(options, run, context);
 }
 

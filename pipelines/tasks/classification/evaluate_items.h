@@ -1,5 +1,5 @@
-// The scores that the original's classifiers report of a run: loss, top-1 and top-5 accuracy over the items of a data set with
-// classes (engine/run_evaluation.h). Source: tensorflow/tpu, models/official/resnet/resnet_main.py, metric_fn.
+// The scores that the original's classifiers report of a run: loss, top-1 and top-5 accuracy over the items of a data
+// set with classes (engine/run_evaluation.h). Source: tensorflow/tpu, models/official/resnet/resnet_main.py, metric_fn.
 //
 //   const auto evaluation = evaluate_items({.data = "cells"}, run, context);
 //   RunScores s = evaluate_run({.batch = 64}, std::move(run), context, *evaluation);
@@ -19,6 +19,7 @@ struct EvaluateItemsOptions {
 
 /// Every item is decoded once before the first batch; items that cannot be used are among the failures. Errors: as
 /// read_unseen_classes; kCheckpoint for a run of other data; kBudget for memory; Stopped.
-std::unique_ptr<RunEvaluation> evaluate_items(const EvaluateItemsOptions& options, const TrainedRun& run, const RunContext& context);
+std::unique_ptr<RunEvaluation> evaluate_items(const EvaluateItemsOptions& options, const TrainedRun& run,
+                                              const RunContext& context);
 
 }  // namespace voxshard

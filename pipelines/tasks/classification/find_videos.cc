@@ -53,12 +53,13 @@ FoundVideos find_videos(const fs::path& input, const ClassPreparation& p, const 
   std::map<Dims, std::int64_t> most_windows;  // by canvas
   const auto canvas_of_video = [](const FoundVideo& v) { return Dims{v.extents[1], v.extents[2], v.extents[3]}; };
   for (const auto& [name, file] : files)
-    in_case_boundary(name, found.failures, [&, &name = name, &file = file] {  // named: clang 14 captures no structured binding
-      require_utf8_name(name);
-      found.list.push_back(described(name, file, p, steps, {.threads = threads, .most_pixels = most_pixels}));
-      std::int64_t& most = most_windows[canvas_of_video(found.list.back())];
-      most = std::max(most, ClipWindows(found.list.back().frames, steps).count());
-    });
+    in_case_boundary(
+        name, found.failures, [&, &name = name, &file = file] {  // named: clang 14 captures no structured binding
+          require_utf8_name(name);
+          found.list.push_back(described(name, file, p, steps, {.threads = threads, .most_pixels = most_pixels}));
+          std::int64_t& most = most_windows[canvas_of_video(found.list.back())];
+          most = std::max(most, ClipWindows(found.list.back().frames, steps).count());
+        });
   for (FoundVideo& video : found.list) {
     const Dims canvas = canvas_of_video(video);
     video.extents[0] = samples_at_once(canvas, most_windows.at(canvas));

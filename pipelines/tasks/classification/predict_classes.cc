@@ -8,14 +8,14 @@
 #include "io/image/image.h"
 #include "libcore/base/stopwatch.h"
 #include "libcore/base/text.h"
-#include "pipelines/tasks/classification/dataset/class_memory.h"
-#include "pipelines/tasks/classification/samples/sample_memory.h"
-#include "pipelines/tasks/classification/scores/class_predictions.h"
-#include "pipelines/tasks/classification/scores/classify_batch.h"
-#include "pipelines/tasks/classification/predict_clips.h"
 #include "pipelines/engine/predicted_file.h"
 #include "pipelines/engine/prediction.h"
 #include "pipelines/engine/seen_inputs.h"
+#include "pipelines/tasks/classification/dataset/class_memory.h"
+#include "pipelines/tasks/classification/predict_clips.h"
+#include "pipelines/tasks/classification/samples/sample_memory.h"
+#include "pipelines/tasks/classification/scores/class_predictions.h"
+#include "pipelines/tasks/classification/scores/classify_batch.h"
 
 namespace voxshard {
 namespace {
@@ -84,16 +84,20 @@ class ItemPrediction : public Prediction {
       return !in_case_boundary(item.name, set_.failures, [&] { static_cast<void>(canvas_of(item, preparation_)); });
     });
     b_.list(set_.failures);
-    keep_wanted(set_.items, {b_.run.trained_on, o_.held_out, b_.report.seen, b_.context.pool(), b_.progress}, [&](const ClassItem& item) {
-      if (set_.pixels == nullptr) return HashedCase{.name = item.name, .files = files_of_item(item, preparation_.items)};
-      return HashedCase{.name = item.name, .files = {}, .part = pixels_key(set_, item)};
-    });
+    keep_wanted(set_.items, {b_.run.trained_on, o_.held_out, b_.report.seen, b_.context.pool(), b_.progress},
+                [&](const ClassItem& item) {
+                  if (set_.pixels == nullptr)
+                    return HashedCase{.name = item.name, .files = files_of_item(item, preparation_.items)};
+                  return HashedCase{.name = item.name, .files = {}, .part = pixels_key(set_, item)};
+                });
     found_ = {.classes = preparation_.classes, .items = preparation_.items};
     rows_.resize(set_.items.size());
     if (preparation_.items == ItemKind::kImage && set_.pixels == nullptr) load_codecs();
   }
 
-  PredictionWords words() const override { return {.inputs = item_kind_name(preparation_.items), .one = "", .in_total = "inputs"}; }
+  PredictionWords words() const override {
+    return {.inputs = item_kind_name(preparation_.items), .one = "", .in_total = "inputs"};
+  }
 
   std::vector<std::string> names() const override {
     std::vector<std::string> names;
@@ -106,13 +110,14 @@ class ItemPrediction : public Prediction {
 
   void predict(const PredictionTurn& turn) override {
     const Stopwatch watch;
-    const ReadBatch read =
-        read_batch(turn, set_.items, {ErrorKind::kInput, ErrorKind::kBudget}, b_.context.pool(), [&](const ClassItem& item) {
+    const ReadBatch read = read_batch(
+        turn, set_.items, {ErrorKind::kInput, ErrorKind::kBudget}, b_.context.pool(), [&](const ClassItem& item) {
           b_.require_planned(turn.extents);
           require_fits(plan_of(turn), b_.context.budget_bytes(), ErrorKind::kInput, item.name, "Cut it, or scale it");
           return ItemReader(preparation_, reading_).read(item, set_.pixels.get());
         });
-    for (std::size_t i = 0; i < read.failed.size(); ++i) b_.fail(read.failed[i], read.failures[i].code, read.failures[i].message);
+    for (std::size_t i = 0; i < read.failed.size(); ++i)
+      b_.fail(read.failed[i], read.failures[i].code, read.failures[i].message);
     if (read.samples.empty()) return;
     const auto rows = classify(b_.session(), turn.extents, read.samples);
     for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -153,7 +158,8 @@ class ItemPrediction : public Prediction {
     std::int64_t most = 0;
     for (const std::size_t i : turn.inputs) most = std::max(most, element_count(set_.items[i].size));
     return b_.planned().held + b_.planned().cores(turn.extents) + samples_plan(turn.extents, preparation_.channels) +
-           reading_items_plan(most, std::min<std::int64_t>(b_.context.threads(), std::ssize(turn.inputs)), preparation_);
+           reading_items_plan(most, std::min<std::int64_t>(b_.context.threads(), std::ssize(turn.inputs)),
+                              preparation_);
   }
 
   PredictionBatch& b_;

@@ -14,7 +14,7 @@ struct ClassPredictionOptions {
   VolumeLimits volume_limits = {};
   std::optional<std::int64_t> hop;  // of videos: frames from one window to the next; none: the span of a clip
   ClassKinds kinds = class_kinds();
-  std::filesystem::path draw;       // of a video the video to write, of a folder or data set a folder; empty: none
+  std::filesystem::path draw;  // of a video the video to write, of a folder or data set a folder; empty: none
 };
 
 /// Of a run trained on clips as predict_clips.h says. Else the input is an image or volume, a folder of them, or a

@@ -10,14 +10,14 @@
 #include "libcore/base/stopwatch.h"
 #include "libcore/base/text.h"
 #include "libcore/metrics/classified.h"
-#include "pipelines/tasks/classification/scores/class_predictions.h"
-#include "pipelines/tasks/classification/scores/classify_batch.h"
-#include "pipelines/tasks/classification/samples/clip_reader.h"
-#include "pipelines/tasks/classification/find_videos.h"
-#include "pipelines/tasks/classification/samples/window_reader.h"
 #include "pipelines/engine/predicted_file.h"
 #include "pipelines/engine/prediction.h"
 #include "pipelines/engine/seen_inputs.h"
+#include "pipelines/tasks/classification/find_videos.h"
+#include "pipelines/tasks/classification/samples/clip_reader.h"
+#include "pipelines/tasks/classification/samples/window_reader.h"
+#include "pipelines/tasks/classification/scores/class_predictions.h"
+#include "pipelines/tasks/classification/scores/classify_batch.h"
 #include "pipelines/tasks/time_lines/draw_time_line.h"
 #include "pipelines/tasks/time_lines/time_line_files.h"
 
@@ -153,7 +153,8 @@ class ClipsPrediction : public Prediction {
   /// Window after window; what was written of a video is ended whatever happens.
   TimeLine time_line(const FoundVideo& video) {
     TimeLinesWriter& writer = *writer_;
-    VideoReader reader(video.file, {.threads = b_.context.threads(), .most_pixels = own_.most_pixels, .scan = video.scan});
+    VideoReader reader(video.file,
+                       {.threads = b_.context.threads(), .most_pixels = own_.most_pixels, .scan = video.scan});
     const ClipWindows windows(reader.index().size(), steps_);
     WindowReader clips(reader, windows, p_);
     writer.begin(video.name, reader.index());
@@ -228,22 +229,22 @@ class ClipsPrediction : public Prediction {
     const fs::path quarantine = write_left_out(report, o_.output);
     report.found = {
         {"classes", p_.classes}, {"table", files.intervals.string()}, {"windows_table", files.windows.string()},
-        {"videos", told_},       {"damaged", report.damaged},        {"not_drawn", not_drawn_}};
+        {"videos", told_},       {"damaged", report.damaged},         {"not_drawn", not_drawn_}};
     report.text = told_text() + prediction_text(report, quarantine,
-                                                 ", time lines in " + json.string() + ", " + files.intervals.string() +
-                                                     " and " + files.windows.string());
+                                                ", time lines in " + json.string() + ", " + files.intervals.string() +
+                                                    " and " + files.windows.string());
     if (report.damaged) report.text += "frames that could not be decoded are stood in for by those before them\n";
     const std::string output = o_.output.string(), input = o_.input.string();
     if (found_.labelled)
       report.next = {"evaluate", output, input, "{output}", (o_.output.parent_path() / "scores.json").string()};
     else if (own_.draw.empty())
       report.next = {"predict",
-                      o_.run.string(),
-                      input,
-                      "{output}",
-                      output,
-                      "{draw}",
-                      (o_.output.parent_path() / (draws_folder(o_) ? "drawn" : "drawn.mp4")).string()};
+                     o_.run.string(),
+                     input,
+                     "{output}",
+                     output,
+                     "{draw}",
+                     (o_.output.parent_path() / (draws_folder(o_) ? "drawn" : "drawn.mp4")).string()};
     else if (!draws_folder(o_))
       report.next = {"info", own_.draw.string()};
   }

@@ -4,8 +4,8 @@
 //   PredictReport r = predict_clips(options, {.hop = 8}, std::move(run), context);
 #pragma once
 
-#include "pipelines/tasks/classification/samples/class_preparation.h"
 #include "pipelines/tasks/classification/predict_classes.h"
+#include "pipelines/tasks/classification/samples/class_preparation.h"
 
 namespace voxshard {
 

@@ -49,7 +49,11 @@ DemoReport demo_images(const DemoOptions& options, int magnify, Progress& progre
         {.source = options.folder, .classes = detection_phantom_classes(), .images = {first, past}, .notes = {}});
   }
   folder.commit("annotations", "");
-  return {.cases = train, .test_cases = val, .points = pixels, .point = "pixels", .next = {"train", options.folder.string(), "{output}", "run", "{model}", "retinanet"}};
+  return {.cases = train,
+          .test_cases = val,
+          .points = pixels,
+          .point = "pixels",
+          .next = {"train", options.folder.string(), "{output}", "run", "{model}", "retinanet"}};
 }
 
 }  // namespace voxshard

@@ -2,12 +2,12 @@
 
 #include "libcore/base/text.h"
 #include "pipelines/engine/seen_inputs.h"
-#include "pipelines/tasks/detection/demo_images.h"
 #include "pipelines/tasks/detection/dataset/detection_dataset.h"
 #include "pipelines/tasks/detection/dataset/detection_info.h"
-#include "pipelines/tasks/detection/scores/evaluate_images.h"
-#include "pipelines/tasks/detection/samples/image_memory.h"
+#include "pipelines/tasks/detection/demo_images.h"
 #include "pipelines/tasks/detection/predict_detections.h"
+#include "pipelines/tasks/detection/samples/image_memory.h"
+#include "pipelines/tasks/detection/scores/evaluate_images.h"
 #include "pipelines/tasks/detection/scores/predict_image.h"
 #include "pipelines/tasks/video_info.h"
 
@@ -31,7 +31,8 @@ std::vector<Setting> training_settings(DetectionTaskOptions& o) {
        image_samples,
        [&a](const std::string& text) { a.output_size = text == "none" ? Dims() : crop_from_text(text, 2); }},
       {"foreground", "Share of crops that hold a random object", samples, &s.foreground, {{0, 1}}},
-      {"pad-multiple", "What is whole is padded to a multiple of this; default: 32", samples, &s.pad_multiple, kPadMultiples},
+      {"pad-multiple", "What is whole is padded to a multiple of this; default: 32", samples, &s.pad_multiple,
+       kPadMultiples},
       {"most-pixels",
        "Pixels of a picture or frame; what has more is left out with E_SIZE",
        "Limits",
@@ -47,7 +48,10 @@ std::vector<Setting> training_settings(DetectionTaskOptions& o) {
        &o.held_out.fraction,
        {{0, 0.99}}},
       {"mirror", "Probability of mirroring left to right", image_samples, &a.mirror, {{0, 1}}},
-      {"scale", "LOW,HIGH: random factor of both sides; what grows too large is cut at random", image_samples, &a.scale,
+      {"scale",
+       "LOW,HIGH: random factor of both sides; what grows too large is cut at random",
+       image_samples,
+       &a.scale,
        {{0x1p-10, 16}}},
       {"brightness", "Largest shift; 1 is from black to white", image_samples, &a.brightness, {{0, 1}}},
       {"contrast", "Largest relative change", image_samples, &a.contrast, {{0, 1}}},
@@ -69,11 +73,17 @@ std::vector<Setting> prediction_settings(DetectionPrediction& o) {
        .range = {{1, 0x1p31}}},
       {"coco", "COCO results to write too; the image id is the number of the frame from 0", group, &o.video.coco},
       {"mot", "MOT text to write too", group, &o.video.mot},
-      {"track-iou", "Least overlap of a detection with the last box of its track", group, &o.video.tracks.least_iou,
+      {"track-iou",
+       "Least overlap of a detection with the last box of its track",
+       group,
+       &o.video.tracks.least_iou,
        {{0, 1}}},
       {"track-score", "Least score of a detection in a track", group, &o.video.tracks.least_score, {{0, 1}}},
-      {"track-gap", "Frames in a row in which a track may not be found before it ends", group,
-       &o.video.tracks.most_missed, {{0, 1e9}}}};
+      {"track-gap",
+       "Frames in a row in which a track may not be found before it ends",
+       group,
+       &o.video.tracks.most_missed,
+       {{0, 1e9}}}};
   for (Setting& setting : settings_of(o.frames)) settings.push_back(std::move(setting));
   return settings;
 }
@@ -166,7 +176,8 @@ class DetectionRow : public Task {
     require_fits(base_plan(context.base_bytes()) + memory, context.budget_bytes(), ErrorKind::kBudget,
                  "counting " + o.predictions.filename().string(), "Score fewer pictures at a time");
     const DetectionReport report = evaluate_detections(o, context.progress());
-    TaskReport result{.json = to_json(report), .text = to_text(report), .partial = !report.failures.empty(), .memory = memory};
+    TaskReport result{
+        .json = to_json(report), .text = to_text(report), .partial = !report.failures.empty(), .memory = memory};
     if (o.curves.empty())
       result.next = {"evaluate", o.predictions.string(), o.references.string(), "{curves}",
                      (o.summary.parent_path() / "curves.csv").string()};
@@ -179,8 +190,8 @@ class DetectionRow : public Task {
     return report_run_scores(options, std::move(run), context, *evaluation);
   }
 
-  /// JPEG files, decoded at the rate of unpacking, a byte a channel of a pixel; bf16 pixels cross, and per anchor an i32 class and four f32 codes.
-  /// Source: tensorflow/tpu, models/official/detection/dataloader.
+  /// JPEG files, decoded at the rate of unpacking, a byte a channel of a pixel; bf16 pixels cross, and per anchor an
+  /// i32 class and four f32 codes. Source: tensorflow/tpu, models/official/detection/dataloader.
   RecordFormat records() const override { return {.image_bytes = 2, .one_hot = false, .unpacked_image_bytes = 1}; }
 
  private:

@@ -7,9 +7,9 @@
 #include "io/image/image_reader.h"
 #include "pipelines/engine/case_hashes.h"
 #include "pipelines/tasks/detection/dataset/detection_dataset.h"
-#include "pipelines/tasks/detection/scores/detection_validation.h"
-#include "pipelines/tasks/detection/samples/image_memory.h"
 #include "pipelines/tasks/detection/dataset/image_places.h"
+#include "pipelines/tasks/detection/samples/image_memory.h"
+#include "pipelines/tasks/detection/scores/detection_validation.h"
 #include "pipelines/tasks/sided_classes.h"
 
 namespace voxshard {
@@ -34,8 +34,13 @@ void note_gone(DetectionSets& sets, const KeptSplit& kept) {
 
 DetectionSets read_sets(const DetectionTaskOptions& o) {
   const double fraction = o.held_out.validate ? o.held_out.fraction : 0;
-  DetectionSets sets =
-      read_detection_sets({.data = o.data, .val = o.held_out.file, .val_fraction = fraction, .frames = o.frames.selection(), .most_pixels = o.sampling.most_pixels, .kept = o.kept, .formats = o.formats});
+  DetectionSets sets = read_detection_sets({.data = o.data,
+                                            .val = o.held_out.file,
+                                            .val_fraction = fraction,
+                                            .frames = o.frames.selection(),
+                                            .most_pixels = o.sampling.most_pixels,
+                                            .kept = o.kept,
+                                            .formats = o.formats});
   if (!o.held_out.validate) sets.val.images.clear();
   leave_out_undecoded(sets.train, ImageReader({.most_pixels = o.sampling.most_pixels}), o.pass);
   if (o.kept) note_gone(sets, *o.kept);
@@ -51,13 +56,18 @@ std::string text_of(const DetectionImage& image) {
 }
 
 ImagePreparation preparation_of(const DetectionSets& sets, const DetectionTaskOptions& o) {
-  return {.classes = sets.train.classes, .pad_multiple = o.sampling.pad_multiple, .output_size = o.sampling.augmentation.output_size};
+  return {.classes = sets.train.classes,
+          .pad_multiple = o.sampling.pad_multiple,
+          .output_size = o.sampling.augmentation.output_size};
 }
 
 class DetectionTask : public TrainingTask {
  public:
   DetectionTask(const DetectionTaskOptions& options, const Detector& detector)
-      : o_(options), detector_(detector), sets_(read_sets(options)), preparation_(preparation_of(sets_, options)),
+      : o_(options),
+        detector_(detector),
+        sets_(read_sets(options)),
+        preparation_(preparation_of(sets_, options)),
         source_(sets_.train.images, preparation_, options.sampling, detector, options.seed),
         reader_({.most_pixels = options.sampling.most_pixels}) {
     load_codecs();  // before the plan of the training measures what is resident
@@ -80,16 +90,16 @@ class DetectionTask : public TrainingTask {
   Json sampling() const override {
     const ImageSampling& s = o_.sampling;
     Json json = {{"cases", names_of(sets_.train)},
-            {"boxes", sets_.train.boxes()},
-            {"seed", o_.seed},
-            {"crop", s.crop.empty() ? "whole" : to_string(s.crop)},
-            {"foreground", s.foreground},
-            {"mirror", s.augmentation.mirror},
-            {"scale", s.augmentation.scale},
-            {"brightness", s.augmentation.brightness},
-            {"contrast", s.augmentation.contrast},
-            {"saturation", s.augmentation.saturation},
-            {"pad_multiple", s.pad_multiple}};
+                 {"boxes", sets_.train.boxes()},
+                 {"seed", o_.seed},
+                 {"crop", s.crop.empty() ? "whole" : to_string(s.crop)},
+                 {"foreground", s.foreground},
+                 {"mirror", s.augmentation.mirror},
+                 {"scale", s.augmentation.scale},
+                 {"brightness", s.augmentation.brightness},
+                 {"contrast", s.augmentation.contrast},
+                 {"saturation", s.augmentation.saturation},
+                 {"pad_multiple", s.pad_multiple}};
     if (!s.augmentation.output_size.empty()) json["output_size"] = to_string(s.augmentation.output_size);
     return json;
   }
@@ -133,7 +143,8 @@ class DetectionTask : public TrainingTask {
   std::vector<Shape> validation_extents(const ModelSpec&) const override {
     std::vector<Shape> extents;
     for (const DetectionImage& image : sets_.val.images)
-      extents.push_back(image_extents({image.height, image.width}, preparation_.pad_multiple, preparation_.output_size));
+      extents.push_back(
+          image_extents({image.height, image.width}, preparation_.pad_multiple, preparation_.output_size));
     return extents;
   }
 
@@ -143,8 +154,8 @@ class DetectionTask : public TrainingTask {
     if (!preparation_.output_size.empty())  // read at its own size, which may be larger
       for (const DetectionImage& image : sets_.val.images) pixels = std::max(pixels, image.height * image.width);
     return reading_image_plan(pixels, std::ranges::count_if(sets_.val.images, [](const auto& image) {
-                                  return image_address(image.file).frame.has_value();
-                                }));
+                                return image_address(image.file).frame.has_value();
+                              }));
   }
   std::int64_t step_sizes(std::int64_t batch) const override {
     const std::int64_t sizes = source_.sizes();
@@ -152,12 +163,15 @@ class DetectionTask : public TrainingTask {
   }
 
   void share(std::int64_t begin, std::int64_t end) override { source_.share(begin, end); }
-  Shape load(std::int64_t step, std::int64_t batch, WorkerPool& pool) override { return source_.load(step, batch, pool); }
+  Shape load(std::int64_t step, std::int64_t batch, WorkerPool& pool) override {
+    return source_.load(step, batch, pool);
+  }
   void fill(const InputInfo& input, const TensorView& box) const override { source_.fill(input, box); }
 
   std::unique_ptr<ValidationPass> validation(const ModelSpec&) const override {
     return validate_images(sets_.val, preparation_,
-                           {detector_, detector_.postprocess, preparation_.pad_multiple, preparation_.output_size}, reader_);
+                           {detector_, detector_.postprocess, preparation_.pad_multiple, preparation_.output_size},
+                           reader_);
   }
   void leave_out(const CaseFailure& failure, Progress& progress) override { left_out_.add(failure, progress); }
 

@@ -1,5 +1,5 @@
-// Detection of objects in images as a training task: images or crops of a data set with boxes, validated by COCO's AP50 on
-// whole images that are held out.
+// Detection of objects in images as a training task: images or crops of a data set with boxes, validated by COCO's AP50
+// on whole images that are held out.
 //
 //   auto task = detection_task({.data = "coco/train.json", .held_out = {.file = "coco/val.json"}}, detector);
 #pragma once
@@ -7,9 +7,9 @@
 #include <memory>
 
 #include "io/boxes/box_format.h"
+#include "pipelines/tasks/detection/dataset/frame_choice.h"
 #include "pipelines/tasks/detection/samples/decoded_images.h"
 #include "pipelines/tasks/detection/samples/detection_source.h"
-#include "pipelines/tasks/detection/dataset/frame_choice.h"
 #include "pipelines/tasks/training_task.h"
 
 namespace voxshard {
@@ -26,9 +26,9 @@ struct DetectionTaskOptions {
   HeldOutImages held_out;
   ImageSampling sampling;
   std::uint64_t seed = 0;
-  FrameChoice frames;                    // of `data` that are frames of videos
+  FrameChoice frames;                  // of `data` that are frames of videos
   ImagePass pass = {};                 // that looks at the images before training
-  std::optional<KeptSplit> kept = {};    // see TrainingData
+  std::optional<KeptSplit> kept = {};  // see TrainingData
   BoxFormats formats = box_formats();
 };
 

@@ -15,13 +15,13 @@
 #include "io/video/video_writer.h"
 #include "libcore/base/stopwatch.h"
 #include "libcore/base/text.h"
-#include "pipelines/tasks/detection/dataset/find_input_images.h"
-#include "pipelines/tasks/detection/samples/image_preparation.h"
-#include "pipelines/tasks/detection/samples/image_memory.h"
-#include "pipelines/tasks/detection/scores/predict_image.h"
 #include "pipelines/engine/predicted_file.h"
 #include "pipelines/engine/prediction.h"
 #include "pipelines/engine/seen_inputs.h"
+#include "pipelines/tasks/detection/dataset/find_input_images.h"
+#include "pipelines/tasks/detection/samples/image_memory.h"
+#include "pipelines/tasks/detection/samples/image_preparation.h"
+#include "pipelines/tasks/detection/scores/predict_image.h"
 
 namespace voxshard {
 namespace {
@@ -40,15 +40,19 @@ void check_outputs(const PredictOptions& o, const DetectionPrediction& d) {
     require_output_file(d.draw, written_video(), {.inputs = place.inputs, .option = "{draw}"});
     require_output_file(seen_file_of(o.output), seen_file(), place);
     if (o.held_out)
-      throw Error(ErrorKind::kUsage, "[predict] {held-out} chooses among pictures; of a video {range} chooses the frames");
+      throw Error(ErrorKind::kUsage,
+                  "[predict] {held-out} chooses among pictures; of a video {range} chooses the frames");
     return;
   }
   if (!d.draw.empty()) require_outside(d.draw, place.inputs, "{draw}");
   require_predicted_file(o, what, coco_results_file());
   if (!d.video.coco.empty() || !d.video.mot.empty())
-    throw Error(ErrorKind::kUsage, "[predict] {coco} and {mot} are for a video; {output} is the file of COCO results for " + o.input.string());
+    throw Error(
+        ErrorKind::kUsage,
+        "[predict] {coco} and {mot} are for a video; {output} is the file of COCO results for " + o.input.string());
   if (d.video.frames && !is_data_set(o.input, d.formats))
-    throw Error(ErrorKind::kUsage, "[predict] {range}, {stride} and {fps} choose frames of videos; got " + o.input.string());
+    throw Error(ErrorKind::kUsage,
+                "[predict] {range}, {stride} and {fps} choose frames of videos; got " + o.input.string());
 }
 
 ImagePreparation preparation_of(const TrainedRun& run) {
@@ -58,7 +62,8 @@ ImagePreparation preparation_of(const TrainedRun& run) {
   } catch (const Error& e) {
     throw Error(ErrorKind::kCheckpoint, run.file.string() + ": " + e.what());
   }
-  if (detector_of(run.spec).first_class + std::ssize(preparation.classes) != std::get<std::int64_t>(run.spec.get("classes")))
+  if (detector_of(run.spec).first_class + std::ssize(preparation.classes) !=
+      std::get<std::int64_t>(run.spec.get("classes")))
     throw Error(ErrorKind::kCheckpoint, run.file.string() + ": names " + std::to_string(preparation.classes.size()) +
                                             " classes of objects, which are not those of its model");
   return preparation;
@@ -68,7 +73,8 @@ ImagePreparation preparation_of(const TrainedRun& run) {
 std::vector<std::string> next_command(const PredictOptions& o, const DetectionPrediction& d) {
   const std::string output = o.output.string(), input = o.input.string();
   if (is_data_set(o.input, d.formats)) {
-    std::vector<std::string> words = {"evaluate", output, input, "{output}", (o.output.parent_path() / "scores.json").string()};
+    std::vector<std::string> words = {"evaluate", output, input, "{output}",
+                                      (o.output.parent_path() / "scores.json").string()};
     const FrameChoice& frames = d.frames;
     if (!frames.range.empty()) words.insert(words.end(), {"{range}", frames.range});
     if (frames.stride) words.insert(words.end(), {"{stride}", std::to_string(*frames.stride)});
@@ -89,14 +95,14 @@ struct TrainedDetector {
     return preparation.classes.at(static_cast<std::size_t>(category_of(d)));
   }
   /// From 0.
-  std::int64_t category_of(const Detection& d) const { return d.class_id - prediction.detector.first_class;
-  }
+  std::int64_t category_of(const Detection& d) const { return d.class_id - prediction.detector.first_class; }
 };
 
 TrainedDetector trained_detector(const TrainedRun& run, const std::string& postprocess) {
   const ImagePreparation preparation = preparation_of(run);
   const Detector detector = detector_of(run.spec);
-  return {preparation, {detector, postprocess_of(postprocess, detector), preparation.pad_multiple, preparation.output_size}};
+  return {preparation,
+          {detector, postprocess_of(postprocess, detector), preparation.pad_multiple, preparation.output_size}};
 }
 
 /// The images of an input, or the one video.
@@ -136,13 +142,15 @@ class DetectionInputs : public Prediction {
     const Shape extents = extents_of(image);
     b_.require_planned(extents);
     const ImageSize size = reader_.size(image.file);
-    const std::int64_t pixels = std::max(extents[1] * extents[2], size.height * size.width), most = b_.context.budget_bytes();
+    const std::int64_t pixels = std::max(extents[1] * extents[2], size.height * size.width),
+                       most = b_.context.budget_bytes();
     const ProcessPlan plan = b_.planned().held + b_.planned().cores(extents) + reading_image_plan(pixels, frames());
     const double held = static_cast<double>(b_.planned().held.total());
     const double share = (static_cast<double>(most) - held) / (static_cast<double>(plan.total()) - held);
     require_fits(plan, most, ErrorKind::kInput, image.file.filename().string(),
-                 share > 0 ? std::to_string(planned_bytes(share * static_cast<double>(pixels))) + " pixels would fit: cut it"
-                           : std::string("the network alone does not fit"));
+                 share > 0
+                     ? std::to_string(planned_bytes(share * static_cast<double>(pixels))) + " pixels would fit: cut it"
+                     : std::string("the network alone does not fit"));
     b_.takes(plan);
   }
 
@@ -160,7 +168,8 @@ class DetectionInputs : public Prediction {
  private:
   Shape extents_of(const FoundImage& image) const {
     const ImageSize size = reader_.size(image.file);
-    return image_extents({size.height, size.width}, detector_.prediction.pad_multiple, detector_.prediction.output_size);
+    return image_extents({size.height, size.width}, detector_.prediction.pad_multiple,
+                         detector_.prediction.output_size);
   }
 
   /// From the header; empty of an image that cannot be read: its turn says why.
@@ -174,7 +183,8 @@ class DetectionInputs : public Prediction {
 
   /// Of videos, among the images.
   std::int64_t frames() const {
-    return std::ranges::count_if(images_.list, [](const FoundImage& p) { return image_address(p.file).frame.has_value(); });
+    return std::ranges::count_if(images_.list,
+                                 [](const FoundImage& p) { return image_address(p.file).frame.has_value(); });
   }
 };
 
@@ -186,7 +196,8 @@ class ImageObjects : public DetectionInputs {
     keep_wanted(images_.list, sieve(), hashed_image);
     load_codecs();
     if (d_.draw.empty()) return;
-    drawn_.emplace(FolderUse{.folder = d_.draw, .command = "predict (pictures)", .inputs = {o_.input, o_.run}, .option = "{draw}"});
+    drawn_.emplace(FolderUse{
+        .folder = d_.draw, .command = "predict (pictures)", .inputs = {o_.input, o_.run}, .option = "{draw}"});
     made_with_ = prediction_hash(o_, b_.run.file, d_.postprocess);
     std::set<std::string> names;
     for (const FoundImage& image : images_.list) {
@@ -229,7 +240,8 @@ class ImageObjects : public DetectionInputs {
     for (PredictedCase& c : report.cases) c.file = written;
     const fs::path quarantine = write_left_out(report, o_.output);
     report.found = {{"detections", detections_}};
-    report.text = prediction_text(report, quarantine, ", " + std::to_string(detections_) + " objects in " + written.string());
+    report.text =
+        prediction_text(report, quarantine, ", " + std::to_string(detections_) + " objects in " + written.string());
     report.next = next_command(o_, d_);
   }
 
@@ -243,9 +255,11 @@ class ImageObjects : public DetectionInputs {
   void draw(const FoundImage& image, const std::vector<Detection>& found, const fs::path& file) {
     std::vector<DrawnBox> boxes;
     for (const Detection& d : found) {
-      if (d.score < kDrawnScore) break;  // they come best first
+      if (d.score < kDrawnScore) break;                                    // they come best first
       const auto colour = static_cast<int>(detector_.category_of(d)) + 1;  // 0 is black
-      boxes.push_back({.box = coco_box(d.box), .colour = colour, .caption = detector_.class_of(d).name + " " + fixed_text(d.score, 2)});
+      boxes.push_back({.box = coco_box(d.box),
+                       .colour = colour,
+                       .caption = detector_.class_of(d).name + " " + fixed_text(d.score, 2)});
     }
     std::reverse(boxes.begin(), boxes.end());  // the best is on top
     const std::string& name = drawn_names_.at(image.id);
@@ -305,7 +319,8 @@ class VideoObjects : public DetectionInputs {
 
 }  // namespace
 
-PredictReport predict_detections(const PredictOptions& options, const DetectionPrediction& detection, TrainedRun run, const RunContext& context) {
+PredictReport predict_detections(const PredictOptions& options, const DetectionPrediction& detection, TrainedRun run,
+                                 const RunContext& context) {
   DetectionPrediction d = detection;
   d.video.frames = d.frames.selection();
   const TrainedDetector detector = trained_detector(run, d.postprocess);

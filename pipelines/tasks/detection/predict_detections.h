@@ -1,5 +1,5 @@
-// The objects in images by a trained detector, as COCO results: one JSON array of {image_id, category_id, bbox, score} with
-// bbox [x, y, width, height] in pixels of the file's upright image.
+// The objects in images by a trained detector, as COCO results: one JSON array of {image_id, category_id, bbox, score}
+// with bbox [x, y, width, height] in pixels of the file's upright image.
 //
 //   PredictReport r = predict_detections({.input = "coco/val.json", .output = "found.json"}, {}, run, context);
 //
@@ -9,15 +9,15 @@
 
 #include "io/boxes/box_format.h"
 #include "io/image/image.h"
+#include "pipelines/engine/requests.h"
 #include "pipelines/engine/run_context.h"
 #include "pipelines/tasks/detection/dataset/frame_choice.h"
 #include "pipelines/tasks/detection/predict_video.h"
-#include "pipelines/engine/requests.h"
 
 namespace voxshard {
 
 struct DetectionPrediction {
-  std::filesystem::path draw;        // a folder for PNGs with boxes, of a video a video; empty: none
+  std::filesystem::path draw;              // a folder for PNGs with boxes, of a video a video; empty: none
   std::int64_t most_pixels = kMostPixels;  // of an image or frame; what has more is left out
   std::string postprocess = "auto";  // "detection", "legacy", "legacy_export", or as the model's variant is evaluated
   FrameChoice frames;                // of what are videos
@@ -25,8 +25,9 @@ struct DetectionPrediction {
   BoxFormats formats = box_formats();
 };
 
-/// Errors: kUsage for an output that is no .json or would overwrite the input, or another post-processing than those there
-/// are; kInput, kNoCase, kCheckpoint, kBudget (before anything is written), kOutput.
-PredictReport predict_detections(const PredictOptions& options, const DetectionPrediction& detection, TrainedRun run, const RunContext& context);
+/// Errors: kUsage for an output that is no .json or would overwrite the input, or another post-processing than those
+/// there are; kInput, kNoCase, kCheckpoint, kBudget (before anything is written), kOutput.
+PredictReport predict_detections(const PredictOptions& options, const DetectionPrediction& detection, TrainedRun run,
+                                 const RunContext& context);
 
 }  // namespace voxshard

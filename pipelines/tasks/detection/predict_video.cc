@@ -140,7 +140,8 @@ std::string to_text(const VideoPredictReport& v, const std::filesystem::path& ou
                      std::to_string(v.tracks) + " tracks";
   if (v.lost > 0) text += ", " + std::to_string(v.lost) + " frames too damaged to decode";
   if (v.not_drawn > 0) text += ", " + std::to_string(v.not_drawn) + " not drawn";
-  if (v.interrupted) text += "; INCOMPLETE: stopped, what was found until then is in " + incomplete_path(output).string();
+  if (v.interrupted)
+    text += "; INCOMPLETE: stopped, what was found until then is in " + incomplete_path(output).string();
   for (const std::string& note : v.notes) text += "\n  " + note;
   return text + "\n";
 }

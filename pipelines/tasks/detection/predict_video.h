@@ -52,8 +52,8 @@ struct VideoPredictReport {
 };
 
 /// Errors: kInput as VideoReader; kNoCase when no frame is chosen or none decodes; kUsage as select_frames, for an
-/// output that is the video itself or two that are one; kOutput. What `detect` throws ends it, and no file appears; but Stopped is
-/// a stop after the frame before.
+/// output that is the video itself or two that are one; kOutput. What `detect` throws ends it, and no file appears; but
+/// Stopped is a stop after the frame before.
 VideoPredictReport predict_video(const VideoPredictOptions& options, const std::vector<DetectionClass>& classes,
                                  const DetectInImage& detect, Progress& progress);
 

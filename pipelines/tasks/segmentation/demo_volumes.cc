@@ -55,7 +55,11 @@ DemoReport demo_volumes(const DemoOptions& options, int subdivide, Progress& pro
   folder.begin("dataset.json", {"dataset.json"});
   write_dataset_json(dataset);  // last: a folder with dataset.json is complete
   folder.commit("dataset.json", "");
-  return {.cases = cases, .test_cases = test_cases, .points = voxels, .point = "voxels", .next = {"prepare", options.folder.string(), "{output}", "work"}};
+  return {.cases = cases,
+          .test_cases = test_cases,
+          .points = voxels,
+          .point = "voxels",
+          .next = {"prepare", options.folder.string(), "{output}", "work"}};
 }
 
 }  // namespace voxshard

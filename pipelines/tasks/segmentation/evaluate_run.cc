@@ -6,8 +6,8 @@
 #include "libcore/kernels/loss_terms.h"
 #include "libcore/metrics/voxel_scores.h"
 #include "pipelines/engine/core_values.h"
-#include "pipelines/tasks/segmentation/scores/predict_volume.h"
 #include "pipelines/tasks/segmentation/samples/sample_source.h"
+#include "pipelines/tasks/segmentation/scores/predict_volume.h"
 #include "pipelines/tasks/segmentation/volume_task.h"
 
 namespace voxshard {
@@ -43,7 +43,9 @@ class VolumeEvaluation : public RunEvaluation {
   }
 
   std::string loss_name() const override { return kLossNames[static_cast<std::size_t>(config_.loss)]; }
-  std::string rule() const override { return "adaptive_dice32 over batches, accuracy and categorical_crossentropy over voxels"; }
+  std::string rule() const override {
+    return "adaptive_dice32 over batches, accuracy and categorical_crossentropy over voxels";
+  }
 
   std::vector<std::string> cases() const override {
     std::vector<std::string> names;
@@ -57,7 +59,9 @@ class VolumeEvaluation : public RunEvaluation {
   ProcessPlan batch_plan(const Shape& extents) const override {
     return {{MemoryPart::kFeeding, 8 * element_count(extents) + source_.mapped_bytes(extents)}};
   }
-  void load(std::span<const std::size_t> cases, std::int64_t, std::int64_t, WorkerPool&) override { batch_ = centred(cases); }
+  void load(std::span<const std::size_t> cases, std::int64_t, std::int64_t, WorkerPool&) override {
+    batch_ = centred(cases);
+  }
   void fill(const InputInfo& input, const TensorView& box) const override { source_.fill(batch_, input, box); }
   void unload() override { source_.done_with(batch_); }
 
@@ -83,7 +87,8 @@ class VolumeEvaluation : public RunEvaluation {
     all_ += voxels;
     const Tensor whole(DType::kF64, {1, sums.extent()[1]});  // of the batch
     for (std::int64_t k = 0; k < sums.count(); ++k)
-      whole.as<double>()[k % sums.extent()[1]] += sums.as<double>()[k / sums.extent()[1] * sums.strides[0] + k % sums.extent()[1]];
+      whole.as<double>()[k % sums.extent()[1]] +=
+          sums.as<double>()[k / sums.extent()[1] * sums.strides[0] + k % sums.extent()[1]];
     adaptive_dice32_.push_back(loss(whole.view(), LossKind::kAdaptiveDice32));
     return named(voxels, adaptive_dice32_.back());
   }
@@ -146,7 +151,8 @@ class VolumeEvaluation : public RunEvaluation {
 
 }  // namespace
 
-std::unique_ptr<RunEvaluation> evaluate_volumes(const EvaluateRunOptions& options, const TrainedRun& run, Progress& progress) {
+std::unique_ptr<RunEvaluation> evaluate_volumes(const EvaluateRunOptions& options, const TrainedRun& run,
+                                                Progress& progress) {
   return std::make_unique<VolumeEvaluation>(options, run, progress);
 }
 

@@ -11,9 +11,9 @@
 #include "pipelines/engine/prediction.h"
 #include "pipelines/engine/seen_inputs.h"
 #include "pipelines/tasks/segmentation/dataset/case_memory.h"
-#include "pipelines/tasks/segmentation/scores/predict_volume.h"
 #include "pipelines/tasks/segmentation/dataset/prepare_image.h"
 #include "pipelines/tasks/segmentation/samples/sample_source.h"
+#include "pipelines/tasks/segmentation/scores/predict_volume.h"
 #include "pipelines/tasks/volume_files.h"
 
 namespace voxshard {
@@ -29,14 +29,17 @@ std::string case_id(const fs::path& path, const VolumeFormats& formats) {
 }
 
 std::vector<fs::path> find_images(const fs::path& input, const VolumeFormats& formats) {
-  if (!fs::exists(input)) throw Error(ErrorKind::kInput, "[predict] " + input.string() + " does not exist; give an image or a folder of images");
+  if (!fs::exists(input))
+    throw Error(ErrorKind::kInput,
+                "[predict] " + input.string() + " does not exist; give an image or a folder of images");
   if (!fs::is_directory(input)) return {input};
   std::vector<fs::path> images;
   for (const auto& entry : fs::directory_iterator(input))
     if (volume_stem(entry.path(), formats) && !entry.path().filename().string().starts_with("._"))
       images.push_back(entry.path());
   std::sort(images.begin(), images.end());
-  if (images.empty()) throw Error(ErrorKind::kNoCase, "[predict] " + input.string() + " holds no " + volume_endings(formats) + " image");
+  if (images.empty())
+    throw Error(ErrorKind::kNoCase, "[predict] " + input.string() + " holds no " + volume_endings(formats) + " image");
   return images;
 }
 
@@ -49,7 +52,8 @@ std::vector<std::string> next_command(const PredictOptions& o) {
   std::vector<std::string> words = {"evaluate", output, (data / ("labels" + images.substr(6))).string()};
   if (fs::exists(data / "dataset.json")) words.insert(words.end(), {"{dataset}", data.empty() ? "." : data.string()});
   const fs::path summary = (o.output.has_filename() ? o.output : o.output.parent_path()).parent_path() / "summary.json";
-  const fs::path from_data = fs::absolute(summary).lexically_normal().lexically_relative(fs::absolute(data / ".").lexically_normal());
+  const fs::path from_data =
+      fs::absolute(summary).lexically_normal().lexically_relative(fs::absolute(data / ".").lexically_normal());
   if (from_data.begin() != from_data.end() && *from_data.begin() == "..")  // evaluate writes nothing among its inputs
     words.insert(words.end(), {"{output}", summary.string()});
   return words;
@@ -58,14 +62,20 @@ std::vector<std::string> next_command(const PredictOptions& o) {
 class VolumePrediction : public Prediction {
  public:
   VolumePrediction(PredictionBatch& batch, std::vector<fs::path> images, OutputFolder& folder)
-      : b_(batch), o_(batch.options), folder_(folder), spec_(batch.run.spec), made_with_(prediction_hash(o_, batch.run.file)), images_(std::move(images)) {
+      : b_(batch),
+        o_(batch.options),
+        folder_(folder),
+        spec_(batch.run.spec),
+        made_with_(prediction_hash(o_, batch.run.file)),
+        images_(std::move(images)) {
     try {
       plan_ = plan_from_json(batch.run.preparation);
     } catch (const Error& e) {
       throw Error(ErrorKind::kCheckpoint, batch.run.file.string() + ": " + e.what());
     }
-    keep_wanted(images_, {batch.run.trained_on, o_.held_out, batch.report.seen, batch.context.pool(), batch.progress},
-                [&](const fs::path& image) { return HashedCase{.name = id_of(image), .files = files_of_volume(image)}; });
+    keep_wanted(
+        images_, {batch.run.trained_on, o_.held_out, batch.report.seen, batch.context.pool(), batch.progress},
+        [&](const fs::path& image) { return HashedCase{.name = id_of(image), .files = files_of_volume(image)}; });
   }
 
   PredictionWords words() const override { return {.inputs = "images", .one = "case "}; }
@@ -95,7 +105,8 @@ class VolumePrediction : public Prediction {
     const std::string id = id_of(path);
     if (!seen_.insert(id).second)
       return b_.fail(i, "E_DUPLICATE",
-                     "[predict] " + path.string() + " would overwrite the prediction of another image of the same name; rename it");
+                     "[predict] " + path.string() +
+                         " would overwrite the prediction of another image of the same name; rename it");
     const fs::path file = named_file(o_.output, id, o_.formats.rows.front().endings.back());
     const ProcessPlan plan = plan_that_fits(path);
     const std::string data = made_of(path);
@@ -137,7 +148,8 @@ class VolumePrediction : public Prediction {
     try {
       const VolumeInfo info = read_volume_info(image, o_.formats);
       if (!info.readable) return {};
-      static_cast<void>(predicting_plan(info, image, plan_, {.held = base_plan(b_.context.base_bytes())}, o_.formats.limits));
+      static_cast<void>(
+          predicting_plan(info, image, plan_, {.held = base_plan(b_.context.base_bytes())}, o_.formats.limits));
       return extents_of(info);
     } catch (const Error&) {
       return {};

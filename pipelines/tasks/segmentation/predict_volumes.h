@@ -4,8 +4,8 @@
 //   PredictReport r = predict_volumes({.input = "imagesTs", .output = "predictions"}, run, context);
 #pragma once
 
-#include "pipelines/engine/run_context.h"
 #include "pipelines/engine/requests.h"
+#include "pipelines/engine/run_context.h"
 
 namespace voxshard {
 

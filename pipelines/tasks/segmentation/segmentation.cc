@@ -1,15 +1,15 @@
-#include "pipelines/engine/seen_inputs.h"
 #include "pipelines/tasks/segmentation/segmentation.h"
+#include "pipelines/engine/seen_inputs.h"
 
 #include <algorithm>
 
 #include "io/files/output_folder.h"
 #include "libcore/base/text.h"
 #include "pipelines/tasks/header_info.h"
+#include "pipelines/tasks/segmentation/dataset/source_case.h"
 #include "pipelines/tasks/segmentation/demo_volumes.h"
 #include "pipelines/tasks/segmentation/evaluate_run.h"
 #include "pipelines/tasks/segmentation/predict_volumes.h"
-#include "pipelines/tasks/segmentation/dataset/source_case.h"
 
 namespace voxshard {
 namespace {
@@ -20,10 +20,16 @@ using Json = nlohmann::ordered_json;
 /// What is read, for prepare and predict alike.
 std::vector<Setting> limit_settings(VolumeLimits& limits) {
   const std::string group = "Limits";
-  return {{"most-voxels", "Voxels of a volume, and of what it is resampled to; more is left out with E_SIZE", group,
-           &limits.most_voxels, {{1, 0x1p40}}},
-          {"most-inflation", "Bytes that one byte of a .gz may unpack to, asked of what unpacks to more than 1 GiB",
-           group, &limits.most_inflation, {{1, 1e6}}}};
+  return {{"most-voxels",
+           "Voxels of a volume, and of what it is resampled to; more is left out with E_SIZE",
+           group,
+           &limits.most_voxels,
+           {{1, 0x1p40}}},
+          {"most-inflation",
+           "Bytes that one byte of a .gz may unpack to, asked of what unpacks to more than 1 GiB",
+           group,
+           &limits.most_inflation,
+           {{1, 1e6}}}};
 }
 
 std::vector<Setting> prepare_settings(PrepareOptions& o) {
@@ -56,27 +62,20 @@ void set_flip(const std::string& text, std::array<bool, 3>& flip) {
 std::vector<Setting> training_settings(VolumeTaskOptions& o) {
   const std::string samples = "Samples", volumes = "Samples of volumes";
   SamplingOptions& s = o.sampling;
-  return {
-      {"fold", "Which of 5 folds validates, or all: none, and everything trains",
-       "Training", &o.fold},
-      {"crop",
-       "D x H x W of the crops, or whole, padded to a few sizes; default: 64x64x64",
-       samples, [&s](const std::string& text) { s.crop = crop_from_text(text, 3); }},
-      {"foreground",
-       "Share of crops that hold a voxel of a random class",
-       samples,
-       &s.foreground,
-       {{0, 1}}},
-      {"intensity-scale", "Standard deviation of a random factor", volumes, &s.intensity_scale, {{0, 100}}},
-      {"noise", "Standard deviation of added noise, in normalised units", volumes, &s.noise, {{0, 1000}}},
-      {"flip", "Axes to mirror at random, like DHW; not where left and right are different classes", volumes,
-       [&s](const std::string& text) { set_flip(text, s.flip); }},
-      {.name = "pad-multiple",
-       .help = "What is whole is padded to a multiple of this; default: 8",
-       .group = samples,
-       .value = &s.pad_multiple,
-       .range = kPadMultiples,
-       .tells_default = false}};
+  return {{"fold", "Which of 5 folds validates, or all: none, and everything trains", "Training", &o.fold},
+          {"crop", "D x H x W of the crops, or whole, padded to a few sizes; default: 64x64x64", samples,
+           [&s](const std::string& text) { s.crop = crop_from_text(text, 3); }},
+          {"foreground", "Share of crops that hold a voxel of a random class", samples, &s.foreground, {{0, 1}}},
+          {"intensity-scale", "Standard deviation of a random factor", volumes, &s.intensity_scale, {{0, 100}}},
+          {"noise", "Standard deviation of added noise, in normalised units", volumes, &s.noise, {{0, 1000}}},
+          {"flip", "Axes to mirror at random, like DHW; not where left and right are different classes", volumes,
+           [&s](const std::string& text) { set_flip(text, s.flip); }},
+          {.name = "pad-multiple",
+           .help = "What is whole is padded to a multiple of this; default: 8",
+           .group = samples,
+           .value = &s.pad_multiple,
+           .range = kPadMultiples,
+           .tells_default = false}};
 }
 
 const std::set<std::string> kOfRun = {"fold", "crop"};  // the rest is of label maps
@@ -106,7 +105,8 @@ std::vector<Setting> evaluation_settings(EvaluateLabelsOptions& o, EvaluateRunOp
 void warn_of_settings_of_run(const EvaluateOptions& options, Progress& progress) {
   for (const GivenSetting& given : options.task.given)
     if (kOfRun.contains(given.name))
-      progress.warn("[evaluate] {" + given.name + "} has no effect: it is for a run, and " + options.predictions.string() + " is none");
+      progress.warn("[evaluate] {" + given.name + "} has no effect: it is for a run, and " +
+                    options.predictions.string() + " is none");
 }
 
 class Segmentation : public Task {
@@ -219,9 +219,15 @@ class Segmentation : public Task {
     o.metrics = metrics_;
     o.formats.limits.memory_bytes = context.left_bytes();
     const LabelScores scores = evaluate_labels(o, context);
-    TaskReport report{.json = to_json(scores), .text = to_text(scores), .partial = !scores.failures.empty(), .memory = scores.memory};
+    TaskReport report{
+        .json = to_json(scores), .text = to_text(scores), .partial = !scores.failures.empty(), .memory = scores.memory};
     if (o.png.empty() && !o.dataset.empty())  // to see what the numbers say
-      report.next = {"evaluate", o.predictions.string(), o.references.string(), "{dataset}", o.dataset.string(), "{png}",
+      report.next = {"evaluate",
+                     o.predictions.string(),
+                     o.references.string(),
+                     "{dataset}",
+                     o.dataset.string(),
+                     "{png}",
                      (o.summary.parent_path() / "slices.png").string()};
     return report;
   }
@@ -246,7 +252,9 @@ class Segmentation : public Task {
 
 }  // namespace
 
-std::shared_ptr<const Task> segmentation(const OverlapMetrics& metrics) { return std::make_shared<Segmentation>(metrics); }
+std::shared_ptr<const Task> segmentation(const OverlapMetrics& metrics) {
+  return std::make_shared<Segmentation>(metrics);
+}
 
 std::string to_text(const PrepareReport& r) {
   const PreparePlan& p = r.plan;
@@ -262,7 +270,8 @@ std::string to_text(const PrepareReport& r) {
   if (!r.failures.empty()) text += " (see " + (r.work / "quarantine.csv").string() + ")";
   if (!r.warnings.empty())
     text += ", " + std::to_string(r.warnings.size()) + " warnings (see " + (r.work / "run.json").string() + ")";
-  return text + " in " + duration_text(r.seconds) + (r.interrupted ? "; INCOMPLETE: stopped, go on with {resume}\n" : "\n");
+  return text + " in " + duration_text(r.seconds) +
+         (r.interrupted ? "; INCOMPLETE: stopped, go on with {resume}\n" : "\n");
 }
 
 std::string to_text(const LabelScores& r) {

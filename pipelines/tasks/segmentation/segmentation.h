@@ -1,8 +1,8 @@
 // The task of U-Nets: a class for each voxel. One row in pipelines/tasks/table/task_table.cc.
 #pragma once
 
-#include "pipelines/tasks/segmentation/scores/evaluate_labels.h"
 #include "pipelines/tasks/segmentation/dataset/prepare_dataset.h"
+#include "pipelines/tasks/segmentation/scores/evaluate_labels.h"
 #include "pipelines/tasks/segmentation/volume_task.h"
 #include "pipelines/tasks/task.h"
 

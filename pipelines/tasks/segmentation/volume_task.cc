@@ -32,7 +32,8 @@ std::vector<Split> folds_as_kept(const PreparedDataset& dataset, const std::vect
   std::vector<Split> folds;
   for (const KeptSplit& one : kept) {
     Split& fold = folds.emplace_back();
-    for (const PreparedCase& item : dataset.cases) (one.val.contains(item.id) ? fold.val : fold.train).push_back(item.id);
+    for (const PreparedCase& item : dataset.cases)
+      (one.val.contains(item.id) ? fold.val : fold.train).push_back(item.id);
   }
   return folds;
 }
@@ -81,7 +82,8 @@ class VolumeTask : public TrainingTask {
                                           "; for pictures use {model} retinanet");
     const auto channels = static_cast<std::int64_t>(dataset_.plan.channels.size());
     if (channels != 1)
-      throw Error(ErrorKind::kConfig, "[train] the data set has " + std::to_string(channels) + " channels; one (CT) is supported");
+      throw Error(ErrorKind::kConfig,
+                  "[train] the data set has " + std::to_string(channels) + " channels; one (CT) is supported");
     spec.set("classes", dataset_.plan.classes());
     spec.set("channels", channels);
   }
@@ -107,7 +109,8 @@ class VolumeTask : public TrainingTask {
   /// and time of the files are the same.
   CaseHashes content(bool resumes, WorkerPool& pool, Progress& progress) const override {
     if (!resumes)
-      progress.log("what the " + std::to_string(dataset_.cases.size()) + " cases hold is as `prepare` noted it, by size "
+      progress.log("what the " + std::to_string(dataset_.cases.size()) +
+                   " cases hold is as `prepare` noted it, by size "
                    "and time of their files; they are read and compared when the run goes on");
     std::vector<HashedCase> cases;
     for (const auto& [role, ids] : {std::pair("train/", &split_.train), std::pair("validate/", &split_.val)})
@@ -161,8 +164,8 @@ class VolumeTask : public TrainingTask {
   ProcessPlan step_plan(const StepSize& step) const override {
     return {{MemoryPart::kFeeding, 4 * step.box_points + source_.mapped_bytes(step.extents)}};
   }
-  /// Labels as predicted, 1 byte a voxel, and their references, mapped and as boxes, 2 + 4; the mapped image, 4, is gone
-  /// by then.
+  /// Labels as predicted, 1 byte a voxel, and their references, mapped and as boxes, 2 + 4; the mapped image, 4, is
+  /// gone by then.
   ProcessPlan validation_plan(const Shape& extents) const override {
     const std::int64_t voxels = element_count(extents);
     return {{MemoryPart::kResults, voxels}, {MemoryPart::kMetrics, 6 * voxels}};
@@ -201,12 +204,12 @@ class VolumeTask : public TrainingTask {
 
   VolumeTaskOptions o_;
   std::vector<CaseFailure> failures_;  // cases that the run began with and goes on without
-  FolderLock lock_;  // nobody prepares the folder anew while its volumes are read
+  FolderLock lock_;                    // nobody prepares the folder anew while its volumes are read
   PreparedDataset dataset_;
   std::vector<Split> folds_;
   Split split_;
   SampleSource source_;
-  std::vector<Sample> batch_;  // of the step that was loaded last
+  std::vector<Sample> batch_;                                                // of the step that was loaded last
   std::int64_t begin_ = 0, end_ = std::numeric_limits<std::int64_t>::max();  // of its samples those of this process
 };
 

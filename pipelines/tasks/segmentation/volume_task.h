@@ -1,5 +1,5 @@
-// Segmentation of prepared volumes as a training task: crops or whole volumes of a fold, validated by the first metric of
-// a table, Dice, on the whole volumes that are held out.
+// Segmentation of prepared volumes as a training task: crops or whole volumes of a fold, validated by the first metric
+// of a table, Dice, on the whole volumes that are held out.
 //
 //   auto task = volume_task({.work = "work", .fold = "0", .sampling = {.crop = {64, 64, 64}}});
 #pragma once
@@ -17,8 +17,8 @@ struct VolumeTaskOptions {
   std::filesystem::path work;  // a folder that `voxshard prepare` wrote
   std::string fold = "0";      // of 5 (fewer with few cases), or "all": no validation
   SamplingOptions sampling = {.crop = {64, 64, 64}};
-  std::vector<KeptSplit> kept = {};  // by fold, see TrainingData
-  bool accepts_changes = false;      // damaged cases are left out
+  std::vector<KeptSplit> kept = {};            // by fold, see TrainingData
+  bool accepts_changes = false;                // damaged cases are left out
   OverlapMetrics metrics = overlap_metrics();  // the first validates
 };
 

@@ -47,7 +47,8 @@ std::vector<const Task*> tasks_by_models(const TaskTable& tasks, const ModelTabl
   return all;
 }
 
-std::vector<std::string> task_clauses(std::string TaskWords::*clause, const TaskTable& tasks, const ModelTable& models) {
+std::vector<std::string> task_clauses(std::string TaskWords::*clause, const TaskTable& tasks,
+                                      const ModelTable& models) {
   std::vector<std::string> clauses;
   for (const Task* task : tasks_by_models(tasks, models))
     if (std::string text = task->words().*clause; !text.empty()) clauses.push_back(std::move(text));
@@ -70,8 +71,8 @@ void require_own_settings(const Task& task, const TaskOptions& options, const st
     owner = joined(given.tasks, " and ") + (given.tasks.size() > 1 ? " have " : " has ");
   }
   if (!names.empty())
-    throw Error(ErrorKind::kUsage, "[" + command + "] only " + owner + names + ", but " + what + " (" +
-                                       task.name() + "); leave it out");
+    throw Error(ErrorKind::kUsage,
+                "[" + command + "] only " + owner + names + ", but " + what + " (" + task.name() + "); leave it out");
 }
 
 }  // namespace voxshard

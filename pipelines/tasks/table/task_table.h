@@ -23,14 +23,16 @@ const Task& task_named(const TaskTable& table, const std::string& name);
 const Task& task_predicting(const TaskTable& table, const std::filesystem::path& predictions);
 
 /// Tasks in the order of their models, as help names them; those of no model come last.
-std::vector<const Task*> tasks_by_models(const TaskTable& tasks = task_table(), const ModelTable& models = model_table());
+std::vector<const Task*> tasks_by_models(const TaskTable& tasks = task_table(),
+                                         const ModelTable& models = model_table());
 /// The clauses of all tasks that have one, in that order.
 ///   task_clauses(&TaskWords::demo_cases)             // {"12 volumes", "120 images", "4000 digits, 240 clips"}
 std::vector<std::string> task_clauses(std::string TaskWords::*clause, const TaskTable& tasks = task_table(),
                                       const ModelTable& models = model_table());
-/// Adds a row for each name that a task has for the command; what is said goes to all tasks that have it, and is noted in
-/// `options`, which must stay where it is.
-void add_task_rows(Settings& settings, TaskCommand command, TaskOptions& options, const TaskTable& tasks = task_table());
+/// Adds a row for each name that a task has for the command; what is said goes to all tasks that have it, and is noted
+/// in `options`, which must stay where it is.
+void add_task_rows(Settings& settings, TaskCommand command, TaskOptions& options,
+                   const TaskTable& tasks = task_table());
 
 /// Errors: what `task` refused of its settings; kUsage names those that were given but that it does not have.
 ///   what  whom they were given to: "predict", "the run is a unet3d"

@@ -6,9 +6,9 @@
 //   for (const ValueId id : scene.places(1)) table.row(scene.plant(id, fault_named("one tap dropped")));
 #pragma once
 
+#include "libcore/check/kernel_check.h"
 #include "libcore/lower/lower.h"
 #include "libcore/runtime/core_set.h"
-#include "libcore/check/kernel_check.h"
 #include "tests/check/faults/fault.h"
 
 namespace voxshard::test {

@@ -2,11 +2,11 @@
 // run.
 #include <gtest/gtest.h>
 
+#include "libcore/check/optimizer_check.h"
+#include "libcore/check/random_values.h"
 #include "libcore/models/unet.h"
 #include "libcore/ops/op_table.h"
 #include "libcore/train/optimizer.h"
-#include "libcore/check/optimizer_check.h"
-#include "libcore/check/random_values.h"
 
 namespace voxshard {
 namespace {

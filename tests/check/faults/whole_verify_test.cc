@@ -2,8 +2,8 @@
 // the channels of the reference network, and named at their layer.
 #include <gtest/gtest.h>
 
-#include "libcore/models/unet.h"
 #include "libcore/check/equivalence.h"
+#include "libcore/models/unet.h"
 #include "tests/check/faults/faulty_table.h"
 #include "tests/check/faults/scenes.h"
 

@@ -50,7 +50,8 @@ TEST(RetinaNetCli, TheReferenceConfigIsUnderstood) {
 TEST(RetinaNetCli, AConfigFileWithAFieldOfAnotherModelIsRefused) {
   Folder folder("other_model");
   folder.write("c.toml", "model = \"retinanet\"\nloss = \"dice_ce\"\n");
-  expect_refusal("verify --size 64x64 --config " + (folder / "c.toml"), 5, "config", "--loss is not an option of retinanet");
+  expect_refusal("verify --size 64x64 --config " + (folder / "c.toml"), 5, "config",
+                 "--loss is not an option of retinanet");
 }
 
 TEST(RetinaNetCli, WhatIsWrongIsNamed) {

@@ -202,7 +202,8 @@ TEST(ReferenceConfigCli, WithoutAFileTheModelAndItsCutAreSaid) {
 TEST(ReferenceConfigCli, EachSettingOfTrainSaysItsLayer) {
   Folder folder("layers_config");
   folder.write("c.toml", "model = \"digits\"\nvalidate-every = 7\nepochs = 3\nseed = 4\n[predict]\nhop = 8\n");
-  const CommandResult r = run_voxshard("explain --stage config --json --seed 5 --batch 32 --config " + (folder / "c.toml"));
+  const CommandResult r =
+      run_voxshard("explain --stage config --json --seed 5 --batch 32 --config " + (folder / "c.toml"));
   EXPECT_NE(r.exit_code, 0) << "explain has no --seed";
   const CommandResult said = run_voxshard("explain --stage config --json --batch 32 --config " + (folder / "c.toml"));
   ASSERT_EQ(said.exit_code, 0) << said.err;

@@ -16,10 +16,11 @@ using testing::Not;
 /// So many threads beside the first one. `timeout` ends what hangs; it gives 124 then.
 CommandResult run_with(int most_threads, const std::string& arguments) {
   // x264 leaks what it has when it is refused a thread.
-  return run_voxshard(arguments, "",
-                      "ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0 timeout -k 5 120 env LD_PRELOAD=" VOXSHARD_FEW_THREADS
-                      " VOXSHARD_MOST_THREADS=" +
-                          std::to_string(most_threads));
+  return run_voxshard(
+      arguments, "",
+      "ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0 timeout -k 5 120 env LD_PRELOAD=" VOXSHARD_FEW_THREADS
+      " VOXSHARD_MOST_THREADS=" +
+          std::to_string(most_threads));
 }
 
 class FewThreads : public TrainedCli {

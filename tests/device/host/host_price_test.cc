@@ -110,14 +110,16 @@ TEST(HostPrice, AStepByHand) {
 TEST(HostPrice, FeedingTakesTheSameWorkers) {
   const Program program = small_program(1);
   const StepPrice dry = price_host_step(program, op_table(), round_rates(2), {});
-  const StepPrice fed = price_host_step(program, op_table(), round_rates(2), {.record_bytes = 1e9, .transfer_bytes = 1e9, .input_bytes = 2e9});
+  const StepPrice fed = price_host_step(program, op_table(), round_rates(2),
+                                        {.record_bytes = 1e9, .transfer_bytes = 1e9, .input_bytes = 2e9});
   EXPECT_NEAR(fed.feed_s, 1 + kBarrier, kTolerance) << "of the feed only what is written here";
   EXPECT_NEAR(fed.step_s, dry.step_s + fed.feed_s, kTolerance);
 }
 
 Program unet_program(const Dims& grid) {
   const UNetConfig config{.base_filters = 4, .depth = 3};
-  return partition(step_graph(build_unet(config, {.size = {16, 16, 16}}, op_table()), op_table(), Recompute::kNone), op_table(), {.mesh = {.partition = grid}});
+  return partition(step_graph(build_unet(config, {.size = {16, 16, 16}}, op_table()), op_table(), Recompute::kNone),
+                   op_table(), {.mesh = {.partition = grid}});
 }
 
 TEST(HostPrice, TheClockRunsForwardThroughEveryInstruction) {

@@ -29,8 +29,8 @@ TEST(RateTable, IsExactAtItsPoints) {
 }
 
 TEST(RateTable, IsLinearInLogarithmsBetweenPoints) {
-  EXPECT_NEAR(grid().at({1, 1e4, 0, 0}), 10, 1e-12);                 // halfway from 1e3 to 1e5: the root of 1 * 100
-  EXPECT_NEAR(grid().at({4, 1e3, 0, 0}), std::sqrt(2.0), 1e-12);     // halfway from 1 to 16 channels
+  EXPECT_NEAR(grid().at({1, 1e4, 0, 0}), 10, 1e-12);              // halfway from 1e3 to 1e5: the root of 1 * 100
+  EXPECT_NEAR(grid().at({4, 1e3, 0, 0}), std::sqrt(2.0), 1e-12);  // halfway from 1 to 16 channels
   EXPECT_NEAR(grid().at({4, 1e4, 0, 0}), 10 * std::sqrt(2.0), 1e-12);
 }
 
@@ -79,7 +79,8 @@ TEST(HostRatesJson, ComesBackAsItWent) {
 TEST(HostRatesJson, EveryFigureHasUnitKindAndHow) {
   const auto json = to_json(round_rates(2));
   for (const char* key : {"threads", "memory", "task", "barrier", "alone_compute", "alone_memory"})
-    for (const char* part : {"value", "unit", "kind", "how"}) EXPECT_TRUE(json.at(key).contains(part)) << key << " " << part;
+    for (const char* part : {"value", "unit", "kind", "how"})
+      EXPECT_TRUE(json.at(key).contains(part)) << key << " " << part;
   for (const auto& table : json.at("rates")) {
     EXPECT_EQ(table.at("kind"), "measured");
     for (const char* part : {"unit", "how", "values"}) EXPECT_TRUE(table.contains(part)) << table;
@@ -121,7 +122,8 @@ TEST(HostRatesJson, RefusesWhatAPriceCannotBeMadeOf) {
   expect_refused("task.unit: should be \"us\"", [](Json& j) { j["task"]["unit"] = "ms"; });
   expect_refused("task.value: should be above 0", [](Json& j) { j["task"]["value"] = 0; });
   expect_refused("threads.value: should be a number", [](Json& j) { j["threads"]["value"] = "two"; });
-  for (const double threads : {0.25, 1e12}) expect_refused("threads.value: should be from 1 to 65536", [&](Json& j) { j["threads"]["value"] = threads; });
+  for (const double threads : {0.25, 1e12})
+    expect_refused("threads.value: should be from 1 to 65536", [&](Json& j) { j["threads"]["value"] = threads; });
   expect_refused("memory.value: should be from 1 to", [](Json& j) { j["memory"]["value"] = 1e300; });
   expect_refused("cpu: is missing", [](Json& j) { j.erase("cpu"); });
   expect_refused("instruction_set: is missing", [](Json& j) { j.erase("instruction_set"); });
@@ -130,7 +132,11 @@ TEST(HostRatesJson, RefusesWhatAPriceCannotBeMadeOf) {
   expect_refused("format: names no format", [](Json& j) { j.erase("format"); });
   expect_refused("rates: should be a list", [](Json& j) { j["rates"] = Json::object(); });
   expect_refused("rates[0].stored", [](Json& j) { j["rates"][0]["stored"] = "f16"; });
-  expect_refused("rates[0].unit", [](Json& j) { j["rates"][0]["unit"] = "byte/s"; j["rates"][0]["taps"] = 27; j["rates"][0]["unit"] = "bytes"; });
+  expect_refused("rates[0].unit", [](Json& j) {
+    j["rates"][0]["unit"] = "byte/s";
+    j["rates"][0]["taps"] = 27;
+    j["rates"][0]["unit"] = "bytes";
+  });
   expect_refused("rates[0].values: should be 1 numbers, got 2", [](Json& j) { j["rates"][0]["values"] = {1, 2}; });
   expect_refused("rates[0].values: should be above 0", [](Json& j) { j["rates"][0]["values"] = {-1}; });
   expect_refused("rates[0].axes.row: is missing", [](Json& j) {

@@ -17,13 +17,19 @@ inline constexpr double kFlops = 1e9, kBytes = 1e9, kBarrier = 1e-3, kTask = 1e-
 inline RateTable flat_table(const std::string& op, DType stored, int taps, double value) {
   RateTable t{.op = op, .stored = stored, .window = {.taps = taps}, .how = "made up", .values = {value}};
   t.unit = taps > 0 ? "flop/s" : op == "join" || op == "update" ? "element/s" : "byte/s";
-  if (taps > 0) t.axes = {{"in", {1}}, {"out", {1}}, {"row", {1}}, {"rows", {1}}};
-  else if (t.unit == "byte/s" && op != "pack" && op != "feed") t.axes = {{"channels", {1}}, {"bytes", {1}}};
+  if (taps > 0)
+    t.axes = {{"in", {1}}, {"out", {1}}, {"row", {1}}, {"rows", {1}}};
+  else if (t.unit == "byte/s" && op != "pack" && op != "feed")
+    t.axes = {{"channels", {1}}, {"bytes", {1}}};
   return t;
 }
 
 inline HostRates round_rates(int threads) {
-  HostRates rates{.cpu = "made up", .how = "by hand", .instruction_set = instruction_set_name(instruction_set()), .threads = threads, .memory_bytes = 1 << 30};
+  HostRates rates{.cpu = "made up",
+                  .how = "by hand",
+                  .instruction_set = instruction_set_name(instruction_set()),
+                  .threads = threads,
+                  .memory_bytes = 1 << 30};
   rates.task_s = kTask;
   rates.barrier_s = kBarrier;
   for (const char* op : {"conv", "conv_input_grad", "conv_weight_grad"})

@@ -1,5 +1,5 @@
-// Prices of a step by hand: the matrix unit with its tile and strips, memory with its layouts, exchanges and all-reduces on
-// the links. What a cut adds: passes_test.cc.
+// Prices of a step by hand: the matrix unit with its tile and strips, memory with its layouts, exchanges and
+// all-reduces on the links. What a cut adds: passes_test.cc.
 #include <numeric>
 
 #include "libcore/device/tpu/compute_price.h"
@@ -55,20 +55,26 @@ TEST(Tiles, NeverLessThanTheTensorAndNeverLessForMore) {
 
 TEST(ComputePrice, ProductsArePaddedToTheTile) {
   const TpuSpec toy = toy_device();  // 1 GHz, one unit: a row of a tile per nanosecond; strips of 512 rows
-  EXPECT_DOUBLE_EQ(matrix_seconds(toy, {.count = 27, .rows = 1000, .inner = 128, .columns = 128}), 27 * (1000 + 2 * 128) * 1e-9);
-  EXPECT_DOUBLE_EQ(matrix_seconds(toy, {.count = 27, .rows = 1000, .inner = 32, .columns = 64}), 27 * (1000 + 2 * 128) * 1e-9);
-  EXPECT_DOUBLE_EQ(matrix_seconds(toy, {.count = 1, .rows = 1000, .inner = 129, .columns = 384}), 2 * 3 * (1000 + 2 * 128) * 1e-9);
+  EXPECT_DOUBLE_EQ(matrix_seconds(toy, {.count = 27, .rows = 1000, .inner = 128, .columns = 128}),
+                   27 * (1000 + 2 * 128) * 1e-9);
+  EXPECT_DOUBLE_EQ(matrix_seconds(toy, {.count = 27, .rows = 1000, .inner = 32, .columns = 64}),
+                   27 * (1000 + 2 * 128) * 1e-9);
+  EXPECT_DOUBLE_EQ(matrix_seconds(toy, {.count = 1, .rows = 1000, .inner = 129, .columns = 384}),
+                   2 * 3 * (1000 + 2 * 128) * 1e-9);
   EXPECT_DOUBLE_EQ(matrix_seconds(toy, {.count = 1, .rows = 1, .inner = 1, .columns = 1}), (8 + 128) * 1e-9);
   EXPECT_EQ(matrix_seconds(toy, {}), 0);
   TpuSpec v3 = tpu("tpu-v3");
   v3.strip_rows = 1 << 30;  // full tiles that stay reach the peak
   const double flops = 2.0 * (1 << 20) * 256 * 256;
-  EXPECT_NEAR(matrix_seconds(v3, {.count = 1, .rows = 1 << 20, .inner = 256, .columns = 256}) / (flops / 61.6e12), 1, 1e-3);
+  EXPECT_NEAR(matrix_seconds(v3, {.count = 1, .rows = 1 << 20, .inner = 256, .columns = 256}) / (flops / 61.6e12), 1,
+              1e-3);
 }
 
 TEST(ComputePrice, ATileIsLoadedForEachStrip) {
   TpuSpec toy = toy_device();
-  const auto ticks = [&](double rows) { return matrix_seconds(toy, {.count = 1, .rows = rows, .inner = 128, .columns = 8192}) * 1e9 / 64; };
+  const auto ticks = [&](double rows) {
+    return matrix_seconds(toy, {.count = 1, .rows = rows, .inner = 128, .columns = 8192}) * 1e9 / 64;
+  };
   EXPECT_DOUBLE_EQ(ticks(512), 512 + 128);
   EXPECT_DOUBLE_EQ(ticks(513), 520 + 2 * 128);
   toy.strip_rows = 1024;
@@ -80,7 +86,8 @@ TEST(ComputePrice, ATileIsLoadedForEachStrip) {
 TEST(ComputePrice, TheCheaperOperandIsInTheTiles) {
   const TpuSpec toy = toy_device();
   // The gradient of weights, 32 x voxels x 64: 32 rows through voxels / 128 tiles; or the other way about.
-  const Products p{.count = 1, .rows = 512, .inner = 1280, .columns = 8}, swapped{.count = 1, .rows = 8, .inner = 1280, .columns = 512};
+  const Products p{.count = 1, .rows = 512, .inner = 1280, .columns = 8},
+      swapped{.count = 1, .rows = 8, .inner = 1280, .columns = 512};
   EXPECT_DOUBLE_EQ(matrix_seconds(toy, p), matrix_seconds(toy, swapped));
   EXPECT_DOUBLE_EQ(matrix_seconds(toy, p), 10 * 4 * (8 + 128) * 1e-9);  // not 10 * (512 + 128)
 }
@@ -111,11 +118,11 @@ TEST(ComputePrice, AConvolutionByHand) {
   const Program program = toy_program({1, 16, 128, 64}, {1, 1, 1, 1});
   const StepPrice step = price_step(program, op_table(), toy_device(), {});
   const Price conv = price_of(step, program, InstructionKind::kCompute, "conv").slowest;
-  // 64 channels fill half the rows of a tile, 2 filters hardly any; so it is the voxels that lie in 16 tiles, and the filters
-  // that go through, 8 rows at least.
+  // 64 channels fill half the rows of a tile, 2 filters hardly any; so it is the voxels that lie in 16 tiles, and the
+  // filters that go through, 8 rows at least.
   EXPECT_NEAR(conv.matrix_s, 9 * 16 * (8 + 128) * 1e-9, 1e-15);
-  // x 16 x 128 x 64 from the host, without the zeros around it: W in the lanes, C in the sublanes; weights 3 x 3 x 64 x 2: 64
-  // to 128 lanes, 3 to 8 sublanes; y 16 x 128 x 2: one sample in 8 sublanes, its channels in 128 lanes.
+  // x 16 x 128 x 64 from the host, without the zeros around it: W in the lanes, C in the sublanes; weights 3 x 3 x 64 x
+  // 2: 64 to 128 lanes, 3 to 8 sublanes; y 16 x 128 x 2: one sample in 8 sublanes, its channels in 128 lanes.
   EXPECT_NEAR(conv.memory_s, 4.0 * (16 * 128 * 64 + 8 * 3 * 128 * 2 + 16 * 128 * 8 * 128) / kMemory, 1e-15);
   EXPECT_EQ(conv.vector_s, 0);
   EXPECT_DOUBLE_EQ(conv.overhead_s, kDispatch);
@@ -129,7 +136,8 @@ TEST(ComputePrice, TheSlowestCoreCounts) {
   // 5 planes over 2 cores: 3 and 2.
   const Program program = toy_program({1, 5, 128, 64}, {1, 2, 1, 1});
   const StepPrice step = price_step(program, op_table(), toy_device(), {});
-  EXPECT_NEAR(price_of(step, program, InstructionKind::kCompute, "conv").slowest.matrix_s, 9 * 3 * (8 + 128) * 1e-9, 1e-15);
+  EXPECT_NEAR(price_of(step, program, InstructionKind::kCompute, "conv").slowest.matrix_s, 9 * 3 * (8 + 128) * 1e-9,
+              1e-15);
 }
 
 TEST(ComputePrice, ReplicatedWorkCostsEveryCore) {
@@ -258,7 +266,7 @@ TEST(AllReducePrice, SumsOfOneReplicaStayInsideIt) {
   Builder b(graph, op_table());
   const ValueId x = b.input("x", {DType::kF32, {2, 8, 4, 3}});
   b.op("moment_sums", {x}, NormAttrs{.groups = 2, .batch = 2}, "sums");  // one group per sample
-  const Program program = cut(graph, {1, 2, 1, 1}, 2);          // replica 0 on one chip, replica 1 on the next
+  const Program program = cut(graph, {1, 2, 1, 1}, 2);                   // replica 0 on one chip, replica 1 on the next
   const StepPrice step = price_step(program, op_table(), toy_device(), {});
   const InstructionPrice join = price_of(step, program, InstructionKind::kJoin, "sums");
   const double bytes = 3 * 2 * 4;  // (1, C, 2) f64, f32 on a TPU
@@ -293,7 +301,7 @@ TEST(StepPrice, FasterPartsNeverMakeItSlower) {
   const Program program = toy_program({4, 32, 32, 8}, {1, 4, 2, 1}, 2);
   const double before = price_step(program, op_table(), toy_device(), {}).device_s;
   for (double TpuSpec::*rate : {&TpuSpec::clock_hz, &TpuSpec::vector_flops_s, &TpuSpec::memory_bytes_s,
-                                   &TpuSpec::link_bytes_s, &TpuSpec::core_path_bytes_s, &TpuSpec::pass_bytes_s}) {
+                                &TpuSpec::link_bytes_s, &TpuSpec::core_path_bytes_s, &TpuSpec::pass_bytes_s}) {
     TpuSpec faster = toy_device();
     faster.*rate *= 2;
     EXPECT_LE(price_step(program, op_table(), faster, {}).device_s, before);

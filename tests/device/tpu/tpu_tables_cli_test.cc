@@ -22,9 +22,9 @@ TEST(TpuTablesCli, TextSaysWhatIsFittedWhatWasChosenAndWhatIsUnexplained) {
   const CommandResult r = run_voxshard("bench tpu-tables --quiet");
   EXPECT_EQ(r.exit_code, 0) << r.err;
   for (const char* piece :
-       {"unet3d-256-v3-128", "residual", "passes s", "materialise s", "left out", "Constants fitted to these rows: 2", "Unexplained:",
-        "unet3d-256-v3-128 *", "*  unet3d-256-v3-128 is corrected", "2560x2560 on v3-64", "opposite by construction",
-        "samples that do not fill the 8 sublanes cost products too, not memory alone: +",
+       {"unet3d-256-v3-128", "residual", "passes s", "materialise s", "left out", "Constants fitted to these rows: 2",
+        "Unexplained:", "unet3d-256-v3-128 *", "*  unet3d-256-v3-128 is corrected", "2560x2560 on v3-64",
+        "opposite by construction", "samples that do not fill the 8 sublanes cost products too, not memory alone: +",
         "samples that do not fill the 8 sublanes cost neither memory nor products: "})
     EXPECT_THAT(r.out, testing::HasSubstr(piece));
   EXPECT_EQ(r.err, "");

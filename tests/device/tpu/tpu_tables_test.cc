@@ -165,7 +165,8 @@ std::int64_t unread(const Graph& graph) {
 TEST(TpuTables, APlannedProgramHasNoUnreadComputeBeyondTheOriginals) {
   for (const PublishedStep& row : published_steps()) {
     const Graph graph = build_graph(row.spec, row.extents, Phase::kTrain, row.spec.precision);
-    EXPECT_EQ(unread(plan_step(row, tpu("tpu-v3")).program.graph), unread(step_graph(graph, op_table(), Recompute::kNone)))
+    EXPECT_EQ(unread(plan_step(row, tpu("tpu-v3")).program.graph),
+              unread(step_graph(graph, op_table(), Recompute::kNone)))
         << row.name;
   }
 }
@@ -179,7 +180,8 @@ TEST(TpuTables, AtTheSlowestUnpackingThatIsNamedTheTableIsTheSameAndBelowARowWai
     EXPECT_DOUBLE_EQ(price_of(planned[row], device).step_s, emulated(row).price.step_s);
   device.unpack_bytes_s = 0.999 * tables().least_unpack_bytes_s;
   int waiting = 0;
-  for (std::size_t row = 0; row < planned.size(); ++row) waiting += price_of(planned[row], device).step_s > emulated(row).price.step_s;
+  for (std::size_t row = 0; row < planned.size(); ++row)
+    waiting += price_of(planned[row], device).step_s > emulated(row).price.step_s;
   EXPECT_EQ(waiting, 1);
 }
 
@@ -213,7 +215,8 @@ TEST(TpuTables, ResidualsOfARowAndOfItsPartnerInTheFitAreOpposite) {
         sum += log_residual, largest = std::max(largest, std::abs(log_residual));
       }
     EXPECT_GT(largest, 0.002) << c.figure.key << ": opposite numbers, not zeros";
-    EXPECT_LT(std::abs(sum), 0.02) << c.figure.key << ": the file's constant is rounded, and within 2 % of what is fitted";
+    EXPECT_LT(std::abs(sum), 0.02) << c.figure.key
+                                   << ": the file's constant is rounded, and within 2 % of what is fitted";
   }
 }
 
@@ -222,9 +225,12 @@ TEST(TpuTables, ExplainTellsThePassesOfTheSameProgram) {
   ModelSpec spec = row.spec;
   spec.cut.mesh = {1, {1, 16, 1, 1, 1}}, spec.cut.recompute = Recompute::kNorms;
   const std::string text = run_explain(spec, {4, 256, 256, 256}, "passes", "tpu-v3");
-  EXPECT_THAT(text, testing::HasSubstr(fixed_text(tables().ways[0].rows.back().price.busy.pass_s / 1e-6, 1) + " us of passes"));
+  EXPECT_THAT(
+      text, testing::HasSubstr(fixed_text(tables().ways[0].rows.back().price.busy.pass_s / 1e-6, 1) + " us of passes"));
   EXPECT_NE(text, run_explain(spec, {4, 256, 256, 256}, "passes", "tpu-v2"));
-  expect_config_error("is none: name one with {device}", [&] { run_explain(spec, {4, 256, 256, 256}, "passes", "host"); });
+  expect_config_error("is none: name one with {device}", [&] {
+    run_explain(spec, {4, 256, 256, 256}, "passes", "host");
+  });
 }
 
 TEST(TpuTables, EachRowNamesASliceOfItsCores) {

@@ -139,7 +139,8 @@ TEST(Voc, AImageOutsideAndAClassThatSteersAScreenCostThemselves) {
   VocFolder voc;
   voc.write("a.xml", page("../../outside.png", ""));
   voc.write("b.xml", page("/etc/b.png", ""));
-  voc.write("c.xml", page("c.png", object("cell&#x1b;[2J", edges("1", "1", "9", "9")) + object("red", edges("1", "1", "9", "9"))));
+  voc.write("c.xml", page("c.png", object("cell&#x1b;[2J", edges("1", "1", "9", "9")) +
+                                       object("red", edges("1", "1", "9", "9"))));
   const DetectionDataset set = voc.read();
   ASSERT_EQ(set.images.size(), 1u);
   EXPECT_EQ(set.boxes(), 1);

@@ -16,8 +16,8 @@ TEST(FileName, WhatLeavesTheFolderOrCannotBeReadBackIsNone) {
   for (const std::string& name :
        {std::string(), std::string("."), std::string(".."), std::string("../../x"), std::string("/tmp/x"),
         std::string("a/b"), std::string("a\\b"), std::string(".hidden"), std::string(".tmp.12.x"), std::string("a\nb"),
-        std::string("a\x1b[2Jb"), std::string("a\0b", 3), std::string("a\u009bb"),
-        std::string("a\u2028b"), std::string("a\u202eb"), std::string("a\u200bb"), std::string("\xff\xfe"), std::string(201, 'x')}) {
+        std::string("a\x1b[2Jb"), std::string("a\0b", 3), std::string("a\u009bb"), std::string("a\u2028b"),
+        std::string("a\u202eb"), std::string("a\u200bb"), std::string("\xff\xfe"), std::string(201, 'x')}) {
     EXPECT_NE(name_problem(name), "") << shown_name(name);
     expect_error(ErrorKind::kInput, "[name]", [&] { named_file("work", name); });
   }

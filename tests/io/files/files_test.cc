@@ -34,8 +34,9 @@ TEST(ConfigFile, TomlJsonAndYamlGiveTheSameValue) {
   write_bytes(dir.path() / "a.json", R"({"name": "x", "day": "2026-11-21", "case": [{"id": 1}],
                                          "train": {"epochs": 3, "rate": 0.5, "flip": false, "axes": [1, 2]}})");
   EXPECT_EQ(read_config(dir.path() / "a.toml"), read_config(dir.path() / "a.json"));
-  write_bytes(dir.path() / "a.yml",
-              "name: x\nday: '2026-11-21'\ncase:\n- id: 1\ntrain:\n  epochs: 3\n  rate: 0.5\n  flip: no\n  axes: [1, 2]\n");
+  write_bytes(
+      dir.path() / "a.yml",
+      "name: x\nday: '2026-11-21'\ncase:\n- id: 1\ntrain:\n  epochs: 3\n  rate: 0.5\n  flip: no\n  axes: [1, 2]\n");
   EXPECT_EQ(read_config(dir.path() / "a.yml"), read_config(dir.path() / "a.json"));
 }
 
@@ -191,7 +192,8 @@ TEST(Overlay, PredictionIsFilledReferenceOutlinedInItsColour) {
 }
 
 TEST(Csv, NoCellIsAFormula) {
-  for (const char* text : {"=1+1", "+1", "-1", "@sum", "\t=1"}) EXPECT_EQ(csv_text(std::string(text)), "'" + std::string(text));
+  for (const char* text : {"=1+1", "+1", "-1", "@sum", "\t=1"})
+    EXPECT_EQ(csv_text(std::string(text)), "'" + std::string(text));
   EXPECT_EQ(csv_text(std::string("=a,b")), "\"'=a,b\"");
   EXPECT_EQ(csv_text(std::string("liver-1")), "liver-1");
   EXPECT_EQ(csv_text(-1.5), "-1.5");

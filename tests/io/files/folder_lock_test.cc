@@ -47,11 +47,14 @@ TEST(FolderLock, AFolderOfAnotherVersionIsRefusedByNameAndStays) {
   write_bytes(scratch.path() / "one.txt", "1");
   for (const auto& [format, refusal] : std::vector<std::pair<std::string, std::string>>{
            {"", "manifest.jsonl: names no format"},
-           {"\"format\":\"voxshard 1\",", "manifest.jsonl: has the format \"voxshard 1\"; this program reads \"voxshard 2\" alone; remove the folder"},
+           {"\"format\":\"voxshard 1\",",
+            "manifest.jsonl: has the format \"voxshard 1\"; this program reads \"voxshard 2\" alone; remove the "
+            "folder"},
            {"\"format\":\"\\u001b[2J\",", "manifest.jsonl: has an unknown format"},
            {"\"format\":2,", "manifest.jsonl: is damaged"}}) {
     write_bytes(manifest, "{" + format + rest);
-    expect_error(ErrorKind::kInput, refusal, [&] { OutputFolder folder({.folder = scratch.path(), .command = "toy"}); });
+    expect_error(ErrorKind::kInput, refusal,
+                 [&] { OutputFolder folder({.folder = scratch.path(), .command = "toy"}); });
     EXPECT_EQ(read_bytes(manifest), "{" + format + rest);
     EXPECT_EQ(read_bytes(scratch.path() / "one.txt"), "1");
   }

@@ -54,7 +54,8 @@ TEST_F(NowReadingDeath, ACrashWithoutAFileSaysWhichItWas) {
     { const NowReading done("a.mp4"); }
     ::raise(SIGFPE);
   };
-  EXPECT_EXIT(crash(), testing::KilledBySignal(SIGFPE), "^\nvoxshard: .crash. an impossible division .SIGFPE., while no file was read");
+  EXPECT_EXIT(crash(), testing::KilledBySignal(SIGFPE),
+              "^\nvoxshard: .crash. an impossible division .SIGFPE., while no file was read");
 }
 
 TEST_F(NowReadingDeath, AfterMoreFilesThanCanBeNotedTheNextIsNamed) {

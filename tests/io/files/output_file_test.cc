@@ -27,7 +27,8 @@ TEST(OutputFile, AnEarlierOneOfItsKindIsReplacedAndNothingElse) {
   }
   for (const char* other : {"{\"channel_names\": {}}", "[1]", "notes", "\x1f\x8b"}) {
     write_bytes(file, other);
-    expect_error(ErrorKind::kOutput, "is there and is not scores of a test", [&] { require_output_file(file, kScores); });
+    expect_error(ErrorKind::kOutput, "is there and is not scores of a test",
+                 [&] { require_output_file(file, kScores); });
     EXPECT_EQ(read_bytes(file), other);
   }
   write_bytes(file, "");
@@ -60,9 +61,11 @@ TEST(OutputFile, InAFolderThatIsSomebodysItIsRefused) {
   write_bytes(dir.path() / "data/dataset.json", "{}");
   require_output_file(dir.path() / "data/new.json", kScores);
   write_bytes(dir.path() / "data/imagesTr/a.nii", "x");
-  expect_error(ErrorKind::kOutput, "which is a data set", [&] { require_output_file(dir.path() / "data/new.json", kScores); });
+  expect_error(ErrorKind::kOutput, "which is a data set",
+               [&] { require_output_file(dir.path() / "data/new.json", kScores); });
   write_bytes(dir.path() / "odd/manifest.jsonl", "\x01 torn");
-  expect_error(ErrorKind::kOutput, "manifest.jsonl", [&] { require_output_file(dir.path() / "odd/new.json", kScores); });
+  expect_error(ErrorKind::kOutput, "manifest.jsonl",
+               [&] { require_output_file(dir.path() / "odd/new.json", kScores); });
   expect_error(ErrorKind::kUsage, "could overwrite",
                [&] { require_output_file(dir.path() / "in/new.json", kScores, {.inputs = {dir.path()}}); });
 }

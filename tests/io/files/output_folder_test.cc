@@ -2,10 +2,10 @@
 // is made anew or refused, never mixed with what is made now.
 #include "io/files/output_folder.h"
 
-#include <csignal>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <csignal>
 
 #include "io/files/file_name.h"
 #include "tests/io/test_files.h"
@@ -217,17 +217,18 @@ TEST_F(OwnedFolder, AManifestCannotLeadOutside) {
   write_bytes(dir.path() / "precious.txt", "mine");
   for (const std::string& name :
        std::vector<std::string>{"../precious.txt", (dir.path() / "precious.txt").string(), "a/../../precious.txt"}) {
-    write_bytes(path() / kManifestName,
-                head_line({.command = "toy", .options = "a", .parts = {}}).dump() + "\n{\"begin\":\"x\",\"files\":[\"" + name + "\"]}\n");
+    write_bytes(path() / kManifestName, head_line({.command = "toy", .options = "a", .parts = {}}).dump() +
+                                            "\n{\"begin\":\"x\",\"files\":[\"" + name + "\"]}\n");
     expect_error(ErrorKind::kInput, "outside", [&] { OutputFolder folder(use()); });
   }
   fs::create_directory_symlink(dir.path(), path() / "link");
-  write_bytes(path() / kManifestName,
-              head_line({.command = "toy", .options = "a", .parts = {}}).dump() + "\n{\"begin\":\"x\",\"files\":[\"link/precious.txt\"]}\n");
+  write_bytes(path() / kManifestName, head_line({.command = "toy", .options = "a", .parts = {}}).dump() +
+                                          "\n{\"begin\":\"x\",\"files\":[\"link/precious.txt\"]}\n");
   OutputFolder(use()).start({.options = "b", .parts = {}});
   EXPECT_EQ(read_bytes(dir.path() / "precious.txt"), "mine");
   for (const std::string& broken :
-       {std::string("nonsense\n"), std::string("{}\n"), head_line({.command = "toy", .options = "a", .parts = {}}).dump() + "\n{\"part\":\"x\"}\n"}) {
+       {std::string("nonsense\n"), std::string("{}\n"),
+        head_line({.command = "toy", .options = "a", .parts = {}}).dump() + "\n{\"part\":\"x\"}\n"}) {
     write_bytes(path() / kManifestName, broken);
     expect_error(ErrorKind::kInput, kManifestName, [&] { OutputFolder folder(use()); });
   }

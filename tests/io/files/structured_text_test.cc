@@ -85,9 +85,9 @@ TEST(StructuredText, WhereNothingIsLeftOutTheTreeIsTheSame) {
 }
 
 TEST(StructuredText, WhatIsLeftOutMustBeJsonWithinTheLimits) {
-  for (const std::string& text : {std::string("{\"out\": oops}"), std::string("{\"out\": [1e999]}"),
-                                  std::string("{\"out\": [1, 2}"), std::string("{\"out\": [1]} 2"),
-                                  "{\"out\": " + repeated("[") + repeated("]") + "}"}) {
+  for (const std::string& text :
+       {std::string("{\"out\": oops}"), std::string("{\"out\": [1e999]}"), std::string("{\"out\": [1, 2}"),
+        std::string("{\"out\": [1]} 2"), "{\"out\": " + repeated("[") + repeated("]") + "}"}) {
     const auto message = [&](const std::string& name) -> std::string {
       try {
         parsed_without(text, name);
@@ -160,7 +160,8 @@ TEST(StructuredText, DeepFilesAreRefusedByEachReader) {
 }
 
 TEST(StructuredText, ANameThatAnObjectHasTwiceIsRefusedInJsonAsInTomlAndYaml) {
-  for (const char* text : {R"({"steps": 1, "batch": 2, "steps": 3})", R"([{"a": {"b": 1, "b": 1}}])", R"({"a": [], "a": {}})"})
+  for (const char* text :
+       {R"({"steps": 1, "batch": 2, "steps": 3})", R"([{"a": {"b": 1, "b": 1}}])", R"({"a": [], "a": {}})"})
     expect_error(ErrorKind::kInput, "twice in one object; keep one", [&] { parsed(text); });
   EXPECT_EQ(parsed(R"([{"a": 1, "b": {"a": 2}}, {"a": 3}])")[1]["a"], 3) << "in two objects it is no second one";
   EXPECT_ANY_THROW(parsed_toml("a = 1\na = 2\n"));
@@ -175,7 +176,8 @@ TEST(StructuredText, MessagesBetweenRanksAreBoundedInDepth) {
   json::to_cbor(list, packed);
   EXPECT_EQ(unpack_cbor(packed), list);
   expect_error(ErrorKind::kInternal, "damaged", [] { unpack_cbor(std::string(kBrackets, '\x81')); });  // lists of one
-  expect_error(ErrorKind::kInternal, "damaged", [] { unpack_cbor("\x9b\x7f\xff\xff\xff\xff\xff\xff\xff"); });  // of 2^63
+  expect_error(ErrorKind::kInternal, "damaged",
+               [] { unpack_cbor("\x9b\x7f\xff\xff\xff\xff\xff\xff\xff"); });  // of 2^63
 }
 
 }  // namespace

@@ -70,7 +70,8 @@ TEST(Yaml, DepthIsBoundedInEveryForm) {
   for (const std::string& text :
        {repeated("[", 65) + repeated("]", 65), repeated("{a: ", 65) + repeated("}", 65), repeated("- ", 200'000) + "x"})
     expect_error(ErrorKind::kConfig, "nested deeper than 64 levels", [&] { parsed_yaml(text); });
-  for (const char* piece : {"[", "{a: ", "? ", "[{", "- ? ", "&a [", "!!seq ["})  // refused at one place or another, and at once
+  for (const char* piece :
+       {"[", "{a: ", "? ", "[{", "- ? ", "&a [", "!!seq ["})  // refused at one place or another, and at once
     EXPECT_THROW(parsed_yaml(repeated(piece, 200'000) + "x"), Error) << piece;
 }
 

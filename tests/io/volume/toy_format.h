@@ -49,7 +49,8 @@ inline Volume read_toy(const std::filesystem::path& path, DType dtype) {
 inline void write_toy(const std::filesystem::path& path, const Volume& volume, DiskType) {
   const Geometry& g = volume.geometry;
   std::string text = "toy";
-  for (const auto& three : {std::to_array({double(g.size[0]), double(g.size[1]), double(g.size[2])}), g.spacing, g.origin})
+  for (const auto& three :
+       {std::to_array({double(g.size[0]), double(g.size[1]), double(g.size[2])}), g.spacing, g.origin})
     for (double v : three) text += " " + std::to_string(v).substr(0, std::to_string(v).find(".000000"));
   text += '\n';
   for (std::int64_t i = 0; i < volume.voxels.count(); ++i) {
@@ -63,12 +64,12 @@ inline void write_toy(const std::filesystem::path& path, const Volume& volume, D
 inline VolumeFormats with_toy() {
   VolumeFormats formats = volume_formats();
   formats.rows.push_back({.name = "Toy",
-                     .endings = {".toy"},
-                     .expected = ".toy",
-                     .matches = [](const std::filesystem::path& path) { return path.extension() == ".toy"; },
-                     .read_header = toy_info,
-                     .read = read_toy,
-                     .write = write_toy});
+                          .endings = {".toy"},
+                          .expected = ".toy",
+                          .matches = [](const std::filesystem::path& path) { return path.extension() == ".toy"; },
+                          .read_header = toy_info,
+                          .read = read_toy,
+                          .write = write_toy});
   return formats;
 }
 

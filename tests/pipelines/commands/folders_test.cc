@@ -9,8 +9,8 @@
 
 #include "io/files/output_folder.h"
 #include "pipelines/commands/run_predict.h"
-#include "pipelines/tasks/segmentation/scores/evaluate_labels.h"
 #include "pipelines/tasks/segmentation/dataset/prepared_dataset.h"
+#include "pipelines/tasks/segmentation/scores/evaluate_labels.h"
 #include "tests/pipelines/prepare_scene.h"
 #include "tests/pipelines/training_scene.h"
 
@@ -234,8 +234,7 @@ TEST(Folders, PredictionsOfTwoRunsAreNotMixed) {
     run_train(o, scene.progress);
   }
   const auto predict = [&](const std::string& run, const std::filesystem::path& input) {
-    return run_predict({.run = scene.path(run), .input = input, .output = scene.path("out")},
-                       scene.progress);
+    return run_predict({.run = scene.path(run), .input = input, .output = scene.path("out")}, scene.progress);
   };
   const auto train = scene.data() / "imagesTr", test = scene.data() / "imagesTs";
   EXPECT_EQ(predict("a", train).cases.size(), 2u);

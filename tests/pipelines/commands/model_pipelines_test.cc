@@ -26,7 +26,8 @@ std::vector<std::string> keys(const nlohmann::ordered_json& json) {
 
 TEST(RunVerify, AnEqualModelHasNoFirstDifference) {
   const auto json = to_json(run_verify({.spec = small_spec(), .extents = {1, 12, 8, 16}, .seed = 2, .threads = 2}));
-  EXPECT_THAT(keys(json), testing::ElementsAre("equal", "verdict", "not_checked", "first_difference", "kernels", "optimizers", "layers", "end_to_end", "grids", "tolerance"));
+  EXPECT_THAT(keys(json), testing::ElementsAre("equal", "verdict", "not_checked", "first_difference", "kernels",
+                                               "optimizers", "layers", "end_to_end", "grids", "tolerance"));
   EXPECT_EQ(json["equal"], true);
   EXPECT_EQ(json["verdict"], "equal");
   EXPECT_TRUE(json["not_checked"].empty());
@@ -41,10 +42,12 @@ TEST(RunVerify, WhereNothingIsComparedWithSlowKernelsItIsEqualAsFarAsChecked) {
 }
 
 TEST(RunVerify, WithoutAPartitionSeveralGridsAreChosenThatCutSomething) {
-  EXPECT_THAT(grids_to_verify({1, 12, 8, 16}), testing::ElementsAre(Dims{1, 2, 1, 1, 1}, Dims{1, 2, 2, 2, 1}, Dims{1, 3, 1, 2, 1}));
+  EXPECT_THAT(grids_to_verify({1, 12, 8, 16}),
+              testing::ElementsAre(Dims{1, 2, 1, 1, 1}, Dims{1, 2, 2, 2, 1}, Dims{1, 3, 1, 2, 1}));
   EXPECT_THAT(grids_to_verify({2, 12, 1}), testing::ElementsAre(Dims{1, 2, 1, 1}, Dims{1, 3, 1, 1}, Dims{2, 2, 1, 1}));
   EXPECT_THROW(grids_to_verify({1, 1, 1, 1}), Error);
-  const VerifyOptions options{.spec = small_spec(), .extents = {1, 12, 8, 16}, .threads = 2, .grids = grids_to_verify({1, 12, 8, 16})};
+  const VerifyOptions options{
+      .spec = small_spec(), .extents = {1, 12, 8, 16}, .threads = 2, .grids = grids_to_verify({1, 12, 8, 16})};
   const auto json = to_json(run_verify(options));
   EXPECT_EQ(json["equal"], true);
   ASSERT_EQ(json["grids"].size(), 3u);
@@ -128,12 +131,19 @@ TEST(RunExplain, TheConfigSaysWhatNormsAndLossesAreSumsOver) {
   spec.cut.mesh = {.replicas = 2, .partition = {1, 2, 1, 1, 1}};
   const auto config = [&] { return run_explain(spec, {4, 8, 8, 8}, "config"); };
   spec.set("norm", "batch"), spec.set("loss", "adaptive_dice32");
-  EXPECT_THAT(config(), testing::HasSubstr("norms: sums over 4 of 4 cores and 4 of 4 samples\nloss: sums over 4 of 4 cores and 4 of 4 samples\n"));
+  EXPECT_THAT(
+      config(),
+      testing::HasSubstr(
+          "norms: sums over 4 of 4 cores and 4 of 4 samples\nloss: sums over 4 of 4 cores and 4 of 4 samples\n"));
   spec.norm_over_replica = true;
-  EXPECT_THAT(config(), testing::HasSubstr("norms: sums over 2 of 4 cores and 2 of 4 samples\nloss: sums over 4 of 4 cores and 4 of 4 samples\n"));
+  EXPECT_THAT(
+      config(),
+      testing::HasSubstr(
+          "norms: sums over 2 of 4 cores and 2 of 4 samples\nloss: sums over 4 of 4 cores and 4 of 4 samples\n"));
   spec.loss_over_replica = true;
   EXPECT_THAT(config(), testing::AllOf(testing::HasSubstr("loss: sums over 2 of 4 cores and 2 of 4 samples\n"),
-                                       testing::HasSubstr("loss_scope = \"replica\"\n"), testing::HasSubstr("pool = \"same\"\n")));
+                                       testing::HasSubstr("loss_scope = \"replica\"\n"),
+                                       testing::HasSubstr("pool = \"same\"\n")));
   spec.set("loss", "tversky");
   for (const bool scope : {true, false}) {
     spec.loss_over_replica = scope;

@@ -25,9 +25,7 @@ struct PredictScene : TrainingScene {
         std::filesystem::copy_file(entry.path(), path("in") / name_in);
       }
   }
-  PredictOptions predict() const {
-    return {.run = path("run"), .input = path("in"), .output = path("out")};
-  }
+  PredictOptions predict() const { return {.run = path("run"), .input = path("in"), .output = path("out")}; }
 };
 
 TEST(RunPredict, EveryLabelMapHasTheGeometryOfItsImage) {
@@ -111,8 +109,9 @@ TEST(RunPredict, NothingToPredictIsAnError) {
 TEST(RunPredict, ATinyBudgetIsRefusedBeforeAnyOutputExists) {
   PredictScene scene("predict_budget");
   PredictOptions o = scene.predict();
-  expect_error(ErrorKind::kBudget, "nothing was allocated",
-               [&] { run_predict(o, {scene.progress, {.core_budget_bytes = 1 << 20}}); });
+  expect_error(ErrorKind::kBudget, "nothing was allocated", [&] {
+    run_predict(o, {scene.progress, {.core_budget_bytes = 1 << 20}});
+  });
   EXPECT_FALSE(std::filesystem::exists(o.output));
 }
 

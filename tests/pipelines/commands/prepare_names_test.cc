@@ -56,8 +56,9 @@ TEST(Prepare, ImagesMayLieWhereverDatasetJsonSaysAndAreNeverWrittenOver) {
     return folder + Scene::id(i) + suffix + scene.ending;
   };
   scene.edit_dataset([&](nlohmann::json& json) {
-    json["dataset"]["absolute"] = {{"images", nlohmann::json::array({name(elsewhere.string() + "/imagesTr", 0, "_0000")})},
-                                   {"label", name(elsewhere.string() + "/labelsTr", 0, "")}};
+    json["dataset"]["absolute"] = {
+        {"images", nlohmann::json::array({name(elsewhere.string() + "/imagesTr", 0, "_0000")})},
+        {"label", name(elsewhere.string() + "/labelsTr", 0, "")}};
     json["dataset"]["above"] = {{"images", nlohmann::json::array({name("../elsewhere/imagesTr", 1, "_0000")})},
                                 {"label", name("../elsewhere/labelsTr", 1, "")}};
   });

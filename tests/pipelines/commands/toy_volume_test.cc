@@ -1,8 +1,8 @@
 // A volume format from outside goes through every command that is handed its table.
-#include "pipelines/tasks/segmentation/scores/evaluate_labels.h"
 #include "pipelines/commands/run_info.h"
 #include "pipelines/commands/run_predict.h"
 #include "pipelines/tasks/segmentation/dataset/prepare_dataset.h"
+#include "pipelines/tasks/segmentation/scores/evaluate_labels.h"
 #include "tests/io/volume/toy_format.h"
 #include "tests/pipelines/training_scene.h"
 
@@ -14,8 +14,7 @@ struct ToyScene : TrainingScene {
   explicit ToyScene(const std::string& name) : TrainingScene(name) {
     Dataset d = read_dataset(data());
     d.folder = path("toys"), d.file_ending = ".toy";
-    for (const char* part : {"imagesTr", "labelsTr", "imagesTs"})
-      std::filesystem::create_directories(d.folder / part);
+    for (const char* part : {"imagesTr", "labelsTr", "imagesTs"}) std::filesystem::create_directories(d.folder / part);
     const auto moved = [&](const std::filesystem::path& file, const char* part, DType dtype) {
       const auto to = d.folder / part / (*volume_stem(file) + ".toy");
       write_volume(to, dtype == DType::kI32 ? read_label(file) : read_image(file), DiskType::kF32, with_toy());
@@ -39,7 +38,7 @@ TEST(ToyVolumes, PassThroughInfoPreparePredictAndEvaluate) {
   EXPECT_EQ(run_info({scene.path("toys")}).failures.size(), 2u) << "nobody else knows the format";
 
   EXPECT_EQ(prepare_dataset({.dataset = scene.path("toys"), .work = scene.path("toy_work"), .formats = formats},
-                        scene.progress)
+                            scene.progress)
                 .prepared,
             2);
 

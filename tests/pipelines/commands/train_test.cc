@@ -52,7 +52,8 @@ TEST(RunTrain, KeepsTheNewestCheckpointsAndEachKthStep) {
   EXPECT_EQ(load_checkpoint(o.run / "checkpoints/step-000008.safetensors").state.step, 8);
   o.steps = 1, o.restart = true;
   run_train(o, scene.progress);
-  EXPECT_FALSE(std::filesystem::exists(o.run / "checkpoints/step-000008.safetensors")) << "of the run that was thrown away";
+  EXPECT_FALSE(std::filesystem::exists(o.run / "checkpoints/step-000008.safetensors"))
+      << "of the run that was thrown away";
 }
 
 TEST(RunTrain, ATornOrAlteredLastCheckpointIsNamedAndTheOneBeforeGoesOnToTheSameBytes) {
@@ -113,7 +114,9 @@ TEST(RunTrain, ARunOfAnotherVersionIsRefusedByNameAndStays) {
   };
   auto json = nlohmann::ordered_json::parse(record);
   json["format"] = "voxshard 1";
-  refused(json.dump(), "run.json has the format \"voxshard 1\"; this program reads \"voxshard 2\" alone; train anew in another folder");
+  refused(
+      json.dump(),
+      "run.json has the format \"voxshard 1\"; this program reads \"voxshard 2\" alone; train anew in another folder");
   json.erase("format");
   refused(json.dump(), "run.json names no format");
   for (const char* key : {"options", "recipe", "model", "training", "saved_checkpoints"}) {
@@ -128,9 +131,11 @@ TEST(RunTrain, APreparedFolderOfAnotherVersionIsRefusedByName) {
   std::string manifest = Scene::bytes_of(scene.work() / "manifest.jsonl");
   manifest.replace(manifest.find("voxshard 2"), 10, "voxshard 1");
   std::ofstream(scene.work() / "manifest.jsonl") << manifest;
-  expect_error(ErrorKind::kInput, "work/manifest.jsonl: has the format \"voxshard 1\"", [&] { run_train(scene.options("run"), scene.progress); });
+  expect_error(ErrorKind::kInput, "work/manifest.jsonl: has the format \"voxshard 1\"",
+               [&] { run_train(scene.options("run"), scene.progress); });
   const PrepareOptions again{.dataset = scene.data(), .work = scene.work(), .resume = true};
-  expect_error(ErrorKind::kInput, "work/manifest.jsonl: has the format \"voxshard 1\"", [&] { prepare_dataset(again, scene.progress); });
+  expect_error(ErrorKind::kInput, "work/manifest.jsonl: has the format \"voxshard 1\"",
+               [&] { prepare_dataset(again, scene.progress); });
 }
 
 TEST(RunTrain, AnExistingRunIsOnlyReplacedWhenAsked) {

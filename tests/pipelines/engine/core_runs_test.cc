@@ -1,4 +1,5 @@
-// Rank 0 coordinates: what costs an input costs it on all ranks, what ends the batch ends all, and nobody waits for ever.
+// Rank 0 coordinates: what costs an input costs it on all ranks, what ends the batch ends all, and nobody waits for
+// ever.
 #include "pipelines/engine/core_runs.h"
 
 #include "pipelines/engine/validation.h"
@@ -28,10 +29,10 @@ CoreWork counting() {
 std::size_t counted(Session& session, const Shape& extents) {
   std::atomic<std::size_t> all = 0;
   run_cores(session, counting(),
-          {.extents = extents,
-           .note = "a note",
-           .fill = fill_with_places,
-           .take = [&](std::size_t, std::span<const std::byte> bytes) { all += bytes.size(); }});
+            {.extents = extents,
+             .note = "a note",
+             .fill = fill_with_places,
+             .take = [&](std::size_t, std::span<const std::byte> bytes) { all += bytes.size(); }});
   return all;
 }
 
@@ -66,7 +67,8 @@ TEST(Validation, ScoresAreThoseOfRank0ToTheBit) {
   over_ranks(3, small_unet({1, 2, 2, 1, 1}), [&](Session& session) {
     NoProgress quiet;
     FixedScores pass(session.transport().rank() == 0 ? third : 1, {nan, -0.0});
-    const Validation scores = run_validation(session, pass, [](const CaseFailure&) {}, quiet);
+    const Validation scores = run_validation(
+        session, pass, [](const CaseFailure&) {}, quiet);
     EXPECT_EQ(scores.score, third);
     ASSERT_EQ(scores.by_class.size(), 2u);
     EXPECT_TRUE(std::isnan(scores.by_class[0]) && std::signbit(scores.by_class[1]));
@@ -169,7 +171,8 @@ TEST(CoreRuns, ASizeThatAnyRankRefusesIsRefused) {
   with_a_small_rank([](Session& session) {
     coordinate(session, counting(), {}, [&] {
       NoProgress progress;
-      const PlannedBytes planned = plan_runs(session, {{1, 8, 8, 8}, {1, 16, 8, 8}}, Phase::kPredict, "2 images", {}, progress);
+      const PlannedBytes planned =
+          plan_runs(session, {{1, 8, 8, 8}, {1, 16, 8, 8}}, Phase::kPredict, "2 images", {}, progress);
       EXPECT_TRUE(planned.fits.contains({1, 8, 8, 8}) && !planned.fits.contains({1, 16, 8, 8}));
       const auto refused = planned.refused.find({1, 16, 8, 8});
       EXPECT_TRUE(refused != planned.refused.end());
@@ -189,8 +192,8 @@ TEST(CoreRuns, AnErrorInTheMidstOfARunIsNoCases) {
     coordinate(session, counting(), {}, [&] {
       failure_of("one", {ErrorKind::kInput}, [&] {
         run_cores(session, counting(), {.extents = {1, 8, 8, 8}, .note = "a note", .fill = [](const TensorView&) {
-                                        throw Error(ErrorKind::kInput, "it vanished");
-                                      }});
+                                          throw Error(ErrorKind::kInput, "it vanished");
+                                        }});
       });
       ADD_FAILURE() << "the batch went on";
     });

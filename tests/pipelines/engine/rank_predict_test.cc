@@ -33,8 +33,7 @@ TEST(RankPredict, LabelMapsHaveTheBytesOfOneProcess) {
   TrainingScene scene("rank_volumes");
   run_train(scene.options("run"), scene.progress);
   std::ofstream(scene.data() / "imagesTs" / "a_torn.nii.gz") << "no volume";
-  PredictOptions o{
-      .run = scene.path("run"), .input = scene.data() / "imagesTs", .output = scene.path("alone")};
+  PredictOptions o{.run = scene.path("run"), .input = scene.data() / "imagesTs", .output = scene.path("alone")};
   o.partition = Dims{1, 2, 2, 1, 1};
   const PredictReport alone = run_predict(o, scene.progress);
   ASSERT_EQ(alone.cases.size(), 1u);
@@ -74,7 +73,9 @@ TEST(RankPredict, ValidationIsThatOfOneProcessOnEveryRank) {
     test::over_ranks(ranks, spec, [&](Session& session) {
       NoProgress quiet;
       const auto pass = validate_volumes(dataset, {0, 1}, overlap_metrics().front(), spec.multiple());
-      const std::vector<double> dice = run_validation(session, *pass, [](const CaseFailure&) { FAIL(); }, quiet).by_class;
+      const std::vector<double> dice = run_validation(
+                                           session, *pass, [](const CaseFailure&) { FAIL(); }, quiet)
+                                           .by_class;
       if (ranks == 1) alone = dice;
       EXPECT_EQ(dice, alone) << ranks;
     });
@@ -114,8 +115,7 @@ TEST(RankPredict, DetectionsHaveTheBytesOfOneProcess) {
   TrainOptions t = scene.options("run");
   t.steps = 6, detection_options(t).held_out.validate = false, t.optimizer.learning_rate = 3e-3;
   run_train(t, scene.progress);
-  PredictOptions o{
-      .run = scene.path("run"), .input = scene.data() / "images", .output = scene.path("alone.json")};
+  PredictOptions o{.run = scene.path("run"), .input = scene.data() / "images", .output = scene.path("alone.json")};
   std::ofstream(o.input / "a_broken.png") << "no picture";
   o.task.of<DetectionPrediction>().postprocess = "legacy";
   o.partition = Dims{1, 2, 3, 1};

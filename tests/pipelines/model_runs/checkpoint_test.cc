@@ -88,14 +88,16 @@ TEST(Checkpoint, WithoutItsHashesItIsRefused) {
 
 TEST(Checkpoint, OfAnotherVersionIsRefusedByNameWithHashesOrWithout) {
   Scene scene("checkpoint_version");
-  const auto path = scene.path("a.safetensors"), none = scene.path("none.safetensors"), old = scene.path("old.safetensors");
+  const auto path = scene.path("a.safetensors"), none = scene.path("none.safetensors"),
+             old = scene.path("old.safetensors");
   save(path, example());
   const SafetensorsFile file = load_safetensors(path);
   auto about = nlohmann::ordered_json::parse(file.metadata.at("voxshard"));
   EXPECT_EQ(about.at("format"), "voxshard 2");
   about["format"] = "voxshard 1";
   save_safetensors(old, file.tensors, {{"voxshard", about.dump()}});
-  const std::string refusal = "old.safetensors has the format \"voxshard 1\"; this program reads \"voxshard 2\" alone; train again";
+  const std::string refusal =
+      "old.safetensors has the format \"voxshard 1\"; this program reads \"voxshard 2\" alone; train again";
   expect_error(ErrorKind::kCheckpoint, refusal, [&] { load_checkpoint(old); });
   alter_metadata(old, [](auto&) {});
   expect_error(ErrorKind::kCheckpoint, refusal, [&] { load_checkpoint(old); });
@@ -149,7 +151,8 @@ TEST(Checkpoint, TheBestIsTriedFirstThenTheNewest) {
   Scene::truncate(folder / "best.safetensors");
   const ValidCheckpoint found = load_first_valid(checkpoint_files(folder, "auto"));
   EXPECT_EQ(found.file, folder / "last.safetensors");
-  EXPECT_THAT(found.notes, testing::ElementsAre(testing::HasSubstr("best.safetensors"), testing::HasSubstr("of step 12")));
+  EXPECT_THAT(found.notes,
+              testing::ElementsAre(testing::HasSubstr("best.safetensors"), testing::HasSubstr("of step 12")));
 }
 
 TEST(Checkpoint, AMissingFileIsAnInputError) {

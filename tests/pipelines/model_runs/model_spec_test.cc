@@ -11,13 +11,13 @@ namespace {
 ModelSpec unusual() {
   ModelSpec spec;
   spec.as<UNetConfig>() = {.base_filters = 6,
-               .depth = 3,
-               .channels = 2,
-               .classes = 5,
-               .norm = NormKind::kInstance,
-               .slope = 0.01,
-               .deconvolution = false,
-               .loss = LossKind::kAdaptiveDice32};
+                           .depth = 3,
+                           .channels = 2,
+                           .classes = 5,
+                           .norm = NormKind::kInstance,
+                           .slope = 0.01,
+                           .deconvolution = false,
+                           .loss = LossKind::kAdaptiveDice32};
   spec.precision = DType::kF32;
   spec.cut.mesh.partition = {1, 3, 1, 2, 1}, spec.cut.mesh.replicas = 2, spec.norm_over_replica = true;
   return spec;
@@ -70,8 +70,13 @@ TEST(ModelSpec, WhateverIsBrokenInACheckpointIsACheckpointError) {
     json.erase(key);
     expect_error(ErrorKind::kCheckpoint, key, [&] { model_spec_from_json(json); });
   }
-  for (const auto& [key, value] : std::vector<std::pair<std::string, nlohmann::json>>{
-           {"backbone", "vgg"}, {"variant", 3}, {"replicas", 0}, {"replicas", 1000000000000}, {"thinnest_slab", -1}, {"pyramid_filters", "many"}, {"partition", "1x2x2x1x1"}}) {
+  for (const auto& [key, value] : std::vector<std::pair<std::string, nlohmann::json>>{{"backbone", "vgg"},
+                                                                                      {"variant", 3},
+                                                                                      {"replicas", 0},
+                                                                                      {"replicas", 1000000000000},
+                                                                                      {"thinnest_slab", -1},
+                                                                                      {"pyramid_filters", "many"},
+                                                                                      {"partition", "1x2x2x1x1"}}) {
     nlohmann::json json = to_json(detector());
     json[key] = value;
     expect_error(ErrorKind::kCheckpoint, "", [&] { model_spec_from_json(json); });

@@ -60,7 +60,8 @@ TEST(ProcessPlan, APeakOverTheBudgetIsSaid) {
     EXPECT_FALSE(to_json(silent).contains("warning"));
   }
   const ProcessReport over{plan, 90 * kMiB, 80 * kMiB};
-  EXPECT_THAT(*over.warning(), HasSubstr("W_PEAK this process took 90.00 MiB at its peak, 10.00 MiB over the 80.00 MiB"));
+  EXPECT_THAT(*over.warning(),
+              HasSubstr("W_PEAK this process took 90.00 MiB at its peak, 10.00 MiB over the 80.00 MiB"));
   EXPECT_EQ(to_json(over).at("warning").at("code"), "W_PEAK");
   EXPECT_EQ(to_json(over).at("warning").at("message"), *over.warning());
 }

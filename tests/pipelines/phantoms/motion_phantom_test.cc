@@ -80,7 +80,12 @@ TEST(MotionPhantom, AFrameAloneHasTheSameContrastInEachClass) {
 
 TEST(DemoMotions, AVideoHasTheSameBytesWhicheverThreadWritesIt) {
   Scene scene("demo_motions");
-  DemoOptions options{.folder = scene.path("alone"), .task = "classification", .kind = "motion", .cases = 18, .test_cases = 6, .seed = 3};
+  DemoOptions options{.folder = scene.path("alone"),
+                      .task = "classification",
+                      .kind = "motion",
+                      .cases = 18,
+                      .test_cases = 6,
+                      .seed = 3};
   run_demo(options, scene.progress);
   options.threads = 2;
   for (int round = 0; round < 6; ++round) {

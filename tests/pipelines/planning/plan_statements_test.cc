@@ -1,4 +1,5 @@
-// What the documentation of the original says about memory holds in the model of it: which sizes fit a core of a TPU v3.
+// What the documentation of the original says about memory holds in the model of it: which sizes fit a core of a TPU
+// v3.
 //
 // Source: Cloud TPU, "Training with 3D U-Net and spatial partitioning"; reference model in bf16 with Adam.
 #include "libcore/memory/report.h"

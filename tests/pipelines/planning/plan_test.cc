@@ -173,10 +173,12 @@ TEST(RunPlan, OverTheBudgetNamesTheNearestItsAllocationsAndAGridThatFits) {
   options.cores = 1;
   options.core_budget_bytes = on_eight;
   const std::string text = refusal(options);
-  EXPECT_THAT(text, HasSubstr("[plan] no grid of 1 cores fits " + bytes_text(on_eight) + " of a core; nearest is 1x1x1x1x1"));
+  EXPECT_THAT(text,
+              HasSubstr("[plan] no grid of 1 cores fits " + bytes_text(on_eight) + " of a core; nearest is 1x1x1x1x1"));
   EXPECT_THAT(text, HasSubstr(", over by "));
   const std::regex allocation("\n  [0-9.]+ [KMG]iB  [a-z0-9/_ ()]+  [a-z0-9]+\\[[0-9x]+\\]  unpadded [0-9.]+ [KMG]iB");
-  EXPECT_EQ(std::distance(std::sregex_iterator(text.begin(), text.end(), allocation), std::sregex_iterator()), 5) << text;
+  EXPECT_EQ(std::distance(std::sregex_iterator(text.begin(), text.end(), allocation), std::sregex_iterator()), 5)
+      << text;
   std::smatch fits;
   ASSERT_TRUE(std::regex_search(text, fits, std::regex("\nThis fits: .* \\(([0-9]+) cores\\)$"))) << text;
   options.cores = std::stoll(fits[1]);
@@ -251,7 +253,10 @@ TEST(RunPlan, ADetectorRunsTheProgramThatWasPlanned) {
   Session session(op_table(), lowering_of(spec, {}, {.optimizer_slots = 2, .workers = 2}), pool);
   const Executable& run = session.plan(options.extents, Phase::kTrain);
   EXPECT_EQ(r.chosen().core_bytes, run.bytes.widest_core());
-  EXPECT_DOUBLE_EQ(r.price.step_s, options.device.device->price(run.program, op_table(), feed_of(run.program.graph, task_of(task_table(), spec).records())).step_s);
+  EXPECT_DOUBLE_EQ(r.price.step_s, options.device.device
+                                       ->price(run.program, op_table(),
+                                               feed_of(run.program.graph, task_of(task_table(), spec).records()))
+                                       .step_s);
   EXPECT_FALSE(run.program.cut.inputs.empty());
   EXPECT_EQ(run.program.cut, r.chosen().cut);
 }
@@ -260,8 +265,12 @@ TEST(RunPlan, CountsTheStateOfTheOptimizerThatRuns) {
   PlanOptions options = small_options(2);
   options.device = flat_host();
   const Graph graph = build_graph(options.spec, options.extents, Phase::kTrain, DType::kF32);
-  for (const OptimizerOptions& optimizer : {OptimizerOptions{}, {.kind = OptimizerKind::kSgd}, {.kind = OptimizerKind::kSgd, .momentum = 0},
-                                            {.kind = OptimizerKind::kAdadelta}, {.kind = OptimizerKind::kAdagrad}, {.kind = OptimizerKind::kRmsprop}}) {
+  for (const OptimizerOptions& optimizer : {OptimizerOptions{},
+                                            {.kind = OptimizerKind::kSgd},
+                                            {.kind = OptimizerKind::kSgd, .momentum = 0},
+                                            {.kind = OptimizerKind::kAdadelta},
+                                            {.kind = OptimizerKind::kAdagrad},
+                                            {.kind = OptimizerKind::kRmsprop}}) {
     options.optimizer = optimizer;
     EXPECT_EQ(planned(options).bytes.optimizer, Optimizer::state_bytes(optimizer, graph));
   }

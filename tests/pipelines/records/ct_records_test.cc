@@ -117,8 +117,9 @@ TEST(CtRecords, WhenNothingCanBeReadThereIsNoDataSet) {
   scene.write_dataset(1);
   run_convert({.input = scene.data(), .output = scene.path("records")}, ConvertTo::kRecords, scene.progress);
   flip_bit(scene.path("records/instance-case_0-0.tfrecords"), 200);
-  expect_error(ErrorKind::kNoCase, "instance-case_0-0.tfrecords",
-               [&] { run_convert({.input = scene.path("records"), .output = scene.path("back")}, ConvertTo::kFolder, scene.progress); });
+  expect_error(ErrorKind::kNoCase, "instance-case_0-0.tfrecords", [&] {
+    run_convert({.input = scene.path("records"), .output = scene.path("back")}, ConvertTo::kFolder, scene.progress);
+  });
   EXPECT_FALSE(std::filesystem::exists(scene.path("back/dataset.json")));
 }
 
@@ -138,7 +139,8 @@ TEST(CtRecords, ARecordBesideThoseOfItsFileHasItsNumberInItsName) {
       << "without label";
 }
 
-void expect_ct_refused(const std::string& code, const std::string& piece, const std::function<void(TfExample&)>& damage) {
+void expect_ct_refused(const std::string& code, const std::string& piece,
+                       const std::function<void(TfExample&)>& damage) {
   TfExample example = ct_example(Scene::make_image(0), Scene::make_label(), {.classes = 3});
   damage(example);
   try {
@@ -162,27 +164,30 @@ TEST(CtRecords, WhatIsNoVolumeWithLabelIsRefusedByName) {
   expect_ct_refused("E_SHAPE", "not as many as voxshard/shape says", [](TfExample& e) {
     e.features["voxshard/shape"] = Int64List{8, 10, 13};
   });
-  expect_ct_refused("E_SHAPE", "not as many", [](TfExample& e) { e.features["voxshard/shape"] = Int64List{-8, -10, 12}; });
+  expect_ct_refused("E_SHAPE", "not as many", [](TfExample& e) {
+    e.features["voxshard/shape"] = Int64List{-8, -10, 12};
+  });
   expect_ct_refused("E_SHAPE", "expected one a voxel",
-                 [](TfExample& e) { e.features[kCtLabel] = BytesList{std::string(400, '\0')}; });
+                    [](TfExample& e) { e.features[kCtLabel] = BytesList{std::string(400, '\0')}; });
   expect_ct_refused("E_NAN", "(x, y, z) = (1, 0, 0)",
-                 [](TfExample& e) { put(e, kCtImage, 1, std::numeric_limits<float>::quiet_NaN()); });
+                    [](TfExample& e) { put(e, kCtImage, 1, std::numeric_limits<float>::quiet_NaN()); });
   expect_ct_refused("E_LABELS", "no one-hot label at voxel 1", [](TfExample& e) { put(e, kCtLabel, 3, 0.5F); });
   expect_ct_refused("E_LABELS", "as the label of voxel 7", [](TfExample& e) {
     e.features[kCtLabel] = BytesList{std::string(4 * 960, '\0')};
     put(e, kCtLabel, 7, 1.5F);
   });
-  expect_ct_refused("E_LABELS", "has 256 as the label of voxel 7; expected whole numbers from 0 to 255", [](TfExample& e) {
-    e.features[kCtLabel] = BytesList{std::string(4 * 960, '\0')};
-    put(e, kCtLabel, 7, 256);
-  });
+  expect_ct_refused("E_LABELS", "has 256 as the label of voxel 7; expected whole numbers from 0 to 255",
+                    [](TfExample& e) {
+                      e.features[kCtLabel] = BytesList{std::string(4 * 960, '\0')};
+                      put(e, kCtLabel, 7, 256);
+                    });
   expect_ct_refused("E_SHAPE", "class of at most 256",
-                 [](TfExample& e) { e.features[kCtLabel] = BytesList{std::string(4 * 960 * 257, '\0')}; });
+                    [](TfExample& e) { e.features[kCtLabel] = BytesList{std::string(4 * 960 * 257, '\0')}; });
   expect_ct_refused("E_GEOMETRY", "voxshard/spacing_mm", [](TfExample& e) {
     e.features["voxshard/spacing_mm"] = FloatList{1, 2};
   });
   expect_ct_refused("E_GEOMETRY", "no rotation",
-                 [](TfExample& e) { e.features["voxshard/direction"] = FloatList{1, 0, 0, 0, 1, 0, 0, 0, 2}; });
+                    [](TfExample& e) { e.features["voxshard/direction"] = FloatList{1, 0, 0, 0, 1, 0, 0, 0, 2}; });
 }
 
 TEST(CtRecords, AFolderOfVolumesWithSeveralChannelsIsQuarantined) {

@@ -187,7 +187,7 @@ TEST(ImageRecords, ARecordLargerThanAnyImageIsRefusedByItsHead) {
 
 TEST(ImageRecords, AThousandBoxesAreNotedAndTheOthersCounted) {
   TfExample example = image_example(encoded_rgb(Tensor(DType::kU8, {2, 2, 3}), ".png"),
-                                      {.file = "p", .id = 1, .width = 2, .height = 2, .boxes = {}}, {});
+                                    {.file = "p", .id = 1, .width = 2, .height = 2, .boxes = {}}, {});
   for (const char* edge : {"xmin", "xmax", "ymin", "ymax"})
     example.features[std::string("image/object/bbox/") + edge] = FloatList(5000, 0.0F);
   example.features["image/object/class/label"] = Int64List(5000, 1);
@@ -204,17 +204,18 @@ TEST(ImageRecords, AThousandBoxesAreNotedAndTheOthersCounted) {
   EXPECT_EQ(report.json.at("failures").back().at("case"), "val.tfrecord 14000 more boxes");
 }
 
-void expect_image_refused(const std::string& code, const std::string& piece, const std::function<void(TfExample&)>& damage) {
+void expect_image_refused(const std::string& code, const std::string& piece,
+                          const std::function<void(TfExample&)>& damage) {
   Scene scene("picture_refused");
   write_images(scene);
   const std::string png = read_bytes(scene.data() / "images/p0.png");
   TfExample example = image_example(png,
-                                      {.file = "p0.png",
-                                       .id = 1,
-                                       .width = 32,
-                                       .height = 24,
-                                       .boxes = {{.category = 0, .box = {8, 6, 16, 12}, .area = 150}}},
-                                      {{"cat", 17}});
+                                    {.file = "p0.png",
+                                     .id = 1,
+                                     .width = 32,
+                                     .height = 24,
+                                     .boxes = {{.category = 0, .box = {8, 6, 16, 12}, .area = 150}}},
+                                    {{"cat", 17}});
   damage(example);
   try {
     record_image(example);
@@ -226,19 +227,21 @@ void expect_image_refused(const std::string& code, const std::string& piece, con
 }
 
 TEST(ImageRecords, WhatIsNoImageWithBoxesIsRefusedByName) {
-  expect_image_refused("E_FEATURE", "no feature image/encoded", [](TfExample& e) { e.features.erase("image/encoded"); });
-  expect_image_refused("E_READ", "no PNG or JPEG", [](TfExample& e) { e.features["image/encoded"] = BytesList{"GIF89a"}; });
+  expect_image_refused("E_FEATURE", "no feature image/encoded",
+                       [](TfExample& e) { e.features.erase("image/encoded"); });
+  expect_image_refused("E_READ", "no PNG or JPEG",
+                       [](TfExample& e) { e.features["image/encoded"] = BytesList{"GIF89a"}; });
   expect_image_refused("E_READ", "is cut off",
-                 [](TfExample& e) { e.features["image/encoded"] = BytesList{"\x89PNG\r\n\x1a\n"}; });
+                       [](TfExample& e) { e.features["image/encoded"] = BytesList{"\x89PNG\r\n\x1a\n"}; });
   expect_image_refused("E_SIZE", "has 33 as image/width, but its picture has 32",
-                 [](TfExample& e) { e.features["image/width"] = Int64List{33}; });
+                       [](TfExample& e) { e.features["image/width"] = Int64List{33}; });
   expect_image_refused("E_ENTRY", "image/object/bbox/xmax for 1 boxes", [](TfExample& e) {
     e.features["image/object/bbox/xmax"] = FloatList{1, 2};
   });
   expect_image_refused("E_ENTRY", "not as many in the other edges",
-                 [](TfExample& e) { e.features.erase("image/object/class/label"); });
+                       [](TfExample& e) { e.features.erase("image/object/class/label"); });
   expect_image_refused("E_FEATURE", "semantic segmentation",
-                 [](TfExample& e) { e.features["image/segmentation/mask"] = FloatList{0}; });
+                       [](TfExample& e) { e.features["image/segmentation/mask"] = FloatList{0}; });
 }
 
 TEST(ImageRecords, ABoxThatCannotBeUsedCostsItself) {
@@ -249,12 +252,12 @@ TEST(ImageRecords, ABoxThatCannotBeUsedCostsItself) {
   }();
   TfExample example =
       image_example(png,
-                      {.file = "p",
-                       .id = 1,
-                       .width = 32,
-                       .height = 24,
-                       .boxes = {{.category = 0, .box = {8, 6, 16, 12}}, {.category = 0, .box = {1, 1, 2, 2}}}},
-                      {{"cat", 17}});
+                    {.file = "p",
+                     .id = 1,
+                     .width = 32,
+                     .height = 24,
+                     .boxes = {{.category = 0, .box = {8, 6, 16, 12}}, {.category = 0, .box = {1, 1, 2, 2}}}},
+                    {{"cat", 17}});
   std::get<FloatList>(example.features["image/object/bbox/xmax"])[0] = std::numeric_limits<float>::quiet_NaN();
   const RecordImage image = record_image(example);
   EXPECT_EQ(image.boxes.size(), 1u);

@@ -14,8 +14,9 @@ TEST(Records, OfOtherFeaturesAreNamedWithWhatTheyHave) {
   RecordWriter writer(scene.path("a.tfrecord"), RecordCompression::kNone);
   writer.write(serialized({.features = {{"audio", BytesList{"x"}}}}));
   writer.commit();
-  expect_error(ErrorKind::kNoCase, "record 1 has neither image/ct_image nor image/encoded; it has audio",
-               [&] { run_convert({.input = scene.path("a.tfrecord"), .output = scene.data()}, ConvertTo::kFolder, scene.progress); });
+  expect_error(ErrorKind::kNoCase, "record 1 has neither image/ct_image nor image/encoded; it has audio", [&] {
+    run_convert({.input = scene.path("a.tfrecord"), .output = scene.data()}, ConvertTo::kFolder, scene.progress);
+  });
   EXPECT_FALSE(std::filesystem::exists(scene.data()));
 }
 

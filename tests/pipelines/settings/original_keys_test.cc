@@ -16,14 +16,16 @@ using nlohmann::json;
 json options_of(const std::string& text) { return with_option_names(json::parse(text)).values; }
 
 TEST(ReferenceKeys, BecomeOptions) {
-  EXPECT_EQ(options_of(R"({"num_base_filters": 16, "use_batch_norm": false, "deconvolution": false, "use_bfloat16": true,
+  EXPECT_EQ(
+      options_of(R"({"num_base_filters": 16, "use_batch_norm": false, "deconvolution": false, "use_bfloat16": true,
                         "init_learning_rate": 0.0001, "num_channels": 1, "num_classes": 3, "depth": 4,
                         "train_steps": 10, "loss": "cross_entropy", "optimizer": "momentum", "momentum": 0.8})"),
-            json::parse(R"({"base-filters": 16, "norm": "none", "up": "nearest", "precision": "bf16",
+      json::parse(R"({"base-filters": 16, "norm": "none", "up": "nearest", "precision": "bf16",
                             "learning-rate": 0.0001, "channels": 1, "classes": 3, "depth": 4,
                             "steps": 10, "loss": "cross_entropy", "optimizer": "sgd", "momentum": 0.8})"));
   EXPECT_EQ(options_of(R"({"optimizer": "sgd", "num_base_filters": 4})"),
-            json::parse(R"({"optimizer": "sgd", "momentum": 0, "base-filters": 4})")) << "theirs is without";
+            json::parse(R"({"optimizer": "sgd", "momentum": 0, "base-filters": 4})"))
+      << "theirs is without";
   EXPECT_EQ(options_of(R"({"optimizer": "sgd"})"), json::parse(R"({"optimizer": "sgd"})")) << "ours";
   EXPECT_EQ(options_of(R"({"instance_normalization": true, "use_batch_norm": true})"),
             json::parse(R"({"norm": "instance"})"));
@@ -31,7 +33,8 @@ TEST(ReferenceKeys, BecomeOptions) {
             json::parse(R"({"norm": "batch"})"));
   EXPECT_EQ(options_of(R"({"input_image_size": [128, 96, 64]})"),
             json::parse(R"({"size": "128x96x64", "crop": "128x96x64"})"));
-  EXPECT_EQ(options_of(R"({"data_format": "channels_last", "eval_timeout": null, "train_steps": null})"), json::object());
+  EXPECT_EQ(options_of(R"({"data_format": "channels_last", "eval_timeout": null, "train_steps": null})"),
+            json::object());
 }
 
 TEST(ReferenceKeys, WhereNothingIsCutEachCoreIsAReplica) {
@@ -60,11 +63,14 @@ TEST(ReferenceKeys, EpochsAndItemsGiveTheSteps) {
             json::parse(R"({"train_batch_size": 32, "steps": 310, "lr-decay-steps": 31, "schedule": "exponential"})"));
   EXPECT_EQ(options_of(R"({"train_item_count": 1000, "train_epochs": 10, "train_steps": 7})"),
             json::parse(R"({"steps": 7})"));
-  for (const char* text : {R"({"train_epochs": 10, "train_batch_size": 32})", R"({"train_item_count": 1000, "train_batch_size": 32})"})
+  for (const char* text :
+       {R"({"train_epochs": 10, "train_batch_size": 32})", R"({"train_item_count": 1000, "train_batch_size": 32})"})
     EXPECT_EQ(options_of(text), options_of(R"({"train_item_count": 1000, "train_epochs": 10, "train_batch_size": 32})"))
         << "what is left out is unet_config.py's";
-  EXPECT_EQ(options_of(R"({"init_learning_rate": 1e-4})"),
-            json::parse(R"({"learning-rate": 1e-4, "train_batch_size": 8, "steps": 1250, "lr-decay-steps": 125, "schedule": "exponential"})"));
+  EXPECT_EQ(
+      options_of(R"({"init_learning_rate": 1e-4})"),
+      json::parse(
+          R"({"learning-rate": 1e-4, "train_batch_size": 8, "steps": 1250, "lr-decay-steps": 125, "schedule": "exponential"})"));
   EXPECT_EQ(OptimizerOptions().decay_rate, 0.5) << "as unet_config.py's lr_decay_rate";
   EXPECT_EQ(options_of(R"({"train_epochs": 10, "batch": 100})").at("steps"), 100);
   for (const char* text : {R"({"train_item_count": 3, "train_epochs": 1, "train_batch_size": 4})",
@@ -169,11 +175,13 @@ TEST(ExampleConfigs, HaveTheRateOfThePublishedOnesStepByStep) {
        {Published{"v3-8_128x128x128_ce", 1e-4, 16, 62}, Published{"v3-8_128x128x128_dice", 1e-4, 32, 31},
         Published{"v3-32_256x256x256_ce", 5e-5, 8, 125}, Published{"v3-32_256x256x256_dice", 5e-5, 8, 125},
         Published{"v3-128_256x256x256_ce", 1e-4, 32, 31}, Published{"v3-128_256x256x256_dice", 1e-4, 32, 31}}) {
-    const json v = with_option_names(read_config(VOXSHARD_SOURCE_DIR "/data/configs/" + std::string(file) + ".toml")).values;
+    const json v =
+        with_option_names(read_config(VOXSHARD_SOURCE_DIR "/data/configs/" + std::string(file) + ".toml")).values;
     EXPECT_EQ(v.at("optimizer"), "adam") << file;
     EXPECT_EQ(v.at("schedule"), "exponential") << file;
     EXPECT_EQ(v.at("train_batch_size"), batch) << file;
-    EXPECT_EQ(v.at("steps"), 10 * epoch) << file << ": train_epochs epochs of train_item_count // train_batch_size steps";
+    EXPECT_EQ(v.at("steps"), 10 * epoch) << file
+                                         << ": train_epochs epochs of train_item_count // train_batch_size steps";
     EXPECT_EQ(v.at("pool"), "valid") << file;
     const OptimizerOptions o{.learning_rate = v.at("learning-rate"),
                              .schedule = ScheduleKind::kExponential,
@@ -219,7 +227,8 @@ TEST(ExampleConfigs, TheLegacyRetinaNetHasThePublishedRatesAndSteps) {
     EXPECT_NEAR(learning_rate_at(o, step, 15 * kEpoch), rate, 1e-12) << step;
 }
 
-// Of models/official/resnet: 0.1 * batch / 256, within 5 epochs from 0, a tenth from each of the epochs 30, 60 and 80 on.
+// Of models/official/resnet: 0.1 * batch / 256, within 5 epochs from 0, a tenth from each of the epochs 30, 60 and 80
+// on.
 TEST(ExampleConfigs, TheResNetHasThePublishedRatesAndSteps) {
   const json v = with_option_names(read_config(VOXSHARD_SOURCE_DIR "/data/configs/resnet50.toml")).values;
   constexpr std::int64_t kEpoch = 1281167 / 1024;
@@ -248,7 +257,8 @@ TEST(ExampleConfigs, TheDigitsSayWhatIsUsualForTheModel) {
   for (const Choice& usual : usual_training(*model_named(model_table(), "digits"), 1)) {
     if (usual.option == "batch") continue;  // that of as many replicas as there are
     const json& said = v.at(usual.option);
-    EXPECT_EQ(said.is_string() ? said.get<std::string>() : number_text(said.get<double>()), usual.shown()) << usual.option;
+    EXPECT_EQ(said.is_string() ? said.get<std::string>() : number_text(said.get<double>()), usual.shown())
+        << usual.option;
   }
 }
 

@@ -142,7 +142,9 @@ TEST(UsualTraining, IsThatOfThePublishedDigitsAndABatchForNorms) {
 
 TEST(UsualTraining, IsARowOfTheModel) {
   Model toy = *test::toy_model();
-  toy.usual = {.batch = 3, .reason = "toys come in threes", .others = {{"learning-rate", 0.25, "as played"}, {"epochs", std::int64_t{2}, "as played"}}};
+  toy.usual = {.batch = 3,
+               .reason = "toys come in threes",
+               .others = {{"learning-rate", 0.25, "as played"}, {"epochs", std::int64_t{2}, "as played"}}};
   TrainSettings train(ModelTable{std::make_shared<const Model>(toy)});
   train.settings.say(Layer::kCommandLine, "replicas", {"2"});
   train.settings.say(Layer::kConfig, "epochs", {"5"});

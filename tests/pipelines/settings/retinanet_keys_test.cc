@@ -25,8 +25,8 @@ TEST(RetinaNetKeys, BecomeOptions) {
 }
 
 TEST(RetinaNetKeys, TheScheduleIsInEpochsAndTheRateGrowsWithTheBatch) {
-  const json o =
-      retinanet_options(R"({"learning_rate": 0.08, "lr_warmup_init": 0.008, "lr_warmup_epoch": 1.0, "first_lr_drop_epoch": 8.0,
+  const json o = retinanet_options(
+      R"({"learning_rate": 0.08, "lr_warmup_init": 0.008, "lr_warmup_epoch": 1.0, "first_lr_drop_epoch": 8.0,
                              "second_lr_drop_epoch": 11.0, "num_epochs": 15, "num_examples_per_epoch": 120000, "train_batch_size": 128})");
   EXPECT_EQ(o.at("steps"), 14062);
   EXPECT_EQ(o.at("learning-rate"), 0.16);
@@ -42,7 +42,8 @@ TEST(RetinaNetKeys, TheScheduleIsInEpochsAndTheRateGrowsWithTheBatch) {
 TEST(RetinaNetKeys, TheScheduleIsThatOfTheBatchUnderEitherName) {
   const std::string keys =
       R"("learning_rate": 0.08, "first_lr_drop_epoch": 8, "second_lr_drop_epoch": 11, "num_epochs": 15})";
-  const json ours = retinanet_options(R"({"batch": 32, )" + keys), theirs = retinanet_options(R"({"train_batch_size": 32, )" + keys);
+  const json ours = retinanet_options(R"({"batch": 32, )" + keys),
+             theirs = retinanet_options(R"({"train_batch_size": 32, )" + keys);
   EXPECT_EQ(ours.at("lr-steps"), json({30000, 41250})) << "15000 and 20625 of a batch of 64, twice";
   EXPECT_EQ(ours.at("learning-rate"), 0.04);
   EXPECT_EQ(ours.at("steps"), 56250);
@@ -58,8 +59,8 @@ TEST(RetinaNetKeys, WithoutItsKeysThereIsNoSchedule) {
 }
 
 TEST(RetinaNetKeys, OfThePublishedRunAreTheExampleConfig) {
-  const json o =
-      retinanet_options(R"({"image_size": 640, "resnet_depth": 50, "num_cores": 8, "train_batch_size": 64, "momentum": 0.9,
+  const json o = retinanet_options(
+      R"({"image_size": 640, "resnet_depth": 50, "num_cores": 8, "train_batch_size": 64, "momentum": 0.9,
       "learning_rate": 0.08, "lr_warmup_init": 0.008, "lr_warmup_epoch": 1.0, "first_lr_drop_epoch": 8.0,
       "second_lr_drop_epoch": 11.0, "num_examples_per_epoch": 120000, "num_epochs": 15})");
   json example = read_config(std::filesystem::path(VOXSHARD_SOURCE_DIR) / "data/configs/retinanet_r50_legacy.toml");
@@ -123,8 +124,9 @@ TEST(RetinaNetKeys, WhatIsFixedIsTakenWithTheReferencesValueOnly) {
 
 TEST(KeyUses, SayWhatEachKeyDecides) {
   std::map<std::string, KeyUse> uses;
-  for (KeyUse& use : key_uses(json::parse(
-           R"({"train_batch_size": 16, "train_item_count": 1600, "train_epochs": 3, "num_base_filters": 16, "gamma": 1.5,
+  for (
+      KeyUse& use : key_uses(json::parse(
+          R"({"train_batch_size": 16, "train_item_count": 1600, "train_epochs": 3, "num_base_filters": 16, "gamma": 1.5,
                                               "dropout_rate": 0.5, "train_steps": null, "seed": 7, "use_spatial_partition": false, "input_partition_dims": [1, 4, 2, 1],
                                               "tpu_config": {"num_shards": 2}})")))
     uses.emplace(use.key, use);

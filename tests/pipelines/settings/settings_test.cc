@@ -47,9 +47,17 @@ struct Rows {
 
 TEST(Settings, WordsBecomeValuesOfEachType) {
   Rows s;
-  for (const auto& [name, word] : std::map<std::string, std::string>{
-           {"text", "b"}, {"path", "x/y"}, {"real", "1e-1"}, {"whole", "0x10"}, {"maybe", "-4"}, {"pair", "0.25,8"}, {"flag", "true"},
-           {"seed", "9223372036854775808"}, {"list", "3,4"}, {"colour", "green"}, {"seen", "hue"}})
+  for (const auto& [name, word] : std::map<std::string, std::string>{{"text", "b"},
+                                                                     {"path", "x/y"},
+                                                                     {"real", "1e-1"},
+                                                                     {"whole", "0x10"},
+                                                                     {"maybe", "-4"},
+                                                                     {"pair", "0.25,8"},
+                                                                     {"flag", "true"},
+                                                                     {"seed", "9223372036854775808"},
+                                                                     {"list", "3,4"},
+                                                                     {"colour", "green"},
+                                                                     {"seen", "hue"}})
     s.say(name, word);
   EXPECT_EQ(s.text, "b");
   EXPECT_EQ(s.path, "x/y");
@@ -66,14 +74,14 @@ TEST(Settings, WordsBecomeValuesOfEachType) {
 
 TEST(Settings, WhatARowDoesNotTakeIsRefusedByItsName) {
   Rows s;
-  for (const auto& [name, word, piece] : std::vector<std::array<std::string, 3>>{
-           {"real", "2", "{real}: 2 is not in 0 to 1"},
-           {"real", "nan", "{real}: nan is not in 0 to 1"},
-           {"text", "c", "{text}: c not in {a,b}"},
-           {"whole", "3.5", "Could not convert: {whole} = 3.5"},
-           {"pair", "1", "Could not convert: {pair} = 1"},
-           {"list", "1,b", "Could not convert: {list} = 1,b"},
-           {"seed", "-1", "{seed}: -1 is not in 0 to 9"}})
+  for (const auto& [name, word, piece] :
+       std::vector<std::array<std::string, 3>>{{"real", "2", "{real}: 2 is not in 0 to 1"},
+                                               {"real", "nan", "{real}: nan is not in 0 to 1"},
+                                               {"text", "c", "{text}: c not in {a,b}"},
+                                               {"whole", "3.5", "Could not convert: {whole} = 3.5"},
+                                               {"pair", "1", "Could not convert: {pair} = 1"},
+                                               {"list", "1,b", "Could not convert: {list} = 1,b"},
+                                               {"seed", "-1", "{seed}: -1 is not in 0 to 9"}})
     expect_error(ErrorKind::kUsage, piece, [&, name = name, word = word] { s.say(name, word); });
   EXPECT_FALSE(s.settings.is_said("real"));
 }
@@ -110,7 +118,8 @@ TEST(Settings, ARunKeepsWhatHoldsFromAnyFolder) {
   const GivenOptions given = s.settings.given();
   EXPECT_EQ(given.at("path").front(), (fs::current_path() / "x").string());
   EXPECT_FALSE(given.contains("once"));
-  EXPECT_EQ(s.settings.layers(), (nlohmann::ordered_json{{"path", "command line"}, {"real", "config"}, {"list", "command line"}}));
+  EXPECT_EQ(s.settings.layers(),
+            (nlohmann::ordered_json{{"path", "command line"}, {"real", "config"}, {"list", "command line"}}));
 }
 
 TEST(Settings, TasksShareAValueEachWithHelpOfItsOwn) {

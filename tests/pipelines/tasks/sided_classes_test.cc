@@ -7,13 +7,15 @@ namespace {
 
 TEST(SidedClasses, LeftAndRightInAnyFormAreFound) {
   using Names = std::vector<std::string>;
-  for (const Names& names : {Names{"background", "kidney_right", "kidney_left"}, Names{"Left kidney", "right Kidney"},
-                             Names{"LeftParotid", "RightParotid"}, Names{"Lung L", "lung r"}, Names{"l_eye", "R_eye"},
-                             Names{"kidneyL", "kidneyR"}, Names{"lt_kidney", "rt_kidney"}, Names{"linke Niere", "rechte Niere"},
-                             Names{"rein_droit", "rein_gauche"}, Names{"EyeLt", "EyeRt"}})
+  for (const Names& names :
+       {Names{"background", "kidney_right", "kidney_left"}, Names{"Left kidney", "right Kidney"},
+        Names{"LeftParotid", "RightParotid"}, Names{"Lung L", "lung r"}, Names{"l_eye", "R_eye"},
+        Names{"kidneyL", "kidneyR"}, Names{"lt_kidney", "rt_kidney"}, Names{"linke Niere", "rechte Niere"},
+        Names{"rein_droit", "rein_gauche"}, Names{"EyeLt", "EyeRt"}})
     EXPECT_TRUE(sided_classes(names)) << names.back();
-  for (const Names& names : {Names{"background", "liver", "river"}, Names{"kidney_left", "spleen"},
-                             Names{"left", "liver"}, Names{"cell", "cerr"}, Names{"belt", "bert"}, Names{"lens", "rens"}, Names{"klinke", "krechte2"}, Names{}})
+  for (const Names& names :
+       {Names{"background", "liver", "river"}, Names{"kidney_left", "spleen"}, Names{"left", "liver"},
+        Names{"cell", "cerr"}, Names{"belt", "bert"}, Names{"lens", "rens"}, Names{"klinke", "krechte2"}, Names{}})
     EXPECT_FALSE(sided_classes(names)) << (names.empty() ? "" : names[0]);
   EXPECT_EQ(sided_classes({"b", "Left kidney", "RIGHT kidney"}),
             std::pair(std::string("Left kidney"), std::string("RIGHT kidney")));

@@ -4,9 +4,9 @@
 #include <gmock/gmock.h>
 
 #include "pipelines/commands/run_demo.h"
-#include "pipelines/planning/run_plan.h"
 #include "pipelines/commands/run_predict.h"
 #include "pipelines/model_runs/checkpoint.h"
+#include "pipelines/planning/run_plan.h"
 #include "tests/pipelines/tasks/toy_task.h"
 #include "tests/pipelines/training_scene.h"
 

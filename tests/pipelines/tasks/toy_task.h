@@ -10,9 +10,9 @@
 
 #include "io/files/output_folder.h"
 #include "libcore/base/rng.h"
-#include "pipelines/tasks/table/task_table.h"
 #include "pipelines/engine/core_values.h"
 #include "pipelines/engine/prediction.h"
+#include "pipelines/tasks/table/task_table.h"
 
 namespace voxshard::test {
 
@@ -39,12 +39,16 @@ class ToySamples : public TrainingTask {
       : letters_(read_toy(data.data)), seed_(data.seed), o_(options) {}
 
   const char* metric() const override { return "hits"; }
-  void complete(ModelSpec& spec) const override { spec.set("channels", std::int64_t{1}), spec.set("classes", std::int64_t{2}); }
+  void complete(ModelSpec& spec) const override {
+    spec.set("channels", std::int64_t{1}), spec.set("classes", std::int64_t{2});
+  }
   std::int64_t training_cases() const override { return static_cast<std::int64_t>(letters_.size()); }
   std::int64_t validation_cases() const override { return training_cases(); }
   nlohmann::ordered_json preparation() const override { return {{"side", kToySide}}; }
   nlohmann::ordered_json sampling() const override { return {{"seed", seed_}, {"noise", o_.noise}}; }
-  CaseHashes content(bool, WorkerPool&, Progress&) const override { return {.cases = {{"letters", letters_}}, .trained = {}}; }
+  CaseHashes content(bool, WorkerPool&, Progress&) const override {
+    return {.cases = {{"letters", letters_}}, .trained = {}};
+  }
   void describe(const std::filesystem::path& run) override { std::ofstream(run / "toy.txt") << letters_; }
   Shape largest_extents(std::int64_t batch) const override { return {batch, kToySide, kToySide}; }
   std::vector<Shape> validation_extents(const ModelSpec&) const override { return {{1, kToySide, kToySide}}; }
@@ -58,7 +62,8 @@ class ToySamples : public TrainingTask {
       Box one = box.box;
       one.set(0, n, n + 1);
       const auto sample = static_cast<std::uint64_t>(first_ + n);
-      fill_one(letters_[sample % letters_.size()], std::holds_alternative<input::Image>(input), {seed_ + sample, rng_stream("toy")}, box.sub(one));
+      fill_one(letters_[sample % letters_.size()], std::holds_alternative<input::Image>(input),
+               {seed_ + sample, rng_stream("toy")}, box.sub(one));
     }
   }
   std::unique_ptr<ValidationPass> validation(const ModelSpec&) const override {
@@ -68,16 +73,16 @@ class ToySamples : public TrainingTask {
   /// Of each core, by how much its part of the left half is called brighter than that of the right.
   static CoreWork work() {
     return {.serialise = values_of_cores<double>([](const nlohmann::json&, const CoreSet& cores, std::size_t core) {
-      const TensorView part = cores.owned(cores.executable().program.graph.outputs.at("logits"), core);
-      double left = 0;
-      for (std::int64_t y = 0; y < part.extent()[1]; ++y)
-        for (std::int64_t x = 0; x < part.extent()[2]; ++x) {
-          const std::int64_t at = y * part.strides[1] + x * part.strides[2];
-          const double bright = voxshard::load(part, at + 1) - voxshard::load(part, at);
-          left += part.box.begin[2] + x < kToySide / 2 ? bright : -bright;
-        }
-      return std::vector<double>{left};
-    })};
+              const TensorView part = cores.owned(cores.executable().program.graph.outputs.at("logits"), core);
+              double left = 0;
+              for (std::int64_t y = 0; y < part.extent()[1]; ++y)
+                for (std::int64_t x = 0; x < part.extent()[2]; ++x) {
+                  const std::int64_t at = y * part.strides[1] + x * part.strides[2];
+                  const double bright = voxshard::load(part, at + 1) - voxshard::load(part, at);
+                  left += part.box.begin[2] + x < kToySide / 2 ? bright : -bright;
+                }
+              return std::vector<double>{left};
+            })};
   }
 
   /// The half in which more pixels are called bright.
@@ -86,9 +91,13 @@ class ToySamples : public TrainingTask {
     const Shape extents{1, kToySide, kToySide};
     std::vector<double> left(static_cast<std::size_t>(session.plan(extents, Phase::kPredict).program.mesh().cores()));
     run_cores(session, work(),
-            {.extents = extents,
-             .fill = [&](const TensorView& box) { toy.fill_one(letter, true, {seed, rng_stream("toy")}, box); },
-             .take = take_values<double>([&](std::size_t core, std::span<const double> found) { left[core] = found.front(); })});
+              {.extents = extents,
+               .fill =
+                   [&](const TensorView& box) {
+                     toy.fill_one(letter, true, {seed, rng_stream("toy")}, box);
+                   },
+               .take = take_values<double>(
+                   [&](std::size_t core, std::span<const double> found) { left[core] = found.front(); })});
     return std::accumulate(left.begin(), left.end(), 0.0) > 0 ? 'L' : 'R';
   }
 
@@ -176,7 +185,9 @@ class ToyPrediction : public Prediction {
 class ToyTask : public Task {
  public:
   const char* name() const override { return "halves"; }
-  TaskWords words() const override { return {.training_data = "of halves a text of letters", .predicted = "found.txt"}; }
+  TaskWords words() const override {
+    return {.training_data = "of halves a text of letters", .predicted = "found.txt"};
+  }
   bool learns(const ModelSpec& spec) const override {
     return spec.model->data == kVoxelLabels && spec.spatial_axes() == 2;
   }

@@ -74,7 +74,8 @@ TEST(ToyTask, TrainsAndPredictsTheSameOverRanksOfWhichItDoesNotKnow) {
     NoProgress quiet;
     return run_train(own, quiet, scene.tasks);
   });
-  EXPECT_EQ(Scene::bytes_of(o.run / "checkpoints/last.safetensors"), Scene::bytes_of(scene.path("alone/checkpoints/last.safetensors")));
+  EXPECT_EQ(Scene::bytes_of(o.run / "checkpoints/last.safetensors"),
+            Scene::bytes_of(scene.path("alone/checkpoints/last.safetensors")));
   const auto predict = [&](Progress& first) {
     return over_mailbox<PredictReport>(3, [&](Transport& transport) {
       NoProgress quiet;
@@ -132,7 +133,8 @@ TEST(ToyTask, IsNamedInHelpBesideTheOthers) {
   all.push_back(std::make_shared<test::ToyTask>());
   std::vector<std::string> names;
   for (const Task* task : tasks_by_models(all)) names.push_back(task->name());
-  EXPECT_THAT(names, testing::ElementsAre("segmentation", "halves", "detection", "classification")) << "by their models";
+  EXPECT_THAT(names, testing::ElementsAre("segmentation", "halves", "detection", "classification"))
+      << "by their models";
   const auto clauses = task_clauses(&TaskWords::training_data, all);
   ASSERT_EQ(clauses.size(), 4u);
   EXPECT_EQ(clauses.at(1), "of halves a text of letters");

@@ -32,8 +32,7 @@ json original_labels(std::int64_t image_size, const std::vector<std::int64_t>& d
 }
 
 ModelSpec applied(const json& labels, const std::vector<std::int64_t>& dims = {1, 4, 2, 1}) {
-  ModelSpec spec =
-      retinanet_spec({.backbone = Backbone::kResNet18, .classes = 2, .filters = 4, .pyramid_filters = 8});
+  ModelSpec spec = retinanet_spec({.backbone = Backbone::kResNet18, .classes = 2, .filters = 4, .pyramid_filters = 8});
   apply(tpu_config_from_json({{"num_cores_per_replica", 8}, {"input_partition_dims", json::array({dims, labels})}}),
         {.cores = 8}, {1, 1, 1, 1}, spec);
   return spec;

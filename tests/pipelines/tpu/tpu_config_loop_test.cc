@@ -111,8 +111,8 @@ std::string without_seconds(const std::filesystem::path& csv) {
   return text;
 }
 
-/// Stopped after any number of steps, also inside of a loop: the last whole step is saved, and the run that goes on looks,
-/// validates and saves where the undisturbed one does.
+/// Stopped after any number of steps, also inside of a loop: the last whole step is saved, and the run that goes on
+/// looks, validates and saves where the undisturbed one does.
 TEST(TrainLoop, ARunThatWasStoppedInsideALoopGoesOnAsIfItWereNot) {
   TrainingScene scene("inside", 3);
   const auto options = [&](const std::string& run) {
@@ -134,7 +134,8 @@ TEST(TrainLoop, ARunThatWasStoppedInsideALoopGoesOnAsIfItWereNot) {
     EXPECT_EQ(report.steps, 9);
     EXPECT_EQ(report.best_score, whole.best_score) << step;
     EXPECT_EQ(scene.last_bytes(run), scene.last_bytes("whole")) << step;
-    EXPECT_EQ(without_seconds(scene.path(run) / "results.csv"), without_seconds(scene.path("whole") / "results.csv")) << step;
+    EXPECT_EQ(without_seconds(scene.path(run) / "results.csv"), without_seconds(scene.path("whole") / "results.csv"))
+        << step;
   }
 }
 

@@ -70,9 +70,11 @@ TEST(MendedLine, OfAConfigFileInItsOwnLanguage) {
             R"("input_partition_dims": [[1, 4, 1, 1], null])");
   EXPECT_EQ(mended_dims_line("input_partition_dims = [{'image': [1, 4, 1, 1], mask: None}, None]", ConfigForm::kJson),
             R"("input_partition_dims": [{"image": [1, 4, 1, 1], "mask": null}, null])");
-  EXPECT_EQ(mended_dims_line(R"(input_partition_dims=[[1,4,1,1],"None"])", ConfigForm::kToml), std::nullopt) << "nothing is wrong";
+  EXPECT_EQ(mended_dims_line(R"(input_partition_dims=[[1,4,1,1],"None"])", ConfigForm::kToml), std::nullopt)
+      << "nothing is wrong";
   EXPECT_EQ(mended_dims_line("input_partition_dims = [", ConfigForm::kToml), std::nullopt);
-  EXPECT_EQ(mended_dims_line("input_partition_dims: [[1, 4, 1, 1], None]]", ConfigForm::kYaml), "input_partition_dims: [[1, 4, 1, 1], None]");
+  EXPECT_EQ(mended_dims_line("input_partition_dims: [[1, 4, 1, 1], None]]", ConfigForm::kYaml),
+            "input_partition_dims: [[1, 4, 1, 1], None]");
   EXPECT_EQ(mended_dims_line("input_partition_dims: [[1, 4, 1, 1], None]", ConfigForm::kYaml), std::nullopt);
   EXPECT_EQ(mended_dims_line("", ConfigForm::kToml), std::nullopt);
   EXPECT_EQ(mended_dims_line("dims = [[1, 4, 1, 1], None]]", ConfigForm::kToml), std::nullopt);

@@ -1,5 +1,5 @@
-// Laws of every task: a run that was stopped or killed goes on to the bytes of an undisturbed one, with the settings that it
-// began with, and names what has changed of its data; another cut computes the same.
+// Laws of every task: a run that was stopped or killed goes on to the bytes of an undisturbed one, with the settings
+// that it began with, and names what has changed of its data; another cut computes the same.
 #include <atomic>
 
 #include "io/files/config_file.h"
@@ -26,7 +26,8 @@ std::vector<std::string> rows_without_clock(const TaskRun& run, const std::strin
 
 void expect_the_same_run(const TaskRun& run, const std::string& name, const std::string& whole) {
   EXPECT_TRUE(run.scene->last_bytes(name) == run.scene->last_bytes(whole)) << name;
-  EXPECT_TRUE(run.bytes(name + "/checkpoints/best.safetensors") == run.bytes(whole + "/checkpoints/best.safetensors")) << name;
+  EXPECT_TRUE(run.bytes(name + "/checkpoints/best.safetensors") == run.bytes(whole + "/checkpoints/best.safetensors"))
+      << name;
   EXPECT_EQ(rows_without_clock(run, name), rows_without_clock(run, whole)) << name;
 }
 

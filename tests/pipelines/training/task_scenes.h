@@ -1,7 +1,9 @@
-// What each task trains on in the tests of laws that hold for all of them: a small data set, a run of some steps, settings that
-// are another run's, and edits of the data with what a run that goes on says of them. A new task is a row.
+// What each task trains on in the tests of laws that hold for all of them: a small data set, a run of some steps,
+// settings that are another run's, and edits of the data with what a run that goes on says of them. A new task is a
+// row.
 //
-//   for (const TaskScene& task : task_scenes()) { TaskRun run(task, "laws"); run_train(run.options("whole"), run.progress()); }
+//   for (const TaskScene& task : task_scenes()) { TaskRun run(task, "laws"); run_train(run.options("whole"),
+//   run.progress()); }
 #pragma once
 
 #include <functional>
@@ -34,10 +36,10 @@ struct TaskScene {
   const char* name;
   std::function<std::shared_ptr<Scene>(const std::string& folder)> data;
   std::function<TrainOptions(const Scene& scene)> options;
-  Dims cut;                               // of another run that computes the same
-  std::vector<OtherSetting> others;       // of this task alone
+  Dims cut;                          // of another run that computes the same
+  std::vector<OtherSetting> others;  // of this task alone
   std::vector<DataEdit> edits;
-  bool hashes_first = true;               // reads its data for their hashes before the first step, not only as it goes on
+  bool hashes_first = true;  // reads its data for their hashes before the first step, not only as it goes on
   std::optional<int> stop_in_validation;  // at this question after a validation has begun; none: it is of one piece
 };
 inline void PrintTo(const TaskScene& task, std::ostream* out) { *out << task.name; }
@@ -94,9 +96,13 @@ inline std::vector<TaskScene> task_scenes() {
   return {
       {.name = "volumes",
        .data = scene_of<TrainingScene>(),
-       .options = options_of<TrainingScene>([](const auto& s) { return s.options(""); }, [](auto& o) { volumes(o).fold = "0"; }),
+       .options = options_of<TrainingScene>([](const auto& s) { return s.options(""); },
+                                            [](auto& o) { volumes(o).fold = "0"; }),
        .cut = {1, 2, 3, 2, 1},
-       .others = {{"/training/crop", [](auto& o) { volumes(o).sampling.crop = {16, 16, 8}; }},
+       .others = {{"/training/crop",
+                   [](auto& o) {
+                     volumes(o).sampling.crop = {16, 16, 8};
+                   }},
                   {"/model/base_filters", [](auto& o) { o.spec.set("base_filters", std::int64_t{8}); }}},
        .edits = {{"work/labels/phantom_001.nii", turned, "phantom_001", ErrorKind::kInput},
                  {"work/labels/phantom_001.nii", turned, "/phantom_001 has changed", ErrorKind::kCheckpoint, true}},
@@ -104,16 +110,18 @@ inline std::vector<TaskScene> task_scenes() {
        .stop_in_validation = 5},
       {.name = "pictures",
        .data = scene_of<ImagesScene>(),
-       .options = options_of<ImagesScene>([](const auto& s) { return s.options(""); },
-                                            [](auto& o) {
-                                              detection_options(o).sampling.crop = {40, 40};
-                                              detection_options(o).sampling.augmentation = {.scale = {0.8, 1.25}, .brightness = 0.1};
-                                            }),
+       .options = options_of<ImagesScene>(
+           [](const auto& s) { return s.options(""); },
+           [](auto& o) {
+             detection_options(o).sampling.crop = {40, 40};
+             detection_options(o).sampling.augmentation = {.scale = {0.8, 1.25}, .brightness = 0.1};
+           }),
        .cut = {1, 4, 2, 1},
        .others = {{"/training/mirror", [](auto& o) { detection_options(o).sampling.augmentation.mirror = 0; }}},
        .edits = {{"data/images/p2.png", longer, "p2.png has changed"},
                  {"data/instances.json", moved, "has changed"},
-                 {"data/instances.json", [](const std::string& bytes) { return nlohmann::json::parse(bytes).dump(1); }, ""}},
+                 {"data/instances.json", [](const std::string& bytes) { return nlohmann::json::parse(bytes).dump(1); },
+                  ""}},
        .stop_in_validation = 0},
       {.name = "digits",
        .data = scene_of<ClassScene>([](const auto& s) { s.idx("data", 23, 10); }),
@@ -128,7 +136,8 @@ inline std::vector<TaskScene> task_scenes() {
        .cut = {1, 2, 2, 1},
        .others = {{"/prepare/", [classes](auto& o) { classes(o).normalise = "none"; }}},
        .edits = {{"data/dark/3.png", longer, "/dark has changed"},
-                 {"data/dark/new.png", [](const std::string&) { return png_bytes({.width = 8, .height = 8}, {100}); }, ""}}},
+                 {"data/dark/new.png", [](const std::string&) { return png_bytes({.width = 8, .height = 8}, {100}); },
+                  ""}}},
       {.name = "clips",
        .data = scene_of<ClipScene>([](const auto& s) { s.dark_and_bright_videos("data", 3, 8); }),
        .options = options_of<ClipScene>([](const auto& s) { return s.toy_clips(""); }, [](auto&) {}),

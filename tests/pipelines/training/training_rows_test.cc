@@ -1,4 +1,5 @@
-// The rows of a training: numbers out of their range are refused, and one that a test adds is a setting like the others.
+// The rows of a training: numbers out of their range are refused, and one that a test adds is a setting like the
+// others.
 #include "pipelines/training/training_rows.h"
 
 #include <cmath>
@@ -84,10 +85,19 @@ struct ToyTraining {
 /// `train` with a setting that nobody else knows: its row.
 struct WarmSettings : TrainSettings {
   explicit WarmSettings(const TrainOptions& of) {
-    settings.add({.name = "warmth", .help = "How warm it is", .group = "Toys", .value = &toy.warmth, .range = NumberRange{0, 9}, .decides = true});
+    settings.add({.name = "warmth",
+                  .help = "How warm it is",
+                  .group = "Toys",
+                  .value = &toy.warmth,
+                  .range = NumberRange{0, 9},
+                  .decides = true});
     options.work = of.work, options.run = of.run;
-    for (const auto& [name, word] : std::map<std::string, std::string>{
-             {"steps", "2"}, {"base-filters", "4"}, {"depth", "3"}, {"precision", "f32"}, {"crop", "16x16x16"}, {"fold", "all"}})
+    for (const auto& [name, word] : std::map<std::string, std::string>{{"steps", "2"},
+                                                                       {"base-filters", "4"},
+                                                                       {"depth", "3"},
+                                                                       {"precision", "f32"},
+                                                                       {"crop", "16x16x16"},
+                                                                       {"fold", "all"}})
       settings.say(Layer::kCommandLine, name, {word});
   }
   ToyTraining toy;
@@ -98,7 +108,8 @@ nlohmann::json run_record(const TrainOptions& o) { return nlohmann::json::parse(
 TEST(TrainSettings, ASettingIsARowWhichRangesLayersRunsAndCheckpointsAsk) {
   TrainingScene scene("toy_setting");
   WarmSettings begun(scene.options("run"));
-  expect_error(ErrorKind::kUsage, "{warmth}: 10 is not in 0 to 9", [&] { begun.settings.say(Layer::kConfig, "warmth", {"10"}); });
+  expect_error(ErrorKind::kUsage, "{warmth}: 10 is not in 0 to 9",
+               [&] { begun.settings.say(Layer::kConfig, "warmth", {"10"}); });
   EXPECT_TRUE(begun.settings.say(Layer::kConfig, "warmth", {"2.5"}));
   EXPECT_FALSE(begun.settings.say(Layer::kModel, {"warmth", 3.0, "a lower layer"}));
   EXPECT_EQ(begun.toy.warmth, 2.5);
@@ -124,7 +135,8 @@ TEST(TrainSettings, ASettingIsARowWhichRangesLayersRunsAndCheckpointsAsk) {
   other.settings.say(Layer::kCommandLine, "resume", {"true"});
   other.settings.say(Layer::kCommandLine, "steps", {"4"});
   other.settings.say(Layer::kCommandLine, "warmth", {"3"});
-  expect_error(ErrorKind::kCheckpoint, "/training/warmth differs", [&] { run_train(other, 2, nullptr, scene.progress); });
+  expect_error(ErrorKind::kCheckpoint, "/training/warmth differs",
+               [&] { run_train(other, 2, nullptr, scene.progress); });
 }
 
 }  // namespace

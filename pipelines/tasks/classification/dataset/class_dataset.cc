@@ -119,7 +119,8 @@ std::map<std::string, fs::path> class_files(const ClassPart& part, const ClassRe
                                             std::vector<CaseFailure>& failures) {
   require_files(part, reading.items);
   std::map<std::string, fs::path> files;
-  for (ClassEntry& entry : part.kind.entries(part, reading, failures).list) files.emplace(entry.name, std::move(entry.file));
+  for (ClassEntry& entry : part.kind.entries(part, reading, failures).list)
+    files.emplace(entry.name, std::move(entry.file));
   return files;
 }
 

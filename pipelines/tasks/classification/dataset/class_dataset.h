@@ -59,7 +59,7 @@ struct ClassDataset {
 ItemKind kind_of_part(const ClassPart& part, int axes);
 
 struct ClassReading {
-  ItemKind items = ItemKind::kImage;             // images and IDX; .nii and .nii.gz; videos
+  ItemKind items = ItemKind::kImage;               // images and IDX; .nii and .nii.gz; videos
   std::int64_t clip_length = 16, clip_stride = 1;  // of clips: frames, of every so many of the video
   std::int64_t most_pixels = kMostPixels;
   VolumeFormats formats = volume_formats();

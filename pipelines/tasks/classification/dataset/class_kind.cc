@@ -1,5 +1,5 @@
-// The table of the kinds, and those whose items are files: a folder per class, and CSV lists. Data sets of segmentation and
-// detection look like such folders from far.
+// The table of the kinds, and those whose items are files: a folder per class, and CSV lists. Data sets of segmentation
+// and detection look like such folders from far.
 #include "pipelines/tasks/classification/dataset/class_kind.h"
 
 #include <algorithm>
@@ -151,7 +151,8 @@ ClassEntries entries_of_list(const ClassPart& part, const ClassReading&, std::ve
   return entries;
 }
 
-ClassEntries entries_of_folders(const ClassPart& part, const ClassReading& reading, std::vector<CaseFailure>& failures) {
+ClassEntries entries_of_folders(const ClassPart& part, const ClassReading& reading,
+                                std::vector<CaseFailure>& failures) {
   const fs::path& root = part.path;
   ClassEntries entries;
   std::error_code error;

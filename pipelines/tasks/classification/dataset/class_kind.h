@@ -1,5 +1,5 @@
-// The kinds of data sets that classifiers learn from: a folder per class, a CSV list, MNIST's IDX files. A kind is a file
-// of its own and a row of a table that is handed in; without one, all that this build knows.
+// The kinds of data sets that classifiers learn from: a folder per class, a CSV list, MNIST's IDX files. A kind is a
+// file of its own and a row of a table that is handed in; without one, all that this build knows.
 //
 //   ClassParts parts = find_class_parts("cells");
 //   parts.train->path;                               // "cells/train"
@@ -38,15 +38,16 @@ struct ClassEntries {
 /// One kind: a file of its own and a row in the table. Its items are files, which `entries` names, or lie in files that
 /// hold many, which `read` reads.
 struct ClassKind {
-  const char* name;      // "IDX": in JSON and for people
-  const char* expected;  // for people, in a list: "MNIST's IDX files"
-  const char* help;      // the same where training asks for it: "a folder with MNIST's IDX files"
+  const char* name;              // "IDX": in JSON and for people
+  const char* expected;          // for people, in a list: "MNIST's IDX files"
+  const char* help;              // the same where training asks for it: "a folder with MNIST's IDX files"
   const char* folder = nullptr;  // and among the folders that info knows: "MNIST"; null: it is no folder
   /// The parts at a path; none for what is no such data set. Errors: kInput for one without its labels.
   ClassParts (*find)(const std::filesystem::path& path);
 
   /// The files that a part names, and their classes; what the part says wrongly joins `failures`. Errors: kInput.
-  ClassEntries (*entries)(const ClassPart& part, const ClassReading& reading, std::vector<CaseFailure>& failures) = nullptr;
+  ClassEntries (*entries)(const ClassPart& part, const ClassReading& reading,
+                          std::vector<CaseFailure>& failures) = nullptr;
   bool has_times = false;  // an entry may be an interval of its video
   /// Calls `body` with every file that a part may name.
   void (*each_file)(const ClassPart& part, const std::function<void(const std::filesystem::path&)>& body) = nullptr;

@@ -21,8 +21,8 @@ namespace fs = std::filesystem;
   std::error_code error;
   if (!fs::exists(path, error))
     throw Error(ErrorKind::kInput, "[data] " + path.string() + ": does not exist; check the path");
-  throw Error(ErrorKind::kInput, "[data] " + path.string() +
-                                     ": is no data set of classes; expected " + expected_class_sets(kinds));
+  throw Error(ErrorKind::kInput,
+              "[data] " + path.string() + ": is no data set of classes; expected " + expected_class_sets(kinds));
 }
 
 void require_classes(const ClassDataset& set) {

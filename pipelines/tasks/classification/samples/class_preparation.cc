@@ -159,9 +159,7 @@ Dims canvas_of(const ClassItem& item, const ClassPreparation& p) {
   return p.size;
 }
 
-Tensor image_intensities(Tensor rgb, const ClassPreparation& p) {
-  return p.channels == 3 ? std::move(rgb) : grey(rgb);
-}
+Tensor image_intensities(Tensor rgb, const ClassPreparation& p) { return p.channels == 3 ? std::move(rgb) : grey(rgb); }
 
 Tensor at_size(Tensor image, const ClassPreparation& p) {
   if (!p.resizes) return image;

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "pipelines/tasks/classification/samples/sample_memory.h"
 #include "pipelines/tasks/classification/samples/clip_reader.h"
+#include "pipelines/tasks/classification/samples/sample_memory.h"
 #include "pipelines/tasks/place_sample.h"
 
 namespace voxshard {

@@ -27,7 +27,7 @@ struct ClassPredictions {
   std::vector<std::string> classes;
   ItemKind items = ItemKind::kImage;
   std::int64_t clip_length = 16, clip_stride = 1;  // of clips, as in ClassReading
-  std::int64_t trained_on = 0;                        // of the rows, what the run was trained on
+  std::int64_t trained_on = 0;                     // of the rows, what the run was trained on
   std::vector<ClassPrediction> rows;
   std::vector<CaseFailure> failures;  // entries that cannot be used, of a file that was read
 };

@@ -33,7 +33,9 @@ class ItemValidation : public ValidationPass {
       validation.by_class.push_back(scores.recall);
     return validation;
   }
-  std::string nothing_read() const override { return "items that validate can be read: the accuracy of 0 says nothing"; }
+  std::string nothing_read() const override {
+    return "items that validate can be read: the accuracy of 0 says nothing";
+  }
 
  private:
   const ClassDataset& set_;

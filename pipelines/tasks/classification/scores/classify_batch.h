@@ -42,8 +42,8 @@ void softmax(std::span<double> values);
 /// What every process does for classify(): logits that are cut go to the one that calls it.
 CoreWork class_work();
 
-/// The probabilities of the classes (softmax of the logits), sample by sample. The process that calls it, within coordinate(),
-/// alone has the samples; the others get the boxes of their cores.
+/// The probabilities of the classes (softmax of the logits), sample by sample. The process that calls it, within
+/// coordinate(), alone has the samples; the others get the boxes of their cores.
 ///   samples  as ItemReader reads them, at most extents[0]; what is missing is zero and comes to nothing
 std::vector<std::vector<double>> classify(Session& session, const Shape& extents, std::span<const Tensor> samples);
 /// The same of samples that are nowhere whole.

@@ -11,13 +11,13 @@
 #include "io/image/class_plots.h"
 #include "io/image/sheet_file.h"
 #include "libcore/base/text.h"
+#include "pipelines/engine/seen_inputs.h"
 #include "pipelines/tasks/classification/dataset/class_clips.h"
 #include "pipelines/tasks/classification/dataset/class_memory.h"
+#include "pipelines/tasks/classification/samples/class_statistics.h"
 #include "pipelines/tasks/classification/samples/sample_memory.h"
 #include "pipelines/tasks/classification/scores/class_predictions.h"
-#include "pipelines/tasks/classification/samples/class_statistics.h"
 #include "pipelines/tasks/classification/scores/intensity_baseline.h"
-#include "pipelines/engine/seen_inputs.h"
 
 namespace voxshard {
 namespace {
@@ -143,10 +143,10 @@ ClassReport evaluate_classes(const EvaluateClassesOptions& options, Progress& pr
                       {.inputs = inputs});
   require_output_file(options.png, sheet_file(), {.inputs = inputs, .option = "{png}"});
   const ClassPredictions found = read_class_predictions(options.predictions);
-  require_fits(
-      evaluating_classes_plan(options.predictions, options.references, options.kinds) + confusion_plan(std::ssize(found.classes)),
-      options.formats.limits.memory_bytes, ErrorKind::kBudget, options.predictions.string(),
-      "Its classes are counted in pairs; score fewer at a time");
+  require_fits(evaluating_classes_plan(options.predictions, options.references, options.kinds) +
+                   confusion_plan(std::ssize(found.classes)),
+               options.formats.limits.memory_bytes, ErrorKind::kBudget, options.predictions.string(),
+               "Its classes are counted in pairs; score fewer at a time");
   const ClassReading reading{.items = found.items,
                              .clip_length = found.clip_length,
                              .clip_stride = found.clip_stride,
@@ -156,7 +156,8 @@ ClassReport evaluate_classes(const EvaluateClassesOptions& options, Progress& pr
   ClassDataset truth = read_unseen_classes(options.references, reading, &found.classes);
   const std::set<std::string> left_out(options.seen.left_out.begin(), options.seen.left_out.end());
   std::erase_if(truth.items, [&](const ClassItem& item) { return left_out.contains(video_of(item)); });
-  ClassReport report{.classes = found.classes, .top_k = options.top_k, .metrics = options.metrics, .failures = found.failures};
+  ClassReport report{
+      .classes = found.classes, .top_k = options.top_k, .metrics = options.metrics, .failures = found.failures};
   report.failures.insert(report.failures.end(), truth.failures.begin(), truth.failures.end());
   const std::size_t known = truth.items.size();
   std::optional<ClipScores> clips;  // of all that is labelled, before the items that are not predicted go
@@ -209,7 +210,8 @@ Json to_json(const ClassReport& r) {
     if (r.metrics[m].has_mean) json[std::string("mean_") + r.metrics[m].key] = json_number(r.means[m]);
   json["expected_calibration_error"] = json_number(r.calibration.expected_error);
   json["rule"] =
-      "the likeliest class, of equals the first; ROC-AUC of a class against the rest, ties one half; calibration over 15 bins "
+      "the likeliest class, of equals the first; ROC-AUC of a class against the rest, ties one half; calibration over "
+      "15 bins "
       "of equal width; null: no such item";
   json["items"] = r.items;
   if (r.intensities)

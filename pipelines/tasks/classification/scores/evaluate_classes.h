@@ -25,7 +25,7 @@ struct EvaluateClassesOptions {
   std::filesystem::path png;          // confusion and calibration; may be empty
   bool intensity_baseline = false;    // scores also a logistic model on the mean of each channel
   std::filesystem::path dataset;      // whose training part that model learns from; empty: of `references`
-  SeenInputs seen = {};  // of the predictions what the run was trained on
+  SeenInputs seen = {};               // of the predictions what the run was trained on
   std::int64_t top_k = 5;
   std::int64_t most_pixels = kMostPixels;
   int threads = 1;  // that read items for the model on intensities
@@ -48,14 +48,14 @@ struct IntensityScores {
 struct ClassReport {
   std::vector<std::string> classes;
   std::int64_t items = 0;
-  SeenInputs seen;  // of what is scored: by item, of clips by video
+  SeenInputs seen;                                                 // of what is scored: by item, of clips by video
   double accuracy = 0, top_k_accuracy = 0, majority_accuracy = 0;  // majority: of the commonest class of the references
   std::int64_t top_k = 5;
-  std::vector<RecallAndPrecision> scores;   // by class
+  std::vector<RecallAndPrecision> scores;  // by class
   ClassMetrics metrics;
   std::vector<std::vector<double>> by_class;  // of each metric; NaN where a class is absent
-  std::vector<double> means;                // of each metric, over the classes that have a number
-  std::vector<std::int64_t> confusion;      // (classes, classes)
+  std::vector<double> means;                  // of each metric, over the classes that have a number
+  std::vector<std::int64_t> confusion;        // (classes, classes)
   Calibration calibration;
   std::optional<ClipScores> clips = {};  // of time lines; what stands above is then of the clips of the references
   std::optional<IntensityScores> intensities;

@@ -35,7 +35,8 @@ bool check_image(DetectionImage& image, const ImageReader& reader, std::vector<E
     h = reader.size(image.file);
   } catch (const Error& e) {
     std::error_code error;
-    notes.push_back({plain_text(name), fs::exists(image_address(image.file).file, error) ? e.code() : "E_MISSING", e.what()});
+    notes.push_back(
+        {plain_text(name), fs::exists(image_address(image.file).file, error) ? e.code() : "E_MISSING", e.what()});
     return false;
   }
   const auto size_text = [](std::int64_t w, std::int64_t h) { return std::to_string(w) + " x " + std::to_string(h); };
@@ -105,8 +106,7 @@ fs::path only_annotations(const fs::path& path, const BoxFormats& formats) {
   if (!is_folder(path)) return path;
   const auto found = annotations_in(path, formats);
   if (found.size() == 1) return found[0];
-  if (found.empty())
-    throw_input(path, "holds no annotations", "expected " + expected_text(formats));
+  if (found.empty()) throw_input(path, "holds no annotations", "expected " + expected_text(formats));
   std::string names;
   for (const auto& file : found) names += " " + file.lexically_relative(path).string();
   throw_input(path, "holds several annotation files:" + names, "give one of them");
@@ -138,7 +138,8 @@ DetectionSets without_seen(DetectionSets sets) {
   leave_out_seen(sets.train, held_out, "also validates, by " + sets.val.source.string());
   if (sets.train.images.empty())
     throw Error(ErrorKind::kNoCase, "[data] every picture of " + sets.train.source.string() + " also validates, by " +
-                                        sets.val.source.string() + ": none is left to train; give {val} other pictures");
+                                        sets.val.source.string() +
+                                        ": none is left to train; give {val} other pictures");
   return sets;
 }
 
@@ -213,7 +214,8 @@ DetectionSets read_detection_sets(const DetectionSetsOptions& o) {
         {std::move(set), read_detection_dataset(val, DetectionUse::kTraining, o.most_pixels, o.formats)}));
   if (auto sets = split_by_lists(set, o.formats)) return std::move(*sets);
   if (o.kept)
-    return split_by(std::move(set), [&](const auto& image) { return o.kept->val.contains(image.file.filename().string()); });
+    return split_by(std::move(set),
+                    [&](const auto& image) { return o.kept->val.contains(image.file.filename().string()); });
   return has_video_frames(set) ? split_by_time(std::move(set), o.val_fraction)
                                : split_detection_dataset(std::move(set), o.val_fraction, o.seed);
 }

@@ -1,4 +1,5 @@
-// Images and boxes that detectors learn from and are scored on, in any format of io/boxes/box_format.h: found, checked and split.
+// Images and boxes that detectors learn from and are scored on, in any format of io/boxes/box_format.h: found, checked
+// and split.
 //
 //   DetectionSets sets = read_detection_sets({.data = "bccd/coco_train.json", .val = "bccd/coco_val.json"});
 //   DetectionDataset truth = read_detection_dataset("bccd/coco_test.json", DetectionUse::kScoring);
@@ -27,9 +28,10 @@ enum class DetectionUse : std::uint8_t {
 
 /// Reads annotations of one of the formats, or a folder with the only annotations that it holds. Images that the
 /// format does not place lie beside the file, or in images/, JPEGImages/, the folder above, or a folder named after the
-/// file (instances_train2017.json: train2017/). An image may be a frame of a video (io/image/image.h, io/boxes/coco_frames.h).
-/// Errors: kInput for a missing path, a file that is not such JSON, or a folder with none or several of these; kNoCase
-/// when no image is usable. Entries that cannot be used are in `notes`.   Cost: a header of each image for kTraining.
+/// file (instances_train2017.json: train2017/). An image may be a frame of a video (io/image/image.h,
+/// io/boxes/coco_frames.h). Errors: kInput for a missing path, a file that is not such JSON, or a folder with none or
+/// several of these; kNoCase when no image is usable. Entries that cannot be used are in `notes`.   Cost: a header of
+/// each image for kTraining.
 DetectionDataset read_detection_dataset(const std::filesystem::path& path, DetectionUse use = DetectionUse::kTraining,
                                         std::int64_t most_pixels = kMostPixels,
                                         const BoxFormats& formats = box_formats());
@@ -46,19 +48,20 @@ struct DetectionSetsOptions {
   std::filesystem::path val;  // empty: FOLDER's own *val*.json beside *train*.json, else a part of `data`
   double val_fraction = 0.2;  // of `data`, when nothing names the validation images; 0: none
   std::uint64_t seed = 0;
-  std::optional<FrameSelection> frames;  // of `data`, whose images are then frames of videos
+  std::optional<FrameSelection> frames;    // of `data`, whose images are then frames of videos
   std::int64_t most_pixels = kMostPixels;  // of an image or frame; what has more is left out with E_SIZE
-  std::optional<KeptSplit> kept = {};  // by the names of the files, in place of a share of `data`
+  std::optional<KeptSplit> kept = {};      // by the names of the files, in place of a share of `data`
   BoxFormats formats = box_formats();
 };
 
 /// An image that also validates does not train: it is left out with E_DUPLICATE, as is one that two entries name.
-/// Errors: as read_detection_dataset; kNoCase when no image is left to train; kConfig when the two have other classes, or a fraction outside of [0, 1).
+/// Errors: as read_detection_dataset; kNoCase when no image is left to train; kConfig when the two have other classes,
+/// or a fraction outside of [0, 1).
 DetectionSets read_detection_sets(const DetectionSetsOptions& options);
 
 /// A share of the images for validation, at least one when the fraction is above 0 and there are two; the rest trains.
-/// The same seed gives the same images, whatever their order in the file was. Notes stay with `train`. (Frames of videos
-/// are split by time instead, see pipelines/tasks/detection/dataset/video_dataset.h.)
+/// The same seed gives the same images, whatever their order in the file was. Notes stay with `train`. (Frames of
+/// videos are split by time instead, see pipelines/tasks/detection/dataset/video_dataset.h.)
 DetectionSets split_detection_dataset(DetectionDataset dataset, double val_fraction, std::uint64_t seed);
 
 /// The boxes as average_precision takes them; `image` is an index into dataset.images.

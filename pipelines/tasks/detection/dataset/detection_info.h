@@ -32,7 +32,8 @@ struct DetectionSetInfo {
 };
 
 /// Errors: as read_detection_dataset, whose checks are made.
-DetectionSetInfo read_detection_info(const std::filesystem::path& annotations, const BoxFormats& formats = box_formats());
+DetectionSetInfo read_detection_info(const std::filesystem::path& annotations,
+                                     const BoxFormats& formats = box_formats());
 
 nlohmann::ordered_json to_json(const DetectionSetInfo& info);
 std::string to_text(const DetectionSetInfo& info);

@@ -21,7 +21,8 @@ std::vector<fs::path> images_in(const fs::path& folder) {
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
     if (is_image_name(it->path()) && !it->path().filename().string().starts_with(".")) files.push_back(it->path());
   if (error)
-    throw Error(ErrorKind::kInput, "[predict] " + folder.string() + ": cannot be read: " + error.message() + "; check its permissions");
+    throw Error(ErrorKind::kInput,
+                "[predict] " + folder.string() + ": cannot be read: " + error.message() + "; check its permissions");
   std::sort(files.begin(), files.end());
   return files;
 }
@@ -34,31 +35,37 @@ bool is_data_set(const fs::path& input, const BoxFormats& formats) {
   return fs::is_directory(input, error) && images_in(input).empty() && !annotations_in(input, formats).empty();
 }
 
-FoundImages find_input_images(const fs::path& input, const std::optional<FrameSelection>& frames, std::int64_t most_pixels,
-                       const BoxFormats& formats) {
+FoundImages find_input_images(const fs::path& input, const std::optional<FrameSelection>& frames,
+                              std::int64_t most_pixels, const BoxFormats& formats) {
   FoundImages found;
   if (!fs::exists(input))
-    throw Error(ErrorKind::kInput, "[predict] " + input.string() + " does not exist; give a picture, a folder of pictures, a video, " + box_inputs_text(formats));
+    throw Error(ErrorKind::kInput, "[predict] " + input.string() +
+                                       " does not exist; give a picture, a folder of pictures, a video, " +
+                                       box_inputs_text(formats));
   if (is_video_name(input)) {
     found.list.push_back({frame_path(input, 0), 0});  // whose size is that of all
     return found;
   }
   if (is_data_set(input, formats)) {
-    DetectionDataset dataset = read_detection_dataset(unseen_annotations(input, formats), DetectionUse::kTraining, most_pixels, formats);
+    DetectionDataset dataset =
+        read_detection_dataset(unseen_annotations(input, formats), DetectionUse::kTraining, most_pixels, formats);
     if (frames) keep_frames(dataset, *frames);
     for (const DetectionImage& image : dataset.images) found.list.push_back({image.file, image.id});
     found.failures = note_failures(dataset.notes);
     return found;
   }
   const std::vector<fs::path> files = fs::is_directory(input) ? images_in(input) : std::vector{input};
-  if (files.empty()) throw Error(ErrorKind::kNoCase, "[predict] " + input.string() + " holds no PNG, JPEG or TIFF picture and no annotations of pictures");
+  if (files.empty())
+    throw Error(ErrorKind::kNoCase,
+                "[predict] " + input.string() + " holds no PNG, JPEG or TIFF picture and no annotations of pictures");
   found.numbered = true;
   for (const fs::path& file : files) found.list.push_back({file, static_cast<std::int64_t>(found.list.size()) + 1});
   return found;
 }
 
 HashedCase hashed_image(const FoundImage& image) {
-  return {.name = seen_name(image.id, image.file), .files = {image_address(image.file).file}, .part = part_of(image.file)};
+  return {
+      .name = seen_name(image.id, image.file), .files = {image_address(image.file).file}, .part = part_of(image.file)};
 }
 
 std::vector<HashedCase> frame_inputs(const fs::path& video, const std::optional<FrameSelection>& frames,

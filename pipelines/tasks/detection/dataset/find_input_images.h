@@ -10,8 +10,8 @@
 
 #include "io/boxes/box_format.h"
 #include "io/video/select.h"
-#include "pipelines/model_runs/report.h"
 #include "pipelines/engine/case_hashes.h"
+#include "pipelines/model_runs/report.h"
 
 namespace voxshard {
 
@@ -35,7 +35,7 @@ bool is_data_set(const std::filesystem::path& input, const BoxFormats& formats =
 ///   most_pixels  of a frame
 /// Errors: kInput when the input does not exist or cannot be read; kNoCase for a folder without an image.
 FoundImages find_input_images(const std::filesystem::path& input, const std::optional<FrameSelection>& frames,
-                       std::int64_t most_pixels, const BoxFormats& formats = box_formats());
+                              std::int64_t most_pixels, const BoxFormats& formats = box_formats());
 
 /// What an image, or of a video each frame that is chosen, is made of, and what evaluate knows it by.
 HashedCase hashed_image(const FoundImage& image);

@@ -68,7 +68,8 @@ void place_images(DetectionDataset& set) {
   Listings listings;
   std::size_t likely = 0;  // the root of the image before
   const auto refuse = [&](const DetectionImage& image, const char* code, const std::string& why) {
-    set.notes.push_back({"image " + std::to_string(image.id), code, "its picture \"" + shown_name(image.file.string()) + "\" " + why});
+    set.notes.push_back(
+        {"image " + std::to_string(image.id), code, "its picture \"" + shown_name(image.file.string()) + "\" " + why});
     return true;
   };
   std::erase_if(set.images, [&](DetectionImage& image) {
@@ -81,7 +82,8 @@ void place_images(DetectionDataset& set) {
     std::size_t root = likely;
     if (root == roots.size() || !listings.holds(roots[root], file))
       root = static_cast<std::size_t>(
-          std::find_if(roots.begin(), roots.end(), [&](const auto& r) { return listings.holds(r, file); }) - roots.begin());
+          std::find_if(roots.begin(), roots.end(), [&](const auto& r) { return listings.holds(r, file); }) -
+          roots.begin());
     if (root == roots.size())
       return refuse(image, "E_MISSING",
                     "is not there; looked beside " + set.source.filename().string() +
@@ -111,8 +113,9 @@ std::string part_of(const fs::path& address) {
 void leave_out_seen(DetectionDataset& set, ImageKeys& seen, const std::string& why) {
   std::erase_if(set.images, [&](const DetectionImage& image) {
     if (seen.insert(image)) return false;
-    set.notes.push_back({"image " + std::to_string(image.id), "E_DUPLICATE",
-                         "its picture \"" + shown_name(image.file.filename().string()) + "\" " + why + "; it is left out"});
+    set.notes.push_back(
+        {"image " + std::to_string(image.id), "E_DUPLICATE",
+         "its picture \"" + shown_name(image.file.filename().string()) + "\" " + why + "; it is left out"});
     return true;
   });
 }

@@ -30,8 +30,9 @@ void resize(AugmentedImage& image, double factor, const Dims& output_size) {
   const auto scaled = [&](std::int64_t side) {
     return std::max<std::int64_t>(1, std::llround(static_cast<double>(side) * factor));
   };
-  const Dims size = output_size.empty() ? Dims{scaled(height), scaled(width)}
-                                        : fit_into({height, width}, {scaled(output_size[0]), scaled(output_size[1])}).size;
+  const Dims size = output_size.empty()
+                        ? Dims{scaled(height), scaled(width)}
+                        : fit_into({height, width}, {scaled(output_size[0]), scaled(output_size[1])}).size;
   if (size == Dims{height, width}) return;
   image.pixels = (output_size.empty() ? resized : resized_as_tensorflow1)(image.pixels, size[0], size[1]);
   const double by_y = static_cast<double>(size[0]) / static_cast<double>(height);

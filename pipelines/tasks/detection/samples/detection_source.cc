@@ -91,11 +91,11 @@ Shape DetectionSource::largest_extents(std::int64_t batch) const {
 
 ProcessPlan DetectionSource::plan(const Shape& extents, int workers) const {
   SampleImages samples{.batch = extents[0],
-                         .in_flight = std::min<std::int64_t>(extents[0], workers),
-                         .sample_pixels = extents[1] * extents[2],
-                         .targets_per_pixel = detector_.targets_per_pixel,
-                         .scale = sampling_.augmentation.scale[1],
-                         .output_pixels = sampling_.augmentation.output_size.empty() ? 0 : extents[1] * extents[2]};
+                       .in_flight = std::min<std::int64_t>(extents[0], workers),
+                       .sample_pixels = extents[1] * extents[2],
+                       .targets_per_pixel = detector_.targets_per_pixel,
+                       .scale = sampling_.augmentation.scale[1],
+                       .output_pixels = sampling_.augmentation.output_size.empty() ? 0 : extents[1] * extents[2]};
   for (const DetectionImage& image : images_) {
     samples.image_pixels = std::max(samples.image_pixels, image.height * image.width);
     samples.frames += image_address(image.file).frame.has_value();
@@ -125,8 +125,7 @@ DetectionSource::Sample DetectionSource::load_one(const Drawn& drawn) const {
     box.box.x -= static_cast<double>(part.begin[1]);
     const auto visible = clipped_to_image(box, part.size[1], part.size[0]);
     if (visible && visible->box.area() >= kLeastVisible * area)
-      made.objects.push_back(
-          {pixel_box(visible->box), detector_.first_class + box.category});
+      made.objects.push_back({pixel_box(visible->box), detector_.first_class + box.category});
   }
   return made;
 }

@@ -73,7 +73,7 @@ class DetectionSource {
   Detector detector_;
   std::uint64_t seed_;
   ImageReader reader_;
-  std::vector<Sample> samples_;  // of the step that was loaded last
+  std::vector<Sample> samples_;                                              // of the step that was loaded last
   std::int64_t begin_ = 0, end_ = std::numeric_limits<std::int64_t>::max();  // of the samples of a step that are read
 };
 

@@ -1,6 +1,6 @@
 // Bytes a pixel of three channels: 3 or 6 as decoded, once more while the channels change places, 12 as f32.
-// A pixel of RetinaNet has 9 anchors on each of 1/64 + 1/256 + ... of it, 0.19 in all; each target has a class (4 bytes)
-// and a box (16), and while it is matched its object, its best and its overlap (16).
+// A pixel of RetinaNet has 9 anchors on each of 1/64 + 1/256 + ... of it, 0.19 in all; each target has a class (4
+// bytes) and a box (16), and while it is matched its object, its best and its overlap (16).
 #include "pipelines/tasks/detection/samples/image_memory.h"
 
 #include <algorithm>
@@ -41,15 +41,17 @@ ProcessPlan reading_image_plan(std::int64_t pixels, std::int64_t frames) {
 ProcessPlan sample_images_plan(const SampleImages& s) {
   const auto p = static_cast<double>(s.image_pixels), c = static_cast<double>(s.sample_pixels);
   const bool scales = s.scale > 1 || s.output_pixels > 0;
-  const double scaled = scales ? s.scale * s.scale * (s.output_pixels > 0 ? static_cast<double>(s.output_pixels) : p) : p;
+  const double scaled =
+      scales ? s.scale * s.scale * (s.output_pixels > 0 ? static_cast<double>(s.output_pixels) : p) : p;
   const double making =
       std::max({kReadingBytes * p, scales ? kFloatBytes * (p + scaled) : 0, kFloatBytes * (scaled + c)});
   const auto flights = static_cast<double>(s.in_flight), batch = static_cast<double>(s.batch);
   const ProcessPlan video = s.frames > 0 ? reading_image_plan(s.image_pixels, s.frames) : ProcessPlan();
   return video +
-         ProcessPlan{{kReading, planned_bytes(flights * making)},
-                     {kFeeding, planned_bytes(batch * kFloatBytes * c)},
-                     {kTargets, planned_bytes((batch * kTargetBytes + flights * kMatchingBytes) * s.targets_per_pixel * c)}};
+         ProcessPlan{
+             {kReading, planned_bytes(flights * making)},
+             {kFeeding, planned_bytes(batch * kFloatBytes * c)},
+             {kTargets, planned_bytes((batch * kTargetBytes + flights * kMatchingBytes) * s.targets_per_pixel * c)}};
 }
 
 }  // namespace voxshard

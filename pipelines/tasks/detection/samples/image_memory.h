@@ -16,10 +16,10 @@ ProcessPlan reading_image_plan(std::int64_t pixels, std::int64_t frames);
 struct SampleImages {
   std::int64_t batch = 1, in_flight = 1;
   std::int64_t image_pixels = 0, sample_pixels = 0;  // the largest
-  double targets_per_pixel = 0;                        // of the detector
-  double scale = 1;                                    // of a side, at most
-  std::int64_t output_pixels = 0;                      // that every image is scaled to at scale 1; 0: it keeps its own
-  std::int64_t frames = 0;                             // as above
+  double targets_per_pixel = 0;                      // of the detector
+  double scale = 1;                                  // of a side, at most
+  std::int64_t output_pixels = 0;                    // that every image is scaled to at scale 1; 0: it keeps its own
+  std::int64_t frames = 0;                           // as above
 };
 ProcessPlan sample_images_plan(const SampleImages& samples);
 

@@ -40,7 +40,8 @@ ImagePreparation image_preparation_from_json(const nlohmann::json& json) {
     for (const auto& extent : json.value("output_size", nlohmann::json::array())) {
       const auto side = extent.get<std::int64_t>();
       if (side < 1 || side > kMostPadding || preparation.output_size.axes() == 2)
-        throw Error(ErrorKind::kCheckpoint, broken + "output_size is not two extents of at most " + std::to_string(kMostPadding));
+        throw Error(ErrorKind::kCheckpoint,
+                    broken + "output_size is not two extents of at most " + std::to_string(kMostPadding));
       preparation.output_size.push_back(side);
     }
     if (preparation.output_size.axes() == 1) throw Error(ErrorKind::kCheckpoint, broken + "output_size has one extent");

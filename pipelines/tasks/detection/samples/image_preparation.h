@@ -20,14 +20,14 @@ struct ImagePreparation {
   std::array<double, 3> mean = {0.485, 0.456, 0.406};  // of ImageNet, red first; 1 is the brightest
   std::array<double, 3> deviation = {0.229, 0.224, 0.225};
   std::int64_t pad_multiple = 32;  // whole images: extents are rounded up to it, so that plans are reused
-  Dims output_size = {};           // H W; images are scaled to fit into it and padded to it; empty: they keep their size
+  Dims output_size = {};  // H W; images are scaled to fit into it and padded to it; empty: they keep their size
 };
 
 /// An image in an output of given extents, as resize_and_crop_image of the source above: both sides by one factor, the
 /// largest at which it fits, then rounded to whole pixels; it lies at the top left.
 ///   example  375 x 500 in 640 x 640: factor 1.28, 480 x 640, below it 160 rows of zeros
 struct Fit {
-  Dims size;                // H W of the scaled image
+  Dims size;                  // H W of the scaled image
   double by_y = 1, by_x = 1;  // what boxes are multiplied by
 };
 Fit fit_into(const Dims& image, const Dims& output);

@@ -13,8 +13,8 @@ constexpr std::size_t kAp50 = 1;  // in a CocoSummary
 
 class DetectionValidation : public ValidationPass {
  public:
-  DetectionValidation(const DetectionDataset& dataset, const ImagePreparation& preparation, const ImagePrediction& prediction,
-                      const ImageReader& reader)
+  DetectionValidation(const DetectionDataset& dataset, const ImagePreparation& preparation,
+                      const ImagePrediction& prediction, const ImageReader& reader)
       : dataset_(dataset), preparation_(preparation), prediction_(prediction), reader_(reader) {}
 
   CoreWork work() const override { return image_work(prediction_); }
@@ -23,7 +23,8 @@ class DetectionValidation : public ValidationPass {
     std::vector<PredictionTurn> turns;
     for (std::size_t i = 0; i < dataset_.images.size(); ++i) {
       const DetectionImage& image = dataset_.images[i];
-      turns.push_back({image_extents({image.height, image.width}, prediction_.pad_multiple, prediction_.output_size), {i}});
+      turns.push_back(
+          {image_extents({image.height, image.width}, prediction_.pad_multiple, prediction_.output_size), {i}});
     }
     return turns;
   }
@@ -32,8 +33,9 @@ class DetectionValidation : public ValidationPass {
   std::vector<CaseFailure> validate(Session& session, const PredictionTurn& turn) override {
     const std::size_t i = turn.inputs.front();
     Tensor pixels;
-    if (const auto failure = failure_of(name(i), {ErrorKind::kInput},
-                                        [&] { pixels = reader_.read(dataset_.images[i].file, {.dtype = DType::kF32}); })) {
+    if (const auto failure = failure_of(name(i), {ErrorKind::kInput}, [&] {
+          pixels = reader_.read(dataset_.images[i].file, {.dtype = DType::kF32});
+        })) {
       unread_.insert(static_cast<std::int64_t>(i));
       return {*failure};
     }
@@ -57,7 +59,9 @@ class DetectionValidation : public ValidationPass {
     }
     return validation;
   }
-  std::string nothing_read() const override { return "pictures that validate can be read: the score of 0 says nothing"; }
+  std::string nothing_read() const override {
+    return "pictures that validate can be read: the score of 0 says nothing";
+  }
 
  private:
   const DetectionDataset& dataset_;

@@ -4,15 +4,15 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "io/files/atomic_file.h"
-#include "io/files/output_folder.h"
 #include "io/boxes/coco.h"
+#include "io/files/atomic_file.h"
 #include "io/files/csv.h"
 #include "io/files/output_file.h"
+#include "io/files/output_folder.h"
+#include "pipelines/engine/seen_inputs.h"
 #include "pipelines/tasks/detection/dataset/detection_dataset.h"
 #include "pipelines/tasks/detection/dataset/image_places.h"
 #include "pipelines/tasks/detection/dataset/video_dataset.h"
-#include "pipelines/engine/seen_inputs.h"
 
 namespace voxshard {
 namespace {
@@ -48,7 +48,8 @@ void write_text_file(const std::filesystem::path& path, const std::string& text)
 /// trained on.
 SeenInputs leave_out_unasked(DetectionDataset& truth, std::vector<ScoredBox>& found, const SeenInputs& seen) {
   const std::set<std::string> unasked(seen.left_out.begin(), seen.left_out.end());
-  keep_images(truth, found, [&](const DetectionImage& image) { return !unasked.contains(seen_name(image.id, image.file)); });
+  keep_images(truth, found,
+              [&](const DetectionImage& image) { return !unasked.contains(seen_name(image.id, image.file)); });
   std::vector<std::string> names;
   for (const DetectionImage& image : truth.images) names.push_back(seen_name(image.id, image.file));
   return seen_among(seen, names);
@@ -62,7 +63,8 @@ DetectionReport evaluate_detections(const EvaluateDetectionOptions& options, Pro
                       {.inputs = inputs});
   require_output_file(options.curves, {"curves of voxshard evaluate", {".csv"}, begins_with({kCurvesHead})},
                       {.inputs = inputs, .option = "{curves}"});
-  DetectionDataset truth = read_detection_dataset(options.references, DetectionUse::kScoring, kMostPixels, options.formats);
+  DetectionDataset truth =
+      read_detection_dataset(options.references, DetectionUse::kScoring, kMostPixels, options.formats);
   CocoResults found = read_coco_results(options.predictions, truth);
   if (const auto frames = options.frames.selection()) keep_frames(truth, found.boxes, *frames);
   const SeenInputs seen = leave_out_unasked(truth, found.boxes, options.seen);

@@ -19,12 +19,12 @@
 namespace voxshard {
 
 struct EvaluateDetectionOptions {
-  std::filesystem::path predictions;  // COCO results JSON
-  std::filesystem::path references;   // as read_detection_dataset takes them
-  std::filesystem::path summary;      // JSON to write; may be empty
-  std::filesystem::path curves;       // CSV to write; may be empty
-  SeenInputs seen = {};               // of the predictions what the run was trained on
-  FrameChoice frames;                 // score only these, of references that are frames of videos
+  std::filesystem::path predictions;   // COCO results JSON
+  std::filesystem::path references;    // as read_detection_dataset takes them
+  std::filesystem::path summary;       // JSON to write; may be empty
+  std::filesystem::path curves;        // CSV to write; may be empty
+  SeenInputs seen = {};                // of the predictions what the run was trained on
+  FrameChoice frames;                  // score only these, of references that are frames of videos
   BoxFormats formats = box_formats();  // of the references
 };
 

@@ -10,9 +10,9 @@
 #include "libcore/metrics/average_precision.h"
 #include "pipelines/engine/core_values.h"
 #include "pipelines/engine/seen_inputs.h"
+#include "pipelines/tasks/detection/dataset/find_input_images.h"
 #include "pipelines/tasks/detection/samples/decoded_images.h"
 #include "pipelines/tasks/detection/samples/detection_source.h"
-#include "pipelines/tasks/detection/dataset/find_input_images.h"
 #include "pipelines/tasks/detection/samples/image_preparation.h"
 
 namespace voxshard {
@@ -39,12 +39,14 @@ void number_as_trained(DetectionDataset& dataset, const std::vector<DetectionCla
   dataset.classes = trained;
 }
 
-DetectionDataset read_evaluated(const EvaluateImagesOptions& options, const ImagePreparation& preparation, const RunContext& context) {
-  DetectionDataset dataset =
-      read_detection_dataset(unseen_annotations(options.data, options.formats), DetectionUse::kTraining, options.most_pixels, options.formats);
+DetectionDataset read_evaluated(const EvaluateImagesOptions& options, const ImagePreparation& preparation,
+                                const RunContext& context) {
+  DetectionDataset dataset = read_detection_dataset(unseen_annotations(options.data, options.formats),
+                                                    DetectionUse::kTraining, options.most_pixels, options.formats);
   number_as_trained(dataset, preparation.classes);
-  leave_out_undecoded(dataset, ImageReader({.most_pixels = options.most_pixels}),
-                      {.threads = context.threads(), .memory_bytes = context.left_bytes(), .stop = context.progress().stop_check()});
+  leave_out_undecoded(
+      dataset, ImageReader({.most_pixels = options.most_pixels}),
+      {.threads = context.threads(), .memory_bytes = context.left_bytes(), .stop = context.progress().stop_check()});
   return dataset;
 }
 
@@ -61,14 +63,19 @@ class ImageEvaluation : public RunEvaluation {
   ImageEvaluation(const EvaluateImagesOptions& options, const TrainedRun& run, const RunContext& context)
       : context_(context),
         preparation_(image_preparation_from_json(run.preparation)),
-        prediction_{.detector = detector_of(run.spec), .pad_multiple = preparation_.pad_multiple, .output_size = preparation_.output_size},
+        prediction_{.detector = detector_of(run.spec),
+                    .pad_multiple = preparation_.pad_multiple,
+                    .output_size = preparation_.output_size},
         dataset_(read_evaluated(options, preparation_, context)),
-        source_(dataset_.images, preparation_, whole_images(preparation_, options.most_pixels), prediction_.detector, 0) {
+        source_(dataset_.images, preparation_, whole_images(preparation_, options.most_pixels), prediction_.detector,
+                0) {
     for (const CaseFailure& failure : failures())
       context.progress().log(failure.id + ": " + failure.code + " " + failure.message + " [left out]");
   }
 
-  std::string loss_name() const override { return "focal + " + std::to_string(static_cast<int>(spec().box_weight)) + " huber"; }
+  std::string loss_name() const override {
+    return "focal + " + std::to_string(static_cast<int>(spec().box_weight)) + " huber";
+  }
   std::string rule() const override { return "cls_loss and box_loss over batches, AP over images"; }
 
   std::vector<std::string> cases() const override {
@@ -80,7 +87,8 @@ class ImageEvaluation : public RunEvaluation {
 
   SeenInputs seen(const TrainedOn& trained_on) const override {
     std::vector<HashedCase> inputs;
-    for (const DetectionImage& image : dataset_.images) inputs.push_back(hashed_image({.file = image.file, .id = image.id}));
+    for (const DetectionImage& image : dataset_.images)
+      inputs.push_back(hashed_image({.file = image.file, .id = image.id}));
     SeenInputs seen;
     wanted_inputs({trained_on, false, seen, context_.pool(), context_.progress()}, inputs);
     return seen;
@@ -100,7 +108,8 @@ class ImageEvaluation : public RunEvaluation {
     return values_of_cores<SampleBox>([this](const nlohmann::json&, const CoreSet& cores, std::size_t core) {
       std::vector<SampleBox> found;
       for (std::size_t n = 0; n < batch_.size(); ++n)
-        for (const BoxCandidate& box : candidates_of(cores, core, static_cast<std::int64_t>(n), scaled_size(batch_[n]), prediction_))
+        for (const BoxCandidate& box :
+             candidates_of(cores, core, static_cast<std::int64_t>(n), scaled_size(batch_[n]), prediction_))
           found.push_back({static_cast<std::int64_t>(n), box});
       return found;
     });
@@ -140,7 +149,8 @@ class ImageEvaluation : public RunEvaluation {
     std::vector<TrueBox> truth = true_boxes(dataset_);
     std::erase_if(truth, [&](const TrueBox& box) { return !evaluated_.contains(box.image); });
     const CocoSummary summary =
-        average_precision(truth, found_, {.images = std::ssize(dataset_.images), .categories = std::ssize(preparation_.classes)})
+        average_precision(truth, found_,
+                          {.images = std::ssize(dataset_.images), .categories = std::ssize(preparation_.classes)})
             .summary();
     for (std::size_t i = 0; i < kCocoNumbers; ++i) scores.push_back({coco_names()[i], summary[i]});
     return scores;
@@ -164,10 +174,11 @@ class ImageEvaluation : public RunEvaluation {
     const Dims size{dataset_.images[image].height, dataset_.images[image].width};
     const Fit fit = preparation_.output_size.empty() ? Fit{.size = size} : fit_into(size, preparation_.output_size);
     for (const Detection& d : detect(std::move(all), prediction_.postprocess))
-      found_.push_back({.image = index,
-                        .category = d.class_id - prediction_.detector.first_class,
-                        .box = coco_box({d.box.y0 / fit.by_y, d.box.x0 / fit.by_x, d.box.y1 / fit.by_y, d.box.x1 / fit.by_x}),
-                        .score = d.score});
+      found_.push_back(
+          {.image = index,
+           .category = d.class_id - prediction_.detector.first_class,
+           .box = coco_box({d.box.y0 / fit.by_y, d.box.x0 / fit.by_x, d.box.y1 / fit.by_y, d.box.x1 / fit.by_x}),
+           .score = d.score});
   }
 
   const RunContext& context_;
@@ -175,7 +186,7 @@ class ImageEvaluation : public RunEvaluation {
   ImagePrediction prediction_;
   DetectionDataset dataset_;
   DetectionSource source_;
-  std::vector<std::size_t> batch_;                                         // images of the batch that was loaded last
+  std::vector<std::size_t> batch_;  // images of the batch that was loaded last
   std::vector<std::map<std::size_t, std::vector<BoxCandidate>>> candidates_;  // by sample of the batch, by core
   std::mutex taking_;
   std::set<std::int64_t> evaluated_;  // images
@@ -185,7 +196,8 @@ class ImageEvaluation : public RunEvaluation {
 
 }  // namespace
 
-std::unique_ptr<RunEvaluation> evaluate_images(const EvaluateImagesOptions& options, const TrainedRun& run, const RunContext& context) {
+std::unique_ptr<RunEvaluation> evaluate_images(const EvaluateImagesOptions& options, const TrainedRun& run,
+                                               const RunContext& context) {
   return std::make_unique<ImageEvaluation>(options, run, context);
 }
 

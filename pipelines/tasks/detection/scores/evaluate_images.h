@@ -1,5 +1,5 @@
-// The scores that the original's RetinaNet reports of a run: the loss with its parts, and COCO's AP over the images of a data set
-// (engine/run_evaluation.h). Source: tensorflow/tpu, models/official/retinanet/retinanet_model.py.
+// The scores that the original's RetinaNet reports of a run: the loss with its parts, and COCO's AP over the images of
+// a data set (engine/run_evaluation.h). Source: tensorflow/tpu, models/official/retinanet/retinanet_model.py.
 //
 //   const auto evaluation = evaluate_images({.data = "coco/val.json"}, run, context);
 //   RunScores s = evaluate_run({.batch = 8}, std::move(run), context, *evaluation);
@@ -18,8 +18,10 @@ struct EvaluateImagesOptions {
   BoxFormats formats = box_formats();
 };
 
-/// Every image is decoded once before the first batch; boxes are clipped to it as in training; entries that cannot be used are among the failures. Errors: as
-/// read_detection_dataset; kConfig for classes that the run does not know; kBudget for memory; Stopped.
-std::unique_ptr<RunEvaluation> evaluate_images(const EvaluateImagesOptions& options, const TrainedRun& run, const RunContext& context);
+/// Every image is decoded once before the first batch; boxes are clipped to it as in training; entries that cannot be
+/// used are among the failures. Errors: as read_detection_dataset; kConfig for classes that the run does not know;
+/// kBudget for memory; Stopped.
+std::unique_ptr<RunEvaluation> evaluate_images(const EvaluateImagesOptions& options, const TrainedRun& run,
+                                               const RunContext& context);
 
 }  // namespace voxshard

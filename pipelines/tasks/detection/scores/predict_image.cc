@@ -11,17 +11,22 @@ namespace voxshard {
 
 Detector detector_of(const ModelSpec& spec) {
   if (spec.model->detector == nullptr)
-    throw Error(ErrorKind::kConfig, "[detection] " + spec.model_name() + " is no detector; expected a model that learns from boxes");
+    throw Error(ErrorKind::kConfig,
+                "[detection] " + spec.model_name() + " is no detector; expected a model that learns from boxes");
   return spec.model->detector(spec.config);
 }
 
 PostprocessOptions postprocess_of(const std::string& name, const Detector& detector) {
   PostprocessOptions options = detector.postprocess;
-  if (name == "detection") options = detection_postprocess();
-  else if (name == "legacy") options = legacy_evaluation_postprocess();
-  else if (name == "legacy_export") options = legacy_export_postprocess();
+  if (name == "detection")
+    options = detection_postprocess();
+  else if (name == "legacy")
+    options = legacy_evaluation_postprocess();
+  else if (name == "legacy_export")
+    options = legacy_export_postprocess();
   else if (name != "auto")
-    throw Error(ErrorKind::kUsage, "[predict] {postprocess} is \"" + name + "\"; expected auto, detection, legacy or legacy_export");
+    throw Error(ErrorKind::kUsage,
+                "[predict] {postprocess} is \"" + name + "\"; expected auto, detection, legacy or legacy_export");
   options.background = detector.first_class == 1;  // a question of the model, not of the way its boxes are chosen
   return options;
 }
@@ -48,16 +53,17 @@ std::vector<BoxCandidate> candidates_of(const CoreSet& cores, std::size_t core, 
 namespace {
 
 /// Best first; boxes in pixels of the image, which lies at the top left of `extents`.
-std::vector<Detection> detections_in(Session& session, const Tensor& pixels, const Shape& extents, const ImagePrediction& options) {
+std::vector<Detection> detections_in(Session& session, const Tensor& pixels, const Shape& extents,
+                                     const ImagePrediction& options) {
   const std::int64_t count = session.plan(extents, Phase::kPredict).program.mesh().cores();
   std::vector<std::vector<BoxCandidate>> by_core(static_cast<std::size_t>(count));
   run_cores(session, image_work(options),
-          {.extents = extents,
-           .note = {pixels.shape()[0], pixels.shape()[1]},
-           .fill = [&](const TensorView& box) { place_sample(pixels, 0, box); },
-           .take = take_values<BoxCandidate>([&](std::size_t core, std::span<const BoxCandidate> found) {
-             by_core[core].assign(found.begin(), found.end());
-           })});
+            {.extents = extents,
+             .note = {pixels.shape()[0], pixels.shape()[1]},
+             .fill = [&](const TensorView& box) { place_sample(pixels, 0, box); },
+             .take = take_values<BoxCandidate>([&](std::size_t core, std::span<const BoxCandidate> found) {
+               by_core[core].assign(found.begin(), found.end());
+             })});
   std::vector<BoxCandidate> all;
   for (const auto& candidates : by_core) all.insert(all.end(), candidates.begin(), candidates.end());
   return detect(std::move(all), options.postprocess);
@@ -66,10 +72,11 @@ std::vector<Detection> detections_in(Session& session, const Tensor& pixels, con
 }  // namespace
 
 CoreWork image_work(const ImagePrediction& options) {
-  return {.serialise = values_of_cores<BoxCandidate>([options](const nlohmann::json& note, const CoreSet& cores, std::size_t core) {
-    const Dims size{note.at(0).get<std::int64_t>(), note.at(1).get<std::int64_t>()};
-    return candidates_of(cores, core, 0, size, options);
-  })};
+  return {.serialise = values_of_cores<BoxCandidate>(
+              [options](const nlohmann::json& note, const CoreSet& cores, std::size_t core) {
+                const Dims size{note.at(0).get<std::int64_t>(), note.at(1).get<std::int64_t>()};
+                return candidates_of(cores, core, 0, size, options);
+              })};
 }
 
 std::vector<Detection> predict_image(Session& session, const Tensor& pixels, const ImagePrediction& options) {

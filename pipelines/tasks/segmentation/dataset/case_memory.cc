@@ -2,7 +2,8 @@
 // and only the widest counts:
 //
 //   reading        image: reading(image); then the label beside it: 4 n + reading(label)
-//   preparing      the image beside its label: turned 12 n, resampled 8 n + 4 m; written and gone; then the label: turned
+//   preparing      the image beside its label: turned 12 n, resampled 8 n + 4 m; written and gone; then the label:
+//   turned
 //                  8 n, resampled 4 n + 4 m, written 4 m and as it is on disk, at most 2 m
 //   predicting     reading; turning 8 n, resampling 4 n + 4 m; the core set beside the image, 4 m, which goes when it
 //                  is fed, then beside labels, as cores say them and whole, 5 m; back 4 m + 4 n; writing 5 n
@@ -162,8 +163,8 @@ ProcessPlan preparing_case_plan(const Case& item, const PreparePlan& plan, const
 
 ProcessPlan predicting_plan(const VolumeInfo& info, const fs::path& path, const PreparePlan& plan,
                             const Predicting& process, const VolumeLimits& limits) {
-  require_fits(process.held, limits.memory_bytes, ErrorKind::kInput, "the process alone, before " + path.filename().string(),
-               "No input would fit");
+  require_fits(process.held, limits.memory_bytes, ErrorKind::kInput,
+               "the process alone, before " + path.filename().string(), "No input would fit");
   VolumeLimits reading_limits = limits;
   reading_limits.memory_bytes = left_of(limits.memory_bytes, process.held.total());
   require_within(reading_limits, info, path);
@@ -182,8 +183,7 @@ ProcessPlan predicting_plan(const VolumeInfo& info, const fs::path& path, const 
                                      moment({{kReading, n}, {kResampling, turns ? n : 0}}),
                                      moment({{kReading, n}, {kResampling, resamples ? m : 0}}),
                                      cores + moment({{kResampling, m}}), cores + moment({{kResults, m + m / kVoxel}}),
-                                     moment({{kResults, m + back}}),
-                                     moment({{kResults, n + n / kVoxel}})});
+                                     moment({{kResults, m + back}}), moment({{kResults, n + n / kVoxel}})});
   };
   return require_grid(grid, path, limits, moments, [](double most) {
     return whole_number(most) + " voxels at the spacing of the model would fit: crop it";

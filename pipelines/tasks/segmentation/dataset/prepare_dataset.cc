@@ -7,8 +7,8 @@
 #include "io/files/output_folder.h"
 #include "io/volume/mapped_volume.h"
 #include "libcore/base/stopwatch.h"
-#include "pipelines/tasks/segmentation/dataset/case_memory.h"
 #include "pipelines/engine/case_pass.h"
+#include "pipelines/tasks/segmentation/dataset/case_memory.h"
 #include "pipelines/tasks/segmentation/dataset/fingerprint.h"
 #include "pipelines/tasks/segmentation/dataset/prepare_case.h"
 #include "pipelines/tasks/segmentation/dataset/prepare_choices.h"
@@ -26,7 +26,10 @@ using Json = nlohmann::ordered_json;
 class Preparation {
  public:
   Preparation(const PrepareOptions& options, const RunContext& context)
-      : options_(options), context_(context), progress_(context.progress()), gate_(options.formats.limits.memory_bytes) {}
+      : options_(options),
+        context_(context),
+        progress_(context.progress()),
+        gate_(options.formats.limits.memory_bytes) {}
 
   PrepareReport run() {
     const Stopwatch watch;
@@ -249,8 +252,9 @@ class Preparation {
     const bool none = dataset_.training.empty();
     const bool some_see_cases = context_.any(!none);
     if (none && some_see_cases)
-      throw Error(ErrorKind::kNoCase, "[prepare] no case in " + options_.dataset.string() +
-                                          ", where other processes of the run see some; give a folder that all hosts share");
+      throw Error(ErrorKind::kNoCase,
+                  "[prepare] no case in " + options_.dataset.string() +
+                      ", where other processes of the run see some; give a folder that all hosts share");
     if (none) throw_no_case();
   }
 

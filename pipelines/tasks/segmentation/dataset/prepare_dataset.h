@@ -1,6 +1,6 @@
-// Preparation of volumes: a data set folder to a work folder (pipelines/tasks/segmentation/dataset/prepared_dataset.h). Two
-// passes over the cases, both in parallel: the first checks every case and takes its fingerprint, from which the plan
-// follows; the second prepares.
+// Preparation of volumes: a data set folder to a work folder (pipelines/tasks/segmentation/dataset/prepared_dataset.h).
+// Two passes over the cases, both in parallel: the first checks every case and takes its fingerprint, from which the
+// plan follows; the second prepares.
 //
 //   PrepareReport r = prepare_dataset({.dataset = "Dataset001", .work = "work"}, context);
 #pragma once
@@ -40,10 +40,10 @@ struct PrepareReport {
   ProcessPlan memory;  // of the cases in flight when they took most
 };
 
-/// Writes the work folder; each file whole or not at all, dataset.json last. The processes of a run share out the cases and write
-/// their files; one owns the folder and writes the files about all cases: the same bytes for any number of processes, each of
-/// which gets the report. A case is refused when the memory of its process does not hold it. Errors: kInput, kNoCase (no case
-/// at all, or every case failed), kConfig for bad options, kOutput.
+/// Writes the work folder; each file whole or not at all, dataset.json last. The processes of a run share out the cases
+/// and write their files; one owns the folder and writes the files about all cases: the same bytes for any number of
+/// processes, each of which gets the report. A case is refused when the memory of its process does not hold it. Errors:
+/// kInput, kNoCase (no case at all, or every case failed), kConfig for bad options, kOutput.
 PrepareReport prepare_dataset(const PrepareOptions& options, const RunContext& context);
 nlohmann::ordered_json to_json(const PrepareReport& report);
 

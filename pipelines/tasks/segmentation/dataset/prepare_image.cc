@@ -104,7 +104,7 @@ Geometry prepared_geometry(const Geometry& original, const PreparePlan& plan) {
 
 Volume restore_label(Volume label, const Geometry& original, const PreparePlan& plan) {
   ensure(same_geometry(label.geometry, prepared_geometry(original, plan), 1e-3), "the label is on the prepared grid");
-  Volume back = plan.spacing_mm ? resample_label_to(std::move(label), original)
+  Volume back = plan.spacing_mm              ? resample_label_to(std::move(label), original)
                 : plan.orientation == "keep" ? std::move(label)
                                              : reorient(std::move(label), orientation_code(original));
   back.geometry = original;

@@ -34,8 +34,9 @@ Manifest finished_manifest(const std::filesystem::path& folder) {
   if (!manifest || manifest->command != "prepare") {
     std::error_code unseen;
     const bool raw = std::filesystem::exists(folder / "dataset.json", unseen);
-    refuse(std::string(raw ? "a data set that is not prepared" : "not a prepared folder") + " (no manifest of `prepare`); run " +
-           "`voxshard prepare " + (raw ? folder.string() : "DATASET") + " {output} WORK` with a new folder WORK, and train on that");
+    refuse(std::string(raw ? "a data set that is not prepared" : "not a prepared folder") +
+           " (no manifest of `prepare`); run " + "`voxshard prepare " + (raw ? folder.string() : "DATASET") +
+           " {output} WORK` with a new folder WORK, and train on that");
   }
   if (!is_as_made(*manifest, folder, kDatasetPart))
     refuse("the last `voxshard prepare` into it did not come to its end; run it again with {resume}");
@@ -44,14 +45,16 @@ Manifest finished_manifest(const std::filesystem::path& folder) {
   return *manifest;
 }
 
-[[noreturn]] void refuse_cases(const std::filesystem::path& folder, const std::vector<std::string>& cases, std::size_t of) {
+[[noreturn]] void refuse_cases(const std::filesystem::path& folder, const std::vector<std::string>& cases,
+                               std::size_t of) {
   constexpr std::size_t kMostNames = 5;
   std::string names;
   for (std::size_t i = 0; i < std::min(kMostNames, cases.size()); ++i) names += (i ? ", " : "") + cases[i];
-  throw Error(ErrorKind::kInput, "[" + folder.string() + "] " + std::to_string(cases.size()) + " of " + std::to_string(of) +
-                                     " cases are missing or not as the last `voxshard prepare` wrote them (" + names +
-                                     (cases.size() > kMostNames ? ", ..." : "") +
-                                     "); run it again with {resume}, or go on with a training without them by {accept-changes}");
+  throw Error(ErrorKind::kInput,
+              "[" + folder.string() + "] " + std::to_string(cases.size()) + " of " + std::to_string(of) +
+                  " cases are missing or not as the last `voxshard prepare` wrote them (" + names +
+                  (cases.size() > kMostNames ? ", ..." : "") +
+                  "); run it again with {resume}, or go on with a training without them by {accept-changes}");
 }
 
 /// (D, H, W) as `prepare` notes it; what the volumes really have stands in their headers. Errors: json::exception.
@@ -60,8 +63,9 @@ Shape shape_of_record(const nlohmann::json& json) {
   for (std::int64_t extent : json.get<std::array<std::int64_t, 3>>()) {
     constexpr std::int64_t kMostExtent = 32767;  // of a NIfTI header
     if (extent < 1 || extent > kMostExtent)
-      throw Error(ErrorKind::kInput, "[dataset.json] not written by `voxshard prepare`: a case's shape has an extent of " +
-                                         std::to_string(extent) + "; expected 1 to " + std::to_string(kMostExtent));
+      throw Error(ErrorKind::kInput,
+                  "[dataset.json] not written by `voxshard prepare`: a case's shape has an extent of " +
+                      std::to_string(extent) + "; expected 1 to " + std::to_string(kMostExtent));
     shape.push_back(extent);
   }
   return shape;
@@ -115,7 +119,8 @@ PreparedDataset read_prepared(const std::filesystem::path& folder, std::vector<C
       item.foreground = prepared_foreground(folder, item.id);
       item.shape = shape_of_record(c.at("shape"));
       item.class_voxels = c.at("class_voxels").get<std::vector<std::int64_t>>();
-      if (!is_as_made(manifest, folder, case_part(item.id))) others.push_back(item.id);
+      if (!is_as_made(manifest, folder, case_part(item.id)))
+        others.push_back(item.id);
       else
         for (const auto& [path, noted] : manifest.parts.at(case_part(item.id)).files)
           item.hashes[folder / path] = noted.hash;
@@ -128,14 +133,16 @@ PreparedDataset read_prepared(const std::filesystem::path& folder, std::vector<C
   }
   if (!others.empty() && left_out == nullptr) refuse_cases(folder, others, prepared.cases.size());
   for (const std::string& id : others)
-    left_out->push_back({id, "E_READ", "is missing or not as the last `voxshard prepare` wrote it; run it again with {resume}"});
+    left_out->push_back(
+        {id, "E_READ", "is missing or not as the last `voxshard prepare` wrote it; run it again with {resume}"});
   std::erase_if(prepared.cases, [&](const PreparedCase& item) { return std::ranges::count(others, item.id) > 0; });
   if (prepared.cases.empty()) throw Error(ErrorKind::kNoCase, "[" + folder.string() + "] holds no prepared case");
   std::sort(prepared.cases.begin(), prepared.cases.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
   return prepared;
 }
 
-SeenInputs seen_cases(const PreparedDataset& dataset, const std::vector<std::size_t>& cases, const TrainedOn& trained_on) {
+SeenInputs seen_cases(const PreparedDataset& dataset, const std::vector<std::size_t>& cases,
+                      const TrainedOn& trained_on) {
   SeenInputs seen{.inputs = std::ssize(cases)};
   for (const std::size_t index : cases) {
     const PreparedCase& item = dataset.cases[index];
@@ -193,8 +200,9 @@ ForegroundVoxels load_foreground(const PreparedCase& item, int classes) {
   for (int c = 0; c < classes; ++c) {
     const Tensor* tensor = file.find(tensor_name(c));
     if (tensor && (tensor->dtype() != DType::kI32 || tensor->shape().axes() != 2 || tensor->shape()[1] != 3))
-      throw input_error(item.foreground, "holds " + tensor_name(c) + " as " + dtype_name(tensor->dtype()) + " " +
-                                             to_string(tensor->shape()) + ", not as rows of three i32",
+      throw input_error(item.foreground,
+                        "holds " + tensor_name(c) + " as " + dtype_name(tensor->dtype()) + " " +
+                            to_string(tensor->shape()) + ", not as rows of three i32",
                         "run `voxshard prepare` again");
     voxels.by_class.push_back(tensor ? *tensor : Tensor());
   }

@@ -26,9 +26,9 @@ struct PreparedCase {
   std::string id;
   std::filesystem::path image, label, foreground;
   std::map<std::filesystem::path, std::string> hashes;  // of these files, as `prepare` noted them
-  Shape shape;                             // (D, H, W) of both volumes
-  std::vector<std::int64_t> class_voxels;  // by class, on the prepared grid
-  std::vector<std::string> sources;        // hashes of the files that it was prepared from
+  Shape shape;                                          // (D, H, W) of both volumes
+  std::vector<std::int64_t> class_voxels;               // by class, on the prepared grid
+  std::vector<std::string> sources;                     // hashes of the files that it was prepared from
 };
 
 struct PreparedDataset {
@@ -53,13 +53,14 @@ inline constexpr const char* kFingerprintPart = "fingerprint";
 inline constexpr const char* kDatasetPart = "dataset";
 std::string case_part(const std::string& id);
 
-/// Errors: kInput when the folder was not written by `prepare`, when that did not finish, or when cases (named) are missing
-/// or not as the plan's `prepare` wrote them; kNoCase when it has no case.
+/// Errors: kInput when the folder was not written by `prepare`, when that did not finish, or when cases (named) are
+/// missing or not as the plan's `prepare` wrote them; kNoCase when it has no case.
 ///   left_out  where the cases go that are missing or not as they were written, in place of that error; null: nowhere
 PreparedDataset read_prepared(const std::filesystem::path& folder, std::vector<CaseFailure>* left_out = nullptr);
 
 /// Which of some cases, by their places, a run was trained on: by their images as `prepare` noted them.
-SeenInputs seen_cases(const PreparedDataset& dataset, const std::vector<std::size_t>& cases, const TrainedOn& trained_on);
+SeenInputs seen_cases(const PreparedDataset& dataset, const std::vector<std::size_t>& cases,
+                      const TrainedOn& trained_on);
 
 /// Up to kForegroundSamples voxels of each class but the background, spread evenly over all of its voxels in raster
 /// order.

@@ -21,29 +21,30 @@ void require_known_classes(const Volume& label, int classes, std::optional<int> 
   for (std::int64_t i = 0; i < n; ++i)
     if (v[i] != ignored && (v[i] < 0 || v[i] >= classes)) first = wrong++ == 0 ? v[i] : first;
   if (wrong > 0)
-    throw Error(ErrorKind::kInput, "E_LABELS", "[" + file + "] " + std::to_string(wrong) +
-                                    " voxels have a label outside the classes 0 to " + std::to_string(classes - 1) +
-                                    " of dataset.json, the first is " + std::to_string(first) +
-                                    "; correct the label map or add the class to dataset.json");
+    throw Error(ErrorKind::kInput, "E_LABELS",
+                "[" + file + "] " + std::to_string(wrong) + " voxels have a label outside the classes 0 to " +
+                    std::to_string(classes - 1) + " of dataset.json, the first is " + std::to_string(first) +
+                    "; correct the label map or add the class to dataset.json");
 }
 
 }  // namespace
 
 void require_same_grid(const Geometry& image, const Geometry& label, const std::string& what) {
   if (image.size != label.size)
-    throw Error(ErrorKind::kInput, "E_SHAPE", "[" + what + "] the label has another shape; expected " + size_text(image) +
-                                   " voxels as its image; got " + size_text(label) +
-                                   "; export it again on the image's grid");
+    throw Error(ErrorKind::kInput, "E_SHAPE",
+                "[" + what + "] the label has another shape; expected " + size_text(image) +
+                    " voxels as its image; got " + size_text(label) + "; export it again on the image's grid");
   if (!same_geometry(image, label, kGridTolerance))
-    throw Error(ErrorKind::kInput, "E_GEOMETRY", "[" + what +
-                                      "] the label has the image's shape but another origin, spacing or direction (" +
-                                      orientation_code(image) + " and " + orientation_code(label) +
-                                      "): it would train on the wrong place; export it again on the image's grid");
+    throw Error(ErrorKind::kInput, "E_GEOMETRY",
+                "[" + what + "] the label has the image's shape but another origin, spacing or direction (" +
+                    orientation_code(image) + " and " + orientation_code(label) +
+                    "): it would train on the wrong place; export it again on the image's grid");
 }
 
 SourceCase read_source_case(const Case& item, int classes, const VolumeFormats& formats, std::optional<int> ignored) {
   if (item.images.size() != 1)
-    throw Error(ErrorKind::kInput, "E_READ", "[" + item.id + "] " + std::to_string(item.images.size()) + " channels; expected 1");
+    throw Error(ErrorKind::kInput, "E_READ",
+                "[" + item.id + "] " + std::to_string(item.images.size()) + " channels; expected 1");
   if (!item.label) throw Error(ErrorKind::kInput, "E_MISSING", "[" + item.id + "] the label is missing");
   SourceCase source{read_image(item.images[0], formats), read_label(*item.label, formats)};
   const std::string file = item.label->filename().string();

@@ -10,19 +10,33 @@ namespace voxshard {
 namespace {
 
 /// The draws of one sample, in named places so that a new one does not move the others.
-enum Draw : std::uint64_t { kForeground, kClass, kVoxel, kPlaceD, kPlaceH, kPlaceW, kFlipD, kFlipH, kFlipW, kScale, kDraws = 16 };
+enum Draw : std::uint64_t {
+  kForeground,
+  kClass,
+  kVoxel,
+  kPlaceD,
+  kPlaceH,
+  kPlaceW,
+  kFlipD,
+  kFlipH,
+  kFlipW,
+  kScale,
+  kDraws = 16
+};
 
 }  // namespace
 
 float air_value(const PreparePlan& plan) {
   if (plan.normalise == Normalise::kWindow) return -1;
-  if (plan.normalise == Normalise::kCt) return static_cast<float>(((plan.clip_hu ? plan.clip_hu->low : -1000.0) - plan.mean_hu) / plan.std_hu);
+  if (plan.normalise == Normalise::kCt)
+    return static_cast<float>(((plan.clip_hu ? plan.clip_hu->low : -1000.0) - plan.mean_hu) / plan.std_hu);
   return 0;
 }
 
 SampleSource::SampleSource(const PreparedDataset& dataset, std::vector<std::size_t> cases, SamplingOptions options)
     : options_(options), air_(air_value(dataset.plan)), unknown_(dataset.plan.ignore_label.value_or(-1)) {
-  if (cases.empty()) throw Error(ErrorKind::kNoCase, "[train] no case is left to train on; prepare more, or use {fold} all");
+  if (cases.empty())
+    throw Error(ErrorKind::kNoCase, "[train] no case is left to train on; prepare more, or use {fold} all");
   for (std::size_t index : cases) {
     const PreparedCase& item = dataset.cases[index];
     volumes_.push_back({MappedVolume::open(item.image), MappedVolume::open(item.label),
@@ -55,9 +69,9 @@ Sample SampleSource::sample(std::int64_t index) const {
   s.item = item_of(options_.seed, index, volumes_.size());
   const Volumes& v = volumes_[s.item];
   const Shape shape = v.image.shape();
-  s.scale = 1 + options_.intensity_scale * std::clamp(rng_normal({options_.seed, rng_stream("scale")}, base + kScale), -3.0, 3.0);
-  for (std::size_t a = 0; a < 3; ++a)
-    s.mirrored[a] = options_.flip[a] && rng_uniform(key, base + kFlipD + a) < 0.5;
+  s.scale = 1 + options_.intensity_scale *
+                    std::clamp(rng_normal({options_.seed, rng_stream("scale")}, base + kScale), -3.0, 3.0);
+  for (std::size_t a = 0; a < 3; ++a) s.mirrored[a] = options_.flip[a] && rng_uniform(key, base + kFlipD + a) < 0.5;
   s.size = sample_size(s.item);
   if (options_.crop.empty()) {
     for (int a = 0; a < 3; ++a) s.begin[static_cast<std::size_t>(a)] = -((s.size[a] - shape[a]) / 2);
@@ -70,14 +84,16 @@ Sample SampleSource::sample(std::int64_t index) const {
   for (const Tensor& voxels : v.foreground.by_class)
     if (!voxels.empty() && voxels.shape()[0] > 0) present.push_back(&voxels);
   if (!present.empty() && rng_uniform(key, base + kForeground) < options_.foreground) {
-    const Tensor& voxels = *present[static_cast<std::size_t>(rng_below(key, base + kClass, static_cast<std::int64_t>(present.size())))];
+    const Tensor& voxels =
+        *present[static_cast<std::size_t>(rng_below(key, base + kClass, static_cast<std::int64_t>(present.size())))];
     const std::int64_t row = rng_below(key, base + kVoxel, voxels.shape()[0]);
     for (std::size_t a = 0; a < 3; ++a) centre[a] = voxels.as<std::int32_t>()[row * 3 + static_cast<std::int64_t>(a)];
   }
   for (int a = 0; a < 3; ++a) {
     const std::int64_t room = shape[a] - s.size[a];
     s.begin[static_cast<std::size_t>(a)] =
-        room <= 0 ? -((-room) / 2) : std::clamp<std::int64_t>(centre[static_cast<std::size_t>(a)] - s.size[a] / 2, 0, room);
+        room <= 0 ? -((-room) / 2)
+                  : std::clamp<std::int64_t>(centre[static_cast<std::size_t>(a)] - s.size[a] / 2, 0, room);
   }
   return s;
 }
@@ -142,7 +158,8 @@ void SampleSource::fill(std::span<const Sample> batch, const InputInfo& input, c
   for (std::int64_t n = box.box.begin[0]; n < box.box.end(0); ++n) {
     Box one = box.box;
     one.set(0, n, n + 1);
-    fill_one(batch[static_cast<std::size_t>(n)], labels ? std::optional(static_cast<std::int32_t>(labels->ignored)) : std::nullopt, box.sub(one));
+    fill_one(batch[static_cast<std::size_t>(n)],
+             labels ? std::optional(static_cast<std::int32_t>(labels->ignored)) : std::nullopt, box.sub(one));
   }
 }
 
@@ -159,8 +176,10 @@ void SampleSource::fill_one(const Sample& s, std::optional<std::int32_t> ignored
   Tensor values(image ? DType::kF32 : DType::kI32, source.extent);
   TensorView view = values.view();
   view.box = source;
-  if (image) std::fill_n(values.as<float>(), values.count(), air_);
-  else std::fill_n(values.as<std::int32_t>(), values.count(), *ignored);
+  if (image)
+    std::fill_n(values.as<float>(), values.count(), air_);
+  else
+    std::fill_n(values.as<std::int32_t>(), values.count(), *ignored);
   const Box inside = intersect(source, Box::whole(volume.shape()));
   if (!inside.empty()) volume.read_box(inside, view.sub(inside));
   const RngKey key{options_.seed + s.number * 0x9e3779b97f4a7c15ULL, rng_stream("noise")};
@@ -168,8 +187,9 @@ void SampleSource::fill_one(const Sample& s, std::optional<std::int32_t> ignored
   for (std::int64_t d = 0; d < e[0]; ++d)
     for (std::int64_t h = 0; h < e[1]; ++h)
       for (std::int64_t w = 0; w < e[2]; ++w) {
-        const std::int64_t from = ((s.mirrored[0] ? e[0] - 1 - d : d) * e[1] + (s.mirrored[1] ? e[1] - 1 - h : h)) * e[2] +
-                                  (s.mirrored[2] ? e[2] - 1 - w : w);
+        const std::int64_t from =
+            ((s.mirrored[0] ? e[0] - 1 - d : d) * e[1] + (s.mirrored[1] ? e[1] - 1 - h : h)) * e[2] +
+            (s.mirrored[2] ? e[2] - 1 - w : w);
         const std::int64_t to = d * box.strides[1] + h * box.strides[2] + w * box.strides[3];
         if (!image) {
           const std::int32_t label = values.as<std::int32_t>()[from];
@@ -178,7 +198,8 @@ void SampleSource::fill_one(const Sample& s, std::optional<std::int32_t> ignored
         }
         double x = values.as<float>()[from] * s.scale;
         if (options_.noise > 0) {
-          const std::int64_t voxel = ((box.box.begin[1] + d) * s.size[1] + box.box.begin[2] + h) * s.size[2] + box.box.begin[3] + w;
+          const std::int64_t voxel =
+              ((box.box.begin[1] + d) * s.size[1] + box.box.begin[2] + h) * s.size[2] + box.box.begin[3] + w;
           x += options_.noise * rng_normal(key, static_cast<std::uint64_t>(voxel));
         }
         store(box, to, x);

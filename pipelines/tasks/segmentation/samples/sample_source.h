@@ -17,21 +17,21 @@ namespace voxshard {
 
 struct SamplingOptions {
   std::uint64_t seed = 0;
-  Dims crop;                        // D H W; empty: whole volumes
-  double foreground = 0.7;          // share of crops centred on a voxel of a random class
-  double intensity_scale = 0.1;     // standard deviation of the factor
-  double noise = 0.05;              // of added noise, in normalised units
-  std::array<bool, 3> flip{};       // mirror along D, H, W with probability 1/2
-  std::int64_t pad_multiple = 8;    // whole volumes: extents are rounded up to it, so that plans are reused
+  Dims crop;                      // D H W; empty: whole volumes
+  double foreground = 0.7;        // share of crops centred on a voxel of a random class
+  double intensity_scale = 0.1;   // standard deviation of the factor
+  double noise = 0.05;            // of added noise, in normalised units
+  std::array<bool, 3> flip{};     // mirror along D, H, W with probability 1/2
+  std::int64_t pad_multiple = 8;  // whole volumes: extents are rounded up to it, so that plans are reused
 };
 
 struct Sample {
-  std::size_t item = 0;             // which of the cases
+  std::size_t item = 0;                 // which of the cases
   std::array<std::int64_t, 3> begin{};  // of the crop in the volume; may be negative (padding)
-  Dims size;                        // D H W
+  Dims size;                            // D H W
   std::array<bool, 3> mirrored{};
   double scale = 1;
-  std::uint64_t number = 0;         // key of the noise
+  std::uint64_t number = 0;  // key of the noise
 };
 
 class SampleSource {
@@ -39,8 +39,8 @@ class SampleSource {
   /// Maps the volumes of `cases` (indices into dataset.cases). Errors: kInput, kNoCase when there is none.
   SampleSource(const PreparedDataset& dataset, std::vector<std::size_t> cases, SamplingOptions options);
 
-  /// The samples of a step. Each epoch goes through all cases in a new order. Whole volumes of a batch are padded to the
-  /// widest extents among them.
+  /// The samples of a step. Each epoch goes through all cases in a new order. Whole volumes of a batch are padded to
+  /// the widest extents among them.
   std::vector<Sample> batch(std::int64_t step, std::int64_t size) const;
   Shape extents(std::span<const Sample> batch) const;
   /// The extents of the largest batch there can be: what a plan of the whole run must hold.

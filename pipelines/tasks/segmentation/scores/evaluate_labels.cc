@@ -12,9 +12,9 @@
 #include "io/files/output_folder.h"
 #include "io/image/overlay.h"
 #include "io/image/sheet_file.h"
-#include "pipelines/tasks/segmentation/dataset/case_memory.h"
 #include "pipelines/engine/case_pass.h"
 #include "pipelines/engine/seen_inputs.h"
+#include "pipelines/tasks/segmentation/dataset/case_memory.h"
 #include "pipelines/tasks/segmentation/dataset/source_case.h"
 #include "pipelines/tasks/volume_files.h"
 
@@ -60,17 +60,20 @@ std::vector<std::string> ids_of(const auto& cases) {
 }
 
 /// The number of classes when there is no dataset.json: one more than the highest label of any reference.
-int classes_in(const std::vector<Pair>& pairs, const VolumeFormats& formats, const RunContext& context, MemoryGate& gate) {
+int classes_in(const std::vector<Pair>& pairs, const VolumeFormats& formats, const RunContext& context,
+               MemoryGate& gate) {
   std::vector<int> highest(pairs.size(), 0);
   const auto plan = [&](std::int64_t i) {
     return evaluating_case_plan({.reference = pairs[static_cast<std::size_t>(i)].reference}, formats);
   };
-  CasePass pass("classes", ids_of(pairs), context, gate, nullptr);  // an unreadable reference is reported when it is scored
+  CasePass pass("classes", ids_of(pairs), context, gate,
+                nullptr);  // an unreadable reference is reported when it is scored
   pass.run({.need = plan,
-            .body = [&](std::int64_t i) {
-              const auto at = static_cast<std::size_t>(i);
-              highest[at] = highest_label(read_label(pairs[at].reference, formats).voxels);
-            },
+            .body =
+                [&](std::int64_t i) {
+                  const auto at = static_cast<std::size_t>(i);
+                  highest[at] = highest_label(read_label(pairs[at].reference, formats).voxels);
+                },
             .value = [&](std::int64_t i) { return Json(highest[static_cast<std::size_t>(i)]); },
             .take = [&](std::int64_t i, const Json& value) { value.get_to(highest[static_cast<std::size_t>(i)]); },
             .size = [&](std::int64_t i) { return plan(i).total(); }});
@@ -89,12 +92,13 @@ std::vector<ThresholdInterval> fit_thresholds(const Dataset& dataset, const Volu
   };
   CasePass pass("threshold baseline", ids_of(dataset.training), context, gate, nullptr);
   pass.run({.need = plan,
-            .body = [&](std::int64_t i) {
-              const SourceCase source = read_source_case(dataset.training[static_cast<std::size_t>(i)], classes, formats,
-                                                         dataset.ignore_label);
-              const std::scoped_lock lock(adding);
-              fit.add(source.image.voxels, source.label.voxels);
-            },
+            .body =
+                [&](std::int64_t i) {
+                  const SourceCase source = read_source_case(dataset.training[static_cast<std::size_t>(i)], classes,
+                                                             formats, dataset.ignore_label);
+                  const std::scoped_lock lock(adding);
+                  fit.add(source.image.voxels, source.label.voxels);
+                },
             .size = [&](std::int64_t i) { return plan(i).total(); }});
   if (pass.stopped()) throw Stopped();
   for (const auto& f : pass.failures())
@@ -104,12 +108,13 @@ std::vector<ThresholdInterval> fit_thresholds(const Dataset& dataset, const Volu
 }
 
 /// `ignored`: the label of voxels that count nowhere, or -1.
-EvaluatedCase evaluate_case(const Pair& pair, int classes, int ignored, const std::vector<ThresholdInterval>& thresholds,
-                            const EvaluateLabelsOptions& o) {
+EvaluatedCase evaluate_case(const Pair& pair, int classes, int ignored,
+                            const std::vector<ThresholdInterval>& thresholds, const EvaluateLabelsOptions& o) {
   const VolumeFormats& formats = o.formats;
   if (pair.prediction.empty())
-    throw Error(ErrorKind::kInput, "E_MISSING", "[" + pair.id + "] there is no prediction for " + pair.reference.filename().string() +
-                                     "; run `voxshard predict` on its image");
+    throw Error(ErrorKind::kInput, "E_MISSING",
+                "[" + pair.id + "] there is no prediction for " + pair.reference.filename().string() +
+                    "; run `voxshard predict` on its image");
   const Volume reference = read_label(pair.reference, formats), prediction = read_label(pair.prediction, formats);
   require_same_grid(reference.geometry, prediction.geometry, pair.prediction.filename().string());
   EvaluatedCase result{.id = pair.id, .scores = {pair.prediction, pair.reference, {}}, .baseline_dice = {}};
@@ -152,7 +157,7 @@ void summarise(LabelScores& report, int classes, const std::vector<std::string>&
 }
 
 void write_image(const EvaluateLabelsOptions& options, const std::vector<Pair>& pairs, const LabelScores& report,
-                   const std::vector<std::string>& names, MemoryGate& gate) {
+                 const std::vector<std::string>& names, MemoryGate& gate) {
   std::vector<const Pair*> chosen;
   std::vector<Evaluated> files;
   for (const auto& pair : pairs) {
@@ -236,7 +241,8 @@ LabelScores evaluate_labels(const EvaluateLabelsOptions& options, const RunConte
   for (const auto& [id, path] : references)
     if (!unasked.contains(id)) pairs.push_back({id, path, in(predictions, id), in(images, id)});
   if (pairs.empty())
-    throw Error(ErrorKind::kNoCase, "[evaluate] none of the references was predicted: the run was trained on all of them");
+    throw Error(ErrorKind::kNoCase,
+                "[evaluate] none of the references was predicted: the run was trained on all of them");
   for (const auto& [id, path] : predictions)
     if (!references.contains(id))
       context.progress().log("prediction " + path.filename().string() + " has no reference; left out");
@@ -255,17 +261,20 @@ LabelScores evaluate_labels(const EvaluateLabelsOptions& options, const RunConte
   CasePass pass("evaluate", ids_of(pairs), context, gate, "");
   const auto good = pass.run(
       {.need = plan,
-       .body = [&](std::int64_t i) {
-         const auto at = static_cast<std::size_t>(i);
-         require_utf8_name(pairs[at].id);
-         scored[at] = evaluate_case(pairs[at], classes, ignored, report.thresholds, options);
-       },
+       .body =
+           [&](std::int64_t i) {
+             const auto at = static_cast<std::size_t>(i);
+             require_utf8_name(pairs[at].id);
+             scored[at] = evaluate_case(pairs[at], classes, ignored, report.thresholds, options);
+           },
        .value = [&](std::int64_t i) { return scores_message(scored[static_cast<std::size_t>(i)]); },
-       .take = [&](std::int64_t i, const Json& value) {
-         const auto at = static_cast<std::size_t>(i);
-         scored[at] = {.id = pairs[at].id, .scores = {pairs[at].prediction, pairs[at].reference, {}}, .baseline_dice = {}};
-         take_scores(value, options.metrics, scored[at]);
-       },
+       .take =
+           [&](std::int64_t i, const Json& value) {
+             const auto at = static_cast<std::size_t>(i);
+             scored[at] = {
+                 .id = pairs[at].id, .scores = {pairs[at].prediction, pairs[at].reference, {}}, .baseline_dice = {}};
+             take_scores(value, options.metrics, scored[at]);
+           },
        .size = [&](std::int64_t i) { return plan(i).total(); }});
   if (pass.stopped()) throw Stopped();
   for (std::size_t i = 0; i < pairs.size(); ++i)
@@ -286,7 +295,8 @@ LabelScores evaluate_labels(const EvaluateLabelsOptions& options, const RunConte
 Json to_json(const LabelScores& report) {
   const OverlapMetrics& metrics = report.metrics;
   Json json;
-  for (std::size_t m = 0; m < metrics.size(); ++m) json[std::string("mean_") + metrics[m].key] = json_number(report.means[m]);
+  for (std::size_t m = 0; m < metrics.size(); ++m)
+    json[std::string("mean_") + metrics[m].key] = json_number(report.means[m]);
   if (report.baseline_mean_dice) json["threshold_mean_dice"] = json_number(*report.baseline_mean_dice);
   json["rule"] = rules_of(metrics) + " per case, then the mean over cases; both empty: null, left out of the mean";
   json["classes"] = Json::array();

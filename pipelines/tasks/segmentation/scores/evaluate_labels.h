@@ -2,7 +2,8 @@
 // metrics of a table, Dice and IoU, per class and case in nnU-Net's summary.json (both empty: NaN, left out of means),
 // optionally beside the best HU threshold, optionally with an image of slices.
 //
-//   LabelScores r = evaluate_labels({.predictions = "pred", .references = "data/labelsTs", .dataset = "data"}, context);
+//   LabelScores r = evaluate_labels({.predictions = "pred", .references = "data/labelsTs", .dataset = "data"},
+//   context);
 #pragma once
 
 #include <filesystem>
@@ -24,11 +25,11 @@ namespace voxshard {
 
 struct EvaluateLabelsOptions {
   std::filesystem::path predictions, references;
-  std::filesystem::path dataset;    // class names, training cases and images; may be empty
-  std::filesystem::path summary;    // summary.json to write; may be empty
-  std::filesystem::path png;        // contact sheet; needs `dataset` for the images; may be empty
-  SeenInputs seen = {};             // of the predictions what the run was trained on
-  bool threshold_baseline = false;  // needs `dataset`
+  std::filesystem::path dataset;             // class names, training cases and images; may be empty
+  std::filesystem::path summary;             // summary.json to write; may be empty
+  std::filesystem::path png;                 // contact sheet; needs `dataset` for the images; may be empty
+  SeenInputs seen = {};                      // of the predictions what the run was trained on
+  bool threshold_baseline = false;           // needs `dataset`
   VolumeFormats formats = volume_formats();  // their limits.memory_bytes: of all cases in flight; 0: no limit
   OverlapMetrics metrics = overlap_metrics();
 };
@@ -58,9 +59,9 @@ struct LabelScores {
   ProcessPlan memory;                         // of the cases in flight when they took most
 };
 
-/// The processes of a run share out the cases; each gets the report, one writes the files: the same bytes for any number.
-/// Errors: kInput for a missing folder, kNoCase when no pair can be scored, kUsage when an option needs `dataset`,
-/// kBudget when memory does not hold the image, kOutput.
+/// The processes of a run share out the cases; each gets the report, one writes the files: the same bytes for any
+/// number. Errors: kInput for a missing folder, kNoCase when no pair can be scored, kUsage when an option needs
+/// `dataset`, kBudget when memory does not hold the image, kOutput.
 LabelScores evaluate_labels(const EvaluateLabelsOptions& options, const RunContext& context);
 nlohmann::ordered_json to_json(const LabelScores& report);
 

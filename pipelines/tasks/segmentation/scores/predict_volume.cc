@@ -101,24 +101,24 @@ Tensor predict_volume(Session& session, const VolumeVoxels& image, float air, st
   const DType type = label_type(program.graph.node(logits).type.shape.back());
   Tensor labels;
   run_cores(session, volume_work(),
-          {.extents = extents,
-           .note = shape_json(image.shape),
-           .fill = [&](const TensorView& box) { fill_image(box, image, air); },
-           .fed =
-               [&] {
-                 if (image.done) image.done();
-                 labels = Tensor(DType::kI32, image.shape);
-               },
-           .take =
-               [&](std::size_t core, std::span<const std::byte> bytes) {
-                 const Box box = labelled_box(program.plan(logits).own[core], image.shape);
-                 if (box.empty()) return;
-                 ensure(std::ssize(bytes) == box.count() * dtype_bytes(type), "a core labels its box of the volume");
-                 if (type == DType::kU8)
-                   place(reinterpret_cast<const std::uint8_t*>(bytes.data()), box, labels);
-                 else
-                   place(reinterpret_cast<const std::int32_t*>(bytes.data()), box, labels);
-               }});
+            {.extents = extents,
+             .note = shape_json(image.shape),
+             .fill = [&](const TensorView& box) { fill_image(box, image, air); },
+             .fed =
+                 [&] {
+                   if (image.done) image.done();
+                   labels = Tensor(DType::kI32, image.shape);
+                 },
+             .take =
+                 [&](std::size_t core, std::span<const std::byte> bytes) {
+                   const Box box = labelled_box(program.plan(logits).own[core], image.shape);
+                   if (box.empty()) return;
+                   ensure(std::ssize(bytes) == box.count() * dtype_bytes(type), "a core labels its box of the volume");
+                   if (type == DType::kU8)
+                     place(reinterpret_cast<const std::uint8_t*>(bytes.data()), box, labels);
+                   else
+                     place(reinterpret_cast<const std::int32_t*>(bytes.data()), box, labels);
+                 }});
   return labels;
 }
 

@@ -40,8 +40,8 @@ LabelledBox labels_of_core(const CoreSet& cores, std::size_t core, const Shape& 
 /// What every process does for predict_volume().
 CoreWork volume_work();
 
-/// The labels of the whole volume. The process that calls it alone reads the volume and holds all labels; the others get the
-/// boxes of their cores.
+/// The labels of the whole volume. The process that calls it alone reads the volume and holds all labels; the others
+/// get the boxes of their cores.
 ///   returns  (D, H, W) i32
 /// Errors: as run_cores().
 Tensor predict_volume(Session& session, const VolumeVoxels& image, float air, std::int64_t multiple);

@@ -27,7 +27,8 @@ void ThresholdFit::add(const Tensor& hu, const Tensor& label) {
 }
 
 void ThresholdFit::set_counts(std::vector<std::vector<std::int64_t>> counts) {
-  ensure(counts.size() == counts_.size() && std::ranges::all_of(counts, [](const auto& bins) { return bins.size() == kBins; }),
+  ensure(counts.size() == counts_.size() &&
+             std::ranges::all_of(counts, [](const auto& bins) { return bins.size() == kBins; }),
          "counts are of the same classes and bins");
   counts_ = std::move(counts);
 }

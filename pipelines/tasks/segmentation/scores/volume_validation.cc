@@ -5,8 +5,8 @@
 #include "io/volume/mapped_volume.h"
 #include "libcore/metrics/dice.h"
 #include "pipelines/engine/core_values.h"
-#include "pipelines/tasks/segmentation/scores/predict_volume.h"
 #include "pipelines/tasks/segmentation/samples/sample_source.h"
+#include "pipelines/tasks/segmentation/scores/predict_volume.h"
 
 namespace voxshard {
 namespace {
@@ -23,15 +23,17 @@ class VolumeValidation : public ValidationPass {
         scores_by_class_(static_cast<std::size_t>(dataset.plan.classes())) {}
 
   CoreWork work() const override {
-    return {.fill = [this](const nlohmann::json& note, const InputInfo&, const TensorView& box) { fill(case_of(note), box); },
-            .serialise = values_of_cores<ClassCounts>([this](const nlohmann::json& note, const CoreSet& cores, std::size_t core) {
-              return counts(case_of(note), cores, core);
-            })};
+    return {.fill = [this](const nlohmann::json& note, const InputInfo&,
+                           const TensorView& box) { fill(case_of(note), box); },
+            .serialise =
+                values_of_cores<ClassCounts>([this](const nlohmann::json& note, const CoreSet& cores,
+                                                    std::size_t core) { return counts(case_of(note), cores, core); })};
   }
 
   std::vector<PredictionTurn> turns() const override {
     std::vector<PredictionTurn> turns;
-    for (const std::size_t index : cases_) turns.push_back({prediction_extents(dataset_.cases[index].shape, multiple_), {index}});
+    for (const std::size_t index : cases_)
+      turns.push_back({prediction_extents(dataset_.cases[index].shape, multiple_), {index}});
     return turns;
   }
   std::string name(std::size_t input) const override { return dataset_.cases[input].id; }
@@ -43,7 +45,8 @@ class VolumeValidation : public ValidationPass {
               {.extents = turn.extents,
                .note = turn.inputs.front(),
                .take = take_values<ClassCounts>([&](std::size_t core, std::span<const ClassCounts> counts) {
-                 ensure(counts.empty() || std::ssize(counts) == dataset_.plan.classes(), "a core counts every class, or has nothing of the volume");
+                 ensure(counts.empty() || std::ssize(counts) == dataset_.plan.classes(),
+                        "a core counts every class, or has nothing of the volume");
                  by_core[core].assign(counts.begin(), counts.end());
                })});
     std::vector<ClassCounts> all(scores_by_class_.size());
@@ -83,7 +86,8 @@ class VolumeValidation : public ValidationPass {
     if (found.box.empty()) return {};
     const Tensor expected(DType::kI32, found.box.extent);
     reference.read_box(found.box, expected.view());
-    return count_classes(found.view(), expected.view(), dataset_.plan.classes(), dataset_.plan.ignore_label.value_or(-1));
+    return count_classes(found.view(), expected.view(), dataset_.plan.classes(),
+                         dataset_.plan.ignore_label.value_or(-1));
   }
 
   const PreparedDataset& dataset_;

@@ -170,11 +170,12 @@ TEST(EvaluateClasses, AMetricOfATestIsShownWhereverTheOthersAre) {
                        const double hits = c.scores.recall * static_cast<double>(c.scores.items);
                        return 100 * hits / (static_cast<double>(c.scores.items + c.scores.found) - hits);
                      }});
-  const ClassReport r = evaluate_classes(
-      {.predictions = scene.found(), .references = scene.data(), .metrics = metrics}, scene.progress);
+  const ClassReport r =
+      evaluate_classes({.predictions = scene.found(), .references = scene.data(), .metrics = metrics}, scene.progress);
   const auto json = to_json(r);
   for (const std::size_t c : {0, 1})
-    EXPECT_DOUBLE_EQ(json.at("classes").at(c).at("jaccard"), 100.0 / 3) << "one of each is found, of two that are and two that are told";
+    EXPECT_DOUBLE_EQ(json.at("classes").at(c).at("jaccard"), 100.0 / 3)
+        << "one of each is found, of two that are and two that are told";
   EXPECT_DOUBLE_EQ(json.at("mean_jaccard"), 100.0 / 3);
   EXPECT_THAT(to_text(r), HasSubstr("Jaccard (%)"));
 }

@@ -19,7 +19,7 @@ struct ClassScene : Scene {
 
   /// `values`: samples of the pixels in rows, repeated as often as needed.
   void image(const std::string& name, const ImageSpec& spec = {.width = 4, .height = 3},
-               const std::vector<int>& values = {100}) const {
+             const std::vector<int>& values = {100}) const {
     write(name, png_bytes(spec, values));
   }
   void write(const std::string& name, const std::string& bytes) const {
@@ -37,7 +37,7 @@ struct ClassScene : Scene {
     for (int i = 0; i < each; ++i)
       for (const bool bright : {false, true})
         image(folder + (bright ? "/bright/" : "/dark/") + std::to_string(i) + ".png", {.width = side, .height = side},
-                {bright ? 200 + i : 20 + i, bright ? 230 - i : 40 - i});
+              {bright ? 200 + i : 20 + i, bright ? 230 - i : 40 - i});
   }
   void idx(const std::string& folder, int train, int test, int side = 28) const {
     std::filesystem::create_directories(path(folder));

@@ -131,7 +131,8 @@ TEST_F(ClipsOfTwoSizes, AFrameOfAnotherSizeThanTheHeaderSaysIsMissing) {
     EXPECT_EQ(repeated, 2);
     EXPECT_TRUE(frame_of(clip, 2) == frame_of(clip, 1));
     EXPECT_TRUE(frame_of(clip, 3) == frame_of(clip, 1));
-    expect_error(ErrorKind::kInput, "not one decodes in the size of the header", [&] { read_clip(video, second + 5, p); });
+    expect_error(ErrorKind::kInput, "not one decodes in the size of the header",
+                 [&] { read_clip(video, second + 5, p); });
   }
 }
 
@@ -145,8 +146,7 @@ class DamagedClips : public VideoClips {
     for (std::size_t at = bytes.find("mdat"); (at = bytes.find("\xff\xd8", at + 2)) != std::string::npos;)
       begins.push_back(at);
     for (const int image : images)
-      std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(begins.at(static_cast<std::size_t>(image))), 1000,
-                  '\0');
+      std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(begins.at(static_cast<std::size_t>(image))), 1000, '\0');
     write_bytes(path, bytes);
     return path;
   }

@@ -1,4 +1,5 @@
-// `evaluate RUN DATA` of classifiers: the loss and accuracies of the run, against its own predictions, over cuts, replicas and ranks.
+// `evaluate RUN DATA` of classifiers: the loss and accuracies of the run, against its own predictions, over cuts,
+// replicas and ranks.
 #include "pipelines/tasks/classification/evaluate_items.h"
 
 #include <cmath>
@@ -22,9 +23,11 @@ struct UnsureScene : ClassScene {
     o.spec.precision = DType::kF32, o.optimizer.learning_rate = 0.01;
     run_train(o, progress);
   }
-  RunScores scores(const EvaluateOptions& asked, const Mesh& mesh = {.partition = {1, 1, 1, 1}}, Transport* transport = nullptr) {
+  RunScores scores(const EvaluateOptions& asked, const Mesh& mesh = {.partition = {1, 1, 1, 1}},
+                   Transport* transport = nullptr) {
     NoProgress quiet;
-    const RunContext context(transport != nullptr ? static_cast<Progress&>(quiet) : progress, {.threads = 2, .transport = transport});
+    const RunContext context(transport != nullptr ? static_cast<Progress&>(quiet) : progress,
+                             {.threads = 2, .transport = transport});
     TrainedRun run = load_trained_run({.run = path("run"), .models = test::with_toys(), .transport = transport});
     run.spec.cut = run.spec.cut.over(mesh);
     const auto evaluation = evaluate_items({.data = data()}, run, context);
@@ -45,7 +48,10 @@ TEST(EvaluateItems, LossAndAccuracyAreThoseOfTheRunsPredictions) {
   EXPECT_EQ(scores.loss_name, "cross_entropy");
   EXPECT_EQ(scores.seen.trained_on.size(), 6u) << "the test part holds the bytes of training items";
 
-  run_predict({.run = scene.path("run"), .input = scene.data(), .output = scene.path("found.json"), .models = test::with_toys()},
+  run_predict({.run = scene.path("run"),
+               .input = scene.data(),
+               .output = scene.path("found.json"),
+               .models = test::with_toys()},
               scene.progress);
   const ClassPredictions found = read_class_predictions(scene.path("found.json"));
   ASSERT_EQ(found.rows.size(), 6u);
@@ -95,11 +101,13 @@ TEST(RunEvaluate, ScoresARunOfAClassifierOnItsTestPart) {
   o.spec.precision = DType::kF32;
   run_train(o, scene.progress);
   const TaskReport report = run_evaluate(
-      {.predictions = scene.path("run"), .references = scene.data(), .summary = scene.path("scores.json"), .batch = 3}, scene.progress);
+      {.predictions = scene.path("run"), .references = scene.data(), .summary = scene.path("scores.json"), .batch = 3},
+      scene.progress);
   EXPECT_EQ(report.json.at("eval_steps"), 2);
   EXPECT_EQ(report.json.at("dropped"), (nlohmann::json{"00006", "00007"}));
   EXPECT_EQ(report.json.at("global_step"), 2);
-  EXPECT_TRUE(report.json.at("loss") > 0 && report.json.at("top_1_accuracy") >= 0 && report.json.at("top_5_accuracy") <= 1);
+  EXPECT_TRUE(report.json.at("loss") > 0 && report.json.at("top_1_accuracy") >= 0 &&
+              report.json.at("top_5_accuracy") <= 1);
   EXPECT_EQ(read_json(scene.path("scores.json")).at("loss"), report.json.at("loss"));
   EXPECT_THAT(report.text, testing::HasSubstr("top_1_accuracy"));
   EvaluateOptions wrong{.predictions = scene.path("run"), .references = scene.data()};

@@ -8,9 +8,9 @@
 
 #include "io/video/video_writer.h"
 #include "pipelines/commands/run_predict.h"
-#include "pipelines/tasks/classification/scores/class_predictions.h"
 #include "pipelines/tasks/classification/class_task.h"
 #include "pipelines/tasks/classification/predict_classes.h"
+#include "pipelines/tasks/classification/scores/class_predictions.h"
 #include "tests/pipelines/tasks/classification/class_scene.h"
 #include "tests/pipelines/tasks/classification/toy_classifier.h"
 

@@ -132,7 +132,8 @@ TEST_F(PredictClips, OverTheMemoryOfTheProcessIsLeftOut) {
           .total();
   EXPECT_GT(wide, 60 << 20);
   EXPECT_GE(all.memory.plan.total(), wide) << "what the report plans is the widest moment";
-  const PredictReport less = predict(o, {}, {}, {.threads = 2, .host_budget_bytes = all.memory.plan.total() - wide / 2});
+  const PredictReport less =
+      predict(o, {}, {}, {.threads = 2, .host_budget_bytes = all.memory.plan.total() - wide / 2});
   EXPECT_EQ(less.cases.size(), 1u);
   ASSERT_EQ(less.failures.size(), 1u);
   EXPECT_EQ(less.failures[0].id, "wide.mkv");

@@ -41,7 +41,11 @@ inline void read_toy_part(const ClassPart& part, const ClassReading&, const std:
     const auto& [name, pixel] = images[static_cast<std::size_t>(i)];
     std::fill_n(all.as<std::uint8_t>() + i * pixels, pixels, static_cast<std::uint8_t>(pixel));
     if (const auto label = label_of(set.classes, name))
-      set.items.push_back({.name = std::to_string(i), .file = part.path, .index = i, .label = *label, .size = {kToyImageSide, kToyImageSide}});
+      set.items.push_back({.name = std::to_string(i),
+                           .file = part.path,
+                           .index = i,
+                           .label = *label,
+                           .size = {kToyImageSide, kToyImageSide}});
     else
       fail_class(set, std::to_string(i), name);
   }
@@ -55,7 +59,8 @@ inline ClassKind toy_kind() {
           .help = "a toy list",
           .find = find_toy_parts,
           .read = read_toy_part,
-          .held_bytes = [](const ClassPart& part) { return 8.0 * static_cast<double>(std::filesystem::file_size(part.path)); },
+          .held_bytes =
+              [](const ClassPart& part) { return 8.0 * static_cast<double>(std::filesystem::file_size(part.path)); },
           .usual_model = "digits",
           .usual_batch = "4"};
 }

@@ -16,7 +16,11 @@ struct SourceScene : ImagesScene {
   DetectionSource source(const ImageSampling& sampling, std::uint64_t seed = 1,
                          const RetinaNetConfig& config = kConfig) const {
     const DetectionDataset set = read_detection_dataset(annotations());
-    return {set.images, {.classes = set.classes, .pad_multiple = sampling.pad_multiple}, sampling, retinanet_detector(config), seed};
+    return {set.images,
+            {.classes = set.classes, .pad_multiple = sampling.pad_multiple},
+            sampling,
+            retinanet_detector(config),
+            seed};
   }
 };
 

@@ -1,12 +1,13 @@
-// `evaluate RUN DATA` of detectors: the loss with its parts and AP, against the run's own predictions, over cuts and ranks.
+// `evaluate RUN DATA` of detectors: the loss with its parts and AP, against the run's own predictions, over cuts and
+// ranks.
 #include "pipelines/tasks/detection/scores/evaluate_images.h"
 
 #include <cmath>
 
 #include "pipelines/commands/run_evaluate.h"
 #include "pipelines/commands/run_predict.h"
-#include "pipelines/tasks/detection/scores/evaluate_detections.h"
 #include "pipelines/tasks/detection/predict_detections.h"
+#include "pipelines/tasks/detection/scores/evaluate_detections.h"
 #include "tests/pipelines/rank_sessions.h"
 #include "tests/pipelines/tasks/detection/images_scene.h"
 
@@ -20,12 +21,13 @@ struct EvaluatedDetector : ImagesScene {
     o.steps = 40, detection_options(o).held_out.validate = false, o.optimizer.learning_rate = 3e-3;
     run_train(o, progress);
   }
-  nlohmann::ordered_json scores(const EvaluateOptions& asked, Transport* transport = nullptr, const Dims& partition = {1, 1, 1, 1},
-                                std::int64_t replicas = 1) {
+  nlohmann::ordered_json scores(const EvaluateOptions& asked, Transport* transport = nullptr,
+                                const Dims& partition = {1, 1, 1, 1}, std::int64_t replicas = 1) {
     EvaluateOptions o = asked;
     o.predictions = path("run"), o.references = annotations();
     NoProgress quiet;
-    const RunContext context(transport != nullptr ? static_cast<Progress&>(quiet) : progress, {.threads = 2, .transport = transport});
+    const RunContext context(transport != nullptr ? static_cast<Progress&>(quiet) : progress,
+                             {.threads = 2, .transport = transport});
     TrainedRun run = load_trained_run({.run = path("run"), .transport = transport});
     run.spec.cut = run.spec.cut.over({.replicas = replicas, .partition = partition});
     const auto evaluation = evaluate_images({.data = annotations()}, run, context);

@@ -6,9 +6,9 @@
 #include "io/files/config_file.h"
 #include "libcore/base/rng.h"
 #include "pipelines/commands/run_predict.h"
+#include "pipelines/tasks/detection/predict_detections.h"
 #include "pipelines/tasks/detection/samples/augment_image.h"
 #include "pipelines/tasks/detection/samples/image_preparation.h"
-#include "pipelines/tasks/detection/predict_detections.h"
 #include "pipelines/tasks/place_sample.h"
 #include "tests/pipelines/tasks/detection/images_scene.h"
 
@@ -74,8 +74,7 @@ TEST(ImageFit, ADetectorTrainedSoFindsBoxesInThePixelsOfTheFile) {
   detection_options(o).sampling.augmentation.output_size = {128, 128};
   const TrainReport report = run_train(o, scene.progress);
   EXPECT_EQ(report.steps, 4);
-  PredictOptions p{
-      .run = scene.path("run"), .input = scene.annotations(), .output = scene.path("found.json")};
+  PredictOptions p{.run = scene.path("run"), .input = scene.annotations(), .output = scene.path("found.json")};
   p.task.of<DetectionPrediction>().postprocess = "legacy";
   ASSERT_EQ(run_predict(p, scene.progress).cases.size(), 7u);
   double widest = 0;

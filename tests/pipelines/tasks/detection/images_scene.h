@@ -13,7 +13,9 @@
 
 namespace voxshard {
 
-inline DetectionTaskOptions& detection_options(TrainOptions& options) { return options.task.of<DetectionTaskOptions>(); }
+inline DetectionTaskOptions& detection_options(TrainOptions& options) {
+  return options.task.of<DetectionTaskOptions>();
+}
 
 struct ImagesScene : Scene {
   explicit ImagesScene(const std::string& name) : Scene(name) {

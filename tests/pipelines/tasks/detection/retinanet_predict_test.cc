@@ -94,8 +94,9 @@ TEST(PredictDetections, WhatDoesNotFitTheRunIsRefusedBeforeAnyOutput) {
   o.partition = Dims{1, 2, 2, 1, 1};
   expect_error(ErrorKind::kConfig, "takes 4", [&] { run_predict(o, scene.progress); });
   o = scene.predict("new/found.json");
-  expect_error(ErrorKind::kBudget, "nothing was allocated",
-               [&] { run_predict(o, {scene.progress, {.core_budget_bytes = 1 << 18}}); });
+  expect_error(ErrorKind::kBudget, "nothing was allocated", [&] {
+    run_predict(o, {scene.progress, {.core_budget_bytes = 1 << 18}});
+  });
   o = scene.predict("new/found.json"), o.input = scene.path("empty");
   expect_error(ErrorKind::kInput, "does not exist", [&] { run_predict(o, scene.progress); });
   std::filesystem::create_directories(o.input);

@@ -1,10 +1,10 @@
 // A format of boxes that only tests/ knows goes through the commands, by the table that the task is handed.
+#include "tests/io/boxes/toy_boxes.h"
 #include "pipelines/commands/run_evaluate.h"
 #include "pipelines/commands/run_info.h"
 #include "pipelines/commands/run_predict.h"
-#include "pipelines/tasks/detection/detection.h"
 #include "pipelines/tasks/detection/dataset/detection_dataset.h"
-#include "tests/io/boxes/toy_boxes.h"
+#include "pipelines/tasks/detection/detection.h"
 #include "tests/pipelines/tasks/detection/images_scene.h"
 
 namespace voxshard {

@@ -1,5 +1,5 @@
-// A detector of a test's own beside RetinaNet: two strided convolutions and two heads on one level, whose cells of 4 pixels
-// have one square anchor. It is handed in by a table; no folder but tests/ knows of it.
+// A detector of a test's own beside RetinaNet: two strided convolutions and two heads on one level, whose cells of 4
+// pixels have one square anchor. It is handed in by a table; no folder but tests/ knows of it.
 //
 //   ModelSpec spec = usual_spec(toy_detector());
 //   run_train({.spec = spec, ...}, progress);
@@ -45,12 +45,12 @@ inline std::shared_ptr<const Model> toy_detector() {
             .fields = {field(&C::filters, {.name = "filters", .help = "Filters", .least = 1, .most = 64}),
                        field(&C::channels, {.name = "channels", .help = "Image channels", .least = 1, .of_data = true}),
                        field(&C::classes, {.name = "classes", .help = "Classes", .least = 1, .of_data = true})},
-            .build = [](const std::any& config, const GraphOptions& o, const OpTable& ops) {
-              return build_toy_detector(std::any_cast<const C&>(config), o, ops);
-            },
-            .detector = [](const std::any&) {
-              return anchor_detector(toy_anchors(), 0, {.background = false, .score_threshold = 0.3});
-            },
+            .build = [](const std::any& config, const GraphOptions& o,
+                        const OpTable& ops) { return build_toy_detector(std::any_cast<const C&>(config), o, ops); },
+            .detector =
+                [](const std::any&) {
+                  return anchor_detector(toy_anchors(), 0, {.background = false, .score_threshold = 0.3});
+                },
             .targets = target_inputs(toy_anchors())});
 }
 

@@ -140,13 +140,15 @@ TEST(EvaluateRun, WithStepsTheDataAreRepeated) {
 TEST(EvaluateRun, ReplicasHaveLossesOfTheirOwnAndCutsChangeNothing) {
   Trained scene("evaluate_mesh");
   const EvaluateRunOptions own{.crop = {16, 16, 16}};
-  const RunScores whole = scene.scores(own, {.batch = 2}), cut = scene.scores(own, {.batch = 2}, {.partition = {1, 2, 2, 1, 1}}),
+  const RunScores whole = scene.scores(own, {.batch = 2}),
+                  cut = scene.scores(own, {.batch = 2}, {.partition = {1, 2, 2, 1, 1}}),
                   replicas = scene.scores(own, {.batch = 2}, {.replicas = 2, .partition = {1, 2, 1, 1, 1}});
   const RunScores alone = scene.scores(own, {.batch = 1});
   for (const RunScores* scores : {&cut, &replicas}) {
     EXPECT_EQ(named(scores->own, "accuracy"), named(whole.own, "accuracy"));
     for (const char* score : {"categorical_crossentropy", "adaptive_dice32"})
-      EXPECT_NEAR(named(scores->own, score), named(whole.own, score), 1e-9) << score << " of the batch gathered from all replicas";
+      EXPECT_NEAR(named(scores->own, score), named(whole.own, score), 1e-9)
+          << score << " of the batch gathered from all replicas";
   }
   EXPECT_NEAR(cut.loss, whole.loss, 1e-9);
   ASSERT_EQ(replicas.batches[0].losses.size(), 2u);

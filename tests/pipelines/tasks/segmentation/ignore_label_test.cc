@@ -2,8 +2,8 @@
 #include <nlohmann/json.hpp>
 
 #include "io/files/config_file.h"
-#include "pipelines/tasks/segmentation/scores/evaluate_labels.h"
 #include "pipelines/tasks/segmentation/samples/sample_source.h"
+#include "pipelines/tasks/segmentation/scores/evaluate_labels.h"
 #include "tests/pipelines/training_scene.h"
 
 namespace voxshard {
@@ -46,7 +46,8 @@ TEST(IgnoreLabel, CountsNowhereInScores) {
 }
 
 TEST(IgnoreLabel, ThresholdsAreFittedWithoutItsVoxels) {
-  // HU      0 1 2 3       class 1 at 1 and 3; 2 at HU 2 is ignored: [1, 3] hits all, with 2 as background its Dice is 4/5
+  // HU      0 1 2 3       class 1 at 1 and 3; 2 at HU 2 is ignored: [1, 3] hits all, with 2 as background its Dice is
+  // 4/5
   Tensor hu(DType::kF32, {1, 1, 4}), label(DType::kI32, {1, 1, 4});
   for (int i = 0; i < 4; ++i) {
     hu.as<float>()[i] = static_cast<float>(i);

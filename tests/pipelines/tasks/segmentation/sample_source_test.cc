@@ -45,7 +45,8 @@ TEST(SampleSource, IsAPureFunctionOfSeedAndStep) {
   SamplingOptions other = options;
   other.seed = 5;
   const SampleSource c = volumes.source(other);
-  EXPECT_FALSE(compare(filled(a, a.batch(7, 2), input::Image{}).view(), filled(c, c.batch(7, 2), input::Image{}).view()).bit_equal);
+  EXPECT_FALSE(compare(filled(a, a.batch(7, 2), input::Image{}).view(), filled(c, c.batch(7, 2), input::Image{}).view())
+                   .bit_equal);
 }
 
 TEST(SampleSource, EachEpochHasEveryCaseOnceInANewOrder) {
@@ -126,7 +127,8 @@ TEST(SampleSource, AMirroredCropIsTheCropBackwards) {
   int mirrored = 0;
   for (int step = 0; step < 16; ++step) {
     const auto batch = flipped.batch(step, 1);
-    const Tensor a = filled(straight, straight.batch(step, 1), input::Image{}), b = filled(flipped, batch, input::Image{});
+    const Tensor a = filled(straight, straight.batch(step, 1), input::Image{}),
+                 b = filled(flipped, batch, input::Image{});
     for (std::int64_t i = 0; i < a.count(); ++i) {
       std::array<std::int64_t, 3> at = {i / 42, i / 7 % 6, i % 7};
       for (std::size_t axis = 0; axis < 3; ++axis)

@@ -15,8 +15,13 @@ double missed(const ClassCounts& c) {
   const double all = static_cast<double>(c.tp + c.fn);
   return all > 0 ? 100 * static_cast<double>(c.fn) / all : std::numeric_limits<double>::quiet_NaN();
 }
-const OverlapMetric kMissed = {
-    .name = "Missed", .key = "missed", .unit = "%", .rule = "100FN/(TP+FN)", .higher_is_better = false, .digits = 1, .of = missed};
+const OverlapMetric kMissed = {.name = "Missed",
+                               .key = "missed",
+                               .unit = "%",
+                               .rule = "100FN/(TP+FN)",
+                               .higher_is_better = false,
+                               .digits = 1,
+                               .of = missed};
 
 TEST(ToyMetric, ValidatesTrainingAndTheLowestIsTheBest) {
   TrainingScene scene("toy_metric_train", 4);
@@ -46,12 +51,14 @@ TEST(ToyMetric, IsShownWhereverTheOthersAre) {
   metrics.push_back(kMissed);
   const TaskTable tasks = {segmentation(metrics)};
   const std::filesystem::path labels = scene.data() / "labelsTr", summary = scene.path("summary.json");
-  const TaskReport found = run_evaluate({.predictions = labels, .references = labels, .summary = summary}, scene.progress, tasks);
+  const TaskReport found =
+      run_evaluate({.predictions = labels, .references = labels, .summary = summary}, scene.progress, tasks);
   EXPECT_EQ(found.json.at("mean_missed"), 0.0);
   EXPECT_EQ(found.json.at("mean_dice"), 1.0);
   EXPECT_EQ(found.json.at("classes").at(0).at("missed"), 0.0);
   EXPECT_EQ(found.json.at("cases").at(0).at("missed").size(), found.json.at("classes").size());
-  EXPECT_THAT(found.json.at("rule").get<std::string>(), HasSubstr("Dice 2TP/(2TP+FP+FN), Missed 100FN/(TP+FN) per case"));
+  EXPECT_THAT(found.json.at("rule").get<std::string>(),
+              HasSubstr("Dice 2TP/(2TP+FP+FN), Missed 100FN/(TP+FN) per case"));
   EXPECT_THAT(found.text, HasSubstr("Missed (%)"));
   EXPECT_THAT(Scene::bytes_of(summary), HasSubstr("\"Missed\": 0.0"));
 }
